@@ -1,0 +1,60 @@
+"""Every error HotMem raises, drawn as a tree.
+
+    HotMemError
+    ├── InvalidInput          an argument cannot be used; nothing was stored
+    ├── MemoryClosed          the memory was used before open or after close
+    ├── ModelMissing          weights or tables of a model are not installed or not the expected ones
+    ├── DeadlineExceeded      a stage did not finish in its time
+    └── StoreError            the database file
+        ├── StoreUnusable     not a database, not HotMem's, truncated, or not readable
+        ├── StoreTooNew       written by a newer HotMem
+        ├── StoreLocked       another program holds the file
+        ├── StoreReadOnly     the file or its folder cannot be written
+        └── StoreFull         the disk is full
+
+A message gives the fact first, then the fix. Speech and memory text never appear in it.
+"""
+
+
+class HotMemError(Exception):
+    """Base of every error that HotMem raises on purpose."""
+
+
+class InvalidInput(HotMemError, ValueError):
+    """An argument cannot be used. Nothing was stored or changed."""
+
+
+class MemoryClosed(HotMemError):
+    """The memory is not open."""
+
+
+class ModelMissing(HotMemError):
+    """A model's weights or tables are missing or have the wrong checksum."""
+
+
+class DeadlineExceeded(HotMemError):
+    """A stage did not finish within its deadline."""
+
+
+class StoreError(HotMemError):
+    """The database file cannot do what was asked. What was stored before is untouched."""
+
+
+class StoreUnusable(StoreError):
+    """The file is not a HotMem database, is truncated, or cannot be opened."""
+
+
+class StoreTooNew(StoreError):
+    """The file was written by a newer HotMem."""
+
+
+class StoreLocked(StoreError):
+    """Another program holds the write lock for longer than the waiting time."""
+
+
+class StoreReadOnly(StoreError):
+    """The file or its folder cannot be written."""
+
+
+class StoreFull(StoreError):
+    """The disk is full; the last write was rolled back."""

@@ -1,0 +1,106 @@
+"""Options of each stage, passed in and never read from the environment here.
+
+`hotmem.settings` fills them from HOTMEM_ variables and a .env file; everything inside the package receives them as arguments.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from hotmem.errors import InvalidInput
+from hotmem.types import Layer
+
+LEAST_TOKENS: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RecallOptions:
+    """How a block is made.
+
+    Attributes:
+        max_tokens: Tokens of a block at most.
+        deadline_ms: Milliseconds the layers have; what is late is left out. None waits for all.
+        max_facts: Facts in a block at most.
+        semantic_threshold: Least calibrated relevance, 0 to 1, of an item that only meaning found.
+        verbatim_window: Characters of the turn shown on each side of a quoted phrase, 0 to 1000.
+        symbols: Marks as coloured circles instead of words.
+        layers: The layers that may be asked.
+        choose_layers: Whether the analysis chooses among them; otherwise all are asked.
+    """
+
+    max_tokens: int = 1000
+    deadline_ms: float | None = None
+    max_facts: int = 5
+    semantic_threshold: float = 0.02
+    verbatim_window: int = 80
+    symbols: bool = False
+    layers: tuple[Layer, ...] = tuple(Layer)
+    choose_layers: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class LearningOptions:
+    """How feedback changes the memory.
+
+    Attributes:
+        adaptive: Whether the layer weights move.
+        analytics: Whether usage is recorded.
+        rate: Step of the layer weights per feedback.
+    """
+
+    adaptive: bool = True
+    analytics: bool = True
+    rate: float = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class BackgroundOptions:
+    """When background work runs.
+
+    Attributes:
+        idle_s: Seconds without a turn after which a session is summarised.
+        batch: Turns understood at once.
+        attempts: Tries before a piece of work is set aside.
+    """
+
+    idle_s: float = 600.0
+    batch: int = 32
+    attempts: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """Which models run and where their prepared files lie.
+
+    Attributes:
+        encoder: "default" (all-MiniLM-L6-v2, int8, ONNX Runtime) or a sentence-transformers model by name or folder.
+        cache_dir: Folder of prepared models; None is the user's cache folder.
+        encoding: tiktoken encoding the budget is counted in.
+        embeddings_cached: Embeddings kept in memory.
+    """
+
+    encoder: str = "default"
+    cache_dir: Path | None = None
+    encoding: str = "o200k_base"
+    embeddings_cached: int = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """All options of a memory."""
+
+    recall: RecallOptions = field(default_factory=RecallOptions)
+    learning: LearningOptions = field(default_factory=LearningOptions)
+    background: BackgroundOptions = field(default_factory=BackgroundOptions)
+    models: ModelOptions = field(default_factory=ModelOptions)
+
+
+def checked_budget(max_tokens: int) -> int:
+    """The budget, unchanged.
+
+    Raises:
+        InvalidInput: If it is not a whole number of at least `LEAST_TOKENS`.
+    """
+    if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < LEAST_TOKENS:
+        raise InvalidInput(f"max_tokens is {max_tokens!r}. Pass a whole number of at least {LEAST_TOKENS}; 1000 is the default.")
+    return max_tokens
