@@ -1,0 +1,51 @@
+"""What HotMem reads from a language model's context, and the copy it hands on. The context it is given is never changed."""
+
+from dataclasses import dataclass
+
+from pipecat.processors.aggregators.llm_context import LLMContext, LLMContextMessage, LLMSpecificMessage, standard_message_text
+
+from hotmem.types import Role
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The latest thing the user said.
+
+    Attributes:
+        number: How many user messages the context holds, this one included; tells a repeated question from a re-entry.
+        text: Its words.
+    """
+
+    number: int
+    text: str
+
+
+def latest_question(context: LLMContext) -> Question | None:
+    """The latest user message, or None if there is none or it holds no words (an image alone)."""
+    asked = [message for message in context.get_messages() if _role(message) == Role.USER]
+    if not asked or not (text := standard_message_text(asked[-1]).strip()):
+        return None
+    return Question(number=len(asked), text=text)
+
+
+def visible_texts(context: LLMContext) -> tuple[str, ...]:
+    """What user and bot said, as far as the language model still sees it. Instructions and blocks are not speech."""
+    texts = (standard_message_text(message).strip() for message in context.get_messages() if _role(message) in tuple(Role))
+    return tuple(text for text in texts if text)
+
+
+def with_block(context: LLMContext, block: str) -> LLMContext:
+    """A new context with the block as a developer message just before the latest user message.
+
+    The messages themselves are shared, the list is not. Late in the list the block leaves prompt caches warm; before the
+    question it cannot be taken for the answer.
+    """
+    messages = [*context.get_messages()]
+    place = max((index for index, message in enumerate(messages) if _role(message) == Role.USER), default=len(messages))
+    messages.insert(place, {"role": "developer", "content": block})
+    return LLMContext(messages=messages, tools=context.tools, tool_choice=context.tool_choice)
+
+
+def _role(message: LLMContextMessage) -> str | None:
+    """The message's role; None for messages in a service's own format."""
+    return None if isinstance(message, LLMSpecificMessage) else message.get("role")

@@ -1,0 +1,48 @@
+"""Writes that must not hold up a frame, done one after the other in the order they were said."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+
+class Write(NamedTuple):
+    """One write: its name, for the log, and what to await."""
+
+    name: str
+    run: Callable[[], Awaitable[None]]
+
+
+class Outbox:
+    """A queue of writes. A write that fails is reported and does not stop the ones after it.
+
+    Args:
+        failed: Told the name of a failed write and its exception.
+    """
+
+    def __init__(self, failed: Callable[[str, Exception], None]) -> None:
+        self._writes: asyncio.Queue[Write] = asyncio.Queue()
+        self._failed = failed
+
+    def put(self, name: str, run: Callable[[], Awaitable[None]]) -> None:
+        """Adds a write; returns at once."""
+        self._writes.put_nowait(Write(name, run))
+
+    @property
+    def waiting(self) -> int:
+        """Writes not yet begun."""
+        return self._writes.qsize()
+
+    async def run(self) -> None:
+        """Does the writes until cancelled."""
+        while True:
+            write = await self._writes.get()
+            try:
+                await write.run()
+            except Exception as error:
+                self._failed(write.name, error)
+            finally:
+                self._writes.task_done()
+
+    async def drained(self) -> None:
+        """Returns once every write so far is done."""
+        await self._writes.join()

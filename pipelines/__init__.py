@@ -1,0 +1,1 @@
+"""Voice bots with HotMem: recorded speech (`replay`), keyboard (`chat`) and microphone (`local_mic`), all built by `bot`."""
