@@ -1,0 +1,30 @@
+"""Datasets by name; one file a format, all of them becoming `Conversation`."""
+
+from collections.abc import Callable, Iterator, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from eval.datasets import beam, hotmem, locomo, longmemeval, realtalk
+from eval.datasets.base import Conversation, Question, Session
+
+__all__ = ["LOADERS", "Conversation", "Dataset", "Question", "Session"]
+
+
+class Dataset(StrEnum):
+    """A dataset that can be run."""
+
+    LOCOMO = "locomo"
+    REALTALK = "realtalk"
+    LONGMEMEVAL = "longmemeval"
+    BEAM = "beam"
+    HOTMEM = "hotmem"
+
+
+LOADERS: Final[Mapping[Dataset, Callable[[Path], Iterator[Conversation]]]] = {
+    Dataset.LOCOMO: locomo.load,
+    Dataset.REALTALK: realtalk.load,
+    Dataset.LONGMEMEVAL: longmemeval.load,
+    Dataset.BEAM: beam.load,
+    Dataset.HOTMEM: hotmem.load,
+}

@@ -1,0 +1,104 @@
+"""What every dataset becomes: conversations of turns, with questions and the turns that answer them."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from hotmem.errors import InvalidInput
+from hotmem.types import Turn
+
+TURN_GAP: Final = timedelta(seconds=20)
+"""Time between two turns where a dataset dates its sessions only; about the pace of speech."""
+
+ASKED_AFTER: Final = timedelta(days=1)
+"""Time from the last turn to the questions, where a dataset does not date them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One conversation on one occasion, its turns in order."""
+
+    id: str
+    turns: tuple[Turn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question about a conversation.
+
+    Attributes:
+        id: Unique within the dataset.
+        text: The question.
+        asked_at: When it is asked, UTC.
+        evidence: Ids of the turns that answer it; empty if none are known.
+        answer: The expected answer, or "".
+        category: The dataset's name for this sort of question.
+        abstain: Whether the conversation does not hold the answer.
+    """
+
+    id: str
+    text: str
+    asked_at: datetime
+    evidence: tuple[str, ...]
+    answer: str
+    category: str
+    abstain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """The whole history of one user and the questions about it.
+
+    Attributes:
+        user: The user's id.
+        sessions: The sessions in the order of the dataset.
+        questions: The questions.
+        skipped: Pieces of evidence in the dataset that point at no turn and were left out.
+    """
+
+    user: str
+    sessions: tuple[Session, ...]
+    questions: tuple[Question, ...]
+    skipped: int = 0
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """All turns in order."""
+        return tuple(turn for session in self.sessions for turn in session.turns)
+
+
+def asked_after(sessions: Sequence[Session]) -> datetime:
+    """A day after the last turn."""
+    return max(turn.spoken_at for session in sessions for turn in session.turns) + ASKED_AFTER
+
+
+def with_photo(text: str, caption: str | None) -> str:
+    """The text of a turn, followed by the description of the photo that was sent with it."""
+    return f"{text} [shares a photo: {caption}]".strip() if caption else text
+
+
+def read_json(path: Path) -> Any:  # noqa: ANN401 - the publishers' JSON has no schema
+    """The content of a JSON file.
+
+    Raises:
+        InvalidInput: If it cannot be read as JSON.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"{path} cannot be read as JSON ({type(error).__name__}). Give the file as its publisher ships it.") from error
+
+
+def found(path: Path, pattern: str) -> list[Path]:
+    """The file itself, or the files of a folder that match a pattern, sorted by name.
+
+    Raises:
+        InvalidInput: If there are none.
+    """
+    files = [path] if path.is_file() else sorted(path.glob(pattern))
+    if not files:
+        raise InvalidInput(f"{path} holds no {pattern}. Give the dataset's file or its folder.")
+    return files
