@@ -1,0 +1,90 @@
+"""Names in an utterance: those the language model sees, runs of proper nouns, and names the store already knows."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from spacy.tokens import Doc, Span, Token
+
+NAMED: Final = frozenset({"PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "PRODUCT", "WORK_OF_ART"})
+"""Entity types of OntoNotes that name something; dates, quantities and nationalities do not."""
+
+_TIMES: Final = frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october november december "
+    "today tomorrow yesterday tonight mon tue wed thu fri sat sun jan feb mar apr jun jul aug sep sept oct nov dec am pm".split()
+)
+_NOT_NAMES: Final = frozenset(
+    "hi hello hey thanks thank ok okay yes yeah yep nope no wow oh ah hmm haha lol omg bye cheers congrats congratulations sorry please sure absolutely "
+    "definitely great awesome cool nice aww yay whoa dear btw idk imo god gosh alexa siri mr mrs ms dr mom dad mum grandma grandpa i im".split()
+)
+_QUOTED: Final = re.compile(r"^\W+|(?:['’]s)?\W*$")
+
+
+def find_entities(doc: Doc, known: Sequence[str] = ()) -> tuple[str, ...]:
+    """The names in an utterance, as written, in order, once each.
+
+    Args:
+        doc: The parsed utterance.
+        known: Names the store knows; they are found in any case, as whole words.
+    """
+    spans = sorted((*_known_spans(doc.text, known), *_named_spans(doc)), key=lambda span: (span[0], -span[1]))
+    names: dict[str, str] = {}
+    stop = -1
+    for first, last in spans:
+        if first < stop:
+            continue
+        stop = last
+        name = doc.text[first:last]
+        names.setdefault(name.casefold(), name)
+    return tuple(names.values())
+
+
+def is_name(token: Token) -> bool:
+    """Whether a token belongs to a name: a capitalised proper noun that is no time, greeting or title."""
+    return token.pos_ == "PROPN" and token.text[:1].isupper() and _names_something(token)
+
+
+def _names_something(token: Token) -> bool:
+    return token.lower_ not in _TIMES and token.lower_ not in _NOT_NAMES and token.is_alpha and len(token) > 1
+
+
+def _named_spans(doc: Doc) -> Iterator[tuple[int, int]]:
+    taken = [False] * len(doc)
+    for entity in doc.ents:
+        words = [token for token in entity if _names_something(token)]
+        if entity.label_ in NAMED and words and any(token.pos_ == "PROPN" and not token.is_lower for token in words):
+            first = entity[1:] if entity[0].pos_ in ("DET", "PRON") and len(entity) > 1 else entity
+            for token in entity:
+                taken[token.i] = True
+            yield _trimmed(first)
+    start: int | None = None
+    for index in range(len(doc) + 1):
+        named = index < len(doc) and not taken[index] and is_name(doc[index])
+        if named and start is None:
+            start = index
+        elif not named and start is not None:
+            yield doc[start].idx, doc[index - 1].idx + len(doc[index - 1])
+            start = None
+
+
+def _trimmed(span: Span) -> tuple[int, int]:
+    """The span without quotes, possessive endings and punctuation at its ends."""
+    text = span.text
+    match = re.search(r"\w", text)
+    head = match.start() if match else 0
+    tail = _QUOTED.sub("", text[head:])
+    return span.start_char + head, span.start_char + head + (len(tail) or len(text) - head)
+
+
+def _known_spans(text: str, known: Sequence[str]) -> Iterator[tuple[int, int]]:
+    lowered = text.casefold()
+    if len(lowered) != len(text):
+        return
+    for name in known:
+        folded = name.casefold()
+        start = lowered.find(folded) if folded else -1
+        while start >= 0:
+            stop = start + len(folded)
+            if not (lowered[start - 1 : start].isalnum() or lowered[stop : stop + 1].isalnum()):
+                yield start, stop
+            start = lowered.find(folded, stop)

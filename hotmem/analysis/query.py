@@ -1,0 +1,63 @@
+"""Utterance → Analysis, one line a part."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from spacy.tokens import Doc
+
+from hotmem.analysis.ambiguity import find_ambiguous
+from hotmem.analysis.entities import find_entities
+from hotmem.analysis.intent import find_complexity, find_intent
+from hotmem.analysis.layers import choose_layers
+from hotmem.analysis.references import expand
+from hotmem.analysis.time import find_interval
+from hotmem.types import Analysis, Intent
+
+_FIRST_PERSON: Final = frozenset("i me my mine myself we us our ours".split())
+_TELLING: Final = frozenset({"name", "names", "call", "called", "move", "moved", "show", "amount"})
+"""Words that spaCy counts as stop words, but that people ask memories by."""
+
+
+def analyse(doc: Doc, at: datetime, known: Sequence[str] = (), recent: Sequence[Doc] = ()) -> Analysis:
+    """Works out what an utterance is after.
+
+    Args:
+        doc: The parsed utterance.
+        at: When it was said; relative times count from here.
+        known: Names the store already knows; they are recognised in any case.
+        recent: The turns before it, oldest first, for what it leaves unsaid.
+    """
+    time = find_interval(doc.text, at, ahead=looks_ahead(doc))
+    intent = find_intent(doc, timed=time is not None)
+    needs_memory = intent is not Intent.CHITCHAT
+    entities = find_entities(doc, known)
+    ambiguous = find_ambiguous(doc) if needs_memory else ()
+    complexity = find_complexity(doc, intent, entities=len(entities), timed=time is not None, ambiguous=bool(ambiguous))
+    return Analysis(
+        intent=intent,
+        complexity=complexity,
+        terms=content_terms(doc),
+        entities=entities,
+        time=time,
+        ambiguous=ambiguous,
+        expansion=expand(doc, ambiguous, recent),
+        first_person=any(token.lower_ in _FIRST_PERSON for token in doc),
+        needs_memory=needs_memory,
+        layers=choose_layers(intent, complexity, timed=time is not None, ambiguous=bool(ambiguous), needs_memory=needs_memory),
+    )
+
+
+def content_terms(doc: Doc) -> tuple[str, ...]:
+    """The content words of an utterance: lower case, in order, once each; numbers and names stay, stop words go."""
+    words = (token.lower_ for token in doc if any(map(str.isalnum, token.text)) and (not token.is_stop or token.like_num or token.lower_ in _TELLING))
+    return tuple(dict.fromkeys(words))
+
+
+def looks_ahead(doc: Doc) -> bool:
+    """Whether an utterance speaks of the future: "will", "going to", "do I have to", or a present tense without any past."""
+    tags = {token.tag_ for token in doc}
+    words = {token.lower_ for token in doc}
+    if words & {"will", "'ll", "upcoming", "plan", "plans", "planning", "planned", "tomorrow"}:
+        return True
+    return not tags & {"VBD", "VBN"} and bool(tags & {"VBZ", "VBP", "VBG", "VB"})
