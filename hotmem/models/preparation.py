@@ -1,0 +1,96 @@
+"""The default encoder's prepared form: made once from the weights, checked each time it is read."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+
+import structlog
+
+from hotmem.errors import ModelMissing
+from hotmem.models import export
+from hotmem.models.files import cache_folder, folder_in_the_making, set_aside, sha256
+from hotmem.models.weights import MODEL, find_weights
+
+FORM: Final = f"{MODEL}-int8-1"
+"""Name of the prepared folder. Count the number up when the export changes, so that old folders are left alone."""
+
+_MODEL_FILE: Final = "model.onnx"
+_TOKENIZER_FILE: Final = "tokenizer.json"
+_CHECKSUMS_FILE: Final = "sha256.json"
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A prepared encoder whose checksums were right: the ONNX graph and its tokenizer's JSON."""
+
+    model: bytes
+    tokenizer: str
+
+    @classmethod
+    def load(cls, cache_dir: Path | None = None) -> Self:
+        """Reads the prepared encoder; prepares it first where it is missing or damaged (some 8 seconds).
+
+        Args:
+            cache_dir: Folder of prepared models; None is the user's cache folder.
+
+        Raises:
+            ModelMissing: If there are no weights to prepare it from, or the preparation failed.
+        """
+        folder = cache_folder(cache_dir) / FORM
+        prepared = cls._read(folder)
+        if prepared is None:
+            _prepare(folder)
+            prepared = cls._read(folder)
+        if prepared is None:
+            raise ModelMissing(f"The prepared encoder in {folder} is damaged again right after it was made. Check the disk, or choose another cache folder.")
+        return prepared
+
+    @classmethod
+    def _read(cls, folder: Path) -> Self | None:
+        """The prepared encoder, or None if it is not there or not as it was written."""
+        try:
+            recorded = json.loads((folder / _CHECKSUMS_FILE).read_text("utf-8"))
+            content = {name: (folder / name).read_bytes() for name in (_MODEL_FILE, _TOKENIZER_FILE)}
+        except (OSError, ValueError):
+            return None
+        if recorded != {name: hashlib.sha256(data).hexdigest() for name, data in content.items()}:
+            return None
+        return cls(content[_MODEL_FILE], content[_TOKENIZER_FILE].decode("utf-8"))
+
+
+def _prepare(folder: Path) -> None:
+    """Makes the prepared folder from the weights, in place of a damaged one.
+
+    Raises:
+        ModelMissing: If there are no weights, the export fails, or the folder cannot be written.
+    """
+    weights, started = find_weights(), time.perf_counter()
+    try:
+        if folder.exists():
+            _log.warning("prepared encoder damaged", folder=str(folder))
+            set_aside(folder)
+        with folder_in_the_making(folder) as making:
+            _export(weights, making / _MODEL_FILE)
+            shutil.copyfile(weights / _TOKENIZER_FILE, making / _TOKENIZER_FILE)
+            checksums = {name: sha256(making / name) for name in (_MODEL_FILE, _TOKENIZER_FILE)}
+            (making / _CHECKSUMS_FILE).write_text(json.dumps(checksums), "utf-8")
+    except OSError as error:
+        raise ModelMissing(f"The encoder cannot be kept in {folder} ({error.strerror}). Free or unlock the folder, or choose another with cache_dir.") from error
+    _log.info("encoder prepared", model=FORM, seconds=round(time.perf_counter() - started, 1))
+
+
+def _export(weights: Path, target: Path) -> None:
+    """Runs the export in a process of its own; -P keeps this folder's modules (onnx.py) from shadowing packages of the same name."""
+    command = [sys.executable, "-P", str(export.__file__), str(weights), str(target)]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+    if done.returncode or not target.is_file():
+        reason = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
+        raise ModelMissing(f"The encoder could not be prepared ({reason[0]}). Run: pip install --upgrade pipecat-hotmem")

@@ -1,0 +1,53 @@
+"""Any sentence-transformers model as an encoder."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+
+from hotmem.errors import ModelMissing
+from hotmem.models.encoder import Vectors, unit_rows
+from hotmem.models.weights import MODEL, REPOSITORY, find_weights
+
+
+class SentenceTransformerEncoder:
+    """A sentence-transformers model by name or folder.
+
+    Attributes:
+        name: The name or folder as given.
+        dimension: As the model says.
+    """
+
+    def __init__(self, model: str) -> None:
+        """Loads the model.
+
+        Args:
+            model: A name on the hub, or a folder. all-MiniLM-L6-v2 is taken from an installed weight package first.
+
+        Raises:
+            ModelMissing: If it is not there or cannot be read.
+        """
+        source = str(find_weights()) if model in (MODEL, REPOSITORY) and not Path(model).exists() else model
+        from sentence_transformers import SentenceTransformer
+
+        try:
+            self._model = SentenceTransformer(source)
+        except (OSError, ValueError) as error:
+            raise ModelMissing(
+                f"The sentence-transformers model {model!r} cannot be loaded ({type(error).__name__}). "
+                "Check its name or folder; offline, only folders and models in the hub's cache can be used."
+            ) from error
+        self._one_at_a_time = Lock()
+        self.name: str = model
+        self.dimension: int = np.shape(self._encode([""]))[1]
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Encodes texts; see `Encoder.encode`."""
+        if not texts:
+            return np.empty((0, self.dimension), dtype=np.float32)
+        with self._one_at_a_time:
+            return unit_rows(self._encode(texts))
+
+    def _encode(self, texts: Sequence[str]) -> Vectors:
+        return np.asarray(self._model.encode(list(texts), show_progress_bar=False, convert_to_numpy=True), dtype=np.float32)
