@@ -20,6 +20,9 @@ from hotmem.types import Turn
 DEPTH: Final = 100
 """Turns of each ranking that the blend sees."""
 
+LEAST: Final = 4
+"""Tokens of the shortest line worth trying."""
+
 Scores = NDArray[np.float64]
 """One score a turn, shape (turns,), larger is better; -inf for a turn that was not found."""
 
@@ -138,7 +141,7 @@ def fill(turns: Sequence[Turn], scores: Scores, budget: int, count: Callable[[st
     chosen: list[Line] = []
     dates: dict[str, str] = {}
     for place in ranked(scores):
-        if left < _LEAST:
+        if left < LEAST:
             break
         turn = turns[place]
         text, header = line(turn), f"[{turn.spoken_at:%-d %B %Y}]"
@@ -155,7 +158,3 @@ def _rendered(lines: Sequence[Line], dates: dict[str, str]) -> str:
     for session, header in dates.items():
         parts += [header, *(line.text for line in lines if line.session_id == session)]
     return "".join(f"{part}\n" for part in parts)
-
-
-_LEAST: Final = 4
-"""Tokens of the shortest line worth trying."""

@@ -39,7 +39,8 @@ def load(path: Path) -> Iterator[Conversation]:
                     case "question":
                         entries.setdefault(entry["user_id"], []).append(entry)
             except (KeyError, TypeError, ValueError) as error:
-                raise InvalidInput(f"{file}, line {number}, is not a turn or question ({type(error).__name__}). See eval/datasets/hotmem.py.") from error
+                fact = f"{file}, line {number}, is not a turn or question ({type(error).__name__})."
+                raise InvalidInput(f"{fact} The form is in eval/datasets/hotmem.py.") from error
     for user, by_session in sessions.items():
         yield _conversation(user, by_session, entries.get(user, []))
 

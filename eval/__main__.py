@@ -1,0 +1,84 @@
+"""The command line of the evaluation: `python -m eval --help`."""
+
+import json
+import tempfile
+import time
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from eval.bench import latency
+from eval.datasets import LOADERS, Dataset
+from eval.report import figures, show
+from eval.rows import write
+from eval.run import run
+from hotmem.errors import HotMemError
+
+app = typer.Typer(help="Measures HotMem beside simple references.", no_args_is_help=True, pretty_exceptions_show_locals=False)
+bench = typer.Typer(help="Measures speed.", no_args_is_help=True)
+app.add_typer(bench, name="bench")
+
+
+@app.command("run")
+def evaluate(
+    dataset: Annotated[Dataset, typer.Argument(help="The form of the data.")],
+    path: Annotated[Path, typer.Argument(help="The dataset's file or folder.", exists=True)],
+    budget: Annotated[int, typer.Option(help="Tokens of a block at most.", min=1)] = 1000,
+    limit: Annotated[int | None, typer.Option(help="Conversations at most; a LongMemEval question is one.", min=1)] = None,
+    rows: Annotated[Path | None, typer.Option(help="File for one JSON line per question and system.")] = None,
+    jobs: Annotated[int, typer.Option(help="Processes the conversations are spread over.", min=1)] = 2,
+    cache: Annotated[Path | None, typer.Option(help="Folder that keeps embeddings and parses for later runs; a run alone otherwise.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
+) -> None:
+    """Ingests a dataset through the public API, asks its questions, and counts the evidence that the blocks deliver."""
+    console = Console()
+    started = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
+        folder = cache or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        outcomes = run(islice(LOADERS[dataset](path), limit), budget, jobs, folder, Console(stderr=True))
+    seconds = time.perf_counter() - started
+    found = [row for outcome in outcomes for row in outcome.rows]
+    if not found:
+        raise typer.BadParameter("it holds no questions", param_hint="PATH")
+    if rows:
+        write(found, rows)
+    skipped, turns = sum(outcome.skipped for outcome in outcomes), sum(outcome.turns for outcome in outcomes)
+    ingest_s = sum(outcome.ingest_s for outcome in outcomes)
+    show(found, f"{dataset}, {budget} tokens", console)
+    console.print(
+        f"{len(outcomes)} conversations, {turns:,} turns ingested at {1000 * ingest_s / turns:.1f} ms a turn in each process, "
+        f"{skipped} pieces of evidence point nowhere, {seconds:.0f} s"
+    )
+    if as_json:
+        totals = {"conversations": len(outcomes), "turns": turns, "skipped": skipped, "ingest_s": round(ingest_s, 1), "seconds": round(seconds, 1)}
+        print(json.dumps({"dataset": dataset, "budget": budget} | totals | figures(found)))
+
+
+@bench.command("latency")
+def bench_latency(
+    turns: Annotated[int, typer.Option(help="Turns of the one user in the store.", min=100)] = 10_000,
+    questions: Annotated[int, typer.Option(help="Questions asked.", min=10)] = 300,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
+) -> None:
+    """Measures recall() with its stages, remember(), and the encoder beside sentence-transformers."""
+    result = latency.measure(turns, questions, Console(stderr=True))
+    latency.show(result, Console())
+    if as_json:
+        print(json.dumps(latency.figures(result)))
+
+
+def main() -> None:
+    """Runs the command line; HotMem's own errors become one line and exit code 1."""
+    try:
+        app()
+    except HotMemError as error:
+        Console(stderr=True).print(f"[red]{type(error).__name__}[/]: {error}")
+        raise SystemExit(1) from error
+
+
+if __name__ == "__main__":
+    main()

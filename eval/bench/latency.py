@@ -1,0 +1,208 @@
+"""How long recall and remember take with one user's long history, and the encoder beside sentence-transformers.
+
+The history is invented talk. Questions are asked one after another after all background work, each layer asked; a turn is remembered
+one at a time on the full store, as in a conversation, the background work done in between.
+"""
+
+import asyncio
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from itertools import islice
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from eval.bench.talk import USER, Talk
+from hotmem import Memory, Options
+from hotmem.models import Encoder, OnnxEncoder, SentenceTransformerEncoder
+from hotmem.models.weights import MODEL
+from hotmem.options import RecallOptions
+from hotmem.types import ContextBlock, Turn
+
+SPOKEN: Final = 200
+"""Turns remembered one at a time on the full store."""
+
+WARM_UP: Final = 10
+"""First questions, which are not counted: models and pages are still being loaded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """A spread of milliseconds."""
+
+    p50: float
+    p95: float
+
+    @classmethod
+    def of(cls, milliseconds: Sequence[float]) -> "Times":
+        """Median and 95th percentile of at least one time."""
+        return cls(float(np.percentile(milliseconds, 50)), float(np.percentile(milliseconds, 95)))
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderComparison:
+    """The default encoder against sentence-transformers' encode on the same questions and weights.
+
+    Attributes:
+        ours: Times of the default encoder, one question at a time, no cache.
+        theirs: Times of sentence-transformers.
+        ratio: Median of theirs over median of ours.
+        least_cosine: Smallest cosine of both vectors over the questions.
+        mean_cosine: Mean cosine.
+    """
+
+    ours: Times
+    theirs: Times
+    ratio: float
+    least_cosine: float
+    mean_cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """What was measured, in milliseconds.
+
+    Attributes:
+        turns: Turns in the store.
+        questions: Questions counted.
+        recall: recall(), all layers asked.
+        stages: Its stages, in order, from the trace.
+        remember: remember(), one turn at a time.
+        bulk: remember() while the history was loaded and the background work ran beside it.
+        ingest_s: Seconds to load the history, background work included.
+        encoder: The encoder comparison.
+    """
+
+    turns: int
+    questions: int
+    recall: Times
+    stages: dict[str, Times]
+    remember: Times
+    bulk: Times
+    ingest_s: float
+    encoder: EncoderComparison
+
+
+def measure(turns: int, questions: int, console: Console) -> Latency:
+    """Builds a store, measures, and removes it.
+
+    Args:
+        turns: Turns of the one user.
+        questions: Questions counted.
+        console: Where the progress bar goes.
+    """
+    talk = Talk()
+    asked = talk.questions(WARM_UP + questions)
+    encoder = compared(OnnxEncoder.load(), SentenceTransformerEncoder(MODEL), asked)
+    with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console) as progress:
+        return asyncio.run(_measure(list(talk.turns(turns + SPOKEN)), asked, encoder, progress))
+
+
+def compared(ours: Encoder, theirs: Encoder, texts: Sequence[str]) -> EncoderComparison:
+    """Encodes each text alone with both encoders, in turn, after `WARM_UP` texts."""
+    own_ms: list[float] = []
+    their_ms: list[float] = []
+    cosines: list[float] = []
+    for text in texts:
+        with _timed(own_ms):
+            own = ours.encode([text])[0]
+        with _timed(their_ms):
+            their = theirs.encode([text])[0]
+        cosines.append(float(own @ their))
+    own_ms, their_ms = own_ms[WARM_UP:], their_ms[WARM_UP:]
+    return EncoderComparison(Times.of(own_ms), Times.of(their_ms), median(their_ms) / median(own_ms), min(cosines), float(np.mean(cosines)))
+
+
+def show(result: Latency, console: Console) -> None:
+    """Prints the measures as a table."""
+    table = Table(title=f"{result.turns:,} turns of one user, {result.questions} questions", title_justify="left")
+    for heading in ("milliseconds", "p50", "p95"):
+        table.add_column(heading, justify="left" if heading == "milliseconds" else "right")
+    rows = {"recall()": result.recall} | {f"  {name}": times for name, times in result.stages.items()}
+    rows |= {"remember(), one turn at a time": result.remember, "remember(), loading the history": result.bulk}
+    rows |= {"encoder": result.encoder.ours, "sentence-transformers": result.encoder.theirs}
+    for name, times in rows.items():
+        table.add_row(name, f"{times.p50:.2f}", f"{times.p95:.2f}")
+    console.print(table)
+    encoder = result.encoder
+    console.print(f"encoder {encoder.ratio:.1f}x as fast, cosine at least {encoder.least_cosine:.4f}, mean {encoder.mean_cosine:.4f}")
+    console.print(f"history loaded in {result.ingest_s:.0f} s ({1000 * result.ingest_s / result.turns:.1f} ms a turn, background work included)")
+
+
+def figures(result: Latency) -> dict[str, Any]:
+    """The measures as plain values."""
+    return asdict(result)
+
+
+async def _measure(turns: Sequence[Turn], asked: Sequence[str], encoder: EncoderComparison, progress: Progress) -> Latency:
+    history, spoken = turns[:-SPOKEN], turns[-SPOKEN:]
+    bulk_ms: list[float] = []
+    spoken_ms: list[float] = []
+    options = Options(recall=RecallOptions(choose_layers=False))
+    with tempfile.TemporaryDirectory(prefix="hotmem-bench-") as folder:
+        async with Memory.open(Path(folder) / "memory.db", options=options) as memory:
+            started = time.perf_counter()
+            await _load(memory, history, bulk_ms, progress)
+            ingest_s = time.perf_counter() - started
+            blocks, recall_ms = await _ask(memory, asked, history[-1], progress)
+            for turn in progress.track(spoken, description="remembering"):
+                with _timed(spoken_ms):
+                    await memory.remember(turn)
+                await memory.settle()
+    return Latency(
+        turns=len(history),
+        questions=len(recall_ms),
+        recall=Times.of(recall_ms),
+        stages=_stages(blocks),
+        remember=Times.of(spoken_ms),
+        bulk=Times.of(bulk_ms),
+        ingest_s=ingest_s,
+        encoder=encoder,
+    )
+
+
+async def _load(memory: Memory, history: Sequence[Turn], milliseconds: list[float], progress: Progress) -> None:
+    """Remembers the history, session by session, and waits for the background work of each session."""
+    bar: TaskID = progress.add_task("loading", total=len(history))
+    for place, turn in enumerate(history):
+        with _timed(milliseconds):
+            await memory.remember(turn)
+        if place + 1 == len(history) or history[place + 1].session_id != turn.session_id:
+            await memory.end_session(user_id=USER, session_id=turn.session_id)
+            await memory.settle()
+        progress.advance(bar)
+
+
+async def _ask(memory: Memory, asked: Sequence[str], last: Turn, progress: Progress) -> tuple[list[ContextBlock], list[float]]:
+    """Blocks and times of the questions after the warm-up."""
+    blocks: list[ContextBlock] = []
+    milliseconds: list[float] = []
+    for text in progress.track(asked, description="asking"):
+        with _timed(milliseconds):
+            block = await memory.recall(text, user_id=USER, session_id="today", at=last.spoken_at + timedelta(days=1))
+        blocks.append(block)
+    return list(islice(blocks, WARM_UP, None)), milliseconds[WARM_UP:]
+
+
+def _stages(blocks: Sequence[ContextBlock]) -> dict[str, Times]:
+    by_stage: dict[str, list[float]] = {}
+    for block in blocks:
+        for stage, ms in block.trace.stages.items():
+            by_stage.setdefault(stage, []).append(ms)
+    return {stage: Times.of(times) for stage, times in by_stage.items()}
+
+
+@contextmanager
+def _timed(milliseconds: list[float]) -> Iterator[None]:
+    started = time.perf_counter()
+    yield
+    milliseconds.append(1000 * (time.perf_counter() - started))

@@ -1,0 +1,96 @@
+"""Embeddings and parses that outlive one conversation.
+
+LongMemEval puts each session into many histories. Every history is a fresh memory and is ingested in full, but the same words are
+embedded and parsed once: this is what keeps a run of 123,000 turns within minutes. The cache is one SQLite file that the processes
+of a run share. A single text is always computed anew, so that the time of a question is true.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+from spacy.tokens import Doc
+
+from hotmem.models.encoder import Encoder, Vectors
+from hotmem.models.language import Language
+
+
+class Shelf:
+    """Bytes kept by name and text in a file that several processes may use.
+
+    Args:
+        path: The file; made if missing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._database = sqlite3.connect(path, timeout=120, check_same_thread=False, isolation_level=None)
+        self._database.execute("PRAGMA journal_mode = WAL")
+        self._database.execute("PRAGMA synchronous = OFF")
+        self._database.execute("CREATE TABLE IF NOT EXISTS kept(key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID")
+        self._lock = Lock()
+
+    def values(self, name: str, texts: Sequence[str], make: Callable[[list[str]], list[bytes]]) -> list[bytes]:
+        """The value of each text; those not kept yet are made, each distinct text once, and kept."""
+        keys = [_key(name, text) for text in texts]
+        kept = self._read(keys)
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in kept}
+        if missing:
+            made = dict(zip(missing, make(list(missing.values())), strict=True))
+            with self._transaction():
+                self._database.executemany("INSERT OR IGNORE INTO kept VALUES (?, ?)", made.items())
+            kept |= made
+        return [kept[key] for key in keys]
+
+    def _read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        with self._lock:
+            rows = (self._database.execute("SELECT key, value FROM kept WHERE key = ?", (key,)).fetchone() for key in set(keys))
+            return dict(row for row in rows if row)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._lock, self._database:
+            self._database.execute("BEGIN IMMEDIATE")
+            yield
+
+
+class ShelvedEncoder:
+    """An encoder whose vectors are kept on a shelf."""
+
+    def __init__(self, encoder: Encoder, shelf: Shelf) -> None:
+        self.name = encoder.name
+        self.dimension = encoder.dimension
+        self._encoder = encoder
+        self._shelf = shelf
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Unit rows, shape (texts, dimension)."""
+        if len(texts) < 2:
+            return self._encoder.encode(texts)
+        rows = self._shelf.values(self.name, texts, lambda missing: [row.tobytes() for row in self._encoder.encode(missing)])
+        return np.frombuffer(b"".join(rows), dtype=np.float32).reshape(len(texts), self.dimension)
+
+
+class ShelvedLanguage(Language):
+    """A language model whose parses are kept on a shelf. It parses nothing itself, so it has no pipeline of its own."""
+
+    def __init__(self, language: Language, shelf: Shelf) -> None:
+        self._language = language
+        self._shelf = shelf
+        self._vocabulary = language.parse([""])[0].vocab
+
+    def parse(self, texts: Sequence[str]) -> list[Doc]:
+        """One parsed document a text, in order."""
+        if len(texts) < 2:
+            return self._language.parse(texts)
+        return [Doc(self._vocabulary).from_bytes(value) for value in self._shelf.values("parse", texts, self._serialised)]
+
+    def _serialised(self, texts: list[str]) -> list[bytes]:
+        return [doc.to_bytes(exclude=["tensor"]) for doc in self._language.parse(texts)]
+
+
+def _key(name: str, text: str) -> bytes:
+    return blake2b(f"{name}\0{text}".encode(errors="replace"), digest_size=16).digest()

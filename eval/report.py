@@ -1,0 +1,86 @@
+"""The figures of a run as a table for people and as one object for programs."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from eval.rows import HOTMEM, Row, mean, summarised, systems
+from eval.statistics import Difference, paired_difference
+
+
+def show(rows: Sequence[Row], title: str, console: Console) -> None:
+    """Prints the overall table, evidence delivered by category, and HotMem's lead over each reference."""
+    by_system = systems(rows)
+    console.print(_overall(by_system, title))
+    console.print(_by_category(by_system))
+    for name, lead in leads(by_system).items():
+        console.print(f"HotMem − {name}: {_points(lead.mean)} points of evidence (95 % interval {_points(lead.low)} to {_points(lead.high)})")
+
+
+def figures(rows: Sequence[Row]) -> dict[str, Any]:
+    """The same as plain values: systems with their summary and categories, and HotMem's leads."""
+    by_system = systems(rows)
+    return {
+        "systems": {
+            name: asdict(summarised(own)) | {"categories": {category: asdict(summarised(part)) for category, part in _categories(own).items()}}
+            for name, own in by_system.items()
+        },
+        "leads": {name: asdict(lead) for name, lead in leads(by_system).items()},
+    }
+
+
+def leads(by_system: Mapping[str, Sequence[Row]]) -> dict[str, Difference]:
+    """HotMem's evidence delivered less that of each other system, over the questions scored for both."""
+    own = {row.question: row.delivered for row in by_system.get(HOTMEM, ())}
+    result = {}
+    for name, rows in by_system.items():
+        pairs = [(ours, row.delivered) for row in rows if row.delivered is not None and (ours := own.get(row.question)) is not None]
+        if name != HOTMEM and pairs:
+            result[name] = paired_difference([ours for ours, _ in pairs], [theirs for _, theirs in pairs])
+    return result
+
+
+def _overall(by_system: Mapping[str, Sequence[Row]], title: str) -> Table:
+    table = Table(title=title, title_justify="left")
+    table.add_column("system")
+    for heading in ("scored", "evidence", "all", "answer", "5 sessions", "tokens", "ms p50", "ms p95", "unknown", "wrongly", "at 5 %"):
+        table.add_column(heading, justify="right")
+    for name, rows in by_system.items():
+        total = summarised(rows)
+        shares = (total.delivered, total.all, total.answer, total.sessions)
+        costs = (f"{total.tokens:.0f}", f"{total.p50_ms:.1f}", f"{total.p95_ms:.1f}")
+        unknown = (total.unknown, total.wrongly_unknown, total.unknown_at_5)
+        table.add_row(name, f"{total.scored}/{total.questions}", *map(_share, shares), *costs, *map(_share, unknown))
+    return table
+
+
+def _by_category(by_system: Mapping[str, Sequence[Row]]) -> Table:
+    table = Table(title="evidence delivered by category", title_justify="left")
+    table.add_column("category")
+    table.add_column("scored", justify="right")
+    for name in by_system:
+        table.add_column(name, justify="right")
+    parts = {name: _categories(rows) for name, rows in by_system.items()}
+    first = next(iter(parts.values()), {})
+    for category, rows in sorted(first.items()):
+        scored = sum(row.delivered is not None for row in rows)
+        table.add_row(category, str(scored), *(_share(mean(row.delivered for row in own.get(category, ()))) for own in parts.values()))
+    return table
+
+
+def _categories(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    parts: dict[str, list[Row]] = {}
+    for row in rows:
+        parts.setdefault(row.category, []).append(row)
+    return parts
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _points(value: float) -> str:
+    return f"{100 * value:+.1f}"

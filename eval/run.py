@@ -1,0 +1,187 @@
+"""One run: every conversation into a fresh memory, every question to HotMem and to the references.
+
+Conversations are spread over processes. Each is ingested session by session through the public API, in order, and asked about after
+`settle`. Rows come back in the order of the dataset, so the same run gives the same file.
+"""
+
+import asyncio
+import multiprocessing
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from eval.cache import Shelf, ShelvedEncoder, ShelvedLanguage
+from eval.datasets import Conversation, Question
+from eval.evidence import Shown, score
+from eval.references import Index, Reference, fill
+from eval.rows import HOTMEM, Row
+from hotmem import Mark, Memory, Options
+from hotmem.models import TokenCounter, load_encoder, load_language
+
+SESSION: str = "evaluation"
+"""The session in which questions are asked; no conversation has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """What a process loads once."""
+
+    encoder: ShelvedEncoder
+    language: ShelvedLanguage
+    tokens: TokenCounter
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One conversation for one process.
+
+    Attributes:
+        number: Its place in the dataset.
+        conversation: The conversation.
+        budget: Tokens of a block at most.
+        shelf: The run's cache file.
+    """
+
+    number: int
+    conversation: Conversation
+    budget: int
+    shelf: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a task.
+
+    Attributes:
+        number: The conversation's place in the dataset.
+        rows: Its rows: all of HotMem's, then each reference's.
+        turns: Turns ingested.
+        skipped: Pieces of evidence that point nowhere.
+        ingest_s: Seconds from the first turn to the end of all background work.
+    """
+
+    number: int
+    rows: tuple[Row, ...]
+    turns: int
+    skipped: int
+    ingest_s: float
+
+
+def run(conversations: Iterator[Conversation], budget: int, jobs: int, folder: Path, console: Console) -> list[Outcome]:
+    """Runs conversations in processes and shows the progress.
+
+    Args:
+        conversations: What to run; read only as fast as processes are free.
+        budget: Tokens of a block at most.
+        jobs: Processes.
+        folder: Where the run's cache lies.
+        console: Where the progress bar goes.
+
+    Returns:
+        One outcome a conversation, in the order given.
+    """
+    tasks = [Task(number, conversation, budget, folder / "shelf.db") for number, conversation in enumerate(conversations)]
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    outcomes: list[Outcome] = []
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool, Progress(*columns, console=console) as progress:
+        bar = progress.add_task("conversations", total=len(tasks))
+        for outcome in _spread(pool, tasks, 2 * jobs):
+            outcomes.append(outcome)
+            progress.advance(bar)
+    return sorted(outcomes, key=lambda outcome: outcome.number)
+
+
+def measured(task: Task) -> Outcome:
+    """Runs one conversation; the body of a process."""
+    models = _models(task.shelf)
+    rows, ingest_s = asyncio.run(_hotmem(task, models))
+    rows += _references(task, models)
+    return Outcome(task.number, tuple(rows), len(task.conversation.turns), task.conversation.skipped, ingest_s)
+
+
+def _spread(pool: ProcessPoolExecutor, tasks: Sequence[Task], ahead: int) -> Iterator[Outcome]:
+    """Outcomes as they come, with at most `ahead` tasks on their way."""
+    left = iter(tasks)
+    running: set[Future[Outcome]] = {pool.submit(measured, task) for task, _ in zip(left, range(ahead), strict=False)}
+    while running:
+        done, running = wait(running, return_when=FIRST_COMPLETED)
+        for future in done:
+            yield future.result()
+            if (task := next(left, None)) is not None:
+                running.add(pool.submit(measured, task))
+
+
+@cache
+def _models(shelf: Path) -> Models:
+    options = Options().models
+    kept = Shelf(shelf)
+    encoder = ShelvedEncoder(load_encoder(options), kept)
+    return Models(encoder, ShelvedLanguage(load_language(), kept), TokenCounter.load(options.encoding, options.cache_dir))
+
+
+async def _hotmem(task: Task, models: Models) -> tuple[list[Row], float]:
+    """HotMem's rows and the seconds of ingestion."""
+    conversation = task.conversation
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as folder:
+        async with Memory.open(Path(folder) / "memory.db", encoder=models.encoder, language=models.language) as memory:
+            started = time.perf_counter()
+            for session in conversation.sessions:
+                for turn in session.turns:
+                    await memory.remember(turn)
+                await memory.end_session(user_id=conversation.user, session_id=session.id)
+            await memory.settle()
+            ingest_s = time.perf_counter() - started
+            for question in conversation.questions:
+                asked = time.perf_counter()
+                block = await memory.recall(
+                    question.text, user_id=conversation.user, session_id=SESSION, at=question.asked_at, max_tokens=task.budget
+                )
+                ms = 1000 * (time.perf_counter() - asked)
+                unknown = all(item.mark is Mark.LOW for item in block.items)
+                rows.append(_row(HOTMEM, conversation, question, block.text, block.tokens, block.items, ms, unknown=unknown))
+    return rows, ingest_s
+
+
+def _references(task: Task, models: Models) -> list[Row]:
+    """The rows of every reference."""
+    conversation = task.conversation
+    rows = []
+    index = Index(conversation.turns, models.encoder)
+    for reference in Reference:
+        for question in conversation.questions:
+            asked = time.perf_counter()
+            block = fill(conversation.turns, index.scores(reference, question.text), task.budget, models.tokens.count)
+            ms = 1000 * (time.perf_counter() - asked)
+            rows.append(_row(reference.value, conversation, question, block.text, block.tokens, block.lines, ms, unknown=not block.lines))
+    index.close()
+    return rows
+
+
+def _row(
+    system: str, conversation: Conversation, question: Question, text: str, tokens: int, items: Sequence[Shown], ms: float, *, unknown: bool
+) -> Row:
+    found = score(question, conversation, text, items)
+    return Row(
+        conversation=conversation.user,
+        question=question.id,
+        category=question.category,
+        abstain=question.abstain,
+        system=system,
+        delivered=found.delivered,
+        all=found.all,
+        answer=found.answer,
+        sessions=found.sessions,
+        tokens=tokens,
+        ms=round(ms, 3),
+        items=len(items),
+        relevance=max((item.relevance for item in items), default=0.0),
+        unknown=unknown,
+    )

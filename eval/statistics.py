@@ -1,0 +1,58 @@
+"""How sure a difference is, and where a threshold would lie."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+RESAMPLES: Final = 2000
+"""Bootstrap samples; enough for the second decimal of a percentage point."""
+
+SEED: Final = 20240517
+"""Fixed, so that the same rows give the same interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A mean difference and its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def paired_difference(first: Sequence[float], second: Sequence[float]) -> Difference:
+    """The mean of `first - second` over the same questions, with its percentile bootstrap interval (Efron 1979).
+
+    Args:
+        first: One score a question.
+        second: The other system's scores, in the same order.
+
+    Raises:
+        ValueError: If the lengths differ or there are no questions.
+    """
+    if len(first) != len(second) or not first:
+        raise ValueError(f"{len(first)} and {len(second)} scores cannot be paired. Pass the same questions, at least one.")
+    gains = np.subtract(first, second)
+    generator = np.random.default_rng(SEED)
+    means = [gains[generator.integers(0, len(gains), len(gains))].mean() for _ in range(RESAMPLES)]
+    low, high = np.percentile(means, [2.5, 97.5])
+    return Difference(float(gains.mean()), float(low), float(high))
+
+
+def said_unknown(knowable: Sequence[float], unknowable: Sequence[float], wrongly: float = 0.05) -> float | None:
+    """Share of questions without an answer that a threshold on relevance would recognise.
+
+    Args:
+        knowable: Best relevance for each question that has an answer.
+        unknowable: The same for questions that have none.
+        wrongly: Share of the first that may fall below the threshold, 0 to 1.
+
+    Returns:
+        The share of the second strictly below it, or None if either is empty.
+    """
+    if not knowable or not unknowable:
+        return None
+    threshold = sorted(knowable)[int(wrongly * len(knowable))]
+    return float(np.mean(np.asarray(unknowable) < threshold))
