@@ -152,7 +152,7 @@ def _read(text: str, reference: _Reference) -> Iterator[TimeMention]:
                 meaning = reading(match, reference)
             except (ValueError, OverflowError):
                 continue
-            if meaning is None:
+            if meaning is None or _RECURRING.search(text, 0, match.start()):
                 continue
             first, end, grain = meaning
             interval = Interval(datetime.combine(first, clock(), UTC), datetime.combine(end, clock(), UTC))
@@ -310,7 +310,7 @@ def _weekday(match: re.Match[str], reference: _Reference) -> _Meaning:
         return _one_day(monday + timedelta(days=7 + weekday))
     ahead = which == "coming" or (not which and reference.ahead)
     distance = (weekday - today.weekday()) % 7 if ahead else -((today.weekday() - weekday) % 7)
-    return _one_day(today + timedelta(days=distance if distance or not which else (7 if ahead else -7)))
+    return _one_day(today + timedelta(days=distance or (7 if ahead else -7)))
 
 
 def _ago(match: re.Match[str], reference: _Reference) -> _Meaning:
@@ -338,6 +338,9 @@ def _day_of_month(match: re.Match[str], reference: _Reference) -> _Meaning:
 def _pattern(body: str) -> re.Pattern[str]:
     return re.compile(rf"\b{body}(?!\w)", re.IGNORECASE)
 
+
+_RECURRING: Final = re.compile(r"\b(?:every|each|most|any|no)\s+(?:other\s+)?$", re.IGNORECASE)
+"""Before a time, these make it a habit: "every Monday" is no date."""
 
 _READINGS: Final[tuple[tuple[re.Pattern[str], _Reading], ...]] = (
     (_pattern(rf"{_IN}(?P<year>{_YEAR})-(?P<month>\d\d?)-(?P<day>\d\d?)"), _iso),

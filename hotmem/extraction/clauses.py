@@ -1,0 +1,187 @@
+"""The clauses of an utterance that assert something: who, what verb, in which tense, with what doubt."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from spacy.tokens import Doc, Token
+
+
+class Tense(StrEnum):
+    """When a clause holds."""
+
+    PAST = "past"
+    PRESENT = "present"
+    FUTURE = "future"
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One assertion.
+
+    Attributes:
+        subject: The head of its subject.
+        verb: The verb that carries the meaning ("visit" in "I'm going to visit").
+        finite: The verb that agrees with the subject ("'m").
+        frame: What stands around the verb: "", "want", "plan", "must", "used", "can".
+        tense: When it holds.
+        negated: Whether it is denied, or said to hold no longer.
+        hedged: Whether it is said with doubt.
+    """
+
+    subject: Token
+    verb: Token
+    finite: Token
+    frame: str
+    tense: Tense
+    negated: bool
+    hedged: bool
+
+
+_FRAMES: Final = {
+    "want": "want", "wish": "", "hope": "want", "like": "want", "love": "want", "plan": "plan", "intend": "plan", "need": "must", "have": "must", "use": "used", "go": "plan",
+    "decide": "plan",
+}  # fmt: skip
+"""Verbs that take "to": what they make of the verb they govern."""
+
+_REASONS: Final = frozenset({"because", "since", "cause", "'cause", "cuz", "although", "though", "that", "but", "and", "so", "now"})
+_BELIEVING: Final = frozenset({"think", "guess", "believe", "suppose", "know", "mean", "feel", "realise", "realize", "notice", "remember", "mention", "tell", "say", "figure"})
+_DOUBTING: Final = frozenset({"think", "guess", "believe", "suppose", "feel", "figure"})
+_HEDGES: Final = frozenset({"maybe", "perhaps", "probably", "possibly", "apparently", "supposedly", "might", "may"})
+_UNREAL: Final = frozenset({"would", "'d", "’d", "could", "should", "might", "may", "must", "ought"})
+_LASTING: Final = frozenset({"live", "work", "own", "know", "have", "play", "study", "love"})
+"""Verbs whose perfect with "for" or "since" still holds."""
+
+_VERBS: Final = frozenset({"VERB", "AUX"})
+
+
+def read_clauses(doc: Doc) -> tuple[Clause, ...]:
+    """The asserting clauses of an utterance, in order; questions, conditions, wishes, quotations and hearsay are left out."""
+    return tuple(clause for token in doc if (clause := _clause(token)) is not None)
+
+
+def _clause(token: Token) -> Clause | None:
+    if token.pos_ not in _VERBS or token.dep_ in ("aux", "auxpass", "xcomp", "amod", "compound", "acl", "csubj", "pcomp"):
+        return None
+    subject = _subject(token)
+    if subject is None or not _asserted(token) or _asked(token, subject) or _quoted(token):
+        return None
+    verb, frame = _inner(token)
+    helpers = [child for child in token.children if child.dep_ in ("aux", "auxpass")]
+    if not helpers and token.dep_ == "conj":
+        helpers = [child for child in token.head.children if child.dep_ == "aux" and child.tag_ == "MD"]
+    finite = next((child for child in helpers if child.head == token), token)
+    if finite == token and token.tag_ in ("VB", "VBG", "VBN") and token.dep_ != "conj" and not (token.tag_ == "VB" and subject.lower_ in ("i", "we", "they")):
+        return None
+    modals = {child.lower_ for child in helpers if child.tag_ == "MD"}
+    if frame == "want" and token.lemma_ in ("like", "love"):
+        if not modals & {"would", "'d", "’d"}:
+            verb, frame = token, ""
+        modals -= {"would", "'d", "’d"}
+    if modals & _UNREAL:
+        return None
+    negated = any(child.dep_ == "neg" for child in (*token.children, *(verb.children if verb != token else ())))
+    if modals & {"can", "ca"}:
+        frame = frame or "can"
+        if token.lemma_ == "stand" and negated:
+            negated = False
+        elif token.lemma_ == "stand":
+            return None
+    return Clause(subject, verb, finite, frame, _tense(token, finite, helpers, frame), negated, _hedged(token))
+
+
+def _subject(verb: Token) -> Token | None:
+    """The subject, its own or, for a verb joined by "and", that of the verb it is joined to."""
+    for child in verb.children:
+        if child.dep_ in ("nsubj", "nsubjpass"):
+            return child
+    if verb.dep_ == "conj" and verb.head.pos_ in _VERBS and not any(child.dep_ == "expl" for child in verb.children) and verb.tag_ in ("VBP", "VBZ", "VBD"):
+        return _subject(verb.head)
+    return None
+
+
+def _inner(verb: Token) -> tuple[Token, str]:
+    """The verb that carries the meaning and what governs it: "I'm going to visit" → visit, "plan"."""
+    if verb.lemma_ in _FRAMES:
+        for child in verb.children:
+            infinitive = child.dep_ == "xcomp" and child.tag_ == "VB" and any(part.tag_ == "TO" or part.lower_ == "na" for part in child.children)
+            if infinitive and (verb.lemma_ != "go" or verb.tag_ == "VBG"):
+                return child, _FRAMES[verb.lemma_]
+    return verb, ""
+
+
+def _tense(verb: Token, finite: Token, helpers: list[Token], frame: str) -> Tense:
+    if any(child.lower_ in ("will", "'ll", "’ll", "wo") for child in helpers):
+        return Tense.FUTURE
+    if frame == "used" or finite.tag_ == "VBD" or (finite.lower_ in ("was", "were", "did", "had")):
+        return Tense.PAST
+    if finite != verb and finite.lemma_ == "have" and verb.tag_ in ("VBN", "VBD") and verb.lower_ not in ("been", "got"):
+        lasting = verb.lemma_ in _LASTING and any(child.lower_ in ("for", "since") for child in verb.children if child.dep_ == "prep")
+        return Tense.PRESENT if lasting else Tense.PAST
+    if finite == verb and verb.tag_ == "VBN":
+        return Tense.PAST
+    return Tense.FUTURE if frame == "plan" else Tense.PRESENT
+
+
+def _asserted(verb: Token) -> bool:
+    """Whether the speaker stands by the clause, as far as its place in the sentence tells."""
+    marks = {child.lower_ for child in verb.children if child.dep_ == "mark"}
+    if any(child.tag_ in ("WRB", "WP", "WDT") for child in verb.children) or marks & {"if", "unless", "whether", "until", "while", "as", "like"}:
+        return False
+    head = verb.head
+    match verb.dep_:
+        case "ROOT" | "parataxis":
+            return True
+        case "conj":
+            return head.pos_ not in _VERBS or (head.dep_ not in ("relcl", "xcomp", "acl", "pcomp") and _asserted(head))
+        case "ccomp":
+            if verb.i < head.i and not marks and head.lemma_ not in ("say", "ask", "tell"):
+                return True
+            if head.lemma_ in ("remember", "note") and head.tag_ == "VB" and not any(child.dep_ in ("nsubj", "aux", "neg") for child in head.children):
+                return True
+            first = any(child.dep_ == "nsubj" and child.lower_ in ("i", "we") for child in head.children)
+            return head.lemma_ in _BELIEVING and first and not any(child.dep_ == "neg" for child in head.children) and _asserted(head)
+        case "advcl":
+            return bool(marks) and marks <= _REASONS and _asserted(head)
+        case _:
+            return False
+
+
+def _asked(verb: Token, subject: Token) -> bool:
+    """Whether the clause is a question: inverted, led by a question word, or the last one before a question mark."""
+    if any(child.dep_ in ("aux", "auxpass") and child.i < subject.i for child in verb.children) or (verb.lemma_ == "be" and verb.i < subject.i):
+        return True
+    if any(part.tag_ in ("WP", "WRB", "WP$", "WDT") for part in subject.subtree if part.i <= subject.i):
+        return True
+    rest = subject.doc[verb.i :]
+    for token in rest:
+        if token.text in (".", "!", ";"):
+            return False
+        if token.text == "?":
+            return not any(other.i > verb.i and other.i < token.i and (other.tag_ in ("WP", "WRB") or _inverted(other)) for other in rest)
+    return False
+
+
+def _inverted(token: Token) -> bool:
+    return token.dep_ in ("aux", "auxpass") and any(child.dep_ in ("nsubj", "nsubjpass") and child.i > token.i for child in token.head.children)
+
+
+def _quoted(verb: Token) -> bool:
+    before = verb.doc[: verb.i]
+    opened = sum(token.text in ('"', "“", "``") for token in before)
+    closed = sum(token.text in ("”", "''") for token in before)
+    return (opened - closed) % 2 == 1
+
+
+def _hedged(verb: Token) -> bool:
+    if any(child.lower_ in _HEDGES for child in _before(verb)):
+        return True
+    head = verb.head
+    return verb.dep_ == "ccomp" and verb.i > head.i and head.lemma_ in _DOUBTING
+
+
+def _before(verb: Token) -> Iterator[Token]:
+    yield from (child for child in verb.children if child.dep_ in ("advmod", "aux"))
+    if verb.dep_ == "xcomp":
+        yield from (child for child in verb.head.children if child.dep_ in ("advmod", "aux"))

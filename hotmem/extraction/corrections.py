@@ -1,0 +1,81 @@
+"""A speaker's corrections: "No, I said Potola, not Paola", "actually it's on Tuesday"."""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
+
+from spacy.tokens import Doc
+
+from hotmem.analysis.time import Grain, find_times, written
+from hotmem.extraction.relations import IS_CALLED, IS_IN, IS_ON
+from hotmem.types import Correction
+
+_VALUE: Final = r"(?:(?:a|an|the|on|in|at|with)\s+)?(?P<{name}>[\w'’-]+(?:\s+(?!not\b|but\b|and\b|it\b|so\b|because\b)[\w'’-]+){{0,3}}?)"
+_RIGHT: Final = _VALUE.format(name="right")
+_WRONG: Final = _VALUE.format(name="wrong")
+_IT: Final = r"(?:it|that|he|she|they|(?:(?:his|her|its|my|their|the)\s+(?:\w+(?:['’]s)?\s+)?name)|(?:my|our|the)\s+\w+(?:\s+\w+)?)(?:['’]s|['’]re|\s+is|\s+was|\s+are)(?:\s+actually)?"
+_NO: Final = r"(?:no|nope|nah|wait|sorry|actually|oh no|oops|well|correction|hold on|i mean)"
+_SAID: Final = r"(?:i\s+(?:said|meant|mean)(?:\s+(?:it['’]s|that))?)"
+_END: Final = r"(?=\s*(?:[.!;,]|$))"
+
+_PATTERNS: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"(?:\b{_NO}\W+)*\b{_SAID}\s+{_RIGHT}\s*,?\s*(?:and\s+)?not\s+{_WRONG}{_END}",
+        rf"(?:\b{_NO}\W+)*\b{_IT}\s+(?:called\s+|named\s+)?(?!not\b){_RIGHT}\s*,?\s*(?:and\s+)?not\s+{_WRONG}{_END}",
+        rf"(?:^|(?<=[.!?]\s))(?:{_NO}\W+)*(?:{_IT}\s+)?not\s+(?:called\s+|named\s+)?{_WRONG}\s*[,.;]\s*(?:but\s+)?(?:{_IT}\s+(?:called\s+|named\s+)?|{_SAID}\s+)?{_RIGHT}{_END}",
+        rf"^(?:{_NO}\W+)*(?!not\b){_RIGHT}\s*,\s*not\s+{_WRONG}\W*$",
+        rf"(?:^|(?<=[.!?]\s))(?:{_NO}\W+)+{_SAID}\s+{_RIGHT}\s*[.!]*\s*$",
+        rf"(?:^|(?<=[.!?]\s))(?:{_NO}\W+)+(?:{_IT})\s+(?P<cue>called\s+|named\s+|on\s+|in\s+)(?!not\b){_RIGHT}{_END}",
+    )
+)
+_DEMURRALS: Final = frozenset("really true right sure much bad good yet fair easy only funny just too so a an the that this it fun well very great nice".split())
+_FILLER: Final = re.compile(r"^(?:a|an|the|on|in|at|with|called|named)\s+", re.IGNORECASE)
+
+
+def read_corrections(doc: Doc, said_at: datetime) -> Iterator[Correction]:
+    """The corrections of an utterance, each place once.
+
+    A weekday or date is given as its absolute form, so that it can be compared with a stored one. Where the old value is not named, `wrong` is "" and
+    `relation` says which sort of value is meant.
+    """
+    if doc.text.rstrip().endswith("?"):
+        return
+    taken: list[tuple[int, int]] = []
+    for pattern in _PATTERNS:
+        for match in pattern.finditer(doc.text):
+            groups = match.groupdict()
+            right, wrong = groups["right"], groups.get("wrong") or ""
+            if any(match.start() < stop and start < match.end() for start, stop in taken) or not all(_value(doc, match, name) for name in ("right", "wrong") if groups.get(name)):
+                continue
+            taken.append(match.span())
+            value, dated = _absolute(right, said_at)
+            yield Correction(_absolute(wrong, said_at)[0], value, match.start(), match.end(), relation=_relation(match, dated=dated))
+
+
+def _value(doc: Doc, match: re.Match[str], name: str) -> bool:
+    """Whether the words are a value: a noun, a name, a number or a day, not a clause or a remark."""
+    words = [token for token in doc if match.start(name) <= token.idx < match.end(name)]
+    if not words or words[0].lower_ in _DEMURRALS:
+        return False
+    return not any(token.pos_ in ("AUX", "PRON", "SCONJ", "INTJ", "ADP", "PART") or (token.tag_ in ("VBD", "VBZ", "VBP", "VBG") and token.i > words[0].i) for token in words)
+
+
+def _relation(match: re.Match[str], *, dated: bool) -> str:
+    if dated:
+        return IS_ON.name
+    words = match[0].lower()
+    if re.search(r"\b(?:called|named|name)\b", words):
+        return IS_CALLED.name
+    cue = (match.groupdict().get("cue") or "").strip().lower()
+    return IS_IN.name if cue == "in" else ""
+
+
+def _absolute(value: str, said_at: datetime) -> tuple[str, bool]:
+    """The value without its article, a day as a date; and whether it was one."""
+    plain = _FILLER.sub("", value).strip()
+    mentions = find_times(f"on {plain}", said_at, ahead=True) if plain else ()
+    if len(mentions) == 1 and mentions[0].grain in (Grain.DAY, Grain.MONTH, Grain.YEAR) and mentions[0].stop - mentions[0].start >= len(plain):
+        return re.sub(r"^(?:on|in) ", "", written(mentions[0])), True
+    return plain, False

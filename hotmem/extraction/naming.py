@@ -1,0 +1,113 @@
+"""Who is called what: "my dog's name is Potola", "I have a sister named Marta", "my brother Tom", "call me Ana".
+
+Read from the words rather than from the parse, which fails on names in lower case.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from spacy.tokens import Doc
+
+from hotmem.analysis.entities import is_name
+from hotmem.extraction.relations import NAMEABLE
+from hotmem.extraction.subjects import canonical
+
+_NAME: Final = r"(?P<name>[^\W\d_][\w'’-]*(?:\s+(?-i:[A-Z])[\w'’-]*){0,2})"
+_THING: Final = r"(?P<thing>(?:[a-z-]+(?:['’]s)?\s+){0,2}?[a-z-]+)"
+_BE: Final = r"(?:\s+is|\s+was|['’]s|['’]s\s+been)"
+_CALLED: Final = r"(?:called|named)"
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """A name given.
+
+    Attributes:
+        thing: What bears it, "" for the speaker.
+        name: The name as written.
+        start: First character of the words.
+        stop: One past the last character.
+        past: Whether it was borne in the past.
+    """
+
+    thing: str
+    name: str
+    start: int
+    stop: int
+
+
+_PATTERNS: Final = tuple(
+    (re.compile(rf"\b{body}(?![\w'’])", re.IGNORECASE), sure)
+    for body, sure in (
+        (rf"my\s+name{_BE}\s+{_NAME}", True),
+        (rf"(?:you can |please |just |everyone |people )?calls?\s+me\s+{_NAME}", False),
+        (rf"i(?:['’]m|\s+am)\s+{_CALLED}\s+{_NAME}", True),
+        (rf"(?:^|(?<=[.!?,]\s)|(?<=hi\s)|(?<=hello\s)|(?<=hey\s))(?:i['’]m|i\s+am|this\s+is)\s+{_NAME}(?=\s*(?:[.!,]|$|\s+and\b|\s+from\b))", False),
+        (rf"(?:my|our)\s+{_THING}['’]s?\s+name{_BE}\s+{_NAME}", True),
+        (rf"(?:my|our)\s+{_THING}{_BE}\s+{_CALLED}\s+{_NAME}", True),
+        (rf"(?:my|our)\s+{_THING}{_BE}\s+{_NAME}(?=\s*(?:[.!,]|$))", False),
+        (rf"(?:my|our)\s+{_THING}(?:,\s*|\s+)(?:(?:who|which|that)\s+is\s+)?{_CALLED}\s+{_NAME}", True),
+        (rf"(?:my|our)\s+{_THING},?\s+{_NAME}", False),
+        (rf"(?:i|we)(?:['’]ve|\s+have)?(?:\s+just)?(?:\s+(?:got|adopted|have|had|own|bought|rescued))?\s+(?:an?|one)\s+{_THING},?\s+(?:(?:who|which|that)\s+is\s+|who['’]s\s+)?{_CALLED}\s+{_NAME}", True),
+        (rf"(?:i|we)(?:['’]ve|\s+have)?(?:\s+got)?\s+(?:an?|one)\s+{_THING}\b[^.?!]{{0,20}}[.,;]?\s+(?:and\s+)?(?:his|her|its|the)\s+name{_BE}\s+{_NAME}", True),
+        (rf"(?:i|we)(?:['’]ve|\s+have)?(?:\s+got)?\s+(?:an?|one)\s+{_THING}[.,;]?\s+(?:and\s+)?(?:he|she|it)(?:\s+is|['’]s)\s+{_CALLED}\s+{_NAME}", True),
+        (rf"(?:i|we)\s+(?:named|call|called)\s+(?:my|our)\s+{_THING}\s+{_NAME}", False),
+        (rf"{_NAME}(?:\s+is|['’]s)\s+(?:my|our)\s+{_THING}(?:['’]s\s+name)?(?=\s*(?:[.!,]|$))", False),
+    )
+)
+_WRITTEN_PEOPLE: Final = frozenset({"PERSON", "GPE", "ORG", "", "PRODUCT", "WORK_OF_ART", "FAC", "LOC"})
+
+
+def read_namings(doc: Doc) -> Iterator[Naming]:
+    """Names given in an utterance; questions and hypotheticals give none."""
+    taken: list[tuple[int, int]] = []
+    for pattern, sure in _PATTERNS:
+        for match in pattern.finditer(doc.text):
+            thing = (match.groupdict().get("thing") or "").lower()
+            name = _checked_name(doc, match.start("name"), match.end("name"), sure=sure, bears=bool(thing))
+            if not name or any(match.start() < stop and start < match.end() for start, stop in taken):
+                continue
+            if thing and not _nameable(thing):
+                continue
+            if _asked_or_unreal(doc.text, match.start(), match.end()):
+                continue
+            taken.append(match.span())
+            yield Naming(thing, name, match.start(), match.start("name") + len(name) if match.start("name") > match.start() else match.end())
+
+
+def owned_thing(thing: str) -> str:
+    """The thing as a key uses it: articles and spelling variants out."""
+    return " ".join(canonical(word) for word in thing.split() if word not in ("a", "an", "the", "new", "little", "own"))
+
+
+def _nameable(thing: str) -> bool:
+    last = thing.split()[-1]
+    return last in NAMEABLE and not any(word in ("is", "was", "and", "of", "with", "in", "that", "who", "to", "has", "have") for word in thing.split())
+
+
+def _checked_name(doc: Doc, start: int, stop: int, *, sure: bool, bears: bool) -> str:
+    """The name, cut after its last fitting word, or "" if it is none."""
+    words: list[str] = []
+    for token in doc:
+        if token.idx < start:
+            continue
+        if token.idx >= stop:
+            break
+        capital = token.text[:1].isupper() and token.pos_ == "PROPN" and is_name(token) and token.ent_type_ in _WRITTEN_PEOPLE
+        spoken = sure and not words and token.is_alpha and not token.is_stop and len(token) > 1 and (token.pos_ in ("PROPN", "NOUN", "X") or token.text[:1].isupper())
+        if not (capital or spoken):
+            break
+        words.append(token.text)
+    if words and not bears and not sure and doc.text[start : start + 1].islower():
+        return ""
+    return " ".join(words)
+
+
+def _asked_or_unreal(text: str, start: int, stop: int) -> bool:
+    before = re.split(r"[.!?;]", text[:start])[-1]
+    after = re.match(r"[^.!?]*([.!?]?)", text[stop:])
+    if re.search(r"\b(?:if|is|are|do|does|did|what|who|whose|which|suppose|imagine|wish|said|says)\W*$", before, re.IGNORECASE):
+        return True
+    return bool(after and after[1] == "?" and not re.search(r",|\band\b|\bbut\b", after[0]))

@@ -1,0 +1,142 @@
+"""What a clause says of its subject: the words kept, the complements, the times."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from spacy.tokens import Token
+
+from hotmem.analysis.time import TimeMention
+from hotmem.extraction.clauses import Clause
+from hotmem.extraction.relations import Relation
+from hotmem.extraction.retelling import UNRESOLVED
+
+MOST_WORDS: Final = 22
+"""Words of a predicate; what is longer is rarely one fact."""
+
+_LEFT_OUT: Final = frozenset({"conj", "cc", "relcl", "advcl", "ccomp", "parataxis", "intj", "mark", "nsubj", "nsubjpass", "expl", "meta", "preconj", "csubj", "dep"})
+_DISCOURSE: Final = frozenset(
+    "actually really just also too honestly basically maybe though so well still now even definitely probably certainly literally obviously currently "
+    "anyway however instead perhaps finally recently already only then fortunately unfortunately luckily sadly hopefully personally absolutely totally "
+    "kinda sorta sort kind like mostly apparently almost right ever".split()
+)
+_PLACES: Final = frozenset({"there", "here"})
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What a clause was found to say, before it is told.
+
+    Attributes:
+        relation: Its relation.
+        value: The words of its object, in order; may be empty.
+        words: The words of the whole predicate, in order.
+        object: The object where it is not told from `value`, such as a date.
+        negated: Overrides the clause's polarity where given.
+    """
+
+    relation: Relation
+    value: tuple[Token, ...]
+    words: tuple[Token, ...]
+    object: str = ""
+    negated: bool | None = None
+
+
+def predicate(clause: Clause, *, only: Token | None = None, head: Token | None = None) -> tuple[Token, ...]:
+    """The words of a clause without its subject, its other clauses and its discourse words.
+
+    Args:
+        clause: The clause.
+        only: One of several joined complements; the others are left out.
+        head: The complement that `only` is joined to.
+    """
+    kept: set[Token] = {clause.finite, clause.verb}
+    for verb in dict.fromkeys((clause.finite.head if clause.finite.dep_ in ("aux", "auxpass") else clause.finite, clause.verb)):
+        kept.add(verb)
+        for child in verb.children:
+            if child.dep_ not in _LEFT_OUT and child.dep_ != "xcomp" and not child.is_punct and not _discourse(child):
+                kept.update(phrase(child))
+            elif child.dep_ == "xcomp" and child != clause.verb and _apart(child, clause):
+                kept.update(phrase(child))
+    if only is not None and head is not None and only != head:
+        kept -= set(phrase(head))
+        kept.update(phrase(only))
+    return tuple(sorted(kept, key=lambda token: token.i))
+
+
+def phrase(head: Token, *, bare: bool = False) -> tuple[Token, ...]:
+    """A head with what belongs to it, in order; joined phrases and clauses are left out, and punctuation other than within words.
+
+    Args:
+        head: The head.
+        bare: Whether its own prepositional phrases and its article are left out: "Siemens" of "Siemens in Munich".
+    """
+    kept = set(_members(head))
+    for child in head.children:
+        if bare and (child.dep_ == "prep" or child.lower_ in ("a", "an")):
+            kept -= set(child.subtree)
+    return tuple(sorted(kept, key=lambda token: token.i))
+
+
+def _members(head: Token) -> Iterator[Token]:
+    yield head
+    for child in head.children:
+        if child.dep_ in _LEFT_OUT and not (head.dep_ == "oprd" and child.dep_ in ("conj", "cc")):
+            continue
+        if child.dep_ == "punct" and child.text not in ("-", "'", "$", "%", "#"):
+            continue
+        if _discourse(child) or (child.dep_ == "appos" and child.pos_ != "PROPN"):
+            continue
+        yield from _members(child)
+
+
+def joined(head: Token) -> tuple[Token, ...]:
+    """A complement and the ones joined to it by "and" or "or", if all are of its sort."""
+    others = [token for token in head.conjuncts if token.i > head.i]
+    if all(token.pos_ in ("NOUN", "PROPN", "VERB", "X") and (token.pos_ == "VERB") == (head.pos_ == "VERB") for token in others):
+        return (head, *others)
+    return (head,)
+
+
+def complement(verb: Token, slot: str) -> Token | None:
+    """The head of a complement: "dobj", "xcomp", "attr", "acomp", or the object of the preposition named."""
+    for child in verb.children:
+        if child.dep_ == slot or (slot == "dobj" and child.dep_ == "punct" and child.pos_ in ("NOUN", "PROPN") and child.i > verb.i):
+            return child
+        if child.dep_ == "prep" and child.lower_ == slot:
+            return next((part for part in child.children if part.dep_ in ("pobj", "pcomp")), None)
+        if child.dep_ == "prt":
+            for prep in child.children:
+                if prep.dep_ == "prep" and prep.lower_ == slot:
+                    return next((part for part in prep.children if part.dep_ == "pobj"), None)
+    return None
+
+
+def stands_alone(words: Sequence[Token], mentions: Sequence[TimeMention]) -> bool:
+    """Whether a predicate can be understood without its conversation: no pronoun is left open and it is not too long."""
+    if len(words) > MOST_WORDS:
+        return False
+    return not any(token.lower_ in UNRESOLVED and token.tag_ != "IN" and not covered(token, mentions) and token.pos_ != "PROPN" for token in words)
+
+
+def covered(token: Token, mentions: Sequence[TimeMention]) -> bool:
+    """Whether a token belongs to a time."""
+    return any(mention.start <= token.idx < mention.stop for mention in mentions)
+
+
+def timed(words: Sequence[Token], mentions: Sequence[TimeMention]) -> TimeMention | None:
+    """The first time among the words."""
+    return next((mention for mention in mentions if any(mention.start <= token.idx < mention.stop for token in words)), None)
+
+
+def points_there(verb: Token) -> bool:
+    """Whether the place is only "there" or "here"."""
+    return any(child.lower_ in _PLACES for child in verb.children)
+
+
+def _apart(child: Token, clause: Clause) -> bool:
+    return clause.verb not in child.subtree and child not in clause.verb.ancestors
+
+
+def _discourse(token: Token) -> bool:
+    return token.dep_ in ("advmod", "npadvmod", "intj", "prep") and token.lower_ in _DISCOURSE and not any(child.dep_ == "pobj" for child in token.children)

@@ -1,0 +1,119 @@
+"""Turn → Understanding: clauses and names read, told in the third person, with their places."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+from spacy.tokens import Doc
+
+from hotmem.analysis.entities import find_entities
+from hotmem.analysis.time import TimeMention, find_times
+from hotmem.extraction.clauses import Clause, Tense, read_clauses
+from hotmem.extraction.copulas import read_copula
+from hotmem.extraction.corrections import read_corrections
+from hotmem.extraction.naming import Naming, owned_thing, read_namings
+from hotmem.extraction.predicates import Fact, stands_alone
+from hotmem.extraction.relations import HAS_TO, IS_BORN_ON, IS_CALLED, PLANS_TO, REGULARLY
+from hotmem.extraction.retelling import retell, sentence
+from hotmem.extraction.subjects import Subject, resolve
+from hotmem.extraction.verbs import read_verb
+from hotmem.types import Role, Statement, Understanding
+
+ANONYMOUS = "the user"
+"""What a speaker without a name is called."""
+
+
+def understand(doc: Doc, speaker: str | None, role: Role, said_at: datetime) -> Understanding:
+    """Reads the statements, corrections and names of one turn.
+
+    Args:
+        doc: The parsed turn.
+        speaker: The speaker's name; "I" and "my" become it, or "the user" without one.
+        role: Who spoke; the assistant's turns yield names only.
+        said_at: When it was said; "next Tuesday" becomes a date.
+
+    Returns:
+        Statements in the order of their words, each with a literal span of `doc.text`.
+    """
+    entities = find_entities(doc)
+    if role is not Role.USER:
+        return Understanding(entities=entities)
+    name = speaker or ANONYMOUS
+    found = [*_named(doc, name), *_stated(doc, name, said_at, entities)]
+    unique = {(statement.subject.casefold(), statement.relation, statement.object.casefold(), statement.negated): statement for statement in reversed(found)}
+    statements = sorted(unique.values(), key=lambda statement: (statement.start, statement.stop))
+    return Understanding(tuple(statements), tuple(read_corrections(doc, said_at)), entities)
+
+
+def _named(doc: Doc, speaker: str) -> Iterator[Statement]:
+    for naming in read_namings(doc):
+        subject = f"{speaker}'s {owned_thing(naming.thing)}" if naming.thing else speaker
+        if naming.name.casefold() != speaker.casefold():
+            yield _naming(naming, subject)
+
+
+def _naming(naming: Naming, subject: str) -> Statement:
+    return Statement(
+        text=sentence(subject, IS_CALLED.name, naming.name),
+        subject=subject,
+        relation=IS_CALLED.name,
+        object=naming.name,
+        kind=IS_CALLED.kind,
+        category=IS_CALLED.category,
+        importance=IS_CALLED.importance,
+        start=naming.start,
+        stop=naming.stop,
+        entities=(naming.name,),
+        single=True,
+    )
+
+
+def _stated(doc: Doc, speaker: str, said_at: datetime, entities: Sequence[str]) -> Iterator[Statement]:
+    behind, before = find_times(doc.text, said_at), find_times(doc.text, said_at, ahead=True)
+    for clause in read_clauses(doc):
+        subject = resolve(clause.subject, speaker)
+        if subject is None:
+            continue
+        mentions = behind if clause.tense is Tense.PAST else before
+        facts: Iterable[Fact] = read_copula(clause, subject, mentions) if clause.verb.lemma_ == "be" else read_verb(clause, subject, mentions)
+        for fact in facts:
+            if statement := _told(clause, subject, fact, mentions, speaker, entities):
+                yield statement
+
+
+def _told(
+    clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeMention], speaker: str, entities: Sequence[str]
+) -> Statement | None:
+    """The fact as a statement, or None if it cannot stand alone."""
+    gone = not fact.value and not fact.object and clause.negated
+    if not gone and not stands_alone(fact.words, mentions):
+        return None
+    relation = fact.relation
+    predicate = retell(fact.words, speaker, finite=clause.finite, plural=subject.plural, mentions=mentions)
+    if fact.relation is IS_BORN_ON:
+        predicate = f"{IS_BORN_ON.name} {fact.object}"
+    value = fact.object or retell(fact.value, speaker, mentions=mentions, dated=relation in (PLANS_TO, HAS_TO, REGULARLY))
+    value = re.sub(r"^(?:an?|some)\s+", "", value)
+    if not value and not gone:
+        return None
+    start = min(token.idx for token in fact.words)
+    if clause.subject.i < fact.words[0].i and clause.subject.head in (clause.finite, clause.verb, *clause.verb.ancestors):
+        start = min(start, subject.start)
+    stop = max(token.idx + len(token) for token in fact.words)
+    text = sentence(subject.shown, predicate)
+    return Statement(
+        text=text,
+        subject=subject.key,
+        relation=relation.name,
+        object=value,
+        kind=relation.kind,
+        category=relation.category,
+        importance=relation.importance,
+        start=start,
+        stop=stop,
+        entities=tuple(name for name in entities if name in text),
+        hedged=clause.hedged,
+        negated=clause.negated if fact.negated is None else fact.negated,
+        changes=relation.changes,
+        single=relation.single,
+    )

@@ -1,0 +1,99 @@
+"""Words of the first person retold in the third: "I've got my exam on Tuesday" → "Ana has got Ana's exam on 2026-11-24 (Tuesday)"."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from spacy.tokens import Token
+
+from hotmem.analysis.time import TimeMention, written
+
+SELF: Final = frozenset({"i", "me", "myself", "we", "us", "ourselves"})
+OWN: Final = frozenset({"my", "our", "mine", "ours"})
+UNRESOLVED: Final = frozenset(
+    "you your yours yourself he she they it him her them his hers its their theirs himself herself themselves itself this that these those there here one ones "
+    "something anything everything nothing someone anyone everyone somebody anybody nobody thing things stuff lot lots such another other others same what who which whatever so".split()
+)
+"""Words that mean nothing outside their conversation."""
+
+_SIBILANT: Final = re.compile(r"(?:s|x|z|ch|sh|o)$")
+_IRREGULAR: Final = {"have": "has", "'ve": "has", "’ve": "has", "be": "is", "am": "is", "are": "is", "'m": "is", "’m": "is", "'re": "is", "’re": "is", "do": "does", "go": "goes", "were": "was"}
+_SPELT_OUT: Final = {"n't": "not", "n’t": "not", "nt": "not", "'ll": "will", "’ll": "will", "ca": "can", "wo": "will", "na": "to", "gon": "going", "wan": "want", "got": "got"}
+_MODALS: Final = frozenset({"MD"})
+
+
+def third_person(token: Token) -> str:
+    """The third person singular of a present-tense verb: "have" → "has", "study" → "studies"; other forms stay."""
+    word = token.lower_
+    if word in ("'d", "’d"):
+        return "had" if token.lemma_ == "have" else "would"
+    if word in ("'s", "’s"):
+        return "has" if token.lemma_ == "have" else "is"
+    if token.tag_ in _MODALS or word in ("'ll", "’ll", "ca", "wo"):
+        return _SPELT_OUT.get(word, word)
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if token.tag_ not in ("VBP", "VB"):
+        return word
+    if word.endswith("y") and word[-2:-1] not in "aeiou":
+        return f"{word[:-1]}ies"
+    return f"{word}es" if _SIBILANT.search(word) else f"{word}s"
+
+
+def retell(
+    tokens: Sequence[Token],
+    speaker: str,
+    *,
+    finite: Token | None = None,
+    plural: bool = False,
+    mentions: Iterable[TimeMention] = (),
+    dated: bool = True,
+) -> str:
+    """The tokens as a phrase about the speaker.
+
+    Args:
+        tokens: Words in order; they need not be neighbours.
+        speaker: What the speaker is called.
+        finite: The verb that agrees with the subject, put into the third person.
+        plural: Whether the subject stays plural, so that the verb keeps its form.
+        mentions: Times of the utterance, each replaced by its absolute form.
+        dated: Whether times are kept at all.
+    """
+    words: list[str] = []
+    told: set[int] = set()
+    for token in tokens:
+        mention = next((mention for mention in mentions if mention.start <= token.idx < mention.stop), None)
+        if mention is not None:
+            if dated and mention.start not in told:
+                if words and words[-1] in ("on", "in", "at", "during", "by", "until", "since", "for"):
+                    words.pop()
+                words.append(written(mention))
+            told.add(mention.start)
+            continue
+        words.append(_word(token, speaker, finite, plural))
+    return _joined(words)
+
+
+def _word(token: Token, speaker: str, finite: Token | None, plural: bool) -> str:
+    word = token.lower_
+    if word in OWN and token.pos_ in ("PRON", "DET", "ADJ"):
+        return f"{speaker}'s"
+    if word in SELF and token.pos_ == "PRON":
+        return speaker
+    if finite is not None and token.i == finite.i:
+        return token.lower_ if plural and word not in ("'re", "'ve", "’re", "’ve") else third_person(token)
+    if word in ("'s", "’s") and token.tag_ == "POS":
+        return "'s"
+    return _SPELT_OUT.get(word, token.text)
+
+
+def _joined(words: Sequence[str]) -> str:
+    text = " ".join(word for word in words if word.strip())
+    text = re.sub(r"\bcan not\b", "cannot", text)
+    return re.sub(r"\s+(?=[,.;:!?)%]|'s\b|’s\b)|(?<=[($€£#])\s+|(?<=\w)\s+(?=-)|(?<=-)\s+(?=\w)", "", text).strip(" ,;:-")
+
+
+def sentence(*parts: str) -> str:
+    """The parts as one sentence: upper case first, full stop last."""
+    text = " ".join(part for part in parts if part).rstrip(" .,!?;:")
+    return f"{text[:1].upper()}{text[1:]}."

@@ -1,0 +1,207 @@
+"""Facts of clauses with any other verb: states, habits, events, plans, wishes, duties."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from spacy.tokens import Token
+
+from hotmem.analysis.entities import is_name
+from hotmem.analysis.time import Grain, TimeMention
+from hotmem.extraction.clauses import Clause, Tense
+from hotmem.extraction.predicates import Fact, complement, joined, phrase, points_there, predicate, timed
+from hotmem.extraction.relations import (
+    BORN_IN,
+    CAN,
+    COMPLEMENTS,
+    DID,
+    DISLIKES,
+    EVENTS,
+    FREQUENT_ONLY,
+    HAS,
+    HAS_CONDITION,
+    HAS_TO,
+    KNOWS,
+    LEARNS,
+    LIKES,
+    LIVES_IN,
+    PLANS_TO,
+    PREFERS,
+    REGULARLY,
+    STATES,
+    STUDIES,
+    TELLING_EVENTS,
+    WANTS,
+    WORKS_AT,
+    WORKS_ON,
+    Relation,
+)
+from hotmem.extraction.subjects import Subject
+
+_DULL: Final = frozenset(
+    "be do have say tell let try think know make mean feel wonder hope wish believe guess admit ask look see talk sound seem keep happen need want forget "
+    "remember understand agree like love mention add use thank appreciate miss imagine pretend suppose worry care check figure share hear give take put go get come".split()
+)
+"""Verbs that alone make neither a plan nor a habit; "go" and "get" count with a time or a named place."""
+
+_FREQUENCIES: Final = frozenset("usually always often never regularly daily weekly sometimes rarely everyday normally typically".split())
+_COUNTED: Final = frozenset({"day", "week", "month", "morning", "evening", "night", "weekend", "year", "afternoon", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
+_REPEATED: Final = frozenset({"weekend", "weekday", "morning", "evening", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
+_ABILITIES: Final = frozenset({"swim", "drive", "cook", "dance", "sing", "eat", "drink", "ski", "surf", "bake", "speak", "play", "ride", "knit", "sew", "paint", "draw", "read", "skate", "code"})
+_SPLIT: Final = frozenset({LIKES, DISLIKES, HAS, CAN, LEARNS, STUDIES, HAS_CONDITION})
+_CONTEXTUAL: Final = frozenset("idea sound way look fact part question answer point story thought attitude enthusiasm picture pic photo song name taste compliment movie book show series game one time day kind".split())
+_JOBS: Final = frozenset({"job", "position", "role", "internship"})
+
+
+def read_verb(clause: Clause, subject: Subject, mentions: Sequence[TimeMention]) -> Iterator[Fact]:
+    """The facts of a clause whose verb is not "be"."""
+    words = predicate(clause)
+    mention = timed(words, mentions)
+    match clause.frame, clause.tense:
+        case "must", Tense.PRESENT:
+            if subject.speaker and not clause.negated and _full(clause.verb, mention, dull=_DULL):
+                yield Fact(HAS_TO, _inner_phrase(clause), words)
+        case "want", Tense.PRESENT:
+            if not clause.negated and _full(clause.verb, mention, dull=_DULL):
+                yield Fact(WANTS, _inner_phrase(clause), words)
+        case "can", Tense.PRESENT:
+            if clause.verb.lemma_ == "stand":
+                yield from _state(clause, words, mention)
+            elif clause.verb.lemma_ in _ABILITIES:
+                yield Fact(CAN, _inner_phrase(clause), words)
+        case "plan", _:
+            if clause.tense is not Tense.PAST and not clause.negated and _full(clause.verb, mention, dull=_DULL):
+                yield Fact(PLANS_TO, _inner_phrase(clause), words)
+        case "used", _:
+            if clause.verb.lemma_ not in _DULL and _full(clause.verb, mention, dull=frozenset()):
+                yield Fact(DID, _inner_phrase(clause), words)
+        case "", Tense.FUTURE:
+            if mention is not None and not clause.negated and clause.verb.lemma_ not in _DULL - {"go", "get", "have", "see"}:
+                yield Fact(PLANS_TO, _inner_phrase(clause), words)
+        case "", Tense.PAST:
+            yield from _event(clause, subject, words, mention)
+        case "", Tense.PRESENT:
+            yield from _present(clause, words, mention)
+
+
+def _present(clause: Clause, words: tuple[Token, ...], mention: TimeMention | None) -> Iterator[Fact]:
+    verb = clause.verb
+    progressive = verb.tag_ == "VBG"
+    since = any(child.dep_ == "prep" and child.lower_ in ("since", "for") for child in verb.children)
+    if progressive and not since and mention is not None and mention.grain is not Grain.YEAR and not clause.negated:
+        if _full(verb, mention, dull=_DULL - {"go", "get", "have", "see", "take"}):
+            yield Fact(PLANS_TO, _inner_phrase(clause), words)
+        return
+    state = next(_state(clause, words, mention), None)
+    if state is not None:
+        yield from _state(clause, words, mention)
+    elif not progressive and _frequent(verb) and verb.lemma_ not in _DULL - {"go", "take"} and len(phrase(verb)) > 1:
+        yield Fact(REGULARLY, _inner_phrase(clause), words)
+
+
+def _state(clause: Clause, words: tuple[Token, ...], mention: TimeMention | None) -> Iterator[Fact]:
+    verb = clause.verb
+    if verb.lemma_ in ("work", "live") and clause.negated and points_there(verb):
+        yield Fact(WORKS_AT if verb.lemma_ == "work" else LIVES_IN, (), words)
+        return
+    if verb.lemma_ in ("have", "get"):
+        yield from _possession(clause)
+        return
+    for slot in (*(child.lower_ for child in verb.children if child.dep_ == "prep"), "dobj", "xcomp"):
+        relation, head = STATES.get((verb.lemma_, slot)), complement(verb, slot)
+        if relation is None or head is None or not _tells(relation, head, clause):
+            continue
+        for one in joined(head) if relation in _SPLIT else (head,):
+            if _tells(relation, one, clause):
+                yield Fact(relation, phrase(one, bare=relation.single), predicate(clause, only=one, head=head))
+        return
+
+
+def _tells(relation: Relation, head: Token, clause: Clause) -> bool:
+    """Whether the complement makes the relation worth keeping."""
+    progressive = clause.verb.tag_ == "VBG"
+    if head.pos_ not in ("NOUN", "PROPN", "VERB", "ADJ", "X") or head.ent_type_ in ("DATE", "TIME"):
+        return False
+    if clause.verb.lemma_ in FREQUENT_ONLY and not (progressive and relation is WORKS_ON) and not clause.negated and not _frequent(clause.verb):
+        return False
+    if relation is REGULARLY:
+        return head.pos_ == "NOUN" and (clause.verb.lemma_ != "take" or not clause.negated)
+    determiners = {child.lower_ for child in head.children if child.dep_ in ("det", "poss")}
+    if relation in (LIKES, DISLIKES, PREFERS):
+        definite = "the" in determiners and head.pos_ != "PROPN" and not any(child.dep_ in ("amod", "compound") for child in head.children)
+        return head.lemma_.lower() not in _CONTEXTUAL and not definite and (head.pos_ != "VERB" or head.lemma_ not in ("hear", "see", "know", "think", "say", "be", "have"))
+    if relation is WANTS:
+        return head.pos_ in ("NOUN", "PROPN") and bool(determiners & {"a", "an"})
+    if relation is CAN:
+        return head.lemma_.lower() in COMPLEMENTS[CAN] or head.lower_ in COMPLEMENTS[CAN] or head.ent_type_ == "LANGUAGE"
+    if relation is HAS:
+        return "the" not in determiners and head.pos_ == "NOUN" and not (clause.verb.lemma_ == "drive" and head.lemma_ not in COMPLEMENTS[HAS])
+    if relation is KNOWS:
+        return head.pos_ == "PROPN" and is_name(head)
+    if relation is WORKS_AT or relation is LIVES_IN:
+        return head.pos_ in ("PROPN", "NOUN") and "the" not in determiners or is_name(head) or relation is WORKS_AT
+    return True
+
+
+def _possession(clause: Clause) -> Iterator[Fact]:
+    """ "I have a dog and two cats", "I've got asthma": only what is worth keeping."""
+    head = complement(clause.verb, "dobj")
+    if head is None or (clause.verb.lemma_ == "get" and clause.verb.lower_ != "got"):
+        return
+    if clause.verb.tag_ == "VBG":
+        return
+    for one in joined(head):
+        lemma = one.lemma_.lower()
+        owned = any(child.dep_ in ("det", "nummod", "amod", "poss") and child.lower_ not in ("the", "this", "that", "any") for child in one.children) or one.tag_ == "NNS" or clause.negated
+        if lemma in COMPLEMENTS[HAS_CONDITION] or one.lower_ in COMPLEMENTS[HAS_CONDITION]:
+            yield Fact(HAS_CONDITION, phrase(one), predicate(clause, only=one, head=head))
+        elif lemma in COMPLEMENTS[HAS] and owned:
+            yield Fact(HAS, phrase(one), predicate(clause, only=one, head=head))
+
+
+def _event(clause: Clause, subject: Subject, words: tuple[Token, ...], mention: TimeMention | None) -> Iterator[Fact]:
+    verb = clause.verb
+    if clause.negated or verb.tag_ == "VBG":
+        return
+    if verb.lemma_ in ("bear", "born") and (place := complement(verb, "in")) is not None and mention is None:
+        yield Fact(BORN_IN, phrase(place), words)
+        return
+    if verb.lemma_ == "move" and (home := complement(verb, "to")) is not None and is_name(home):
+        yield Fact(LIVES_IN, phrase(home, bare=True), words)
+        return
+    if verb.lemma_ in ("get", "start", "land", "accept") and (job := complement(verb, "dobj")) is not None and job.lemma_ in _JOBS:
+        if (employer := complement(job, "at") or complement(verb, "at")) is not None and is_name(employer):
+            yield Fact(WORKS_AT, phrase(employer, bare=True), words)
+            return
+    lasting = verb.lemma_ in ("live", "work", "study", "grow") and any(is_name(part) for prep in verb.children if prep.dep_ == "prep" for part in prep.children)
+    telling = verb.lemma_ in TELLING_EVENTS and _full(verb, mention, dull=frozenset())
+    if (mention is not None and verb.lemma_ in EVENTS and _full(verb, mention, dull=frozenset())) or telling or lasting:
+        yield Fact(DID, _inner_phrase(clause), words)
+
+
+def _full(verb: Token, mention: TimeMention | None, *, dull: frozenset[str]) -> bool:
+    """Whether a verb says enough: it has a complement with a noun, and if dull, a time or a name too."""
+    nouns = [token for token in phrase(verb) if token.pos_ in ("NOUN", "PROPN") and (mention is None or not mention.start <= token.idx < mention.stop)]
+    if verb.lemma_ in dull:
+        if any(child.lower_ in ("married", "engaged", "divorced") for child in verb.children):
+            return True
+        return bool(nouns) and verb.lemma_ in ("go", "get", "see", "have", "take", "make", "use") and (mention is not None or any(is_name(token) for token in nouns))
+    return bool(nouns)
+
+
+def _frequent(verb: Token) -> bool:
+    """Whether a verb is said to recur: "usually", "every morning", "on Sundays", "twice a week"."""
+    for child in verb.children:
+        if child.lower_ in _FREQUENCIES:
+            return True
+        if child.dep_ == "npadvmod" and child.lemma_.lower() in _COUNTED and any(part.lower_ in ("every", "each", "a") for part in child.children):
+            return True
+        if child.dep_ == "prep" and any(part.tag_ in ("NNS", "NNPS") and part.lemma_.lower().rstrip("s") in _REPEATED for part in child.children):
+            return True
+        if child.dep_ == "advmod" and child.lower_ in ("once", "twice"):
+            return any(part.lemma_ in _COUNTED for part in child.subtree)
+    return False
+
+
+def _inner_phrase(clause: Clause) -> tuple[Token, ...]:
+    """The verb and what belongs to it, without helpers and subject."""
+    return tuple(token for token in phrase(clause.verb) if token.dep_ not in ("aux", "auxpass", "neg") or token.head != clause.verb)
