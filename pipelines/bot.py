@@ -1,10 +1,13 @@
 """The one bot behind every pipeline here: ears → user turns → HotMem → language model → mouth → the bot's turns."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
 from pipecat.audio.vad.silero import SileroVADAnalyzer
+from pipecat.frames.frames import EndFrame
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
@@ -16,6 +19,7 @@ from pipecat.processors.aggregators.llm_response_universal import (
 )
 from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.turns.user_turn_strategies import ExternalUserTurnStrategies
+from pipecat.workers.runner import WorkerRunner
 
 from hotmem.pipecat import HotMemProcessor
 
@@ -56,3 +60,16 @@ def build_bot(memory: HotMemProcessor, llm: FrameProcessor, *, ears: Sequence[Fr
     pipeline = Pipeline([*ears, user, memory, llm, *mouth, assistant])
     params = PipelineParams(audio_in_sample_rate=SAMPLE_RATE)
     return Bot(PipelineWorker(pipeline, params=params, cancel_on_idle_timeout=False, enable_rtvi=False), memory, user, assistant)
+
+
+@asynccontextmanager
+async def running(bot: Bot) -> AsyncIterator[None]:
+    """Runs the bot; on leaving, what was queued is played out and the session ends."""
+    runner = WorkerRunner(handle_sigint=False)
+    await runner.add_workers(bot.worker)
+    run = asyncio.create_task(runner.run(), name="bot")
+    try:
+        yield
+    finally:
+        await bot.worker.queue_frame(EndFrame())
+        await run

@@ -17,6 +17,10 @@ SHA256: Final = "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2
 """Of its model.bin."""
 
 
+TRANSCRIPT_S: Final = 1.0
+"""Seconds from the end of speech by which a transcript is there in 99 of 100 cases (on 2 cores it takes 0.4 to 0.7)."""
+
+
 def whisper_folder() -> Path:
     """The folder of the installed weights.
 
@@ -44,4 +48,4 @@ def build_recogniser() -> WhisperSTTService:
         ModelMissing: See `whisper_folder`.
     """
     settings = WhisperSTTService.Settings(model=str(whisper_folder()), language=Language.EN)
-    return WhisperSTTService(device="cpu", compute_type="int8", settings=settings)
+    return WhisperSTTService(device="cpu", compute_type="int8", ttfs_p99_latency=TRANSCRIPT_S, settings=settings)

@@ -20,17 +20,22 @@ class Question:
     text: str
 
 
+def spoken(text: str) -> str:
+    """The words with single spaces: recognisers pad their segments with blanks."""
+    return " ".join(text.split())
+
+
 def latest_question(context: LLMContext) -> Question | None:
     """The latest user message, or None if there is none or it holds no words (an image alone)."""
     asked = [message for message in context.get_messages() if _role(message) == Role.USER]
-    if not asked or not (text := standard_message_text(asked[-1]).strip()):
+    if not asked or not (text := spoken(standard_message_text(asked[-1]))):
         return None
     return Question(number=len(asked), text=text)
 
 
 def visible_texts(context: LLMContext) -> tuple[str, ...]:
     """What user and bot said, as far as the language model still sees it. Instructions and blocks are not speech."""
-    texts = (standard_message_text(message).strip() for message in context.get_messages() if _role(message) in tuple(Role))
+    texts = (spoken(standard_message_text(message)) for message in context.get_messages() if _role(message) in tuple(Role))
     return tuple(text for text in texts if text)
 
 

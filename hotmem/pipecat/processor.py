@@ -17,7 +17,7 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor, F
 from hotmem.errors import HotMemError
 from hotmem.memory import Memory
 from hotmem.options import Options
-from hotmem.pipecat.context import Question, latest_question, visible_texts, with_block
+from hotmem.pipecat.context import Question, latest_question, spoken, visible_texts, with_block
 from hotmem.pipecat.outbox import Outbox
 from hotmem.types import ContextBlock, Layer, Role, Turn
 
@@ -25,7 +25,7 @@ LAYERS_SHARE: Final = 0.7
 """Share of the deadline the layers may use; the rest is for fusion and rendering, so that a late layer costs its hits and not the block."""
 
 PARTING_S: Final = 5.0
-"""Seconds each step of the parting (drain, end of session, close) may take when the pipeline ends."""
+"""Seconds that the last writes with the end of the session, and then closing, may take when the pipeline ends."""
 
 log = structlog.get_logger(__name__)
 
@@ -37,7 +37,7 @@ class Exchange:
     Attributes:
         question: What the user said.
         recall: The search; it outlives an interruption of the frame that waits for it.
-        given: The block the language model was given, if any.
+        given: The block that was in time for the language model, if any.
         interrupted: Whether the user broke into the reply.
     """
 
@@ -62,7 +62,7 @@ class HotMemProcessor(FrameProcessor):
     What the user said and the part of the reply that was heard are remembered after the frame has gone on. Nothing that fails here
     stops a frame: failures are logged, counted in `failures`, and the bot speaks without memory.
 
-    Events: `on_recalled(processor, block)` after each search, `on_feedback(processor, usage)` after each reply made of a block with items.
+    Events: `on_recalled(processor, block)` for each block that is in time, `on_feedback(processor, usage)` after each reply made of a block with items.
 
     Attributes:
         session_id: The conversation's id.
@@ -158,9 +158,13 @@ class HotMemProcessor(FrameProcessor):
                 log.warning("recall late", session_id=self.session_id, deadline_ms=self._deadline_ms)
                 return frame
             block = exchange.recall.result()
-            if block is None or not block.text:
+            if block is None:
                 return frame
+            if exchange.given is None:
+                await self._call_event_handler("on_recalled", block)
             exchange.given, exchange.interrupted = block, False
+            if not block.text:
+                return frame
             return replace(frame, context=with_block(frame.context, block.text))
         except Exception as error:
             self._failed("context", error)
@@ -193,16 +197,15 @@ class HotMemProcessor(FrameProcessor):
             self._failed("recall", error)
             return None
         self._log(block, (perf_counter() - started) * 1000)
-        await self._call_event_handler("on_recalled", block)
         return block
 
     def _remember(self, role: Role, text: str) -> None:
         """Notes a turn for remembering. What was said is dated now, not when its write comes round."""
-        if self._memory is None or not text.strip():
+        if self._memory is None or not (words := spoken(text)):
             return
         try:
             speaker = self._user_name if role is Role.USER else self._bot_name
-            turn = Turn(self._user_id, self.session_id, role, text, spoken_at=self._clock(), speaker=speaker)
+            turn = Turn(self._user_id, self.session_id, role, words, spoken_at=self._clock(), speaker=speaker)
         except HotMemError as error:
             self._failed("remember", error)
             return
@@ -225,17 +228,20 @@ class HotMemProcessor(FrameProcessor):
             self._exchange.recall.cancel()
 
     async def _part(self) -> None:
-        await self._within("drain", self._outbox.drained())
+        if self._memory is not None:
+            await self._within("end of session", self._finish(self._memory))
         if self._writer is not None:
             await self.cancel_task(self._writer)
             self._writer = None
         if self._exchange is not None and not self._exchange.recall.done():
             await self.cancel_task(self._exchange.recall)
-        if self._memory is not None:
-            await self._within("end of session", self._memory.end_session(user_id=self._user_id, session_id=self.session_id))
         if self._owned is not None and self._memory is not None:
             await self._within("close", self._owned.close())
         self._memory = None
+
+    async def _finish(self, memory: Memory) -> None:
+        await self._outbox.drained()
+        await memory.end_session(user_id=self._user_id, session_id=self.session_id)
 
     async def _within(self, stage: str, work: Awaitable[object]) -> None:
         """Waits for a step of the parting, not longer than `PARTING_S`."""

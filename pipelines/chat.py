@@ -1,0 +1,70 @@
+"""The bot by keyboard: `python -m pipelines.chat`. Each line is a turn; an empty line or end of file ends the session."""
+
+import asyncio
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pipecat.frames.frames import TranscriptionFrame, UserStartedSpeakingFrame, UserStoppedSpeakingFrame
+from rich.console import Console
+
+from hotmem import HotMemError, Memory
+from hotmem.pipecat import HotMemProcessor
+from pipelines import display
+from pipelines.bot import Bot, build_bot, running
+from pipelines.exchange import ExchangeListener
+from pipelines.llm import ModelSettings, build_llm
+from pipelines.logs import quiet
+from pipelines.replay import PATIENCE_S
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def main(
+    database: Annotated[Path, typer.Option(help="Memory file; made if it does not exist.")] = Path("memory.db"),
+    user: Annotated[str, typer.Option(help="Whose memory it is.")] = "me",
+    name: Annotated[str | None, typer.Option(help="Your name, as the memory writes it.")] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show all that happens in each exchange, and the log.")] = False,
+) -> None:
+    """Talks by keyboard to the same bot that the voice pipelines run."""
+    quiet(verbose=verbose)
+    screen = display.console()
+    try:
+        asyncio.run(chat(database, user, name, screen, verbose=verbose))
+    except HotMemError as error:
+        screen.print(f"[red]{type(error).__name__}[/red]: {error}")
+        raise typer.Exit(1) from error
+
+
+async def chat(database: Path, user_id: str, name: str | None, screen: Console, *, verbose: bool) -> None:
+    """Reads lines from standard input and answers each until an empty one."""
+    settings = ModelSettings()
+    screen.print(f"[dim]answered by {settings.name}; an empty line ends the session[/dim]")
+    async with Memory.open(database) as memory:
+        bot = build_bot(HotMemProcessor(memory, user_id=user_id, user_name=name), build_llm(settings))
+        listener = ExchangeListener(bot)
+        number = 0
+        async with running(bot):
+            while line := (await asyncio.to_thread(sys.stdin.readline)).strip():
+                number += 1
+                before = await memory.weights(user_id)
+                await type_in(line, user_id, bot)
+                exchange = await listener.next(PATIENCE_S)
+                if verbose:
+                    screen.print(display.exchange_panel(number, exchange, before, await memory.weights(user_id)))
+                else:
+                    screen.print(f"[bold green]{exchange.reply or '(no answer)'}")
+
+
+async def type_in(line: str, user_id: str, bot: Bot) -> None:
+    """Hands the bot a line as a finished turn."""
+    await bot.worker.queue_frame(UserStartedSpeakingFrame())
+    await bot.worker.queue_frame(TranscriptionFrame(line, user_id, datetime.now(UTC).isoformat(), finalized=True))
+    await bot.worker.queue_frame(UserStoppedSpeakingFrame())
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,118 @@
+"""An exchange on the terminal, all of it read from the objects HotMem returned."""
+
+from collections.abc import Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from hotmem.types import Analysis, ContextBlock, Layer, LayerOutcome, StoredMemory, Usage, Weights
+from pipelines.exchange import Exchange
+from pipelines.recording import Session
+
+WIDTH = 100
+"""Columns; what a terminal and a README both show without wrapping."""
+
+
+def console() -> Console:
+    """A console of at most `WIDTH` columns."""
+    wide = Console()
+    return Console(width=min(WIDTH, wide.width)) if wide.is_terminal else Console(width=WIDTH)
+
+
+def session_heading(session: Session) -> RenderableType:
+    """The rule-like line that opens a session."""
+    who = f" · {session.speaker}" if session.speaker else ""
+    return Text(f"\n{session.id} · {session.started_at:%A, %-d %B %Y, %H:%M}{who}", style="bold underline")
+
+
+def exchange_panel(number: int, exchange: Exchange, before: Weights, after: Weights) -> RenderableType:
+    """All that happened in one exchange: heard, analysed, searched, given, answered, learnt."""
+    rows = Table.grid(padding=(0, 2))
+    rows.add_column(style="dim", justify="right", no_wrap=True)
+    rows.add_column(ratio=1)
+    rows.add_row("heard", Text(exchange.heard or "nothing", style="bold cyan"))
+    if exchange.block is not None:
+        trace = exchange.block.trace
+        rows.add_row("analysis", analysis_line(trace.analysis))
+        rows.add_row("layers", layers_line(exchange.block))
+        rows.add_row("block", block_text(exchange.block))
+    else:
+        rows.add_row("block", Text("none in time", style="yellow"))
+    rows.add_row("reply", Text(exchange.reply or "none", style="bold green"))
+    if exchange.usage is not None:
+        rows.add_row("used", used_lines(exchange.usage))
+    rows.add_row("weights", weights_line(before, after))
+    return Panel(rows, title=f"[dim]{number}[/dim]", title_align="left", border_style="dim")
+
+
+def analysis_line(analysis: Analysis | None) -> Text:
+    """What the utterance was taken to ask, in one line."""
+    if analysis is None:
+        return Text("too late", style="yellow")
+    parts = [f"{analysis.intent}, {analysis.complexity}"]
+    if analysis.entities:
+        parts.append("names " + ", ".join(analysis.entities))
+    if analysis.time is not None:
+        parts.append(f"time {analysis.time.start:%-d %b %Y} to {analysis.time.end:%-d %b %Y}")
+    if analysis.ambiguous:
+        meant = f" → {', '.join(analysis.expansion)}" if analysis.expansion else ""
+        parts.append(f"“{', '.join(analysis.ambiguous)}”{meant}")
+    if not analysis.needs_memory:
+        parts.append("needs no memory")
+    return Text(" · ".join(parts))
+
+
+def layers_line(block: ContextBlock) -> Text:
+    """Each layer with its hits and milliseconds, then the whole."""
+    line = Text()
+    for report in block.trace.layers:
+        match report.outcome:
+            case LayerOutcome.ANSWERED:
+                line.append(f"{report.layer} {report.hits}").append(f" in {report.ms:.1f} ms  ", style="dim")
+            case LayerOutcome.NOT_ASKED:
+                line.append(f"{report.layer} –  ", style="dim")
+            case _:
+                line.append(f"{report.layer} {report.outcome}  ", style="yellow")
+    line.append(f"all {sum(block.trace.stages.values()):.1f} ms", style="dim")
+    return line
+
+
+def block_text(block: ContextBlock) -> RenderableType:
+    """The block word for word, as the model got it."""
+    if not block.text:
+        return Text("none needed", style="dim")
+    return Group(Text(block.text, style="italic"), Text(f"{block.tokens} tokens, {len(block.items)} items", style="dim"))
+
+
+def used_lines(usage: Usage) -> Text:
+    """The items the reply used, and how."""
+    if not usage.used:
+        return Text(f"none of {len(usage.uses)} items", style="dim")
+    lines = (f"{use.item.text}  [{use.kind}, {use.item.layer}, {use.item.mark}]" for use in usage.used)
+    return Text("\n".join(lines))
+
+
+def weights_line(before: Weights, after: Weights) -> Text:
+    """The layer weights after the exchange; what moved is marked."""
+    line = Text()
+    for layer in Layer:
+        moved = after[layer] - before[layer]
+        style = "dim" if abs(moved) < 5e-4 else ("green" if moved > 0 else "red")
+        arrow = "" if style == "dim" else (" ↑" if moved > 0 else " ↓")
+        line.append(f"{layer} {after[layer]:.3f}{arrow}   ", style=style)
+    return line
+
+
+def memories_table(memories: Sequence[StoredMemory]) -> RenderableType:
+    """The memories held, latest last."""
+    table = Table(title="memories now held", title_justify="left", title_style="bold", width=WIDTH, border_style="dim")
+    table.add_column("memory", ratio=1)
+    for heading in ("kind", "said", "holds"):
+        table.add_column(heading, no_wrap=True)
+    for memory in sorted(memories, key=lambda memory: memory.said_at):
+        holds = "now" if memory.valid_until is None else f"until {memory.valid_until:%-d %b}"
+        style = "none" if memory.valid_until is None else "dim strike"
+        table.add_row(Text(memory.text, style=style), memory.kind, f"{memory.said_at:%-d %b %Y}", holds)
+    return table

