@@ -6,7 +6,7 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final, NewType, Self
@@ -199,12 +199,78 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A speaker's "No, I said `right`, not `wrong`", with its place in the turn."""
+    """A speaker's "No, I said `right`, not `wrong`", with its place in the turn.
+
+    Attributes:
+        wrong: The value taken back, or "" where it is not named: then the last one-valued fact of `relation` is meant.
+        right: The value that holds; a day is given as its date.
+        start: First character of its words in the turn.
+        stop: One past the last character of its words in the turn.
+        relation: The relation the value belongs to, or "" where the words do not tell.
+    """
 
     wrong: str
     right: str
     start: int
     stop: int
+    relation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMemory:
+    """A statement that the memory holds, with its standing.
+
+    Attributes:
+        id: The memory's id.
+        text: A whole sentence.
+        subject: Whom or what it is about.
+        relation: What is said of it.
+        object: The value.
+        kind: What sort of statement it is.
+        category: Where it belongs.
+        importance: 1 to 5.
+        negated: Whether it says that something is not so.
+        single: Whether a new value of its relation replaces it.
+        said_at: When it was last said, UTC.
+        valid_until: When it stopped being true; None while it holds.
+        confirmations: How often it was said again.
+        turn_ids: The turns it comes from.
+    """
+
+    id: str
+    text: str
+    subject: str
+    relation: str
+    object: str
+    kind: Kind
+    category: Category
+    importance: int
+    negated: bool
+    single: bool
+    said_at: datetime
+    valid_until: datetime | None
+    confirmations: int
+    turn_ids: tuple[str, ...]
+
+    @property
+    def current(self) -> bool:
+        """Whether it still holds."""
+        return self.valid_until is None
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """What a new statement does to the memories that are about the same thing.
+
+    Attributes:
+        confirms: The memory that it says again, or None.
+        ends: Memories that stop being true with it.
+        valid_until: When the statement itself stopped being true, if a later one is known already.
+    """
+
+    confirms: str | None = None
+    ends: tuple[str, ...] = ()
+    valid_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +343,10 @@ class Analysis:
     needs_memory: bool
     layers: tuple[Layer, ...]
 
+    def asking(self, layers: tuple[Layer, ...]) -> Self:
+        """The same analysis with other layers to ask."""
+        return replace(self, layers=layers)
+
 
 @dataclass(frozen=True, slots=True)
 class Query:
@@ -288,7 +358,8 @@ class Query:
         session_id: The session it was said in, or None.
         at: When it was said, UTC.
         analysis: What it is after.
-        vector: Its embedding.
+        speakers: Names of those who spoke in the user's sessions.
+        vector: Its embedding, that of its expansion with it.
     """
 
     text: str
@@ -296,7 +367,22 @@ class Query:
     session_id: str | None
     at: datetime
     analysis: Analysis
+    speakers: tuple[str, ...]
     vector: Vector
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """What it is about: its content words and what its pointing words may stand for."""
+        return (*self.analysis.terms, *self.analysis.expansion)
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The words to search for: its topics without the speakers' names.
+
+        A speaker's turns hardly name the speaker, the other one's do; who spoke is weighed apart.
+        """
+        names = {word for speaker in self.speakers for word in speaker.casefold().split()}
+        return tuple(term for term in self.topics if term.casefold() not in names) or self.topics
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,6 +464,7 @@ class Item:
         session_id: The session it was said in.
         speaker: Who said it, if known.
         said_at: When it was said, UTC.
+        valid_until: When it stopped being true, if it did.
     """
 
     text: str
@@ -392,6 +479,7 @@ class Item:
     session_id: str
     speaker: str | None
     said_at: datetime
+    valid_until: datetime | None = None
 
 
 class LayerOutcome(StrEnum):
@@ -437,6 +525,21 @@ class Weights:
 
 START_WEIGHTS: Final = Weights()
 """Where every user begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What the read path knows of a user before it looks.
+
+    Attributes:
+        speakers: Names of those who spoke in the user's sessions.
+        entities: Known entities that the utterance names.
+        weights: The user's layer weights.
+    """
+
+    speakers: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    weights: Weights = START_WEIGHTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -520,3 +623,12 @@ class Usage:
     def used(self) -> tuple[ItemUse, ...]:
         """The entries of items that were used."""
         return tuple(use for use in self.uses if use.kind is not UsageKind.UNUSED)
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """How much a `forget` removed."""
+
+    turns: int
+    memories: int
+    sessions: int

@@ -1,0 +1,139 @@
+"""Work off the spoken path: embedding, understanding, summarising. Durable, resumed after a crash, one piece at a time.
+
+The queue is the file itself: a row without a vector waits to be embedded, a turn in `pending` waits to be understood, a
+session marked due waits for its summary. Whatever a crash leaves is found there again.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Final
+
+import structlog
+
+from hotmem.consolidation.revision import amend, revise
+from hotmem.consolidation.summary import render_summary, summarise
+from hotmem.errors import StoreError
+from hotmem.extraction import understand
+from hotmem.models import Encoder, Language
+from hotmem.options import BackgroundOptions
+from hotmem.store.store import Store
+from hotmem.types import EvidenceKind, Role, Turn
+
+log = structlog.get_logger(__name__)
+
+IDLE_CHECK_S: Final = 30.0
+"""Seconds between two looks for sessions that have fallen idle."""
+
+LONGEST_READ: Final = 4_000
+"""Characters of a turn that facts are read from; what is longer was pasted, not spoken. All of it is found by its words."""
+
+
+class Background:
+    """The one task that does the background work of a memory.
+
+    Args:
+        store: The memory file.
+        encoder: Texts → vectors.
+        language: Texts → parses.
+        options: Batch size, tries and idle time.
+    """
+
+    def __init__(self, store: Store, encoder: Encoder, language: Language, options: BackgroundOptions) -> None:
+        self._store = store
+        self._encoder = encoder
+        self._language = language
+        self._options = options
+        self._work = asyncio.Event()
+        self._settled = asyncio.Event()
+        self._failures = 0
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Starts the task; what an earlier run left is done first."""
+        self._work.set()
+        self._task = asyncio.create_task(self._run(), name="hotmem-background")
+
+    def wake(self) -> None:
+        """Says that there is work."""
+        self._settled.clear()
+        self._work.set()
+
+    async def settle(self) -> None:
+        """Returns when nothing is left to do; what failed for good is set aside and does not count."""
+        self.wake()
+        await self._settled.wait()
+
+    async def close(self) -> None:
+        """Stops after the piece of work at hand; the rest waits in the file."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        self._settled.set()
+
+    async def _run(self) -> None:
+        await self._store.retry_failures()
+        while True:
+            self._work.clear()
+            if await self._one_round():
+                continue
+            if not self._work.is_set():
+                self._settled.set()
+            try:
+                async with asyncio.timeout(min(IDLE_CHECK_S, max(self._options.idle_s, 0.05))):
+                    await self._work.wait()
+            except TimeoutError:
+                self._settled.clear()
+
+    async def _one_round(self) -> bool:
+        """A small piece of each sort of work; False when there is none. A failure is logged and counted, never raised."""
+        try:
+            did = await self._embed()
+            did = await self._understand() or did
+            did = await self._summarise() or did
+            self._failures = 0
+            return did
+        except Exception as error:  # the border at which background work must not take the memory down
+            self._failures += 1
+            log.error("background work failed", error=type(error).__name__, failures=self._failures)
+            if isinstance(error, StoreError) or self._failures >= self._options.attempts:
+                return False
+            return True
+
+    async def _embed(self) -> bool:
+        rows = await self._store.waiting_for_vectors(self._options.batch)
+        for kind, group in groupby(rows, key=lambda row: row[0]):
+            of_kind = list(group)
+            vectors = await asyncio.to_thread(self._encoder.encode, [text for _, _, text in of_kind])
+            await self._store.put_vectors(kind, [key for _, key, _ in of_kind], vectors)
+        return bool(rows)
+
+    async def _understand(self) -> bool:
+        waiting = await self._store.waiting_turns(self._options.batch, self._options.attempts)
+        for key, turn in waiting:
+            try:
+                understanding = await asyncio.to_thread(self._read, turn)
+            except Exception as error:  # one turn that cannot be read must not hold up the others
+                log.warning("turn not understood", turn=key, error=type(error).__name__)
+                await self._store.count_failure([key])
+                continue
+            await self._store.learn(key, understanding, revise, amend)
+        return bool(waiting)
+
+    def _read(self, turn: Turn):
+        (doc,) = self._language.parse([turn.text[:LONGEST_READ]])
+        return understand(doc, turn.speaker, Role(turn.role), turn.spoken_at)
+
+    async def _summarise(self) -> bool:
+        session = await self._store.session_due(datetime.now(UTC), self._options.idle_s)
+        if session is None:
+            return False
+        turns = await self._store.session_turns(session)
+        summary = await asyncio.to_thread(self._summary, turns)
+        await self._store.put_summary(session, len(turns), summary, render_summary(summary))
+        return True
+
+    def _summary(self, turns: Sequence[Turn]):
+        docs = [self._language.parse([turn.text[:LONGEST_READ]])[0] for turn in turns]
+        return summarise(turns, docs, self._encoder.encode([turn.text for turn in turns]))

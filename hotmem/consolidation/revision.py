@@ -1,0 +1,79 @@
+"""What a new statement does to what is known: confirm it, end it, or stand beside it.
+
+Relations of one value (lives in) end the old value; relations of many (likes) add to it. What was said later wins, also when
+history is told out of order; nothing is deleted, so that "where did I live before?" keeps its answer.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
+from hotmem.types import Correction, Revision, Statement, StoredMemory
+
+
+def revise(statement: Statement, said_at: datetime, known: Sequence[StoredMemory]) -> Revision:
+    """What the statement does to the memories of its subject and relation.
+
+    Args:
+        statement: The new statement.
+        said_at: When it was said, UTC.
+        known: Memories of the same subject and relation, latest first.
+    """
+    same = [memory for memory in known if plain(memory.object) == plain(statement.object) and memory.negated == statement.negated]
+    confirmed = next((memory for memory in same if memory.current), None)
+    if confirmed:
+        return Revision(confirms=confirmed.id)
+    if statement.negated:
+        ended = [memory for memory in known if memory.current and plain(memory.object) == plain(statement.object)]
+        return Revision(ends=tuple(memory.id for memory in ended if memory.said_at <= said_at))
+    if not statement.single:
+        return Revision()
+    current = [memory for memory in known if memory.current]
+    later = [memory.said_at for memory in current if memory.said_at > said_at]
+    return Revision(ends=tuple(memory.id for memory in current if memory.said_at <= said_at), valid_until=min(later, default=None))
+
+
+def amend(correction: Correction, recent: Sequence[StoredMemory]) -> tuple[StoredMemory, Statement] | None:
+    """The memory that a correction is about and the statement that takes its place; None if no recent memory fits.
+
+    Args:
+        correction: What was taken back and what holds.
+        recent: Current memories, latest first.
+    """
+    old = next((memory for memory in recent if _meant(correction, memory)), None)
+    if old is None:
+        return None
+    wrong = correction.wrong or old.object
+    return old, Statement(
+        text=_exchanged(old.text, wrong, correction.right),
+        subject=_exchanged(old.subject, wrong, correction.right),
+        relation=old.relation,
+        object=_exchanged(old.object, wrong, correction.right),
+        kind=old.kind,
+        category=old.category,
+        importance=old.importance,
+        start=correction.start,
+        stop=correction.stop,
+        entities=(correction.right,) if correction.right[:1].isupper() else (),
+        negated=old.negated,
+        single=old.single,
+    )
+
+
+def plain(value: str) -> str:
+    """A value for comparing: lower case, without articles, possessives and punctuation."""
+    return " ".join(re.sub(r"^(?:a|an|the|my|our|his|her|their)\s+", "", value.casefold().strip(" .,!?;:'\"")).split())
+
+
+def _meant(correction: Correction, memory: StoredMemory) -> bool:
+    if not correction.wrong:
+        return bool(correction.relation) and memory.relation == correction.relation and plain(memory.object) != plain(correction.right)
+    return bool(_whole(correction.wrong).search(memory.text))
+
+
+def _exchanged(text: str, wrong: str, right: str) -> str:
+    return _whole(wrong).sub(lambda _: right, text)
+
+
+def _whole(words: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(words.strip())}(?!\w)", re.IGNORECASE)

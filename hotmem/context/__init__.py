@@ -1,0 +1,1 @@
+"""From hits to the block: fusion, relevance, confidence, packing, rendering. Pure functions."""

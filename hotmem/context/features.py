@@ -1,0 +1,126 @@
+"""What the ranking knows of a candidate, as numbers. Each feature belongs to the layer whose evidence it is, or to none."""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+import Stemmer
+from numpy.typing import NDArray
+
+from hotmem.context.fusion import Candidate
+from hotmem.types import EvidenceKind, Layer, Query, Role
+
+FEATURES: Final[dict[str, Layer | None]] = {
+    "words": Layer.VERBATIM,
+    "words_absolute": Layer.VERBATIM,
+    "window_words": Layer.VERBATIM,
+    "overlap": Layer.VERBATIM,
+    "window_overlap": Layer.VERBATIM,
+    "cosine": Layer.SEMANTIC,
+    "cosine_gap": Layer.SEMANTIC,
+    "window_cosine": Layer.SEMANTIC,
+    "session_words": Layer.SESSIONS,
+    "session_cosine": Layer.SESSIONS,
+    "session_overlap": Layer.SESSIONS,
+    "fact": Layer.FACTS,
+    "speaker_named": None,
+    "other_speaker": None,
+    "own_words": None,
+    "question": None,
+    "after_question": None,
+    "length": None,
+    "number": None,
+    "in_time": None,
+    "memory": None,
+    "summary": None,
+}
+"""Every feature and its layer, in the order of the columns."""
+
+_WORD: Final = re.compile(r"\w+")
+_NUMBER: Final = re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|thousand)\b", re.IGNORECASE)
+_WANTS_NUMBER: Final = re.compile(r"\bhow (?:many|much|long|old|often|far)\b|\bwhat (?:time|year|age|number)\b|\bwhen\b", re.IGNORECASE)
+_stemmer: Final = Stemmer.Stemmer("english")
+
+
+def features(query: Query, candidates: Sequence[Candidate]) -> NDArray[np.float32]:
+    """The features of all candidates of one query.
+
+    Returns:
+        float32 (n, len(FEATURES)). Scores of the word search are scaled to the query's best; cosines are as they are.
+    """
+    n = len(candidates)
+    evidence = [candidate.evidence for candidate in candidates]
+    before, after = _neighbours(candidates)
+    words = np.array([candidate.scores.get(Layer.VERBATIM, 0.0) for candidate in candidates], dtype=np.float32)
+    words_scaled = words / max(float(words.max(initial=0.0)), 1e-6)
+    cosine = np.array([0.0 if found.vector is None else float(found.vector @ query.vector) for found in evidence], dtype=np.float32)
+    wanted = stems(" ".join(query.terms))
+    held = [wanted & stems(found.text) for found in evidence]
+    share = 1 / max(len(wanted), 1)
+    around = [held[row] | _at(held, before[row]) | _at(held, after[row]) for row in range(n)]
+    session_score = {c.evidence.session: c.scores.get(Layer.SESSIONS, 0.0) for c in candidates if c.evidence.kind is EvidenceKind.SUMMARY}
+    session_cosine: defaultdict[int, float] = defaultdict(float)
+    session_held: defaultdict[int, frozenset[str]] = defaultdict(frozenset)
+    for row, found in enumerate(evidence):
+        session_cosine[found.session] = max(session_cosine[found.session], float(cosine[row]))
+        session_held[found.session] |= held[row]
+    facts = {turn: c.scores[Layer.FACTS] for c in candidates if Layer.FACTS in c.scores for turn in c.evidence.turns}
+    named = {name.casefold() for name in query.analysis.entities} | set(_WORD.findall(query.text.casefold()))
+    speaks = [bool(found.speaker) and bool(named & {found.speaker.casefold(), *found.speaker.casefold().split()}) for found in evidence]
+    anyone = any(speaks)
+    wants_number = bool(_WANTS_NUMBER.search(query.text))
+    time = query.analysis.time
+    columns: dict[str, object] = {
+        "words": words_scaled,
+        "words_absolute": np.log1p(words),
+        "window_words": (_take(words_scaled, before) + _take(words_scaled, after)) / 2,
+        "overlap": [len(found) * share for found in held],
+        "window_overlap": [len(found) * share for found in around],
+        "cosine": cosine,
+        "cosine_gap": cosine - cosine.max(initial=0.0),
+        "window_cosine": np.maximum(_take(cosine, before), _take(cosine, after)),
+        "session_words": [session_score.get(found.session, 0.0) for found in evidence],
+        "session_cosine": [session_cosine[found.session] for found in evidence],
+        "session_overlap": [len(session_held[found.session]) * share for found in evidence],
+        "fact": [max((facts.get(turn, 0.0) for turn in found.turns), default=0.0) for found in evidence],
+        "speaker_named": speaks,
+        "other_speaker": [anyone and not own for own in speaks],
+        "own_words": [query.analysis.first_person and found.role is Role.USER for found in evidence],
+        "question": [found.text.rstrip().endswith("?") for found in evidence],
+        "after_question": [found.after_question for found in evidence],
+        "length": [np.log1p(len(found.text.split())) for found in evidence],
+        "number": [wants_number and bool(_NUMBER.search(found.text)) for found in evidence],
+        "in_time": [time is not None and time.start <= found.said_at < time.end for found in evidence],
+        "memory": [found.kind is EvidenceKind.MEMORY for found in evidence],
+        "summary": [found.kind is EvidenceKind.SUMMARY for found in evidence],
+    }
+    return np.stack([np.asarray(columns[name], dtype=np.float32) for name in FEATURES], axis=1) if n else np.empty((0, len(FEATURES)), np.float32)
+
+
+@lru_cache(maxsize=8192)
+def stems(text: str) -> frozenset[str]:
+    """The stems of a text's words (Porter's second algorithm, as Snowball has it)."""
+    return frozenset(_stemmer.stemWords(_WORD.findall(text.casefold())))
+
+
+def _neighbours(candidates: Sequence[Candidate]) -> tuple[list[int], list[int]]:
+    """Row of the passage before and after each candidate, -1 where it is not among them."""
+    rows = {(c.evidence.session, c.evidence.position): row for row, c in enumerate(candidates) if c.evidence.kind is EvidenceKind.PASSAGE}
+
+    def at(candidate: Candidate, step: int) -> int:
+        found = candidate.evidence
+        return rows.get((found.session, found.position + step), -1) if found.kind is EvidenceKind.PASSAGE else -1
+
+    return [at(candidate, -1) for candidate in candidates], [at(candidate, 1) for candidate in candidates]
+
+
+def _take(values: NDArray[np.float32], rows: Sequence[int]) -> NDArray[np.float32]:
+    """The values at the rows; 0 where the row is -1."""
+    return np.append(values, np.float32(0.0))[np.asarray(rows, dtype=np.intp)]
+
+
+def _at(held: Sequence[frozenset[str]], row: int) -> frozenset[str]:
+    return held[row] if row >= 0 else frozenset()

@@ -1,0 +1,52 @@
+"""Hits of all layers become candidates: one per piece of evidence, with every layer's score beside it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hotmem.types import Evidence, EvidenceKind, Hit, Layer, Query
+
+Key = tuple[EvidenceKind, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A piece of evidence and what each layer gave it.
+
+    Attributes:
+        evidence: The statement.
+        scores: Each layer's own score; empty for a neighbour that no layer found.
+    """
+
+    evidence: Evidence
+    scores: Mapping[Layer, float]
+
+
+def pooled(hits: Sequence[Hit]) -> dict[Key, dict[Layer, float]]:
+    """Each layer's best score of every row that was hit."""
+    pool: dict[Key, dict[Layer, float]] = {}
+    for hit in hits:
+        scores = pool.setdefault((hit.kind, hit.key), {})
+        scores[hit.layer] = max(hit.score, scores.get(hit.layer, hit.score))
+    return pool
+
+
+def fused(pool: Mapping[Key, Mapping[Layer, float]], evidence: Sequence[Evidence]) -> list[Candidate]:
+    """Candidates in the order of the evidence."""
+    return [Candidate(found, pool.get((found.kind, found.key), {})) for found in evidence]
+
+
+def unseen(candidates: Sequence[Candidate], visible: Sequence[str], query: Query) -> list[Candidate]:
+    """Candidates without the question itself and without what the language model has before it already."""
+    seen = [plain(text) for text in visible]
+    asked = plain(query.text)
+
+    def known(found: Evidence) -> bool:
+        words = plain(found.text)
+        return any(words in text for text in seen) or (found.session_id == query.session_id and words == asked)
+
+    return [candidate for candidate in candidates if candidate.evidence.kind is not EvidenceKind.PASSAGE or not known(candidate.evidence)]
+
+
+def plain(text: str) -> str:
+    """The text in lower case with single spaces, for comparing."""
+    return " ".join(text.casefold().split())

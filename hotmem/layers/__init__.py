@@ -1,0 +1,1 @@
+"""Ways of retrieving: an analysed query in, hits out. One file a layer."""

@@ -1,0 +1,41 @@
+"""Verbatim: passages that hold the query's words, by BM25 over stemmed words; exact phrases count on top."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from hotmem.store.store import Store
+from hotmem.types import EvidenceKind, Hit, Layer, Query
+
+PASSAGES: Final = 150
+"""Passages kept. Recall of LoCoMo's evidence within the first 150 is saturated; more only cost time."""
+
+PHRASE_BONUS: Final = 4.0
+"""Added to the BM25 score of a passage that holds a quoted phrase or a name of several words, about one rare word's worth."""
+
+_QUOTED = re.compile(r"[\"“”]([^\"“”]{3,80})[\"“”]")
+
+
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """Finds what was said by its words."""
+
+    store: Store
+    layer: Layer = Layer.VERBATIM
+
+    async def search(self, query: Query, until: float | None) -> Sequence[Hit]:
+        """Passages by words, each with its BM25 score."""
+        found = dict(await self.store.search_words(EvidenceKind.PASSAGE, query.user, query.terms, PASSAGES, until=until))
+        wanted = phrases(query)
+        if wanted:
+            for key, _ in await self.store.search_words(EvidenceKind.PASSAGE, query.user, wanted, PASSAGES, until=until):
+                found[key] = found.get(key, 0.0) + PHRASE_BONUS
+        ranked = sorted(found.items(), key=lambda pair: -pair[1])
+        return [Hit(self.layer, EvidenceKind.PASSAGE, key, score) for key, score in ranked]
+
+
+def phrases(query: Query) -> tuple[str, ...]:
+    """Quoted phrases and names of several words."""
+    quoted = _QUOTED.findall(query.text)
+    return tuple(dict.fromkeys([*quoted, *(name for name in query.analysis.entities if " " in name.strip())]))

@@ -1,0 +1,285 @@
+"""The door: a memory in one file, with everything that a voice bot asks of it."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import structlog
+
+from hotmem.background import Background
+from hotmem.context.relevance import fitted_model
+from hotmem.errors import InvalidInput, MemoryClosed
+from hotmem.layers.facts import Facts
+from hotmem.layers.semantic import Semantic
+from hotmem.layers.sessions import Sessions
+from hotmem.layers.verbatim import Verbatim
+from hotmem.learning.usage import detect
+from hotmem.learning.weights import moved
+from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_language
+from hotmem.options import Options, checked_budget
+from hotmem.recall import Reader, Request, recall
+from hotmem.store.store import Store
+from hotmem.text import MAX_TEXT, checked_id, clean
+from hotmem.types import (
+    START_WEIGHTS,
+    ContextBlock,
+    Forgotten,
+    LayerOutcome,
+    SessionSummary,
+    StoredMemory,
+    Turn,
+    Usage,
+    UsageKind,
+    UserKey,
+    Weights,
+    aware,
+)
+
+log = structlog.get_logger(__name__)
+
+
+class Memory:
+    """The long-term memory of any number of users, in one SQLite file.
+
+    Use it as ``async with Memory.open("memory.db") as memory`` or call `start` and `close` yourself. One file can be open in
+    several processes; background work should run in one of them.
+
+    Args:
+        path: The file; it is made if it is not there.
+        options: How it recalls, learns and works in the background.
+        encoder: Another encoder than the one the options name.
+        language: Another parser than the installed spaCy model.
+    """
+
+    def __init__(self, path: str | Path, options: Options | None = None, *, encoder: Encoder | None = None, language: Language | None = None) -> None:
+        self.path = Path(path)
+        self.options = options or Options()
+        self._given_encoder = encoder
+        self._given_language = language
+        self._live: tuple[Store, Reader, Background] | None = None
+
+    @classmethod
+    def open(cls, path: str | Path, options: Options | None = None, *, encoder: Encoder | None = None, language: Language | None = None) -> Self:
+        """The memory of a file, to be entered with ``async with``."""
+        return cls(path, options, encoder=encoder, language=language)
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await self.close()
+
+    async def start(self) -> None:
+        """Opens the file, loads the models and takes up what background work was left.
+
+        Raises:
+            StoreError: If the file cannot be used.
+            ModelMissing: If a model is not installed.
+        """
+        if self._live is not None:
+            return
+        store, encoder, language, tokens, model = await asyncio.to_thread(self._load)
+        try:
+            await store.adopt_encoder(encoder.name, encoder.dimension)
+        except BaseException:
+            await store.close()
+            raise
+        layers = (Facts(store), Sessions(store), Semantic(store), Verbatim(store))
+        reader = Reader(store, encoder, language, tokens, layers, model, self.options.recall)
+        background = Background(store, encoder, language, self.options.background)
+        background.start()
+        self._live = (store, reader, background)
+
+    def _load(self):
+        encoder = self._given_encoder or load_encoder(self.options.models)
+        language = self._given_language or load_language()
+        tokens = TokenCounter.load(self.options.models.encoding)
+        return Store.open(self.path), encoder, language, tokens, fitted_model()
+
+    async def close(self) -> None:
+        """Stops the background work and closes the file; what was not finished is done on the next open."""
+        if self._live is None:
+            return
+        store, _, background = self._live
+        self._live = None
+        await background.close()
+        await store.close()
+
+    async def remember(self, turn: Turn) -> bool:
+        """Keeps a turn word for word. Durable on return; what it says is understood in the background.
+
+        Returns:
+            False if the turn with this id was kept before.
+
+        Raises:
+            InvalidInput: If its id belongs to other words.
+            StoreError: If it could not be written.
+        """
+        store, _, background = self._open()
+        added = await store.add_turn(turn, datetime.now(UTC))
+        background.wake()
+        return added
+
+    async def end_session(self, *, user_id: str, session_id: str) -> bool:
+        """Says that a session is over, so that it is summarised now and not after its idle time; False if it is unknown."""
+        store, _, background = self._open()
+        user = await store.user(checked_id(user_id, "user_id"))
+        ended = user is not None and await store.end_session(user, checked_id(session_id, "session_id"))
+        background.wake()
+        return ended
+
+    async def settle(self) -> None:
+        """Waits until all background work is done. What failed for good is set aside until the next open."""
+        await self._open()[2].settle()
+
+    async def recall(
+        self,
+        text: str,
+        *,
+        user_id: str,
+        session_id: str | None = None,
+        at: datetime | None = None,
+        max_tokens: int | None = None,
+        deadline_ms: float | None = None,
+        visible: Sequence[str] = (),
+    ) -> ContextBlock:
+        """The context block for an utterance.
+
+        Args:
+            text: What the user said; blank text gives an empty block.
+            user_id: Whose memory is asked; an unknown user has none.
+            session_id: The live session.
+            at: When it was said; now, if not given.
+            max_tokens: Tokens of the block at most; the options' limit, if not given.
+            deadline_ms: Milliseconds after which what is not ready is left out; the options', if not given.
+            visible: Texts the language model already has before it; they are not given again.
+
+        Raises:
+            InvalidInput: If an argument cannot be used.
+            StoreError: If the file cannot be read.
+        """
+        _, reader, _ = self._open()
+        if len(text) > MAX_TEXT:
+            raise InvalidInput(f"The query has {len(text):,} characters, at most {MAX_TEXT:,} are read. Pass what was said last.")
+        request = Request(
+            text=clean(text),
+            user_id=checked_id(user_id, "user_id"),
+            session_id=None if session_id is None else checked_id(session_id, "session_id"),
+            at=datetime.now(UTC) if at is None else aware(at, "at"),
+            max_tokens=checked_budget(self.options.recall.max_tokens if max_tokens is None else max_tokens),
+            deadline_ms=self.options.recall.deadline_ms if deadline_ms is None else deadline_ms,
+            visible=tuple(visible),
+        )
+        return await recall(reader, request)
+
+    async def feedback(self, block: ContextBlock, reply: str, *, interrupted: bool = False) -> Usage:
+        """Notes what was heard of the reply to a block, and learns which layers helped.
+
+        Args:
+            block: The block the language model was given.
+            reply: What the user heard of its reply; "" for nothing.
+            interrupted: Whether the reply was cut off.
+
+        Raises:
+            StoreError: If it could not be written.
+        """
+        store, _, _ = self._open()
+        uses = await asyncio.to_thread(detect, block.items, block.query, clean(reply))
+        used = sum(use.kind is not UsageKind.UNUSED for use in uses)
+        weights = block.trace.weights
+        user = await store.user(block.user_id)
+        if user is not None:
+            weights = await self._learn(store, user, block, uses, interrupted=interrupted)
+        return Usage(block.id, uses, used / len(uses) if uses else 0.0, interrupted, weights)
+
+    async def _learn(self, store: Store, user: UserKey, block: ContextBlock, uses, *, interrupted: bool) -> Weights:
+        options = self.options.learning
+        before = (await store.profile(user, ())).weights
+        if options.analytics and not await store.record_usage(user, block, uses, sum(block.trace.stages.values()), interrupted=interrupted):
+            return before
+        now = datetime.now(UTC)
+        await store.touch_memories(user, [use.item.memory_id for use in uses if use.item.memory_id and use.kind is not UsageKind.UNUSED], now)
+        if not options.adaptive:
+            return before
+        asked = [report.layer for report in block.trace.layers if report.outcome is LayerOutcome.ANSWERED]
+        after = moved(before, uses, asked, options.rate)
+        if after != before:
+            await store.put_weights(user, after, now)
+        return after
+
+    async def weights(self, user_id: str) -> Weights:
+        """The user's layer weights; the start weights for an unknown user."""
+        store, _, _ = self._open()
+        user = await store.user(checked_id(user_id, "user_id"))
+        return START_WEIGHTS if user is None else (await store.profile(user, ())).weights
+
+    async def memories(self, user_id: str, *, past: bool = False) -> list[StoredMemory]:
+        """What is known of a user, latest first; with `past` also what no longer holds."""
+        store, _, _ = self._open()
+        user = await store.user(checked_id(user_id, "user_id"))
+        return [] if user is None else await store.memories(user, past=past)
+
+    async def summary(self, *, user_id: str, session_id: str) -> SessionSummary | None:
+        """What a session was about; None until it has been summarised."""
+        store, _, _ = self._open()
+        user = await store.user(checked_id(user_id, "user_id"))
+        return None if user is None else await store.summary(user, checked_id(session_id, "session_id"))
+
+    async def forget(
+        self,
+        *,
+        user_id: str,
+        memory_id: str | None = None,
+        entity: str | None = None,
+        session_id: str | None = None,
+        after: datetime | None = None,
+        before: datetime | None = None,
+        everything: bool = False,
+    ) -> Forgotten:
+        """Removes one thing everywhere: turns, memories, summaries, entities, vectors, indexes, records of use.
+
+        Once the file is closed, no byte of it is left.
+
+        Args:
+            user_id: Whose memory.
+            memory_id: A memory, with the turns it was read from.
+            entity: A name: all that mentions it.
+            session_id: A session.
+            after: What was said at or after this time; may go with `before`.
+            before: What was said before this time.
+            everything: All of the user.
+
+        Raises:
+            InvalidInput: If not exactly one thing is named.
+            StoreError: If it could not be written.
+        """
+        span = after is not None or before is not None
+        if sum((memory_id is not None, entity is not None, session_id is not None, span, everything)) != 1:
+            raise InvalidInput("forget takes exactly one of memory_id, entity, session_id, after/before, everything=True. Call it once for each.")
+        if entity is not None and not clean(entity):
+            raise InvalidInput("entity is empty. Name what to forget, or pass everything=True.")
+        store, _, background = self._open()
+        user = await store.user(checked_id(user_id, "user_id"))
+        if user is None:
+            return Forgotten(0, 0, 0)
+        removed = await store.forget(
+            user,
+            memory_id=memory_id,
+            entity=entity,
+            session_id=session_id,
+            after=None if after is None else aware(after, "after"),
+            before=None if before is None else aware(before, "before"),
+            everything=everything,
+        )
+        background.wake()
+        log.info("forgotten", turns=removed.turns, memories=removed.memories, sessions=removed.sessions)
+        return removed
+
+    def _open(self) -> tuple[Store, Reader, Background]:
+        if self._live is None:
+            raise MemoryClosed("The memory is not open. Use `async with Memory.open(path) as memory`, or await memory.start() first.")
+        return self._live

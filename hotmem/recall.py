@@ -1,0 +1,159 @@
+"""READ FIRST: utterance → block, one line a stage."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from hotmem.analysis.query import analyse
+from hotmem.analysis.runs import word_runs
+from hotmem.context.features import features
+from hotmem.context.fusion import Candidate, fused, pooled, unseen
+from hotmem.context.judgement import distinct, judge, something_known
+from hotmem.context.packing import Packed, pack
+from hotmem.context.relevance import RelevanceModel
+from hotmem.context.render import nothing_known
+from hotmem.errors import DeadlineExceeded
+from hotmem.layers.base import LayerSearch
+from hotmem.layers.fanout import ask
+from hotmem.models import Encoder, Language, TokenCounter
+from hotmem.options import RecallOptions
+from hotmem.stopwatch import Stopwatch
+from hotmem.store.store import Store
+from hotmem.types import Analysis, ContextBlock, EvidenceKind, Hit, LayerOutcome, LayerReport, Profile, Query, Trace, UserKey
+
+NEIGHBOURS: Final = 1
+"""Passages on each side of a hit that are weighed with it: an answer often shares no word with the question."""
+
+RECENT_TURNS: Final = 4
+"""Turns of the live session that a pointing word may refer to."""
+
+QUERY_WORDS: Final = 200
+"""Words of a query that are analysed, the last ones: who talks long comes to the point at the end."""
+
+UNDERSTANDING_SHARE: Final = 0.4
+LAYERS_SHARE: Final = 0.8
+"""Parts of the deadline after which understanding and the layers must be done; the rest is for composing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """The live parts that the read path works with."""
+
+    store: Store
+    encoder: Encoder
+    language: Language
+    tokens: TokenCounter
+    layers: Sequence[LayerSearch]
+    model: RelevanceModel
+    options: RecallOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question to the memory.
+
+    Attributes:
+        text: The utterance, cleaned.
+        user_id: Whose memory is asked.
+        session_id: The live session, or None.
+        at: When it was said, UTC.
+        max_tokens: Tokens of the block at most.
+        deadline_ms: Milliseconds until the block must be there, or None.
+        visible: Texts the language model has in its context already.
+    """
+
+    text: str
+    user_id: str
+    session_id: str | None
+    at: datetime
+    max_tokens: int
+    deadline_ms: float | None
+    visible: tuple[str, ...] = ()
+
+
+async def recall(reader: Reader, request: Request) -> ContextBlock:
+    """The context block for an utterance: analysis, layers, evidence, context."""
+    watch = Stopwatch(request.deadline_ms)
+    user = await reader.store.user(request.user_id)
+    try:
+        query, profile = await asyncio.wait_for(_understand(reader, request, user), watch.left_s(UNDERSTANDING_SHARE))
+    except TimeoutError:
+        return _without_items(reader, request, watch, None, "the analysis was late")
+    watch.lap("analysis")
+    if not query.analysis.needs_memory:
+        return _without_items(reader, request, watch, query.analysis, "the utterance needs no memory")
+    hits, reports = await ask(reader.layers, query, watch.until(LAYERS_SHARE)) if user else ([], _unasked(reader))
+    watch.lap("layers")
+    try:
+        candidates = unseen(await _evidence(reader.store, query, hits, watch), request.visible, query)
+    except DeadlineExceeded:
+        return _without_items(reader, request, watch, query.analysis, "the evidence was late", reports)
+    watch.lap("evidence")
+    packed, merged = await asyncio.to_thread(_compose, reader, query, profile, candidates, request.max_tokens)
+    watch.lap("context")
+    reason = f"{len(packed.items)} of {len(candidates)} candidates fit" if packed.items else "nothing relevant was found"
+    trace = Trace(query.analysis, reports, watch.laps, len(candidates), merged, profile.weights, reason)
+    return _block(request, packed, trace)
+
+
+async def _understand(reader: Reader, request: Request, user: UserKey | None) -> tuple[Query, Profile]:
+    """Analysis and embedding side by side; pointing words are looked up in the live session's last turns."""
+    text = " ".join(request.text.split()[-QUERY_WORDS:])
+    parse, encode = reader.language.parse, reader.encoder.encode
+    profile, (doc,), vectors = await asyncio.gather(
+        reader.store.profile(user, word_runs(text)) if user else _stranger(), asyncio.to_thread(parse, [text]), asyncio.to_thread(encode, [text])
+    )
+    known = (*profile.speakers, *profile.entities)
+    analysis = analyse(doc, request.at, known)
+    if analysis.ambiguous and user and request.session_id:
+        turns = await reader.store.latest_turns(user, request.session_id, RECENT_TURNS + 1)
+        recent = [turn.text for turn in turns if turn.text != request.text][-RECENT_TURNS:]
+        analysis = analyse(doc, request.at, known, await asyncio.to_thread(parse, recent))
+        if analysis.expansion:
+            vectors = await asyncio.to_thread(encode, [f"{text} {' '.join(analysis.expansion)}"])
+    if not reader.options.choose_layers:
+        analysis = analysis.asking(reader.options.layers)
+    return Query(text, user or UserKey(0), request.session_id, request.at, analysis, profile.speakers, vectors[0]), profile
+
+
+async def _stranger() -> Profile:
+    return Profile()
+
+
+async def _evidence(store: Store, query: Query, hits: Sequence[Hit], watch: Stopwatch) -> list[Candidate]:
+    """Loads what was hit, and the neighbours of passages."""
+    pool = pooled(hits)
+    keys = {kind: [key for hit_kind, key in pool if hit_kind is kind] for kind in EvidenceKind}
+    loaded = await asyncio.gather(
+        *(store.evidence(query.user, kind, found, reach=NEIGHBOURS, until=watch.until()) for kind, found in keys.items() if found)
+    )
+    return [candidate for evidence in loaded for candidate in fused(pool, evidence)]
+
+
+def _compose(reader: Reader, query: Query, profile: Profile, candidates: Sequence[Candidate], budget: int) -> tuple[Packed, int]:
+    """Weighs, merges and packs; the number of merged candidates beside it."""
+    judged = judge(query, candidates, features(query, candidates), reader.model, profile.weights)
+    statements, merged = distinct(judged)
+    if something_known(statements):
+        packed = pack(query, statements, budget, reader.tokens.count, reader.options)
+        if packed.items:
+            return packed, merged
+    text = nothing_known(query.topics)
+    tokens = reader.tokens.count(text)
+    return (Packed((), text, tokens) if tokens <= budget else Packed((), "", 0)), merged
+
+
+def _unasked(reader: Reader) -> tuple[LayerReport, ...]:
+    return tuple(LayerReport(layer.layer, LayerOutcome.NOT_ASKED) for layer in reader.layers)
+
+
+def _without_items(
+    reader: Reader, request: Request, watch: Stopwatch, analysis: Analysis | None, reason: str, reports: tuple[LayerReport, ...] = ()
+) -> ContextBlock:
+    return _block(request, Packed((), "", 0), Trace(analysis, reports or _unasked(reader), watch.laps, 0, 0, Profile().weights, reason))
+
+
+def _block(request: Request, packed: Packed, trace: Trace) -> ContextBlock:
+    return ContextBlock(packed.text, packed.tokens, packed.items, trace, request.user_id, request.session_id, request.text, request.at)

@@ -1,0 +1,1 @@
+"""The memory file: schema, SQL and the operations the paths need."""

@@ -1,0 +1,142 @@
+"""One writer thread and a few read-only reader threads over one file."""
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Concatenate, Final, ParamSpec, Self, TypeVar
+
+from hotmem.errors import MemoryClosed, StoreReadOnly, StoreUnusable
+from hotmem.store.driver import Connection, connect, mapped_errors
+from hotmem.store.migrations import migrate
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+READERS: Final = 4
+"""Reader threads: one per layer, so that the four run at once."""
+
+DEADLINE_CHECK_STEPS: Final = 2000
+"""SQLite instructions between two looks at the clock, about 20 µs."""
+
+
+class Database:
+    """Runs plain functions that take a connection as their first argument, in threads of its own.
+
+    Writes run one at a time, each in one transaction. Reads run side by side on read-only connections and can be given a
+    deadline that reaches into SQLite.
+    """
+
+    def __init__(self, path: Path, writer: Connection, readers: list[Connection]) -> None:
+        self.path = path
+        self._writer = writer
+        self._readers: SimpleQueue[Connection] = SimpleQueue()
+        for reader in readers:
+            self._readers.put(reader)
+        self._write_pool = ThreadPoolExecutor(1, thread_name_prefix="hotmem-writer")
+        self._read_pool = ThreadPoolExecutor(READERS, thread_name_prefix="hotmem-reader")
+        self._closed = False
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Opens or creates the file and brings its schema up to date. Blocking.
+
+        Raises:
+            StoreError: If the file is foreign, damaged, newer than this program, locked or not writable.
+        """
+        if str(path) == ":memory:":
+            raise StoreUnusable("':memory:' is not a file. HotMem keeps its memory in a file; pass a path.")
+        if path.exists() and not os.access(path, os.W_OK):
+            raise StoreReadOnly(f"{path} cannot be written. Make the file and its folder writable, or open another file.")
+        writer = connect(path)
+        try:
+            with mapped_errors(path):
+                migrate(writer, path)
+            readers = [connect(path, read_only=True) for _ in range(READERS)]
+        except BaseException:
+            writer.close()
+            raise
+        return cls(path, writer, readers)
+
+    async def write(self, operation: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Runs the operation in one transaction; returns once it is committed to disk.
+
+        Raises:
+            StoreError: If it could not be committed; nothing of it remains.
+        """
+
+        def run() -> T:
+            with mapped_errors(self.path):
+                self._writer.execute("BEGIN IMMEDIATE")
+                try:
+                    result = operation(self._writer, *args, **kwargs)
+                    self._writer.execute("COMMIT")
+                except BaseException:
+                    if self._writer.in_transaction:
+                        self._writer.execute("ROLLBACK")
+                    raise
+                return result
+
+        return await self._in(self._write_pool, run)
+
+    async def read(
+        self, operation: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Runs the operation on a read-only connection.
+
+        Raises:
+            StoreError: If the file cannot be read.
+        """
+        return await self._in(self._read_pool, lambda: self._with_reader(operation, None, *args, **kwargs))
+
+    async def read_until(
+        self, deadline: float | None, operation: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Like `read`, and stops inside SQLite once `time.monotonic()` passes the deadline.
+
+        Raises:
+            DeadlineExceeded: If the deadline passed.
+        """
+        return await self._in(self._read_pool, lambda: self._with_reader(operation, deadline, *args, **kwargs))
+
+    def _with_reader(
+        self, operation: Callable[Concatenate[Connection, P], T], deadline: float | None, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        conn = self._readers.get()
+        try:
+            if deadline is not None:
+                conn.set_progress_handler(lambda: time.monotonic() > deadline, DEADLINE_CHECK_STEPS)
+            with mapped_errors(self.path):
+                conn.execute("BEGIN")
+                try:
+                    return operation(conn, *args, **kwargs)
+                finally:
+                    if conn.in_transaction:
+                        conn.execute("ROLLBACK")
+        finally:
+            conn.set_progress_handler(None, 0)
+            self._readers.put(conn)
+
+    async def _in(self, pool: ThreadPoolExecutor, run: Callable[[], T]) -> T:
+        if self._closed:
+            raise MemoryClosed("The memory is closed. Open it again with Memory.open(path).")
+        return await asyncio.get_running_loop().run_in_executor(pool, run)
+
+    async def close(self) -> None:
+        """Finishes what is running, empties the journal into the file and closes it."""
+        if self._closed:
+            return
+        self._closed = True
+        await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
+        self._read_pool.shutdown(wait=True)
+        self._write_pool.shutdown(wait=True)
+        while not self._readers.empty():
+            self._readers.get().close()
+        with mapped_errors(self.path):
+            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._writer.close()

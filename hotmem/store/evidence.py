@@ -1,0 +1,129 @@
+"""Loads what the layers found, as the ranking sees it. Every load is bound to one user."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from hotmem.store.driver import Connection
+from hotmem.store.times import from_stored
+from hotmem.store.vectors import from_bytes
+from hotmem.types import Evidence, EvidenceKind, Role, UserKey, Vector
+
+SEPARATOR = "\x00"
+
+
+def passages(conn: Connection, user: UserKey, keys: Sequence[int], reach: int) -> list[Evidence]:
+    """The passages and those at most `reach` places before or after them in their session."""
+    rows = conn.execute(
+        f"""WITH wanted AS (SELECT session, position FROM passages WHERE user = ? AND id IN ({_marks(keys)}))
+            SELECT p.id, substr(t.text, p.start + 1, p.stop - p.start), t.speaker, t.role, s.name, s.id, p.position, t.name, t.id,
+                t.spoken_at, p.vector,
+                (SELECT min(m.valid_until) FROM sources x JOIN memories m ON m.id = x.memory
+                 WHERE x.turn = t.id AND x.start < p.stop AND x.stop > p.start)
+            FROM passages p JOIN turns t ON t.id = p.turn JOIN sessions s ON s.id = p.session
+            WHERE p.id IN (SELECT n.id FROM wanted w JOIN passages n
+                           ON n.session = w.session AND n.position BETWEEN w.position - ? AND w.position + ?)
+            ORDER BY p.session, p.position""",
+        (user, *keys, reach, reach),
+    ).fetchall()
+    vectors = _vectors([row[10] for row in rows])
+    found: list[Evidence] = []
+    for row, vector in zip(rows, vectors, strict=True):
+        key, text, speaker, role, session_name, session, position, turn_name, turn, spoken_at, _, valid_until = row
+        before = found[-1] if found else None
+        found.append(
+            Evidence(
+                kind=EvidenceKind.PASSAGE,
+                key=key,
+                text=text,
+                speaker=speaker,
+                role=Role(role),
+                session_id=session_name,
+                session=session,
+                position=position,
+                turn_ids=(turn_name,),
+                turns=(turn,),
+                said_at=from_stored(spoken_at),
+                vector=vector,
+                valid_until=None if valid_until is None else from_stored(valid_until),
+                after_question=before is not None
+                and (before.session, before.position + 1) == (session, position)
+                and (before.speaker, before.role) != (speaker, role)
+                and before.text.rstrip().endswith("?"),
+            )
+        )
+    return found
+
+
+def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evidence]:
+    """The memories, each with the turns it comes from."""
+    rows = conn.execute(
+        f"""SELECT m.id, m.text, m.name, m.said_at, m.vector, m.hedged, m.changes, m.confirmations, m.valid_until,
+                (SELECT group_concat(t.name, char(0)) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id),
+                (SELECT group_concat(x.turn) FROM sources x WHERE x.memory = m.id), s.name, s.id, t.speaker, t.role
+            FROM memories m
+            JOIN turns t ON t.id = (SELECT max(x.turn) FROM sources x WHERE x.memory = m.id)
+            JOIN sessions s ON s.id = t.session
+            WHERE m.user = ? AND m.id IN ({_marks(keys)})""",
+        (user, *keys),
+    ).fetchall()
+    return [
+        Evidence(
+            kind=EvidenceKind.MEMORY,
+            key=row[0],
+            text=row[1],
+            speaker=row[13],
+            role=Role(row[14]),
+            session_id=row[11],
+            session=row[12],
+            position=-1,
+            turn_ids=tuple(row[9].split(SEPARATOR)),
+            turns=tuple(map(int, row[10].split(","))),
+            said_at=from_stored(row[3]),
+            vector=vector,
+            memory_id=row[2],
+            hedged=bool(row[5]),
+            changes=bool(row[6]),
+            confirmations=row[7],
+            valid_until=None if row[8] is None else from_stored(row[8]),
+        )
+        for row, vector in zip(rows, _vectors([row[4] for row in rows]), strict=True)
+    ]
+
+
+def summaries(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evidence]:
+    """The summaries, one per session, with the turns their sentences come from."""
+    rows = conn.execute(
+        f"""SELECT y.id, y.text, s.name, s.last_at, y.vector,
+                (SELECT group_concat(t.name, char(0)) FROM summary_sentences x JOIN turns t ON t.id = x.turn WHERE x.summary = y.id),
+                (SELECT group_concat(x.turn) FROM summary_sentences x WHERE x.summary = y.id)
+            FROM summaries y JOIN sessions s ON s.id = y.id WHERE y.user = ? AND y.id IN ({_marks(keys)})""",
+        (user, *keys),
+    ).fetchall()
+    return [
+        Evidence(
+            kind=EvidenceKind.SUMMARY,
+            key=row[0],
+            text=row[1],
+            speaker=None,
+            role=None,
+            session_id=row[2],
+            session=row[0],
+            position=-1,
+            turn_ids=tuple(dict.fromkeys(row[5].split(SEPARATOR))) if row[5] else (),
+            turns=tuple(dict.fromkeys(map(int, row[6].split(",")))) if row[6] else (),
+            said_at=from_stored(row[3]),
+            vector=vector,
+        )
+        for row, vector in zip(rows, _vectors([row[4] for row in rows]), strict=True)
+    ]
+
+
+def _marks(keys: Sequence[Any]) -> str:
+    return ",".join("?" * len(keys))
+
+
+def _vectors(blobs: Sequence[bytes | None]) -> list[Vector | None]:
+    """Unpacks the blobs that are there, all in one go."""
+    present = [blob for blob in blobs if blob is not None]
+    unpacked = iter(from_bytes(present)) if present else iter(())
+    return [None if blob is None else next(unpacked) for blob in blobs]

@@ -1,0 +1,126 @@
+"""Removes what is to be forgotten, everywhere: words, memories, summaries, entities, vectors, indexes and records of use.
+
+Triggers remove the index rows of every passage, memory and summary that goes; SQLite overwrites the freed bytes
+(secure_delete), and the full-text indexes are rewritten without the words that are gone.
+"""
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+
+from hotmem.store.driver import Connection
+from hotmem.store.summaries import WHEN_ENDED
+from hotmem.store.times import to_stored
+from hotmem.store.vectors import TABLES
+from hotmem.types import Forgotten, UserKey
+
+
+def everything(conn: Connection, user: UserKey) -> Forgotten:
+    """Removes the user."""
+    removed = Forgotten(*(_count(conn, table, user) for table in ("turns", "memories", "sessions")))
+    _remove_memories(conn, [row[0] for row in conn.execute("SELECT id FROM memories WHERE user = ?", (user,))])
+    for table in ("sessions", "users"):
+        conn.execute(f"DELETE FROM {table} WHERE {'user' if table == 'sessions' else 'id'} = ?", (user,))
+    _rewrite_indexes(conn)
+    return removed
+
+
+def memory(conn: Connection, user: UserKey, name: str) -> Forgotten:
+    """Removes one memory and the turns whose words it was read from; what else those turns told stays known."""
+    row = conn.execute("SELECT id FROM memories WHERE user = ? AND name = ?", (user, name)).fetchone()
+    if row is None:
+        return Forgotten(0, 0, 0)
+    turns = [source[0] for source in conn.execute("SELECT turn FROM sources WHERE memory = ?", (row[0],))]
+    kept = [
+        other[0]
+        for other in conn.execute(
+            f"SELECT DISTINCT memory FROM sources WHERE memory <> ? AND turn IN ({','.join('?' * len(turns))})", (row[0], *turns)
+        )
+    ]
+    return _remove(conn, user, turns, [row[0]], kept=kept)
+
+
+def entity(conn: Connection, user: UserKey, name: str) -> Forgotten:
+    """Removes every turn, memory and record that holds the name as a whole word, whatever its case."""
+    holds = re.compile(rf"(?<!\w){re.escape(name.strip())}(?!\w)", re.IGNORECASE)
+
+    def holding(table: str, *columns: str) -> list[int]:
+        rows = conn.execute(f"SELECT id, {', '.join(columns)} FROM {table} WHERE user = ?", (user,))
+        return [row[0] for row in rows if any(value and holds.search(value) for value in row[1:])]
+
+    turns, memories = holding("turns", "text", "speaker"), holding("memories", "text", "subject", "object")
+    _delete(conn, "recalls", holding("recalls", "query"))
+    _delete(conn, "entities", holding("entities", "name"))
+    for (speaker,) in conn.execute("SELECT name FROM speakers WHERE user = ?", (user,)).fetchall():
+        if holds.search(speaker):
+            conn.execute("DELETE FROM speakers WHERE user = ? AND name = ?", (user, speaker))
+    return _remove(conn, user, turns, memories)
+
+
+def session(conn: Connection, user: UserKey, name: str) -> Forgotten:
+    """Removes a session with all that was said in it and all that only it told."""
+    row = conn.execute("SELECT id FROM sessions WHERE user = ? AND name = ?", (user, name)).fetchone()
+    if row is None:
+        return Forgotten(0, 0, 0)
+    turns = [turn[0] for turn in conn.execute("SELECT id FROM turns WHERE session = ?", (row[0],))]
+    conn.execute("DELETE FROM recalls WHERE user = ? AND session = ?", (user, name))
+    return _remove(conn, user, turns, [])
+
+
+def between(conn: Connection, user: UserKey, after: datetime | None, before: datetime | None) -> Forgotten:
+    """Removes what was said at or after `after` and before `before`."""
+    first = -(2**62) if after is None else to_stored(after)
+    last = 2**62 if before is None else to_stored(before)
+    span = (user, first, last)
+    turns = [row[0] for row in conn.execute("SELECT id FROM turns WHERE user = ? AND spoken_at >= ? AND spoken_at < ?", span)]
+    conn.execute("DELETE FROM recalls WHERE user = ? AND asked_at >= ? AND asked_at < ?", span)
+    return _remove(conn, user, turns, [])
+
+
+def _remove(conn: Connection, user: UserKey, turns: list[int], memories: list[int], kept: Iterable[int] = ()) -> Forgotten:
+    """Removes turns, memories, and memories left without a turn; the summaries of touched sessions are made anew."""
+    touched = {row[0] for turn in turns for row in conn.execute("SELECT session FROM turns WHERE id = ?", (turn,))}
+    touched |= {
+        row[0] for key in memories for row in conn.execute("SELECT t.session FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = ?", (key,))
+    }
+    told = {row[0] for turn in turns for row in conn.execute("SELECT memory FROM sources WHERE turn = ?", (turn,))}
+    names = [row[0] for turn in turns for row in conn.execute("SELECT name FROM turns WHERE id = ?", (turn,))]
+    for name in names:
+        conn.execute("DELETE FROM recalls WHERE id IN (SELECT u.recall FROM uses u, json_each(u.turns) j WHERE j.value = ?)", (name,))
+    _delete(conn, "turns", turns)
+    for key in told - set(kept):
+        if not conn.execute("SELECT 1 FROM sources WHERE memory = ?", (key,)).fetchone():
+            memories.append(key)
+    gone = _remove_memories(conn, memories)
+    _delete(conn, "summaries", touched)
+    conn.executemany("UPDATE sessions SET summary_due = ? WHERE id = ?", [(WHEN_ENDED, key) for key in touched])
+    emptied = [key for key in touched if not conn.execute("SELECT 1 FROM turns WHERE session = ?", (key,)).fetchone()]
+    _delete(conn, "sessions", emptied)
+    conn.execute(
+        """DELETE FROM entities WHERE user = ? AND NOT EXISTS (SELECT 1 FROM turn_entities x WHERE x.entity = entities.id)
+               AND NOT EXISTS (SELECT 1 FROM memory_entities x WHERE x.entity = entities.id)""",
+        (user,),
+    )
+    conn.execute("DELETE FROM speakers WHERE user = ? AND name NOT IN (SELECT speaker FROM turns WHERE user = ? AND speaker NOT NULL)", (user, user))
+    _rewrite_indexes(conn)
+    return Forgotten(len(turns), gone, len(emptied))
+
+
+def _remove_memories(conn: Connection, memories: list[int]) -> int:
+    """Removes the memories; one that a removed memory had replaced does not come back to life."""
+    distinct = list(dict.fromkeys(memories))
+    _delete(conn, "memories", distinct)
+    return len(distinct)
+
+
+def _delete(conn: Connection, table: str, keys: Iterable[int]) -> None:
+    conn.executemany(f"DELETE FROM {table} WHERE id = ?", [(key,) for key in keys])
+
+
+def _rewrite_indexes(conn: Connection) -> None:
+    for kind in TABLES:
+        conn.execute(f"INSERT INTO {kind}_words ({kind}_words) VALUES ('optimize')")
+
+
+def _count(conn: Connection, table: str, user: UserKey) -> int:
+    return int(conn.execute(f"SELECT count(*) FROM {table} WHERE user = ?", (user,)).fetchone()[0])

@@ -1,0 +1,165 @@
+"""Memories: statements with their words, their standing and what they replaced."""
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from uuid import uuid4
+
+from hotmem.store.driver import Connection
+from hotmem.store.times import from_stored, to_stored
+from hotmem.types import Category, Correction, Kind, Revision, Statement, StoredMemory, Understanding, UserKey
+
+Revise = Callable[[Statement, datetime, Sequence[StoredMemory]], Revision]
+"""Decides what a statement, said at a time, does to the memories about the same subject and relation."""
+
+Amend = Callable[[Correction, Sequence[StoredMemory]], tuple[StoredMemory, Statement] | None]
+"""Finds the memory that a correction is about and the statement that replaces it."""
+
+RECENT_FOR_CORRECTION = 50
+"""A correction is about something said lately: the memories looked at, latest first."""
+
+
+def learn(conn: Connection, turn: int, understanding: Understanding, revise: Revise, amend: Amend) -> None:
+    """Stores what was understood of a turn, in one transaction with the removal of its pending work.
+
+    A turn forgotten in the meantime is left forgotten; one learnt before is not learnt twice.
+    """
+    row = conn.execute("DELETE FROM pending WHERE turn = ? RETURNING turn", (turn,)).fetchone()
+    if not row:
+        return
+    user, spoken_at = conn.execute("SELECT user, spoken_at FROM turns WHERE id = ?", (turn,)).fetchone()
+    said_at = from_stored(spoken_at)
+    for entity in _ensure_entities(conn, user, understanding.entities):
+        conn.execute("INSERT OR IGNORE INTO turn_entities (entity, turn) VALUES (?, ?)", (entity, turn))
+    for correction in understanding.corrections:
+        amended = amend(correction, _latest(conn, user, said_at))
+        if amended:
+            old, statement = amended
+            new = _insert(conn, user, turn, statement, said_at, None)
+            _end(conn, old.id, said_at, new)
+    for statement in understanding.statements:
+        known = about(conn, user, statement.subject, statement.relation)
+        revision = revise(statement, said_at, known)
+        if revision.confirms:
+            _confirm(conn, revision.confirms, turn, statement, said_at)
+            continue
+        new = _insert(conn, user, turn, statement, said_at, revision.valid_until)
+        for ended in revision.ends:
+            _end(conn, ended, said_at, new)
+
+
+def about(conn: Connection, user: UserKey, subject: str, relation: str) -> list[StoredMemory]:
+    """Memories of one subject and relation, ignoring the subject's case, latest first."""
+    return _select(conn, "m.user = ? AND m.relation = ? AND m.subject = ? COLLATE NOCASE", (user, relation, subject))
+
+
+def of_user(conn: Connection, user: UserKey, *, past: bool) -> list[StoredMemory]:
+    """The user's memories, latest first; those that no longer hold only if `past`."""
+    return _select(conn, "m.user = ?" if past else "m.user = ? AND m.valid_until IS NULL", (user,))
+
+
+def named(conn: Connection, user: UserKey, names: Sequence[str], limit: int) -> list[int]:
+    """Row numbers of memories that mention one of the entities, latest first."""
+    keys = [name.casefold() for name in names]
+    rows = conn.execute(
+        f"""SELECT DISTINCT m.id FROM entities e JOIN memory_entities x ON x.entity = e.id JOIN memories m ON m.id = x.memory
+            WHERE e.user = ? AND e.key IN ({",".join("?" * len(keys))}) ORDER BY m.said_at DESC LIMIT ?""",
+        (user, *keys, limit),
+    )
+    return [row[0] for row in rows]
+
+
+def touch(conn: Connection, user: UserKey, ids: Sequence[str], now: datetime) -> None:
+    """Counts an access of each memory."""
+    conn.executemany(
+        "UPDATE memories SET accesses = accesses + 1, accessed_at = ? WHERE user = ? AND name = ?",
+        [(to_stored(now), user, memory) for memory in ids],
+    )
+
+
+def _latest(conn: Connection, user: UserKey, until: datetime) -> list[StoredMemory]:
+    return _select(conn, "m.user = ? AND m.valid_until IS NULL AND m.said_at <= ?", (user, to_stored(until)), RECENT_FOR_CORRECTION)
+
+
+def _select(conn: Connection, where: str, values: Sequence[object], limit: int = -1) -> list[StoredMemory]:
+    rows = conn.execute(
+        f"""SELECT m.name, m.text, m.subject, m.relation, m.object, m.kind, m.category, m.importance, m.negated, m.single, m.said_at,
+                m.valid_until, m.confirmations, (SELECT group_concat(t.name, char(0)) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id)
+            FROM memories m WHERE {where} ORDER BY m.said_at DESC, m.id DESC LIMIT ?""",
+        (*values, limit),
+    )
+    return [
+        StoredMemory(
+            id=name,
+            text=text,
+            subject=subject,
+            relation=relation,
+            object=value,
+            kind=Kind(kind),
+            category=Category(category),
+            importance=importance,
+            negated=bool(negated),
+            single=bool(single),
+            said_at=from_stored(said_at),
+            valid_until=None if valid_until is None else from_stored(valid_until),
+            confirmations=confirmations,
+            turn_ids=tuple(turns.split("\x00")) if turns else (),
+        )
+        for name, text, subject, relation, value, kind, category, importance, negated, single, said_at, valid_until, confirmations, turns in rows
+    ]
+
+
+def _insert(conn: Connection, user: UserKey, turn: int, statement: Statement, said_at: datetime, valid_until: datetime | None) -> int:
+    key: int = conn.execute(
+        """INSERT INTO memories (user, name, text, subject, relation, object, kind, category, importance, hedged, negated, changes,
+               single, said_at, valid_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
+        (
+            user,
+            uuid4().hex,
+            statement.text,
+            statement.subject,
+            statement.relation,
+            statement.object,
+            statement.kind,
+            statement.category,
+            statement.importance,
+            statement.hedged,
+            statement.negated,
+            statement.changes,
+            statement.single,
+            to_stored(said_at),
+            None if valid_until is None else to_stored(valid_until),
+        ),
+    ).fetchone()[0]
+    conn.execute("INSERT INTO memory_words (rowid, owner, text) VALUES (?, ?, ?)", (key, f"u{user}", statement.text))
+    _add_source(conn, key, turn, statement)
+    for entity in _ensure_entities(conn, user, statement.entities):
+        conn.execute("INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key))
+    return key
+
+
+def _end(conn: Connection, memory: str, said_at: datetime, successor: int) -> None:
+    conn.execute("UPDATE memories SET valid_until = ?, superseded_by = ? WHERE name = ?", (to_stored(said_at), successor, memory))
+
+
+def _confirm(conn: Connection, memory: str, turn: int, statement: Statement, said_at: datetime) -> None:
+    key = conn.execute(
+        "UPDATE memories SET confirmations = confirmations + 1, said_at = max(said_at, ?) WHERE name = ? RETURNING id",
+        (to_stored(said_at), memory),
+    ).fetchone()[0]
+    _add_source(conn, key, turn, statement)
+
+
+def _add_source(conn: Connection, memory: int, turn: int, statement: Statement) -> None:
+    conn.execute(
+        "INSERT OR IGNORE INTO sources (memory, turn, start, stop) VALUES (?, ?, ?, ?)", (memory, turn, statement.start, statement.stop)
+    )
+
+
+def _ensure_entities(conn: Connection, user: UserKey, names: Sequence[str]) -> list[int]:
+    keys = []
+    for name in names:
+        shown = re.sub(r"\s+", " ", name).strip()
+        conn.execute("INSERT OR IGNORE INTO entities (user, key, name) VALUES (?, ?, ?)", (user, shown.casefold(), shown))
+        keys.append(conn.execute("SELECT id FROM entities WHERE user = ? AND key = ?", (user, shown.casefold())).fetchone()[0])
+    return keys

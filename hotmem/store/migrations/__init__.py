@@ -1,0 +1,45 @@
+"""Ordered steps from an empty file to today's schema, each in one transaction."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from hotmem.errors import StoreTooNew, StoreUnusable
+from hotmem.store.driver import Connection
+from hotmem.store.migrations import m0001_first
+
+STEPS: Final[tuple[Callable[[Connection], None], ...]] = (m0001_first.apply,)
+"""The step at place n brings a file of version n to version n + 1."""
+
+APPLICATION_ID: Final = 0x484D454D
+"""Marks a file as HotMem's ("HMEM")."""
+
+
+def migrate(conn: Connection, path: Path) -> None:
+    """Brings the file to the newest schema.
+
+    Raises:
+        StoreUnusable: If the file is another program's database.
+        StoreTooNew: If a newer HotMem wrote it.
+    """
+    version = _scalar(conn, "PRAGMA user_version")
+    owner = _scalar(conn, "PRAGMA application_id")
+    if owner != APPLICATION_ID and (owner or version or _scalar(conn, "SELECT count(*) FROM sqlite_master")):
+        raise StoreUnusable(f"{path} is another program's database. Open another file; this one was left as it was.")
+    if version > len(STEPS):
+        raise StoreTooNew(f"{path} has schema {version}, this HotMem knows up to {len(STEPS)}. Update HotMem: pip install -U pipecat-hotmem.")
+    for number in range(version, len(STEPS)):
+        conn.execute("BEGIN IMMEDIATE")
+        try:
+            if _scalar(conn, "PRAGMA user_version") == number:
+                STEPS[number](conn)
+                conn.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                conn.execute(f"PRAGMA user_version = {number + 1}")
+            conn.execute("COMMIT")
+        except BaseException:
+            conn.execute("ROLLBACK")
+            raise
+
+
+def _scalar(conn: Connection, sql: str) -> int:
+    return int(conn.execute(sql).fetchone()[0])

@@ -1,0 +1,220 @@
+"""Every operation the paths need of a storage engine, named after what they want.
+
+Another engine takes this class's place by offering the same methods; nothing outside this package knows SQL.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hotmem.errors import InvalidInput
+from hotmem.store import evidence, forget, memories, pending, summaries, turns, usage, users, vectors, words
+from hotmem.store.database import Database
+from hotmem.store.memories import Amend, Revise
+from hotmem.types import (
+    ContextBlock,
+    Evidence,
+    EvidenceKind,
+    Forgotten,
+    ItemUse,
+    Profile,
+    SessionSummary,
+    StoredMemory,
+    Turn,
+    Understanding,
+    UserKey,
+    Vector,
+    Weights,
+)
+
+
+class Store:
+    """One memory file."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Opens or creates the file. Blocking.
+
+        Raises:
+            StoreError: If the file cannot be used.
+        """
+        return cls(Database.open(path))
+
+    async def close(self) -> None:
+        """Finishes what is running and closes the file."""
+        await self._db.close()
+
+    async def adopt_encoder(self, name: str, dimension: int) -> bool:
+        """Makes the vector indexes fit the encoder; True if everything waits to be embedded anew."""
+        return await self._db.write(vectors.adopt, name, dimension)
+
+    async def user(self, user_id: str) -> UserKey | None:
+        """The user's number, or None for a user never seen."""
+        return await self._db.read(users.find, user_id)
+
+    async def user_ids(self) -> list[str]:
+        """Every user's id."""
+        return await self._db.read(users.names)
+
+    async def profile(self, user: UserKey, runs: Sequence[str]) -> Profile:
+        """What the read path needs to know of a user; `runs` are the utterance's words and word runs."""
+        return await self._db.read(users.profile, user, runs)
+
+    async def add_turn(self, turn: Turn, now: datetime) -> bool:
+        """Stores a turn; False if it was stored before. Durable on return.
+
+        Raises:
+            InvalidInput: If its id belongs to another turn.
+            StoreError: If it could not be committed.
+        """
+        return await self._db.write(turns.add, turn, now)
+
+    async def latest_turns(self, user: UserKey, session_id: str, limit: int) -> list[Turn]:
+        """The last turns of a session, in order."""
+        return await self._db.read(turns.latest, user, session_id, limit)
+
+    async def session_turns(self, session: int) -> list[Turn]:
+        """A session's turns, in the order they were spoken."""
+        return [turn for _, turn in await self._db.read(turns.of_session, session)]
+
+    async def user_turns(self, user: UserKey, after: int = 0, limit: int = 1000) -> list[tuple[int, Turn]]:
+        """The user's next turns after a row number."""
+        return await self._db.read(turns.of_user, user, after, limit)
+
+    async def search_words(
+        self, kind: EvidenceKind, user: UserKey, terms: Sequence[str], limit: int, *, sessions: Sequence[int] = (), until: float | None = None
+    ) -> list[tuple[int, float]]:
+        """Row numbers and BM25 scores of the user's rows that hold any of the terms, best first.
+
+        Raises:
+            DeadlineExceeded: If `time.monotonic()` passed `until`.
+        """
+        return await self._db.read_until(until, words.search, kind, user, terms, limit, sessions)
+
+    async def search_vectors(
+        self, kind: EvidenceKind, user: UserKey, vector: Vector, limit: int, *, until: float | None = None
+    ) -> list[tuple[int, float]]:
+        """Row numbers and cosines of the user's nearest rows, nearest first.
+
+        Raises:
+            DeadlineExceeded: If `time.monotonic()` passed `until`.
+        """
+        return await self._db.read_until(until, vectors.nearest, kind, user, vector, limit)
+
+    async def search_entities(self, user: UserKey, names: Sequence[str], limit: int, *, until: float | None = None) -> list[int]:
+        """Row numbers of memories that mention one of the entities, latest first.
+
+        Raises:
+            DeadlineExceeded: If `time.monotonic()` passed `until`.
+        """
+        return await self._db.read_until(until, memories.named, user, names, limit)
+
+    async def evidence(self, user: UserKey, kind: EvidenceKind, keys: Sequence[int], *, reach: int = 0, until: float | None = None) -> list[Evidence]:
+        """The evidence of these rows; for passages also those at most `reach` places away in their session.
+
+        Raises:
+            DeadlineExceeded: If `time.monotonic()` passed `until`.
+        """
+        if kind is EvidenceKind.PASSAGE:
+            return await self._db.read_until(until, evidence.passages, user, keys, reach)
+        load = evidence.memories if kind is EvidenceKind.MEMORY else evidence.summaries
+        return await self._db.read_until(until, load, user, keys)
+
+    async def waiting_for_vectors(self, limit: int) -> list[tuple[EvidenceKind, int, str]]:
+        """Texts without an embedding: kind, row number, text."""
+        return await self._db.read(vectors.waiting, limit)
+
+    async def put_vectors(self, kind: EvidenceKind, keys: Sequence[int], rows: NDArray[np.float32]) -> None:
+        """Stores embeddings, float32 (n, dimension)."""
+        await self._db.write(vectors.put, kind, keys, rows)
+
+    async def waiting_turns(self, limit: int, attempts: int) -> list[tuple[int, Turn]]:
+        """The oldest turns that wait to be understood, with their row numbers."""
+        return await self._db.read(pending.following, limit, attempts)
+
+    async def count_failure(self, keys: Sequence[int]) -> None:
+        """Counts a failed try to understand these turns."""
+        await self._db.write(pending.tried, keys)
+
+    async def retry_failures(self) -> None:
+        """Gives set-aside turns their tries back."""
+        await self._db.write(pending.retry)
+
+    async def set_aside(self, attempts: int) -> int:
+        """Turns that failed `attempts` times."""
+        return await self._db.read(pending.set_aside, attempts)
+
+    async def learn(self, turn: int, understanding: Understanding, revise: Revise, amend: Amend) -> None:
+        """Stores what was understood of a turn."""
+        await self._db.write(memories.learn, turn, understanding, revise, amend)
+
+    async def memories(self, user: UserKey, *, past: bool = False) -> list[StoredMemory]:
+        """The user's memories, latest first."""
+        return await self._db.read(memories.of_user, user, past=past)
+
+    async def touch_memories(self, user: UserKey, ids: Sequence[str], now: datetime) -> None:
+        """Counts an access of each memory."""
+        await self._db.write(memories.touch, user, ids, now)
+
+    async def end_session(self, user: UserKey, session_id: str) -> bool:
+        """Marks a session as ended; False if it is unknown."""
+        return await self._db.write(summaries.end, user, session_id)
+
+    async def session_due(self, now: datetime, idle_s: float) -> int | None:
+        """A session whose summary is due."""
+        return await self._db.read(summaries.due, now, idle_s)
+
+    async def put_summary(self, session: int, turns_seen: int, summary: SessionSummary, text: str) -> None:
+        """Stores a session's summary, unless its turns changed since they were read."""
+        await self._db.write(summaries.put, session, turns_seen, summary, text)
+
+    async def summary(self, user: UserKey, session_id: str) -> SessionSummary | None:
+        """A session's summary, or None while there is none."""
+        return await self._db.read(summaries.of_session, user, session_id)
+
+    async def record_usage(self, user: UserKey, block: ContextBlock, uses: tuple[ItemUse, ...], ms: float, *, interrupted: bool) -> bool:
+        """Stores a block's usage once; False if it is known already."""
+        return await self._db.write(usage.record, user, block, uses, ms, interrupted=interrupted)
+
+    async def recorded_usage(self, user: UserKey) -> list[tuple[str, str, int, tuple[str, ...]]]:
+        """Recalls that were of use, with the turns whose words were used."""
+        return await self._db.read(usage.recorded, user)
+
+    async def put_weights(self, user: UserKey, weights: Weights, now: datetime) -> None:
+        """Stores the user's layer weights."""
+        await self._db.write(usage.put_weights, user, weights.as_dict(), now)
+
+    async def forget(
+        self,
+        user: UserKey,
+        *,
+        memory_id: str | None = None,
+        entity: str | None = None,
+        session_id: str | None = None,
+        after: datetime | None = None,
+        before: datetime | None = None,
+        everything: bool = False,
+    ) -> Forgotten:
+        """Removes one kind of thing, everywhere.
+
+        Raises:
+            InvalidInput: If nothing was named.
+        """
+        if everything:
+            return await self._db.write(forget.everything, user)
+        if memory_id is not None:
+            return await self._db.write(forget.memory, user, memory_id)
+        if entity is not None:
+            return await self._db.write(forget.entity, user, entity)
+        if session_id is not None:
+            return await self._db.write(forget.session, user, session_id)
+        if after is not None or before is not None:
+            return await self._db.write(forget.between, user, after, before)
+        raise InvalidInput("forget was not told what. Name memory_id, entity, session_id, after, before or everything=True.")

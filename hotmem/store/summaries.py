@@ -1,0 +1,80 @@
+"""Session summaries: one per session, replaced when the session has grown."""
+
+import json
+from datetime import datetime, timedelta
+from typing import Final
+
+from hotmem.store.driver import Connection
+from hotmem.store.times import to_stored
+from hotmem.types import SessionSummary, SummarySentence, UserKey
+
+WHEN_IDLE: Final = 1
+WHEN_ENDED: Final = 2
+"""What `sessions.summary_due` holds, besides 0 for none."""
+
+PARTS: Final = ("narrative", "decisions", "open_loops")
+
+
+def end(conn: Connection, user: UserKey, session_name: str) -> bool:
+    """Marks the session as ended, so that its summary is due; False if there is no such session."""
+    row = conn.execute(
+        "UPDATE sessions SET summary_due = ? WHERE user = ? AND name = ? AND passages > 0 RETURNING id", (WHEN_ENDED, user, session_name)
+    ).fetchone()
+    return row is not None
+
+
+def due(conn: Connection, now: datetime, idle_s: float) -> int | None:
+    """A session to summarise: ended, or untouched for `idle_s` seconds, with all its turns understood."""
+    idle_since = to_stored(now - timedelta(seconds=idle_s))
+    row = conn.execute(
+        """SELECT s.id FROM sessions s WHERE (s.summary_due = ? OR (s.summary_due = ? AND s.touched_at <= ?))
+               AND NOT EXISTS (SELECT 1 FROM passages p WHERE p.session = s.id AND p.vector IS NULL)
+           ORDER BY s.touched_at LIMIT 1""",
+        (WHEN_ENDED, WHEN_IDLE, idle_since),
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+def put(conn: Connection, session: int, turns_seen: int, summary: SessionSummary, text: str) -> None:
+    """Stores the summary of a session, unless turns came or went since it was read; then it stays due.
+
+    The words of all its turns go into the index beside the summary's, so that a session is found by what was said in it.
+    """
+    row = conn.execute("SELECT user, (SELECT count(*) FROM turns WHERE session = s.id) FROM sessions s WHERE id = ?", (session,)).fetchone()
+    if row is None or row[1] != turns_seen:
+        return
+    user = row[0]
+    conn.execute("DELETE FROM summaries WHERE id = ?", (session,))
+    conn.execute("UPDATE sessions SET summary_due = 0 WHERE id = ?", (session,))
+    conn.execute(
+        "INSERT INTO summaries (id, user, topics, text) VALUES (?, ?, ?, ?)", (session, user, json.dumps(summary.topics), text)
+    )
+    turns = dict(conn.execute("SELECT name, id FROM turns WHERE session = ?", (session,)))
+    for part in PARTS:
+        for place, sentence in enumerate(getattr(summary, part)):
+            conn.execute(
+                "INSERT INTO summary_sentences (summary, part, place, text, turn) VALUES (?, ?, ?, ?, ?)",
+                (session, part, place, sentence.text, turns[sentence.turn_id]),
+            )
+    said = [row[0] for row in conn.execute("SELECT text FROM turns WHERE session = ? ORDER BY id", (session,))]
+    conn.execute(
+        "INSERT INTO summary_words (rowid, owner, text, said) VALUES (?, ?, ?, ?)", (session, f"u{user}", text, "\n".join(said))
+    )
+
+
+def of_session(conn: Connection, user: UserKey, session_name: str) -> SessionSummary | None:
+    """The session's summary, or None while there is none."""
+    row = conn.execute(
+        "SELECT y.id, y.topics FROM summaries y JOIN sessions s ON s.id = y.id WHERE y.user = ? AND s.name = ?", (user, session_name)
+    ).fetchone()
+    if row is None:
+        return None
+    parts: dict[str, tuple[SummarySentence, ...]] = {}
+    for part in PARTS:
+        sentences = conn.execute(
+            """SELECT x.text, t.name FROM summary_sentences x JOIN turns t ON t.id = x.turn
+               WHERE x.summary = ? AND x.part = ? ORDER BY x.place""",
+            (row[0], part),
+        )
+        parts[part] = tuple(SummarySentence(text, turn) for text, turn in sentences)
+    return SessionSummary(topics=tuple(json.loads(row[1])), **parts)

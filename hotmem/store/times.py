@@ -1,0 +1,17 @@
+"""Times as the file keeps them: whole microseconds since 1970 in UTC, so that none is rounded."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND: Final = timedelta(microseconds=1)
+
+
+def to_stored(moment: datetime) -> int:
+    """Microseconds since 1970 of an aware datetime."""
+    return (moment - EPOCH) // MICROSECOND
+
+
+def from_stored(microseconds: int) -> datetime:
+    """The UTC datetime of stored microseconds."""
+    return EPOCH + microseconds * MICROSECOND

@@ -1,0 +1,84 @@
+"""Turns, kept word for word and findable by their words as soon as they are committed."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from hotmem.errors import InvalidInput
+from hotmem.store import users
+from hotmem.store.driver import Connection
+from hotmem.store.times import from_stored, to_stored
+from hotmem.text import passages
+from hotmem.types import Role, Turn, UserKey
+
+
+def add(conn: Connection, turn: Turn, now: datetime) -> bool:
+    """Stores a turn with its session, passages and pending work.
+
+    Args:
+        conn: The writer, within a transaction.
+        turn: The turn.
+        now: The wall clock, from which the session's idle time counts.
+
+    Returns:
+        False if the same turn was stored before.
+
+    Raises:
+        InvalidInput: If its id belongs to another turn of this user.
+    """
+    user = users.ensure(conn, turn.user_id)
+    known = conn.execute("SELECT text FROM turns WHERE user = ? AND name = ?", (user, turn.id)).fetchone()
+    if known:
+        if known[0] != turn.text:
+            raise InvalidInput("This turn id was already used for other words. Give every turn an id of its own, or none.")
+        return False
+    spoken_at = to_stored(turn.spoken_at)
+    session, position = conn.execute(
+        """INSERT INTO sessions (user, name, started_at, last_at, touched_at, summary_due) VALUES (?, ?, ?, ?, ?, 1)
+           ON CONFLICT (user, name) DO UPDATE SET started_at = min(started_at, excluded.started_at),
+               last_at = max(last_at, excluded.last_at), touched_at = excluded.touched_at, summary_due = max(summary_due, 1)
+           RETURNING id, passages""",
+        (user, turn.session_id, spoken_at, spoken_at, to_stored(now)),
+    ).fetchone()
+    key = conn.execute(
+        "INSERT INTO turns (user, session, name, role, speaker, text, spoken_at) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
+        (user, session, turn.id, turn.role, turn.speaker, turn.text, spoken_at),
+    ).fetchone()[0]
+    if turn.speaker:
+        conn.execute("INSERT OR IGNORE INTO speakers (user, name) VALUES (?, ?)", (user, turn.speaker))
+    spans = passages(turn.text)
+    for place, (start, stop) in enumerate(spans, position):
+        passage = conn.execute(
+            "INSERT INTO passages (user, session, turn, position, start, stop) VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
+            (user, session, key, place, start, stop),
+        ).fetchone()[0]
+        conn.execute("INSERT INTO passage_words (rowid, owner, text) VALUES (?, ?, ?)", (passage, f"u{user}", turn.text[start:stop]))
+    conn.execute("UPDATE sessions SET passages = ? WHERE id = ?", (position + len(spans), session))
+    conn.execute("INSERT INTO pending (turn) VALUES (?)", (key,))
+    return True
+
+
+def of_session(conn: Connection, session: int) -> list[tuple[int, Turn]]:
+    """A session's turns with their row numbers, in the order they were spoken."""
+    return list(select(conn, "t.session = ? ORDER BY t.spoken_at, t.id", (session,)))
+
+
+def latest(conn: Connection, user: UserKey, session_name: str, limit: int) -> list[Turn]:
+    """The last turns of the user's session, in the order they came."""
+    found = [turn for _, turn in select(conn, "t.user = ? AND s.name = ? ORDER BY t.id DESC LIMIT ?", (user, session_name, limit))]
+    return found[::-1]
+
+
+def of_user(conn: Connection, user: UserKey, after: int, limit: int) -> list[tuple[int, Turn]]:
+    """The user's next turns after a row number, oldest row first."""
+    return list(select(conn, "t.user = ? AND t.id > ? ORDER BY t.id LIMIT ?", (user, after, limit)))
+
+
+def select(conn: Connection, where: str, values: tuple[object, ...]) -> Iterator[tuple[int, Turn]]:
+    """Turns with their row numbers; `where` is SQL over t (turns), s (sessions) and u (users), without any user's text in it."""
+    rows = conn.execute(
+        f"""SELECT t.id, u.name, s.name, t.role, t.text, t.spoken_at, t.speaker, t.name
+            FROM turns t JOIN sessions s ON s.id = t.session JOIN users u ON u.id = t.user WHERE {where}""",
+        values,
+    )
+    for key, user, session, role, text, spoken_at, speaker, name in rows:
+        yield key, Turn(user, session, Role(role), text, from_stored(spoken_at), speaker, name)

@@ -1,0 +1,58 @@
+"""What replies made of the blocks, and the layer weights learnt from it."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+
+from hotmem.store.driver import Connection
+from hotmem.store.times import to_stored
+from hotmem.types import ContextBlock, ItemUse, Layer, UserKey
+
+
+def record(conn: Connection, user: UserKey, block: ContextBlock, uses: tuple[ItemUse, ...], ms: float, *, interrupted: bool) -> bool:
+    """Stores a block's usage once; False if this block's usage is known already."""
+    row = conn.execute(
+        """INSERT OR IGNORE INTO recalls (name, user, session, query, asked_at, tokens, ms, interrupted)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
+        (block.id, user, block.session_id, block.query, to_stored(block.at), block.tokens, ms, interrupted),
+    ).fetchone()
+    if row is None:
+        return False
+    conn.executemany(
+        "INSERT INTO uses (recall, place, layers, kind, strength, relevance, memory, turns) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                row[0],
+                place,
+                json.dumps(use.item.layers),
+                use.kind,
+                use.strength,
+                use.item.relevance,
+                use.item.memory_id,
+                json.dumps(use.item.turn_ids),
+            )
+            for place, use in enumerate(uses)
+        ],
+    )
+    return True
+
+
+def recorded(conn: Connection, user: UserKey) -> list[tuple[str, str, int, tuple[str, ...]]]:
+    """Recalls that were of use: block id, question, time asked (stored form) and the turns whose words were used."""
+    rows = conn.execute(
+        """SELECT r.name, r.query, r.asked_at, json_group_array(json(u.turns)) FROM recalls r JOIN uses u ON u.recall = r.id
+           WHERE r.user = ? AND u.kind <> 'unused' GROUP BY r.id ORDER BY r.id""",
+        (user,),
+    )
+    return [
+        (name, query, asked_at, tuple(dict.fromkeys(turn for turns in json.loads(used) for turn in turns)))
+        for name, query, asked_at, used in rows
+    ]
+
+
+def put_weights(conn: Connection, user: UserKey, weights: Mapping[Layer, float], now: datetime) -> None:
+    """Stores the user's layer weights."""
+    conn.executemany(
+        "INSERT OR REPLACE INTO weights (user, layer, weight, updated_at) VALUES (?, ?, ?, ?)",
+        [(user, layer, weight, to_stored(now)) for layer, weight in weights.items()],
+    )

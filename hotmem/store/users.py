@@ -1,0 +1,48 @@
+"""Users and the names of the people who speak with them."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from hotmem.store.driver import Connection
+from hotmem.types import Layer, Profile, UserKey, Weights
+
+MOST_RUNS: Final = 500
+"""Word runs looked up; SQLite takes at most 32,766 values, a spoken question has some 50 runs."""
+
+
+def find(conn: Connection, name: str) -> UserKey | None:
+    """The user's number, or None for a user never seen."""
+    row = conn.execute("SELECT id FROM users WHERE name = ?", (name,)).fetchone()
+    return UserKey(row[0]) if row else None
+
+
+def ensure(conn: Connection, name: str) -> UserKey:
+    """The user's number; new users get one."""
+    found = find(conn, name)
+    if found is not None:
+        return found
+    return UserKey(conn.execute("INSERT INTO users (name) VALUES (?) RETURNING id", (name,)).fetchone()[0])
+
+
+def names(conn: Connection) -> list[str]:
+    """Every user's id, in alphabetical order."""
+    return [row[0] for row in conn.execute("SELECT name FROM users ORDER BY name")]
+
+
+def profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Profile:
+    """What the read path needs to know of a user, in one read.
+
+    Args:
+        conn: A connection.
+        user: The user.
+        runs: Words and word runs of the utterance, at most `MOST_RUNS` of which are looked up, ignoring case.
+    """
+    keys = [run.casefold() for run in runs[:MOST_RUNS]]
+    named = conn.execute(f"SELECT name FROM entities WHERE user = ? AND key IN ({','.join('?' * len(keys))})", (user, *keys))
+    speaking = conn.execute("SELECT name FROM speakers WHERE user = ? ORDER BY name", (user,))
+    learnt = conn.execute("SELECT layer, weight FROM weights WHERE user = ?", (user,))
+    return Profile(
+        speakers=tuple(row[0] for row in speaking),
+        entities=tuple(row[0] for row in named),
+        weights=Weights.from_dict({Layer(layer): weight for layer, weight in learnt}),
+    )
