@@ -2,7 +2,7 @@
 
 LongMemEval puts each session into many histories. Every history is a fresh memory and is ingested in full, but the same words are
 embedded and parsed once: this is what keeps a run of 123,000 turns within minutes. The cache is one SQLite file that the processes
-of a run share. A single text is always computed anew, so that the time of a question is true.
+of a run share. Questions are asked without it, so their times are true.
 """
 
 import sqlite3
@@ -68,8 +68,6 @@ class ShelvedEncoder:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Unit rows, shape (texts, dimension)."""
-        if len(texts) < 2:
-            return self._encoder.encode(texts)
         rows = self._shelf.values(self.name, texts, lambda missing: [row.tobytes() for row in self._encoder.encode(missing)])
         return np.frombuffer(b"".join(rows), dtype=np.float32).reshape(len(texts), self.dimension)
 
@@ -84,8 +82,6 @@ class ShelvedLanguage(Language):
 
     def parse(self, texts: Sequence[str]) -> list[Doc]:
         """One parsed document a text, in order."""
-        if len(texts) < 2:
-            return self._language.parse(texts)
         return [Doc(self._vocabulary).from_bytes(value) for value in self._shelf.values("parse", texts, self._serialised)]
 
     def _serialised(self, texts: list[str]) -> list[bytes]:

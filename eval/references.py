@@ -65,10 +65,10 @@ class Index:
     def __init__(self, turns: Sequence[Turn], encoder: Encoder) -> None:
         self.turns = tuple(turns)
         self._encoder = encoder
-        self._vectors = encoder.encode([line(turn) for turn in turns])
+        self._vectors = encoder.encode([named(turn) for turn in turns])
         self._database = sqlite3.connect(":memory:")
         self._database.execute("CREATE VIRTUAL TABLE turn USING fts5(text, tokenize = 'porter unicode61')")
-        self._database.executemany("INSERT INTO turn(rowid, text) VALUES (?, ?)", enumerate(line(turn) for turn in turns))
+        self._database.executemany("INSERT INTO turn(rowid, text) VALUES (?, ?)", enumerate(named(turn) for turn in turns))
 
     def scores(self, reference: Reference, question: str) -> Scores:
         """A score for every turn."""
@@ -94,11 +94,16 @@ class Index:
         return scores
 
     def _similarity(self, question: str) -> Scores:
-        return (self._vectors @ self._encoder.encode([question])[0]).astype(np.float64)
+        return np.asarray(self._vectors @ self._encoder.encode([question])[0], dtype=np.float64)
+
+
+def named(turn: Turn) -> str:
+    """A turn as it is indexed: "Ana: text", or the text alone where the speaker has no name."""
+    return f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text
 
 
 def line(turn: Turn) -> str:
-    """A turn as it is indexed and shown: "- Ana: text", with the role where there is no name."""
+    """A turn as it is shown: "- Ana: text", with the role where the speaker has no name."""
     return f"- {turn.speaker or turn.role}: {turn.text}"
 
 

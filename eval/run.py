@@ -23,7 +23,7 @@ from eval.evidence import Shown, score
 from eval.references import Index, Reference, fill
 from eval.rows import HOTMEM, Row
 from hotmem import Mark, Memory, Options
-from hotmem.models import TokenCounter, load_encoder, load_language
+from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_language
 
 SESSION: str = "evaluation"
 """The session in which questions are asked; no conversation has it."""
@@ -31,10 +31,12 @@ SESSION: str = "evaluation"
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """What a process loads once."""
+    """What a process loads once: the models, and the same behind the run's cache."""
 
-    encoder: ShelvedEncoder
-    language: ShelvedLanguage
+    encoder: Encoder
+    language: Language
+    shelved_encoder: ShelvedEncoder
+    shelved_language: ShelvedLanguage
     tokens: TokenCounter
 
 
@@ -122,39 +124,47 @@ def _spread(pool: ProcessPoolExecutor, tasks: Sequence[Task], ahead: int) -> Ite
 def _models(shelf: Path) -> Models:
     options = Options().models
     kept = Shelf(shelf)
-    encoder = ShelvedEncoder(load_encoder(options), kept)
-    return Models(encoder, ShelvedLanguage(load_language(), kept), TokenCounter.load(options.encoding, options.cache_dir))
+    encoder, language = load_encoder(options), load_language()
+    tokens = TokenCounter.load(options.encoding, options.cache_dir)
+    return Models(encoder, language, ShelvedEncoder(encoder, kept), ShelvedLanguage(language, kept), tokens)
 
 
 async def _hotmem(task: Task, models: Models) -> tuple[list[Row], float]:
     """HotMem's rows and the seconds of ingestion."""
-    conversation = task.conversation
-    rows = []
     with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as folder:
-        async with Memory.open(Path(folder) / "memory.db", encoder=models.encoder, language=models.language) as memory:
-            started = time.perf_counter()
-            for session in conversation.sessions:
-                for turn in session.turns:
-                    await memory.remember(turn)
-                await memory.end_session(user_id=conversation.user, session_id=session.id)
-            await memory.settle()
-            ingest_s = time.perf_counter() - started
-            for question in conversation.questions:
-                asked = time.perf_counter()
-                block = await memory.recall(
-                    question.text, user_id=conversation.user, session_id=SESSION, at=question.asked_at, max_tokens=task.budget
-                )
-                ms = 1000 * (time.perf_counter() - asked)
-                unknown = all(item.mark is Mark.LOW for item in block.items)
-                rows.append(_row(HOTMEM, conversation, question, block.text, block.tokens, block.items, ms, unknown=unknown))
-    return rows, ingest_s
+        file = Path(folder) / "memory.db"
+        async with Memory.open(file, encoder=models.shelved_encoder, language=models.shelved_language) as memory:
+            ingest_s = await _ingest(memory, task.conversation)
+        async with Memory.open(file, encoder=models.encoder, language=models.language) as memory:
+            return [await _asked(memory, task, question) for question in task.conversation.questions], ingest_s
+
+
+async def _ingest(memory: Memory, conversation: Conversation) -> float:
+    """Remembers every session in order and waits for the background work; the seconds of it all."""
+    started = time.perf_counter()
+    for session in conversation.sessions:
+        for turn in session.turns:
+            await memory.remember(turn)
+        await memory.end_session(user_id=conversation.user, session_id=session.id)
+    await memory.settle()
+    return time.perf_counter() - started
+
+
+async def _asked(memory: Memory, task: Task, question: Question) -> Row:
+    """HotMem's row for one question."""
+    user = task.conversation.user
+    started = time.perf_counter()
+    block = await memory.recall(question.text, user_id=user, session_id=SESSION, at=question.asked_at, max_tokens=task.budget)
+    ms = 1000 * (time.perf_counter() - started)
+    unknown = all(item.mark is Mark.LOW for item in block.items)
+    return _row(HOTMEM, task.conversation, question, block.text, block.tokens, block.items, ms, unknown=unknown)
 
 
 def _references(task: Task, models: Models) -> list[Row]:
     """The rows of every reference."""
     conversation = task.conversation
     rows = []
-    index = Index(conversation.turns, models.encoder)
+    index = Index(conversation.turns, models.shelved_encoder)
     for reference in Reference:
         for question in conversation.questions:
             asked = time.perf_counter()

@@ -10,7 +10,7 @@ STOP_WORDS: Final = frozenset(
     a an the this that these those here there
     i me my mine myself you your yours yourself yourselves he him his himself she her hers herself it its itself
     we us our ours ourselves they them their theirs themselves one ones someone something anyone anything everyone everything
-    am is are was were be been being do does did doing done have has had having will would shall should can could may might must
+    am is are was were be been being do does did doing done have has had having will would shall should can could might must
     and or but nor if then else so than because as until while though although unless whether
     of at by for with about against between into through during before after above below to from up down in out on off over under
     again further once all any both each few more most other others some such only own same too very just also
@@ -21,7 +21,7 @@ STOP_WORDS: Final = frozenset(
     can't cannot couldn't mustn't mightn't let's let get got
     """.split()  # noqa: SIM905 - a paragraph reads better than a hundred quoted words
 )
-"""English function words, contractions and interjections, which say nothing about the subject of a turn."""
+"""English function words, contractions and interjections, which say nothing about the subject of a turn. "May" is not among them: it is a month."""
 
 
 def words(text: str) -> list[str]:

@@ -23,7 +23,9 @@ from rich.table import Table
 
 from eval.bench.talk import USER, Talk
 from hotmem import Memory, Options
-from hotmem.models import Encoder, OnnxEncoder, SentenceTransformerEncoder
+from hotmem.models import Encoder
+from hotmem.models.onnx import OnnxEncoder
+from hotmem.models.sentence_transformer import SentenceTransformerEncoder
 from hotmem.models.weights import MODEL
 from hotmem.options import RecallOptions
 from hotmem.types import ContextBlock, Turn

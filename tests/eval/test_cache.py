@@ -1,0 +1,47 @@
+"""The shared cache of embeddings and parses."""
+
+from pathlib import Path
+
+import numpy as np
+
+from eval.cache import Shelf, ShelvedEncoder, ShelvedLanguage
+from hotmem.models import Encoder, Language
+
+TEXTS = ["Ana's dog is called Potola.", "She lives in Graz.", "Ana's dog is called Potola."]
+
+
+def test_values_are_made_once_for_each_text(tmp_path: Path) -> None:
+    made: list[str] = []
+
+    def make(texts: list[str]) -> list[bytes]:
+        made.extend(texts)
+        return [text.encode() for text in texts]
+
+    shelf, other = Shelf(tmp_path / "shelf.db"), Shelf(tmp_path / "shelf.db")
+    assert shelf.values("model", TEXTS, make) == [text.encode() for text in TEXTS]
+    assert other.values("model", [*TEXTS, "new"], make)[-1] == b"new"
+    assert made == [TEXTS[0], TEXTS[1], "new"]
+    assert other.values("another", ["new"], make) == [b"new"]
+    assert made[-2:] == ["new", "new"]
+
+
+def test_vectors_are_those_of_the_encoder(tmp_path: Path, encoder: Encoder) -> None:
+    shelved = ShelvedEncoder(encoder, Shelf(tmp_path / "shelf.db"))
+    first, again = shelved.encode(TEXTS), shelved.encode(TEXTS)
+    assert first.shape == (3, encoder.dimension)
+    assert np.array_equal(first, again)
+    assert np.allclose(first, encoder.encode(TEXTS), atol=1e-6)
+    assert shelved.encode([]).shape == (0, encoder.dimension)
+
+
+def test_parses_are_those_of_the_language_model(tmp_path: Path, language: Language) -> None:
+    shelved = ShelvedLanguage(language, Shelf(tmp_path / "shelf.db"))
+    shelved.parse(TEXTS)
+    for kept, fresh in zip(shelved.parse(TEXTS), language.parse(TEXTS), strict=True):
+        assert [(token.text, token.lemma_, token.pos_, token.dep_, token.head.i) for token in kept] == [
+            (token.text, token.lemma_, token.pos_, token.dep_, token.head.i) for token in fresh
+        ]
+        assert [(entity.text, entity.label_) for entity in kept.ents] == [(entity.text, entity.label_) for entity in fresh.ents]
+        assert [chunk.text for chunk in kept.noun_chunks] == [chunk.text for chunk in fresh.noun_chunks]
+        assert [sentence.text for sentence in kept.sents] == [sentence.text for sentence in fresh.sents]
+        assert [token.is_stop for token in kept] == [token.is_stop for token in fresh]

@@ -1,0 +1,108 @@
+"""Whole runs through the command line on a tiny file of our own."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.bench.talk import SESSION_TURNS, Talk
+from eval.rows import read
+
+SESSIONS = {
+    "mon": ("2024-05-06", ["My dog is called Potola.", "I bought a canoe at the harbour.", "My sister Marta plays the cello."]),
+    "thu": ("2024-05-09", ["The dentist moved my appointment to Friday.", "I painted the hallway green.", "I work at the town library."]),
+}
+QUESTIONS = [
+    ("What is my dog called?", ["mon-0"], "Potola", False),
+    ("Who plays the cello?", ["mon-2"], "Marta", False),
+    ("What did I buy at the harbour and what did I paint?", ["mon-1", "thu-1"], "", False),
+    ("What is my cat's favourite food?", [], "", True),
+]
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    lines: list[dict[str, Any]] = [
+        {
+            "type": "turn",
+            "id": f"{session}-{place}",
+            "user_id": "ana",
+            "session_id": session,
+            "role": "user",
+            "speaker": "Ana",
+            "text": text,
+            "spoken_at": f"{day}T09:00:{place:02}+00:00",
+        }
+        for session, (day, texts) in SESSIONS.items()
+        for place, text in enumerate(texts)
+    ]
+    lines += [
+        {
+            "type": "question",
+            "id": f"q{number}",
+            "user_id": "ana",
+            "text": text,
+            "asked_at": "2024-05-10T09:00:00+00:00",
+            "evidence": evidence,
+            "answer": answer,
+            "abstain": abstain,
+        }
+        for number, (text, evidence, answer, abstain) in enumerate(QUESTIONS)
+    ]
+    file = tmp_path / "own.jsonl"
+    file.write_text("\n".join(json.dumps(line) for line in lines))
+    return file
+
+
+def evaluate(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "eval", *arguments], capture_output=True, text=True, check=False)
+
+
+def test_a_run_from_end_to_end(own: Path, tmp_path: Path) -> None:
+    rows_file = tmp_path / "rows.jsonl"
+    done = evaluate("run", "hotmem", str(own), "--jobs", "1", "--rows", str(rows_file), "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["conversations"] == 1
+    assert found["turns"] == 6
+    assert list(found["systems"]) == ["HotMem", "BM25", "MiniLM", "BM25+MiniLM"]
+    assert all(system["scored"] == 3 for system in found["systems"].values())
+    assert found["systems"]["HotMem"]["delivered"] == 1.0
+    rows = read(rows_file)
+    assert len(rows) == 4 * len(QUESTIONS)
+    assert all(0 <= row.tokens <= 1000 for row in rows)
+    assert {row.delivered for row in rows if row.abstain} == {None}
+
+
+def test_a_wrong_path_is_said_in_one_line(tmp_path: Path) -> None:
+    done = evaluate("run", "locomo", str(tmp_path))
+    assert done.returncode == 1
+    assert "InvalidInput" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_help_names_the_commands() -> None:
+    done = evaluate("--help")
+    assert "run" in done.stdout
+    assert "bench" in done.stdout
+
+
+def test_the_latency_bench_on_a_short_history() -> None:
+    done = evaluate("bench", "latency", "--turns", "100", "--questions", "10", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["turns"] == 100
+    assert found["recall"]["p50"] <= found["recall"]["p95"]
+    assert found["stages"]
+    assert found["encoder"]["least_cosine"] > 0.9
+
+
+def test_invented_talk_repeats_by_seed_and_hardly_within() -> None:
+    turns = list(Talk().turns(4000))
+    assert [turn.text for turn in turns] == [turn.text for turn in Talk().turns(4000)]
+    assert len({turn.text for turn in turns}) > 3000
+    assert len({turn.session_id for turn in turns}) == 4000 / SESSION_TURNS
+    assert Talk().questions(5) == Talk().questions(5)
