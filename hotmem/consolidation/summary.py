@@ -1,0 +1,233 @@
+"""A session in its speakers' own words: topics, the sentences that carry it, decisions, open loops.
+
+Sentences are ranked by their turn's closeness to the session's centroid (Radev, Jing and Budzikowska 2000) blended with how much they tell, and taken one
+by one while they add something new.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from spacy.tokens import Doc, Span, Token
+
+from hotmem.analysis.entities import find_entities
+from hotmem.analysis.intent import is_chitchat
+from hotmem.models.encoder import Vectors
+from hotmem.types import Role, SessionSummary, SummarySentence, Turn
+
+MOST_TOPICS: Final = 6
+MOST_SENTENCES: Final = 5
+MOST_LOOPS: Final = 5
+"""Decisions, and likewise open loops, of one session."""
+
+MOST_WORDS: Final = 40
+"""Words of one sentence; a longer one is cut at a clause's end or after this many."""
+
+LEAST_WORDS: Final = 4
+"""Content words and pronouns a sentence needs to tell anything."""
+
+SENTENCES_A_TURN: Final = 4
+"""Sentences of one turn looked at, so that a long answer cannot fill the summary."""
+
+REDUNDANT: Final = 0.6
+"""Share of content words in common from which two sentences say the same."""
+
+NAME_BONUS: Final = 1.5
+"""A name against a noun phrase that comes as often."""
+
+_ROLE_WEIGHT: Final = {Role.USER: 1.0, Role.ASSISTANT: 0.6}
+_DECISION: Final = re.compile(
+    r"\b(?:let['’]?s|we(?:['’]ve)? (?:decided|agreed)|i(?:['’]ve)? decided|i['’]ll|i will|we['’]ll|we will|(?:i['’]?m|i am|we['’]?re|we are) (?:going to|gonna|planning to)|"
+    r"i plan to|we plan to|(?:i|we) settled on|(?:i|we) chose)\b",
+    re.IGNORECASE,
+)
+_NO_DECISION: Final = re.compile(r"\b(?:let['’]?s see|i['’]ll (?:be honest|say|bet|let you|see you|talk to you|try)|i will say|going to (?:be (?:honest|fun|great)|say))\b", re.IGNORECASE)
+_OPEN: Final = re.compile(
+    r"\b(?:remind me|(?:i|we) (?:still )?(?:need to|have to|must|ought to|should)|(?:i|we)['’]ve (?:still )?got to|(?:i|we) still (?:need|haven['’]?t|don['’]?t know)|"
+    r"(?:i|we) (?:haven['’]?t|have not) (?:yet )?\w+(?:ed|en|t)\b[^.?!]* yet|don['’]?t forget|to ?do list|not sure (?:yet )?(?:if|whether|what|how|when))\b",
+    re.IGNORECASE,
+)
+_EMPTY_TOPICS: Final = frozenset(
+    "thing thank thanks time way lot bit day today week year month kind sort one something anything everything nothing someone anyone everyone people guy idea stuff fun "
+    "hey yeah yes wow haha morning night evening weekend moment question problem course course sure hope life world part hour minute tomorrow yesterday other first next".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A sentence that may stand in the summary: where it is, its words, and how central it is (0 to 1)."""
+
+    turn: int
+    order: int
+    text: str
+    words: frozenset[str]
+    score: float
+    question: bool
+
+
+def summarise(turns: Sequence[Turn], docs: Sequence[Doc], vectors: Vectors) -> SessionSummary:
+    """Summarises a session without a language model.
+
+    Args:
+        turns: The session's turns, in order.
+        docs: Their parses, one a turn.
+        vectors: float32 (number of turns, dimension), one unit row a turn.
+
+    Returns:
+        Topics, most telling first; sentences in the session's order.
+    """
+    if not turns:
+        return SessionSummary()
+    candidates = _candidates(turns, docs, _centrality(turns, vectors))
+    narrative = _spread(candidate for candidate in candidates if not candidate.question)
+    decisions = [one for one in candidates if not one.question and _DECISION.search(one.text) and not _NO_DECISION.search(one.text) and turns[one.turn].role is Role.USER]
+    loops = [one for one in candidates if turns[one.turn].role is Role.USER and (_open(one) or (one.question and _unanswered(one, turns, docs)))]
+    return SessionSummary(
+        topics=_topics(turns, docs),
+        narrative=_told(turns, narrative),
+        decisions=_told(turns, _first_of_each(decisions)),
+        open_loops=_told(turns, _first_of_each(loops)),
+    )
+
+
+def render_summary(summary: SessionSummary) -> str:
+    """The summary as one compact text for indexing and showing; each sentence stands in it word for word."""
+    parts = []
+    if summary.topics:
+        parts.append(f"About {', '.join(summary.topics)}.")
+    told = [sentence.text for sentence in summary.narrative]
+    parts.extend(told)
+    for label, sentences in (("Decided", summary.decisions), ("Open", summary.open_loops)):
+        fresh = [sentence.text for sentence in sentences if sentence.text not in told]
+        if fresh:
+            parts.append(f"{label}: {' '.join(fresh)}")
+        told.extend(fresh)
+    return " ".join(parts)
+
+
+def _centrality(turns: Sequence[Turn], vectors: Vectors) -> list[float]:
+    """Each turn's cosine with the session's centroid, in which a turn weighs by its role and not by its length."""
+    weights = np.array([_ROLE_WEIGHT[Role(turn.role)] for turn in turns], dtype=np.float32)
+    centroid = weights @ vectors
+    length = float(np.linalg.norm(centroid))
+    return [float(score) for score in vectors @ (centroid / length)] if length > 0 else [0.0] * len(turns)
+
+
+def _candidates(turns: Sequence[Turn], docs: Sequence[Doc], centrality: Sequence[float]) -> list[_Candidate]:
+    spread = Counter(word for doc in docs for word in {token.lemma_.lower() for token in doc if _content(token)})
+    found: list[_Candidate] = []
+    for index, (turn, doc) in enumerate(zip(turns, docs, strict=True)):
+        if is_chitchat(doc):
+            continue
+        for sent in _sentences(doc):
+            words = frozenset(token.lemma_.lower() for token in sent if _content(token))
+            if len(words) < 2 or sum(token.is_alpha for token in sent) < LEAST_WORDS:
+                continue
+            text = _cut(sent)
+            role = _ROLE_WEIGHT[Role(turn.role)]
+            score = role * (0.5 * max(0.0, centrality[index]) + 0.5 * _information(sent, words, spread))
+            found.append(_Candidate(index, len(found), text, words, score, text.endswith("?")))
+    return found
+
+
+def _sentences(doc: Doc) -> Iterator[Span]:
+    """The sentences of a turn with the most content words, in order, at most `SENTENCES_A_TURN`."""
+    sents = [sent for sent in doc.sents if sent.text.strip()]
+    telling = sorted(sents, key=lambda sent: -sum(_content(token) for token in sent))[:SENTENCES_A_TURN]
+    yield from sorted(telling, key=lambda sent: sent.start)
+
+
+def _information(sent: Span, words: frozenset[str], spread: Counter[str]) -> float:
+    """How much a sentence tells, 0 to 1: its content words (up to ten), its names and numbers, words that come back in the session, the speaker in it."""
+    named = sum(token.pos_ in ("PROPN", "NUM") for token in sent)
+    recurring = sum(spread[word] > 1 for word in words)
+    own = any(token.lower_ in ("i", "my", "we", "our") for token in sent)
+    return 0.4 * min(1.0, len(words) / 10) + 0.25 * min(1.0, named / 3) + 0.2 * min(1.0, recurring / 4) + 0.15 * own
+
+
+def _content(token: Token) -> bool:
+    return token.pos_ in ("NOUN", "PROPN", "VERB", "ADJ", "NUM") and not token.is_stop and token.is_alpha and token.lemma_.lower() not in _EMPTY_TOPICS
+
+
+def _cut(sent: Span) -> str:
+    """The sentence, literal; one of more than `MOST_WORDS` words ends at the last comma before that, or at the last word."""
+    text = sent.text.strip()
+    words = list(re.finditer(r"\S+", text))
+    if len(words) <= MOST_WORDS:
+        return text
+    within = text[: words[MOST_WORDS - 1].end()]
+    comma = within.rfind(",")
+    return within[:comma] if comma > len(within) // 2 else within
+
+
+def _spread(candidates: Iterable[_Candidate]) -> list[_Candidate]:
+    """The best sentences that do not repeat each other, at most two of one turn."""
+    chosen: list[_Candidate] = []
+    for one in sorted(candidates, key=lambda candidate: -candidate.score):
+        if sum(other.turn == one.turn for other in chosen) < 2 and not any(_same(one, other) for other in chosen):
+            chosen.append(one)
+        if len(chosen) == MOST_SENTENCES:
+            break
+    return sorted(chosen, key=lambda candidate: candidate.order)
+
+
+def _first_of_each(candidates: Iterable[_Candidate]) -> list[_Candidate]:
+    chosen: list[_Candidate] = []
+    for one in candidates:
+        if not any(_same(one, other) for other in chosen):
+            chosen.append(one)
+    return chosen[:MOST_LOOPS]
+
+
+def _same(one: _Candidate, other: _Candidate) -> bool:
+    return len(one.words & other.words) >= REDUNDANT * max(1, min(len(one.words), len(other.words)))
+
+
+def _open(candidate: _Candidate) -> bool:
+    return not candidate.question and bool(_OPEN.search(candidate.text))
+
+
+def _unanswered(question: _Candidate, turns: Sequence[Turn], docs: Sequence[Doc]) -> bool:
+    """Whether the question is the last thing its speaker said before the session ended, or the next speaker only asks back or does not know."""
+    following = next((index for index in range(question.turn + 1, len(turns)) if turns[index].role is not turns[question.turn].role), None)
+    if following is None:
+        return True
+    reply = docs[following].text
+    return bool(re.search(r"\bi (?:don['’]?t|do not) (?:know|have)\b|\bi['’]?m not sure\b|\bi have no idea\b", reply, re.IGNORECASE))
+
+
+def _topics(turns: Sequence[Turn], docs: Sequence[Doc]) -> tuple[str, ...]:
+    """Names and noun phrases by how often they come and in how many turns, the user's counting more; contained ones give way."""
+    weight: dict[str, float] = {}
+    written: dict[str, str] = {}
+    speakers = {(turn.speaker or "").casefold() for turn in turns}
+    for turn, doc in zip(turns, docs, strict=True):
+        names = {name.casefold(): name for name in find_entities(doc) if name.casefold() not in speakers}
+        phrases = {phrase.casefold(): phrase for phrase in _phrases(doc) if phrase.casefold() not in speakers}
+        for key, phrase in (phrases | names).items():
+            written.setdefault(key, phrase)
+            weight[key] = weight.get(key, 0.0) + _ROLE_WEIGHT[Role(turn.role)] * (NAME_BONUS if key in names else 1.0)
+    kept: list[str] = []
+    for key, _ in sorted(weight.items(), key=lambda item: (-item[1], -len(item[0].split()))):
+        if not any(set(key.split()) & set(other.split()) for other in kept):
+            kept.append(key)
+        if len(kept) == MOST_TOPICS:
+            break
+    return tuple(written[key] for key in kept)
+
+
+def _phrases(doc: Doc) -> Iterator[str]:
+    """Noun phrases without determiners, pronouns, numbers and stop words, the head in the singular where it stands alone."""
+    for chunk in doc.noun_chunks:
+        words = [token for token in chunk if token.pos_ in ("NOUN", "PROPN", "ADJ") and not token.is_stop and token.is_alpha]
+        if not words or words[-1] != chunk.root or words[-1].lemma_.lower() in _EMPTY_TOPICS or words[-1].ent_type_ in ("DATE", "TIME"):
+            continue
+        words = words[-2:] if words[0].pos_ != "ADJ" else words[-1:]
+        yield " ".join(token.text if token.pos_ == "PROPN" else token.lower_ for token in words)
+
+
+def _told(turns: Sequence[Turn], candidates: Iterable[_Candidate]) -> tuple[SummarySentence, ...]:
+    return tuple(SummarySentence(candidate.text, turns[candidate.turn].id) for candidate in candidates)
