@@ -26,6 +26,9 @@ from hotmem.pipecat import HotMemProcessor
 SAMPLE_RATE: Final = 16_000
 """Samples a second of all audio that goes in; what Silero, smart-turn and Whisper want."""
 
+BOT_NAME: Final = "Bot"
+"""The speaker of the bot's turns, as the memory writes it."""
+
 INSTRUCTIONS: Final = (
     "You are a friendly voice assistant. Answer in one or two short spoken sentences. A block of remembered facts may stand before the user's"
     " words: rely on it and nothing else for facts about the user, say when you are unsure, and say that you do not know when it says so."

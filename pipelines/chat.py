@@ -13,7 +13,7 @@ from rich.console import Console
 from hotmem import HotMemError, Memory
 from hotmem.pipecat import HotMemProcessor
 from pipelines import display
-from pipelines.bot import Bot, build_bot, running
+from pipelines.bot import BOT_NAME, Bot, build_bot, running
 from pipelines.exchange import ExchangeListener
 from pipelines.llm import ModelSettings, build_llm
 from pipelines.logs import quiet
@@ -44,7 +44,7 @@ async def chat(database: Path, user_id: str, name: str | None, screen: Console, 
     settings = ModelSettings()
     screen.print(f"[dim]answered by {settings.name}; an empty line ends the session[/dim]")
     async with Memory.open(database) as memory:
-        bot = build_bot(HotMemProcessor(memory, user_id=user_id, user_name=name), build_llm(settings))
+        bot = build_bot(HotMemProcessor(memory, user_id=user_id, user_name=name, bot_name=BOT_NAME), build_llm(settings))
         listener = ExchangeListener(bot)
         number = 0
         async with running(bot):

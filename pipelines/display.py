@@ -7,7 +7,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from hotmem.types import Analysis, ContextBlock, Layer, LayerOutcome, StoredMemory, Usage, Weights
+from hotmem.types import Analysis, ContextBlock, Layer, LayerOutcome, StoredMemory, Trace, Usage, Weights
 from pipelines.exchange import Exchange
 from pipelines.recording import Session
 
@@ -36,7 +36,8 @@ def exchange_panel(number: int, exchange: Exchange, before: Weights, after: Weig
     if exchange.block is not None:
         trace = exchange.block.trace
         rows.add_row("analysis", analysis_line(trace.analysis))
-        rows.add_row("layers", layers_line(exchange.block))
+        rows.add_row("layers", layers_line(trace))
+        rows.add_row("stages", stages_line(trace))
         rows.add_row("block", block_text(exchange.block))
     else:
         rows.add_row("block", Text("none in time", style="yellow"))
@@ -64,19 +65,24 @@ def analysis_line(analysis: Analysis | None) -> Text:
     return Text(" · ".join(parts))
 
 
-def layers_line(block: ContextBlock) -> Text:
-    """Each layer with its hits and milliseconds, then the whole."""
+def layers_line(trace: Trace) -> Text:
+    """Each layer with its hits and milliseconds."""
     line = Text()
-    for report in block.trace.layers:
+    for report in trace.layers:
         match report.outcome:
             case LayerOutcome.ANSWERED:
                 line.append(f"{report.layer} {report.hits}").append(f" in {report.ms:.1f} ms  ", style="dim")
             case LayerOutcome.NOT_ASKED:
-                line.append(f"{report.layer} –  ", style="dim")
+                line.append(f"{report.layer} not asked  ", style="dim")
             case _:
                 line.append(f"{report.layer} {report.outcome}  ", style="yellow")
-    line.append(f"all {sum(block.trace.stages.values()):.1f} ms", style="dim")
     return line
+
+
+def stages_line(trace: Trace) -> Text:
+    """The milliseconds of each stage and of all."""
+    stages = ", ".join(f"{stage} {ms:.1f}" for stage, ms in trace.stages.items())
+    return Text(f"{stages}; in all {sum(trace.stages.values()):.1f} ms", style="dim")
 
 
 def block_text(block: ContextBlock) -> RenderableType:

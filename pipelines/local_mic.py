@@ -18,7 +18,7 @@ from rich.console import Console
 from hotmem import HotMemError, Memory
 from hotmem.pipecat import HotMemProcessor
 from pipelines import display
-from pipelines.bot import build_bot, running
+from pipelines.bot import BOT_NAME, build_bot, running
 from pipelines.exchange import ExchangeListener
 from pipelines.llm import ModelSettings, build_llm
 from pipelines.logs import quiet
@@ -69,7 +69,7 @@ async def talk(database: Path, user_id: str, name: str | None, screen: Console) 
     async with Memory.open(database) as memory:
         ears = [transport.input(), await asyncio.to_thread(build_recogniser)]
         mouth = [*voice, transport.output()] if voice else []
-        bot = build_bot(HotMemProcessor(memory, user_id=user_id, user_name=name), build_llm(settings), ears=ears, mouth=mouth)
+        bot = build_bot(HotMemProcessor(memory, user_id=user_id, user_name=name, bot_name=BOT_NAME), build_llm(settings), ears=ears, mouth=mouth)
         listener = ExchangeListener(bot)
         number = 0
         async with running(bot):

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 import soundfile
-import soxr
+import soxr  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 from pydantic import AwareDatetime, BaseModel, Field, ValidationError
 
@@ -107,8 +107,8 @@ def read_audio(path: Path) -> NDArray[np.int16]:
         samples, rate = soundfile.read(path, dtype="float32", always_2d=True)
     except soundfile.LibsndfileError as error:
         raise InvalidInput(f"{path.name} cannot be read as audio. Use WAV, FLAC or OGG.") from error
-    mono = soxr.resample(samples.mean(axis=1), rate, SAMPLE_RATE)
-    return (np.clip(mono, -1, 1) * 32767).astype(np.int16)
+    mono: NDArray[np.float32] = soxr.resample(samples.mean(axis=1), rate, SAMPLE_RATE)
+    return np.asarray(np.clip(mono, -1, 1) * 32767, dtype=np.int16)
 
 
 def frames_of(utterance: Utterance) -> Iterator[bytes]:

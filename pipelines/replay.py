@@ -15,7 +15,7 @@ from rich.console import Console
 from hotmem import HotMemError, Memory
 from hotmem.pipecat import HotMemProcessor
 from pipelines import display
-from pipelines.bot import SAMPLE_RATE, Bot, build_bot, running
+from pipelines.bot import BOT_NAME, SAMPLE_RATE, Bot, build_bot, running
 from pipelines.exchange import Exchange, ExchangeListener
 from pipelines.llm import ModelSettings, build_llm
 from pipelines.logs import quiet
@@ -69,7 +69,7 @@ async def replay(sessions: tuple[Session, ...], database: Path, user_id: str, sc
         for session in sessions:
             screen.print(display.session_heading(session))
             processor = HotMemProcessor(
-                memory, user_id=user_id, session_id=session.id, user_name=session.speaker, clock=session_clock(session.started_at)
+                memory, user_id=user_id, session_id=session.id, user_name=session.speaker, bot_name=BOT_NAME, clock=session_clock(session.started_at)
             )
             bot = build_bot(processor, build_llm(settings), ears=[await asyncio.to_thread(build_recogniser)])
             listener = ExchangeListener(bot)
@@ -79,7 +79,7 @@ async def replay(sessions: tuple[Session, ...], database: Path, user_id: str, sc
                     exchanges.append(await speak(utterance, bot, listener))
                     screen.print(display.exchange_panel(len(exchanges), exchanges[-1], before, await memory.weights(user_id)))
             await memory.settle()
-        screen.print(display.memories_table(await memory.memories(user_id)))
+        screen.print(display.memories_table(await memory.memories(user_id, past=True)))
     return exchanges
 
 

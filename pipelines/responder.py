@@ -12,6 +12,9 @@ from typing import Final
 from pipecat.frames.frames import Frame, LLMContextFrame, LLMFullResponseEndFrame, LLMFullResponseStartFrame, LLMTextFrame
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage, standard_message_text
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
+from spacy.lang.en.stop_words import STOP_WORDS
+
+from hotmem.pipecat.context import spoken
 
 LEAST_SHARED: Final = 0.5
 """Share of the question's content words that a statement must hold to count as its answer."""
@@ -22,13 +25,11 @@ CORRECTED: Final = "Thank you for putting me right. I'll remember that."
 GREETING: Final = "Hello! Good to hear from you."
 
 _WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
-_STOP: Final = frozenset(
-    "a about actually again all am an and any are as at be been but by can could did do does for from had has have he her hers him his how i i'm in is it"
-    " its just like many me mine much my not now of on or our please remember say said she so some tell that the their them then there these they"
-    " this those to told us very was we were what what's when where where's which who who's whose why will with would yes you your yours kind sort".split()
+_ASKS = re.compile(
+    r"(?:(?:and|so|well|okay|ok|hey|hi|hello|then|but|um|uh)\W+)*"
+    r"(?:what|where|when|who|whose|which|how|why|do|does|did|am|is|are|was|were|can|could|will|would|have|has)\b",
+    re.IGNORECASE,
 )
-_ASKS: Final = frozenset("what what's where where's when who who's whose which how why do does did am is are was were can could will would have has".split())
-_FILLERS: Final = frozenset("and so well okay ok hey hi hello then but um uh".split())
 _HEADING = re.compile(r"^(\d{4}-\d{2}-\d{2}):$")
 _NOTE = re.compile(r"\s*\((?:[🟢🟡🔴]|high|medium|low)?(?:, )?(until )?(\d{4}-\d{2}-\d{2})?\)$")
 _SPEAKER = re.compile(r"^[A-Z][\w ]{0,30}: ")
@@ -76,14 +77,14 @@ def reply_to(context: LLMContext) -> str:
     block = standard_message_text(before) if before is not None and before["role"] == "developer" else ""
     if not is_question(question):
         return acknowledgement(question)
-    remembered = answer(question, statements(block))
-    return remembered or answer(question, tuple(said_before(messages, asked[:-1]))) or UNKNOWN
+    said = (spoken(standard_message_text(messages[index])) for index in reversed(asked[:-1]))
+    conversation = tuple(Statement(text, None, ended=False) for text in said if not is_question(text))
+    return answer(question, statements(block)) or answer(question, conversation) or UNKNOWN
 
 
 def is_question(utterance: str) -> bool:
     """Whether the utterance asks something; recognisers often leave the question mark out."""
-    words = [word for word in _WORD.findall(utterance.lower()) if word not in _FILLERS]
-    return utterance.rstrip().endswith("?") or bool(words and words[0] in _ASKS)
+    return utterance.rstrip().endswith("?") or _ASKS.match(utterance.lstrip()) is not None
 
 
 def acknowledgement(utterance: str) -> str:
@@ -137,4 +138,4 @@ def answer(question: str, known: tuple[Statement, ...]) -> str:
 def content_words(text: str) -> frozenset[str]:
     """The words that carry meaning, without their commonest endings."""
     words = (word.removesuffix("'s") for word in _WORD.findall(text.lower()))
-    return frozenset(_ENDING.sub("", word) if len(word) > 3 else word for word in words if word not in _STOP)
+    return frozenset(_ENDING.sub("", word) if len(word) > 3 else word for word in words if word not in STOP_WORDS)

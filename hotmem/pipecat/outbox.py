@@ -9,7 +9,7 @@ class Write(NamedTuple):
     """One write: its name, for the log, and what to await."""
 
     name: str
-    run: Callable[[], Awaitable[None]]
+    run: Callable[[], Awaitable[object]]
 
 
 class Outbox:
@@ -23,7 +23,7 @@ class Outbox:
         self._writes: asyncio.Queue[Write] = asyncio.Queue()
         self._failed = failed
 
-    def put(self, name: str, run: Callable[[], Awaitable[None]]) -> None:
+    def put(self, name: str, run: Callable[[], Awaitable[object]]) -> None:
         """Adds a write; returns at once."""
         self._writes.put_nowait(Write(name, run))
 

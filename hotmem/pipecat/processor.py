@@ -62,7 +62,8 @@ class HotMemProcessor(FrameProcessor):
     What the user said and the part of the reply that was heard are remembered after the frame has gone on. Nothing that fails here
     stops a frame: failures are logged, counted in `failures`, and the bot speaks without memory.
 
-    Events: `on_recalled(processor, block)` for each block that is in time, `on_feedback(processor, usage)` after each reply made of a block with items.
+    Events: `on_recalled(processor, block)` for each block that is in time, `on_feedback(processor, usage)` after each reply made of
+    a block with items.
 
     Attributes:
         session_id: The conversation's id.
@@ -114,7 +115,7 @@ class HotMemProcessor(FrameProcessor):
         self._register_event_handler("on_recalled")
         self._register_event_handler("on_feedback")
 
-    async def setup(self, setup: FrameProcessorSetup) -> None:
+    async def setup(self, setup: FrameProcessorSetup) -> None:  # type: ignore[override]
         """Opens a memory given by its path and starts the writing task."""
         await super().setup(setup)
         if self._owned is not None:
