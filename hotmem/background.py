@@ -5,26 +5,29 @@ session marked due waits for its summary. Whatever a crash leaves is found there
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Final
 
 import structlog
+from spacy.tokens import Doc
 
 from hotmem.consolidation.revision import amend, revise
 from hotmem.consolidation.summary import render_summary, summarise
-from hotmem.errors import StoreError
 from hotmem.extraction import understand
 from hotmem.models import Encoder, Language
 from hotmem.options import BackgroundOptions
 from hotmem.store.store import Store
-from hotmem.types import EvidenceKind, Role, Turn
+from hotmem.types import Role, SessionSummary, Turn, Understanding
 
 log = structlog.get_logger(__name__)
 
 IDLE_CHECK_S: Final = 30.0
 """Seconds between two looks for sessions that have fallen idle."""
+
+PARSED_AT_ONCE: Final = 4
+"""Turns parsed in one go, some 20 ms; parses run one at a time, a question's among them."""
 
 LONGEST_READ: Final = 4_000
 """Characters of a turn that facts are read from; what is longer was pasted, not spoken. All of it is found by its words."""
@@ -89,17 +92,13 @@ class Background:
     async def _one_round(self) -> bool:
         """A small piece of each sort of work; False when there is none. A failure is logged and counted, never raised."""
         try:
-            did = await self._embed()
-            did = await self._understand() or did
-            did = await self._summarise() or did
-            self._failures = 0
-            return did
+            did = [await self._embed(), await self._understand(), await self._summarise()]
         except Exception as error:  # the border at which background work must not take the memory down
             self._failures += 1
             log.error("background work failed", error=type(error).__name__, failures=self._failures)
-            if isinstance(error, StoreError) or self._failures >= self._options.attempts:
-                return False
-            return True
+            return self._failures < self._options.attempts
+        self._failures = 0
+        return any(did)
 
     async def _embed(self) -> bool:
         rows = await self._store.waiting_for_vectors(self._options.batch)
@@ -110,20 +109,22 @@ class Background:
         return bool(rows)
 
     async def _understand(self) -> bool:
-        waiting = await self._store.waiting_turns(self._options.batch, self._options.attempts)
-        for key, turn in waiting:
-            try:
-                understanding = await asyncio.to_thread(self._read, turn)
-            except Exception as error:  # one turn that cannot be read must not hold up the others
-                log.warning("turn not understood", turn=key, error=type(error).__name__)
-                await self._store.count_failure([key])
-                continue
+        waiting = await self._store.waiting_turns(PARSED_AT_ONCE, self._options.attempts)
+        if not waiting:
+            return False
+        try:
+            understandings = await asyncio.to_thread(self._read, [turn for _, turn in waiting])
+        except Exception as error:  # the border at which turns that cannot be read must not hold up the others
+            keys = [key for key, _ in waiting]
+            log.warning("turns not understood", turns=keys, error=type(error).__name__)
+            await self._store.count_failure(keys)
+            return True
+        for (key, _), understanding in zip(waiting, understandings, strict=True):
             await self._store.learn(key, understanding, revise, amend)
-        return bool(waiting)
+        return True
 
-    def _read(self, turn: Turn):
-        (doc,) = self._language.parse([turn.text[:LONGEST_READ]])
-        return understand(doc, turn.speaker, Role(turn.role), turn.spoken_at)
+    def _read(self, turns: Sequence[Turn]) -> list[Understanding]:
+        return [understand(doc, turn.speaker, Role(turn.role), turn.spoken_at) for turn, doc in zip(turns, self._parse(turns), strict=True)]
 
     async def _summarise(self) -> bool:
         session = await self._store.session_due(datetime.now(UTC), self._options.idle_s)
@@ -134,6 +135,11 @@ class Background:
         await self._store.put_summary(session, len(turns), summary, render_summary(summary))
         return True
 
-    def _summary(self, turns: Sequence[Turn]):
-        docs = [self._language.parse([turn.text[:LONGEST_READ]])[0] for turn in turns]
-        return summarise(turns, docs, self._encoder.encode([turn.text for turn in turns]))
+    def _summary(self, turns: Sequence[Turn]) -> SessionSummary:
+        return summarise(turns, list(self._parse(turns)), self._encoder.encode([turn.text for turn in turns]))
+
+    def _parse(self, turns: Sequence[Turn]) -> Iterator[Doc]:
+        """The turns' parses, a few at a time, so that a question waits for a few at most."""
+        texts = [turn.text[:LONGEST_READ] for turn in turns]
+        for first in range(0, len(texts), PARSED_AT_ONCE):
+            yield from self._language.parse(texts[first : first + PARSED_AT_ONCE])

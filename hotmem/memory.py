@@ -10,7 +10,7 @@ from typing import Self
 import structlog
 
 from hotmem.background import Background
-from hotmem.context.relevance import fitted_model
+from hotmem.context.relevance import RelevanceModel, fitted_model
 from hotmem.errors import InvalidInput, MemoryClosed
 from hotmem.layers.facts import Facts
 from hotmem.layers.semantic import Semantic
@@ -27,6 +27,7 @@ from hotmem.types import (
     START_WEIGHTS,
     ContextBlock,
     Forgotten,
+    ItemUse,
     LayerOutcome,
     SessionSummary,
     StoredMemory,
@@ -94,7 +95,7 @@ class Memory:
         background.start()
         self._live = (store, reader, background)
 
-    def _load(self):
+    def _load(self) -> tuple[Store, Encoder, Language, TokenCounter, RelevanceModel]:
         encoder = self._given_encoder or load_encoder(self.options.models)
         language = self._given_language or load_language()
         tokens = TokenCounter.load(self.options.models.encoding)
@@ -196,7 +197,7 @@ class Memory:
             weights = await self._learn(store, user, block, uses, interrupted=interrupted)
         return Usage(block.id, uses, used / len(uses) if uses else 0.0, interrupted, weights)
 
-    async def _learn(self, store: Store, user: UserKey, block: ContextBlock, uses, *, interrupted: bool) -> Weights:
+    async def _learn(self, store: Store, user: UserKey, block: ContextBlock, uses: tuple[ItemUse, ...], *, interrupted: bool) -> Weights:
         options = self.options.learning
         before = (await store.profile(user, ())).weights
         if options.analytics and not await store.record_usage(user, block, uses, sum(block.trace.stages.values()), interrupted=interrupted):

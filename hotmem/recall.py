@@ -21,7 +21,7 @@ from hotmem.models import Encoder, Language, TokenCounter
 from hotmem.options import RecallOptions
 from hotmem.stopwatch import Stopwatch
 from hotmem.store.store import Store
-from hotmem.types import Analysis, ContextBlock, EvidenceKind, Hit, LayerOutcome, LayerReport, Profile, Query, Trace, UserKey
+from hotmem.types import ContextBlock, EvidenceKind, Hit, LayerReport, Profile, Query, Trace, UserKey
 
 NEIGHBOURS: Final = 1
 """Passages on each side of a hit that are weighed with it: an answer often shares no word with the question."""
@@ -31,6 +31,9 @@ RECENT_TURNS: Final = 4
 
 QUERY_WORDS: Final = 200
 """Words of a query that are analysed, the last ones: who talks long comes to the point at the end."""
+
+NOBODY: Final = UserKey(0)
+"""A user number that no row has."""
 
 UNDERSTANDING_SHARE: Final = 0.4
 LAYERS_SHARE: Final = 0.8
@@ -73,29 +76,49 @@ class Request:
     visible: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """What was found, before it is weighed."""
+
+    query: Query
+    profile: Profile
+    reports: tuple[LayerReport, ...]
+    candidates: Sequence[Candidate]
+
+
 async def recall(reader: Reader, request: Request) -> ContextBlock:
-    """The context block for an utterance: analysis, layers, evidence, context."""
+    """The context block for an utterance: understand, ask the layers, gather the evidence, compose."""
     watch = Stopwatch(request.deadline_ms)
     user = await reader.store.user(request.user_id)
     try:
-        query, profile = await asyncio.wait_for(_understand(reader, request, user), watch.left_s(UNDERSTANDING_SHARE))
-    except TimeoutError:
-        return _without_items(reader, request, watch, None, "the analysis was late")
-    watch.lap("analysis")
-    if not query.analysis.needs_memory:
-        return _without_items(reader, request, watch, query.analysis, "the utterance needs no memory")
-    hits, reports = await ask(reader.layers, query, watch.until(LAYERS_SHARE)) if user else ([], _unasked(reader))
-    watch.lap("layers")
-    try:
-        candidates = unseen(await _evidence(reader.store, query, hits, watch), request.visible, query)
-    except DeadlineExceeded:
-        return _without_items(reader, request, watch, query.analysis, "the evidence was late", reports)
-    watch.lap("evidence")
-    packed, merged = await asyncio.to_thread(_compose, reader, query, profile, candidates, request.max_tokens)
+        found = await retrieve(reader, request, user, watch)
+    except (TimeoutError, DeadlineExceeded):
+        return _block(request, Packed(), Trace(reason="nothing was ready in time", stages=watch.laps))
+    if not found.query.analysis.needs_memory:
+        packed, merged, reason = Packed(), 0, "the utterance needs no memory"
+    else:
+        packed, merged = await asyncio.to_thread(_compose, reader, found, request.max_tokens)
+        reason = f"{len(packed.items)} of {len(found.candidates)} candidates fit" if packed.items else "nothing relevant was found"
     watch.lap("context")
-    reason = f"{len(packed.items)} of {len(candidates)} candidates fit" if packed.items else "nothing relevant was found"
-    trace = Trace(query.analysis, reports, watch.laps, len(candidates), merged, profile.weights, reason)
-    return _block(request, packed, trace)
+    return _block(
+        request, packed, Trace(found.query.analysis, found.reports, watch.laps, len(found.candidates), merged, found.profile.weights, reason)
+    )
+
+
+async def retrieve(reader: Reader, request: Request, user: UserKey | None, watch: Stopwatch) -> Retrieved:
+    """Everything before weighing.
+
+    Raises:
+        TimeoutError: If the analysis was late.
+        DeadlineExceeded: If the evidence was late.
+    """
+    query, profile = await asyncio.wait_for(_understand(reader, request, user), watch.left_s(UNDERSTANDING_SHARE))
+    watch.lap("analysis")
+    hits, reports = await ask(reader.layers, query, watch.until(LAYERS_SHARE))
+    watch.lap("layers")
+    candidates = await _evidence(reader.store, query, hits, watch)
+    watch.lap("evidence")
+    return Retrieved(query, profile, reports, unseen(candidates, request.visible, query))
 
 
 async def _understand(reader: Reader, request: Request, user: UserKey | None) -> tuple[Query, Profile]:
@@ -115,7 +138,7 @@ async def _understand(reader: Reader, request: Request, user: UserKey | None) ->
             vectors = await asyncio.to_thread(encode, [f"{text} {' '.join(analysis.expansion)}"])
     if not reader.options.choose_layers:
         analysis = analysis.asking(reader.options.layers)
-    return Query(text, user or UserKey(0), request.session_id, request.at, analysis, profile.speakers, vectors[0]), profile
+    return Query(text, user or NOBODY, request.session_id, request.at, analysis, profile.speakers, vectors[0]), profile
 
 
 async def _stranger() -> Profile:
@@ -132,9 +155,10 @@ async def _evidence(store: Store, query: Query, hits: Sequence[Hit], watch: Stop
     return [candidate for evidence in loaded for candidate in fused(pool, evidence)]
 
 
-def _compose(reader: Reader, query: Query, profile: Profile, candidates: Sequence[Candidate], budget: int) -> tuple[Packed, int]:
+def _compose(reader: Reader, found: Retrieved, budget: int) -> tuple[Packed, int]:
     """Weighs, merges and packs; the number of merged candidates beside it."""
-    judged = judge(query, candidates, features(query, candidates), reader.model, profile.weights)
+    query = found.query
+    judged = judge(query, found.candidates, features(query, found.candidates), reader.model, found.profile.weights)
     statements, merged = distinct(judged)
     if something_known(statements):
         packed = pack(query, statements, budget, reader.tokens.count, reader.options)
@@ -142,17 +166,7 @@ def _compose(reader: Reader, query: Query, profile: Profile, candidates: Sequenc
             return packed, merged
     text = nothing_known(query.topics)
     tokens = reader.tokens.count(text)
-    return (Packed((), text, tokens) if tokens <= budget else Packed((), "", 0)), merged
-
-
-def _unasked(reader: Reader) -> tuple[LayerReport, ...]:
-    return tuple(LayerReport(layer.layer, LayerOutcome.NOT_ASKED) for layer in reader.layers)
-
-
-def _without_items(
-    reader: Reader, request: Request, watch: Stopwatch, analysis: Analysis | None, reason: str, reports: tuple[LayerReport, ...] = ()
-) -> ContextBlock:
-    return _block(request, Packed((), "", 0), Trace(analysis, reports or _unasked(reader), watch.laps, 0, 0, Profile().weights, reason))
+    return (Packed((), text, tokens) if tokens <= budget else Packed()), merged
 
 
 def _block(request: Request, packed: Packed, trace: Trace) -> ContextBlock:

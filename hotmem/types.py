@@ -1,8 +1,8 @@
 """The data between the stages, in the order of the path. Everything here is immutable.
 
-    Turn → Understanding → SessionSummary                                       (write path)
-    utterance → Analysis → Query → Hit → Evidence → Item → ContextBlock         (read path)
-    reply → Usage → Weights                                                     (feedback path)
+Turn → Understanding → SessionSummary                                       (write path)
+utterance → Analysis → Query → Hit → Evidence → Item → ContextBlock         (read path)
+reply → Usage → Weights                                                     (feedback path)
 """
 
 from collections.abc import Mapping
@@ -548,7 +548,7 @@ class Trace:
 
     Attributes:
         analysis: What the query was taken to ask; None if the analysis itself was late.
-        layers: One report a layer.
+        layers: One report a layer; none if the analysis was late.
         stages: Milliseconds of each stage, in order.
         candidates: Pieces of evidence weighed.
         merged: Pieces that said the same as a better one.
@@ -556,13 +556,13 @@ class Trace:
         reason: One sentence on the outcome.
     """
 
-    analysis: Analysis | None
-    layers: tuple[LayerReport, ...]
-    stages: Mapping[str, float]
-    candidates: int
-    merged: int
-    weights: Weights
-    reason: str
+    analysis: Analysis | None = None
+    layers: tuple[LayerReport, ...] = ()
+    stages: Mapping[str, float] = field(default_factory=dict)
+    candidates: int = 0
+    merged: int = 0
+    weights: Weights = START_WEIGHTS
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def features(query: Query, candidates: Sequence[Candidate]) -> NDArray[np.float3
         session_held[found.session] |= held[row]
     facts = {turn: c.scores[Layer.FACTS] for c in candidates if Layer.FACTS in c.scores for turn in c.evidence.turns}
     named = {name.casefold() for name in query.analysis.entities} | set(_WORD.findall(query.text.casefold()))
-    speaks = [bool(found.speaker) and bool(named & {found.speaker.casefold(), *found.speaker.casefold().split()}) for found in evidence]
+    speaks = [bool(named & _names(found.speaker)) for found in evidence]
     anyone = any(speaks)
     wants_number = bool(_WANTS_NUMBER.search(query.text))
     time = query.analysis.time
@@ -104,6 +104,11 @@ def features(query: Query, candidates: Sequence[Candidate]) -> NDArray[np.float3
 def stems(text: str) -> frozenset[str]:
     """The stems of a text's words (Porter's second algorithm, as Snowball has it)."""
     return frozenset(_stemmer.stemWords(_WORD.findall(text.casefold())))
+
+
+def _names(speaker: str | None) -> set[str]:
+    """A speaker's name and its parts, in lower case."""
+    return set() if speaker is None else {speaker.casefold(), *speaker.casefold().split()}
 
 
 def _neighbours(candidates: Sequence[Candidate]) -> tuple[list[int], list[int]]:

@@ -11,7 +11,7 @@ from hotmem.context.confidence import confidence
 from hotmem.context.features import FEATURES, stems
 from hotmem.context.fusion import Candidate
 from hotmem.context.relevance import RelevanceModel
-from hotmem.types import START_WEIGHTS, Evidence, EvidenceKind, Layer, Query, Weights
+from hotmem.types import Evidence, EvidenceKind, Layer, Query, Weights
 
 RELEVANCE_SHARE: Final = 0.7
 """Part of relevance in the rank; confidence has the rest (the design's shares)."""

@@ -29,9 +29,9 @@ MISSES: Final = 12
 class Packed:
     """What fits: items in reading order, the text they stand in, and its tokens."""
 
-    items: tuple[Item, ...]
-    text: str
-    tokens: int
+    items: tuple[Item, ...] = ()
+    text: str = ""
+    tokens: int = 0
 
 
 def pack(query: Query, judged: Sequence[Judged], budget: int, count: Callable[[str], int], options: RecallOptions) -> Packed:
@@ -70,9 +70,7 @@ def pack(query: Query, judged: Sequence[Judged], budget: int, count: Callable[[s
     return _trimmed(chosen, budget, count, options)
 
 
-def _by_worth(
-    judged: Sequence[Judged], count: Callable[[str], int], options: RecallOptions
-) -> list[tuple[float, Judged, Item, int]]:
+def _by_worth(judged: Sequence[Judged], count: Callable[[str], int], options: RecallOptions) -> list[tuple[float, Judged, Item, int]]:
     """Statements that are relevant enough, as items with their tokens, worthiest first."""
     entries = []
     for one in judged:
@@ -136,4 +134,4 @@ def _trimmed(chosen: list[tuple[float, Item]], budget: int, count: Callable[[str
         if tokens <= budget:
             return Packed(tuple(items), text, tokens)
         kept.pop()
-    return Packed((), "", 0)
+    return Packed()

@@ -7,13 +7,12 @@ from hotmem.types import Hit, Layer, Query
 
 
 class LayerSearch(Protocol):
-    """A way of retrieving.
+    """A way of retrieving."""
 
-    Attributes:
-        layer: Which of the four it is.
-    """
-
-    layer: Layer
+    @property
+    def layer(self) -> Layer:
+        """Which of the four it is."""
+        ...
 
     async def search(self, query: Query, until: float | None) -> Sequence[Hit]:
         """The layer's hits, best first within each kind; none where it finds nothing.

@@ -21,16 +21,16 @@ INFLUENCE_SHARE: Final = 0.25
 
 _WORD: Final = re.compile(r"[\w']+")
 
-COMMON: Final = frozenset(
-    """a about after again all also am an and any are as at back be because been before but by can could did do does doing done down for from get go going
-    good got had has have he her here hers him his how i if in into is it its just know like made make many may me might more most much my no not now of off
-    ok okay on one only or other our out over own really said same say says she should so some still such sure tell than that the their them then there
-    these they thing think this those through to today told too under until up us very want was way we well were what when where which while who whom whose
-    why will with would yeah yes you your remember mention mentioned called name""".split()
-)
+COMMON: Final = """
+a about after again all also am an and any are as at back be because been before but by called can could did do does doing done down for
+from get go going good got had has have he her here hers him his how i if in into is it its just know like made make many may me mention
+mentioned might more most much my name no not now of off ok okay on one only or other our out over own really remember said same say says
+she should so some still such sure tell than that the their them then there these they thing think this those through to today told too
+under until up us very want was way we well were what when where which while who whom whose why will with would yeah yes you your
+"""
 """Words that tell nothing of where a reply comes from."""
 
-COMMON_STEMS: Final = stems(" ".join(COMMON))
+COMMON_STEMS: Final = stems(COMMON)
 
 
 def detect(items: Sequence[Item], query: str, reply: str) -> tuple[ItemUse, ...]:
@@ -68,7 +68,7 @@ def _longest_run(text: str, reply: str) -> int:
 def _new_words(text: str, asked: frozenset[str]) -> list[str]:
     """Words after the first of each sentence that the question did not hold."""
     words = [word for sentence in re.split(r"[.!?]\s+", text) for word in _WORD.findall(sentence)[1:]]
-    return [word for word in words if not stems(word) & asked and word.casefold() not in COMMON]
+    return [word for word in words if not stems(word) & asked and not stems(word) <= COMMON_STEMS]
 
 
 def _is_name_or_number(word: str) -> bool:

@@ -82,9 +82,7 @@ class Database:
 
         return await self._in(self._write_pool, run)
 
-    async def read(
-        self, operation: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    async def read(self, operation: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs the operation on a read-only connection.
 
         Raises:
@@ -92,9 +90,7 @@ class Database:
         """
         return await self._in(self._read_pool, lambda: self._with_reader(operation, None, *args, **kwargs))
 
-    async def read_until(
-        self, deadline: float | None, operation: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    async def read_until(self, deadline: float | None, operation: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Like `read`, and stops inside SQLite once `time.monotonic()` passes the deadline.
 
         Raises:
@@ -102,9 +98,7 @@ class Database:
         """
         return await self._in(self._read_pool, lambda: self._with_reader(operation, deadline, *args, **kwargs))
 
-    def _with_reader(
-        self, operation: Callable[Concatenate[Connection, P], T], deadline: float | None, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    def _with_reader(self, operation: Callable[Concatenate[Connection, P], T], deadline: float | None, *args: P.args, **kwargs: P.kwargs) -> T:
         conn = self._readers.get()
         try:
             if deadline is not None:

@@ -83,29 +83,30 @@ def _latest(conn: Connection, user: UserKey, until: datetime) -> list[StoredMemo
 
 def _select(conn: Connection, where: str, values: Sequence[object], limit: int = -1) -> list[StoredMemory]:
     rows = conn.execute(
-        f"""SELECT m.name, m.text, m.subject, m.relation, m.object, m.kind, m.category, m.importance, m.negated, m.single, m.said_at,
-                m.valid_until, m.confirmations, (SELECT group_concat(t.name, char(0)) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id)
+        f"""SELECT m.name, m.text, m.subject, m.relation, m.object, m.kind, m.category, m.importance, m.negated, m.single,
+                m.said_at, m.valid_until, m.confirmations,
+                (SELECT group_concat(t.name, char(0)) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id)
             FROM memories m WHERE {where} ORDER BY m.said_at DESC, m.id DESC LIMIT ?""",
         (*values, limit),
     )
     return [
         StoredMemory(
-            id=name,
-            text=text,
-            subject=subject,
-            relation=relation,
-            object=value,
-            kind=Kind(kind),
-            category=Category(category),
-            importance=importance,
-            negated=bool(negated),
-            single=bool(single),
-            said_at=from_stored(said_at),
-            valid_until=None if valid_until is None else from_stored(valid_until),
-            confirmations=confirmations,
-            turn_ids=tuple(turns.split("\x00")) if turns else (),
+            id=row[0],
+            text=row[1],
+            subject=row[2],
+            relation=row[3],
+            object=row[4],
+            kind=Kind(row[5]),
+            category=Category(row[6]),
+            importance=row[7],
+            negated=bool(row[8]),
+            single=bool(row[9]),
+            said_at=from_stored(row[10]),
+            valid_until=None if row[11] is None else from_stored(row[11]),
+            confirmations=row[12],
+            turn_ids=tuple(row[13].split("\x00")) if row[13] else (),
         )
-        for name, text, subject, relation, value, kind, category, importance, negated, single, said_at, valid_until, confirmations, turns in rows
+        for row in rows
     ]
 
 
@@ -151,9 +152,7 @@ def _confirm(conn: Connection, memory: str, turn: int, statement: Statement, sai
 
 
 def _add_source(conn: Connection, memory: int, turn: int, statement: Statement) -> None:
-    conn.execute(
-        "INSERT OR IGNORE INTO sources (memory, turn, start, stop) VALUES (?, ?, ?, ?)", (memory, turn, statement.start, statement.stop)
-    )
+    conn.execute("INSERT OR IGNORE INTO sources (memory, turn, start, stop) VALUES (?, ?, ?, ?)", (memory, turn, statement.start, statement.stop))
 
 
 def _ensure_entities(conn: Connection, user: UserKey, names: Sequence[str]) -> list[int]:

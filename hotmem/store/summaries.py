@@ -46,9 +46,7 @@ def put(conn: Connection, session: int, turns_seen: int, summary: SessionSummary
     user = row[0]
     conn.execute("DELETE FROM summaries WHERE id = ?", (session,))
     conn.execute("UPDATE sessions SET summary_due = 0 WHERE id = ?", (session,))
-    conn.execute(
-        "INSERT INTO summaries (id, user, topics, text) VALUES (?, ?, ?, ?)", (session, user, json.dumps(summary.topics), text)
-    )
+    conn.execute("INSERT INTO summaries (id, user, topics, text) VALUES (?, ?, ?, ?)", (session, user, json.dumps(summary.topics), text))
     turns = dict(conn.execute("SELECT name, id FROM turns WHERE session = ?", (session,)))
     for part in PARTS:
         for place, sentence in enumerate(getattr(summary, part)):
@@ -57,9 +55,7 @@ def put(conn: Connection, session: int, turns_seen: int, summary: SessionSummary
                 (session, part, place, sentence.text, turns[sentence.turn_id]),
             )
     said = [row[0] for row in conn.execute("SELECT text FROM turns WHERE session = ? ORDER BY id", (session,))]
-    conn.execute(
-        "INSERT INTO summary_words (rowid, owner, text, said) VALUES (?, ?, ?, ?)", (session, f"u{user}", text, "\n".join(said))
-    )
+    conn.execute("INSERT INTO summary_words (rowid, owner, text, said) VALUES (?, ?, ?, ?)", (session, f"u{user}", text, "\n".join(said)))
 
 
 def of_session(conn: Connection, user: UserKey, session_name: str) -> SessionSummary | None:

@@ -45,8 +45,7 @@ def recorded(conn: Connection, user: UserKey) -> list[tuple[str, str, int, tuple
         (user,),
     )
     return [
-        (name, query, asked_at, tuple(dict.fromkeys(turn for turns in json.loads(used) for turn in turns)))
-        for name, query, asked_at, used in rows
+        (name, query, asked_at, tuple(dict.fromkeys(turn for turns in json.loads(used) for turn in turns))) for name, query, asked_at, used in rows
     ]
 
 

@@ -83,12 +83,12 @@ def nearest(conn: Connection, kind: EvidenceKind, user: UserKey, vector: Vector,
 
 def to_bits(vector: Vector) -> bytes:
     """The signs, one bit a dimension, as sqlite-vec reads them."""
-    return np.packbits(vector > 0, bitorder="little").tobytes()
+    return bytes(np.packbits(vector > 0, bitorder="little"))
 
 
 def to_bytes(vector: Vector) -> bytes:
     """One signed byte a dimension."""
-    return np.rint(np.clip(vector, -1, 1) * BYTE_SCALE).astype(np.int8).tobytes()
+    return bytes(np.rint(np.clip(vector, -1, 1) * BYTE_SCALE).astype(np.int8))
 
 
 def from_bytes(blobs: Iterable[bytes]) -> NDArray[np.float32]:
