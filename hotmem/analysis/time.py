@@ -37,6 +37,7 @@ class TimeMention:
         interval: What it means, in UTC.
         grain: How exact it is.
         yearly: Names a month and a day only, so that a birthday can be told from an appointment.
+        vague: Said with "about", "a few" and the like.
     """
 
     start: int
@@ -44,6 +45,7 @@ class TimeMention:
     interval: Interval
     grain: Grain
     yearly: bool = False
+    vague: bool = False
 
 
 MONTHS: Final = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december")
@@ -128,7 +130,12 @@ def find_times(text: str, at: datetime, *, ahead: bool = False) -> tuple[TimeMen
 
 
 def written(mention: TimeMention) -> str:
-    """The time as an absolute phrase: "on 2026-11-24 (Tuesday)", "in November 2026", "in the week of 2026-11-23"."""
+    """The time as an absolute phrase: "on 2026-11-24 (Tuesday)", "in November 2026", "around 2020"."""
+    exact = _written(mention)
+    return re.sub(r"^(?:on|in) ", "around ", exact) if mention.vague else exact
+
+
+def _written(mention: TimeMention) -> str:
     first, last = mention.interval.start.date(), mention.interval.end.date() - timedelta(days=1)
     match mention.grain:
         case Grain.DAY:
@@ -157,7 +164,7 @@ def _read(text: str, reference: _Reference) -> Iterator[TimeMention]:
             first, end, grain = meaning
             interval = Interval(datetime.combine(first, clock(), UTC), datetime.combine(end, clock(), UTC))
             yearly = grain is Grain.DAY and reading is _month_day and not match["year"]
-            yield TimeMention(match.start(), match.end(), interval, grain, yearly)
+            yield TimeMention(match.start(), match.end(), interval, grain, yearly, bool(_VAGUE.search(match[0])))
 
 
 def _one_day(day: date) -> _Meaning:
@@ -341,6 +348,8 @@ def _pattern(body: str) -> re.Pattern[str]:
 
 _RECURRING: Final = re.compile(r"\b(?:every|each|most|any|no)\s+(?:other\s+)?$", re.IGNORECASE)
 """Before a time, these make it a habit: "every Monday" is no date."""
+
+_VAGUE: Final = re.compile(r"\b(?:about|around|almost|over|few|several|couple)\b", re.IGNORECASE)
 
 _READINGS: Final[tuple[tuple[re.Pattern[str], _Reading], ...]] = (
     (_pattern(rf"{_IN}(?P<year>{_YEAR})-(?P<month>\d\d?)-(?P<day>\d\d?)"), _iso),

@@ -93,9 +93,9 @@ def _clause(token: Token) -> Clause | None:
 
 def _subject(verb: Token) -> Token | None:
     """The subject, its own or, for a verb joined by "and", that of the verb it is joined to."""
-    for child in verb.children:
-        if child.dep_ in ("nsubj", "nsubjpass"):
-            return child
+    own = [child for child in verb.children if child.dep_ in ("nsubj", "nsubjpass")]
+    if own:
+        return own[-1]
     if verb.dep_ == "conj" and verb.head.pos_ in _VERBS and not any(child.dep_ == "expl" for child in verb.children) and verb.tag_ in ("VBP", "VBZ", "VBD"):
         return _subject(verb.head)
     return None
@@ -106,7 +106,7 @@ def _inner(verb: Token) -> tuple[Token, str]:
     if verb.lemma_ in _FRAMES:
         for child in verb.children:
             infinitive = child.dep_ == "xcomp" and child.tag_ == "VB" and any(part.tag_ == "TO" or part.lower_ == "na" for part in child.children)
-            if infinitive and (verb.lemma_ != "go" or verb.tag_ == "VBG"):
+            if infinitive and (verb.lemma_ != "go" or verb.tag_ == "VBG") and (verb.lemma_ != "use" or verb.tag_ == "VBD"):
                 return child, _FRAMES[verb.lemma_]
     return verb, ""
 

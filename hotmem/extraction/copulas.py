@@ -31,7 +31,7 @@ from hotmem.extraction.subjects import Subject
 _YEARLY: Final = frozenset({"birthday", "anniversary"})
 _EMPTY_ATTRIBUTES: Final = frozenset(
     "bit lot mess one guy person thing way sucker pleasure joke shame pain idea kind sort type problem deal matter fact choice reason time day week blast bummer "
-    "treat surprise dream delight hoot lie question favorite favourite fun challenge place part example look relief moment people man woman girl boy".split()
+    "treat surprise dream delight mix dude hoot lie question favorite favourite fun challenge place part example look relief moment people man woman girl boy".split()
 )
 _AGE: Final = re.compile(r"^(\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-\w+)?)$")
 
@@ -40,7 +40,7 @@ def read_copula(clause: Clause, subject: Subject, mentions: Sequence[TimeMention
     """The facts of a clause with "be" in the present tense, and of "have been to"."""
     verb = clause.verb
     words = predicate(clause)
-    if verb.lower_ == "been" and (place := complement(verb, "to")) is not None:
+    if verb.lower_ == "been" and (place := complement(verb, "to")) is not None and place.pos_ == "PROPN":
         yield Fact(DID, phrase(place), words)
         return
     if clause.tense is not Tense.PRESENT or clause.frame or verb.lower_ == "been":
@@ -81,7 +81,7 @@ def _attribute(clause: Clause, value: Token, subject: Subject, words: tuple[Toke
         target = next((part for part in prep.children if part.dep_ in ("pobj", "pcomp")), None) if relation else None
         if relation is not None and target is not None:
             for one in joined(target) if relation in (ALLERGIC_TO, LIKES) else (target,):
-                yield Fact(relation, phrase(one), predicate(clause, only=one, head=target))
+                yield Fact(relation, phrase(one, split=True), predicate(clause, only=one, head=target))
             return
     lemma = value.lemma_.lower()
     if value.pos_ == "ADJ" or value.tag_ in ("VBN", "VBD"):
@@ -91,10 +91,12 @@ def _attribute(clause: Clause, value: Token, subject: Subject, words: tuple[Toke
             yield Fact(IS_NOW, phrase(value), words)
     elif value.pos_ == "NOUN" and value.tag_ == "NN":
         if any(child.dep_ == "det" and child.lower_ in ("a", "an") for child in value.children) or lemma in LASTING:
-            if lemma not in _EMPTY_ATTRIBUTES:
+            stranger = not subject.head and not subject.speaker
+            plain = clause.subject.ent_type_ == "PERSON" and not any(child.dep_ == "amod" for child in value.children)
+            if lemma not in _EMPTY_ATTRIBUTES and (plain or not stranger):
                 for one in joined(value):
-                    yield Fact(IS, phrase(one), predicate(clause, only=one, head=value))
-    elif value.pos_ == "PROPN" and not subject.speaker and subject.head and subject.head not in NAMEABLE and is_name(value):
+                    yield Fact(IS, phrase(one, split=True), predicate(clause, only=one, head=value))
+    elif value.pos_ == "PROPN" and not subject.speaker and subject.head and subject.head not in NAMEABLE and is_name(value) and value.ent_type_:
         yield Fact(IS, phrase(value), words)
 
 

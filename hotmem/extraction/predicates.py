@@ -18,7 +18,7 @@ _LEFT_OUT: Final = frozenset({"conj", "cc", "relcl", "advcl", "ccomp", "parataxi
 _DISCOURSE: Final = frozenset(
     "actually really just also too honestly basically maybe though so well still now even definitely probably certainly literally obviously currently "
     "anyway however instead perhaps finally recently already only then fortunately unfortunately luckily sadly hopefully personally absolutely totally "
-    "kinda sorta sort kind like mostly apparently almost right ever".split()
+    "kinda sorta sort kind like mostly apparently almost right ever much better alot lately of anymore either".split()
 )
 _PLACES: Final = frozenset({"there", "here"})
 
@@ -51,6 +51,9 @@ def predicate(clause: Clause, *, only: Token | None = None, head: Token | None =
         head: The complement that `only` is joined to.
     """
     kept: set[Token] = {clause.finite, clause.verb}
+    opening = clause.subject.left_edge.i if clause.subject.pos_ != "PRON" else clause.subject.i
+    if clause.subject.head not in (clause.finite, clause.verb, clause.finite.head):
+        opening = 0
     for verb in dict.fromkeys((clause.finite.head if clause.finite.dep_ in ("aux", "auxpass") else clause.finite, clause.verb)):
         kept.add(verb)
         for child in verb.children:
@@ -58,22 +61,30 @@ def predicate(clause: Clause, *, only: Token | None = None, head: Token | None =
                 kept.update(phrase(child))
             elif child.dep_ == "xcomp" and child != clause.verb and _apart(child, clause):
                 kept.update(phrase(child))
-    if only is not None and head is not None and only != head:
-        kept -= set(phrase(head))
-        kept.update(phrase(only))
-    return tuple(sorted(kept, key=lambda token: token.i))
+    if only is not None and head is not None:
+        kept -= set(head.subtree)
+        kept.update(phrase(only, split=True))
+    before = {token for token in kept if token.i < opening}
+    front = sorted((token for token in before if _when(token)), key=lambda token: token.i)
+    return (*sorted(kept - before, key=lambda token: token.i), *front)
 
 
-def phrase(head: Token, *, bare: bool = False) -> tuple[Token, ...]:
-    """A head with what belongs to it, in order; joined phrases and clauses are left out, and punctuation other than within words.
+def _when(token: Token) -> bool:
+    """Whether a word before the subject says when; others there only introduce ("As for me", "Besides")."""
+    return token.ent_type_ in ("DATE", "TIME") or any(child.ent_type_ in ("DATE", "TIME") for child in token.children if child.dep_ == "pobj")
+
+
+def phrase(head: Token, *, bare: bool = False, split: bool = False) -> tuple[Token, ...]:
+    """A head with what belongs to it, in order; clauses are left out, and punctuation other than within words.
 
     Args:
         head: The head.
         bare: Whether its own prepositional phrases and its article are left out: "Siemens" of "Siemens in Munich".
+        split: Whether the nouns joined to it are left out, because each makes a fact of its own.
     """
     kept = set(_members(head))
     for child in head.children:
-        if bare and (child.dep_ == "prep" or child.lower_ in ("a", "an")):
+        if (bare and (child.dep_ == "prep" or child.lower_ in ("a", "an"))) or ((bare or split) and child.dep_ in ("conj", "cc")):
             kept -= set(child.subtree)
     return tuple(sorted(kept, key=lambda token: token.i))
 
@@ -81,7 +92,7 @@ def phrase(head: Token, *, bare: bool = False) -> tuple[Token, ...]:
 def _members(head: Token) -> Iterator[Token]:
     yield head
     for child in head.children:
-        if child.dep_ in _LEFT_OUT and not (head.dep_ == "oprd" and child.dep_ in ("conj", "cc")):
+        if child.dep_ in _LEFT_OUT and not _joins(child):
             continue
         if child.dep_ == "punct" and child.text not in ("-", "'", "$", "%", "#"):
             continue
@@ -90,10 +101,18 @@ def _members(head: Token) -> Iterator[Token]:
         yield from _members(child)
 
 
+def _joins(token: Token) -> bool:
+    """Whether a word joins nouns or adjectives, or is one so joined; joined verbs are clauses of their own."""
+    if token.dep_ == "cc":
+        return any(other.dep_ == "conj" and _joins(other) for other in token.head.children)
+    nominal = ("NOUN", "PROPN", "ADJ", "NUM", "X")
+    return token.dep_ == "conj" and token.pos_ in nominal and token.head.pos_ in nominal
+
+
 def joined(head: Token) -> tuple[Token, ...]:
     """A complement and the ones joined to it by "and" or "or", if all are of its sort."""
     others = [token for token in head.conjuncts if token.i > head.i]
-    if all(token.pos_ in ("NOUN", "PROPN", "VERB", "X") and (token.pos_ == "VERB") == (head.pos_ == "VERB") for token in others):
+    if all(token.pos_ in ("NOUN", "PROPN", "X") or token.tag_ == head.tag_ == "VBG" for token in others) and (head.pos_ != "VERB" or head.tag_ == "VBG"):
         return (head, *others)
     return (head,)
 
@@ -114,7 +133,9 @@ def complement(verb: Token, slot: str) -> Token | None:
 
 def stands_alone(words: Sequence[Token], mentions: Sequence[TimeMention]) -> bool:
     """Whether a predicate can be understood without its conversation: no pronoun is left open and it is not too long."""
-    if len(words) > MOST_WORDS:
+    if len(words) > MOST_WORDS or (words[-1].pos_ in ("ADP", "DET", "PART", "SCONJ") and words[-1].dep_ != "prt" and not covered(words[-1], mentions)):
+        return False
+    if any(child.dep_ == "ccomp" and child.i > token.i for token in words if token.pos_ in ("VERB", "AUX") for child in token.children):
         return False
     return not any(token.lower_ in UNRESOLVED and token.tag_ != "IN" and not covered(token, mentions) and token.pos_ != "PROPN" for token in words)
 
@@ -139,4 +160,6 @@ def _apart(child: Token, clause: Clause) -> bool:
 
 
 def _discourse(token: Token) -> bool:
+    if token.dep_ == "prep" and token.lower_ == "because":
+        return True
     return token.dep_ in ("advmod", "npadvmod", "intj", "prep") and token.lower_ in _DISCOURSE and not any(child.dep_ == "pobj" for child in token.children)

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from typing import Final
 
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Token
 
 from hotmem.analysis.entities import find_entities
 from hotmem.analysis.time import TimeMention, find_times
@@ -13,14 +14,17 @@ from hotmem.extraction.copulas import read_copula
 from hotmem.extraction.corrections import read_corrections
 from hotmem.extraction.naming import Naming, owned_thing, read_namings
 from hotmem.extraction.predicates import Fact, stands_alone
-from hotmem.extraction.relations import HAS_TO, IS_BORN_ON, IS_CALLED, PLANS_TO, REGULARLY
+from hotmem.extraction.relations import HAS_TO, IS_BORN_ON, IS_CALLED, IS_ON, PLANS_TO, REGULARLY, WANTS
 from hotmem.extraction.retelling import retell, sentence
 from hotmem.extraction.subjects import Subject, resolve
 from hotmem.extraction.verbs import read_verb
 from hotmem.types import Role, Statement, Understanding
 
-ANONYMOUS = "the user"
+ANONYMOUS: Final = "the user"
 """What a speaker without a name is called."""
+
+DATED: Final = frozenset({PLANS_TO, HAS_TO, WANTS, IS_ON})
+"""Relations whose statements keep their time though they are in the present tense; elsewhere "these days" would go stale."""
 
 
 def understand(doc: Doc, speaker: str | None, role: Role, said_at: datetime) -> Understanding:
@@ -81,15 +85,22 @@ def _stated(doc: Doc, speaker: str, said_at: datetime, entities: Sequence[str]) 
                 yield statement
 
 
+def _since(words: Sequence[Token]) -> bool:
+    return any(token.lower_ == "since" for token in words)
+
+
 def _told(
     clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeMention], speaker: str, entities: Sequence[str]
 ) -> Statement | None:
     """The fact as a statement, or None if it cannot stand alone."""
+    if not fact.words:
+        return None
     gone = not fact.value and not fact.object and clause.negated
     if not gone and not stands_alone(fact.words, mentions):
         return None
     relation = fact.relation
-    predicate = retell(fact.words, speaker, finite=clause.finite, plural=subject.plural, mentions=mentions)
+    dated = clause.tense is not Tense.PRESENT or relation in DATED or _since(fact.words)
+    predicate = retell(fact.words, speaker, finite=clause.finite, plural=subject.plural, mentions=mentions, dated=dated)
     if fact.relation is IS_BORN_ON:
         predicate = f"{IS_BORN_ON.name} {fact.object}"
     value = fact.object or retell(fact.value, speaker, mentions=mentions, dated=relation in (PLANS_TO, HAS_TO, REGULARLY))
@@ -97,7 +108,7 @@ def _told(
     if not value and not gone:
         return None
     start = min(token.idx for token in fact.words)
-    if clause.subject.i < fact.words[0].i and clause.subject.head in (clause.finite, clause.verb, *clause.verb.ancestors):
+    if clause.subject.head in (clause.finite, clause.verb, *clause.verb.ancestors):
         start = min(start, subject.start)
     stop = max(token.idx + len(token) for token in fact.words)
     text = sentence(subject.shown, predicate)

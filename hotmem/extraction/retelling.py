@@ -65,9 +65,7 @@ def retell(
         mention = next((mention for mention in mentions if mention.start <= token.idx < mention.stop), None)
         if mention is not None:
             if dated and mention.start not in told:
-                if words and words[-1] in ("on", "in", "at", "during", "by", "until", "since", "for"):
-                    words.pop()
-                words.append(written(mention))
+                words.append(_absolute(token, mention))
             told.add(mention.start)
             continue
         words.append(_word(token, speaker, finite, plural))
@@ -84,7 +82,16 @@ def _word(token: Token, speaker: str, finite: Token | None, plural: bool) -> str
         return token.lower_ if plural and word not in ("'re", "'ve", "’re", "’ve") else third_person(token)
     if word in ("'s", "’s") and token.tag_ == "POS":
         return "'s"
+    if token.is_sent_start and token.pos_ != "PROPN":
+        return word
     return _SPELT_OUT.get(word, token.text)
+
+
+def _absolute(first: Token, mention: TimeMention) -> str:
+    """The time in absolute form, behind its own preposition where that is not "on" or "in"."""
+    if first.lower_ in ("since", "until", "till", "by", "from", "before", "after"):
+        return f"{first.lower_} {re.sub(r'^(?:on|in) ', '', written(mention))}"
+    return written(mention)
 
 
 def _joined(words: Sequence[str]) -> str:

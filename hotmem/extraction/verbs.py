@@ -39,16 +39,20 @@ from hotmem.extraction.subjects import Subject
 
 _DULL: Final = frozenset(
     "be do have say tell let try think know make mean feel wonder hope wish believe guess admit ask look see talk sound seem keep happen need want forget "
-    "remember understand agree like love mention add use thank appreciate miss imagine pretend suppose worry care check figure share hear give take put go get come".split()
+    "remember understand agree like love mention add use thank appreciate miss imagine pretend suppose worry care check figure share hear give take put go get come show find keep".split()
 )
 """Verbs that alone make neither a plan nor a habit; "go" and "get" count with a time or a named place."""
 
 _FREQUENCIES: Final = frozenset("usually always often never regularly daily weekly sometimes rarely everyday normally typically".split())
 _COUNTED: Final = frozenset({"day", "week", "month", "morning", "evening", "night", "weekend", "year", "afternoon", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
 _REPEATED: Final = frozenset({"weekend", "weekday", "morning", "evening", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
-_ABILITIES: Final = frozenset({"swim", "drive", "cook", "dance", "sing", "eat", "drink", "ski", "surf", "bake", "speak", "play", "ride", "knit", "sew", "paint", "draw", "read", "skate", "code"})
+_ABILITIES: Final = frozenset({"swim", "cook", "dance", "sing", "ski", "surf", "bake", "speak", "play", "ride", "knit", "sew", "paint", "draw", "read", "skate", "code"})
 _SPLIT: Final = frozenset({LIKES, DISLIKES, HAS, CAN, LEARNS, STUDIES, HAS_CONDITION})
 _CONTEXTUAL: Final = frozenset("idea sound way look fact part question answer point story thought attitude enthusiasm picture pic photo song name taste compliment movie book show series game one time day kind".split())
+_THERE_FOR_ALL: Final = frozenset("sea ocean beach outdoors mountain woods forest cold heat snow rain sun countryside city theatre theater cinema opera gym guitar piano violin".split())
+"""Nouns that take "the" without meaning one that was spoken of."""
+
+_STRETCHES: Final = frozenset("while time moment year month week day hour minute age bit decade lot ton".split())
 _JOBS: Final = frozenset({"job", "position", "role", "internship"})
 
 
@@ -58,7 +62,7 @@ def read_verb(clause: Clause, subject: Subject, mentions: Sequence[TimeMention])
     mention = timed(words, mentions)
     match clause.frame, clause.tense:
         case "must", Tense.PRESENT:
-            if subject.speaker and not clause.negated and _full(clause.verb, mention, dull=_DULL):
+            if clause.subject.lower_ == "i" and not clause.negated and _full(clause.verb, mention, dull=_DULL):
                 yield Fact(HAS_TO, _inner_phrase(clause), words)
         case "want", Tense.PRESENT:
             if not clause.negated and _full(clause.verb, mention, dull=_DULL):
@@ -66,7 +70,7 @@ def read_verb(clause: Clause, subject: Subject, mentions: Sequence[TimeMention])
         case "can", Tense.PRESENT:
             if clause.verb.lemma_ == "stand":
                 yield from _state(clause, words, mention)
-            elif clause.verb.lemma_ in _ABILITIES:
+            elif clause.verb.lemma_ in _ABILITIES or (clause.negated and clause.verb.lemma_ in ("eat", "drink", "drive")):
                 yield Fact(CAN, _inner_phrase(clause), words)
         case "plan", _:
             if clause.tense is not Tense.PAST and not clause.negated and _full(clause.verb, mention, dull=_DULL):
@@ -87,7 +91,7 @@ def _present(clause: Clause, words: tuple[Token, ...], mention: TimeMention | No
     verb = clause.verb
     progressive = verb.tag_ == "VBG"
     since = any(child.dep_ == "prep" and child.lower_ in ("since", "for") for child in verb.children)
-    if progressive and not since and mention is not None and mention.grain is not Grain.YEAR and not clause.negated:
+    if progressive and clause.finite.lemma_ == "be" and not since and mention is not None and not _today(verb, mention) and mention.grain is not Grain.YEAR and not clause.negated:
         if _full(verb, mention, dull=_DULL - {"go", "get", "have", "see", "take"}):
             yield Fact(PLANS_TO, _inner_phrase(clause), words)
         return
@@ -112,14 +116,14 @@ def _state(clause: Clause, words: tuple[Token, ...], mention: TimeMention | None
             continue
         for one in joined(head) if relation in _SPLIT else (head,):
             if _tells(relation, one, clause):
-                yield Fact(relation, phrase(one, bare=relation.single), predicate(clause, only=one, head=head))
+                yield Fact(relation, phrase(one, bare=relation.single, split=True), predicate(clause, only=one, head=head))
         return
 
 
 def _tells(relation: Relation, head: Token, clause: Clause) -> bool:
     """Whether the complement makes the relation worth keeping."""
     progressive = clause.verb.tag_ == "VBG"
-    if head.pos_ not in ("NOUN", "PROPN", "VERB", "ADJ", "X") or head.ent_type_ in ("DATE", "TIME"):
+    if head.pos_ not in ("NOUN", "PROPN", "VERB", "ADJ", "X") or head.ent_type_ in ("DATE", "TIME") or head.lemma_.lower() in _STRETCHES:
         return False
     if clause.verb.lemma_ in FREQUENT_ONLY and not (progressive and relation is WORKS_ON) and not clause.negated and not _frequent(clause.verb):
         return False
@@ -127,7 +131,7 @@ def _tells(relation: Relation, head: Token, clause: Clause) -> bool:
         return head.pos_ == "NOUN" and (clause.verb.lemma_ != "take" or not clause.negated)
     determiners = {child.lower_ for child in head.children if child.dep_ in ("det", "poss")}
     if relation in (LIKES, DISLIKES, PREFERS):
-        definite = "the" in determiners and head.pos_ != "PROPN" and not any(child.dep_ in ("amod", "compound") for child in head.children)
+        definite = "the" in determiners and head.pos_ != "PROPN" and head.lemma_.lower() not in _THERE_FOR_ALL
         return head.lemma_.lower() not in _CONTEXTUAL and not definite and (head.pos_ != "VERB" or head.lemma_ not in ("hear", "see", "know", "think", "say", "be", "have"))
     if relation is WANTS:
         return head.pos_ in ("NOUN", "PROPN") and bool(determiners & {"a", "an"})
@@ -153,9 +157,9 @@ def _possession(clause: Clause) -> Iterator[Fact]:
         lemma = one.lemma_.lower()
         owned = any(child.dep_ in ("det", "nummod", "amod", "poss") and child.lower_ not in ("the", "this", "that", "any") for child in one.children) or one.tag_ == "NNS" or clause.negated
         if lemma in COMPLEMENTS[HAS_CONDITION] or one.lower_ in COMPLEMENTS[HAS_CONDITION]:
-            yield Fact(HAS_CONDITION, phrase(one), predicate(clause, only=one, head=head))
-        elif lemma in COMPLEMENTS[HAS] and owned:
-            yield Fact(HAS, phrase(one), predicate(clause, only=one, head=head))
+            yield Fact(HAS_CONDITION, phrase(one, split=True), predicate(clause, only=one, head=head))
+        elif lemma in COMPLEMENTS[HAS] and owned and not (lemma == "friend" and any(child.dep_ == "relcl" for child in one.children)):
+            yield Fact(HAS, phrase(one, split=True), predicate(clause, only=one, head=head))
 
 
 def _event(clause: Clause, subject: Subject, words: tuple[Token, ...], mention: TimeMention | None) -> Iterator[Fact]:
@@ -186,6 +190,11 @@ def _full(verb: Token, mention: TimeMention | None, *, dull: frozenset[str]) -> 
             return True
         return bool(nouns) and verb.lemma_ in ("go", "get", "see", "have", "take", "make", "use") and (mention is not None or any(is_name(token) for token in nouns))
     return bool(nouns)
+
+
+def _today(verb: Token, mention: TimeMention) -> bool:
+    """Whether the time is the day itself, so that the clause tells what goes on rather than what is planned."""
+    return any(token.lower_ == "today" and mention.start <= token.idx < mention.stop for token in verb.subtree)
 
 
 def _frequent(verb: Token) -> bool:
