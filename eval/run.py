@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from rich.console import Console
@@ -111,7 +112,7 @@ def measured(task: Task) -> Outcome:
 def _spread(pool: ProcessPoolExecutor, tasks: Sequence[Task], ahead: int) -> Iterator[Outcome]:
     """Outcomes as they come, with at most `ahead` tasks on their way."""
     left = iter(tasks)
-    running: set[Future[Outcome]] = {pool.submit(measured, task) for task, _ in zip(left, range(ahead), strict=False)}
+    running: set[Future[Outcome]] = {pool.submit(measured, task) for task in islice(left, ahead)}
     while running:
         done, running = wait(running, return_when=FIRST_COMPLETED)
         for future in done:
