@@ -36,8 +36,9 @@ def exchange_panel(number: int, exchange: Exchange, before: Weights, after: Weig
     if exchange.block is not None:
         trace = exchange.block.trace
         rows.add_row("analysis", analysis_line(trace.analysis))
-        rows.add_row("layers", layers_line(trace))
-        rows.add_row("stages", stages_line(trace))
+        if trace.layers:
+            rows.add_row("layers", layers_line(trace))
+            rows.add_row("stages", stages_line(trace))
         rows.add_row("block", block_text(exchange.block))
     else:
         rows.add_row("block", Text("none in time", style="yellow"))
@@ -88,7 +89,7 @@ def stages_line(trace: Trace) -> Text:
 def block_text(block: ContextBlock) -> RenderableType:
     """The block word for word, as the model got it."""
     if not block.text:
-        return Text("none needed", style="dim")
+        return Text(block.trace.reason, style="dim")
     return Group(Text(block.text, style="italic"), Text(f"{block.tokens} tokens, {len(block.items)} items", style="dim"))
 
 

@@ -25,6 +25,9 @@ from pipelines.recording import SILENCE, Session, Utterance, frames_of, load_ses
 DEMO: Final = Path(__file__).parent / "recordings"
 """The two sessions shipped with the repository."""
 
+DEADLINE_MS: Final = 1000.0
+"""Milliseconds a block may take. A replay shows what is remembered, so a busy machine gets its blocks too; the times shown are the real ones."""
+
 PATIENCE_S: Final = 30.0
 """Seconds a reply may take before the next utterance is played anyway."""
 
@@ -69,7 +72,13 @@ async def replay(sessions: tuple[Session, ...], database: Path, user_id: str, sc
         for session in sessions:
             screen.print(display.session_heading(session))
             processor = HotMemProcessor(
-                memory, user_id=user_id, session_id=session.id, user_name=session.speaker, bot_name=BOT_NAME, clock=session_clock(session.started_at)
+                memory,
+                user_id=user_id,
+                session_id=session.id,
+                user_name=session.speaker,
+                bot_name=BOT_NAME,
+                deadline_ms=DEADLINE_MS,
+                clock=session_clock(session.started_at),
             )
             bot = build_bot(processor, build_llm(settings), ears=[await asyncio.to_thread(build_recogniser)])
             listener = ExchangeListener(bot)
