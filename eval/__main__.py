@@ -17,7 +17,7 @@ from eval.rows import write
 from eval.run import run
 from hotmem.errors import HotMemError
 
-app = typer.Typer(help="Measures HotMem beside simple references.", no_args_is_help=True, pretty_exceptions_show_locals=False)
+app = typer.Typer(help="Measures HotMem beside simple references.", no_args_is_help=True, add_completion=False, pretty_exceptions_show_locals=False)
 bench = typer.Typer(help="Measures speed.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -12,10 +13,12 @@ from eval.statistics import Difference, paired_difference
 
 
 def show(rows: Sequence[Row], title: str, console: Console) -> None:
-    """Prints the overall table, evidence delivered by category, and HotMem's lead over each reference."""
+    """Prints the figures of each system, overall and by category, and HotMem's lead over each reference."""
     by_system = systems(rows)
     console.print(_overall(by_system, title))
     console.print(_by_category(by_system))
+    if any(row.abstain for row in rows):
+        console.print(_unknown(by_system))
     for name, lead in leads(by_system).items():
         console.print(f"HotMem − {name}: {_points(lead.mean)} points of evidence (95 % interval {_points(lead.low)} to {_points(lead.high)})")
 
@@ -44,25 +47,32 @@ def leads(by_system: Mapping[str, Sequence[Row]]) -> dict[str, Difference]:
 
 
 def _overall(by_system: Mapping[str, Sequence[Row]], title: str) -> Table:
-    table = Table(title=title, title_justify="left")
-    table.add_column("system")
-    for heading in ("scored", "evidence", "all", "answer", "5 sessions", "tokens", "ms p50", "ms p95", "unknown", "wrongly", "at 5 %"):
-        table.add_column(heading, justify="right")
+    table = _table(title, "system", ("scored", "evidence", "all", "answer", "5 sessions", "tokens", "ms p50", "ms p95"))
     for name, rows in by_system.items():
         total = summarised(rows)
         shares = (total.delivered, total.all, total.answer, total.sessions)
-        costs = (f"{total.tokens:.0f}", f"{total.p50_ms:.1f}", f"{total.p95_ms:.1f}")
-        unknown = (total.unknown, total.wrongly_unknown, total.unknown_at_5)
-        table.add_row(name, f"{total.scored}/{total.questions}", *map(_share, shares), *costs, *map(_share, unknown))
+        table.add_row(name, str(total.scored), *map(_share, shares), f"{total.tokens:.0f}", f"{total.p50_ms:.1f}", f"{total.p95_ms:.1f}")
+    return table
+
+
+def _unknown(by_system: Mapping[str, Sequence[Row]]) -> Table:
+    table = _table("nothing known, as the block says it", "system", ("rightly", "wrongly", "rightly at 5 % wrongly"))
+    for name, rows in by_system.items():
+        total = summarised(rows)
+        table.add_row(name, *map(_share, (total.unknown, total.wrongly_unknown, total.unknown_at_5)))
+    return table
+
+
+def _table(title: str, first: str, others: Iterable[str]) -> Table:
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
+    table.add_column(first, no_wrap=True)
+    for heading in others:
+        table.add_column(heading, justify="right", no_wrap=True)
     return table
 
 
 def _by_category(by_system: Mapping[str, Sequence[Row]]) -> Table:
-    table = Table(title="evidence delivered by category", title_justify="left")
-    table.add_column("category")
-    table.add_column("scored", justify="right")
-    for name in by_system:
-        table.add_column(name, justify="right")
+    table = _table("evidence delivered by category", "category", ("scored", *by_system))
     parts = {name: _categories(rows) for name, rows in by_system.items()}
     first = next(iter(parts.values()), {})
     for category, rows in sorted(first.items()):

@@ -36,7 +36,7 @@ def paired_difference(first: Sequence[float], second: Sequence[float]) -> Differ
         raise ValueError(f"{len(first)} and {len(second)} scores cannot be paired. Pass the same questions, at least one.")
     gains = np.subtract(first, second)
     generator = np.random.default_rng(SEED)
-    means = [gains[generator.integers(0, len(gains), len(gains))].mean() for _ in range(RESAMPLES)]
+    means = gains[generator.integers(0, len(gains), (RESAMPLES, len(gains)))].mean(axis=1)
     low, high = np.percentile(means, [2.5, 97.5])
     return Difference(float(gains.mean()), float(low), float(high))
 
