@@ -1,7 +1,7 @@
 """The door: a memory in one file, with everything that a voice bot asks of it."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +23,7 @@ from hotmem.options import Options, checked_budget
 from hotmem.recall import Reader, Request, recall
 from hotmem.store.store import Store
 from hotmem.text import MAX_TEXT, checked_id, clean
+from hotmem.transfer import exported
 from hotmem.types import (
     START_WEIGHTS,
     ContextBlock,
@@ -89,7 +90,7 @@ class Memory:
         except BaseException:
             await store.close()
             raise
-        layers = (Facts(store), Sessions(store), Semantic(store), Verbatim(store))
+        layers = [search(store) for search in (Facts, Sessions, Semantic, Verbatim) if search(store).layer in self.options.recall.layers]
         reader = Reader(store, encoder, language, tokens, layers, model, self.options.recall)
         background = Background(store, encoder, language, self.options.background)
         background.start()
@@ -229,6 +230,14 @@ class Memory:
         store, _, _ = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
         return None if user is None else await store.summary(user, checked_id(session_id, "session_id"))
+
+    async def export(self, user_id: str) -> AsyncIterator[str]:
+        """A user's turns, and the questions whose answers used them, as lines of JSON; see `hotmem.transfer`."""
+        store, _, _ = self._open()
+        user = await store.user(checked_id(user_id, "user_id"))
+        if user is not None:
+            async for line in exported(store, user, user_id):
+                yield line
 
     async def forget(
         self,

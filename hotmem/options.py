@@ -24,7 +24,7 @@ class RecallOptions:
         semantic_threshold: Least calibrated relevance, 0 to 1, of an item that only meaning found.
         verbatim_window: Characters of the turn shown on each side of a quoted phrase, 0 to 1000.
         symbols: Marks as coloured circles instead of words.
-        layers: The layers that may be asked.
+        layers: The layers there are.
         choose_layers: Whether the analysis chooses among them; otherwise all are asked.
     """
 

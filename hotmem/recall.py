@@ -137,7 +137,7 @@ async def _understand(reader: Reader, request: Request, user: UserKey | None) ->
         if analysis.expansion:
             vectors = await asyncio.to_thread(encode, [f"{text} {' '.join(analysis.expansion)}"])
     if not reader.options.choose_layers:
-        analysis = analysis.asking(reader.options.layers)
+        analysis = analysis.asking(tuple(layer.layer for layer in reader.layers))
     return Query(text, user or NOBODY, request.session_id, request.at, analysis, profile.speakers, vectors[0]), profile
 
 

@@ -1,0 +1,131 @@
+"""The `hotmem` command: look into a memory file, move sessions in and out, forget."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from hotmem import Memory
+from hotmem.errors import HotMemError, InvalidInput
+from hotmem.settings import Settings
+from hotmem.transfer import imported
+
+app = typer.Typer(help="The long-term memory of voice bots, from the command line.", no_args_is_help=True, pretty_exceptions_enable=False)
+screen = Console()
+
+Database = Annotated[Path | None, typer.Option("--database", "-d", help="The memory file. [default: HOTMEM_DATABASE, memory.db]")]
+User = Annotated[str, typer.Option("--user", "-u", help="Whose memory.")]
+
+
+@app.command()
+def recall(question: str, user: User, database: Database = None, tokens: Annotated[int, typer.Option(help="Tokens at most.", min=1)] = 1000) -> None:
+    """Shows the context block that a bot would be given for a question."""
+
+    async def run(memory: Memory) -> None:
+        block = await memory.recall(question, user_id=user, max_tokens=tokens)
+        screen.print(block.text or f"[dim]{block.trace.reason}[/]", markup=not block.text, highlight=False)
+
+    _with(_existing(database), run)
+
+
+@app.command()
+def memories(user: User, database: Database = None, past: Annotated[bool, typer.Option(help="Also what no longer holds.")] = False) -> None:
+    """Lists what is known of a user."""
+
+    async def run(memory: Memory) -> None:
+        table = Table("id", "memory", "kind", "said", "until")
+        for known in await memory.memories(user, past=past):
+            until = known.valid_until.date().isoformat() if known.valid_until else ""
+            table.add_row(known.id, known.text, known.kind, known.said_at.date().isoformat(), until)
+        screen.print(table)
+
+    _with(_existing(database), run)
+
+
+@app.command("export")
+def export_sessions(file: Path, user: User, database: Database = None) -> None:
+    """Writes a user's turns, and the questions whose answers used them, as JSON Lines."""
+
+    async def run(memory: Memory) -> None:
+        count = 0
+        with file.open("w", encoding="utf-8") as out:
+            async for line in memory.export(user):
+                out.write(line + "\n")
+                count += 1
+        screen.print(f"{count} lines written to {file}")
+
+    _with(_existing(database), run)
+
+
+@app.command("import")
+def import_sessions(file: Path, database: Database = None) -> None:
+    """Remembers the turns of a JSON Lines file; turns that are known already are left alone."""
+    turns = list(imported(file))
+    sessions = dict.fromkeys((turn.user_id, turn.session_id) for turn in turns)
+
+    async def run(memory: Memory) -> None:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=Console(stderr=True)) as progress:
+            bar = progress.add_task("remembering", total=len(turns))
+            added = 0
+            for turn in turns:
+                added += await memory.remember(turn)
+                progress.advance(bar)
+            for user_id, session_id in sessions:
+                await memory.end_session(user_id=user_id, session_id=session_id)
+            bar = progress.add_task("understanding", total=None)
+            await memory.settle()
+            progress.update(bar, total=1, completed=1)
+        screen.print(f"{added} turns remembered, {len(turns) - added} were known; {len(sessions)} sessions")
+
+    _with(database or Settings().database, run)
+
+
+@app.command()
+def forget(
+    user: User,
+    database: Database = None,
+    entity: Annotated[str | None, typer.Option(help="A name: all that mentions it.")] = None,
+    session: Annotated[str | None, typer.Option(help="A session.")] = None,
+    memory_id: Annotated[str | None, typer.Option(help="A memory, with the turns it was read from.")] = None,
+    everything: Annotated[bool, typer.Option(help="All of the user.")] = False,
+) -> None:
+    """Removes one thing everywhere; no byte of it is left in the file."""
+
+    async def run(memory: Memory) -> None:
+        gone = await memory.forget(user_id=user, entity=entity, session_id=session, memory_id=memory_id, everything=everything)
+        screen.print(f"{gone.turns} turns, {gone.memories} memories and {gone.sessions} sessions forgotten")
+
+    _with(_existing(database), run)
+
+
+def _existing(database: Path | None) -> Path:
+    """The memory file of a command that makes none."""
+    path = database or Settings().database
+    if not path.is_file():
+        raise InvalidInput(f"{path} is not there. Name a memory file with --database, or set HOTMEM_DATABASE.")
+    return path
+
+
+def _with(path: Path, run: Callable[[Memory], Awaitable[None]]) -> None:
+    """Opens the memory file for one command."""
+
+    async def opened() -> None:
+        async with Memory.open(path, Settings().options()) as memory:
+            await run(memory)
+
+    asyncio.run(opened())
+
+
+def main() -> None:
+    """Runs the command line; HotMem's own errors become one line and exit code 1."""
+    try:
+        app()
+    except HotMemError as error:
+        Console(stderr=True).print(f"[red]{type(error).__name__}[/]: {error}", highlight=False)
+        raise SystemExit(1) from error

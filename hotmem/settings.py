@@ -1,0 +1,52 @@
+"""Settings from HOTMEM_ variables and a .env file, for programs at the edge; the package itself takes `Options`."""
+
+from pathlib import Path
+from typing import Final
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from hotmem.options import BackgroundOptions, LearningOptions, ModelOptions, Options, RecallOptions
+from hotmem.types import Layer
+
+DEFAULTS: Final = Options()
+
+
+class Settings(BaseSettings):
+    """What can be set from outside; every name has the prefix HOTMEM_."""
+
+    model_config = SettingsConfigDict(env_prefix="HOTMEM_", env_file=".env", extra="ignore", env_ignore_empty=True)
+
+    database: Path = Field(default=Path("memory.db"), description="The memory file.")
+    multilayer_retrieval: bool = Field(default=True, description="Ask all four layers as needed; off: the facts layer alone.")
+    max_context_tokens: int = Field(default=DEFAULTS.recall.max_tokens, ge=1, description="Tokens of a context block at most.")
+    max_facts: int = Field(default=DEFAULTS.recall.max_facts, ge=0, description="Facts in a block at most.")
+    recall_deadline_ms: float = Field(default=150.0, ge=0, description="Milliseconds a bot waits for its memory at most.")
+    semantic_threshold: float = Field(
+        default=DEFAULTS.recall.semantic_threshold, ge=0, le=1, description="Least relevance of what only meaning found."
+    )
+    verbatim_context_window: int = Field(
+        default=DEFAULTS.recall.verbatim_window, ge=0, le=1000, description="Characters shown on each side of a passage."
+    )
+    mark_symbols: bool = Field(default=DEFAULTS.recall.symbols, description="Marks as coloured circles instead of words.")
+    adaptive_learning: bool = Field(default=DEFAULTS.learning.adaptive, description="Let the layer weights follow use.")
+    usage_analytics: bool = Field(default=DEFAULTS.learning.analytics, description="Record in the memory file what replies used.")
+    session_idle_s: float = Field(default=DEFAULTS.background.idle_s, ge=0, description="Seconds of silence after which a session is summarised.")
+    encoder: str = Field(default=DEFAULTS.models.encoder, description="'default', or a sentence-transformers model by name or folder.")
+    cache_dir: Path | None = Field(default=None, description="Folder of prepared models; empty: the user's cache folder.")
+
+    def options(self) -> Options:
+        """The same as options of the package."""
+        return Options(
+            recall=RecallOptions(
+                max_tokens=self.max_context_tokens,
+                max_facts=self.max_facts,
+                semantic_threshold=self.semantic_threshold,
+                verbatim_window=self.verbatim_context_window,
+                symbols=self.mark_symbols,
+                layers=tuple(Layer) if self.multilayer_retrieval else (Layer.FACTS,),
+            ),
+            learning=LearningOptions(adaptive=self.adaptive_learning, analytics=self.usage_analytics),
+            background=BackgroundOptions(idle_s=self.session_idle_s),
+            models=ModelOptions(encoder=self.encoder, cache_dir=self.cache_dir),
+        )
