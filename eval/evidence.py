@@ -64,15 +64,16 @@ class Score:
     sessions: float | None
 
 
-def delivered(turn_id: str, text: str, items: Iterable[Shown]) -> bool:
-    """Whether one item names the turn and holds enough of its words. A turn of stop words alone is compared by all its words."""
-    wanted = content_words(text) or frozenset(words(text))
-    for item in items:
-        if turn_id in item.turn_ids and len(set(item.turn_ids)) <= MOST_IDS:
-            held = len(wanted.intersection(words(item.text)))
-            if held and (held >= SHARE * len(wanted) or held >= ENOUGH):
-                return True
-    return False
+def holds(shown: str, turn: str) -> bool:
+    """Whether a text shown holds enough of a turn's words. A turn of stop words alone is compared by all its words."""
+    wanted = content_words(turn) or frozenset(words(turn))
+    held = len(wanted.intersection(words(shown)))
+    return held > 0 and (held >= SHARE * len(wanted) or held >= ENOUGH)
+
+
+def delivered(turn_id: str, turn: str, items: Iterable[Shown]) -> bool:
+    """Whether one item names the turn and holds enough of its words."""
+    return any(turn_id in item.turn_ids and len(set(item.turn_ids)) <= MOST_IDS and holds(item.text, turn) for item in items)
 
 
 def answer_share(answer: str, block: str) -> float | None:

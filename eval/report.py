@@ -47,7 +47,7 @@ def leads(by_system: Mapping[str, Sequence[Row]]) -> dict[str, Difference]:
 
 
 def _overall(by_system: Mapping[str, Sequence[Row]], title: str) -> Table:
-    table = _table(title, "system", ("scored", "evidence", "all", "answer", "5 sessions", "tokens", "ms p50", "ms p95"))
+    table = _table(title, "system", ("scored", "evidence", "all", "answer", "top 5", "tokens", "p50 ms", "p95 ms"))
     for name, rows in by_system.items():
         total = summarised(rows)
         shares = (total.delivered, total.all, total.answer, total.sessions)
@@ -64,7 +64,7 @@ def _unknown(by_system: Mapping[str, Sequence[Row]]) -> Table:
 
 
 def _table(title: str, first: str, others: Iterable[str]) -> Table:
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False)
     table.add_column(first, no_wrap=True)
     for heading in others:
         table.add_column(heading, justify="right", no_wrap=True)

@@ -8,12 +8,14 @@ import asyncio
 import multiprocessing
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from typing import Final
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -26,7 +28,7 @@ from eval.rows import HOTMEM, Row
 from hotmem import Mark, Memory, Options
 from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_language
 
-SESSION: str = "evaluation"
+SESSION: Final = "evaluation"
 """The session in which questions are asked; no conversation has it."""
 
 
@@ -103,10 +105,38 @@ def run(conversations: Iterator[Conversation], budget: int, jobs: int, folder: P
 
 def measured(task: Task) -> Outcome:
     """Runs one conversation; the body of a process."""
-    models = _models(task.shelf)
-    rows, ingest_s = asyncio.run(_hotmem(task, models))
-    rows += _references(task, models)
+    loaded = models(task.shelf)
+    rows, ingest_s = asyncio.run(_hotmem(task, loaded))
+    rows += _references(task, loaded)
     return Outcome(task.number, tuple(rows), len(task.conversation.turns), task.conversation.skipped, ingest_s)
+
+
+@cache
+def models(shelf: Path) -> Models:
+    """The models of this process, loaded at the first call; `shelf` is the run's cache file."""
+    options = Options().models
+    kept = Shelf(shelf)
+    encoder, language = load_encoder(options), load_language()
+    tokens = TokenCounter.load(options.encoding, options.cache_dir)
+    return Models(encoder, language, ShelvedEncoder(encoder, kept), ShelvedLanguage(language, kept), tokens)
+
+
+@asynccontextmanager
+async def ingested(conversation: Conversation, models: Models) -> AsyncIterator[Memory]:
+    """A fresh memory, in a temporary file, that holds a conversation; all background work is done.
+
+    The sessions are remembered in order through the public API. Then the file is opened anew, without the run's cache.
+    """
+    with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as folder:
+        file = Path(folder) / "memory.db"
+        async with Memory.open(file, encoder=models.shelved_encoder, language=models.shelved_language) as memory:
+            for session in conversation.sessions:
+                for turn in session.turns:
+                    await memory.remember(turn)
+                await memory.end_session(user_id=conversation.user, session_id=session.id)
+            await memory.settle()
+        async with Memory.open(file, encoder=models.encoder, language=models.language) as memory:
+            yield memory
 
 
 def _spread(pool: ProcessPoolExecutor, tasks: Sequence[Task], ahead: int) -> Iterator[Outcome]:
@@ -121,34 +151,12 @@ def _spread(pool: ProcessPoolExecutor, tasks: Sequence[Task], ahead: int) -> Ite
                 running.add(pool.submit(measured, task))
 
 
-@cache
-def _models(shelf: Path) -> Models:
-    options = Options().models
-    kept = Shelf(shelf)
-    encoder, language = load_encoder(options), load_language()
-    tokens = TokenCounter.load(options.encoding, options.cache_dir)
-    return Models(encoder, language, ShelvedEncoder(encoder, kept), ShelvedLanguage(language, kept), tokens)
-
-
 async def _hotmem(task: Task, models: Models) -> tuple[list[Row], float]:
     """HotMem's rows and the seconds of ingestion."""
-    with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as folder:
-        file = Path(folder) / "memory.db"
-        async with Memory.open(file, encoder=models.shelved_encoder, language=models.shelved_language) as memory:
-            ingest_s = await _ingest(memory, task.conversation)
-        async with Memory.open(file, encoder=models.encoder, language=models.language) as memory:
-            return [await _asked(memory, task, question) for question in task.conversation.questions], ingest_s
-
-
-async def _ingest(memory: Memory, conversation: Conversation) -> float:
-    """Remembers every session in order and waits for the background work; the seconds of it all."""
     started = time.perf_counter()
-    for session in conversation.sessions:
-        for turn in session.turns:
-            await memory.remember(turn)
-        await memory.end_session(user_id=conversation.user, session_id=session.id)
-    await memory.settle()
-    return time.perf_counter() - started
+    async with ingested(task.conversation, models) as memory:
+        ingest_s = time.perf_counter() - started
+        return [await _asked(memory, task, question) for question in task.conversation.questions], ingest_s
 
 
 async def _asked(memory: Memory, task: Task, question: Question) -> Row:
