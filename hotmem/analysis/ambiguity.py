@@ -5,13 +5,16 @@ from typing import Final
 
 from spacy.tokens import Doc, Token
 
-PRONOUNS: Final = frozenset("he she they it him her them his hers its their theirs himself herself themselves itself".split())
-_DEMONSTRATIVES: Final = frozenset("this that these those".split())
+from hotmem.analysis.wordlist import wordlist
+
+PRONOUNS: Final = wordlist("he she they it him her them his hers its their theirs himself herself themselves itself")
+_DEMONSTRATIVES: Final = wordlist("this that these those")
 _PLACES: Final = frozenset({"here", "there"})
-_PEOPLE: Final = frozenset("he she him her his hers himself herself they them their theirs themselves".split())
+_PEOPLE: Final = wordlist("he she him her his hers himself herself they them their theirs themselves")
 _IMPLICIT: Final = re.compile(
-    r"\b(?:the (?:same|other|second|first|last|previous|next)(?: (?:one|thing|place|time|way|person|guy|book|issue|problem))?|as usual|like before|like last time|"
-    r"(?:the|that|this) (?:problem|issue|thing|one|guy|place|topic|idea|plan)|(?:tell me |any)?more (?:about|on) (?:that|it|this)|else|"
+    r"\b(?:the (?:same|other|second|first|last|previous|next)(?: (?:one|thing|place|time|way|person|guy|book|issue|problem))?|"
+    r"as usual|like before|like last time|(?:the|that|this) (?:problem|issue|thing|one|guy|place|topic|idea|plan)|"
+    r"(?:tell me |any)?more (?:about|on) (?:that|it|this)|else|"
     r"again|earlier|last time|before that|back then|the other day|that time|anymore|any more)\b",
     re.IGNORECASE,
 )
@@ -53,7 +56,9 @@ def _impersonal(token: Token) -> bool:
     verb = token.head
     if verb.lemma_ in ("rain", "snow", "seem", "take"):
         return True
-    return verb.lemma_ == "be" and any(child.dep_ in ("acomp", "attr") and (child.lemma_ in ("time", "cold", "hot", "sunny", "late")) for child in verb.children)
+    return verb.lemma_ == "be" and any(
+        child.dep_ in ("acomp", "attr") and (child.lemma_ in ("time", "cold", "hot", "sunny", "late")) for child in verb.children
+    )
 
 
 def _antecedent_before(token: Token) -> bool:
@@ -70,7 +75,16 @@ def _antecedent_before(token: Token) -> bool:
 
 
 def _person(token: Token) -> bool:
-    return any(child.dep_ == "poss" for child in token.children) or token.lemma_ in ("man", "woman", "boy", "girl", "friend", "guy", "person", "doctor")
+    return any(child.dep_ == "poss" for child in token.children) or token.lemma_ in (
+        "man",
+        "woman",
+        "boy",
+        "girl",
+        "friend",
+        "guy",
+        "person",
+        "doctor",
+    )
 
 
 def _place_before(token: Token) -> bool:

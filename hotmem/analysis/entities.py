@@ -6,16 +6,20 @@ from typing import Final
 
 from spacy.tokens import Doc, Span, Token
 
+from hotmem.analysis.wordlist import wordlist
+
 NAMED: Final = frozenset({"PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "PRODUCT", "WORK_OF_ART"})
 """Entity types of OntoNotes that name something; dates, quantities and nationalities do not."""
 
-_TIMES: Final = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october november december "
-    "today tomorrow yesterday tonight mon tue wed thu fri sat sun jan feb mar apr jun jul aug sep sept oct nov dec am pm".split()
+_TIMES: Final = wordlist(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october "
+    "november december today tomorrow yesterday tonight mon tue wed thu fri sat sun jan feb mar apr jun jul aug sep sept oct nov dec am "
+    "pm"
 )
-_NOT_NAMES: Final = frozenset(
-    "hi hello hey thanks thank ok okay yes yeah yep nope no wow oh ah hmm haha lol omg bye cheers congrats congratulations sorry please sure absolutely "
-    "definitely great awesome cool nice aww yay whoa dear btw idk imo god gosh alexa siri mr mrs ms dr mom dad mum grandma grandpa i im".split()
+_NOT_NAMES: Final = wordlist(
+    "hi hello hey thanks thank ok okay yes yeah yep nope no wow oh ah hmm haha lol omg bye cheers congrats congratulations sorry please "
+    "sure absolutely definitely great awesome cool nice aww yay whoa dear btw idk imo god gosh alexa siri mr mrs ms dr mom dad mum "
+    "grandma grandpa i im"
 )
 _QUOTED: Final = re.compile(r"^\W+|(?:['’]s)?\W*$")
 

@@ -12,9 +12,10 @@ from hotmem.analysis.intent import find_complexity, find_intent
 from hotmem.analysis.layers import choose_layers
 from hotmem.analysis.references import expand
 from hotmem.analysis.time import find_interval
+from hotmem.analysis.wordlist import wordlist
 from hotmem.types import Analysis, Intent
 
-_FIRST_PERSON: Final = frozenset("i me my mine myself we us our ours".split())
+_FIRST_PERSON: Final = wordlist("i me my mine myself we us our ours")
 _TELLING: Final = frozenset({"name", "names", "call", "called", "move", "moved", "show", "amount"})
 """Words that spaCy counts as stop words, but that people ask memories by."""
 

@@ -10,6 +10,7 @@ from typing import Final
 from spacy.tokens import Doc, Token
 
 from hotmem.analysis.entities import find_entities
+from hotmem.analysis.wordlist import wordlist
 
 MOST_TURNS: Final = 10
 """Recent turns looked at (the design's number)."""
@@ -17,21 +18,32 @@ MOST_TURNS: Final = 10
 MOST_TERMS: Final = 3
 """Phrases an utterance is expanded by."""
 
-_ROLE: Final = {"nsubj": 1.0, "nsubjpass": 1.0, "dobj": 0.9, "attr": 0.8, "oprd": 0.8, "appos": 0.8, "ROOT": 0.8, "pobj": 0.7, "conj": 0.7, "dative": 0.7}
+_ROLE: Final = {
+    "nsubj": 1.0,
+    "nsubjpass": 1.0,
+    "dobj": 0.9,
+    "attr": 0.8,
+    "oprd": 0.8,
+    "appos": 0.8,
+    "ROOT": 0.8,
+    "pobj": 0.7,
+    "conj": 0.7,
+    "dative": 0.7,
+}
 _DECAY: Final = 0.6
 _LEAST: Final = 0.12
-_SINGULAR_PEOPLE: Final = frozenset("he she him her his hers himself herself".split())
-_PEOPLE: Final = frozenset("they them their theirs themselves".split())
+_SINGULAR_PEOPLE: Final = wordlist("he she him her his hers himself herself")
+_PEOPLE: Final = wordlist("they them their theirs themselves")
 _PLACES: Final = frozenset({"here", "there"})
-_KIN: Final = frozenset(
-    "sister brother mother father mom dad mum wife husband partner girlfriend boyfriend son daughter friend boss colleague coworker roommate flatmate "
-    "neighbour neighbor cousin aunt uncle grandmother grandfather grandma grandpa niece nephew teacher doctor therapist coach kid child baby dog cat "
-    "woman man girl boy guy lady".split()
+_KIN: Final = wordlist(
+    "sister brother mother father mom dad mum wife husband partner girlfriend boyfriend son daughter friend boss colleague coworker "
+    "roommate flatmate neighbour neighbor cousin aunt uncle grandmother grandfather grandma grandpa niece nephew teacher doctor "
+    "therapist coach kid child baby dog cat woman man girl boy guy lady"
 )
-_EMPTY: Final = frozenset(
-    "thing things stuff lot bit way time times day days week weeks month months year years one ones kind sort something anything everything nothing "
-    "someone anyone everyone morning evening night afternoon today tomorrow yesterday hour hours minute minutes question answer idea guess fun course "
-    "thanks thank problem name names word words people person".split()
+_EMPTY: Final = wordlist(
+    "thing things stuff lot bit way time times day days week weeks month months year years one ones kind sort something anything "
+    "everything nothing someone anyone everyone morning evening night afternoon today tomorrow yesterday hour hours minute minutes "
+    "question answer idea guess fun course thanks thank problem name names word words people person"
 )
 
 

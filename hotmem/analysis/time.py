@@ -54,16 +54,14 @@ SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12
 """Month in which each meteorological season begins, northern hemisphere."""
 
 _NUMBERS: Final = {
-    **{word: n for n, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), 1)},
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
     "a": 1, "an": 1, "a couple of": 2, "couple of": 2, "a few": 3, "few": 3, "several": 3, "fifteen": 15, "twenty": 20, "thirty": 30,
 }  # fmt: skip
 _ORDINALS: Final = {
-    word: n
-    for n, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth".split(),
-        1,
-    )
-}
+    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10,
+    "eleventh": 11, "twelfth": 12, "thirteenth": 13, "fourteenth": 14, "fifteenth": 15, "sixteenth": 16, "seventeenth": 17,
+    "eighteenth": 18, "nineteenth": 19, "twentieth": 20,
+}  # fmt: skip
 _ABBREVIATED: Final = {month[:3]: index for index, month in enumerate(MONTHS, 1)} | {"sept": 9}
 
 _MONTH = rf"(?:{'|'.join(MONTHS)}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
@@ -73,6 +71,7 @@ _COUNT = rf"(?:\d{{1,3}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
 _WHICH = r"(?:last|past|previous|this|current|next|coming|following)"
 _UNIT = r"(?:day|week|month|year|decade)"
 _IN = r"(?:(?:on|in|at|during|over|by|for|since|around|until|till|from|early|late|mid|back)\s+)*(?:the\s+)?"
+_COUNTABLES = r"(?:dollars|euros|pounds|people|miles|metres|meters|words|steps|calories)"
 _NAMED_PARTS = r"(?:morning|afternoon|evening|night)"
 
 
@@ -195,7 +194,7 @@ def _week_of(day: date) -> _Meaning:
 
 
 def _which(match: re.Match[str]) -> str:
-    """ "last", "this", "next" and the like, or "" where none was said."""
+    """The word before a unit or day ("last", "this", "next"), or "" where none was said."""
     return (match.groupdict().get("which") or "").lower()
 
 
@@ -284,7 +283,8 @@ def _season_read(match: re.Match[str], reference: _Reference) -> _Meaning:
 
 
 _NEAR_DAYS: Final = {
-    "today": 0, "tonight": 0, "yesterday": -1, "last night": -1, "tomorrow": 1, "day before yesterday": -2, "day after tomorrow": 2, "other day": None,
+    "today": 0, "tonight": 0, "yesterday": -1, "last night": -1, "tomorrow": 1, "day before yesterday": -2,
+    "day after tomorrow": 2, "other day": None,
 }  # fmt: skip
 
 
@@ -299,7 +299,7 @@ def _relative_unit(match: re.Match[str], reference: _Reference) -> _Meaning:
     step, unit, today = _step(match["which"].lower()), match["unit"].lower(), reference.today
     if unit == "weekend":
         saturday = _week_of(today)[0] + timedelta(days=5)
-        if step < 0 and today.weekday() < 5 or step > 0:
+        if (step < 0 and today.weekday() < 5) or step > 0:
             saturday += timedelta(weeks=step)
         elif step < 0:
             saturday -= timedelta(weeks=1)
@@ -359,7 +359,7 @@ _READINGS: Final[tuple[tuple[re.Pattern[str], _Reading], ...]] = (
     (_pattern(rf"{_IN}(?:(?P<which>{_WHICH})\s+)?(?P<month>(?!may\b|march\b|mar\b|dec\b|sep\b){_MONTH})"), _month_alone),
     (_pattern(r"(?:(?:in|during|by|since|until|early|late|mid|of|from|between)\s+)+(?P<month>may|march)"), _month_alone),
     (_pattern(rf"(?:(?:in|during|by|since|until)\s+)?(?P<which>{_WHICH})\s+(?P<month>may|march)"), _month_alone),
-    (_pattern(rf"{_IN}(?:year\s+)?(?P<year>{_YEAR})(?!\s*(?:dollars|euros|pounds|people|miles|metres|meters|words|steps|calories|[-/:]))"), _year),
+    (_pattern(rf"{_IN}(?:year\s+)?(?P<year>{_YEAR})(?!\s*(?:{_COUNTABLES}|[-/:]))"), _year),
     (_pattern(rf"{_IN}(?:(?P<which>{_WHICH})\s+)(?P<season>{'|'.join(SEASONS)})"), _season_read),
     (_pattern(rf"(?:in|during|over|since)\s+(?:the\s+)?(?P<season>{'|'.join(SEASONS)})(?:\s+(?:of\s+)?(?P<year>{_YEAR}))?"), _season_read),
     (
@@ -376,5 +376,10 @@ _READINGS: Final[tuple[tuple[re.Pattern[str], _Reading], ...]] = (
     (_pattern(rf"in\s+(?:about\s+)?(?P<count>{_COUNT})\s+(?P<unit>{_UNIT})s?(?:'\s+time)?"), _from_now),
     (_pattern(rf"(?P<count>{_COUNT})\s+(?P<unit>{_UNIT})s?\s+from\s+now"), _from_now),
     (_pattern(rf"{_IN}(?P<which>{_WHICH})\s+(?P<count>{_COUNT})\s+(?P<unit>{_UNIT})s?"), _last_units),
-    (_pattern(rf"(?:on|by|until|since)\s+the\s+(?P<day>\d{{1,2}}(?:st|nd|rd|th)|{'|'.join(_ORDINALS)})(?!\s+(?:of|floor|day|time|one|page|{_UNIT}))"), _day_of_month),
+    (
+        _pattern(
+            rf"(?:on|by|until|since)\s+the\s+(?P<day>\d{{1,2}}(?:st|nd|rd|th)|{'|'.join(_ORDINALS)})(?!\s+(?:of|floor|day|time|one|page|{_UNIT}))"
+        ),
+        _day_of_month,
+    ),
 )

@@ -1,7 +1,7 @@
 """A session in its speakers' own words: topics, the sentences that carry it, decisions, open loops.
 
-Sentences are ranked by their turn's closeness to the session's centroid (Radev, Jing and Budzikowska 2000) blended with how much they tell, and taken one
-by one while they add something new.
+Sentences are ranked by their turn's closeness to the session's centroid (Radev, Jing and Budzikowska 2000) blended with how much they
+tell, and taken one by one while they add something new.
 """
 
 import re
@@ -15,6 +15,7 @@ from spacy.tokens import Doc, Span, Token
 
 from hotmem.analysis.entities import find_entities
 from hotmem.analysis.intent import is_chitchat
+from hotmem.analysis.wordlist import wordlist
 from hotmem.models.encoder import Vectors
 from hotmem.types import Role, SessionSummary, SummarySentence, Turn
 
@@ -40,19 +41,26 @@ NAME_BONUS: Final = 1.5
 
 _ROLE_WEIGHT: Final = {Role.USER: 1.0, Role.ASSISTANT: 0.6}
 _DECISION: Final = re.compile(
-    r"\b(?:let['’]?s|we(?:['’]ve)? (?:decided|agreed)|i(?:['’]ve)? decided|i['’]ll|i will|we['’]ll|we will|(?:i['’]?m|i am|we['’]?re|we are) (?:going to|gonna|planning to)|"
+    r"\b(?:let['’]?s|we(?:['’]ve)? (?:decided|agreed)|i(?:['’]ve)? decided|i['’]ll|i will|we['’]ll|we will|"
+    r"(?:i['’]?m|i am|we['’]?re|we are) (?:going to|gonna|planning to)|"
     r"i plan to|we plan to|(?:i|we) settled on|(?:i|we) chose)\b",
     re.IGNORECASE,
 )
-_NO_DECISION: Final = re.compile(r"\b(?:let['’]?s see|i['’]ll (?:be honest|say|bet|let you|see you|talk to you|try)|i will say|going to (?:be (?:honest|fun|great)|say))\b", re.IGNORECASE)
-_OPEN: Final = re.compile(
-    r"\b(?:remind me|(?:i|we) (?:still )?(?:need to|have to|must|ought to|should)|(?:i|we)['’]ve (?:still )?got to|(?:i|we) still (?:need|haven['’]?t|don['’]?t know)|"
-    r"(?:i|we) (?:haven['’]?t|have not) (?:yet )?\w+(?:ed|en|t)\b[^.?!]* yet|don['’]?t forget|to ?do list|not sure (?:yet )?(?:if|whether|what|how|when))\b",
+_NO_DECISION: Final = re.compile(
+    r"\b(?:let['’]?s see|i['’]ll (?:be honest|say|bet|let you|see you|talk to you|try)|i will say|going to (?:be (?:honest|fun|great)|say))\b",
     re.IGNORECASE,
 )
-_EMPTY_TOPICS: Final = frozenset(
-    "thing thank thanks time way lot bit day today week year month kind sort one something anything everything nothing someone anyone everyone people guy idea stuff fun "
-    "hey yeah yes wow haha morning night evening weekend moment question problem course course sure hope life world part hour minute tomorrow yesterday other first next".split()
+_OPEN: Final = re.compile(
+    r"\b(?:remind me|(?:i|we) (?:still )?(?:need to|have to|must|ought to|should)|(?:i|we)['’]ve (?:still )?got to|"
+    r"(?:i|we) still (?:need|haven['’]?t|don['’]?t know)|"
+    r"(?:i|we) (?:haven['’]?t|have not) (?:yet )?\w+(?:ed|en|t)\b[^.?!]* yet|"
+    r"don['’]?t forget|to ?do list|not sure (?:yet )?(?:if|whether|what|how|when))\b",
+    re.IGNORECASE,
+)
+_EMPTY_TOPICS: Final = wordlist(
+    "thing thank thanks time way lot bit day today week year month kind sort one something anything everything nothing someone anyone "
+    "everyone people guy idea stuff fun hey yeah yes wow haha morning night evening weekend moment question problem course course sure "
+    "hope life world part hour minute tomorrow yesterday other first next"
 )
 
 
@@ -83,8 +91,9 @@ def summarise(turns: Sequence[Turn], docs: Sequence[Doc], vectors: Vectors) -> S
         return SessionSummary()
     candidates = _candidates(turns, docs, _centrality(turns, vectors))
     narrative = _spread(candidate for candidate in candidates if not candidate.question)
-    decisions = [one for one in candidates if not one.question and _DECISION.search(one.text) and not _NO_DECISION.search(one.text) and turns[one.turn].role is Role.USER]
-    loops = [one for one in candidates if turns[one.turn].role is Role.USER and (_open(one) or (one.question and _unanswered(one, turns, docs)))]
+    own = [one for one in candidates if turns[one.turn].role is Role.USER]
+    decisions = [one for one in own if _decides(one)]
+    loops = [one for one in own if _open(one) or (one.question and _unanswered(one, turns, docs))]
     return SessionSummary(
         topics=_topics(turns, docs),
         narrative=_told(turns, narrative),
@@ -141,7 +150,7 @@ def _sentences(doc: Doc) -> Iterator[Span]:
 
 
 def _information(sent: Span, words: frozenset[str], spread: Counter[str]) -> float:
-    """How much a sentence tells, 0 to 1: its content words (up to ten), its names and numbers, words that come back in the session, the speaker in it."""
+    """How much a sentence tells, 0 to 1: its content words, names and numbers, words that come back in the session, the speaker in it."""
     named = sum(token.pos_ in ("PROPN", "NUM") for token in sent)
     recurring = sum(spread[word] > 1 for word in words)
     own = any(token.lower_ in ("i", "my", "we", "our") for token in sent)
@@ -149,7 +158,9 @@ def _information(sent: Span, words: frozenset[str], spread: Counter[str]) -> flo
 
 
 def _content(token: Token) -> bool:
-    return token.pos_ in ("NOUN", "PROPN", "VERB", "ADJ", "NUM") and not token.is_stop and token.is_alpha and token.lemma_.lower() not in _EMPTY_TOPICS
+    return (
+        token.pos_ in ("NOUN", "PROPN", "VERB", "ADJ", "NUM") and not token.is_stop and token.is_alpha and token.lemma_.lower() not in _EMPTY_TOPICS
+    )
 
 
 def _cut(sent: Span) -> str:
@@ -186,12 +197,16 @@ def _same(one: _Candidate, other: _Candidate) -> bool:
     return len(one.words & other.words) >= REDUNDANT * max(1, min(len(one.words), len(other.words)))
 
 
+def _decides(candidate: _Candidate) -> bool:
+    return not candidate.question and bool(_DECISION.search(candidate.text)) and not _NO_DECISION.search(candidate.text)
+
+
 def _open(candidate: _Candidate) -> bool:
     return not candidate.question and bool(_OPEN.search(candidate.text))
 
 
 def _unanswered(question: _Candidate, turns: Sequence[Turn], docs: Sequence[Doc]) -> bool:
-    """Whether the question is the last thing its speaker said before the session ended, or the next speaker only asks back or does not know."""
+    """Whether nobody spoke after the question, or the next speaker does not know."""
     following = next((index for index in range(question.turn + 1, len(turns)) if turns[index].role is not turns[question.turn].role), None)
     if following is None:
         return True

@@ -40,13 +40,16 @@ class Clause:
 
 
 _FRAMES: Final = {
-    "want": "want", "wish": "", "hope": "want", "like": "want", "love": "want", "plan": "plan", "intend": "plan", "need": "must", "have": "must", "use": "used", "go": "plan",
+    "want": "want", "wish": "", "hope": "want", "like": "want", "love": "want", "plan": "plan", "intend": "plan",
+    "need": "must", "have": "must", "use": "used", "go": "plan",
     "decide": "plan",
 }  # fmt: skip
 """Verbs that take "to": what they make of the verb they govern."""
 
 _REASONS: Final = frozenset({"because", "since", "cause", "'cause", "cuz", "although", "though", "that", "but", "and", "so", "now"})
-_BELIEVING: Final = frozenset({"think", "guess", "believe", "suppose", "know", "mean", "feel", "realise", "realize", "notice", "remember", "mention", "tell", "say", "figure"})
+_BELIEVING: Final = frozenset(
+    {"think", "guess", "believe", "suppose", "know", "mean", "feel", "realise", "realize", "notice", "remember", "mention", "tell", "say", "figure"}
+)
 _DOUBTING: Final = frozenset({"think", "guess", "believe", "suppose", "feel", "figure"})
 _HEDGES: Final = frozenset({"maybe", "perhaps", "probably", "possibly", "apparently", "supposedly", "might", "may"})
 _UNREAL: Final = frozenset({"would", "'d", "’d", "could", "should", "might", "may", "must", "ought"})
@@ -72,7 +75,12 @@ def _clause(token: Token) -> Clause | None:
     if not helpers and token.dep_ == "conj":
         helpers = [child for child in token.head.children if child.dep_ == "aux" and child.tag_ == "MD"]
     finite = next((child for child in helpers if child.head == token), token)
-    if finite == token and token.tag_ in ("VB", "VBG", "VBN") and token.dep_ != "conj" and not (token.tag_ == "VB" and subject.lower_ in ("i", "we", "they")):
+    if (
+        finite == token
+        and token.tag_ in ("VB", "VBG", "VBN")
+        and token.dep_ != "conj"
+        and not (token.tag_ == "VB" and subject.lower_ in ("i", "we", "they"))
+    ):
         return None
     modals = {child.lower_ for child in helpers if child.tag_ == "MD"}
     if frame == "want" and token.lemma_ in ("like", "love"):
@@ -96,7 +104,12 @@ def _subject(verb: Token) -> Token | None:
     own = [child for child in verb.children if child.dep_ in ("nsubj", "nsubjpass")]
     if own:
         return own[-1]
-    if verb.dep_ == "conj" and verb.head.pos_ in _VERBS and not any(child.dep_ == "expl" for child in verb.children) and verb.tag_ in ("VBP", "VBZ", "VBD"):
+    if (
+        verb.dep_ == "conj"
+        and verb.head.pos_ in _VERBS
+        and not any(child.dep_ == "expl" for child in verb.children)
+        and verb.tag_ in ("VBP", "VBZ", "VBD")
+    ):
         return _subject(verb.head)
     return None
 
@@ -138,7 +151,11 @@ def _asserted(verb: Token) -> bool:
         case "ccomp":
             if verb.i < head.i and not marks and head.lemma_ not in ("say", "ask", "tell"):
                 return True
-            if head.lemma_ in ("remember", "note") and head.tag_ == "VB" and not any(child.dep_ in ("nsubj", "aux", "neg") for child in head.children):
+            if (
+                head.lemma_ in ("remember", "note")
+                and head.tag_ == "VB"
+                and not any(child.dep_ in ("nsubj", "aux", "neg") for child in head.children)
+            ):
                 return True
             first = any(child.dep_ == "nsubj" and child.lower_ in ("i", "we") for child in head.children)
             return head.lemma_ in _BELIEVING and first and not any(child.dep_ == "neg" for child in head.children) and _asserted(head)

@@ -8,6 +8,7 @@ from spacy.tokens import Token
 
 from hotmem.analysis.entities import is_name
 from hotmem.analysis.time import Grain, TimeMention, written
+from hotmem.analysis.wordlist import wordlist
 from hotmem.extraction.clauses import Clause, Tense
 from hotmem.extraction.predicates import Fact, complement, covered, joined, phrase, predicate, timed
 from hotmem.extraction.relations import (
@@ -29,11 +30,14 @@ from hotmem.extraction.relations import (
 from hotmem.extraction.subjects import Subject
 
 _YEARLY: Final = frozenset({"birthday", "anniversary"})
-_EMPTY_ATTRIBUTES: Final = frozenset(
-    "bit lot mess one guy person thing way sucker pleasure joke shame pain idea kind sort type problem deal matter fact choice reason time day week blast bummer "
-    "treat surprise dream delight mix dude hoot lie question favorite favourite fun challenge place part example look relief moment people man woman girl boy".split()
+_EMPTY_ATTRIBUTES: Final = wordlist(
+    "bit lot mess one guy person thing way sucker pleasure joke shame pain idea kind sort type problem deal matter fact choice reason "
+    "time day week blast bummer treat surprise dream delight mix dude hoot lie question favorite favourite fun challenge place part "
+    "example look relief moment people man woman girl boy"
 )
-_AGE: Final = re.compile(r"^(\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-\w+)?)$")
+_AGE: Final = re.compile(
+    r"^(\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-\w+)?)$"
+)
 
 
 def read_copula(clause: Clause, subject: Subject, mentions: Sequence[TimeMention]) -> Iterator[Fact]:

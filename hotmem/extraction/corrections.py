@@ -8,13 +8,17 @@ from typing import Final
 from spacy.tokens import Doc
 
 from hotmem.analysis.time import Grain, find_times, written
+from hotmem.analysis.wordlist import wordlist
 from hotmem.extraction.relations import IS_CALLED, IS_IN, IS_ON
 from hotmem.types import Correction
 
 _VALUE: Final = r"(?:(?:a|an|the|on|in|at|with)\s+)?(?P<{name}>[\w'’-]+(?:\s+(?!not\b|but\b|and\b|it\b|so\b|because\b)[\w'’-]+){{0,3}}?)"
 _RIGHT: Final = _VALUE.format(name="right")
 _WRONG: Final = _VALUE.format(name="wrong")
-_IT: Final = r"(?:it|that|he|she|they|(?:(?:his|her|its|my|their|the)\s+(?:\w+(?:['’]s)?\s+)?name)|(?:my|our|the)\s+\w+(?:\s+\w+)?)(?:['’]s|['’]re|\s+is|\s+was|\s+are)(?:\s+actually)?"
+_IT: Final = (
+    r"(?:it|that|he|she|they|(?:(?:his|her|its|my|their|the)\s+(?:\w+(?:['’]s)?\s+)?name)|(?:my|our|the)\s+\w+(?:\s+\w+)?)"
+    r"(?:['’]s|['’]re|\s+is|\s+was|\s+are)(?:\s+actually)?"
+)
 _NO: Final = r"(?:no|nope|nah|wait|sorry|actually|oh no|oops|well|correction|hold on|i mean)"
 _SAID: Final = r"(?:i\s+(?:said|meant|mean)(?:\s+(?:it['’]s|that))?)"
 _END: Final = r"(?=\s*(?:[.!;,]|$))"
@@ -30,7 +34,9 @@ _PATTERNS: Final = tuple(
         rf"(?:^|(?<=[.!?]\s))(?:{_NO}\W+)+(?:{_IT})\s+(?P<cue>called\s+|named\s+|on\s+|in\s+)(?!not\b){_RIGHT}{_END}",
     )
 )
-_DEMURRALS: Final = frozenset("really true right sure much bad good yet fair easy only funny just too so a an the that this it fun well very great nice".split())
+_DEMURRALS: Final = wordlist(
+    "really true right sure much bad good yet fair easy only funny just too so a an the that this it fun well very great nice"
+)
 _FILLER: Final = re.compile(r"^(?:a|an|the|on|in|at|with|called|named)\s+", re.IGNORECASE)
 
 
@@ -40,14 +46,17 @@ def read_corrections(doc: Doc, said_at: datetime) -> Iterator[Correction]:
     A weekday or date is given as its absolute form, so that it can be compared with a stored one. Where the old value is not named, `wrong` is "" and
     `relation` says which sort of value is meant.
     """
-    if doc.text.rstrip().endswith("?"):
+    text = doc.text
+    if text.rstrip().endswith("?"):
         return
     taken: list[tuple[int, int]] = []
     for pattern in _PATTERNS:
-        for match in pattern.finditer(doc.text):
+        for match in pattern.finditer(text):
             groups = match.groupdict()
             right, wrong = groups["right"], groups.get("wrong") or ""
-            if any(match.start() < stop and start < match.end() for start, stop in taken) or not all(_value(doc, match, name) for name in ("right", "wrong") if groups.get(name)):
+            if any(match.start() < stop and start < match.end() for start, stop in taken) or not all(
+                _value(doc, match, name) for name in ("right", "wrong") if groups.get(name)
+            ):
                 continue
             taken.append(match.span())
             value, dated = _absolute(right, said_at)
@@ -59,7 +68,10 @@ def _value(doc: Doc, match: re.Match[str], name: str) -> bool:
     words = [token for token in doc if match.start(name) <= token.idx < match.end(name)]
     if not words or words[0].lower_ in _DEMURRALS:
         return False
-    return not any(token.pos_ in ("AUX", "PRON", "SCONJ", "INTJ", "ADP", "PART") or (token.tag_ in ("VBD", "VBZ", "VBP", "VBG") and token.i > words[0].i) for token in words)
+    return not any(
+        token.pos_ in ("AUX", "PRON", "SCONJ", "INTJ", "ADP", "PART") or (token.tag_ in ("VBD", "VBZ", "VBP", "VBG") and token.i > words[0].i)
+        for token in words
+    )
 
 
 def _relation(match: re.Match[str], *, dated: bool) -> str:

@@ -51,9 +51,18 @@ _PATTERNS: Final = tuple(
         (rf"(?:my|our)\s+{_THING}{_BE}\s+{_NAME}(?=\s*(?:[.!,]|$))", False),
         (rf"(?:my|our)\s+{_THING}(?:,\s*|\s+)(?:(?:who|which|that)\s+is\s+)?{_CALLED}\s+{_NAME}", True),
         (rf"(?:my|our)\s+{_THING},?\s+{_NAME}", False),
-        (rf"(?:i|we)(?:['’]ve|\s+have)?(?:\s+just)?(?:\s+(?:got|adopted|have|had|own|bought|rescued))?\s+(?:an?|one)\s+{_THING},?\s+(?:(?:who|which|that)\s+is\s+|who['’]s\s+)?{_CALLED}\s+{_NAME}", True),
-        (rf"(?:i|we)(?:['’]ve|\s+have)?(?:\s+got)?\s+(?:an?|one)\s+{_THING}\b[^.?!]{{0,20}}[.,;]?\s+(?:and\s+)?(?:his|her|its|the)\s+name{_BE}\s+{_NAME}", True),
-        (rf"(?:i|we)(?:['’]ve|\s+have)?(?:\s+got)?\s+(?:an?|one)\s+{_THING}[.,;]?\s+(?:and\s+)?(?:he|she|it)(?:\s+is|['’]s)\s+{_CALLED}\s+{_NAME}", True),
+        (
+            rf"(?:i|we)(?:['’]ve|\s+have)?(?:\s+just)?(?:\s+(?:got|adopted|have|had|own|bought|rescued))?\s+(?:an?|one)\s+{_THING},?\s+(?:(?:who|which|that)\s+is\s+|who['’]s\s+)?{_CALLED}\s+{_NAME}",
+            True,
+        ),
+        (
+            rf"(?:i|we)(?:['’]ve|\s+have)?(?:\s+got)?\s+(?:an?|one)\s+{_THING}\b[^.?!]{{0,20}}[.,;]?\s+(?:and\s+)?(?:his|her|its|the)\s+name{_BE}\s+{_NAME}",
+            True,
+        ),
+        (
+            rf"(?:i|we)(?:['’]ve|\s+have)?(?:\s+got)?\s+(?:an?|one)\s+{_THING}[.,;]?\s+(?:and\s+)?(?:he|she|it)(?:\s+is|['’]s)\s+{_CALLED}\s+{_NAME}",
+            True,
+        ),
         (rf"(?:i|we)\s+(?:named|call|called)\s+(?:my|our)\s+{_THING}\s+{_NAME}", False),
         (rf"{_NAME}(?:\s+is|['’]s)\s+(?:my|our)\s+{_THING}(?:['’]s\s+name)?(?=\s*(?:[.!,]|$))", False),
     )
@@ -64,15 +73,16 @@ _WRITTEN_PEOPLE: Final = frozenset({"PERSON", "GPE", "ORG", "", "PRODUCT", "WORK
 def read_namings(doc: Doc) -> Iterator[Naming]:
     """Names given in an utterance; questions and hypotheticals give none."""
     taken: list[tuple[int, int]] = []
+    text = doc.text
     for pattern, sure in _PATTERNS:
-        for match in pattern.finditer(doc.text):
+        for match in pattern.finditer(text):
             thing = (match.groupdict().get("thing") or "").lower()
             name = _checked_name(doc, match.start("name"), match.end("name"), sure=sure, bears=bool(thing))
             if not name or any(match.start() < stop and start < match.end() for start, stop in taken):
                 continue
             if thing and not _nameable(thing):
                 continue
-            if _asked_or_unreal(doc.text, match.start(), match.end()):
+            if _asked_or_unreal(text, match.start(), match.end()):
                 continue
             taken.append(match.span())
             yield Naming(thing, name, match.start(), match.start("name") + len(name) if match.start("name") > match.start() else match.end())
@@ -85,7 +95,9 @@ def owned_thing(thing: str) -> str:
 
 def _nameable(thing: str) -> bool:
     last = thing.split()[-1]
-    return last in NAMEABLE and not any(word in ("is", "was", "and", "of", "with", "in", "that", "who", "to", "has", "have") for word in thing.split())
+    return last in NAMEABLE and not any(
+        word in ("is", "was", "and", "of", "with", "in", "that", "who", "to", "has", "have") for word in thing.split()
+    )
 
 
 def _checked_name(doc: Doc, start: int, stop: int, *, sure: bool, bears: bool) -> str:
@@ -97,7 +109,14 @@ def _checked_name(doc: Doc, start: int, stop: int, *, sure: bool, bears: bool) -
         if token.idx >= stop:
             break
         capital = token.text[:1].isupper() and token.pos_ == "PROPN" and is_name(token) and token.ent_type_ in _WRITTEN_PEOPLE
-        spoken = sure and not words and token.is_alpha and not token.is_stop and len(token) > 1 and (token.pos_ in ("PROPN", "NOUN", "X") or token.text[:1].isupper())
+        spoken = (
+            sure
+            and not words
+            and token.is_alpha
+            and not token.is_stop
+            and len(token) > 1
+            and (token.pos_ in ("PROPN", "NOUN", "X") or token.text[:1].isupper())
+        )
         if not (capital or spoken):
             break
         words.append(token.text)

@@ -7,6 +7,7 @@ from typing import Final
 from spacy.tokens import Token
 
 from hotmem.analysis.time import TimeMention
+from hotmem.analysis.wordlist import wordlist
 from hotmem.extraction.clauses import Clause
 from hotmem.extraction.relations import Relation
 from hotmem.extraction.retelling import UNRESOLVED
@@ -14,11 +15,14 @@ from hotmem.extraction.retelling import UNRESOLVED
 MOST_WORDS: Final = 22
 """Words of a predicate; what is longer is rarely one fact."""
 
-_LEFT_OUT: Final = frozenset({"conj", "cc", "relcl", "advcl", "ccomp", "parataxis", "intj", "mark", "nsubj", "nsubjpass", "expl", "meta", "preconj", "csubj", "dep"})
-_DISCOURSE: Final = frozenset(
-    "actually really just also too honestly basically maybe though so well still now even definitely probably certainly literally obviously currently "
-    "anyway however instead perhaps finally recently already only then fortunately unfortunately luckily sadly hopefully personally absolutely totally "
-    "kinda sorta sort kind like mostly apparently almost right ever much better alot lately of anymore either".split()
+_LEFT_OUT: Final = frozenset(
+    {"conj", "cc", "relcl", "advcl", "ccomp", "parataxis", "intj", "mark", "nsubj", "nsubjpass", "expl", "meta", "preconj", "csubj", "dep"}
+)
+_DISCOURSE: Final = wordlist(
+    "actually really just also too honestly basically maybe though so well still now even definitely probably certainly literally "
+    "obviously currently anyway however instead perhaps finally recently already only then fortunately unfortunately luckily sadly "
+    "hopefully personally absolutely totally kinda sorta sort kind like mostly apparently almost right ever much better alot lately of "
+    "anymore either"
 )
 _PLACES: Final = frozenset({"there", "here"})
 
@@ -57,9 +61,9 @@ def predicate(clause: Clause, *, only: Token | None = None, head: Token | None =
     for verb in dict.fromkeys((clause.finite.head if clause.finite.dep_ in ("aux", "auxpass") else clause.finite, clause.verb)):
         kept.add(verb)
         for child in verb.children:
-            if child.dep_ not in _LEFT_OUT and child.dep_ != "xcomp" and not child.is_punct and not _discourse(child):
-                kept.update(phrase(child))
-            elif child.dep_ == "xcomp" and child != clause.verb and _apart(child, clause):
+            if (child.dep_ not in _LEFT_OUT and child.dep_ != "xcomp" and not child.is_punct and not _discourse(child)) or (
+                child.dep_ == "xcomp" and child != clause.verb and _apart(child, clause)
+            ):
                 kept.update(phrase(child))
     if only is not None and head is not None:
         kept -= set(head.subtree)
@@ -112,7 +116,9 @@ def _joins(token: Token) -> bool:
 def joined(head: Token) -> tuple[Token, ...]:
     """A complement and the ones joined to it by "and" or "or", if all are of its sort."""
     others = [token for token in head.conjuncts if token.i > head.i]
-    if all(token.pos_ in ("NOUN", "PROPN", "X") or token.tag_ == head.tag_ == "VBG" for token in others) and (head.pos_ != "VERB" or head.tag_ == "VBG"):
+    if all(token.pos_ in ("NOUN", "PROPN", "X") or token.tag_ == head.tag_ == "VBG" for token in others) and (
+        head.pos_ != "VERB" or head.tag_ == "VBG"
+    ):
         return (head, *others)
     return (head,)
 
@@ -133,7 +139,9 @@ def complement(verb: Token, slot: str) -> Token | None:
 
 def stands_alone(words: Sequence[Token], mentions: Sequence[TimeMention]) -> bool:
     """Whether a predicate can be understood without its conversation: no pronoun is left open and it is not too long."""
-    if len(words) > MOST_WORDS or (words[-1].pos_ in ("ADP", "DET", "PART", "SCONJ") and words[-1].dep_ != "prt" and not covered(words[-1], mentions)):
+    if len(words) > MOST_WORDS or (
+        words[-1].pos_ in ("ADP", "DET", "PART", "SCONJ") and words[-1].dep_ != "prt" and not covered(words[-1], mentions)
+    ):
         return False
     if any(child.dep_ == "ccomp" and child.i > token.i for token in words if token.pos_ in ("VERB", "AUX") for child in token.children):
         return False
@@ -162,4 +170,8 @@ def _apart(child: Token, clause: Clause) -> bool:
 def _discourse(token: Token) -> bool:
     if token.dep_ == "prep" and token.lower_ == "because":
         return True
-    return token.dep_ in ("advmod", "npadvmod", "intj", "prep") and token.lower_ in _DISCOURSE and not any(child.dep_ == "pobj" for child in token.children)
+    return (
+        token.dep_ in ("advmod", "npadvmod", "intj", "prep")
+        and token.lower_ in _DISCOURSE
+        and not any(child.dep_ == "pobj" for child in token.children)
+    )

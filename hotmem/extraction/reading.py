@@ -44,7 +44,9 @@ def understand(doc: Doc, speaker: str | None, role: Role, said_at: datetime) -> 
         return Understanding(entities=entities)
     name = speaker or ANONYMOUS
     found = [*_named(doc, name), *_stated(doc, name, said_at, entities)]
-    unique = {(statement.subject.casefold(), statement.relation, statement.object.casefold(), statement.negated): statement for statement in reversed(found)}
+    unique = {
+        (statement.subject.casefold(), statement.relation, statement.object.casefold(), statement.negated): statement for statement in reversed(found)
+    }
     statements = sorted(unique.values(), key=lambda statement: (statement.start, statement.stop))
     return Understanding(tuple(statements), tuple(read_corrections(doc, said_at)), entities)
 
@@ -89,9 +91,7 @@ def _since(words: Sequence[Token]) -> bool:
     return any(token.lower_ == "since" for token in words)
 
 
-def _told(
-    clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeMention], speaker: str, entities: Sequence[str]
-) -> Statement | None:
+def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeMention], speaker: str, entities: Sequence[str]) -> Statement | None:
     """The fact as a statement, or None if it cannot stand alone."""
     if not fact.words:
         return None

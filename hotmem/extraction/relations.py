@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from hotmem.analysis.wordlist import wordlist
 from hotmem.types import Category, Kind
 
 
@@ -87,61 +88,69 @@ FREQUENT_ONLY: Final = frozenset({"take", "eat", "drink", "keep", "write", "buil
 """Verbs whose simple present says little: "take", "eat" and "drink" need a frequency or a negation, the others go on now ("is writing a novel")."""
 
 COMPLEMENTS: Final[Mapping[Relation, frozenset[str]]] = {
-    HAS: frozenset(
-        "dog cat puppy kitten rabbit bunny hamster parrot bird fish horse pony goldfish turtle snake lizard chicken goat pet animal guinea pig cow ferret "
-        "son daughter kid child baby boy girl twin brother sister sibling wife husband partner boyfriend girlfriend fiance fiancé fiancée mother father mom dad mum parent "
-        "uncle aunt cousin nephew niece grandson granddaughter grandchild grandmother grandfather grandma grandpa stepson stepdaughter stepbrother stepsister friend roommate flatmate neighbour neighbor family "
-        "house home apartment flat garden cottage farm car truck van bike bicycle motorcycle motorbike scooter boat camper piano guitar violin drum cello ukulele instrument "
-        "job business company shop store bakery restaurant startup degree diploma licence license phd master blog channel podcast band "
-        "appointment interview exam meeting flight wedding surgery operation reservation recital audition tattoo collection telescope camera greenhouse pool studio "
-        "visa passport subscription membership scholarship internship phone laptop tablet".split()
+    HAS: wordlist(
+        "dog cat puppy kitten rabbit bunny hamster parrot bird fish horse pony goldfish turtle snake lizard chicken goat pet animal guinea "
+        "pig cow ferret son daughter kid child baby boy girl twin brother sister sibling wife husband partner boyfriend girlfriend fiance "
+        "fiancé fiancée mother father mom dad mum parent uncle aunt cousin nephew niece grandson granddaughter grandchild grandmother "
+        "grandfather grandma grandpa stepson stepdaughter stepbrother stepsister friend roommate flatmate neighbour neighbor family house "
+        "home apartment flat garden cottage farm car truck van bike bicycle motorcycle motorbike scooter boat camper piano guitar violin "
+        "drum cello ukulele instrument job business company shop store bakery restaurant startup degree diploma licence license phd master "
+        "blog channel podcast band appointment interview exam meeting flight wedding surgery operation reservation recital audition tattoo "
+        "collection telescope camera greenhouse pool studio visa passport subscription membership scholarship internship phone laptop "
+        "tablet"
     ),
-    HAS_CONDITION: frozenset(
-        "diabetes asthma allergy allergies migraine epilepsy arthritis cancer adhd autism depression anxiety dyslexia insomnia eczema celiac coeliac "
-        "hypertension intolerance pacemaker ptsd ocd scoliosis lupus anemia anaemia condition disease disorder".split()
+    HAS_CONDITION: wordlist(
+        "diabetes asthma allergy allergies migraine epilepsy arthritis cancer adhd autism depression anxiety dyslexia insomnia eczema "
+        "celiac coeliac hypertension intolerance pacemaker ptsd ocd scoliosis lupus anemia anaemia condition disease disorder"
     ),
-    CAN: frozenset(
-        "guitar piano violin cello drums bass flute saxophone trumpet ukulele harp clarinet banjo keyboard tennis football soccer basketball volleyball chess golf rugby "
-        "cricket badminton squash baseball hockey softball cards poker orchestra band choir team league english spanish french german italian portuguese russian chinese mandarin "
-        "japanese korean arabic hindi dutch swedish polish turkish greek hebrew language languages instrument".split()
+    CAN: wordlist(
+        "guitar piano violin cello drums bass flute saxophone trumpet ukulele harp clarinet banjo keyboard tennis football soccer "
+        "basketball volleyball chess golf rugby cricket badminton squash baseball hockey softball cards poker orchestra band choir team "
+        "league english spanish french german italian portuguese russian chinese mandarin japanese korean arabic hindi dutch swedish polish "
+        "turkish greek hebrew language languages instrument"
     ),
 }
 """Heads of complements that make the relation worth keeping; "has an idea" and "plays a role" are not."""
 
-EVENTS: Final = frozenset(
-    "move visit go buy adopt get start finish quit leave lose meet graduate marry join win run make read watch see pass book order sell fly travel break "
-    "open launch retire hire fire promote study attend complete sign paint cook bake learn climb plant publish celebrate bury divorce separate grow move "
-    "work live teach play volunteer switch transfer apply enrol enroll drive hike camp donate rescue name give die hurt fracture sprain diagnose born".split()
+EVENTS: Final = wordlist(
+    "move visit go buy adopt get start finish quit leave lose meet graduate marry join win run make read watch see pass book order sell "
+    "fly travel break open launch retire hire fire promote study attend complete sign paint cook bake learn climb plant publish "
+    "celebrate bury divorce separate grow move work live teach play volunteer switch transfer apply enrol enroll drive hike camp donate "
+    "rescue name give die hurt fracture sprain diagnose born"
 )
 """Verbs whose past tense tells an event worth keeping."""
 
-TELLING_EVENTS: Final = frozenset(
-    "move adopt graduate marry join retire visit buy publish win divorce enrol enroll launch climb sell diagnose rescue bury attend travel quit finish run complete".split()
+TELLING_EVENTS: Final = wordlist(
+    "move adopt graduate marry join retire visit buy publish win divorce enrol enroll launch climb sell diagnose rescue bury attend "
+    "travel quit finish run complete"
 )
 """Events worth keeping even when no time is named."""
 
 COPULAR: Final[Mapping[tuple[str, str], Relation]] = {
     ("allergic", "to"): ALLERGIC_TO, ("intolerant", "to"): ALLERGIC_TO, ("afraid", "of"): FEARS, ("scared", "of"): FEARS, ("terrified", "of"): FEARS,
     ("married", "to"): MARRIED_TO, ("engaged", "to"): MARRIED_TO, ("fond", "of"): LIKES, ("interested", "in"): LIKES, ("fan", "of"): LIKES,
-    ("good", "at"): CAN, ("fluent", "in"): CAN, ("obsessed", "with"): LIKES, ("addicted", "to"): LIKES, ("passionate", "about"): LIKES, ("friends", "with"): KNOWS,
+    ("friends", "with"): KNOWS, ("good", "at"): CAN, ("fluent", "in"): CAN, ("obsessed", "with"): LIKES, ("addicted", "to"): LIKES, ("passionate", "about"): LIKES,
     ("born", "in"): BORN_IN, ("raised", "in"): BORN_IN,
 }  # fmt: skip
 """Adjectives and nouns after "be" with their preposition."""
 
-LASTING: Final = frozenset(
-    "vegetarian vegan pescatarian married divorced single engaged widowed retired unemployed pregnant diabetic asthmatic epileptic gay lesbian bisexual trans "
-    "deaf blind colourblind colorblind autistic dyslexic celiac coeliac left-handed jewish muslim catholic christian buddhist hindu atheist adopted "
-    "self-employed freelance bilingual introverted extroverted sober".split()
+LASTING: Final = wordlist(
+    "vegetarian vegan pescatarian married divorced single engaged widowed retired unemployed pregnant diabetic asthmatic epileptic gay "
+    "lesbian bisexual trans deaf blind colourblind colorblind autistic dyslexic celiac coeliac left-handed jewish muslim catholic "
+    "christian buddhist hindu atheist adopted self-employed freelance bilingual introverted extroverted sober"
 )
 """Adjectives after "I am" that say something lasting; "tired" and "happy" do not."""
 
-CREATURES: Final = frozenset(
-    "dog cat puppy kitten rabbit bunny hamster parrot bird fish horse pony goldfish turtle snake lizard pet son daughter kid child baby boy girl twin brother sister wife husband "
-    "partner boyfriend girlfriend fiance fiancé fiancée mother father mom dad mum parent uncle aunt cousin nephew niece grandson granddaughter grandmother grandfather "
-    "grandma grandpa stepson stepdaughter stepbrother stepsister stepmother stepfather friend roommate flatmate neighbour neighbor boss colleague coworker teacher doctor "
-    "therapist coach dentist manager landlord ex".split()
+CREATURES: Final = wordlist(
+    "dog cat puppy kitten rabbit bunny hamster parrot bird fish horse pony goldfish turtle snake lizard pet son daughter kid child baby "
+    "boy girl twin brother sister wife husband partner boyfriend girlfriend fiance fiancé fiancée mother father mom dad mum parent "
+    "uncle aunt cousin nephew niece grandson granddaughter grandmother grandfather grandma grandpa stepson stepdaughter stepbrother "
+    "stepsister stepmother stepfather friend roommate flatmate neighbour neighbor boss colleague coworker teacher doctor therapist "
+    "coach dentist manager landlord ex"
 )
 """Whom people speak of as theirs."""
 
-NAMEABLE: Final = CREATURES | frozenset("boat car company band shop bakery restaurant startup business blog podcast channel farm school team robot bot surname".split())
+NAMEABLE: Final = CREATURES | wordlist(
+    "boat car company band shop bakery restaurant startup business blog podcast channel farm school team robot bot surname"
+)
 """What bears a name."""

@@ -7,18 +7,46 @@ from typing import Final
 from spacy.tokens import Token
 
 from hotmem.analysis.time import TimeMention, written
+from hotmem.analysis.wordlist import wordlist
 
 SELF: Final = frozenset({"i", "me", "myself", "we", "us", "ourselves"})
 OWN: Final = frozenset({"my", "our", "mine", "ours"})
-UNRESOLVED: Final = frozenset(
-    "you your yours yourself he she they it him her them his hers its their theirs himself herself themselves itself this that these those there here one ones "
-    "something anything everything nothing someone anyone everyone somebody anybody nobody thing things stuff lot lots such another other others same what who which whatever so".split()
+UNRESOLVED: Final = wordlist(
+    "you your yours yourself he she they it him her them his hers its their theirs himself herself themselves itself this that these "
+    "those there here one ones something anything everything nothing someone anyone everyone somebody anybody nobody thing things stuff "
+    "lot lots such another other others same what who which whatever so"
 )
 """Words that mean nothing outside their conversation."""
 
 _SIBILANT: Final = re.compile(r"(?:s|x|z|ch|sh|o)$")
-_IRREGULAR: Final = {"have": "has", "'ve": "has", "’ve": "has", "be": "is", "am": "is", "are": "is", "'m": "is", "’m": "is", "'re": "is", "’re": "is", "do": "does", "go": "goes", "were": "was"}
-_SPELT_OUT: Final = {"n't": "not", "n’t": "not", "nt": "not", "'ll": "will", "’ll": "will", "ca": "can", "wo": "will", "na": "to", "gon": "going", "wan": "want", "got": "got"}
+_IRREGULAR: Final = {
+    "have": "has",
+    "'ve": "has",
+    "’ve": "has",
+    "be": "is",
+    "am": "is",
+    "are": "is",
+    "'m": "is",
+    "’m": "is",
+    "'re": "is",
+    "’re": "is",
+    "do": "does",
+    "go": "goes",
+    "were": "was",
+}
+_SPELT_OUT: Final = {
+    "n't": "not",
+    "n’t": "not",
+    "nt": "not",
+    "'ll": "will",
+    "’ll": "will",
+    "ca": "can",
+    "wo": "will",
+    "na": "to",
+    "gon": "going",
+    "wan": "want",
+    "got": "got",
+}
 _MODALS: Final = frozenset({"MD"})
 
 

@@ -6,15 +6,17 @@ from typing import Final
 from spacy.tokens import Token
 
 from hotmem.analysis.entities import is_name
+from hotmem.analysis.wordlist import wordlist
 from hotmem.extraction.relations import CREATURES
 from hotmem.extraction.retelling import OWN, SELF
 
 _SPELLING: Final = {"favorite": "favourite", "color": "colour", "neighbor": "neighbour", "mom": "mum", "roommate": "flatmate"}
 """Variants of one word; the key takes the second, so that both collide."""
 
-_EMPTY: Final = frozenset(
-    "thing point question problem idea guess fault pleasure day turn issue opinion mind life way bad answer heart week weekend morning evening night time "
-    "plan advice understanding experience only whole god goodness thought feeling word bet hope favorite favourite name dream goal part luck".split()
+_EMPTY: Final = wordlist(
+    "thing point question problem idea guess fault pleasure day turn issue opinion mind life way bad answer heart week weekend morning "
+    "evening night time plan advice understanding experience only whole god goodness thought feeling word bet hope favorite favourite "
+    "name dream goal part luck"
 )
 
 
@@ -65,7 +67,11 @@ def resolve(token: Token, speaker: str) -> Subject | None:
         name = next((apposed(child) for child in token.children if child.dep_ == "appos" and is_name(child)), "")
         plural = token.tag_ in ("NNS", "NNPS")
         return Subject(owned, f"{owned} {name}".strip(), token.lemma_.lower(), False, plural, token.left_edge.idx, stop)
-    if is_name(token) and token.ent_type_ not in ("GPE", "LOC", "DATE", "NORP", "LANGUAGE") and not any(child.dep_ in ("det", "poss") for child in token.children):
+    if (
+        is_name(token)
+        and token.ent_type_ not in ("GPE", "LOC", "DATE", "NORP", "LANGUAGE")
+        and not any(child.dep_ in ("det", "poss") for child in token.children)
+    ):
         words = apposed(token)
         return Subject(words, words, "", False, False, token.left_edge.idx, stop)
     if token.ent_type_ == "GPE" and is_name(token) and token.head.lemma_ in ("work", "live", "love", "like", "hate", "study"):

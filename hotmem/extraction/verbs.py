@@ -7,6 +7,7 @@ from spacy.tokens import Token
 
 from hotmem.analysis.entities import is_name
 from hotmem.analysis.time import Grain, TimeMention
+from hotmem.analysis.wordlist import wordlist
 from hotmem.extraction.clauses import Clause, Tense
 from hotmem.extraction.predicates import Fact, complement, joined, phrase, points_there, predicate, timed
 from hotmem.extraction.relations import (
@@ -37,22 +38,51 @@ from hotmem.extraction.relations import (
 )
 from hotmem.extraction.subjects import Subject
 
-_DULL: Final = frozenset(
-    "be do have say tell let try think know make mean feel wonder hope wish believe guess admit ask look see talk sound seem keep happen need want forget "
-    "remember understand agree like love mention add use thank appreciate miss imagine pretend suppose worry care check figure share hear give take put go get come show find keep".split()
+_DULL: Final = wordlist(
+    "be do have say tell let try think know make mean feel wonder hope wish believe guess admit ask look see talk sound seem keep "
+    "happen need want forget remember understand agree like love mention add use thank appreciate miss imagine pretend suppose worry "
+    "care check figure share hear give take put go get come show find keep"
 )
 """Verbs that alone make neither a plan nor a habit; "go" and "get" count with a time or a named place."""
 
-_FREQUENCIES: Final = frozenset("usually always often never regularly daily weekly sometimes rarely everyday normally typically".split())
-_COUNTED: Final = frozenset({"day", "week", "month", "morning", "evening", "night", "weekend", "year", "afternoon", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
-_REPEATED: Final = frozenset({"weekend", "weekday", "morning", "evening", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
-_ABILITIES: Final = frozenset({"swim", "cook", "dance", "sing", "ski", "surf", "bake", "speak", "play", "ride", "knit", "sew", "paint", "draw", "read", "skate", "code"})
+_FREQUENCIES: Final = wordlist("usually always often never regularly daily weekly sometimes rarely everyday normally typically")
+_COUNTED: Final = frozenset(
+    {
+        "day",
+        "week",
+        "month",
+        "morning",
+        "evening",
+        "night",
+        "weekend",
+        "year",
+        "afternoon",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+    }
+)
+_REPEATED: Final = frozenset(
+    {"weekend", "weekday", "morning", "evening", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
+)
+_ABILITIES: Final = frozenset(
+    {"swim", "cook", "dance", "sing", "ski", "surf", "bake", "speak", "play", "ride", "knit", "sew", "paint", "draw", "read", "skate", "code"}
+)
 _SPLIT: Final = frozenset({LIKES, DISLIKES, HAS, CAN, LEARNS, STUDIES, HAS_CONDITION})
-_CONTEXTUAL: Final = frozenset("idea sound way look fact part question answer point story thought attitude enthusiasm picture pic photo song name taste compliment movie book show series game one time day kind".split())
-_THERE_FOR_ALL: Final = frozenset("sea ocean beach outdoors mountain woods forest cold heat snow rain sun countryside city theatre theater cinema opera gym guitar piano violin".split())
+_CONTEXTUAL: Final = wordlist(
+    "idea sound way look fact part question answer point story thought attitude enthusiasm picture pic photo song name taste compliment "
+    "movie book show series game one time day kind"
+)
+_THERE_FOR_ALL: Final = wordlist(
+    "sea ocean beach outdoors mountain woods forest cold heat snow rain sun countryside city theatre theater cinema opera gym guitar piano violin"
+)
 """Nouns that take "the" without meaning one that was spoken of."""
 
-_STRETCHES: Final = frozenset("while time moment year month week day hour minute age bit decade lot ton".split())
+_STRETCHES: Final = wordlist("while time moment year month week day hour minute age bit decade lot ton")
 _JOBS: Final = frozenset({"job", "position", "role", "internship"})
 
 
@@ -91,7 +121,15 @@ def _present(clause: Clause, words: tuple[Token, ...], mention: TimeMention | No
     verb = clause.verb
     progressive = verb.tag_ == "VBG"
     since = any(child.dep_ == "prep" and child.lower_ in ("since", "for") for child in verb.children)
-    if progressive and clause.finite.lemma_ == "be" and not since and mention is not None and not _today(verb, mention) and mention.grain is not Grain.YEAR and not clause.negated:
+    if (
+        progressive
+        and clause.finite.lemma_ == "be"
+        and not since
+        and mention is not None
+        and not _today(verb, mention)
+        and mention.grain is not Grain.YEAR
+        and not clause.negated
+    ):
         if _full(verb, mention, dull=_DULL - {"go", "get", "have", "see", "take"}):
             yield Fact(PLANS_TO, _inner_phrase(clause), words)
         return
@@ -132,7 +170,11 @@ def _tells(relation: Relation, head: Token, clause: Clause) -> bool:
     determiners = {child.lower_ for child in head.children if child.dep_ in ("det", "poss")}
     if relation in (LIKES, DISLIKES, PREFERS):
         definite = "the" in determiners and head.pos_ != "PROPN" and head.lemma_.lower() not in _THERE_FOR_ALL
-        return head.lemma_.lower() not in _CONTEXTUAL and not definite and (head.pos_ != "VERB" or head.lemma_ not in ("hear", "see", "know", "think", "say", "be", "have"))
+        return (
+            head.lemma_.lower() not in _CONTEXTUAL
+            and not definite
+            and (head.pos_ != "VERB" or head.lemma_ not in ("hear", "see", "know", "think", "say", "be", "have"))
+        )
     if relation is WANTS:
         return head.pos_ in ("NOUN", "PROPN") and bool(determiners & {"a", "an"})
     if relation is CAN:
@@ -142,12 +184,12 @@ def _tells(relation: Relation, head: Token, clause: Clause) -> bool:
     if relation is KNOWS:
         return head.pos_ == "PROPN" and is_name(head)
     if relation is WORKS_AT or relation is LIVES_IN:
-        return head.pos_ in ("PROPN", "NOUN") and "the" not in determiners or is_name(head) or relation is WORKS_AT
+        return (head.pos_ in ("PROPN", "NOUN") and "the" not in determiners) or is_name(head) or relation is WORKS_AT
     return True
 
 
 def _possession(clause: Clause) -> Iterator[Fact]:
-    """ "I have a dog and two cats", "I've got asthma": only what is worth keeping."""
+    """What someone has ("a dog and two cats", "asthma"), if it is worth keeping."""
     head = complement(clause.verb, "dobj")
     if head is None or (clause.verb.lemma_ == "get" and clause.verb.lower_ != "got"):
         return
@@ -155,7 +197,11 @@ def _possession(clause: Clause) -> Iterator[Fact]:
         return
     for one in joined(head):
         lemma = one.lemma_.lower()
-        owned = any(child.dep_ in ("det", "nummod", "amod", "poss") and child.lower_ not in ("the", "this", "that", "any") for child in one.children) or one.tag_ == "NNS" or clause.negated
+        owned = (
+            any(child.dep_ in ("det", "nummod", "amod", "poss") and child.lower_ not in ("the", "this", "that", "any") for child in one.children)
+            or one.tag_ == "NNS"
+            or clause.negated
+        )
         if lemma in COMPLEMENTS[HAS_CONDITION] or one.lower_ in COMPLEMENTS[HAS_CONDITION]:
             yield Fact(HAS_CONDITION, phrase(one, split=True), predicate(clause, only=one, head=head))
         elif lemma in COMPLEMENTS[HAS] and owned and not (lemma == "friend" and any(child.dep_ == "relcl" for child in one.children)):
@@ -173,10 +219,13 @@ def _event(clause: Clause, subject: Subject, words: tuple[Token, ...], mention: 
         yield Fact(LIVES_IN, phrase(home, bare=True), words)
         return
     if verb.lemma_ in ("get", "start", "land", "accept") and (job := complement(verb, "dobj")) is not None and job.lemma_ in _JOBS:
-        if (employer := complement(job, "at") or complement(verb, "at")) is not None and is_name(employer):
+        employer = complement(job, "at") or complement(verb, "at")
+        if employer is not None and is_name(employer):
             yield Fact(WORKS_AT, phrase(employer, bare=True), words)
             return
-    lasting = verb.lemma_ in ("live", "work", "study", "grow") and any(is_name(part) for prep in verb.children if prep.dep_ == "prep" for part in prep.children)
+    lasting = verb.lemma_ in ("live", "work", "study", "grow") and any(
+        is_name(part) for prep in verb.children if prep.dep_ == "prep" for part in prep.children
+    )
     telling = verb.lemma_ in TELLING_EVENTS and _full(verb, mention, dull=frozenset())
     if (mention is not None and verb.lemma_ in EVENTS and _full(verb, mention, dull=frozenset())) or telling or lasting:
         yield Fact(DID, _inner_phrase(clause), words)
@@ -184,11 +233,17 @@ def _event(clause: Clause, subject: Subject, words: tuple[Token, ...], mention: 
 
 def _full(verb: Token, mention: TimeMention | None, *, dull: frozenset[str]) -> bool:
     """Whether a verb says enough: it has a complement with a noun, and if dull, a time or a name too."""
-    nouns = [token for token in phrase(verb) if token.pos_ in ("NOUN", "PROPN") and (mention is None or not mention.start <= token.idx < mention.stop)]
+    nouns = [
+        token for token in phrase(verb) if token.pos_ in ("NOUN", "PROPN") and (mention is None or not mention.start <= token.idx < mention.stop)
+    ]
     if verb.lemma_ in dull:
         if any(child.lower_ in ("married", "engaged", "divorced") for child in verb.children):
             return True
-        return bool(nouns) and verb.lemma_ in ("go", "get", "see", "have", "take", "make", "use") and (mention is not None or any(is_name(token) for token in nouns))
+        return (
+            bool(nouns)
+            and verb.lemma_ in ("go", "get", "see", "have", "take", "make", "use")
+            and (mention is not None or any(is_name(token) for token in nouns))
+        )
     return bool(nouns)
 
 
