@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pipecat.frames.frames import TranscriptionFrame, UserStartedSpeakingFrame, UserStoppedSpeakingFrame
+from pipecat.frames.frames import ProposedUserStartedSpeakingFrame, ProposedUserStoppedSpeakingFrame, TranscriptionFrame
 from rich.console import Console
 
 from hotmem import HotMemError, Memory
@@ -61,9 +61,9 @@ async def chat(database: Path, user_id: str, name: str | None, screen: Console, 
 
 async def type_in(line: str, user_id: str, bot: Bot) -> None:
     """Hands the bot a line as a finished turn."""
-    await bot.worker.queue_frame(UserStartedSpeakingFrame())
+    await bot.worker.queue_frame(ProposedUserStartedSpeakingFrame())
     await bot.worker.queue_frame(TranscriptionFrame(line, user_id, datetime.now(UTC).isoformat(), finalized=True))
-    await bot.worker.queue_frame(UserStoppedSpeakingFrame())
+    await bot.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
 
 
 if __name__ == "__main__":

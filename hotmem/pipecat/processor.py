@@ -1,8 +1,9 @@
 """The frame processor: hands the language model what is known, remembers what was said, learns from what was heard."""
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,8 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor, F
 from hotmem.errors import HotMemError
 from hotmem.memory import Memory
 from hotmem.options import Options
-from hotmem.pipecat.context import Question, latest_question, spoken, visible_texts, with_block
+from hotmem.pipecat.context import latest_question, spoken, visible_texts, with_block
+from hotmem.pipecat.exchange import Exchange, answered
 from hotmem.pipecat.outbox import Outbox
 from hotmem.types import ContextBlock, Layer, Role, Turn
 
@@ -28,23 +30,6 @@ PARTING_S: Final = 5.0
 """Seconds that the last writes with the end of the session, and then closing, may take when the pipeline ends."""
 
 log = structlog.get_logger(__name__)
-
-
-@dataclass(slots=True)
-class Exchange:
-    """A question, the search for its block, and what became of both.
-
-    Attributes:
-        question: What the user said.
-        recall: The search; it outlives an interruption of the frame that waits for it.
-        given: The block that was in time for the language model, if any.
-        interrupted: Whether the user broke into the reply.
-    """
-
-    question: Question
-    recall: asyncio.Task[ContextBlock | None]
-    given: ContextBlock | None = None
-    interrupted: bool = False
 
 
 def utc_now() -> datetime:
@@ -111,7 +96,7 @@ class HotMemProcessor(FrameProcessor):
         self._clock = clock
         self._outbox = Outbox(self._failed)
         self._writer: asyncio.Task[None] | None = None
-        self._exchange: Exchange | None = None
+        self._exchanges: deque[Exchange] = deque(maxlen=2)
         self._register_event_handler("on_recalled")
         self._register_event_handler("on_feedback")
 
@@ -136,13 +121,13 @@ class HotMemProcessor(FrameProcessor):
         """Adds memory to contexts, takes note of turns, and passes every frame on."""
         await super().process_frame(frame, direction)
         match frame:
-            case InterruptionFrame() if self._exchange is not None:
-                self._exchange.interrupted = True
+            case InterruptionFrame() if self._exchanges:
+                self._exchanges[-1].interrupted = True
             case LLMContextUserTurnFrame():
                 self._remember(Role.USER, frame.text)
             case LLMContextAssistantTurnFrame():
                 self._remember(Role.ASSISTANT, frame.text)
-                self._learn(frame.text)
+                self._learn(frame)
             case LLMContextFrame() if direction is FrameDirection.DOWNSTREAM:
                 frame = await self._with_memory(frame)
         await self.push_frame(frame, direction)
@@ -176,11 +161,11 @@ class HotMemProcessor(FrameProcessor):
         question = latest_question(frame.context)
         if question is None or self._memory is None:
             return None
-        if self._exchange is None or self._exchange.question != question:
+        if not self._exchanges or self._exchanges[-1].question != question:
             self._drop_search()
             recall = self._recall(self._memory, question.text, visible_texts(frame.context))
-            self._exchange = Exchange(question, self.create_task(recall, "hotmem-recall"))
-        return self._exchange
+            self._exchanges.append(Exchange(question, self.create_task(recall, "hotmem-recall")))
+        return self._exchanges[-1]
 
     async def _recall(self, memory: Memory, text: str, visible: tuple[str, ...]) -> ContextBlock | None:
         started = perf_counter()
@@ -212,12 +197,12 @@ class HotMemProcessor(FrameProcessor):
             return
         self._outbox.put("remember", partial(self._memory.remember, turn))
 
-    def _learn(self, reply: str) -> None:
-        """Notes what was heard of the reply as feedback on the block it was made of."""
-        exchange = self._exchange
-        if self._memory is None or exchange is None or exchange.given is None or not exchange.given.items or not reply.strip():
+    def _learn(self, frame: LLMContextAssistantTurnFrame) -> None:
+        """Notes what was heard of a reply as feedback on the block it was made of."""
+        exchange = answered(self._exchanges, frame.timestamp)
+        if self._memory is None or exchange is None or exchange.given is None or not exchange.given.items or not frame.text.strip():
             return
-        self._outbox.put("feedback", partial(self._feed_back, self._memory, exchange.given, reply, exchange.interrupted))
+        self._outbox.put("feedback", partial(self._feed_back, self._memory, exchange.given, frame.text, exchange.interrupted))
 
     async def _feed_back(self, memory: Memory, block: ContextBlock, reply: str, interrupted: bool) -> None:
         usage = await memory.feedback(block, reply, interrupted=interrupted)
@@ -225,8 +210,8 @@ class HotMemProcessor(FrameProcessor):
 
     def _drop_search(self) -> None:
         """Gives up a search that was still running for an earlier question."""
-        if self._exchange is not None and not self._exchange.recall.done():
-            self._exchange.recall.cancel()
+        if self._exchanges and not self._exchanges[-1].recall.done():
+            self._exchanges[-1].recall.cancel()
 
     async def _part(self) -> None:
         if self._memory is not None:
@@ -234,8 +219,8 @@ class HotMemProcessor(FrameProcessor):
         if self._writer is not None:
             await self.cancel_task(self._writer)
             self._writer = None
-        if self._exchange is not None and not self._exchange.recall.done():
-            await self.cancel_task(self._exchange.recall)
+        for exchange in self._exchanges:
+            await self.cancel_task(exchange.recall)
         if self._owned is not None and self._memory is not None:
             await self._within("close", self._owned.close())
         self._memory = None

@@ -1,0 +1,27 @@
+"""An open memory on a file of its own."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from hotmem import Memory
+from hotmem.models import Encoder, Language
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return tmp_path / "memory.db"
+
+
+@pytest.fixture
+async def memory(database: Path, encoder: Encoder, language: Language) -> AsyncIterator[Memory]:
+    async with Memory.open(database, encoder=encoder, language=language) as opened:
+        yield opened
+
+
+@pytest.fixture
+def shopping_list(database: Path) -> Path:
+    """A file that is no database where one should be."""
+    database.write_text("a shopping list\n" * 200)
+    return database

@@ -1,0 +1,57 @@
+"""Reading a context, and the copy with a block."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from pipecat.processors.aggregators.llm_context import LLMContext, LLMContextMessage, LLMSpecificMessage
+
+from hotmem.pipecat.context import Question, latest_question, spoken, visible_texts, with_block
+
+BLOCK = "<memory>block</memory>"
+
+words = st.text(alphabet="abc \n", max_size=8)
+contents = words | st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": words}), max_size=2)
+standard = st.fixed_dictionaries({"role": st.sampled_from(["user", "assistant", "system", "developer", "tool"]), "content": contents})
+specific = st.builds(LLMSpecificMessage, llm=st.just("google"), message=st.just({"parts": []}))
+messages = st.lists(standard | specific, max_size=12)
+
+
+def roles(context: LLMContext) -> list[str | None]:
+    return [None if isinstance(message, LLMSpecificMessage) else message["role"] for message in context.get_messages()]
+
+
+@given(messages)
+def test_block_stands_right_before_the_latest_user_message_of_a_copy(given_messages: list[LLMContextMessage]) -> None:
+    context = LLMContext(messages=[*given_messages])
+    copy = with_block(context, BLOCK)
+    assert context.get_messages() == given_messages
+    place = copy.get_messages().index({"role": "developer", "content": BLOCK})
+    assert [*copy.get_messages()[:place], *copy.get_messages()[place + 1 :]] == given_messages
+    assert "user" not in roles(copy)[place + 2 :]
+    if "user" in roles(context):
+        assert roles(copy)[place + 1] == "user"
+
+
+@given(messages)
+def test_question_and_visible_texts_are_plain_words(given_messages: list[LLMContextMessage]) -> None:
+    context = LLMContext(messages=[*given_messages])
+    question = latest_question(context)
+    texts = visible_texts(context)
+    assert all(text and text == spoken(text) for text in texts)
+    if question is not None:
+        assert question.number == roles(context).count("user")
+        assert question.text in texts
+
+
+def test_lists_specific_messages_and_images() -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:,"}}
+    asked = {"role": "user", "content": [{"type": "text", "text": "What is  this?"}, image]}
+    context = LLMContext(messages=[LLMSpecificMessage("google", {"thought": "x"}), asked])  # type: ignore[list-item]
+    assert latest_question(context) == Question(number=1, text="What is this?")
+    assert latest_question(LLMContext(messages=[{"role": "user", "content": [image]}])) is None  # type: ignore[list-item]
+    assert latest_question(LLMContext()) is None
+
+
+def test_tools_go_with_the_copy() -> None:
+    context = LLMContext(messages=[{"role": "user", "content": "Hi"}], tool_choice="none")
+    copy = with_block(context, BLOCK)
+    assert (copy.tools, copy.tool_choice) == (context.tools, context.tool_choice)
