@@ -17,9 +17,9 @@ OPSET: Final = 17
 def export(weights: Path, target: Path) -> None:
     """Writes the model at `weights` as int8 ONNX to the file `target`.
 
-    Inputs: `input_ids` and `attention_mask`, int64, (texts, pieces). Output: `last_hidden_state`, float32, (texts, pieces, dimension),
-    unpooled, for the vectors of single word pieces are of use too. Weights are quantised per channel: mean cosine to
-    the float model 0.992, per tensor 0.95.
+    Input: `input_ids`, int64, (texts, pieces), without padding, so there is no mask. Output: `last_hidden_state`, float32,
+    (texts, pieces, dimension), unpooled, for the vectors of single word pieces are of use too. Weights are quantised per channel: mean
+    cosine to the float model 0.992, per tensor 0.95.
     """
     import torch
     from onnxruntime.quantization import QuantType, quantize_dynamic
@@ -30,24 +30,22 @@ def export(weights: Path, target: Path) -> None:
             super().__init__()
             self.transformer = transformer
 
-        def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
-            state: torch.Tensor = self.transformer(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        def forward(self, input_ids: torch.Tensor) -> torch.Tensor:
+            state: torch.Tensor = self.transformer(input_ids=input_ids).last_hidden_state
             return state
 
     transformer = AutoModel.from_pretrained(weights, attn_implementation="eager", local_files_only=True)
-    example = torch.ones((2, 8), dtype=torch.long)
-    names = ["input_ids", "attention_mask", "last_hidden_state"]
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         exact = Path(folder) / "exact.onnx"
         torch.onnx.export(
             LastHiddenState(transformer).eval(),
-            (example, example),
+            (torch.ones((2, 8), dtype=torch.long),),
             str(exact),
             dynamo=False,
             opset_version=OPSET,
-            input_names=names[:2],
-            output_names=names[2:],
-            dynamic_axes={name: {0: "texts", 1: "pieces"} for name in names},
+            input_names=["input_ids"],
+            output_names=["last_hidden_state"],
+            dynamic_axes={name: {0: "texts", 1: "pieces"} for name in ("input_ids", "last_hidden_state")},
         )
         quantize_dynamic(exact, target, weight_type=QuantType.QInt8, per_channel=True)
 

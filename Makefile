@@ -1,0 +1,38 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+EXTRAS := whisper,offline,dev
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint clean
+
+help: ## Shows this list.
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(VENV)/installed ## Makes .venv with everything pinned in constraints.txt.
+
+demo: setup ## Replays two recorded sessions: heard, remembered, recalled.
+	$(BIN)/python -m pipelines.replay --demo
+
+test: lint ## Checks style and types and runs every test.
+	$(BIN)/pytest
+
+lint: setup ## Checks style and types.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+clean: ## Removes .venv, caches and builds; prepared models stay in the user's cache folder.
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/installed: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[$(EXTRAS)]"
+	touch $@
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "HotMem needs Python 3.11 or newer. Name one: make PYTHON=python3.12 ..."; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null \
+		|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq python3-venv; } \
+		|| { echo "This Python cannot make virtual environments. Install them: apt-get install python3-venv"; exit 1; }
+	$(PYTHON) -m venv $(VENV)

