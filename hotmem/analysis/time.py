@@ -61,11 +61,14 @@ _ORDINALS: Final = {
     "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10,
     "eleventh": 11, "twelfth": 12, "thirteenth": 13, "fourteenth": 14, "fifteenth": 15, "sixteenth": 16, "seventeenth": 17,
     "eighteenth": 18, "nineteenth": 19, "twentieth": 20,
+    "twenty-first": 21, "twenty-second": 22, "twenty-third": 23, "twenty-fourth": 24, "twenty-fifth": 25, "twenty-sixth": 26,
+    "twenty-seventh": 27, "twenty-eighth": 28, "twenty-ninth": 29, "thirtieth": 30, "thirty-first": 31,
 }  # fmt: skip
 _ABBREVIATED: Final = {month[:3]: index for index, month in enumerate(MONTHS, 1)} | {"sept": 9}
 
 _MONTH = rf"(?:{'|'.join(MONTHS)}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
-_DAY = rf"(?:\d{{1,2}}(?:st|nd|rd|th)?|{'|'.join(_ORDINALS)})"
+_ORDINAL = "|".join(sorted(_ORDINALS, key=len, reverse=True))
+_DAY = rf"(?:\d{{1,2}}(?:st|nd|rd|th)?|{_ORDINAL})"
 _YEAR = r"(?:19|20)\d\d"
 _COUNT = rf"(?:\d{{1,3}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
 _WHICH = r"(?:last|past|previous|this|current|next|coming|following)"
@@ -377,9 +380,7 @@ _READINGS: Final[tuple[tuple[re.Pattern[str], _Reading], ...]] = (
     (_pattern(rf"(?P<count>{_COUNT})\s+(?P<unit>{_UNIT})s?\s+from\s+now"), _from_now),
     (_pattern(rf"{_IN}(?P<which>{_WHICH})\s+(?P<count>{_COUNT})\s+(?P<unit>{_UNIT})s?"), _last_units),
     (
-        _pattern(
-            rf"(?:on|by|until|since)\s+the\s+(?P<day>\d{{1,2}}(?:st|nd|rd|th)|{'|'.join(_ORDINALS)})(?!\s+(?:of|floor|day|time|one|page|{_UNIT}))"
-        ),
+        _pattern(rf"(?:on|by|until|since)\s+the\s+(?P<day>\d{{1,2}}(?:st|nd|rd|th)|{_ORDINAL})(?!\s+(?:of|floor|day|time|one|page|{_UNIT}))"),
         _day_of_month,
     ),
 )

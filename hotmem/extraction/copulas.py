@@ -47,7 +47,7 @@ def read_copula(clause: Clause, subject: Subject, mentions: Sequence[TimeMention
     if verb.lower_ == "been" and (place := complement(verb, "to")) is not None and place.pos_ == "PROPN":
         yield Fact(DID, phrase(place), words)
         return
-    if clause.tense is not Tense.PRESENT or clause.frame or verb.lower_ == "been":
+    if clause.tense is not Tense.PRESENT or clause.frame or verb.lower_ in ("been", "being"):
         return
     value = complement(verb, "attr") or complement(verb, "acomp")
     if "favourite" in subject.key.split():

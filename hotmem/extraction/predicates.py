@@ -98,11 +98,18 @@ def _members(head: Token) -> Iterator[Token]:
     for child in head.children:
         if child.dep_ in _LEFT_OUT and not _joins(child):
             continue
-        if child.dep_ == "punct" and child.text not in ("-", "'", "$", "%", "#"):
+        if child.dep_ == "punct" and not _within_word(child):
             continue
         if _discourse(child) or (child.dep_ == "appos" and child.pos_ != "PROPN"):
             continue
         yield from _members(child)
+
+
+def _within_word(token: Token) -> bool:
+    """Whether a sign is part of a word or number: the hyphen of "self-care", the dollar of "$5"."""
+    if token.text == "-":
+        return not token.whitespace_ and token.i > 0 and not token.nbor(-1).whitespace_
+    return token.text in ("'", "$", "%", "#")
 
 
 def _joins(token: Token) -> bool:
@@ -170,8 +177,7 @@ def _apart(child: Token, clause: Clause) -> bool:
 def _discourse(token: Token) -> bool:
     if token.dep_ == "prep" and token.lower_ == "because":
         return True
-    return (
-        token.dep_ in ("advmod", "npadvmod", "intj", "prep")
-        and token.lower_ in _DISCOURSE
-        and not any(child.dep_ == "pobj" for child in token.children)
-    )
+    if token.lower_ == "well" and token.head.pos_ not in ("VERB", "AUX"):
+        return False
+    adverbial = token.dep_ in ("advmod", "npadvmod", "intj", "prep") and token.lower_ in _DISCOURSE
+    return adverbial and not any(child.dep_ in ("pobj", "pcomp") for child in token.children)

@@ -80,7 +80,7 @@ def _stated(doc: Doc, speaker: str, said_at: datetime, entities: Sequence[str]) 
         subject = resolve(clause.subject, speaker)
         if subject is None:
             continue
-        mentions = behind if clause.tense is Tense.PAST else before
+        mentions = behind if clause.tense is Tense.PAST or clause.finite.lemma_ == "have" else before
         facts: Iterable[Fact] = read_copula(clause, subject, mentions) if clause.verb.lemma_ == "be" else read_verb(clause, subject, mentions)
         for fact in facts:
             if statement := _told(clause, subject, fact, mentions, speaker, entities):

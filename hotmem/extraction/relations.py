@@ -129,7 +129,8 @@ TELLING_EVENTS: Final = wordlist(
 COPULAR: Final[Mapping[tuple[str, str], Relation]] = {
     ("allergic", "to"): ALLERGIC_TO, ("intolerant", "to"): ALLERGIC_TO, ("afraid", "of"): FEARS, ("scared", "of"): FEARS, ("terrified", "of"): FEARS,
     ("married", "to"): MARRIED_TO, ("engaged", "to"): MARRIED_TO, ("fond", "of"): LIKES, ("interested", "in"): LIKES, ("fan", "of"): LIKES,
-    ("friends", "with"): KNOWS, ("good", "at"): CAN, ("fluent", "in"): CAN, ("obsessed", "with"): LIKES, ("addicted", "to"): LIKES, ("passionate", "about"): LIKES,
+    ("friends", "with"): KNOWS, ("good", "at"): CAN, ("fluent", "in"): CAN, ("obsessed", "with"): LIKES, ("addicted", "to"): LIKES,
+    ("passionate", "about"): LIKES,
     ("born", "in"): BORN_IN, ("raised", "in"): BORN_IN,
 }  # fmt: skip
 """Adjectives and nouns after "be" with their preposition."""

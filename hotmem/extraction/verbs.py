@@ -92,7 +92,8 @@ def read_verb(clause: Clause, subject: Subject, mentions: Sequence[TimeMention])
     mention = timed(words, mentions)
     match clause.frame, clause.tense:
         case "must", Tense.PRESENT:
-            if clause.subject.lower_ == "i" and not clause.negated and _full(clause.verb, mention, dull=_DULL):
+            yet = any(child.lower_ == "yet" for child in clause.finite.children)
+            if clause.subject.lower_ == "i" and not clause.negated and not yet and _full(clause.verb, mention, dull=_DULL):
                 yield Fact(HAS_TO, _inner_phrase(clause), words)
         case "want", Tense.PRESENT:
             if not clause.negated and _full(clause.verb, mention, dull=_DULL):

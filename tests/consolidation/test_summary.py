@@ -1,0 +1,92 @@
+"""Summaries of a session in its speakers' own words."""
+
+from datetime import UTC, datetime, timedelta
+from time import perf_counter
+
+import numpy as np
+
+from hotmem.consolidation.summary import MOST_SENTENCES, MOST_TOPICS, MOST_WORDS, render_summary, summarise
+from hotmem.models import CachedEncoder, Language
+from hotmem.types import Role, SessionSummary, Turn
+
+START = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
+
+SPOKEN = [
+    (Role.USER, "Hi, good morning!"),
+    (Role.ASSISTANT, "Good morning Ana! How are you?"),
+    (Role.USER, "I have been thinking. The old kitchen is falling apart and we want a new one before Christmas."),
+    (Role.ASSISTANT, "A kitchen is a big project. Consider the layout, the budget, the appliances and the light. "
+        "First, measure the room. Second, compare several suppliers. Third, think of storage. Fourth, plan the wiring. Fifth, ask for references."),
+    (Role.USER, "Our budget is eight thousand euros and my sister Marta knows a carpenter in Porto called Rui."),
+    (Role.ASSISTANT, "That sounds wonderful."),
+    (Role.USER, "We decided to take oak for the kitchen because Rui works with oak."),
+    (Role.USER, "I still have to call Rui about the delivery date of the oak."),
+    (Role.ASSISTANT, "I can remind you of that."),
+    (Role.USER, "Do you know whether the permit from the city takes long?"),
+    (Role.ASSISTANT, "I don't know, sorry."),
+    (Role.USER, "Thanks, bye!"),
+]  # fmt: skip
+
+
+def session(spoken: list[tuple[Role, str]]) -> list[Turn]:
+    return [Turn("ana", "monday", role, text, START + timedelta(minutes=at), id=f"t{at}") for at, (role, text) in enumerate(spoken)]
+
+
+def summarised(spoken: list[tuple[Role, str]], language: Language, encoder: CachedEncoder) -> SessionSummary:
+    turns = session(spoken)
+    texts = [turn.text for turn in turns]
+    return summarise(turns, language.parse(texts), encoder.encode(texts))
+
+
+def test_a_session_is_told_in_its_own_words(language: Language, encoder: CachedEncoder) -> None:
+    summary = summarised(SPOKEN, language, encoder)
+    texts = {f"t{at}": text for at, (_, text) in enumerate(SPOKEN)}
+    assert 0 < len(summary.narrative) <= MOST_SENTENCES
+    for sentence in (*summary.narrative, *summary.decisions, *summary.open_loops):
+        assert sentence.text in texts[sentence.turn_id]
+        assert len(sentence.text.split()) <= MOST_WORDS
+    places = [int(sentence.turn_id[1:]) for sentence in summary.narrative]
+    assert places == sorted(places)
+
+
+def test_topics_are_what_the_session_was_about(language: Language, encoder: CachedEncoder) -> None:
+    topics = summarised(SPOKEN, language, encoder).topics
+    assert len(topics) <= MOST_TOPICS
+    assert "Rui" in topics
+    assert any("kitchen" in topic for topic in topics)
+
+
+def test_decisions_and_open_loops_are_found(language: Language, encoder: CachedEncoder) -> None:
+    summary = summarised(SPOKEN, language, encoder)
+    assert [sentence.turn_id for sentence in summary.decisions] == ["t6"]
+    assert [sentence.turn_id for sentence in summary.open_loops] == ["t7", "t9"]
+
+
+def test_greetings_questions_and_long_answers_do_not_carry_it(language: Language, encoder: CachedEncoder) -> None:
+    told = [sentence.turn_id for sentence in summarised(SPOKEN, language, encoder).narrative]
+    assert not {"t0", "t1", "t5", "t9", "t11"} & set(told)
+    assert told.count("t3") <= 1
+
+
+def test_an_empty_session_and_one_of_courtesies_say_nothing(language: Language, encoder: CachedEncoder) -> None:
+    assert summarise([], [], np.zeros((0, 384), dtype=np.float32)) == SessionSummary()
+    assert render_summary(summarised([(Role.USER, "Hello!"), (Role.ASSISTANT, "Hi, how are you?")], language, encoder)) == ""
+
+
+def test_the_rendered_summary_holds_every_sentence(language: Language, encoder: CachedEncoder) -> None:
+    summary = summarised(SPOKEN, language, encoder)
+    text = render_summary(summary)
+    for sentence in (*summary.narrative, *summary.decisions, *summary.open_loops):
+        assert text.count(sentence.text) == 1
+    assert all(topic in text for topic in summary.topics)
+
+
+def test_thirty_turns_take_little_time(language: Language, encoder: CachedEncoder) -> None:
+    turns = session((SPOKEN * 3)[:30])
+    docs, vectors = language.parse([turn.text for turn in turns]), encoder.encode([turn.text for turn in turns])
+    times = []
+    for _ in range(10):
+        start = perf_counter()
+        summarise(turns, docs, vectors)
+        times.append(perf_counter() - start)
+    assert min(times) < 0.02
