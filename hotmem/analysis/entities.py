@@ -18,7 +18,7 @@ _TIMES: Final = wordlist(
 )
 _NOT_NAMES: Final = wordlist(
     "hi hello hey thanks thank ok okay yes yeah yep nope no wow oh ah hmm haha lol omg bye cheers congrats congratulations sorry please "
-    "sure absolutely definitely great awesome cool nice aww yay whoa dear btw idk imo god gosh alexa siri mr mrs ms dr mom dad mum "
+    "sure absolutely definitely great awesome cool nice aww yay whoa dear btw idk imo god gosh alexa siri good well best mr mrs ms dr mom dad mum "
     "grandma grandpa i im"
 )
 _QUOTED: Final = re.compile(r"^\W+|(?:['’]s)?\W*$")

@@ -28,7 +28,7 @@ _PATTERNS: Final = tuple(
     for pattern in (
         rf"(?:\b{_NO}\W+)*\b{_SAID}\s+{_RIGHT}\s*,?\s*(?:and\s+)?not\s+{_WRONG}{_END}",
         rf"(?:\b{_NO}\W+)*\b{_IT}\s+(?:called\s+|named\s+)?(?!not\b){_RIGHT}\s*,?\s*(?:and\s+)?not\s+{_WRONG}{_END}",
-        rf"(?:^|(?<=[.!?]\s))(?:{_NO}\W+)*(?:{_IT}\s+)?not\s+(?:called\s+|named\s+)?{_WRONG}\s*[,.;]\s*(?:but\s+)?(?:{_IT}\s+(?:called\s+|named\s+)?|{_SAID}\s+)?{_RIGHT}{_END}",
+        rf"(?:^|(?<=[.!?]\s))(?:(?:{_NO}\W+)+(?:{_IT}\s+)?)?not\s+(?:called\s+|named\s+)?{_WRONG}\s*[,.;]\s*(?:but\s+)?(?:{_IT}\s+(?:called\s+|named\s+)?|{_SAID}\s+)?{_RIGHT}{_END}",
         rf"^(?:{_NO}\W+)*(?!not\b){_RIGHT}\s*,\s*not\s+{_WRONG}\W*$",
         rf"(?:^|(?<=[.!?]\s))(?:{_NO}\W+)+{_SAID}\s+{_RIGHT}\s*[.!]*\s*$",
         rf"(?:^|(?<=[.!?]\s))(?:{_NO}\W+)+(?:{_IT})\s+(?P<cue>called\s+|named\s+|on\s+|in\s+)(?!not\b){_RIGHT}{_END}",

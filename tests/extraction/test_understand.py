@@ -183,7 +183,14 @@ def test_reads_corrections(language: Language, text: str, wrong: str, right: str
 
 @pytest.mark.parametrize(
     "text",
-    ["That's really fun, not boring", "I said hello to Tom, not to Ana", "No, that's fine.", "Actually it's great!", "Is it Potola, not Paola?"],
+    [
+        "That's really fun, not boring",
+        "It's not the beach, but it's no forest either.",
+        "I said hello to Tom, not to Ana",
+        "No, that's fine.",
+        "Actually it's great!",
+        "Is it Potola, not Paola?",
+    ],
 )
 def test_reads_no_correction_in_remarks(language: Language, text: str) -> None:
     assert read(language, text).corrections == ()
