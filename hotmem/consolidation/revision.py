@@ -24,8 +24,7 @@ def revise(statement: Statement, said_at: datetime, known: Sequence[StoredMemory
     if confirmed:
         return Revision(confirms=confirmed.id)
     if statement.negated:
-        ended = [memory for memory in known if memory.current and plain(memory.object) == plain(statement.object)]
-        return Revision(ends=tuple(memory.id for memory in ended if memory.said_at <= said_at))
+        return Revision(ends=tuple(memory.id for memory in known if memory.said_at <= said_at and _denied(statement, memory)))
     if not statement.single:
         return Revision()
     current = [memory for memory in known if memory.current]
@@ -63,6 +62,11 @@ def amend(correction: Correction, recent: Sequence[StoredMemory]) -> tuple[Store
 def plain(value: str) -> str:
     """A value for comparing: lower case, without articles, possessives and punctuation."""
     return " ".join(re.sub(r"^(?:a|an|the|my|our|his|her|their)\s+", "", value.casefold().strip(" .,!?;:'\"")).split())
+
+
+def _denied(statement: Statement, memory: StoredMemory) -> bool:
+    """Whether a negated statement ends a memory: it names its value, or none ("I don't work there any more")."""
+    return memory.current and not memory.negated and plain(statement.object) in ("", plain(memory.object))
 
 
 def _meant(correction: Correction, memory: StoredMemory) -> bool:
