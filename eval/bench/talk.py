@@ -66,14 +66,14 @@ REPLIES: Final = (
     "Good to know. Shall we talk about {place} again {hour} hours before you leave?",
 )
 QUESTIONS: Final = (
-    "What did {person} give me?",
-    "When did I last go to {place}?",
-    "How much did I pay for {thing}?",
-    "Who {deed}?",
+    "What did {person} give me {time}?",
+    "When did I last go to {place} with {person}?",
+    "How much did I pay for {thing} near {place}?",
+    "Who {deed} {time}?",
     "What did I tell you about {person} and {place}?",
     "Where did I buy {thing}?",
     "Is {person} still moving to {place}?",
-    "How long will the trip to {place} be?",
+    "How long will the trip to {place} with {person} be?",
 )
 
 
@@ -100,9 +100,12 @@ class Talk:
             )
 
     def questions(self, number: int) -> list[str]:
-        """Questions about the same world."""
+        """Distinct questions about the same world, a thousand at most."""
         random = Random(self.seed + 1)
-        return [_said(random, QUESTIONS) for _ in range(number)]
+        asked: dict[str, None] = {}
+        while len(asked) < number:
+            asked[_said(random, QUESTIONS)] = None
+        return list(asked)
 
 
 def _said(random: Random, templates: tuple[str, ...]) -> str:

@@ -106,3 +106,4 @@ def test_invented_talk_repeats_by_seed_and_hardly_within() -> None:
     assert len({turn.text for turn in turns}) > 3000
     assert len({turn.session_id for turn in turns}) == 4000 / SESSION_TURNS
     assert Talk().questions(5) == Talk().questions(5)
+    assert len(set(Talk().questions(1000))) == 1000
