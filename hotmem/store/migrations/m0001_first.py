@@ -1,7 +1,8 @@
 """Version 1: users, sessions, turns, passages, memories, entities, summaries, their word indexes, use and pending work.
 
 Times are microseconds since 1970 in UTC. A passage, memory or summary without a vector is waiting to be embedded. The vector
-indexes are made by `hotmem.store.vectors`, because their dimension is the encoder's.
+indexes are made by `hotmem.store.vectors`, because their dimension is the encoder's. Row numbers are never given twice
+(AUTOINCREMENT): work begun for a row that is forgotten meanwhile must not end in a later one, still less in another user's.
 """
 
 from hotmem.store.driver import Connection, complete_statement
@@ -9,10 +10,10 @@ from hotmem.store.driver import Connection, complete_statement
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
-CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE users (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE);
 
 CREATE TABLE sessions (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     user INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
     name TEXT NOT NULL,
     started_at INTEGER NOT NULL,
@@ -25,7 +26,7 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_due ON sessions (summary_due, touched_at) WHERE summary_due > 0;
 
 CREATE TABLE turns (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     user INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
     session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
     name TEXT NOT NULL,
@@ -45,7 +46,7 @@ CREATE TABLE speakers (
 ) WITHOUT ROWID;
 
 CREATE TABLE passages (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     user INTEGER NOT NULL,
     session INTEGER NOT NULL,
     turn INTEGER NOT NULL REFERENCES turns ON DELETE CASCADE,
@@ -59,7 +60,7 @@ CREATE INDEX passages_of_turn ON passages (turn);
 CREATE INDEX passages_waiting ON passages (id) WHERE vector IS NULL;
 
 CREATE TABLE memories (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     user INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
     name TEXT NOT NULL UNIQUE,
     text TEXT NOT NULL,
