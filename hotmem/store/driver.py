@@ -57,7 +57,6 @@ def connect(path: Path, *, read_only: bool = False) -> Connection:
             conn.execute("PRAGMA secure_delete = ON")
             conn.execute("PRAGMA temp_store = MEMORY")
             if not read_only:
-                conn.execute("PRAGMA journal_mode = WAL")
                 conn.execute("PRAGMA synchronous = FULL")
         except BaseException:
             conn.close()

@@ -16,7 +16,7 @@ APPLICATION_ID: Final = 0x484D454D
 
 
 def migrate(conn: Connection, path: Path) -> None:
-    """Brings the file to the newest schema.
+    """Brings the file to the newest schema; one that cannot be used is left byte for byte as it is.
 
     Raises:
         StoreUnusable: If the file is another program's database.
@@ -28,6 +28,7 @@ def migrate(conn: Connection, path: Path) -> None:
         raise StoreUnusable(f"{path} is another program's database. Open another file; this one was left as it was.")
     if version > len(STEPS):
         raise StoreTooNew(f"{path} has schema {version}, this HotMem knows up to {len(STEPS)}. Update HotMem: pip install -U pipecat-hotmem.")
+    conn.execute("PRAGMA journal_mode = WAL")
     for number in range(version, len(STEPS)):
         conn.execute("BEGIN IMMEDIATE")
         try:
