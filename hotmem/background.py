@@ -132,7 +132,7 @@ class Background:
             return False
         turns = await self._store.session_turns(session)
         summary = await asyncio.to_thread(self._summary, turns)
-        await self._store.put_summary(session, len(turns), summary, render_summary(summary))
+        await self._store.put_summary(session, turns, summary, render_summary(summary))
         return True
 
     def _summary(self, turns: Sequence[Turn]) -> SessionSummary:

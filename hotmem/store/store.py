@@ -171,9 +171,9 @@ class Store:
         """A session whose summary is due."""
         return await self._db.read(summaries.due, now, idle_s)
 
-    async def put_summary(self, session: int, turns_seen: int, summary: SessionSummary, text: str) -> None:
-        """Stores a session's summary, unless its turns changed since they were read."""
-        await self._db.write(summaries.put, session, turns_seen, summary, text)
+    async def put_summary(self, session: int, seen: Sequence[Turn], summary: SessionSummary, text: str) -> None:
+        """Stores a session's summary, unless its turns changed since they were seen."""
+        await self._db.write(summaries.put, session, seen, summary, text)
 
     async def summary(self, user: UserKey, session_id: str) -> SessionSummary | None:
         """A session's summary, or None while there is none."""

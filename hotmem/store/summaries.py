@@ -1,12 +1,14 @@
 """Session summaries: one per session, replaced when the session has grown."""
 
 import json
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
 from hotmem.store.driver import Connection
 from hotmem.store.times import to_stored
-from hotmem.types import SessionSummary, SummarySentence, UserKey
+from hotmem.store.turns import of_session as turns_of_session
+from hotmem.types import SessionSummary, SummarySentence, Turn, UserKey
 
 WHEN_IDLE: Final = 1
 WHEN_ENDED: Final = 2
@@ -35,27 +37,28 @@ def due(conn: Connection, now: datetime, idle_s: float) -> int | None:
     return None if row is None else int(row[0])
 
 
-def put(conn: Connection, session: int, turns_seen: int, summary: SessionSummary, text: str) -> None:
-    """Stores the summary of a session, unless turns came or went since it was read; then it stays due.
+def put(conn: Connection, session: int, seen: Sequence[Turn], summary: SessionSummary, text: str) -> None:
+    """Stores the summary of a session, unless turns came or went since they were `seen`; then it stays due.
 
     The words of all its turns go into the index beside the summary's, so that a session is found by what was said in it.
     """
-    row = conn.execute("SELECT user, (SELECT count(*) FROM turns WHERE session = s.id) FROM sessions s WHERE id = ?", (session,)).fetchone()
-    if row is None or row[1] != turns_seen:
+    row = conn.execute("SELECT user FROM sessions WHERE id = ?", (session,)).fetchone()
+    held = turns_of_session(conn, session)
+    if row is None or [turn for _, turn in held] != list(seen):
         return
     user = row[0]
     conn.execute("DELETE FROM summaries WHERE id = ?", (session,))
     conn.execute("UPDATE sessions SET summary_due = 0 WHERE id = ?", (session,))
     conn.execute("INSERT INTO summaries (id, user, topics, text) VALUES (?, ?, ?, ?)", (session, user, json.dumps(summary.topics), text))
-    turns = dict(conn.execute("SELECT name, id FROM turns WHERE session = ?", (session,)))
+    turns = {turn.id: key for key, turn in held}
     for part in PARTS:
         for place, sentence in enumerate(getattr(summary, part)):
             conn.execute(
                 "INSERT INTO summary_sentences (summary, part, place, text, turn) VALUES (?, ?, ?, ?, ?)",
                 (session, part, place, sentence.text, turns[sentence.turn_id]),
             )
-    said = [row[0] for row in conn.execute("SELECT text FROM turns WHERE session = ? ORDER BY id", (session,))]
-    conn.execute("INSERT INTO summary_words (rowid, owner, text, said) VALUES (?, ?, ?, ?)", (session, f"u{user}", text, "\n".join(said)))
+    said = "\n".join(turn.text for turn in seen)
+    conn.execute("INSERT INTO summary_words (rowid, owner, text, said) VALUES (?, ?, ?, ?)", (session, f"u{user}", text, said))
 
 
 def of_session(conn: Connection, user: UserKey, session_name: str) -> SessionSummary | None:
