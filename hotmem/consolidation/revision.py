@@ -19,17 +19,13 @@ def revise(statement: Statement, said_at: datetime, known: Sequence[StoredMemory
         said_at: When it was said, UTC.
         known: Memories of the same subject and relation, latest first.
     """
-    same = [memory for memory in known if plain(memory.object) == plain(statement.object) and memory.negated == statement.negated]
-    confirmed = next((memory for memory in same if memory.current), None)
+    confirmed = next((memory for memory in known if memory.current and _same(statement, memory)), None)
     if confirmed:
         return Revision(confirms=confirmed.id)
-    if statement.negated:
-        return Revision(ends=tuple(memory.id for memory in known if memory.said_at <= said_at and _denied(statement, memory)))
-    if not statement.single:
-        return Revision()
-    current = [memory for memory in known if memory.current]
-    later = [memory.said_at for memory in current if memory.said_at > said_at]
-    return Revision(ends=tuple(memory.id for memory in current if memory.said_at <= said_at), valid_until=min(later, default=None))
+    contrary = [memory for memory in known if _contrary(statement, memory)]
+    later = [memory.said_at for memory in contrary if memory.said_at > said_at]
+    ends = tuple(memory.id for memory in contrary if memory.current and memory.said_at <= said_at)
+    return Revision(ends=ends, valid_until=min(later, default=None))
 
 
 def amend(correction: Correction, recent: Sequence[StoredMemory]) -> tuple[StoredMemory, Statement] | None:
@@ -67,6 +63,17 @@ def plain(value: str) -> str:
 def _denied(statement: Statement, memory: StoredMemory) -> bool:
     """Whether a negated statement ends a memory: it names its value, or none ("I don't work there any more")."""
     return memory.current and not memory.negated and plain(statement.object) in ("", plain(memory.object))
+
+
+def _same(statement: Statement, memory: StoredMemory) -> bool:
+    return memory.negated == statement.negated and plain(memory.object) == plain(statement.object)
+
+
+def _contrary(statement: Statement, memory: StoredMemory) -> bool:
+    """Whether both cannot hold at once: one denies the other, or a relation of one value has another."""
+    if memory.negated != statement.negated:
+        return plain(memory.object) == plain(statement.object)
+    return statement.single and not statement.negated and plain(memory.object) != plain(statement.object)
 
 
 def _meant(correction: Correction, memory: StoredMemory) -> bool:
