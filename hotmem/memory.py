@@ -278,9 +278,9 @@ class Memory:
             return Forgotten(0, 0, 0)
         removed = await store.forget(
             user,
-            memory_id=memory_id,
-            entity=entity,
-            session_id=session_id,
+            memory_id=None if memory_id is None else checked_id(memory_id, "memory_id"),
+            entity=None if entity is None else clean(entity),
+            session_id=None if session_id is None else checked_id(session_id, "session_id"),
             after=None if after is None else aware(after, "after"),
             before=None if before is None else aware(before, "before"),
             everything=everything,

@@ -91,13 +91,16 @@ def aware(moment: datetime, name: str) -> datetime:
     """The moment in UTC.
 
     Raises:
-        InvalidInput: If it is not a datetime or carries no time zone.
+        InvalidInput: If it is not a datetime, carries no time zone or lies outside the years that UTC can express.
     """
     if not isinstance(moment, datetime):
         raise InvalidInput(f"{name} is {type(moment).__name__}, not a datetime. Pass datetime.now(timezone.utc).")
     if moment.utcoffset() is None:
         raise InvalidInput(f"{name} has no time zone. Pass datetime.now(timezone.utc) or add tzinfo.")
-    return moment.astimezone(UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError as error:
+        raise InvalidInput(f"{name} lies outside the years 1 to 9999 in UTC. Pass a time within them.") from error
 
 
 @dataclass(frozen=True, slots=True)
