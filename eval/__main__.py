@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from eval import train
 from eval.bench import latency
 from eval.datasets import LOADERS, Dataset
 from eval.report import figures, show
@@ -56,6 +57,36 @@ def evaluate(
     if as_json:
         totals = {"conversations": len(outcomes), "turns": turns, "skipped": skipped, "ingest_s": round(ingest_s, 1), "seconds": round(seconds, 1)}
         print(json.dumps({"dataset": dataset, "budget": budget} | totals | figures(found)))
+
+
+@app.command("train")
+def fit(
+    data: Annotated[list[str], typer.Argument(help="DATASET=PATH, one or more.")],
+    out: Annotated[Path | None, typer.Option(help="File for the coefficients; shown otherwise.")] = None,
+    step: Annotated[int, typer.Option(help="Take every n-th conversation of LongMemEval, which has one a question.", min=1)] = 6,
+    jobs: Annotated[int, typer.Option(help="Processes the conversations are spread over.", min=1)] = 2,
+    cache: Annotated[Path | None, typer.Option(help="Folder that keeps embeddings and parses for later runs; a run alone otherwise.")] = None,
+) -> None:
+    """Fits the relevance model on every second conversation and says how it does on the others."""
+    console = Console(stderr=True)
+    samples: dict[str, list[train.Sample]] = {}
+    with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
+        folder = cache or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, _, path in (entry.partition("=") for entry in data):
+            if name not in tuple(Dataset) or not path:
+                raise typer.BadParameter(f"use DATASET=PATH with one of {', '.join(Dataset)}", param_hint="DATA")
+            taken = islice(LOADERS[Dataset(name)](Path(path)), 0, None, step if name == Dataset.LONGMEMEVAL else 1)
+            samples[name] = train.collect(list(taken), jobs, folder, console, name)
+    model = train.fitted(samples)
+    for name, part in samples.items():
+        held = train.quality(model, part)
+        console.print(f"{name}: {held.candidates:,} held-out candidates, AUC {held.auc:.3f}, calibration error {held.calibration_error:.4f}")
+    text = train.written(model, list(samples))
+    if out:
+        out.write_text(text + "\n", encoding="utf-8")
+    else:
+        print(text)
 
 
 @bench.command("latency")

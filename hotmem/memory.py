@@ -111,6 +111,11 @@ class Memory:
         await background.close()
         await store.close()
 
+    @property
+    def reader(self) -> Reader:
+        """The live parts of the read path, for measuring it stage by stage."""
+        return self._open()[1]
+
     async def remember(self, turn: Turn) -> bool:
         """Keeps a turn word for word. Durable on return; what it says is understood in the background.
 
