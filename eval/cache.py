@@ -8,15 +8,20 @@ of a run share. Questions are asked without it, so their times are true.
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
+from typing import Final
 
 import numpy as np
 from spacy.tokens import Doc
 
 from hotmem.models.encoder import Encoder, Vectors
 from hotmem.models.language import Language
+
+RECENT: Final = 512
+"""Parses held in memory: a turn is read for its facts, and soon after for its session's summary."""
 
 
 class Shelf:
@@ -79,10 +84,15 @@ class ShelvedLanguage(Language):
         self._language = language
         self._shelf = shelf
         self._vocabulary = language.parse([""])[0].vocab
+        self._recent = lru_cache(RECENT)(self._kept)
 
     def parse(self, texts: Sequence[str]) -> list[Doc]:
         """One parsed document a text, in order."""
-        return [Doc(self._vocabulary).from_bytes(value) for value in self._shelf.values("parse", texts, self._serialised)]
+        return [self._recent(text) for text in texts]
+
+    def _kept(self, text: str) -> Doc:
+        (value,) = self._shelf.values("parse", [text], self._serialised)
+        return Doc(self._vocabulary).from_bytes(value)
 
     def _serialised(self, texts: list[str]) -> list[bytes]:
         return [doc.to_bytes(exclude=["tensor"]) for doc in self._language.parse(texts)]
