@@ -267,7 +267,7 @@ class Revision:
 
     Attributes:
         confirms: The memory that it says again, or None.
-        ends: Memories that stop being true with it.
+        ends: Memories that stop, or by what is known now stopped, being true with it.
         valid_until: When the statement itself stopped being true, if a later one is known already.
     """
 

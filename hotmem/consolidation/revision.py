@@ -24,8 +24,8 @@ def revise(statement: Statement, said_at: datetime, known: Sequence[StoredMemory
         return Revision(confirms=confirmed.id)
     contrary = [memory for memory in known if _contrary(statement, memory)]
     later = [memory.said_at for memory in contrary if memory.said_at > said_at]
-    ends = tuple(memory.id for memory in contrary if memory.current and memory.said_at <= said_at)
-    return Revision(ends=ends, valid_until=min(later, default=None))
+    ended = [memory for memory in contrary if memory.said_at <= said_at and (memory.valid_until is None or memory.valid_until > said_at)]
+    return Revision(ends=tuple(memory.id for memory in ended), valid_until=min(later, default=None))
 
 
 def amend(correction: Correction, recent: Sequence[StoredMemory]) -> tuple[StoredMemory, Statement] | None:
