@@ -4,8 +4,12 @@ import os
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
+from collections.abc import AsyncIterator
+from pathlib import Path
+
 import pytest
 
+from hotmem import Memory
 from hotmem.models import CachedEncoder, Language, TokenCounter, load_encoder, load_language
 from hotmem.options import ModelOptions
 
@@ -34,3 +38,16 @@ def language() -> Language:
 def tokens(model_options: ModelOptions) -> TokenCounter:
     """tiktoken's count in the default encoding."""
     return TokenCounter.load(model_options.encoding, model_options.cache_dir)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """Where a test's memory file is, or will be."""
+    return tmp_path / "memory.db"
+
+
+@pytest.fixture
+async def memory(database: Path, encoder: CachedEncoder, language: Language) -> AsyncIterator[Memory]:
+    """An open, empty memory."""
+    async with Memory.open(database, encoder=encoder, language=language) as opened:
+        yield opened

@@ -1,0 +1,254 @@
+"""The public calls, as a bot makes them."""
+
+import inspect
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+import hotmem
+from hotmem import HotMemError, InvalidInput, Layer, Memory, MemoryClosed, Options, Role, Weights
+from hotmem.models import CachedEncoder, Language
+from hotmem.options import BackgroundOptions, LearningOptions, RecallOptions
+from hotmem.transfer import imported
+from hotmem.types import START_WEIGHTS, Forgotten, LayerOutcome
+from tests.conversation import START, said
+
+LATER = START + timedelta(days=3)
+
+
+async def test_what_was_said_on_monday_is_known_on_thursday(memory: Memory) -> None:
+    assert await memory.remember(said("My dog is called Potola.", name="first"))
+    assert await memory.end_session(user_id="ana", session_id="monday")
+    await memory.settle()
+
+    block = await memory.recall("What's my dog called?", user_id="ana", session_id="thursday", at=LATER, max_tokens=1000)
+
+    assert 0 < block.tokens <= 1000
+    assert any("Potola" in item.text for item in block.items)
+    for item in block.items:
+        assert item.text in block.text
+        assert item.turn_ids == ("first",)
+        assert item.mark in ("high", "medium", "low")
+        assert item.layer in item.layers
+        assert 0 <= item.relevance <= 1 and 0 <= item.confidence <= 1
+    assert (block.user_id, block.session_id, block.query, block.at) == ("ana", "thursday", "What's my dog called?", LATER)
+
+
+async def test_the_trace_tells_how_the_block_came_about(memory: Memory) -> None:
+    await memory.remember(said("My dog is called Potola."))
+    await memory.settle()
+    trace = (await memory.recall("What's my dog called?", user_id="ana", at=LATER)).trace
+    assert trace.analysis is not None and trace.analysis.needs_memory
+    assert [report.layer for report in trace.layers] == list(Layer)
+    assert {report.layer for report in trace.layers if report.outcome is LayerOutcome.ANSWERED} == set(trace.analysis.layers)
+    assert list(trace.stages) == ["analysis", "layers", "evidence", "context"]
+    assert all(ms >= 0 for ms in trace.stages.values())
+    assert trace.candidates > 0 and trace.weights == START_WEIGHTS and trace.reason
+
+
+async def test_words_are_found_before_the_background_work_is_done(memory: Memory) -> None:
+    await memory.remember(said("The code of the garage door is 4711."))
+    block = await memory.recall("What is the code of the garage door?", user_id="ana", at=LATER)
+    assert "4711" in block.text
+
+
+async def test_the_same_turn_is_remembered_once(memory: Memory) -> None:
+    turn = said("I bought an aubergine.", name="one")
+    assert await memory.remember(turn)
+    assert not await memory.remember(turn)
+    lines = [line async for line in memory.export("ana")]
+    assert len(lines) == 1
+    with pytest.raises(InvalidInput, match="id of its own"):
+        await memory.remember(said("I bought a pumpkin.", name="one"))
+    assert await memory.remember(said("I bought a pumpkin.", name="one", user="ben")), "another user's ids are another matter"
+
+
+async def test_the_latest_words_win_whatever_the_order_they_are_told_in(memory: Memory) -> None:
+    day = 24 * 60
+    await memory.remember(said("I live in Lisbon.", minutes=20 * day, session="third"))
+    await memory.remember(said("I live in Porto.", minutes=0, session="first"))
+    await memory.remember(said("I live in Braga.", minutes=10 * day, session="second"))
+    await memory.settle()
+
+    held = {known.object: known for known in await memory.memories("ana", past=True)}
+    assert [known.object for known in await memory.memories("ana")] == ["Lisbon"]
+    assert held["Braga"].valid_until == START + timedelta(days=20)
+    assert held["Porto"].valid_until == START + timedelta(days=10)
+    ordered = [json.loads(line)["text"] async for line in memory.export("ana")]
+    assert ordered == ["I live in Lisbon.", "I live in Porto.", "I live in Braga."], "an export keeps the order of remembering"
+
+
+async def test_a_correction_is_known_at_once(memory: Memory) -> None:
+    await memory.remember(said("My dog is called Paola."))
+    await memory.settle()
+    await memory.remember(said("No, I said Potola, not Paola.", minutes=1))
+    await memory.settle()
+    current = [known.text for known in await memory.memories("ana")]
+    assert any("Potola" in text for text in current)
+    assert not any("Paola" in text for text in current)
+    assert any("Paola" in known.text and not known.current for known in await memory.memories("ana", past=True))
+
+
+async def test_an_ended_session_is_summarised_and_again_when_it_has_grown(memory: Memory) -> None:
+    await memory.remember(said("We decided to take oak for the kitchen because Rui works with oak."))
+    await memory.settle()
+    assert await memory.summary(user_id="ana", session_id="monday") is None
+    assert await memory.end_session(user_id="ana", session_id="monday")
+    await memory.settle()
+    first = await memory.summary(user_id="ana", session_id="monday")
+    assert first is not None and "oak" in " ".join(sentence.text for sentence in (*first.narrative, *first.decisions))
+
+    await memory.remember(said("We decided to paint the bathroom green because Marta likes green.", minutes=1))
+    await memory.end_session(user_id="ana", session_id="monday")
+    await memory.settle()
+    second = await memory.summary(user_id="ana", session_id="monday")
+    assert second is not None and "green" in " ".join(sentence.text for sentence in (*second.narrative, *second.decisions))
+
+
+async def test_an_unknown_session_cannot_be_ended(memory: Memory) -> None:
+    assert not await memory.end_session(user_id="nobody", session_id="monday")
+    await memory.remember(said("Hello there."))
+    assert not await memory.end_session(user_id="ana", session_id="tuesday")
+    assert await memory.summary(user_id="nobody", session_id="monday") is None
+
+
+async def test_idle_sessions_and_those_a_crash_left_open_are_summarised(database: Path, encoder: CachedEncoder, language: Language) -> None:
+    async with Memory.open(database, encoder=encoder, language=language) as memory:
+        await memory.remember(said("We decided to take oak for the kitchen because Rui works with oak."))
+        await memory.settle()
+        assert await memory.summary(user_id="ana", session_id="monday") is None
+    idle = Options(background=BackgroundOptions(idle_s=0.0))
+    async with Memory.open(database, idle, encoder=encoder, language=language) as memory:
+        await memory.settle()
+        assert await memory.summary(user_id="ana", session_id="monday") is not None
+
+
+async def test_use_moves_the_weights_and_they_outlive_the_program(database: Path, encoder: CachedEncoder, language: Language) -> None:
+    async with Memory.open(database, encoder=encoder, language=language) as memory:
+        assert await memory.weights("ana") == START_WEIGHTS
+        await memory.remember(said("My dog is called Potola.", name="dog"))
+        await memory.remember(said("My sister lives in Braga.", name="sister", minutes=1))
+        await memory.settle()
+        block = await memory.recall("What's my dog called?", user_id="ana", at=LATER)
+        usage = await memory.feedback(block, reply="She's called Potola!", interrupted=False)
+        assert usage.block_id == block.id and len(usage.uses) == len(block.items)
+        assert [use.item for use in usage.uses] == list(block.items)
+        assert usage.used and 0 < usage.precision <= 1 and not usage.interrupted
+        assert usage.weights != START_WEIGHTS
+        asked = {report.layer for report in block.trace.layers if report.outcome is LayerOutcome.ANSWERED}
+        assert all(usage.weights[layer] == START_WEIGHTS[layer] for layer in Layer if layer not in asked)
+        again = await memory.feedback(block, reply="She's called Potola!")
+        assert again.weights == usage.weights, "the same reply teaches once"
+    async with Memory.open(database, encoder=encoder, language=language) as memory:
+        assert await memory.weights("ana") == usage.weights
+        assert await memory.weights("ben") == START_WEIGHTS
+        assert (await memory.recall("What's my dog called?", user_id="ana", at=LATER)).trace.weights == usage.weights
+
+
+async def test_a_reply_that_was_not_heard_teaches_nothing(memory: Memory) -> None:
+    await memory.remember(said("My dog is called Potola."))
+    await memory.settle()
+    block = await memory.recall("What's my dog called?", user_id="ana", at=LATER)
+    usage = await memory.feedback(block, reply="", interrupted=True)
+    assert not usage.used and usage.interrupted and usage.precision == 0
+    assert usage.weights == START_WEIGHTS
+
+
+@pytest.mark.parametrize("learning", [LearningOptions(adaptive=False), LearningOptions(analytics=False)])
+async def test_learning_and_recording_can_be_switched_off_apart(
+    learning: LearningOptions, database: Path, encoder: CachedEncoder, language: Language
+) -> None:
+    async with Memory.open(database, Options(learning=learning), encoder=encoder, language=language) as memory:
+        await memory.remember(said("My dog is called Potola."))
+        await memory.settle()
+        block = await memory.recall("What's my dog called?", user_id="ana", at=LATER)
+        usage = await memory.feedback(block, reply="She's called Potola!")
+        assert (usage.weights == START_WEIGHTS) is not learning.adaptive
+        questions = [line async for line in memory.export("ana") if json.loads(line)["type"] == "question"]
+        assert bool(questions) is learning.analytics
+
+
+async def test_only_the_layers_of_the_options_are_asked(database: Path, encoder: CachedEncoder, language: Language) -> None:
+    options = Options(recall=RecallOptions(layers=(Layer.FACTS,)))
+    async with Memory.open(database, options, encoder=encoder, language=language) as memory:
+        await memory.remember(said("My dog is called Potola."))
+        await memory.settle()
+        block = await memory.recall("What's my dog called?", user_id="ana", at=LATER)
+    assert [report.layer for report in block.trace.layers] == [Layer.FACTS]
+    assert "Potola" in block.text
+
+
+async def test_an_export_can_be_imported_again(memory: Memory, tmp_path: Path, encoder: CachedEncoder, language: Language) -> None:
+    turns = [
+        said("My dog is called Potola.", name="dog"),
+        said('"Quoted", ünïcode 🐕\nand a second line', role=Role.ASSISTANT, speaker=None, minutes=1.5, name="reply"),
+    ]
+    for turn in turns:
+        await memory.remember(turn)
+    await memory.settle()
+    block = await memory.recall("What's my dog called?", user_id="ana", session_id="monday", at=LATER)
+    await memory.feedback(block, reply="She's called Potola!")
+    file = tmp_path / "sessions.jsonl"
+    lines = [line async for line in memory.export("ana")]
+    file.write_text("\n".join(lines), encoding="utf-8")
+
+    assert list(imported(file)) == turns
+    question = json.loads(lines[-1])
+    assert (question["type"], question["text"], question["evidence"]) == ("question", "What's my dog called?", ["dog"])
+    async with Memory.open(tmp_path / "second.db", encoder=encoder, language=language) as second:
+        for turn in imported(file):
+            await second.remember(turn)
+        assert [line async for line in second.export("ana")] == lines[: len(turns)]
+
+
+async def test_who_is_unknown_has_no_memory(memory: Memory) -> None:
+    assert [line async for line in memory.export("nobody")] == []
+    assert await memory.memories("nobody") == []
+    assert await memory.weights("nobody") == START_WEIGHTS
+    assert await memory.forget(user_id="nobody", everything=True) == Forgotten(0, 0, 0)
+
+
+async def test_what_is_not_ready_in_time_is_left_out(memory: Memory) -> None:
+    await memory.remember(said("My dog is called Potola."))
+    await memory.settle()
+    block = await memory.recall("What's my dog called?", user_id="ana", at=LATER, deadline_ms=0)
+    assert (block.text, block.tokens, block.items) == ("", 0, ())
+    assert "time" in block.trace.reason
+
+
+async def test_a_closed_memory_says_so(database: Path, encoder: CachedEncoder, language: Language) -> None:
+    memory = Memory.open(database, encoder=encoder, language=language)
+    with pytest.raises(MemoryClosed, match="async with Memory.open"):
+        await memory.remember(said("Too early."))
+    async with memory:
+        await memory.start()
+        assert await memory.remember(said("Just right."))
+    await memory.close()
+    with pytest.raises(MemoryClosed):
+        await memory.recall("Too late?", user_id="ana")
+    async with memory:
+        assert not (await memory.recall("Too late?", user_id="ben")).items
+
+
+async def test_two_memories_share_one_file(memory: Memory, encoder: CachedEncoder, language: Language) -> None:
+    async with Memory.open(memory.path, encoder=encoder, language=language) as other:
+        await memory.remember(said("My dog is called Potola."))
+        await memory.settle()
+        assert "Potola" in (await other.recall("What's my dog called?", user_id="ana", at=LATER)).text
+
+
+def test_every_public_name_is_there_and_documented() -> None:
+    for name in hotmem.__all__:
+        value = getattr(hotmem, name)
+        assert name == "__version__" or inspect.getdoc(value), name
+    public = [value for name, value in vars(Memory).items() if not name.startswith("_") and callable(value)]
+    assert all(inspect.getdoc(value) for value in public)
+    errors = [value for value in vars(hotmem).values() if isinstance(value, type) and issubclass(value, Exception)]
+    assert len(errors) >= 11 and all(issubclass(error, HotMemError) for error in errors)
+
+
+def test_weights_are_read_by_layer() -> None:
+    weights = Weights.from_dict({Layer.VERBATIM: 0.7})
+    assert weights.as_dict() == {Layer.FACTS: 1.0, Layer.SESSIONS: 0.8, Layer.SEMANTIC: 0.6, Layer.VERBATIM: 0.7}
