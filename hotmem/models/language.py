@@ -1,5 +1,6 @@
 """spaCy's English model: loaded once in a process, used from any thread."""
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -30,17 +31,29 @@ PACKAGE_SHA256: Final = {
 _loading = Lock()
 
 
+PARSES_KEPT: Final = 256
+"""Parses kept, some 20 KB each: an utterance is parsed as a question, again as a turn, and once more with its session."""
+
+
 class Language:
-    """Parsed English: tags, lemmas, dependencies, named entities."""
+    """Parsed English: tags, lemmas, dependencies, named entities. The last parses are kept; a document is never changed."""
 
     def __init__(self, pipeline: "Pipeline") -> None:
         self._pipeline = pipeline
         self._one_at_a_time = Lock()
+        self._kept: OrderedDict[str, Doc] = OrderedDict()
 
     def parse(self, texts: Sequence[str]) -> "list[Doc]":
-        """One parsed document per text, in order; blocking and thread-safe. About 5 ms per 15 words."""
+        """One parsed document per text, in order; blocking and thread-safe. About 5 ms per 15 words that were not parsed lately."""
         with self._one_at_a_time:
-            return list(self._pipeline.pipe(texts))
+            missing = [text for text in dict.fromkeys(texts) if text not in self._kept]
+            found = dict(zip(missing, self._pipeline.pipe(missing), strict=True)) | {text: self._kept[text] for text in texts if text in self._kept}
+            self._kept.update(found)
+            for text in found:
+                self._kept.move_to_end(text)
+            while len(self._kept) > PARSES_KEPT:
+                self._kept.popitem(last=False)
+            return [found[text] for text in texts]
 
 
 def load_language() -> Language:
