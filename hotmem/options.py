@@ -22,7 +22,7 @@ class RecallOptions:
         deadline_ms: Milliseconds the layers have; what is late is left out. None waits for all.
         max_facts: Facts in a block at most.
         semantic_threshold: Least calibrated relevance, 0 to 1, of an item that only meaning found.
-        verbatim_window: Characters of the turn shown on each side of a quoted phrase, 0 to 1000.
+        verbatim_window: Characters of the turn shown on each side of a passage, 0 to 1000.
         symbols: Marks as coloured circles instead of words.
         layers: The layers there are.
         choose_layers: Whether the analysis chooses among them; otherwise all are asked.
@@ -32,7 +32,7 @@ class RecallOptions:
     deadline_ms: float | None = None
     max_facts: int = 5
     semantic_threshold: float = 0.02
-    verbatim_window: int = 80
+    verbatim_window: int = 0
     symbols: bool = False
     layers: tuple[Layer, ...] = tuple(Layer)
     choose_layers: bool = True

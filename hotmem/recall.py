@@ -116,7 +116,7 @@ async def retrieve(reader: Reader, request: Request, user: UserKey | None, watch
     watch.lap("analysis")
     hits, reports = await ask(reader.layers, query, watch.until(LAYERS_SHARE))
     watch.lap("layers")
-    candidates = await _evidence(reader.store, query, hits, watch)
+    candidates = await _evidence(reader, query, hits, watch)
     watch.lap("evidence")
     return Retrieved(query, profile, reports, unseen(candidates, request.visible, query))
 
@@ -145,12 +145,16 @@ async def _stranger() -> Profile:
     return Profile()
 
 
-async def _evidence(store: Store, query: Query, hits: Sequence[Hit], watch: Stopwatch) -> list[Candidate]:
+async def _evidence(reader: Reader, query: Query, hits: Sequence[Hit], watch: Stopwatch) -> list[Candidate]:
     """Loads what was hit, and the neighbours of passages."""
     pool = pooled(hits)
     keys = {kind: [key for hit_kind, key in pool if hit_kind is kind] for kind in EvidenceKind}
     loaded = await asyncio.gather(
-        *(store.evidence(query.user, kind, found, reach=NEIGHBOURS, until=watch.until()) for kind, found in keys.items() if found)
+        *(
+            reader.store.evidence(query.user, kind, found, reach=NEIGHBOURS, window=reader.options.verbatim_window, until=watch.until())
+            for kind, found in keys.items()
+            if found
+        )
     )
     return [candidate for evidence in loaded for candidate in fused(pool, evidence)]
 

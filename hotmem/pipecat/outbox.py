@@ -27,11 +27,6 @@ class Outbox:
         """Adds a write; returns at once."""
         self._writes.put_nowait(Write(name, run))
 
-    @property
-    def waiting(self) -> int:
-        """Writes not yet begun."""
-        return self._writes.qsize()
-
     async def run(self) -> None:
         """Does the writes until cancelled."""
         while True:

@@ -23,8 +23,8 @@ from hotmem.pipecat.exchange import Exchange, answered
 from hotmem.pipecat.outbox import Outbox
 from hotmem.types import ContextBlock, Layer, Role, Turn
 
-LAYERS_SHARE: Final = 0.7
-"""Share of the deadline the layers may use; the rest is for fusion and rendering, so that a late layer costs its hits and not the block."""
+MEMORY_SHARE: Final = 0.95
+"""Share of the deadline the memory is told, so that a block of what was ready by then still arrives in time."""
 
 PARTING_S: Final = 5.0
 """Seconds that the last writes with the end of the session, and then closing, may take when the pipeline ends."""
@@ -176,7 +176,7 @@ class HotMemProcessor(FrameProcessor):
                 session_id=self.session_id,
                 at=self._clock(),
                 max_tokens=self._max_tokens,
-                deadline_ms=self._deadline_ms * LAYERS_SHARE,
+                deadline_ms=self._deadline_ms * MEMORY_SHARE,
                 visible=visible,
             )
         except Exception as error:

@@ -11,30 +11,39 @@ from hotmem.types import Evidence, EvidenceKind, Role, UserKey, Vector
 SEPARATOR = "\x00"
 
 
-def passages(conn: Connection, user: UserKey, keys: Sequence[int], reach: int) -> list[Evidence]:
-    """The passages and those at most `reach` places before or after them in their session."""
+def passages(conn: Connection, user: UserKey, keys: Sequence[int], reach: int, window: int) -> list[Evidence]:
+    """The passages and those at most `reach` places before or after them in their session.
+
+    Args:
+        conn: A connection.
+        user: Whose rows.
+        keys: Row numbers of passages.
+        reach: Places before and after.
+        window: Characters of the turn on each side of a passage that are shown with it, in whole words.
+    """
     rows = conn.execute(
         f"""WITH wanted AS (SELECT session, position FROM passages WHERE user = ? AND id IN ({_marks(keys)}))
             SELECT p.id, substr(t.text, p.start + 1, p.stop - p.start), t.speaker, t.role, s.name, s.id, p.position, t.name, t.id,
                 t.spoken_at, p.vector,
                 (SELECT min(m.valid_until) FROM sources x JOIN memories m ON m.id = x.memory
-                 WHERE x.turn = t.id AND x.start < p.stop AND x.stop > p.start)
+                 WHERE x.turn = t.id AND x.start < p.stop AND x.stop > p.start),
+                substr(t.text, max(p.start - ?, 0) + 1, min(p.start, ?)), substr(t.text, p.stop + 1, ?)
             FROM passages p JOIN turns t ON t.id = p.turn JOIN sessions s ON s.id = p.session
             WHERE p.id IN (SELECT n.id FROM wanted w JOIN passages n
                            ON n.session = w.session AND n.position BETWEEN w.position - ? AND w.position + ?)
             ORDER BY p.session, p.position""",
-        (user, *keys, reach, reach),
+        (user, *keys, window, window, window, reach, reach),
     ).fetchall()
     vectors = _vectors([row[10] for row in rows])
     found: list[Evidence] = []
     for row, vector in zip(rows, vectors, strict=True):
-        key, text, speaker, role, session_name, session, position, turn_name, turn, spoken_at, _, valid_until = row
+        key, text, speaker, role, session_name, session, position, turn_name, turn, spoken_at, _, valid_until, left, right = row
         before = found[-1] if found else None
         found.append(
             Evidence(
                 kind=EvidenceKind.PASSAGE,
                 key=key,
-                text=text,
+                text=_widened(text, left, right, window),
                 speaker=speaker,
                 role=Role(role),
                 session_id=session_name,
@@ -116,6 +125,13 @@ def summaries(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evid
         )
         for row, vector in zip(rows, _vectors([row[4] for row in rows]), strict=True)
     ]
+
+
+def _widened(text: str, left: str, right: str, window: int) -> str:
+    """A passage with the whole words of what stands on its left and right."""
+    before = left if len(left) < window else left.partition(" ")[2]
+    after = right if len(right) < window else right.rpartition(" ")[0]
+    return f"{before}{text}{after}".strip()
 
 
 def _marks(keys: Sequence[Any]) -> str:

@@ -116,14 +116,16 @@ class Store:
         """
         return await self._db.read_until(until, memories.named, user, names, limit)
 
-    async def evidence(self, user: UserKey, kind: EvidenceKind, keys: Sequence[int], *, reach: int = 0, until: float | None = None) -> list[Evidence]:
-        """The evidence of these rows; for passages also those at most `reach` places away in their session.
+    async def evidence(
+        self, user: UserKey, kind: EvidenceKind, keys: Sequence[int], *, reach: int = 0, window: int = 0, until: float | None = None
+    ) -> list[Evidence]:
+        """The evidence of these rows; for passages also those at most `reach` places away in their session, with `window` characters around.
 
         Raises:
             DeadlineExceeded: If `time.monotonic()` passed `until`.
         """
         if kind is EvidenceKind.PASSAGE:
-            return await self._db.read_until(until, evidence.passages, user, keys, reach)
+            return await self._db.read_until(until, evidence.passages, user, keys, reach, window)
         load = evidence.memories if kind is EvidenceKind.MEMORY else evidence.summaries
         return await self._db.read_until(until, load, user, keys)
 
