@@ -92,7 +92,7 @@ def fit(
 @bench.command("latency")
 def bench_latency(
     turns: Annotated[int, typer.Option(help="Turns of the one user in the store.", min=100)] = 10_000,
-    questions: Annotated[int, typer.Option(help="Distinct questions asked.", min=10, max=900)] = 300,
+    questions: Annotated[int, typer.Option(help="Distinct questions asked, and turns remembered one at a time.", min=10, max=900)] = 300,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
 ) -> None:
     """Measures recall() with its stages, remember(), and the encoder beside sentence-transformers."""

@@ -30,9 +30,6 @@ from hotmem.models.weights import MODEL
 from hotmem.options import RecallOptions
 from hotmem.types import ContextBlock, Turn
 
-SPOKEN: Final = 200
-"""Turns remembered one at a time on the full store."""
-
 WARM_UP: Final = 10
 """First questions, which are not counted: models and pages are still being loaded."""
 
@@ -99,14 +96,15 @@ def measure(turns: int, questions: int, console: Console) -> Latency:
 
     Args:
         turns: Turns of the one user.
-        questions: Questions counted.
+        questions: Questions counted, and turns remembered one at a time on the full store.
         console: Where the progress bar goes.
     """
     talk = Talk()
     asked = talk.questions(WARM_UP + questions)
     encoder = compared(OnnxEncoder.load(), SentenceTransformerEncoder(MODEL), asked)
     with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console) as progress:
-        return asyncio.run(_measure(list(talk.turns(turns + SPOKEN)), asked, encoder, progress))
+        spoken = list(talk.turns(turns + questions))
+        return asyncio.run(_measure(spoken[:turns], spoken[turns:], asked, encoder, progress))
 
 
 def compared(ours: Encoder, theirs: Encoder, texts: Sequence[str]) -> EncoderComparison:
@@ -145,8 +143,7 @@ def figures(result: Latency) -> dict[str, Any]:
     return asdict(result)
 
 
-async def _measure(turns: Sequence[Turn], asked: Sequence[str], encoder: EncoderComparison, progress: Progress) -> Latency:
-    history, spoken = turns[:-SPOKEN], turns[-SPOKEN:]
+async def _measure(history: Sequence[Turn], spoken: Sequence[Turn], asked: Sequence[str], encoder: EncoderComparison, progress: Progress) -> Latency:
     bulk_ms: list[float] = []
     spoken_ms: list[float] = []
     options = Options(recall=RecallOptions(choose_layers=False))
