@@ -1,0 +1,50 @@
+"""The data between the stages, in the order of the path. Everything here is immutable.
+
+Turn → Understanding → SessionSummary                                       (write path)
+utterance → Analysis → Query → Hit → Evidence → Item → ContextBlock         (read path)
+reply → Usage → Weights                                                     (feedback path)
+"""
+
+from hotmem.types.block import ContextBlock, Item, ItemUse, LayerReport, Trace, Usage
+from hotmem.types.reading import START_WEIGHTS, Analysis, Evidence, Hit, Interval, Profile, Query, Weights
+from hotmem.types.vocabulary import Category, Complexity, EvidenceKind, Intent, Kind, Layer, LayerOutcome, Mark, Role, UsageKind, UserKey, Vector
+from hotmem.types.writing import Correction, Forgotten, Revision, SessionSummary, Statement, StoredMemory, SummarySentence, Turn, Understanding, aware
+
+__all__ = [
+    "START_WEIGHTS",
+    "Analysis",
+    "Category",
+    "Complexity",
+    "ContextBlock",
+    "Correction",
+    "Evidence",
+    "EvidenceKind",
+    "Forgotten",
+    "Hit",
+    "Intent",
+    "Interval",
+    "Item",
+    "ItemUse",
+    "Kind",
+    "Layer",
+    "LayerOutcome",
+    "LayerReport",
+    "Mark",
+    "Profile",
+    "Query",
+    "Revision",
+    "Role",
+    "SessionSummary",
+    "Statement",
+    "StoredMemory",
+    "SummarySentence",
+    "Trace",
+    "Turn",
+    "Understanding",
+    "Usage",
+    "UsageKind",
+    "UserKey",
+    "Vector",
+    "Weights",
+    "aware",
+]

@@ -1,0 +1,189 @@
+"""The data of the read path up to the ranking: an utterance, its analysis, what the layers find."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, Self
+
+from hotmem.types.vocabulary import Complexity, EvidenceKind, Intent, Layer, Role, UserKey, Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A span of time in UTC: `start` belongs to it, `end` does not."""
+
+    start: datetime
+    end: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What an utterance is after.
+
+    Attributes:
+        intent: What it asks for.
+        complexity: How much of the memory it needs.
+        terms: Its content words, lower case, in order, once each.
+        entities: Names in it, as written.
+        time: The time it speaks of, or None.
+        ambiguous: Words in it that point elsewhere ("that", "she", "again").
+        expansion: Words from the recent turns that those may stand for.
+        first_person: Whether it asks about the user ("my", "I").
+        needs_memory: False for utterances that no memory can help.
+        layers: The layers worth asking.
+    """
+
+    intent: Intent
+    complexity: Complexity
+    terms: tuple[str, ...]
+    entities: tuple[str, ...]
+    time: Interval | None
+    ambiguous: tuple[str, ...]
+    expansion: tuple[str, ...]
+    first_person: bool
+    needs_memory: bool
+    layers: tuple[Layer, ...]
+
+    def asking(self, layers: tuple[Layer, ...]) -> Self:
+        """The same analysis with other layers to ask."""
+        return replace(self, layers=layers)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """An analysed utterance, ready for the layers.
+
+    Attributes:
+        text: The utterance.
+        user: The user's number in the store.
+        session_id: The session it was said in, or None.
+        at: When it was said, UTC.
+        analysis: What it is after.
+        speakers: Names of those who spoke in the user's sessions.
+        vector: Its embedding, that of its expansion with it.
+    """
+
+    text: str
+    user: UserKey
+    session_id: str | None
+    at: datetime
+    analysis: Analysis
+    speakers: tuple[str, ...]
+    vector: Vector
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """What it is about: its content words and what its pointing words may stand for."""
+        return (*self.analysis.terms, *self.analysis.expansion)
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The words to search for: its topics without the speakers' names.
+
+        A speaker's turns hardly name the speaker, the other one's do; who spoke is weighed apart.
+        """
+        names = {word for speaker in self.speakers for word in speaker.casefold().split()}
+        return tuple(term for term in self.topics if term.casefold() not in names) or self.topics
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One candidate from one layer, before fusion.
+
+    Attributes:
+        layer: Who found it.
+        kind: Which table `key` belongs to.
+        key: Row number of the evidence.
+        score: The layer's own score; larger is better, comparable within one layer and kind only.
+    """
+
+    layer: Layer
+    kind: EvidenceKind
+    key: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A stored statement as the ranking sees it: a passage of a turn, a memory or a summary.
+
+    Attributes:
+        kind: What it is.
+        key: Its row number.
+        text: The words, as they would be shown.
+        speaker: Who said it, if known.
+        role: The speaker's role; None for a summary.
+        session_id: The session it belongs to.
+        session: The session's row number.
+        position: Place among the session's passages; -1 for memories and summaries.
+        turn_ids: The turns it comes from.
+        turns: Row numbers of those turns.
+        said_at: When it was said, UTC.
+        vector: Its embedding, or None while that is still being made.
+        memory_id: The memory's id, for memories.
+        hedged: Whether it was said with doubt.
+        changes: Whether it is of a sort that changes with time (a job, not a birthday).
+        confirmations: How often it was said again.
+        valid_until: When it stopped being true, if it did.
+        after_question: Whether the passage before it, by another speaker, asks something.
+    """
+
+    kind: EvidenceKind
+    key: int
+    text: str
+    speaker: str | None
+    role: Role | None
+    session_id: str
+    session: int
+    position: int
+    turn_ids: tuple[str, ...]
+    turns: tuple[int, ...]
+    said_at: datetime
+    vector: Vector | None
+    memory_id: str | None = None
+    hedged: bool = False
+    changes: bool = False
+    confirmations: int = 0
+    valid_until: datetime | None = None
+    after_question: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How much each layer's evidence counts, each from 0.1 to 1.5."""
+
+    facts: float = 1.0
+    sessions: float = 0.8
+    semantic: float = 0.6
+    verbatim: float = 0.4
+
+    def __getitem__(self, layer: Layer) -> float:
+        return float(getattr(self, layer.value))
+
+    def as_dict(self) -> dict[Layer, float]:
+        """The weights by layer, in the layers' order."""
+        return {layer: self[layer] for layer in Layer}
+
+    @classmethod
+    def from_dict(cls, weights: Mapping[Layer, float]) -> Self:
+        """Weights of every layer named; the others keep their start."""
+        return cls(**{layer.value: weight for layer, weight in weights.items()})
+
+
+START_WEIGHTS: Final = Weights()
+"""Where every user begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What the read path knows of a user before it looks.
+
+    Attributes:
+        speakers: Names of those who spoke in the user's sessions.
+        entities: Known entities that the utterance names.
+        weights: The user's layer weights.
+    """
+
+    speakers: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    weights: Weights = START_WEIGHTS

@@ -1,0 +1,108 @@
+"""The words of the field as types: who speaks, what is asked, how it is found, how sure it is."""
+
+from enum import StrEnum
+from typing import NewType
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float32]
+"""A unit row of the encoder's dimension."""
+
+
+UserKey = NewType("UserKey", int)
+"""The store's number for a user; a query carries it so that no search can leave the user's rows."""
+
+
+class Role(StrEnum):
+    """Who spoke a turn."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+class Layer(StrEnum):
+    """A way of retrieving."""
+
+    FACTS = "facts"
+    SESSIONS = "sessions"
+    SEMANTIC = "semantic"
+    VERBATIM = "verbatim"
+
+
+class Intent(StrEnum):
+    """What an utterance is after."""
+
+    FACT = "fact"
+    REFERENCE = "reference"
+    TIME = "time"
+    RELATION = "relation"
+    PATTERN = "pattern"
+    SUMMARY = "summary"
+    INSTRUCTION = "instruction"
+    CHITCHAT = "chitchat"
+
+
+class Complexity(StrEnum):
+    """How much an utterance asks of the memory."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+class Mark(StrEnum):
+    """How sure HotMem is of an item."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class EvidenceKind(StrEnum):
+    """What a piece of evidence is."""
+
+    PASSAGE = "passage"
+    MEMORY = "memory"
+    SUMMARY = "summary"
+
+
+class UsageKind(StrEnum):
+    """How a reply used an item."""
+
+    QUOTE = "direct quote"
+    REFERENCE = "direct reference"
+    INFLUENCE = "conceptual influence"
+    UNUSED = "unused"
+
+
+class LayerOutcome(StrEnum):
+    """What became of asking a layer."""
+
+    ANSWERED = "answered"
+    LATE = "late"
+    FAILED = "failed"
+    NOT_ASKED = "not asked"
+
+
+class Kind(StrEnum):
+    """What sort of statement a memory is."""
+
+    FACT = "fact"
+    PREFERENCE = "preference"
+    SKILL = "skill"
+    RULE = "rule"
+    CONTEXT = "context"
+    REMINDER = "reminder"
+
+
+class Category(StrEnum):
+    """Where a memory belongs."""
+
+    CONTEXTS = "contexts"
+    PROJECTS = "projects"
+    LEARNINGS = "learnings"
+    REMINDERS = "reminders"
+    REFERENCES = "references"
+    INTERACTIONS = "interactions"
+    SYSTEM = "system"

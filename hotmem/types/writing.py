@@ -1,0 +1,218 @@
+"""The data of the write path: a turn, what is understood of it, what is then known."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from hotmem.errors import InvalidInput
+from hotmem.text import checked_id, checked_text
+from hotmem.types.vocabulary import Category, Kind, Role
+
+
+def aware(moment: datetime, name: str) -> datetime:
+    """The moment in UTC.
+
+    Raises:
+        InvalidInput: If it is not a datetime, carries no time zone or lies outside the years that UTC can express.
+    """
+    if not isinstance(moment, datetime):
+        raise InvalidInput(f"{name} is {type(moment).__name__}, not a datetime. Pass datetime.now(timezone.utc).")
+    if moment.utcoffset() is None:
+        raise InvalidInput(f"{name} has no time zone. Pass datetime.now(timezone.utc) or add tzinfo.")
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError as error:
+        raise InvalidInput(f"{name} lies outside the years 1 to 9999 in UTC. Pass a time within them.") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One utterance of one speaker, word for word.
+
+    Attributes:
+        user_id: Whose memory it belongs to.
+        session_id: The conversation it was said in.
+        role: "user" or "assistant".
+        text: The words, cleaned of what cannot be stored.
+        spoken_at: When it was said, in UTC. History may be added in any order.
+        speaker: The speaker's name, if known.
+        id: The caller's id; remembering the same id again changes nothing.
+
+    Raises:
+        InvalidInput: If a field cannot be used.
+    """
+
+    user_id: str
+    session_id: str
+    role: Role | str
+    text: str
+    spoken_at: datetime
+    speaker: str | None = None
+    id: str = field(default_factory=lambda: uuid4().hex)
+
+    def __post_init__(self) -> None:
+        if self.role not in tuple(Role):
+            raise InvalidInput(f"role is {self.role!r}. Use one of: {', '.join(Role)}.")
+        for name in ("user_id", "session_id", "id"):
+            checked_id(getattr(self, name), name)
+        if self.speaker is not None:
+            object.__setattr__(self, "speaker", checked_id(self.speaker, "speaker"))
+        object.__setattr__(self, "role", Role(self.role))
+        object.__setattr__(self, "text", checked_text(self.text))
+        object.__setattr__(self, "spoken_at", aware(self.spoken_at, "spoken_at"))
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One fact read from a turn, with the words it came from.
+
+    Attributes:
+        text: A whole sentence that stands alone: "Ana's dog is called Potola."
+        subject: Whom or what it is about: "Ana", "Ana's dog".
+        relation: One of the bounded set of relations: "is called", "lives in".
+        object: The value, as said.
+        kind: What sort of statement it is.
+        category: Where it belongs.
+        importance: 1 (passing) to 5 (must not be forgotten).
+        start: First character of its words in the turn.
+        stop: One past the last character of its words in the turn.
+        entities: Names in it, as written.
+        hedged: Said with doubt ("maybe", "I think").
+        negated: Says that something is not, or no longer, so.
+        changes: Of a sort that changes with time.
+        single: The relation takes one value at a time, so a new value supersedes.
+    """
+
+    text: str
+    subject: str
+    relation: str
+    object: str
+    kind: Kind
+    category: Category
+    importance: int
+    start: int
+    stop: int
+    entities: tuple[str, ...] = ()
+    hedged: bool = False
+    negated: bool = False
+    changes: bool = False
+    single: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A speaker's "No, I said `right`, not `wrong`", with its place in the turn.
+
+    Attributes:
+        wrong: The value taken back, or "" where it is not named: then the last one-valued fact of `relation` is meant.
+        right: The value that holds; a day is given as its date.
+        start: First character of its words in the turn.
+        stop: One past the last character of its words in the turn.
+        relation: The relation the value belongs to, or "" where the words do not tell.
+    """
+
+    wrong: str
+    right: str
+    start: int
+    stop: int
+    relation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Understanding:
+    """What the language analysis read in one turn."""
+
+    statements: tuple[Statement, ...] = ()
+    corrections: tuple[Correction, ...] = ()
+    entities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMemory:
+    """A statement that the memory holds, with its standing.
+
+    Attributes:
+        id: The memory's id.
+        text: A whole sentence.
+        subject: Whom or what it is about.
+        relation: What is said of it.
+        object: The value.
+        kind: What sort of statement it is.
+        category: Where it belongs.
+        importance: 1 to 5.
+        negated: Whether it says that something is not so.
+        single: Whether a new value of its relation replaces it.
+        said_at: When it was last said, UTC.
+        valid_until: When it stopped being true; None while it holds.
+        confirmations: How often it was said again.
+        turn_ids: The turns it comes from.
+    """
+
+    id: str
+    text: str
+    subject: str
+    relation: str
+    object: str
+    kind: Kind
+    category: Category
+    importance: int
+    negated: bool
+    single: bool
+    said_at: datetime
+    valid_until: datetime | None
+    confirmations: int
+    turn_ids: tuple[str, ...]
+
+    @property
+    def current(self) -> bool:
+        """Whether it still holds."""
+        return self.valid_until is None
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """What a new statement does to the memories that are about the same thing.
+
+    Attributes:
+        confirms: The memory that it says again, or None.
+        ends: Memories that stop, or by what is known now stopped, being true with it.
+        valid_until: When the statement itself stopped being true, if a later one is known already.
+    """
+
+    confirms: str | None = None
+    ends: tuple[str, ...] = ()
+    valid_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SummarySentence:
+    """One sentence of a summary and the turn it comes from."""
+
+    text: str
+    turn_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """What a session was about, in its speakers' own words.
+
+    Attributes:
+        topics: Its themes, most telling first.
+        narrative: The sentences that carry it, in order.
+        decisions: What was decided.
+        open_loops: What was left to do or to find out.
+    """
+
+    topics: tuple[str, ...] = ()
+    narrative: tuple[SummarySentence, ...] = ()
+    decisions: tuple[SummarySentence, ...] = ()
+    open_loops: tuple[SummarySentence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """How much a `forget` removed."""
+
+    turns: int
+    memories: int
+    sessions: int
