@@ -12,6 +12,7 @@ from rich.console import Console
 
 from hotmem import HotMemError, Memory
 from hotmem.pipecat import HotMemProcessor
+from hotmem.settings import Settings
 from pipelines import display
 from pipelines.bot import BOT_NAME, Bot, build_bot, running
 from pipelines.exchange import ExchangeListener
@@ -24,27 +25,29 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def main(
-    database: Annotated[Path, typer.Option(help="Memory file; made if it does not exist.")] = Path("memory.db"),
+    database: Annotated[Path | None, typer.Option(help="Memory file; HOTMEM_DATABASE or memory.db if left out.")] = None,
     user: Annotated[str, typer.Option(help="Whose memory it is.")] = "me",
     name: Annotated[str | None, typer.Option(help="Your name, as the memory writes it.")] = None,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Show all that happens in each exchange, and the log.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show all that happens in each exchange.")] = False,
 ) -> None:
     """Talks by keyboard to the same bot that the voice pipelines run."""
-    quiet(verbose=verbose)
+    quiet(verbose=False)
     screen = display.console()
     try:
         asyncio.run(chat(database, user, name, screen, verbose=verbose))
     except HotMemError as error:
-        screen.print(f"[red]{type(error).__name__}[/red]: {error}")
+        screen.print(display.failure(error))
         raise typer.Exit(1) from error
 
 
-async def chat(database: Path, user_id: str, name: str | None, screen: Console, *, verbose: bool) -> None:
+async def chat(database: Path | None, user_id: str, name: str | None, screen: Console, *, verbose: bool) -> None:
     """Reads lines from standard input and answers each until an empty one."""
-    settings = ModelSettings()
-    screen.print(f"[dim]answered by {settings.name}; an empty line ends the session[/dim]")
-    async with Memory.open(database) as memory:
-        bot = build_bot(HotMemProcessor(memory, user_id=user_id, user_name=name, bot_name=BOT_NAME), build_llm(settings))
+    settings, model = Settings(), ModelSettings()
+    screen.print(f"[dim]answered by {model.name}; an empty line ends the session[/dim]")
+    async with Memory.open(database or settings.database, settings.options()) as memory:
+        bot = build_bot(
+            HotMemProcessor(memory, user_id=user_id, user_name=name, bot_name=BOT_NAME, deadline_ms=settings.recall_deadline_ms), build_llm(model)
+        )
         listener = ExchangeListener(bot)
         number = 0
         async with running(bot):
@@ -56,7 +59,7 @@ async def chat(database: Path, user_id: str, name: str | None, screen: Console, 
                 if verbose:
                     screen.print(display.exchange_panel(number, exchange, before, await memory.weights(user_id)))
                 else:
-                    screen.print(f"[bold green]{exchange.reply or '(no answer)'}")
+                    screen.print(display.reply_line(exchange.reply))
 
 
 async def type_in(line: str, user_id: str, bot: Bot) -> None:

@@ -7,6 +7,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from hotmem.errors import HotMemError
 from hotmem.types import Analysis, ContextBlock, Layer, LayerOutcome, StoredMemory, Trace, Usage, Weights
 from pipelines.exchange import Exchange
 from pipelines.recording import Session
@@ -19,6 +20,16 @@ def console() -> Console:
     """A console of at most `WIDTH` columns."""
     wide = Console()
     return Console(width=min(WIDTH, wide.width)) if wide.is_terminal else Console(width=WIDTH)
+
+
+def failure(error: HotMemError) -> RenderableType:
+    """An error of ours: what it is, the fact, the fix."""
+    return Text.assemble((type(error).__name__, "red"), f": {error}")
+
+
+def reply_line(reply: str) -> RenderableType:
+    """What the bot said, alone."""
+    return Text(reply or "(no answer)", style="bold green")
 
 
 def session_heading(session: Session) -> RenderableType:

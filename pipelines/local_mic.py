@@ -17,6 +17,7 @@ from rich.console import Console
 
 from hotmem import HotMemError, Memory
 from hotmem.pipecat import HotMemProcessor
+from hotmem.settings import Settings
 from pipelines import display
 from pipelines.bot import BOT_NAME, build_bot, running
 from pipelines.exchange import ExchangeListener
@@ -40,7 +41,7 @@ class NoMicrophone(HotMemError):
 
 @app.command()
 def main(
-    database: Annotated[Path, typer.Option(help="Memory file; made if it does not exist.")] = Path("memory.db"),
+    database: Annotated[Path | None, typer.Option(help="Memory file; HOTMEM_DATABASE or memory.db if left out.")] = None,
     user: Annotated[str, typer.Option(help="Whose memory it is.")] = "me",
     name: Annotated[str | None, typer.Option(help="Your name, as the memory writes it.")] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show the log.")] = False,
@@ -52,11 +53,11 @@ def main(
         with suppress(KeyboardInterrupt):
             asyncio.run(talk(database, user, name, screen))
     except HotMemError as error:
-        screen.print(f"[red]{type(error).__name__}[/red]: {error}")
+        screen.print(display.failure(error))
         raise typer.Exit(1) from error
 
 
-async def talk(database: Path, user_id: str, name: str | None, screen: Console) -> None:
+async def talk(database: Path | None, user_id: str, name: str | None, screen: Console) -> None:
     """Runs the bot until it is cancelled.
 
     Raises:
@@ -64,12 +65,17 @@ async def talk(database: Path, user_id: str, name: str | None, screen: Console) 
     """
     voice = await asyncio.to_thread(build_voice)
     transport = open_sound(speaks=bool(voice))
-    settings = ModelSettings()
-    screen.print(f"[dim]answered by {settings.name}, {'spoken by Piper' if voice else 'in writing'}; Control-C ends[/dim]")
-    async with Memory.open(database) as memory:
+    settings, model = Settings(), ModelSettings()
+    screen.print(f"[dim]answered by {model.name}, {'spoken by Piper' if voice else 'in writing'}; Control-C ends[/dim]")
+    async with Memory.open(database or settings.database, settings.options()) as memory:
         ears = [transport.input(), await asyncio.to_thread(build_recogniser)]
         mouth = [*voice, transport.output()] if voice else []
-        bot = build_bot(HotMemProcessor(memory, user_id=user_id, user_name=name, bot_name=BOT_NAME), build_llm(settings), ears=ears, mouth=mouth)
+        bot = build_bot(
+            HotMemProcessor(memory, user_id=user_id, user_name=name, bot_name=BOT_NAME, deadline_ms=settings.recall_deadline_ms),
+            build_llm(model),
+            ears=ears,
+            mouth=mouth,
+        )
         listener = ExchangeListener(bot)
         number = 0
         async with running(bot):

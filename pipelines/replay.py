@@ -14,6 +14,7 @@ from rich.console import Console
 
 from hotmem import HotMemError, Memory
 from hotmem.pipecat import HotMemProcessor
+from hotmem.settings import Settings
 from pipelines import display
 from pipelines.bot import BOT_NAME, SAMPLE_RATE, Bot, build_bot, running
 from pipelines.exchange import Exchange, ExchangeListener
@@ -55,12 +56,12 @@ def main(
             path = Path(scratch) / "memory.db" if demo or database is None else database
             asyncio.run(_replay_into(path, load_sessions(DEMO if demo or recordings is None else recordings), user, screen))
     except HotMemError as error:
-        screen.print(f"[red]{type(error).__name__}[/red]: {error}")
+        screen.print(display.failure(error))
         raise typer.Exit(1) from error
 
 
 async def _replay_into(database: Path, sessions: tuple[Session, ...], user_id: str, screen: Console) -> None:
-    async with Memory.open(database) as memory:
+    async with Memory.open(database, Settings().options()) as memory:
         await replay(sessions, memory, user_id, screen)
 
 
@@ -70,8 +71,8 @@ async def replay(sessions: tuple[Session, ...], memory: Memory, user_id: str, sc
     Returns:
         The exchanges, in order.
     """
-    settings = ModelSettings()
-    screen.print(f"[dim]heard by Whisper tiny.en, answered by {settings.name}[/dim]")
+    model = ModelSettings()
+    screen.print(f"[dim]heard by Whisper tiny.en, answered by {model.name}[/dim]")
     exchanges: list[Exchange] = []
     for session in sessions:
         screen.print(display.session_heading(session))
@@ -84,7 +85,7 @@ async def replay(sessions: tuple[Session, ...], memory: Memory, user_id: str, sc
             deadline_ms=DEADLINE_MS,
             clock=session_clock(session.started_at),
         )
-        bot = build_bot(processor, build_llm(settings), ears=[await asyncio.to_thread(build_recogniser)])
+        bot = build_bot(processor, build_llm(model), ears=[await asyncio.to_thread(build_recogniser)])
         listener = ExchangeListener(bot)
         async with running(bot):
             for utterance in session.utterances:

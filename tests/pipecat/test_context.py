@@ -1,6 +1,6 @@
 """Reading a context, and the copy with a block."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMContextMessage, LLMSpecificMessage
 
@@ -19,6 +19,7 @@ def roles(context: LLMContext) -> list[str | None]:
     return [None if isinstance(message, LLMSpecificMessage) else message["role"] for message in context.get_messages()]
 
 
+@settings(deadline=None)
 @given(messages)
 def test_block_stands_right_before_the_latest_user_message_of_a_copy(given_messages: list[LLMContextMessage]) -> None:
     context = LLMContext(messages=[*given_messages])
@@ -31,6 +32,7 @@ def test_block_stands_right_before_the_latest_user_message_of_a_copy(given_messa
         assert roles(copy)[place + 1] == "user"
 
 
+@settings(deadline=None)
 @given(messages)
 def test_question_and_visible_texts_are_plain_words(given_messages: list[LLMContextMessage]) -> None:
     context = LLMContext(messages=[*given_messages])

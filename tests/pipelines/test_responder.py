@@ -3,7 +3,7 @@
 from datetime import date
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pipecat.frames.frames import LLMContextFrame, LLMFullResponseEndFrame, LLMFullResponseStartFrame, LLMTextFrame
 from pipecat.processors.aggregators.llm_context import LLMContext
@@ -67,6 +67,7 @@ def test_what_was_said_before_in_this_conversation_counts_too() -> None:
     assert reply_to(context) == 'You said: "My dog is called Rocky."'
 
 
+@settings(deadline=None)
 @given(st.text(), st.lists(st.text(alphabet="abcde fgi", min_size=1)))
 def test_never_says_what_it_was_not_given(question: str, texts: list[str]) -> None:
     reply = answer(question, tuple(Statement(text, None, ended=False) for text in texts))

@@ -1,0 +1,82 @@
+"""A language model behind an OpenAI-compatible endpoint gets the block; without settings the responder answers."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from pydantic import SecretStr
+
+from hotmem import Memory, Turn
+from hotmem.models import Encoder, Language
+from hotmem.pipecat import HotMemProcessor
+from pipelines.bot import build_bot, running
+from pipelines.chat import type_in
+from pipelines.exchange import ExchangeListener
+from pipelines.llm import ModelSettings, build_llm
+from pipelines.responder import Responder
+
+ANSWER = ("She is", " called", " Rocky.")
+
+
+@pytest.fixture
+async def endpoint() -> AsyncIterator[tuple[str, list[dict[str, Any]]]]:
+    """Address of a local endpoint that streams `ANSWER`, and the requests it got."""
+    requests: list[dict[str, Any]] = []
+
+    async def complete(request: web.Request) -> web.StreamResponse:
+        requests.append(await request.json())
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Connection": "close"})
+        await response.prepare(request)
+        for word in ANSWER:
+            chunk = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [{"index": 0, "delta": {"content": word}}]}
+            await response.write(f"data: {json.dumps(chunk)}\n\n".encode())
+        await response.write(b"data: [DONE]\n\n")
+        return response
+
+    app = web.Application()
+    app.router.add_post("/v1/chat/completions", complete)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    port = runner.addresses[0][1]
+    yield f"http://127.0.0.1:{port}/v1", requests
+    await runner.cleanup()
+
+
+async def test_the_endpoint_is_given_the_block(
+    endpoint: tuple[str, list[dict[str, Any]]], tmp_path: Path, encoder: Encoder, language: Language
+) -> None:
+    address, requests = endpoint
+    settings = ModelSettings(base_url=address, model="m", api_key=SecretStr("key"))
+    assert settings.name == "m"
+    async with Memory.open(tmp_path / "memory.db", encoder=encoder, language=language) as memory:
+        await memory.remember(Turn("daniel", "monday", "user", "My dog is called Rocky.", datetime(2026, 3, 2, tzinfo=UTC)))
+        await memory.settle()
+        bot = build_bot(HotMemProcessor(memory, user_id="daniel", deadline_ms=5_000), await asyncio.to_thread(build_llm, settings))
+        listener = ExchangeListener(bot)
+        async with running(bot):
+            await type_in("What is my dog called?", "daniel", bot)
+            exchange = await listener.next(20)
+    assert exchange.reply == "She is called Rocky."
+    assert exchange.usage is not None
+    assert exchange.usage.used
+    *_, block, question = requests[0]["messages"]
+    assert "Rocky" in block["content"]
+    assert question == {"role": "user", "content": "What is my dog called?"}
+
+
+def test_without_settings_the_responder_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("BASE_URL", "MODEL", "API_KEY"):
+        monkeypatch.delenv(f"HOTMEM_LLM_{name}", raising=False)
+    settings = ModelSettings()
+    assert isinstance(build_llm(settings), Responder)
+    assert settings.name == "rule-based responder, not a language model"
+    monkeypatch.setenv("HOTMEM_LLM_BASE_URL", "http://127.0.0.1:1/v1")
+    monkeypatch.setenv("HOTMEM_LLM_MODEL", "llama")
+    assert ModelSettings().name == "llama"
