@@ -29,8 +29,8 @@ IDLE_CHECK_S: Final = 30.0
 PARSED_AT_ONCE: Final = 4
 """Turns parsed in one go, some 20 ms; parses run one at a time, a question's among them."""
 
-LONGEST_READ: Final = 4_000
-"""Characters of a turn that facts are read from; what is longer was pasted, not spoken. All of it is found by its words."""
+LONGEST_READ: Final = {Role.USER: 4_000, Role.ASSISTANT: 600}
+"""Characters of a turn that are parsed; what is longer was pasted, or is a lecture. All of it is found by its words and its meaning."""
 
 
 class Background:
@@ -140,6 +140,6 @@ class Background:
 
     def _parse(self, turns: Sequence[Turn]) -> Iterator[Doc]:
         """The turns' parses, a few at a time, so that a question waits for a few at most."""
-        texts = [turn.text[:LONGEST_READ] for turn in turns]
+        texts = [turn.text[: LONGEST_READ[Role(turn.role)]] for turn in turns]
         for first in range(0, len(texts), PARSED_AT_ONCE):
             yield from self._language.parse(texts[first : first + PARSED_AT_ONCE])
