@@ -277,17 +277,21 @@ class Memory:
             raise InvalidInput("forget takes exactly one of memory_id, entity, session_id, after/before, everything=True. Call it once for each.")
         if entity is not None and not clean(entity):
             raise InvalidInput("entity is empty. Name what to forget, or pass everything=True.")
+        memory_id = None if memory_id is None else checked_id(memory_id, "memory_id")
+        session_id = None if session_id is None else checked_id(session_id, "session_id")
+        after = None if after is None else aware(after, "after")
+        before = None if before is None else aware(before, "before")
         store, _, background = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
         if user is None:
             return Forgotten(0, 0, 0)
         removed = await store.forget(
             user,
-            memory_id=None if memory_id is None else checked_id(memory_id, "memory_id"),
+            memory_id=memory_id,
             entity=None if entity is None else clean(entity),
-            session_id=None if session_id is None else checked_id(session_id, "session_id"),
-            after=None if after is None else aware(after, "after"),
-            before=None if before is None else aware(before, "before"),
+            session_id=session_id,
+            after=after,
+            before=before,
             everything=everything,
         )
         background.wake()

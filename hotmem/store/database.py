@@ -49,7 +49,7 @@ class Database:
         """
         if str(path) == ":memory:":
             raise StoreUnusable("':memory:' is not a file. HotMem keeps its memory in a file; pass a path.")
-        if path.exists() and not os.access(path, os.W_OK):
+        if os.access(path, os.F_OK) and not os.access(path, os.W_OK):
             raise StoreReadOnly(f"{path} cannot be written. Make the file and its folder writable, or open another file.")
         writer = connect(path)
         try:
