@@ -48,7 +48,8 @@ def said(
 def life(user: str = "ana", turns: int = 150, per_session: int = 15) -> Iterator[Turn]:
     """Many sessions, a week apart: what Ana tells of her friends, what the bot replies, hostile lines and one long turn."""
     people, places, deeds, replies, hostile = map(cycle, (_PEOPLE, _PLACES, _DEEDS, _REPLIES, HOSTILE))
-    for number, (name, place, deed) in enumerate(islice(zip(people, places, deeds, strict=False), turns)):
+    told = islice(zip(people, places, deeds, strict=False), turns + 30)
+    for number, (name, place, deed) in enumerate(islice(told, turns)):
         session, minute = divmod(number, per_session)
         text = f"My friend {name} {deed.format(place=place)}"
         role, speaker = Role.USER, "Ana"
@@ -57,9 +58,6 @@ def life(user: str = "ana", turns: int = 150, per_session: int = 15) -> Iterator
         if number % 20 == 10:
             role, speaker, text = Role.USER, "Ana", next(hostile)
         if number == 40:
-            text = " ".join(
-                f"My friend {who} {what.format(place=where)}" for who, where, what in islice(zip(people, places, deeds, strict=False), 30)
-            )
-        yield said(
-            text, user=user, session=f"week {session}", role=role, speaker=speaker, minutes=session * 7 * 24 * 60 + minute, name=f"{user}-{number}"
-        )
+            text = " ".join(f"My friend {who} {what.format(place=where)}" for who, where, what in islice(told, 30))
+        minutes = session * 7 * 24 * 60 + minute
+        yield said(text, user=user, session=f"week {session}", role=role, speaker=speaker, minutes=minutes, name=f"{user}-{number}")

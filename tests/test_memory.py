@@ -128,18 +128,18 @@ async def test_idle_sessions_and_those_a_crash_left_open_are_summarised(database
 async def test_use_moves_the_weights_and_they_outlive_the_program(database: Path, encoder: CachedEncoder, language: Language) -> None:
     async with Memory.open(database, encoder=encoder, language=language) as memory:
         assert await memory.weights("ana") == START_WEIGHTS
-        await memory.remember(said("My dog is called Potola.", name="dog"))
+        await memory.remember(said("The code of the garage door is 4711.", name="code"))
         await memory.remember(said("My sister lives in Braga.", name="sister", minutes=1))
         await memory.settle()
-        block = await memory.recall("What's my dog called?", user_id="ana", at=LATER)
-        usage = await memory.feedback(block, reply="She's called Potola!", interrupted=False)
+        block = await memory.recall("What is the code of the garage door?", user_id="ana", at=LATER)
+        usage = await memory.feedback(block, reply="It is 4711!", interrupted=False)
         assert usage.block_id == block.id and len(usage.uses) == len(block.items)
         assert [use.item for use in usage.uses] == list(block.items)
         assert usage.used and 0 < usage.precision <= 1 and not usage.interrupted
         assert usage.weights != START_WEIGHTS
         asked = {report.layer for report in block.trace.layers if report.outcome is LayerOutcome.ANSWERED}
         assert all(usage.weights[layer] == START_WEIGHTS[layer] for layer in Layer if layer not in asked)
-        again = await memory.feedback(block, reply="She's called Potola!")
+        again = await memory.feedback(block, reply="It is 4711!")
         assert again.weights == usage.weights, "the same reply teaches once"
     async with Memory.open(database, encoder=encoder, language=language) as memory:
         assert await memory.weights("ana") == usage.weights
@@ -161,10 +161,10 @@ async def test_learning_and_recording_can_be_switched_off_apart(
     learning: LearningOptions, database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     async with Memory.open(database, Options(learning=learning), encoder=encoder, language=language) as memory:
-        await memory.remember(said("My dog is called Potola."))
+        await memory.remember(said("The code of the garage door is 4711."))
         await memory.settle()
-        block = await memory.recall("What's my dog called?", user_id="ana", at=LATER)
-        usage = await memory.feedback(block, reply="She's called Potola!")
+        block = await memory.recall("What is the code of the garage door?", user_id="ana", at=LATER)
+        usage = await memory.feedback(block, reply="It is 4711!")
         assert (usage.weights == START_WEIGHTS) is not learning.adaptive
         questions = [line async for line in memory.export("ana") if json.loads(line)["type"] == "question"]
         assert bool(questions) is learning.analytics
@@ -220,7 +220,7 @@ async def test_what_is_not_ready_in_time_is_left_out(memory: Memory) -> None:
 
 async def test_a_closed_memory_says_so(database: Path, encoder: CachedEncoder, language: Language) -> None:
     memory = Memory.open(database, encoder=encoder, language=language)
-    with pytest.raises(MemoryClosed, match="async with Memory.open"):
+    with pytest.raises(MemoryClosed, match="async with Memory"):
         await memory.remember(said("Too early."))
     async with memory:
         await memory.start()

@@ -1,0 +1,407 @@
+"""Whatever comes in has a defined outcome: a result, or our own error that names the fix. Nothing stored is lost."""
+
+import asyncio
+import json
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from shutil import copy
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hotmem import (
+    InvalidInput,
+    Memory,
+    ModelMissing,
+    Options,
+    StoreFull,
+    StoreLocked,
+    StoreReadOnly,
+    StoreTooNew,
+    StoreUnusable,
+    Turn,
+)
+from hotmem.models import CachedEncoder, Language
+from hotmem.options import ModelOptions
+from hotmem.store import driver
+from hotmem.store.driver import connect
+from hotmem.store.store import Store
+from hotmem.text import MAX_ID, MAX_TEXT
+from hotmem.types import Role
+from tests.conversation import START, said
+
+
+def texts(path: Path) -> list[str]:
+    """The words of every turn in a file."""
+    with closing(connect(path, read_only=True)) as conn:
+        return [row[0] for row in conn.execute("SELECT text FROM turns ORDER BY id")]
+
+
+@pytest.fixture
+def stored(database: Path) -> Path:
+    """A file with one turn, closed."""
+
+    async def store() -> None:
+        opened = Store.open(database)
+        await opened.add_turn(said("My dog is called Potola."), START)
+        await opened.close()
+
+    asyncio.run(store())
+    return database
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t \r\n", "\x00\x07\x1b", "\ufeff", "\u2028"])
+def test_a_turn_without_words_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInput, match="Leave out turns"):
+        said(text)
+
+
+def test_a_megabyte_is_refused_and_the_most_is_kept_and_found(database: Path, encoder: CachedEncoder, language: Language) -> None:
+    with pytest.raises(InvalidInput, match="Split it"):
+        said("a" * 1_000_000)
+
+    async def run() -> None:
+        async with Memory.open(database, encoder=encoder, language=language) as memory:
+            await memory.remember(said(f"{'x' * (MAX_TEXT - 30)} then the zebra slept."))
+            assert "zebra" in (await memory.recall("Where did the zebra sleep?", user_id="ana")).text
+            with pytest.raises(InvalidInput, match="Pass what was said last"):
+                await memory.recall("a" * 1_000_000, user_id="ana")
+            started = time.monotonic()
+            block = await memory.recall("a" * MAX_TEXT, user_id="ana")
+            assert block.tokens <= 1000 and time.monotonic() - started < 10
+
+    asyncio.run(run())
+
+
+def test_control_characters_go_and_all_else_stays() -> None:
+    assert said("\x00Good\x07 morning,\x1b\tAna\u2028!\nü 🐕 \u200d ٣").text == "Good morning,\tAna!\nü 🐕 \u200d ٣"
+
+
+def test_broken_unicode_becomes_the_sign_for_it() -> None:
+    assert said("a \ud83d dog").text == "a \ufffd dog"
+
+
+async def test_broken_unicode_can_be_remembered_and_asked_for(memory: Memory) -> None:
+    await memory.remember(said("The \udc80 dog \ud83d is called Potola \udfff."))
+    await memory.settle()
+    assert "Potola" in (await memory.recall("\ud800 What is the dog called \udcff?", user_id="ana", visible=["\ud800"])).text
+    assert await memory.forget(user_id="ana", entity="Potola \udfff") is not None
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '"', '""', '"dog', "dog*", "dog OR", "NOT dog", "dog NEAR(cat, 2)", "text : dog", "owner : u1", "-dog", "^dog", "(dog", "dog)", "dog + cat",
+        "'; DROP TABLE turns; --", "{text owner} : dog", "dog AND AND cat", "%", "_", "\\", "dog\x00cat", "a\"b\"c dog", "“dog” called “",
+    ],
+)  # fmt: skip
+async def test_operators_and_quotes_in_a_query_are_words(query: str, memory: Memory) -> None:
+    await memory.remember(said("My dog is called Potola."))
+    block = await memory.recall(f"What is my {query} dog called?", user_id="ana")
+    assert "Potola" in block.text
+    await memory.recall(query, user_id="ana")
+    assert texts(memory.path) == ["My dog is called Potola."]
+
+
+def test_any_text_can_be_asked_and_remembered(database: Path, encoder: CachedEncoder, language: Language) -> None:
+    with asyncio.Runner() as runner:
+        memory = Memory.open(database, encoder=encoder, language=language)
+        runner.run(memory.start())
+
+        @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+        @given(st.text(st.characters(codec=None), max_size=80))
+        def remembered_and_asked(text: str) -> None:
+            try:
+                turn = said(text)
+            except InvalidInput:
+                assert not text.strip() or not any(character.isprintable() for character in text.strip())
+            else:
+                assert runner.run(memory.remember(turn))
+            assert runner.run(memory.recall(text, user_id="ana")).tokens <= 1000
+            runner.run(memory.settle())
+
+        try:
+            remembered_and_asked()
+        finally:
+            runner.run(memory.close())
+
+
+async def test_a_time_without_a_zone_is_refused(memory: Memory) -> None:
+    naive = datetime(2026, 3, 2)
+    with pytest.raises(InvalidInput, match="no time zone"):
+        Turn("ana", "monday", "user", "Hello.", naive)
+    with pytest.raises(InvalidInput, match="no time zone"):
+        await memory.recall("Hello?", user_id="ana", at=naive)
+    with pytest.raises(InvalidInput, match="no time zone"):
+        await memory.forget(user_id="nobody", after=naive)
+    with pytest.raises(InvalidInput, match="not a datetime"):
+        Turn("ana", "monday", "user", "Hello.", "2026-03-02")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="years"):
+        Turn("ana", "monday", "user", "Hello.", datetime.min.replace(tzinfo=timezone(timedelta(hours=1))))
+
+
+def test_a_time_of_another_zone_is_the_same_moment() -> None:
+    kathmandu = timezone(timedelta(hours=5, minutes=45))
+    turn = Turn("ana", "monday", "user", "Hello.", datetime(2026, 3, 2, 5, 45, tzinfo=kathmandu))
+    assert turn.spoken_at == datetime(2026, 3, 2, tzinfo=UTC) and turn.spoken_at.tzinfo is UTC
+
+
+async def test_times_out_of_order_and_at_the_ends_of_time_are_kept(memory: Memory) -> None:
+    times = [START, START - timedelta(days=9999), datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)]
+    for number, moment in enumerate(times):
+        await memory.remember(
+            Turn("ana", "monday", "user", f"Tell me about number {number} and the lighthouse last week.", moment, "Ana", f"t{number}")
+        )
+    await memory.end_session(user_id="ana", session_id="monday")
+    await memory.settle()
+    for moment in times:
+        assert "lighthouse" in (await memory.recall("What about the lighthouse last week?", user_id="ana", at=moment)).text
+    assert (await memory.forget(user_id="ana", before=START)).turns == 2
+
+
+@pytest.mark.parametrize("role", ["system", "USER", "", None, 3])
+def test_an_unknown_role_is_refused(role: str) -> None:
+    with pytest.raises(InvalidInput, match="Use one of: user, assistant"):
+        said("Hello.", role=role)
+    assert said("Hello.", role="assistant").role is Role.ASSISTANT
+
+
+@pytest.mark.parametrize("tokens", [0, -1, -1000, True, False, 10.0, "1000"])
+async def test_a_budget_that_is_none_is_refused(tokens: int, memory: Memory) -> None:
+    with pytest.raises(InvalidInput, match=r"max_tokens is .*whole number of at least 1"):
+        await memory.recall("Hello?", user_id="ana", max_tokens=tokens)
+
+
+async def test_the_smallest_budget_gives_an_empty_block(memory: Memory) -> None:
+    await memory.remember(said("My dog is called Potola."))
+    block = await memory.recall("What's my dog called?", user_id="ana", max_tokens=1)
+    assert (block.text, block.tokens, block.items) == ("", 0, ())
+
+
+BAD_IDS = ["x" * 10_000, "x" * (MAX_ID + 1), "", "a\x00b", "\ud800", 7, None]
+
+
+@pytest.mark.parametrize("bad", BAD_IDS)
+async def test_ids_that_cannot_be_kept_are_refused_everywhere(bad: str, memory: Memory) -> None:
+    await memory.remember(said("My dog is called Potola."))
+    calls: list[Callable[[], object]] = [
+        lambda: memory.recall("Hello?", user_id=bad),
+        lambda: memory.end_session(user_id=bad, session_id="monday"),
+        lambda: memory.end_session(user_id="ana", session_id=bad),
+        lambda: memory.weights(bad),
+        lambda: memory.memories(bad),
+        lambda: memory.summary(user_id=bad, session_id="monday"),
+        lambda: memory.summary(user_id="ana", session_id=bad),
+        lambda: memory.forget(user_id=bad, everything=True),
+        lambda: anext(aiter(memory.export(bad))),
+    ]
+    if bad is not None:
+        calls += [
+            lambda: memory.recall("Hello?", user_id="ana", session_id=bad),
+            lambda: memory.forget(user_id="ana", session_id=bad),
+            lambda: memory.forget(user_id="ana", memory_id=bad),
+        ]
+    for call in calls:
+        with pytest.raises(InvalidInput, match=r"[Uu]se |Pass "):
+            await call()  # type: ignore[misc]
+    for user, session in ((bad, "monday"), ("ana", bad)):
+        with pytest.raises(InvalidInput):
+            said("Hello.", user=user, session=session)
+    assert texts(memory.path) == ["My dog is called Potola."]
+
+
+async def test_the_longest_id_can_be_used(memory: Memory) -> None:
+    longest = "ü" * MAX_ID
+    await memory.remember(said("My dog is called Potola.", user=longest, session=longest, name=longest))
+    block = await memory.recall("What's my dog called?", user_id=longest, session_id=longest)
+    assert block.items[0].turn_ids == (longest,)
+
+
+async def test_an_empty_memory_and_an_unknown_user_know_nothing(memory: Memory) -> None:
+    for _ in range(2):
+        block = await memory.recall("What's my dog called?", user_id="nobody")
+        assert not block.items and "nothing is known" in block.text.lower() and "dog" in block.text
+        await memory.remember(said("My dog is called Potola."))
+
+
+async def test_forgetting_nothing_or_two_things_at_once_is_refused(memory: Memory) -> None:
+    for what in ({}, {"entity": "Potola", "everything": True}, {"session_id": "monday", "after": START}):
+        with pytest.raises(InvalidInput, match="exactly one"):
+            await memory.forget(user_id="ana", **what)  # type: ignore[arg-type]
+    for blank in ("", " ", "\x00"):
+        with pytest.raises(InvalidInput, match="Name what to forget"):
+            await memory.forget(user_id="ana", entity=blank)
+
+
+async def test_a_locked_file(stored: Path, encoder: CachedEncoder, language: Language, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "LOCK_WAIT_S", 0.1)
+    async with Memory.open(stored, encoder=encoder, language=language) as memory:
+        await memory.settle()
+        with closing(connect(stored)) as other:
+            other.execute("BEGIN EXCLUSIVE")
+            with pytest.raises(StoreLocked, match="Close that program"):
+                await memory.remember(said("This comes too early."))
+            assert "Potola" in (await memory.recall("What's my dog called?", user_id="ana")).text, "readers go on"
+            other.execute("ROLLBACK")
+        assert await memory.remember(said("Now it can be written."))
+    assert texts(stored) == ["My dog is called Potola.", "Now it can be written."]
+
+
+async def test_a_file_that_another_program_keeps_to_itself(
+    stored: Path, encoder: CachedEncoder, language: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver, "LOCK_WAIT_S", 0.1)
+    with closing(connect(stored)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreLocked, match="Close that program"):
+            await Memory.open(stored, encoder=encoder, language=language).start()
+        other.execute("ROLLBACK")
+    assert texts(stored) == ["My dog is called Potola."]
+
+
+OPENED_AS_NOBODY = """
+import json, os, sys
+from pathlib import Path
+from hotmem.errors import HotMemError
+from hotmem.store.database import Database
+
+if os.getuid() == 0:
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+for path in sys.argv[1:]:
+    try:
+        Database.open(Path(path))
+    except HotMemError as error:
+        print(json.dumps([type(error).__name__, str(error)]))
+"""
+"""Opens files as the user "nobody": a process of root must become someone else to be refused a file."""
+
+
+def test_files_and_folders_without_rights(stored: Path) -> None:
+    rights = {"file": (0o444, 0o777), "folder": (0o666, 0o555), "new": (None, 0o555), "unreadable": (0o000, 0o777), "closed folder": (0o666, 0o000)}
+    with TemporaryDirectory() as outside:
+        folders = {name: Path(outside, name) for name in rights}
+        for name, (file, folder) in rights.items():
+            folders[name].mkdir()
+            if file is not None:
+                copy(stored, folders[name] / stored.name)
+                (folders[name] / stored.name).chmod(file)
+            folders[name].chmod(folder)
+        Path(outside).chmod(0o755)
+        paths = [folder / stored.name for folder in folders.values()]
+        run = subprocess.run([sys.executable, "-c", OPENED_AS_NOBODY, *paths], capture_output=True, text=True, timeout=100, check=False)
+        for folder in folders.values():
+            folder.chmod(0o700)
+        assert not run.stderr
+        outcomes = dict(zip(rights, map(json.loads, run.stdout.splitlines()), strict=True))
+        for kind, message in outcomes.values():
+            assert kind in (StoreReadOnly.__name__, StoreUnusable.__name__)
+            assert "writ" in message and "folder" in message
+        assert outcomes["file"][0] == StoreReadOnly.__name__
+        for name in ("file", "folder", "unreadable", "closed folder"):
+            (folders[name] / stored.name).chmod(0o600)
+            assert texts(folders[name] / stored.name) == ["My dog is called Potola."]
+        assert not paths[2].exists()
+
+
+def test_a_folder_that_is_not_there_and_a_folder_for_a_file(tmp_path: Path) -> None:
+    for path in (tmp_path / "missing" / "memory.db", tmp_path):
+        with pytest.raises(StoreUnusable, match="Check that its folder exists"):
+            Store.open(path)
+    with pytest.raises(StoreUnusable, match="pass a path"):
+        Store.open(Path(":memory:"))
+
+
+@pytest.mark.parametrize("kept", [0.3, 0.7, 0.95])
+def test_a_truncated_file(kept: float, stored: Path) -> None:
+    whole = stored.read_bytes()
+    cut = whole[: int(len(whole) * kept)]
+    stored.write_bytes(cut)
+    with pytest.raises(StoreUnusable, match="Restore it from a backup"):
+        Store.open(stored)
+    assert stored.read_bytes() == cut, "what is left is not touched"
+
+
+@pytest.fixture
+def damaged(stored: Path) -> Path:
+    """A file of which only the first page is whole."""
+    content = stored.read_bytes()
+    stored.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))
+    return stored
+
+
+async def test_a_damaged_file_is_refused_when_it_is_read(damaged: Path, encoder: CachedEncoder, language: Language) -> None:
+    with pytest.raises(StoreUnusable, match="Restore it from a backup"):
+        async with Memory.open(damaged, encoder=encoder, language=language) as memory:
+            await memory.recall("What's my dog called?", user_id="ana")
+
+
+def test_what_is_no_database(database: Path) -> None:
+    database.write_text("a shopping list\n" * 200)
+    with pytest.raises(StoreUnusable, match="open another file"):
+        Store.open(database)
+    assert database.read_text() == "a shopping list\n" * 200
+
+
+@pytest.mark.parametrize("pragma", ["", "PRAGMA user_version = 1", "PRAGMA application_id = 7"])
+def test_a_database_of_another_program_is_left_as_it_was(pragma: str, database: Path) -> None:
+    with closing(sqlite3.connect(database)) as conn:
+        conn.execute("CREATE TABLE recipes (name TEXT)")
+        conn.execute("INSERT INTO recipes VALUES ('soup')")
+        conn.execute(pragma)
+        conn.commit()
+    before = database.read_bytes()
+    with pytest.raises(StoreUnusable, match=r"another program\'s database\. Open another file"):
+        Store.open(database)
+    assert database.read_bytes() == before
+    assert [path.name for path in database.parent.iterdir()] == [database.name]
+
+
+def test_a_file_of_a_newer_version_is_left_as_it_was(stored: Path) -> None:
+    with closing(sqlite3.connect(stored)) as conn:
+        conn.execute("PRAGMA user_version = 99")
+    before = stored.read_bytes()
+    with pytest.raises(StoreTooNew, match="pip install -U pipecat-hotmem"):
+        Store.open(stored)
+    assert stored.read_bytes() == before
+    assert texts(stored) == ["My dog is called Potola."]
+
+
+async def test_a_full_disk_rolls_back_and_keeps_what_was_stored(database: Path, encoder: CachedEncoder, language: Language) -> None:
+    async with Memory.open(database, encoder=encoder, language=language) as memory:
+        await memory.remember(said("My dog is called Potola."))
+        await memory.settle()
+        store = memory._open()[0]
+        most = await store._db.write(lambda conn: conn.execute("PRAGMA page_count").fetchone()[0])
+        store._db._writer.execute(f"PRAGMA max_page_count = {most + 8}")
+        added = 1
+        with pytest.raises(StoreFull, match="Free some space"):
+            for number in range(1000):
+                added += await memory.remember(said(f"Number {number}: {'long words ' * 200}"))
+        await memory.settle()
+        assert "Potola" in (await memory.recall("What's my dog called?", user_id="ana")).text
+        store._db._writer.execute("PRAGMA max_page_count = 1000000")
+        assert await memory.remember(said("There is space again."))
+        await memory.settle()
+    kept = texts(database)
+    assert len(kept) == added + 1 and kept[0] == "My dog is called Potola." and kept[-1] == "There is space again."
+    with closing(connect(database, read_only=True)) as conn:
+        assert conn.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+        assert conn.execute("SELECT count(*) FROM pending").fetchone()[0] == 0
+
+
+def test_a_missing_model_is_said_before_the_file_is_made(database: Path, language: Language) -> None:
+    options = Options(models=ModelOptions(encoder="no-such/model-anywhere"))
+    with pytest.raises(ModelMissing, match="Check its name or folder"):
+        asyncio.run(Memory.open(database, options, language=language).start())
+    assert not database.exists()
