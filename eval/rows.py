@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from eval.datasets.base import lines
 from eval.statistics import said_unknown
 
 HOTMEM: Final = "HotMem"
@@ -130,4 +131,4 @@ def write(rows: Iterable[Row], path: Path) -> None:
 
 def read(path: Path) -> list[Row]:
     """Reads what `write` wrote."""
-    return [Row(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [Row(**json.loads(line)) for line in filter(None, lines(path))]

@@ -102,3 +102,15 @@ def found(path: Path, pattern: str) -> list[Path]:
     if not files:
         raise InvalidInput(f"{path} holds no {pattern}. Give the dataset's file or its folder.")
     return files
+
+
+def lines(path: Path) -> list[str]:
+    """The lines of a JSON Lines file, blank ones as "". Only a line feed ends a line: JSON may hold the other separators as they are.
+
+    Raises:
+        InvalidInput: If it cannot be read as text.
+    """
+    try:
+        return [line.strip() for line in path.read_text(encoding="utf-8").split("\n")]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{path} cannot be read ({type(error).__name__}). Give a JSON Lines file in UTF-8.") from error

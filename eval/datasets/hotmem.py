@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from eval.datasets.base import Conversation, Question, Session, found
+from eval.datasets.base import Conversation, Question, Session, found, lines
 from hotmem.errors import InvalidInput
 from hotmem.types import Turn, aware
 
@@ -27,8 +27,8 @@ def load(path: Path) -> Iterator[Conversation]:
     sessions: dict[str, dict[str, list[Turn]]] = {}
     entries: dict[str, list[Mapping[str, Any]]] = {}
     for file in found(path, "*.jsonl"):
-        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
-            if not line.strip():
+        for number, line in enumerate(lines(file), start=1):
+            if not line:
                 continue
             try:
                 entry = json.loads(line)

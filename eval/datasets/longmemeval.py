@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from eval.datasets.base import TURN_GAP, Conversation, Question, Session, found, read_json
+from eval.datasets.base import TURN_GAP, Conversation, Question, Session, found, lines, read_json
 from hotmem.types import Turn
 
 
@@ -27,7 +27,7 @@ def load(path: Path) -> Iterator[Conversation]:
         return
     sessions = read_json(path / "sessions.json")
     for file in found(path, "questions.jsonl"):
-        for line in file.read_text(encoding="utf-8").splitlines():
+        for line in filter(None, lines(file)):
             entry = json.loads(line)
             yield conversation(entry, [sessions[name] for name in entry["haystack_session_ids"]], entry["evidence_turns"])
 

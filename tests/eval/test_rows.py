@@ -46,6 +46,9 @@ def test_rows_survive_the_file(tmp_path: Path) -> None:
     write(ROWS, file)
     assert read(file) == ROWS
     assert len(file.read_text().splitlines()) == len(ROWS)
+    odd = [replace(ROW, question="one\u2028two\x85three")]
+    write(odd, file)
+    assert read(file) == odd
 
 
 def test_figures_name_systems_and_categories() -> None:
