@@ -27,7 +27,8 @@ from eval.run import SESSION, Models, Task, ingested, models
 from hotmem import Memory
 from hotmem.context.features import FEATURES, features
 from hotmem.context.relevance import RelevanceModel
-from hotmem.recall import Request, retrieve
+from hotmem.reader import Request
+from hotmem.recall import retrieve
 from hotmem.stopwatch import Stopwatch
 from hotmem.types import Evidence
 
@@ -83,9 +84,7 @@ async def _sampled(conversation: Conversation, loaded: Models) -> list[tuple[NDA
 
 
 async def _candidates(memory: Memory, user_id: str, question: Question, texts: Mapping[str, str]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    reader = memory.reader
-    request = Request(question.text, user_id, SESSION, question.asked_at, 0, None)
-    found = await retrieve(reader, request, await reader.store.user(user_id), Stopwatch())
+    found = await retrieve(memory.reader, Request(question.text, user_id, SESSION, question.asked_at, 0), Stopwatch())
     evidence = [candidate.evidence for candidate in found.candidates]
     return features(found.query, found.candidates), np.array([_delivers(one, question.evidence, texts) for one in evidence], dtype=np.bool_)
 

@@ -20,7 +20,8 @@ from hotmem.learning.usage import detect
 from hotmem.learning.weights import moved
 from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_language
 from hotmem.options import Options, checked_budget
-from hotmem.recall import Reader, Request, recall
+from hotmem.reader import Reader, Request
+from hotmem.recall import recall
 from hotmem.store.store import Store
 from hotmem.text import MAX_TEXT, checked_id, clean
 from hotmem.transfer import exported

@@ -79,7 +79,7 @@ def _when(token: Token) -> bool:
 
 
 def phrase(head: Token, *, bare: bool = False, split: bool = False) -> tuple[Token, ...]:
-    """A head with what belongs to it, in order; clauses are left out, and punctuation other than within words.
+    """A head with what belongs to it, in order; clauses, contrasts ("Denver, not Boston") and punctuation around words are left out.
 
     Args:
         head: The head.
@@ -90,7 +90,13 @@ def phrase(head: Token, *, bare: bool = False, split: bool = False) -> tuple[Tok
     for child in head.children:
         if (bare and (child.dep_ == "prep" or child.lower_ in ("a", "an"))) or ((bare or split) and child.dep_ in ("conj", "cc")):
             kept -= set(child.subtree)
-    return tuple(sorted(kept, key=lambda token: token.i))
+    ordered = sorted(kept, key=lambda token: token.i)
+    contrast = next((place for place, token in enumerate(ordered) if token.lower_ == "not" and _named_before(ordered[:place])), len(ordered))
+    return tuple(ordered[:contrast])
+
+
+def _named_before(tokens: Sequence[Token]) -> bool:
+    return any(token.pos_ in ("NOUN", "PROPN", "NUM") for token in tokens)
 
 
 def _members(head: Token) -> Iterator[Token]:

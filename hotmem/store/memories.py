@@ -31,13 +31,17 @@ def learn(conn: Connection, turn: int, understanding: Understanding, revise: Rev
     said_at = from_stored(spoken_at)
     for entity in _ensure_entities(conn, user, understanding.entities):
         conn.execute("INSERT OR IGNORE INTO turn_entities (entity, turn) VALUES (?, ?)", (entity, turn))
+    corrected: list[Correction] = []
     for correction in understanding.corrections:
         amended = amend(correction, _latest(conn, user, said_at))
         if amended:
             old, statement = amended
             new = _insert(conn, user, turn, statement, said_at, None)
             _end(conn, old.id, said_at, new)
+            corrected.append(correction)
     for statement in understanding.statements:
+        if any(statement.start < correction.stop and correction.start < statement.stop for correction in corrected):
+            continue
         known = about(conn, user, statement.subject, statement.relation)
         revision = revise(statement, said_at, known)
         if revision.confirms:

@@ -1,0 +1,54 @@
+"""Request → Query: the utterance analysed and embedded, side by side."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+from hotmem.analysis.query import analyse
+from hotmem.analysis.runs import word_runs
+from hotmem.reader import Reader, Request
+from hotmem.types import Analysis, Profile, Query, UserKey
+
+QUERY_WORDS: Final = 200
+"""Words of a query that are analysed, the last ones: who talks long comes to the point at the end."""
+
+RECENT_TURNS: Final = 4
+"""Turns of the live session that a pointing word may refer to."""
+
+NOBODY: Final = UserKey(0)
+"""A user number that no row has."""
+
+
+async def read_query(reader: Reader, request: Request) -> tuple[Query, Profile]:
+    """What is asked, and what is known of who asks.
+
+    An utterance that points elsewhere ("that", "she") is analysed again with the last turns of its session.
+    """
+    text = " ".join(request.text.split()[-QUERY_WORDS:])
+    user = await reader.store.user(request.user_id)
+    profile, (doc,), vectors = await asyncio.gather(
+        _profile(reader, user, text), asyncio.to_thread(reader.language.parse, [text]), asyncio.to_thread(reader.encoder.encode, [text])
+    )
+    known = (*profile.speakers, *profile.entities)
+    analysis = analyse(doc, request.at, known)
+    if analysis.ambiguous and user is not None and request.session_id is not None:
+        recent = await asyncio.to_thread(reader.language.parse, await _recent(reader, request, user))
+        analysis = analyse(doc, request.at, known, recent)
+        vectors = await asyncio.to_thread(reader.encoder.encode, [" ".join((text, *analysis.expansion))])
+    return Query(text, user or NOBODY, request.session_id, request.at, _offered(reader, analysis), profile.speakers, vectors[0]), profile
+
+
+async def _profile(reader: Reader, user: UserKey | None, text: str) -> Profile:
+    return Profile() if user is None else await reader.store.profile(user, word_runs(text))
+
+
+async def _recent(reader: Reader, request: Request, user: UserKey) -> Sequence[str]:
+    turns = await reader.store.latest_turns(user, request.session_id or "", RECENT_TURNS + 1)
+    return [turn.text for turn in turns if turn.text != request.text][-RECENT_TURNS:]
+
+
+def _offered(reader: Reader, analysis: Analysis) -> Analysis:
+    """The analysis with all layers to ask, where the options leave it no choice."""
+    if reader.options.choose_layers or not analysis.needs_memory:
+        return analysis
+    return analysis.asking(tuple(search.layer for search in reader.layers))
