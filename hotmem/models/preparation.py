@@ -13,18 +13,23 @@ from typing import Final, Self
 import structlog
 
 from hotmem.errors import ModelMissing
-from hotmem.models import export
 from hotmem.models.files import cache_folder, folder_in_the_making, set_aside, sha256
 from hotmem.models.weights import MODEL, find_weights
 
 FORM: Final = f"{MODEL}-int8"
-"""Name of the prepared folder and of its vectors. A changed export takes a new name, so that old folders and vectors are not mistaken for its own."""
+"""What is prepared. Vectors go by this name: change it when they are no longer comparable."""
 
+_EXPORT: Final = Path(__file__).with_name("export.py")
 _MODEL_FILE: Final = "model.onnx"
 _TOKENIZER_FILE: Final = "tokenizer.json"
 _CHECKSUMS_FILE: Final = "sha256.json"
 
 _log = structlog.get_logger(__name__)
+
+
+def prepared_folder(cache_dir: Path | None = None) -> Path:
+    """The prepared encoder's folder, named after the export that made it, so that another version's is never taken for it."""
+    return cache_folder(cache_dir) / f"{FORM}-{sha256(_EXPORT)[:8]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +49,7 @@ class Prepared:
         Raises:
             ModelMissing: If there are no weights to prepare it from, or the preparation failed.
         """
-        folder = cache_folder(cache_dir) / FORM
+        folder = prepared_folder(cache_dir)
         prepared = cls._read(folder)
         if prepared is None:
             _prepare(folder)
@@ -91,7 +96,7 @@ def _prepare(folder: Path) -> None:
 
 def _export(weights: Path, target: Path) -> None:
     """Runs the export in a process of its own; -P keeps this folder's modules (onnx.py) from shadowing packages of the same name."""
-    command = [sys.executable, "-P", str(export.__file__), str(weights), str(target)]
+    command = [sys.executable, "-P", str(_EXPORT), str(weights), str(target)]
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
     if done.returncode or not target.is_file():
         reason = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
