@@ -1,5 +1,6 @@
 """Relevance and confidence of every candidate, and one of each statement."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -26,7 +27,10 @@ KNOWN_FROM: Final = 0.04
 """Least relevance of the best statement for anything to be known at all."""
 
 WEIGHED: Final = 120
-"""Best candidates compared with each other for duplicates; a block of 4,000 tokens holds about as many."""
+"""Most relevant candidates that are looked at closely; a block of 4,000 tokens holds about as many."""
+
+COUNTERPART: Final = {EvidenceKind.MEMORY: EvidenceKind.PASSAGE, EvidenceKind.PASSAGE: EvidenceKind.MEMORY}
+"""What may say the same as a fact, and as a passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ class Judged:
 
 
 def judge(query: Query, candidates: Sequence[Candidate], features: NDArray[np.float32], model: RelevanceModel, weights: Weights) -> list[Judged]:
-    """Every candidate with its relevance and confidence, best first.
+    """The `WEIGHED` most relevant candidates with their relevance and confidence, best first.
 
     Args:
         query: The analysed utterance.
@@ -62,29 +66,43 @@ def judge(query: Query, candidates: Sequence[Candidate], features: NDArray[np.fl
         weights: The user's layer weights.
     """
     relevances = model.probabilities(features, weights)
-    parts = _layer_parts(features, model, weights)
+    best = np.argsort(-relevances, kind="stable")[:WEIGHED]
+    parts = _layer_parts(features[best], model, weights)
     judged = [
-        Judged(found.evidence, float(relevance), confidence(found.evidence, query.at), _layers(found, {layer: parts[layer][row] for layer in Layer}))
-        for row, (found, relevance) in enumerate(zip(candidates, relevances, strict=True))
+        Judged(
+            candidates[row].evidence,
+            float(relevances[row]),
+            confidence(candidates[row].evidence, query.at),
+            _layers(candidates[row], {layer: float(part[place]) for layer, part in parts.items()}),
+        )
+        for place, row in enumerate(best)
     ]
     return sorted(judged, key=lambda one: -one.rank)
 
 
 def distinct(judged: Sequence[Judged]) -> tuple[list[Judged], int]:
-    """The best `WEIGHED`, each statement once, and how many were merged into another.
+    """Each statement once, and how many were merged into another.
 
     A fact takes the place of the passage it was read from if it holds that passage's words. Of near-duplicates the better one
     stays. Either way the layers of both are listed.
+
+    Args:
+        judged: Candidates, best first.
     """
-    kept: list[Judged] = []
-    best = judged[:WEIGHED]
-    for one in best:
-        twin = next((place for place, other in enumerate(kept) if _same(one.evidence, other.evidence)), None)
+    twins = _near_duplicates(judged)
+    place_of_turn: defaultdict[tuple[EvidenceKind, str], list[int]] = defaultdict(list)
+    kept: dict[int, Judged] = {}
+    for row, one in enumerate(judged):
+        other = COUNTERPART.get(one.evidence.kind)
+        related = [place for turn in one.evidence.turn_ids if other for place in place_of_turn[other, turn]]
+        twin = next((place for place in (*twins[row], *related) if place in kept and _same(one.evidence, judged[place].evidence)), None)
         if twin is None:
-            kept.append(one)
+            kept[row] = one
+            for turn in one.evidence.turn_ids:
+                place_of_turn[one.evidence.kind, turn].append(row)
         else:
             kept[twin] = _merged(kept[twin], one)
-    return kept, len(best) - len(kept)
+    return list(kept.values()), len(judged) - len(kept)
 
 
 def something_known(judged: Sequence[Judged]) -> bool:
@@ -92,15 +110,32 @@ def something_known(judged: Sequence[Judged]) -> bool:
     return max((one.relevance for one in judged), default=0.0) >= KNOWN_FROM
 
 
+def _near_duplicates(judged: Sequence[Judged]) -> list[list[int]]:
+    """For each statement the better ones of its kind with nearly its vector or with its very words, best first."""
+    found: list[list[int]] = [[] for _ in judged]
+    first: dict[tuple[str | None, str], int] = {}
+    for row, one in enumerate(judged):
+        place = first.setdefault((one.evidence.speaker, one.evidence.text.casefold()), row)
+        if place < row:
+            found[row].append(place)
+    embedded = [
+        (row, one.evidence.vector)
+        for row, one in enumerate(judged)
+        if one.evidence.vector is not None and one.evidence.kind is not EvidenceKind.SUMMARY
+    ]
+    if embedded:
+        vectors = np.stack([vector for _, vector in embedded])
+        for later, earlier in np.argwhere(np.tril(vectors @ vectors.T >= NEAR_DUPLICATE, k=-1)):
+            found[embedded[later][0]].append(embedded[earlier][0])
+    return found
+
+
 def _same(one: Evidence, other: Evidence) -> bool:
+    """Whether two statements that look alike say the same: a fact and its passage, or one that adds no word to the better one."""
     if one.kind is not other.kind:
         fact, passage = (one, other) if one.kind is EvidenceKind.MEMORY else (other, one)
-        return fact.kind is EvidenceKind.MEMORY and passage.turn_ids[0] in fact.turn_ids and _covers(fact.text, passage.text)
-    if one.text.casefold() == other.text.casefold():
-        return one.speaker == other.speaker
-    if one.vector is None or other.vector is None or one.kind is EvidenceKind.SUMMARY:
-        return False
-    return one.speaker == other.speaker and float(one.vector @ other.vector) >= NEAR_DUPLICATE and stems(one.text) >= stems(other.text)
+        return _covers(fact.text, passage.text)
+    return one.speaker == other.speaker and stems(other.text) >= stems(one.text)
 
 
 def _covers(fact: str, passage: str) -> bool:
@@ -126,7 +161,7 @@ def _layer_parts(features: NDArray[np.float32], model: RelevanceModel, weights: 
     return {layer: parts[:, [owner is layer for owner in owners]].sum(axis=1) for layer in Layer}
 
 
-def _layers(candidate: Candidate, parts: Mapping[Layer, np.float32]) -> tuple[Layer, ...]:
+def _layers(candidate: Candidate, parts: Mapping[Layer, float]) -> tuple[Layer, ...]:
     """The layers that found a candidate, by what they add; for a neighbour that none found, the one that adds most."""
-    found = [layer for layer in Layer if layer in candidate.scores]
-    return tuple(sorted(found or [max(Layer, key=lambda layer: parts[layer])], key=lambda layer: -parts[layer]))
+    found = list(candidate.scores) or [max(Layer, key=parts.__getitem__)]
+    return tuple(sorted(found, key=parts.__getitem__, reverse=True))

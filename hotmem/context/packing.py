@@ -1,5 +1,6 @@
 """Which statements go into the block: the most relevance per token within the budget."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from hotmem.options import RecallOptions
 from hotmem.types import EvidenceKind, Intent, Item, Layer, Query
 
 LENGTH_POWER: Final = 0.35
-"""How strongly length counts: worth = rank / tokens ** power; 0 ignores it, 1 is worth per token. Measured best in `eval/RESULTS.md`."""
+"""How strongly length counts: worth = rank / characters ** power; 0 ignores it, 1 is worth per character. Measured in `eval/RESULTS.md`."""
 
 PASSAGES_PER_TURN: Final = 2
 """Passages of one long turn at most."""
@@ -50,13 +51,14 @@ def pack(query: Query, judged: Sequence[Judged], budget: int, count: Callable[[s
     limit = _Limits(query, options)
     spent = count(frame())
     opened: set[str] = set()
-    chosen: list[tuple[float, Item]] = []
+    chosen: list[Item] = []
     misses = 0
-    for worth, one, item, tokens in _by_worth(judged, count, options):
+    for one in sorted((one for one in judged if _relevant(one, options)), key=_worth, reverse=True):
         if not limit.allows(one):
             continue
+        item = _item(one)
         new = [title for title in titles(item) if title not in opened]
-        cost = tokens + sum(count(title + "\n") for title in new)
+        cost = count("\n".join((*new, line(item, symbols=options.symbols), "")))
         if spent + cost > budget:
             misses += 1
             if misses == MISSES:
@@ -66,20 +68,17 @@ def pack(query: Query, judged: Sequence[Judged], budget: int, count: Callable[[s
         spent += cost
         opened.update(new)
         limit.add(one)
-        chosen.append((worth, item))
+        chosen.append(item)
     return _trimmed(chosen, budget, count, options)
 
 
-def _by_worth(judged: Sequence[Judged], count: Callable[[str], int], options: RecallOptions) -> list[tuple[float, Judged, Item, int]]:
-    """Statements that are relevant enough, as items with their tokens, worthiest first."""
-    entries = []
-    for one in judged:
-        if one.relevance < options.semantic_threshold and one.layers == (Layer.SEMANTIC,):
-            continue
-        item = _item(one)
-        tokens = count(line(item, symbols=options.symbols) + "\n")
-        entries.append((one.rank / tokens**LENGTH_POWER, one, item, tokens))
-    return sorted(entries, key=lambda entry: -entry[0])
+def _relevant(one: Judged, options: RecallOptions) -> bool:
+    return one.layers != (Layer.SEMANTIC,) or one.relevance >= options.semantic_threshold
+
+
+def _worth(one: Judged) -> float:
+    """Rank over length: the characters of the line and some twenty for its name and its mark."""
+    return one.rank / math.pow(len(one.evidence.text) + 20, LENGTH_POWER)
 
 
 def _item(one: Judged) -> Item:
@@ -124,14 +123,12 @@ class _Limits:
             self._turns[one.evidence.turns[0]] += 1
 
 
-def _trimmed(chosen: list[tuple[float, Item]], budget: int, count: Callable[[str], int], options: RecallOptions) -> Packed:
-    """The rendered block; while the joined text still counts above the budget, the least worthy item goes."""
-    kept = sorted(chosen, key=lambda entry: -entry[0])
-    while kept:
-        items = arranged(item for _, item in kept)
+def _trimmed(chosen: list[Item], budget: int, count: Callable[[str], int], options: RecallOptions) -> Packed:
+    """The rendered block of items, worthiest first; while the joined text still counts above the budget, the least worthy goes."""
+    for kept in range(len(chosen), 0, -1):
+        items = arranged(chosen[:kept])
         text = render(items, symbols=options.symbols)
         tokens = count(text)
         if tokens <= budget:
             return Packed(tuple(items), text, tokens)
-        kept.pop()
     return Packed()
