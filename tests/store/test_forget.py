@@ -1,0 +1,256 @@
+"""What is forgotten is gone: from every answer at once, and from every byte of the file once it is closed."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hotmem import Memory, Options
+from hotmem.consolidation.revision import amend, revise
+from hotmem.extraction import understand
+from hotmem.models import Language
+from hotmem.options import BackgroundOptions
+from hotmem.store.store import Store
+from hotmem.store.vectors import to_bits, to_bytes
+from hotmem.types import EvidenceKind, Role, SessionSummary, SummarySentence
+from tests.conversation import START, said
+from tests.letters import LetterEncoder
+
+SECRET = "Xylomander"
+STEM = b"xyloman"
+"""What a stemmed index would keep of it."""
+
+TELLING = (
+    "My dog is called {}.",
+    "{} lives in Porto, I think.",
+    "I moved to {} last year, and I like it.",
+    "My dog is called Paola. No, I said {}, not Paola.",
+    "I really like {}! We decided to call {} tomorrow.",
+    '"{}", she said, again and again: {}-{}, don\'t forget the {}.',
+)
+HARMLESS = (
+    "My dog is called Paola.",
+    "I live in Braga.",
+    "I like walnuts a lot.",
+    "We decided to paint the kitchen.",
+    "Do you know the weather for today?",
+)
+
+DAY = 24 * 60
+
+
+def whole(path: Path) -> bytes:
+    """Every byte of the file and of whatever lies beside it, in lower case."""
+    return b"".join(file.read_bytes() for file in path.parent.iterdir()).lower()
+
+
+async def by_entity(memory: Memory) -> None:
+    await memory.forget(user_id="ana", entity=SECRET.swapcase())
+
+
+async def by_session(memory: Memory) -> None:
+    await memory.forget(user_id="ana", session_id="secret")
+
+
+async def by_time(memory: Memory) -> None:
+    await memory.forget(user_id="ana", after=START + timedelta(days=100), before=START + timedelta(days=200))
+
+
+async def by_user(memory: Memory) -> None:
+    await memory.forget(user_id="ana", everything=True)
+
+
+async def by_memory(memory: Memory) -> None:
+    while told := [known for known in await memory.memories("ana", past=True) if SECRET.casefold() in known.text.casefold()]:
+        removed = await memory.forget(user_id="ana", memory_id=told[0].id)
+        assert removed.memories >= 1
+
+
+Sentence = tuple[int, bool, str]
+
+sentences = st.lists(st.tuples(st.integers(0, 4), st.booleans(), st.sampled_from([SECRET, SECRET.upper(), SECRET.lower()])), min_size=1, max_size=8)
+
+
+async def told(memory: Memory, lines: list[Sentence], telling: tuple[str, ...]) -> None:
+    """Ana tells secrets and harmless things, asks and is answered; Ben tells harmless things."""
+    for number, (which, secret, word) in enumerate([*lines, (0, True, SECRET)]):
+        text = telling[which % len(telling)].replace("{}", word) if secret else HARMLESS[which % len(HARMLESS)]
+        session, minutes = ("secret", 150 * DAY) if secret else (f"harmless {which}", which * DAY)
+        await memory.remember(said(text, session=session, minutes=minutes + number, name=f"t{number}"))
+        await memory.end_session(user_id="ana", session_id=session)
+    await memory.remember(said("I live in Utrecht.", user="ben"))
+    await memory.settle()
+    asked = START + timedelta(days=151)
+    block = await memory.recall(f"What do you know of {SECRET}?", user_id="ana", session_id="secret", at=asked)
+    usage = await memory.feedback(block, reply=" ".join(item.text for item in block.items))
+    assert usage.used
+
+
+@pytest.mark.parametrize("forget", [by_entity, by_session, by_time, by_user, by_memory])
+def test_no_byte_is_left_of_what_is_forgotten(forget: Callable[[Memory], object], language: Language) -> None:
+    telling = TELLING[:1] if forget is by_memory else TELLING
+
+    @settings(max_examples=15, deadline=None)
+    @given(sentences)
+    def whatever_is_told(lines: list[Sentence]) -> None:
+        async def run(path: Path) -> None:
+            async with Memory.open(path, encoder=LetterEncoder(), language=language) as memory:
+                await told(memory, lines, telling)
+                await forget(memory)  # type: ignore[misc]
+                seen = [known.text for known in await memory.memories("ana", past=True)]
+                seen += [line async for line in memory.export("ana")]
+                seen.append((await memory.recall("What do you know of the dog?", user_id="ana")).text)
+                assert SECRET.casefold() not in " ".join(seen).casefold()
+                await memory.settle()
+                assert "Utrecht" in (await memory.recall("Where do I live?", user_id="ben")).text
+
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "memory.db")
+            asyncio.run(run(path))
+            assert STEM not in whole(path)
+            assert b"utrecht" in whole(path)
+
+    whatever_is_told()
+
+
+async def test_the_bytes_are_there_before(database: Path, language: Language) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        await told(memory, [(4, True, SECRET)], TELLING)
+    assert (await asyncio.to_thread(whole, database)).count(STEM) > 10
+
+
+async def test_no_vector_is_left_either(database: Path) -> None:
+    store = Store.open(database)
+    encoder = LetterEncoder()
+    await store.adopt_encoder(encoder.name, encoder.dimension)
+    texts = [f"{SECRET} sleeps under the stairs of the old lighthouse.", "I like walnuts."]
+    for number, text in enumerate(texts):
+        await store.add_turn(said(text, session=str(number)), START)
+    waiting = await store.waiting_for_vectors(10)
+    rows = encoder.encode([text for _, _, text in waiting])
+    await store.put_vectors(EvidenceKind.PASSAGE, [key for _, key, _ in waiting], rows)
+    user = await store.user("ana")
+    assert user is not None
+    await store.forget(user, session_id="0")
+    await store.close()
+    content = await asyncio.to_thread(database.read_bytes)
+    assert to_bytes(rows[1]) in content and to_bits(rows[1]) in content
+    assert to_bytes(rows[0]) not in content and to_bits(rows[0]) not in content
+
+
+async def test_other_users_names_and_sessions_stay(database: Path, language: Language) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        await told(memory, [(0, False, SECRET), (1, True, SECRET)], TELLING)
+        before = len([line async for line in memory.export("ana")])
+        removed = await memory.forget(user_id="ana", entity=SECRET)
+        assert removed.turns == 2 and removed.memories >= 1 and removed.sessions == 1
+        lines = [line async for line in memory.export("ana")]
+        assert len(lines) == before - 3, "two turns and the question about them"
+        assert [known.text for known in await memory.memories("ana", past=True)] == ["Ana's dog is called Paola."]
+        assert await memory.memories("ana") == [], "what the forgotten had replaced does not come back to life"
+        again = await memory.forget(user_id="ana", entity=SECRET)
+        assert (again.turns, again.memories, again.sessions) == (0, 0, 0)
+
+
+async def test_an_entity_is_a_whole_word(database: Path, language: Language) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        for text in ("I met Ann at the ferry.", "I met Anna at the ferry.", "ANN'S car broke down.", "We like Ann-Marie."):
+            await memory.remember(said(text))
+        assert (await memory.forget(user_id="ana", entity="ann")).turns == 3
+        await memory.settle()
+        assert "Anna" in (await memory.recall("Whom did I meet at the ferry?", user_id="ana")).text
+
+
+async def test_what_a_turn_told_besides_stays_known(database: Path, language: Language) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        await memory.remember(said("My dog is called Potola. I live in Braga."))
+        await memory.settle()
+        dog = next(known for known in await memory.memories("ana") if "Potola" in known.text)
+        removed = await memory.forget(user_id="ana", memory_id=dog.id)
+        assert (removed.turns, removed.memories) == (1, 1)
+        assert [known.text for known in await memory.memories("ana")] == ["Ana lives in Braga."]
+        assert (await memory.forget(user_id="ana", memory_id=dog.id)).memories == 0
+
+
+async def test_a_summary_is_made_anew_without_what_was_forgotten(database: Path, language: Language) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        await memory.remember(said(f"We decided to visit {SECRET} in spring because of the flowers."))
+        await memory.remember(said("We decided to paint the kitchen yellow because of the light.", minutes=1))
+        await memory.end_session(user_id="ana", session_id="monday")
+        await memory.settle()
+        assert SECRET in repr(await memory.summary(user_id="ana", session_id="monday"))
+        await memory.forget(user_id="ana", entity=SECRET)
+        assert await memory.summary(user_id="ana", session_id="monday") is None
+        await memory.settle()
+        anew = repr(await memory.summary(user_id="ana", session_id="monday"))
+        assert "yellow" in anew and SECRET not in anew
+
+
+async def test_forgetting_in_the_midst_of_the_work(database: Path, language: Language) -> None:
+    async with Memory.open(database, Options(background=BackgroundOptions(batch=2)), encoder=LetterEncoder(), language=language) as memory:
+        for number in range(60):
+            await memory.remember(said(f"Number {number}: my dog is called {SECRET}.", session="secret"))
+            if number % 10 == 9:
+                await memory.end_session(user_id="ana", session_id="secret")
+                await memory.forget(user_id="ana", everything=True)
+                await memory.remember(said("I live in Utrecht.", user="ben", session=f"s{number}"))
+        await memory.settle()
+        assert [known.text for known in await memory.memories("ben", past=True)] == ["Ana lives in Utrecht."]
+    assert STEM not in await asyncio.to_thread(whole, database)
+
+
+async def test_work_begun_for_a_forgotten_row_ends_nowhere(database: Path, language: Language) -> None:
+    """Each piece of work is read, its turn is forgotten, another user's turn comes, and only then the result is written."""
+    store = Store.open(database)
+    encoder = LetterEncoder()
+    await store.adopt_encoder(encoder.name, encoder.dimension)
+    await store.add_turn(said(f"My dog is called {SECRET}.", session="secret"), START)
+    user = await store.user("ana")
+    assert user is not None
+    ((kind, passage, text),) = await store.waiting_for_vectors(5)
+    ((key, turn),) = await store.waiting_turns(5, 3)
+    understanding = understand(language.parse([turn.text])[0], turn.speaker, Role(turn.role), turn.spoken_at)
+    assert understanding.statements
+    await store.put_vectors(kind, [passage], encoder.encode([text]))
+    await store.end_session(user, "secret")
+    session = await store.session_due(START, 0)
+    assert session is not None
+    seen = await store.session_turns(session)
+    summary = SessionSummary(("dogs",), (SummarySentence(turn.text, turn.id),))
+
+    await store.forget(user, everything=True)
+    await store.add_turn(said("I live in Utrecht.", user="ben"), START)
+    await store.put_vectors(kind, [passage], encoder.encode([text]))
+    await store.learn(key, understanding, revise, amend)
+    await store.put_summary(session, seen, summary, turn.text)
+
+    ben = await store.user("ben")
+    assert ben is not None
+    assert await store.memories(ben, past=True) == []
+    assert await store.summary(ben, "monday") is None
+    assert [text for _, _, text in await store.waiting_for_vectors(5)] == ["I live in Utrecht."]
+    assert [turn.text for _, turn in await store.waiting_turns(5, 3)] == ["I live in Utrecht."]
+    await store.close()
+    assert STEM not in await asyncio.to_thread(whole, database)
+
+
+async def test_a_summary_of_other_turns_than_the_sessions_is_dropped(database: Path) -> None:
+    store = Store.open(database)
+    await store.add_turn(said(f"My dog is called {SECRET}.", name="one"), START)
+    await store.add_turn(said("I like walnuts.", name="two"), START)
+    user = await store.user("ana")
+    assert user is not None
+    await store.end_session(user, "monday")
+    session = 1
+    seen = await store.session_turns(session)
+    await store.forget(user, entity=SECRET)
+    await store.add_turn(said("I like the ferry.", name="three"), START)
+    await store.put_summary(session, seen, SessionSummary(("dogs",), (SummarySentence(seen[0].text, "one"),)), seen[0].text)
+    assert await store.summary(user, "monday") is None
+    await store.close()
+    assert STEM not in await asyncio.to_thread(whole, database)

@@ -1,0 +1,73 @@
+"""The word search against a search by hand."""
+
+import re
+from datetime import UTC, datetime
+
+import Stemmer
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hotmem.store import turns, users, words
+from hotmem.store.driver import Connection
+from hotmem.types import EvidenceKind
+from tests.conversation import said
+
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
+VOCABULARY = ("dog", "dogs", "cello", "porto", "running", "runs", "walnut", "ferry", "u1", "u2", "owner", "text", "and", "near", "potola")
+stem = Stemmer.Stemmer("porter").stemWord
+
+sentences = st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=8).map(" ".join)
+told = st.lists(st.tuples(st.sampled_from(("ana", "ben", "u1")), sentences), min_size=1, max_size=15)
+asked = st.lists(st.sampled_from(VOCABULARY), max_size=4)
+
+
+def stems(text: str) -> set[str]:
+    return {stem(word) for word in re.findall(r"\w+", text.casefold())}
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(told=told, asked=asked)
+def test_exactly_the_users_rows_with_a_word_are_found(conn: Connection, told: list[tuple[str, str]], asked: list[str]) -> None:
+    conn.execute("BEGIN")
+    try:
+        for user, text in told:
+            turns.add(conn, said(text, user=user), NOW)
+        for user in {user for user, _ in told}:
+            key = users.find(conn, user)
+            assert key is not None
+            found = words.search(conn, EvidenceKind.PASSAGE, key, asked, 100)
+            texts = [conn.execute("SELECT text FROM passage_words WHERE rowid = ?", (row,)).fetchone()[0] for row, _ in found]
+            wanted = stems(" ".join(asked))
+            assert sorted(texts) == sorted(text for whose, text in told if whose == user and stems(text) & wanted)
+            assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
+            assert words.search(conn, EvidenceKind.PASSAGE, key, asked, 1) == found[:1]
+    finally:
+        conn.execute("ROLLBACK")
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(terms=st.lists(st.text(st.characters(exclude_categories=("Cs",)), max_size=12), max_size=4))
+def test_no_term_is_an_operator(conn: Connection, terms: list[str]) -> None:
+    for kind in EvidenceKind:
+        assert words.search(conn, kind, users.UserKey(1), terms, 5) == []
+
+
+def test_a_search_can_stay_within_sessions(conn: Connection) -> None:
+    turns.add(conn, said("The dog barks.", session="one"), NOW)
+    turns.add(conn, said("The dog sleeps.", session="two"), NOW)
+    user = users.find(conn, "ana")
+    assert user is not None
+    sessions = dict(conn.execute("SELECT name, id FROM sessions").fetchall())
+    everywhere = words.search(conn, EvidenceKind.PASSAGE, user, ["dog"], 10)
+    within = words.search(conn, EvidenceKind.PASSAGE, user, ["dog"], 10, [sessions["two"]])
+    assert len(everywhere) == 2 and len(within) == 1
+    assert conn.execute("SELECT text FROM passage_words WHERE rowid = ?", (within[0][0],)).fetchone()[0] == "The dog sleeps."
+
+
+def test_rarer_words_score_higher(conn: Connection) -> None:
+    for text in ("dog one", "dog two", "dog three", "cello four", "ferry five", "walnut six"):
+        turns.add(conn, said(text), NOW)
+    user = users.find(conn, "ana")
+    assert user is not None
+    best = words.search(conn, EvidenceKind.PASSAGE, user, ["dog", "cello"], 10)[0]
+    assert conn.execute("SELECT text FROM passage_words WHERE rowid = ?", (best[0],)).fetchone()[0] == "cello four"
