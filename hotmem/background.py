@@ -19,7 +19,7 @@ from hotmem.extraction import understand
 from hotmem.models import Encoder, Language
 from hotmem.options import BackgroundOptions
 from hotmem.store.store import Store
-from hotmem.types import Role, SessionSummary, Turn, Understanding
+from hotmem.types import Role, Turn, Understanding
 
 log = structlog.get_logger(__name__)
 
@@ -130,13 +130,10 @@ class Background:
         session = await self._store.session_due(datetime.now(UTC), self._options.idle_s)
         if session is None:
             return False
-        turns = await self._store.session_turns(session)
-        summary = await asyncio.to_thread(self._summary, turns)
+        turns, vectors = await self._store.session_turns(session)
+        summary = await asyncio.to_thread(lambda: summarise(turns, list(self._parse(turns)), vectors))
         await self._store.put_summary(session, turns, summary, render_summary(summary))
         return True
-
-    def _summary(self, turns: Sequence[Turn]) -> SessionSummary:
-        return summarise(turns, list(self._parse(turns)), self._encoder.encode([turn.text for turn in turns]))
 
     def _parse(self, turns: Sequence[Turn]) -> Iterator[Doc]:
         """The turns' parses, a few at a time, so that a question waits for a few at most."""

@@ -80,9 +80,12 @@ class Store:
         """The last turns of a session, in order."""
         return await self._db.read(turns.latest, user, session_id, limit)
 
-    async def session_turns(self, session: int) -> list[Turn]:
-        """A session's turns, in the order they were spoken."""
-        return [turn for _, turn in await self._db.read(turns.of_session, session)]
+    async def session_turns(self, session: int) -> tuple[list[Turn], NDArray[np.float32]]:
+        """A session's embedded turns in the order they were spoken, and their vectors, float32 (turns, dimension)."""
+        spoken = await self._db.read(turns.of_session, session)
+        rows = await self._db.read(vectors.of_session, session)
+        embedded = [(turn, rows[key]) for key, turn in spoken if key in rows]
+        return [turn for turn, _ in embedded], np.array([row for _, row in embedded], dtype=np.float32)
 
     async def user_turns(self, user: UserKey, after: int = 0, limit: int = 1000) -> list[tuple[int, Turn]]:
         """The user's next turns after a row number."""

@@ -81,6 +81,18 @@ def nearest(conn: Connection, kind: EvidenceKind, user: UserKey, vector: Vector,
     return [(rows[place][0], float(cosines[place])) for place in order]
 
 
+def of_session(conn: Connection, session: int) -> dict[int, Vector]:
+    """The mean vector of each embedded turn of a session, as a unit row, by the turn's row number."""
+    rows = conn.execute("SELECT turn, vector FROM passages WHERE session = ? AND vector IS NOT NULL ORDER BY turn", (session,)).fetchall()
+    if not rows:
+        return {}
+    vectors = from_bytes([row[1] for row in rows])
+    turns, starts = np.unique([row[0] for row in rows], return_index=True)
+    means = np.add.reduceat(vectors, starts, axis=0)
+    means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-9)
+    return dict(zip(map(int, turns), means, strict=True))
+
+
 def to_bits(vector: Vector) -> bytes:
     """The signs, one bit a dimension, as sqlite-vec reads them."""
     return bytes(np.packbits(vector > 0, bitorder="little"))
