@@ -1,0 +1,97 @@
+"""SIGKILL at any moment loses no turn whose remember returned, doubles nothing, and what was begun is finished on the next open."""
+
+import asyncio
+import multiprocessing
+import random
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from hotmem import Memory
+from hotmem.models import CachedEncoder, Language
+from hotmem.options import ModelOptions
+from hotmem.store.driver import connect
+from tests.victim import remember_until_killed, turn
+
+ROUNDS = 50
+LONGEST_S = 0.5
+"""Longest life of a victim after its first words."""
+
+SEED = 20260302
+
+
+@pytest.mark.timeout(400)
+def test_fifty_kills(database: Path, model_options: ModelOptions, encoder: CachedEncoder, language: Language) -> None:
+    moments = random.Random(SEED)
+    nursery = multiprocessing.get_context("forkserver")
+    nursery.set_forkserver_preload(["tests.victim"])
+    acknowledged: set[int] = set()
+    following = 0
+    for _ in range(ROUNDS):
+        heard, mouth = nursery.Pipe(duplex=False)
+        victim = nursery.Process(target=remember_until_killed, args=(database, model_options.cache_dir, following, mouth))
+        victim.start()
+        mouth.close()
+        assert heard.poll(60), "the victim never came to speak"
+        victim.join(moments.uniform(0.0, LONGEST_S))
+        assert victim.exitcode is None
+        victim.kill()
+        victim.join()
+        acknowledged |= everything(heard)
+        heard.close()
+        held = turns(database)
+        assert acknowledged <= held <= acknowledged | {max(acknowledged) + 1}, "at most the one whose answer was on its way is there besides"
+        following = max(held) + 1
+        acknowledged = held
+        asyncio.run(settled(database, encoder, language))
+        check(database, held)
+    assert len(acknowledged) > ROUNDS
+
+
+def everything(heard: "multiprocessing.connection.Connection") -> set[int]:
+    """The numbers that the victim sent before it died."""
+    numbers: set[int] = set()
+    try:
+        while True:
+            numbers.add(heard.recv())
+    except EOFError:
+        return numbers
+
+
+async def settled(path: Path, encoder: CachedEncoder, language: Language) -> None:
+    """Opens the file as the next start of the program does, and waits until all is done."""
+    async with Memory.open(path, encoder=encoder, language=language) as memory:
+        await memory.settle()
+
+
+def turns(path: Path) -> set[int]:
+    """The numbers of the turns in the file; each stands there once, word for word."""
+    with closing(connect(path)) as conn:
+        rows = conn.execute("SELECT name, text FROM turns").fetchall()
+    numbers = [int(name.removeprefix("t")) for name, _ in rows]
+    assert len(set(numbers)) == len(numbers)
+    assert all(text == turn(number).text for number, (_, text) in zip(numbers, rows, strict=True))
+    return set(numbers)
+
+
+def check(path: Path, held: set[int]) -> None:
+    """Nothing waits, nothing is doubled, nothing is half there."""
+    with closing(connect(path, read_only=True)) as conn:
+
+        def number(sql: str) -> int:
+            return int(conn.execute(sql).fetchone()[0])
+
+        assert conn.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert conn.execute("PRAGMA foreign_key_check").fetchall() == []
+        assert number("SELECT count(*) FROM pending") == 0
+        for table, kind in (("passages", "passage"), ("memories", "memory"), ("summaries", "summary")):
+            rows = number(f"SELECT count(*) FROM {table}")
+            assert number(f"SELECT count(*) FROM {table} WHERE vector IS NULL") == 0
+            assert number(f"SELECT count(*) FROM {kind}_words") == rows
+            assert number(f"SELECT count(*) FROM {kind}_vectors") == rows
+        assert number("SELECT count(DISTINCT turn) FROM passages") == len(held)
+        assert number("SELECT count(*) FROM (SELECT DISTINCT turn, start FROM passages)") == number("SELECT count(*) FROM passages")
+        assert number("SELECT count(*) FROM (SELECT DISTINCT user, text FROM memories)") == number("SELECT count(*) FROM memories")
+        assert number("SELECT count(DISTINCT turn) FROM sources") == len(held)
+        assert number("SELECT count(*) FROM memories WHERE valid_until IS NULL AND text LIKE '%lucky number%'") <= 1

@@ -1,0 +1,42 @@
+"""The process that `test_crash` kills: remembers turns and settles, and says each turn's id once remember has returned."""
+
+import asyncio
+from datetime import timedelta
+from itertools import count
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from hotmem import Memory
+from hotmem.models import load_encoder, load_language
+from hotmem.options import BackgroundOptions, ModelOptions, Options
+from hotmem.types import Turn
+from tests.conversation import START
+
+LANGUAGE = load_language()
+"""Loaded once, in the process that the victims are forked from."""
+
+SETTLED_EVERY = 4
+"""Turns between two waits for the background work, so that the kill meets both."""
+
+
+def remember_until_killed(path: Path, cache_dir: Path, first: int, out: Connection) -> None:
+    """Remembers turn after turn, numbered from `first`, each number sent when it is durable."""
+    asyncio.run(_remember(path, cache_dir, first, out))
+
+
+async def _remember(path: Path, cache_dir: Path, first: int, out: Connection) -> None:
+    options = Options(background=BackgroundOptions(batch=2), models=ModelOptions(cache_dir=cache_dir))
+    encoder = await asyncio.to_thread(load_encoder, options.models)
+    async with Memory.open(path, options, encoder=encoder, language=LANGUAGE) as memory:
+        for number in count(first):
+            await memory.remember(turn(number))
+            out.send(number)
+            if number % SETTLED_EVERY == 0:
+                await memory.end_session(user_id="ana", session_id=turn(number).session_id)
+                await memory.settle()
+
+
+def turn(number: int) -> Turn:
+    """The turn of a number."""
+    text = f"My friend Bea{number} lives in Porto. My lucky number is {number}. I like walnuts with number {number}."
+    return Turn("ana", f"session {number // 10}", "user", text, START + timedelta(minutes=number), "Ana", f"t{number}")
