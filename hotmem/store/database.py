@@ -9,7 +9,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Concatenate, Final, ParamSpec, Self, TypeVar
 
-from hotmem.errors import MemoryClosed, StoreReadOnly, StoreUnusable
+from hotmem.errors import DeadlineExceeded, MemoryClosed, StoreReadOnly, StoreUnusable
 from hotmem.store.driver import Connection, connect, mapped_errors
 from hotmem.store.migrations import migrate
 
@@ -99,6 +99,8 @@ class Database:
         return await self._in(self._read_pool, lambda: self._with_reader(operation, deadline, *args, **kwargs))
 
     def _with_reader(self, operation: Callable[Concatenate[Connection, P], T], deadline: float | None, *args: P.args, **kwargs: P.kwargs) -> T:
+        if deadline is not None and time.monotonic() > deadline:
+            raise DeadlineExceeded("A search could not begin in its time.")
         conn = self._readers.get()
         try:
             if deadline is not None:
