@@ -43,7 +43,7 @@ async def test_the_trace_tells_how_the_block_came_about(memory: Memory) -> None:
     assert trace.analysis is not None and trace.analysis.needs_memory
     assert [report.layer for report in trace.layers] == list(Layer)
     assert {report.layer for report in trace.layers if report.outcome is LayerOutcome.ANSWERED} == set(trace.analysis.layers)
-    assert list(trace.stages) == ["analysis", "layers", "evidence", "context"]
+    assert list(trace.stages) == ["query", "layers", "evidence", "context"]
     assert all(ms >= 0 for ms in trace.stages.values())
     assert trace.candidates > 0 and trace.weights == START_WEIGHTS and trace.reason
 

@@ -34,7 +34,7 @@ async def test_a_deadline_stops_a_query_inside_sqlite(database: Path) -> None:
             await opened.read_until(started + 0.1, count_for_ever)
         assert time.monotonic() - started < 2
         with pytest.raises(DeadlineExceeded):
-            await opened.read_until(time.monotonic() - 1, count_for_ever)
+            await opened.read_until(time.monotonic() - 1, count)
         assert await opened.read(count) == 0, "the connection is usable again, without a deadline"
         assert await opened.read_until(None, count) == 0
     finally:
