@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
+from scipy.optimize import minimize_scalar
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
@@ -30,10 +31,14 @@ from hotmem.context.relevance import RelevanceModel
 from hotmem.reader import Request
 from hotmem.recall import retrieve
 from hotmem.stopwatch import Stopwatch
-from hotmem.types import Evidence
+from hotmem.types import Evidence, EvidenceKind, Turn
 
 STRENGTH: Final = 1.0
 """Inverse of the L2 penalty on standardised features; between 0.01 and 10 the held-out figures differ by less than 0.002."""
+
+COLUMNS: Final = list(FEATURES)
+SHIFTED: Final = ("memory", "summary")
+"""Kinds of evidence beside passages."""
 
 BINS: Final = 20
 """Bins of equal width of the calibration error."""
@@ -46,7 +51,7 @@ class Sample:
     Attributes:
         held_out: Whether the conversation is kept from fitting.
         features: float32 (n, len(FEATURES)).
-        labels: bool (n,); whether a candidate delivers a turn of evidence.
+        labels: bool (n,); whether a candidate helps.
     """
 
     held_out: bool
@@ -78,32 +83,57 @@ def sampled(task: Task) -> Sample:
 
 
 async def _sampled(conversation: Conversation, loaded: Models) -> list[tuple[NDArray[np.float32], NDArray[np.bool_]]]:
-    texts = {turn.id: turn.text for turn in conversation.turns}
+    turns = {turn.id: turn for turn in conversation.turns}
     async with ingested(conversation, loaded) as memory:
-        return [await _candidates(memory, conversation.user, question, texts) for question in conversation.questions]
+        return [await _candidates(memory, conversation.user, question, turns) for question in conversation.questions]
 
 
-async def _candidates(memory: Memory, user_id: str, question: Question, texts: Mapping[str, str]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+async def _candidates(memory: Memory, user_id: str, question: Question, turns: Mapping[str, Turn]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     found = await retrieve(memory.reader, Request(question.text, user_id, SESSION, question.asked_at, 0), Stopwatch())
     evidence = [candidate.evidence for candidate in found.candidates]
-    return features(found.query, found.candidates), np.array([_delivers(one, question.evidence, texts) for one in evidence], dtype=np.bool_)
+    return features(found.query, found.candidates), np.array([_helps(one, question.evidence, turns) for one in evidence], dtype=np.bool_)
 
 
-def _delivers(evidence: Evidence, wanted: Sequence[str], texts: Mapping[str, str]) -> bool:
-    return any(turn in evidence.turn_ids and holds(evidence.text, texts[turn]) for turn in wanted)
+def _helps(evidence: Evidence, wanted: Sequence[str], turns: Mapping[str, Turn]) -> bool:
+    """Whether a passage holds the words of a wanted turn, a fact was read from one, or a summary is of a session with one."""
+    if evidence.kind is EvidenceKind.SUMMARY:
+        return any(turns[turn].session_id == evidence.session_id for turn in wanted)
+    told = evidence.kind is EvidenceKind.MEMORY
+    return any(turn in evidence.turn_ids and (told or holds(evidence.text, turns[turn].text)) for turn in wanted)
 
 
 def fitted(datasets: Mapping[str, Sequence[Sample]]) -> RelevanceModel:
-    """The model fitted on the conversations that are not held out, each dataset weighing the same."""
+    """The model fitted on the conversations that are not held out, each dataset weighing the same.
+
+    The features are fitted on passages, of which there are most; facts and summaries are given the same coefficients and a shift of
+    their own.
+    """
     parts = [[sample for sample in samples if not sample.held_out and len(sample.labels)] for samples in datasets.values()]
     rows = np.concatenate([sample.features for part in parts for sample in part])
     labels = np.concatenate([sample.labels for part in parts for sample in part])
     sizes = [sum(len(sample.labels) for sample in part) for part in parts]
     weights = np.concatenate([np.full(size, len(labels) / (len(sizes) * size)) for size in sizes])
-    mean, deviation = rows.mean(axis=0), rows.std(axis=0) + 1e-6
-    model = LogisticRegression(C=STRENGTH, max_iter=2000).fit((rows - mean) / deviation, labels, sample_weight=weights)
+    kinds = [rows[:, COLUMNS.index(kind)] > 0 for kind in SHIFTED]
+    passages = ~np.any(kinds, axis=0)
+    mean, deviation = rows[passages].mean(axis=0), rows[passages].std(axis=0) + 1e-6
+    model = LogisticRegression(C=STRENGTH, max_iter=2000)
+    model.fit((rows[passages] - mean) / deviation, labels[passages], sample_weight=weights[passages])
     coefficients = np.asarray(model.coef_[0] / deviation, dtype=np.float32)
-    return RelevanceModel(float(model.intercept_[0] - coefficients @ mean), coefficients)
+    intercept = float(model.intercept_[0] - coefficients @ mean)
+    for kind, chosen in zip(SHIFTED, kinds, strict=True):
+        logits = intercept + rows[chosen] @ coefficients
+        coefficients[COLUMNS.index(kind)] = shift(logits, labels[chosen], weights[chosen])
+    return RelevanceModel(intercept, coefficients)
+
+
+def shift(logits: NDArray[np.float32], labels: NDArray[np.bool_], weights: NDArray[np.float64]) -> float:
+    """What must be added to the logits for the least log loss."""
+
+    def loss(added: float) -> float:
+        moved = logits + added
+        return float(np.average(np.logaddexp(0, np.where(labels, -moved, moved)), weights=weights))
+
+    return float(minimize_scalar(loss, bounds=(-10, 10), method="bounded").x) if len(labels) else 0.0
 
 
 def quality(model: RelevanceModel, samples: Sequence[Sample]) -> Quality:

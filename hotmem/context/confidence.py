@@ -39,9 +39,12 @@ def confidence(evidence: Evidence, at: datetime) -> float:
         days = max((at - evidence.said_at).total_seconds() / 86_400, 0.0)
         trust *= LEAST_AGED + (1 - LEAST_AGED) * math.exp(-math.log(2) * days / HALF_LIFE_DAYS)
     trust = 1 - (1 - trust) * (1 - CONFIRMATION) ** evidence.confirmations
-    if evidence.valid_until is not None and evidence.valid_until <= at:
-        trust *= REPLACED
-    return trust
+    return trust * REPLACED if replaced(evidence, at) else trust
+
+
+def replaced(evidence: Evidence, at: datetime) -> bool:
+    """Whether the statement had stopped being true at a time."""
+    return evidence.valid_until is not None and evidence.valid_until <= at
 
 
 def mark(relevance: float, confidence: float) -> Mark:

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.context.confidence import confidence
+from hotmem.context.confidence import confidence, replaced
 from hotmem.context.features import FEATURES, stems
 from hotmem.context.fusion import Candidate
 from hotmem.context.relevance import RelevanceModel
@@ -16,6 +16,9 @@ from hotmem.types import Evidence, EvidenceKind, Layer, Query, Weights
 
 RELEVANCE_SHARE: Final = 0.7
 """Part of relevance in the rank; confidence has the rest (the design's shares)."""
+
+REPLACED_RANK: Final = 0.5
+"""Part of its rank that a replaced statement keeps, so that the current one stands above it."""
 
 NEAR_DUPLICATE: Final = 0.95
 """Cosine from which two statements are the same (the design's value)."""
@@ -42,17 +45,20 @@ class Judged:
         relevance: Probability that it helps, 0 to 1.
         confidence: Probability that it holds, 0 to 1.
         layers: Every layer that found it, the one that counted most first.
+        replaced: Whether a later statement has taken its place.
     """
 
     evidence: Evidence
     relevance: float
     confidence: float
     layers: tuple[Layer, ...]
+    replaced: bool
 
     @property
     def rank(self) -> float:
-        """The order of candidates: relevance, lowered by what is missing in confidence."""
-        return self.relevance * (RELEVANCE_SHARE + (1 - RELEVANCE_SHARE) * self.confidence)
+        """The order of candidates: relevance, lowered by what is missing in confidence, and halved for what was replaced."""
+        standing = REPLACED_RANK if self.replaced else 1.0
+        return standing * self.relevance * (RELEVANCE_SHARE + (1 - RELEVANCE_SHARE) * self.confidence)
 
 
 def judge(query: Query, candidates: Sequence[Candidate], features: NDArray[np.float32], model: RelevanceModel, weights: Weights) -> list[Judged]:
@@ -74,6 +80,7 @@ def judge(query: Query, candidates: Sequence[Candidate], features: NDArray[np.fl
             float(relevances[row]),
             confidence(candidates[row].evidence, query.at),
             _layers(candidates[row], {layer: float(part[place]) for layer, part in parts.items()}),
+            replaced(candidates[row].evidence, query.at),
         )
         for place, row in enumerate(best)
     ]
@@ -151,6 +158,7 @@ def _merged(better: Judged, other: Judged) -> Judged:
         max(better.relevance, other.relevance),
         stays.confidence,
         tuple(dict.fromkeys((*stays.layers, *better.layers, *other.layers))),
+        stays.replaced,
     )
 
 

@@ -12,11 +12,14 @@ from hotmem.context.render import arranged, frame, line, render, shown, titles
 from hotmem.options import RecallOptions
 from hotmem.types import EvidenceKind, Intent, Item, Layer, Query
 
-LENGTH_POWER: Final = 0.35
+LENGTH_POWER: Final = 0.6
 """How strongly length counts: worth = rank / characters ** power; 0 ignores it, 1 is worth per character. Measured in `eval/RESULTS.md`."""
 
 PASSAGES_PER_TURN: Final = 2
 """Passages of one long turn at most."""
+
+FACT_FROM: Final = 0.15
+"""Least relevance of a fact. Most repeat a passage that is there anyway; five of any relevance cost 1 to 2 points of evidence, these none."""
 
 MOST_SUMMARIES: Final = 2
 SUMMARY_INTENTS: Final = frozenset({Intent.SUMMARY, Intent.PATTERN})
@@ -73,6 +76,8 @@ def pack(query: Query, judged: Sequence[Judged], budget: int, count: Callable[[s
 
 
 def _relevant(one: Judged, options: RecallOptions) -> bool:
+    if one.evidence.kind is EvidenceKind.MEMORY:
+        return one.relevance >= FACT_FROM
     return one.layers != (Layer.SEMANTIC,) or one.relevance >= options.semantic_threshold
 
 

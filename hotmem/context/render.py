@@ -44,12 +44,11 @@ def section(item: Item) -> str:
 
 
 def line(item: Item, *, symbols: bool = False) -> str:
-    """An item's line. Facts carry their own date, quotes stand under their session's."""
-    note = SYMBOLS[item.mark] if symbols else "" if item.mark is Mark.LOW else item.mark.value
-    if item.kind is EvidenceKind.MEMORY:
-        until = f"until {day(item.valid_until)}" if item.valid_until else day(item.said_at)
-        return f"- {item.text} ({', '.join(filter(None, (note, until)))})"
-    speaker = f"{shown(item.speaker)}: " if item.speaker else ""
+    """An item's line. Facts carry their own date, quotes stand under their session's; what is over says until when it held."""
+    mark = SYMBOLS[item.mark] if symbols else "" if item.mark is Mark.LOW else item.mark.value
+    date = f"until {day(item.valid_until)}" if item.valid_until else day(item.said_at) if item.kind is EvidenceKind.MEMORY else ""
+    note = ", ".join(filter(None, (mark, date)))
+    speaker = f"{shown(item.speaker)}: " if item.speaker and item.kind is EvidenceKind.PASSAGE else ""
     return f"- {speaker}{item.text}" + (f" ({note})" if note else "")
 
 
@@ -74,12 +73,12 @@ def day(moment: datetime) -> str:
 
 
 def arranged(items: Iterable[Item]) -> list[Item]:
-    """Items in reading order: by section, facts by relevance, quotes by session and time."""
+    """Items in reading order: by section; facts by relevance, those that are over last; quotes by time."""
     order = (FACTS, BACKGROUND, EXACT, RELATED)
 
-    def place(item: Item) -> tuple[int, float, datetime]:
+    def place(item: Item) -> tuple[int, bool, float, datetime]:
         rank = -item.relevance if item.kind is EvidenceKind.MEMORY else 0.0
-        return order.index(section(item)), rank, item.said_at
+        return order.index(section(item)), item.kind is EvidenceKind.MEMORY and item.valid_until is not None, rank, item.said_at
 
     return sorted(items, key=place)
 
