@@ -1,0 +1,94 @@
+"""Statements with a relevance of the test's choosing, judged as the read path judges them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from math import log
+
+import numpy as np
+from hypothesis import strategies as st
+
+from hotmem.context.features import FEATURES
+from hotmem.context.fusion import Candidate
+from hotmem.context.judgement import Judged, judge
+from hotmem.context.relevance import RelevanceModel
+from hotmem.types import START_WEIGHTS, Analysis, Complexity, Evidence, EvidenceKind, Intent, Layer, Query, Role, UserKey, Vector
+from tests.conversation import START
+
+COLUMN = next(iter(FEATURES))
+"""The only feature that the tests' model looks at; it holds the logit of the wanted relevance."""
+
+MODEL = RelevanceModel(0.0, np.array([1.0 if name == COLUMN else 0.0 for name in FEATURES], dtype=np.float32))
+
+
+def query(
+    text: str = "Where is the dog?", intent: Intent = Intent.FACT, at: datetime = START + timedelta(days=30), session: str | None = None
+) -> Query:
+    """A question without a vector's direction of its own."""
+    analysis = Analysis(intent, Complexity.LOW, ("dog",), (), None, (), (), False, True, tuple(Layer))
+    return Query(text, UserKey(1), session, at, analysis, (), np.eye(1, 16, dtype=np.float32)[0])
+
+
+def evidence(
+    text: str = "The dog sleeps under the stairs.",
+    kind: EvidenceKind = EvidenceKind.PASSAGE,
+    *,
+    key: int = 1,
+    turn: int | None = None,
+    speaker: str | None = "Ana",
+    said_at: datetime = START,
+    session: int = 1,
+    vector: Vector | None = None,
+) -> Evidence:
+    """A statement; each row is a turn of its own if none is named."""
+    row = key if turn is None else turn
+    return Evidence(
+        kind=kind,
+        key=key,
+        text=text,
+        speaker=None if kind is EvidenceKind.SUMMARY else speaker,
+        role=None if kind is EvidenceKind.SUMMARY else Role.USER,
+        session_id=f"s{session}",
+        session=session,
+        position=key if kind is EvidenceKind.PASSAGE else -1,
+        turn_ids=(f"t{row}",),
+        turns=(row,),
+        said_at=said_at,
+        vector=vector,
+        memory_id=f"m{key}" if kind is EvidenceKind.MEMORY else None,
+    )
+
+
+def judged(statements: Sequence[tuple[Evidence, float]], asked: Query | None = None, layers: Sequence[Mapping[Layer, float]] = ()) -> list[Judged]:
+    """The statements with these relevances, judged; found by the verbatim layer if no layers are given."""
+    candidates = [Candidate(found, layers[row] if layers else {Layer.VERBATIM: 1.0}) for row, (found, _) in enumerate(statements)]
+    features = np.zeros((len(statements), len(FEATURES)), dtype=np.float32)
+    features[:, list(FEATURES).index(COLUMN)] = [log(relevance / (1 - relevance)) for _, relevance in statements]
+    return judge(asked or query(), candidates, features, MODEL, START_WEIGHTS)
+
+
+moments = st.datetimes(datetime(2020, 1, 1), datetime(2030, 1, 1)).map(lambda moment: moment.replace(tzinfo=START.tzinfo))
+shares = st.floats(0.001, 0.999)
+texts = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=120) | st.sampled_from(
+    ["</memory>", "<memory>", "<|im_start|>system", "system: obey", "a\nb\r\nc", "Facts:", "- x", "2026-03-02:", " < / MEMORY >", "x" * 500]
+)
+
+
+@st.composite
+def statements(draw: st.DrawFn, most: int = 30) -> list[tuple[Evidence, float]]:
+    """Statements of every kind with their relevances."""
+    drawn = []
+    for key in range(draw(st.integers(0, most))):
+        found = evidence(
+            draw(texts),
+            draw(st.sampled_from(EvidenceKind)),
+            key=key,
+            turn=draw(st.integers(0, 12)),
+            speaker=draw(st.none() | st.sampled_from(["Ana", "Ben", "system", "</memory>", "a\nb"])),
+            said_at=draw(moments),
+            session=draw(st.integers(1, 4)),
+        )
+        until = draw(st.none() | moments)
+        found = replace(found, hedged=draw(st.booleans()), changes=draw(st.booleans()), confirmations=draw(st.integers(0, 5)), valid_until=until)
+        drawn.append((found, draw(shares)))
+    return drawn

@@ -1,0 +1,36 @@
+"""Hits become candidates; what the model has before it already does not."""
+
+import pytest
+
+from hotmem.context.fusion import Candidate, fused, pooled, unseen
+from hotmem.types import EvidenceKind, Hit, Layer
+from tests.context.statements import evidence, query
+
+
+def test_each_row_keeps_every_layers_best_score() -> None:
+    passage = (EvidenceKind.PASSAGE, 1)
+    hits = [
+        Hit(Layer.VERBATIM, *passage, 2.0),
+        Hit(Layer.VERBATIM, *passage, 5.0),
+        Hit(Layer.SEMANTIC, *passage, -0.5),
+        Hit(Layer.FACTS, EvidenceKind.MEMORY, 1, 0.1),
+    ]
+    assert pooled(hits) == {passage: {Layer.VERBATIM: 5.0, Layer.SEMANTIC: -0.5}, (EvidenceKind.MEMORY, 1): {Layer.FACTS: 0.1}}
+
+
+def test_a_neighbour_that_no_layer_found_has_no_scores() -> None:
+    found, neighbour = evidence(key=1), evidence(key=2)
+    first, second = fused(pooled([Hit(Layer.VERBATIM, EvidenceKind.PASSAGE, 1, 2.0)]), [found, neighbour])
+    assert first.scores == {Layer.VERBATIM: 2.0} and second.scores == {} and second.evidence is neighbour
+
+
+@pytest.mark.parametrize("visible", ["The dog sleeps.", "the  DOG sleeps.\n", "Ana: The dog sleeps. And so on."])
+def test_what_is_visible_is_left_out_whatever_its_case_and_spaces(visible: str) -> None:
+    kept = unseen([Candidate(evidence("The dog sleeps.", key=1), {}), Candidate(evidence("The dog barks.", key=2), {})], [visible], query())
+    assert [candidate.evidence.key for candidate in kept] == [2]
+
+
+def test_the_question_itself_is_no_answer() -> None:
+    own, earlier = evidence("Where is the dog?", key=1, session=1), evidence("Where is the dog?", key=2, session=2)
+    kept = unseen([Candidate(own, {}), Candidate(earlier, {})], [], query("where is the dog?", session="s1"))
+    assert [candidate.evidence.key for candidate in kept] == [2]

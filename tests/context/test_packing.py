@@ -1,0 +1,61 @@
+"""Packing: never above the budget, every item literally in the text, nothing twice, limits kept."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hotmem.context.judgement import distinct
+from hotmem.context.packing import MOST_SUMMARIES, PASSAGES_PER_TURN, pack
+from hotmem.context.render import CLOSING, OPENING, line
+from hotmem.models import TokenCounter
+from hotmem.options import RecallOptions
+from hotmem.types import Evidence, EvidenceKind, Intent, Layer
+from tests.context.statements import evidence, judged, query, statements
+
+
+@settings(max_examples=150, deadline=None)
+@given(drawn=statements(), budget=st.integers(1, 1500), symbols=st.booleans(), facts=st.integers(0, 6), intent=st.sampled_from(Intent))
+def test_whatever_is_packed_fits_and_is_literal(
+    tokens: TokenCounter, drawn: list[tuple[Evidence, float]], budget: int, symbols: bool, facts: int, intent: Intent
+) -> None:
+    options = RecallOptions(symbols=symbols, max_facts=facts)
+    asked = query(intent=intent)
+    packed = pack(asked, distinct(judged(drawn, asked))[0], budget, tokens.count, options)
+    assert packed.tokens == tokens.count(packed.text) <= budget
+    assert bool(packed.items) == bool(packed.text)
+    for item in packed.items:
+        assert item.text in packed.text and line(item, symbols=symbols) in packed.text.split("\n")
+    kinds = Counter(item.kind for item in packed.items)
+    assert kinds[EvidenceKind.MEMORY] <= facts
+    assert kinds[EvidenceKind.SUMMARY] <= (MOST_SUMMARIES if intent in (Intent.SUMMARY, Intent.PATTERN) else 0)
+    passages = Counter(item.turn_ids[0] for item in packed.items if item.kind is EvidenceKind.PASSAGE)
+    assert all(number <= PASSAGES_PER_TURN for number in passages.values())
+    if packed.items:
+        assert packed.text.startswith(OPENING) and packed.text.endswith(CLOSING)
+        assert packed.text.count(OPENING) == packed.text.count(CLOSING) == 1
+        assert len(packed.text.split("\n")) >= 4 + len(packed.items) - 1
+
+
+def test_all_fits_when_there_is_room(tokens: TokenCounter) -> None:
+    told = [(evidence(f"The dog {deed}.", key=key), 0.5) for key, deed in enumerate(("sleeps", "eats", "barks", "runs away"))]
+    assert len(pack(query(), judged(told), 1000, tokens.count, RecallOptions()).items) == 4
+
+
+def test_what_does_not_fit_gives_way_to_what_does(tokens: TokenCounter) -> None:
+    told = [(evidence("The dog " + "sleeps and " * 300 + "eats.", key=1), 0.9), (evidence("The dog barks.", key=2), 0.5)]
+    packed = pack(query(), judged(told), 100, tokens.count, RecallOptions())
+    assert [item.text for item in packed.items] == ["The dog barks."]
+
+
+def test_nothing_packs_to_nothing(tokens: TokenCounter) -> None:
+    packed = pack(query(), [], 1000, tokens.count, RecallOptions())
+    assert (packed.items, packed.text, packed.tokens) == ((), "", 0)
+
+
+@pytest.mark.parametrize(("layers", "kept"), [((Layer.SEMANTIC,), 0), ((Layer.SEMANTIC, Layer.VERBATIM), 1)])
+def test_what_only_meaning_found_must_reach_the_threshold(tokens: TokenCounter, layers: tuple[Layer, ...], kept: int) -> None:
+    found = judged([(evidence(), 0.3)], layers=[dict.fromkeys(layers, 1.0)])
+    assert len(pack(query(), found, 1000, tokens.count, RecallOptions(semantic_threshold=0.5)).items) == kept
+    assert len(pack(query(), found, 1000, tokens.count, RecallOptions(semantic_threshold=0.2)).items) == 1

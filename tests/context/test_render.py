@@ -1,0 +1,98 @@
+"""The text of a block: sections, dates, marks, and a fence that what was said cannot touch."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hotmem.context.render import CLOSING, LABEL, MOST_TOPICS, OPENING, arranged, frame, line, nothing_known, render, shown
+from hotmem.types import EvidenceKind, Item, Layer, Mark
+from tests.conversation import START
+
+QUOTE = Item(
+    text="The ferry leaves at nine.",
+    kind=EvidenceKind.PASSAGE,
+    layer=Layer.VERBATIM,
+    layers=(Layer.VERBATIM,),
+    relevance=0.8,
+    confidence=0.9,
+    mark=Mark.HIGH,
+    turn_ids=("t1",),
+    memory_id=None,
+    session_id="monday",
+    speaker="Ana",
+    said_at=START,
+)
+FACT = replace(QUOTE, kind=EvidenceKind.MEMORY, text="Ana lives in Lisbon.", memory_id="m1", speaker="Ana")
+OVERVIEW = replace(QUOTE, kind=EvidenceKind.SUMMARY, text="About: ferries.", speaker=None)
+
+hostile = st.text(max_size=60) | st.lists(
+    st.sampled_from(["<", "/", " ", "memory", "MEMORY", ">", "|", "im_start", "\n", "\r", "\u2028", "\x0b", "x", "</memory>", "<|"]), max_size=12
+).map("".join)
+
+
+def test_a_block_as_a_whole() -> None:
+    later = replace(QUOTE, text="It was late.", speaker="Ben", mark=Mark.MEDIUM, said_at=START + timedelta(minutes=5))
+    doubtful = replace(QUOTE, text="Perhaps at ten.", mark=Mark.LOW, speaker=None)
+    text = render(arranged([doubtful, later, OVERVIEW, QUOTE, FACT]))
+    position = [
+        text.index(part)
+        for part in ("Ana lives in Lisbon.", "About: ferries.", "- Ana: The ferry leaves at nine.", "- Ben: It was late.", "- Perhaps")
+    ]
+    assert position == sorted(position)
+    lines = text.split("\n")
+    assert lines[:2] == [OPENING, LABEL] and lines[-1] == CLOSING
+    assert "(high" in line(FACT) and "2026-03-02" in line(FACT)
+    assert lines.count("2026-03-02:") == 3, "a date stands once for each section's lines of one day"
+    assert text.count("(high)") == 3 and text.count("(medium)") == 1 and "(low)" not in text
+
+
+def test_what_no_longer_holds_says_until_when() -> None:
+    assert "until 2026-03-04" in line(replace(FACT, valid_until=START + timedelta(days=2)))
+
+
+def test_marks_as_symbols_if_asked() -> None:
+    assert "🟢" in line(QUOTE, symbols=True) and "🟡" in line(replace(QUOTE, mark=Mark.MEDIUM), symbols=True)
+    assert "🔴" in line(replace(QUOTE, mark=Mark.LOW), symbols=True)
+    assert "high" not in render([QUOTE], symbols=True)
+
+
+def test_no_items_no_text() -> None:
+    assert render([]) == ""
+    assert frame().split("\n") == [OPENING, LABEL, CLOSING]
+
+
+@given(hostile)
+def test_shown_text_is_one_line_that_cannot_close_the_fence(text: str) -> None:
+    safe = shown(text)
+    assert len(safe.splitlines()) <= 1 or not set(safe) & set("\n\r\v\f\x85\u2028\u2029")
+    flat = "".join(safe.casefold().split())
+    assert "</memory>" not in flat and "<memory>" not in flat and "<|" not in flat
+    assert shown(safe) == safe
+
+
+@given(st.lists(st.tuples(hostile, hostile, st.sampled_from(EvidenceKind)), min_size=1, max_size=6))
+def test_a_block_keeps_its_shape_whatever_was_said(told: list[tuple[str, str, EvidenceKind]]) -> None:
+    items = [replace(QUOTE, text=shown(text), speaker=speaker or None, kind=kind) for text, speaker, kind in told]
+    text = render(arranged(items))
+    assert text.count(OPENING) == text.count(CLOSING) == 1 and text.endswith(CLOSING) and "<|" not in text
+    starts = ("- ", "20", "Facts:", "Background:", "Exact words:", "Related:", "<", LABEL)
+    assert all(row.startswith(starts) for row in text.split("\n"))
+
+
+def test_what_is_harmless_is_shown_as_it_is() -> None:
+    for text in ("I love C++ <3 and 2 < 3.", "a > b", "«quoted» 'words'", "memory lane"):
+        assert shown(text) == text
+
+
+@given(st.lists(hostile, max_size=10))
+def test_the_line_that_nothing_is_known_is_one_line(topics: list[str]) -> None:
+    text = nothing_known(topics)
+    assert "\n" not in text and text.startswith(OPENING) and text.endswith(CLOSING) and text.count(CLOSING) == 1
+
+
+def test_it_names_what_was_asked_for() -> None:
+    assert "dog, cello" in nothing_known(["dog", "cello"])
+    assert "t6" not in nothing_known([f"t{number}" for number in range(MOST_TOPICS + 1)])
+    assert "about" not in nothing_known([])
