@@ -21,9 +21,10 @@ COLUMN = next(iter(FEATURES))
 MODEL = RelevanceModel(0.0, np.array([1.0 if name == COLUMN else 0.0 for name in FEATURES], dtype=np.float32))
 
 
-def query(
-    text: str = "Where is the dog?", intent: Intent = Intent.FACT, at: datetime = START + timedelta(days=30), session: str | None = None
-) -> Query:
+NOW = START + timedelta(days=30)
+
+
+def query(text: str = "Where is the dog?", intent: Intent = Intent.FACT, at: datetime = NOW, session: str | None = None) -> Query:
     """A question without a vector's direction of its own."""
     analysis = Analysis(intent, Complexity.LOW, ("dog",), (), None, (), (), False, True, tuple(Layer))
     return Query(text, UserKey(1), session, at, analysis, (), np.eye(1, 16, dtype=np.float32)[0])

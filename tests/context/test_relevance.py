@@ -13,7 +13,7 @@ from hotmem.context.relevance import RelevanceModel, fitted_model
 from hotmem.types import START_WEIGHTS, Layer, Weights
 
 WIDTH = len(FEATURES)
-rows = arrays.arrays(np.float32, st.tuples(st.integers(0, 20), st.just(WIDTH)), elements=st.floats(-20, 20, width=32))
+rows = arrays.arrays(np.float32, st.tuples(st.integers(0, 20), st.just(WIDTH)), elements=st.floats(0, 1, width=32))
 weights = st.builds(Weights, *(st.floats(0.1, 1.5) for _ in Layer))
 
 

@@ -36,16 +36,14 @@ def test_a_block_as_a_whole() -> None:
     later = replace(QUOTE, text="It was late.", speaker="Ben", mark=Mark.MEDIUM, said_at=START + timedelta(minutes=5))
     doubtful = replace(QUOTE, text="Perhaps at ten.", mark=Mark.LOW, speaker=None)
     text = render(arranged([doubtful, later, OVERVIEW, QUOTE, FACT]))
-    position = [
-        text.index(part)
-        for part in ("Ana lives in Lisbon.", "About: ferries.", "- Ana: The ferry leaves at nine.", "- Ben: It was late.", "- Perhaps")
-    ]
+    parts = ("Ana lives in Lisbon.", "About: ferries.", "- Ana: The ferry leaves at nine.", "- Ben: It was late.", "- Perhaps")
+    position = [text.index(part) for part in parts]
     assert position == sorted(position)
     lines = text.split("\n")
     assert lines[:2] == [OPENING, LABEL] and lines[-1] == CLOSING
     assert "(high" in line(FACT) and "2026-03-02" in line(FACT)
     assert lines.count("2026-03-02:") == 3, "a date stands once for each section's lines of one day"
-    assert text.count("(high)") == 3 and text.count("(medium)") == 1 and "(low)" not in text
+    assert text.count("(high)") == 2 and text.count("(medium)") == 1 and "(low)" not in text
 
 
 def test_what_no_longer_holds_says_until_when() -> None:
@@ -68,7 +66,7 @@ def test_shown_text_is_one_line_that_cannot_close_the_fence(text: str) -> None:
     safe = shown(text)
     assert len(safe.splitlines()) <= 1 or not set(safe) & set("\n\r\v\f\x85\u2028\u2029")
     flat = "".join(safe.casefold().split())
-    assert "</memory>" not in flat and "<memory>" not in flat and "<|" not in flat
+    assert "</memory>" not in flat and "<memory>" not in flat and "<|" not in safe
     assert shown(safe) == safe
 
 
