@@ -18,16 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
-from scipy.optimize import minimize_scalar
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from eval.datasets import Conversation, Question
+from eval.datasets import Conversation
 from eval.evidence import holds
 from eval.run import SESSION, Models, Task, ingested, models
-from hotmem import Memory
 from hotmem.context.features import FEATURES, features
-from hotmem.context.relevance import RelevanceModel
+from hotmem.context.relevance import Logistic, RelevanceModel
 from hotmem.reader import Request
 from hotmem.recall import retrieve
 from hotmem.stopwatch import Stopwatch
@@ -35,10 +33,6 @@ from hotmem.types import Evidence, EvidenceKind, Turn
 
 STRENGTH: Final = 1.0
 """Inverse of the L2 penalty on standardised features; between 0.01 and 10 the held-out figures differ by less than 0.002."""
-
-COLUMNS: Final = list(FEATURES)
-SHIFTED: Final = ("memory", "summary")
-"""Kinds of evidence beside passages."""
 
 BINS: Final = 20
 """Bins of equal width of the calibration error."""
@@ -51,12 +45,19 @@ class Sample:
     Attributes:
         held_out: Whether the conversation is kept from fitting.
         features: float32 (n, len(FEATURES)).
-        labels: bool (n,); whether a candidate helps.
+        kinds: What each candidate is.
+        labels: bool (n,); whether it helps.
     """
 
     held_out: bool
     features: NDArray[np.float32]
+    kinds: tuple[EvidenceKind, ...]
     labels: NDArray[np.bool_]
+
+    def of(self, kind: EvidenceKind) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """Features and labels of one kind."""
+        chosen = np.array([found is kind for found in self.kinds], dtype=np.bool_)
+        return self.features[chosen], self.labels[chosen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,21 +78,23 @@ def collect(conversations: Sequence[Conversation], jobs: int, folder: Path, cons
 
 def sampled(task: Task) -> Sample:
     """The sample of one conversation; the body of a process."""
-    rows = asyncio.run(_sampled(task.conversation, models(task.shelf)))
-    stacked = np.concatenate([row[0] for row in rows]) if rows else np.empty((0, len(FEATURES)), np.float32)
-    return Sample(task.number % 2 == 1, stacked, np.concatenate([row[1] for row in rows]) if rows else np.empty(0, np.bool_))
+    return asyncio.run(_sampled(task, models(task.shelf)))
 
 
-async def _sampled(conversation: Conversation, loaded: Models) -> list[tuple[NDArray[np.float32], NDArray[np.bool_]]]:
+async def _sampled(task: Task, loaded: Models) -> Sample:
+    conversation = task.conversation
     turns = {turn.id: turn for turn in conversation.turns}
+    rows: list[NDArray[np.float32]] = [np.empty((0, len(FEATURES)), np.float32)]
+    evidence: list[Evidence] = []
+    labels: list[bool] = []
     async with ingested(conversation, loaded) as memory:
-        return [await _candidates(memory, conversation.user, question, turns) for question in conversation.questions]
-
-
-async def _candidates(memory: Memory, user_id: str, question: Question, turns: Mapping[str, Turn]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    found = await retrieve(memory.reader, Request(question.text, user_id, SESSION, question.asked_at, 0), Stopwatch())
-    evidence = [candidate.evidence for candidate in found.candidates]
-    return features(found.query, found.candidates), np.array([_helps(one, question.evidence, turns) for one in evidence], dtype=np.bool_)
+        for question in conversation.questions:
+            request = Request(question.text, conversation.user, SESSION, question.asked_at, 0)
+            found = await retrieve(memory.reader, request, Stopwatch())
+            rows.append(features(found.query, found.candidates))
+            evidence += [candidate.evidence for candidate in found.candidates]
+            labels += [_helps(candidate.evidence, question.evidence, turns) for candidate in found.candidates]
+    return Sample(task.number % 2 == 1, np.concatenate(rows), tuple(one.kind for one in evidence), np.array(labels, dtype=np.bool_))
 
 
 def _helps(evidence: Evidence, wanted: Sequence[str], turns: Mapping[str, Turn]) -> bool:
@@ -103,43 +106,28 @@ def _helps(evidence: Evidence, wanted: Sequence[str], turns: Mapping[str, Turn])
 
 
 def fitted(datasets: Mapping[str, Sequence[Sample]]) -> RelevanceModel:
-    """The model fitted on the conversations that are not held out, each dataset weighing the same.
+    """The models fitted on the conversations that are not held out, each dataset weighing the same."""
+    return RelevanceModel(
+        {kind: _fitted([[s.of(kind) for s in samples if not s.held_out] for samples in datasets.values()]) for kind in EvidenceKind}
+    )
 
-    The features are fitted on passages, of which there are most; facts and summaries are given the same coefficients and a shift of
-    their own.
-    """
-    parts = [[sample for sample in samples if not sample.held_out and len(sample.labels)] for samples in datasets.values()]
-    rows = np.concatenate([sample.features for part in parts for sample in part])
-    labels = np.concatenate([sample.labels for part in parts for sample in part])
-    sizes = [sum(len(sample.labels) for sample in part) for part in parts]
-    weights = np.concatenate([np.full(size, len(labels) / (len(sizes) * size)) for size in sizes])
-    kinds = [rows[:, COLUMNS.index(kind)] > 0 for kind in SHIFTED]
-    passages = ~np.any(kinds, axis=0)
-    mean, deviation = rows[passages].mean(axis=0), rows[passages].std(axis=0) + 1e-6
-    model = LogisticRegression(C=STRENGTH, max_iter=2000)
-    model.fit((rows[passages] - mean) / deviation, labels[passages], sample_weight=weights[passages])
+
+def _fitted(datasets: Sequence[Sequence[tuple[NDArray[np.float32], NDArray[np.bool_]]]]) -> Logistic:
+    """One kind's model; each dataset is a list of features and labels."""
+    rows = np.concatenate([part[0] for parts in datasets for part in parts])
+    labels = np.concatenate([part[1] for parts in datasets for part in parts])
+    sizes = [sum(len(part[1]) for part in parts) for parts in datasets]
+    weights = np.concatenate([np.full(size, len(labels) / (len(sizes) * max(size, 1))) for size in sizes])
+    mean, deviation = rows.mean(axis=0), rows.std(axis=0) + 1e-6
+    model = LogisticRegression(C=STRENGTH, max_iter=2000).fit((rows - mean) / deviation, labels, sample_weight=weights)
     coefficients = np.asarray(model.coef_[0] / deviation, dtype=np.float32)
-    intercept = float(model.intercept_[0] - coefficients @ mean)
-    for kind, chosen in zip(SHIFTED, kinds, strict=True):
-        logits = intercept + rows[chosen] @ coefficients
-        coefficients[COLUMNS.index(kind)] = shift(logits, labels[chosen], weights[chosen])
-    return RelevanceModel(intercept, coefficients)
-
-
-def shift(logits: NDArray[np.float32], labels: NDArray[np.bool_], weights: NDArray[np.float64]) -> float:
-    """What must be added to the logits for the least log loss."""
-
-    def loss(added: float) -> float:
-        moved = logits + added
-        return float(np.average(np.logaddexp(0, np.where(labels, -moved, moved)), weights=weights))
-
-    return float(minimize_scalar(loss, bounds=(-10, 10), method="bounded").x) if len(labels) else 0.0
+    return Logistic(float(model.intercept_[0] - coefficients @ mean), coefficients)
 
 
 def quality(model: RelevanceModel, samples: Sequence[Sample]) -> Quality:
     """How the model does on the held-out conversations."""
     held = [sample for sample in samples if sample.held_out and len(sample.labels)]
-    probabilities = np.concatenate([model.probabilities(sample.features) for sample in held])
+    probabilities = np.concatenate([model.probabilities(sample.features, sample.kinds) for sample in held])
     labels = np.concatenate([sample.labels for sample in held])
     return Quality(len(labels), float(roc_auc_score(labels, probabilities)), calibration_error(probabilities, labels))
 
@@ -153,11 +141,8 @@ def calibration_error(probabilities: NDArray[np.float32], labels: NDArray[np.boo
 
 def written(model: RelevanceModel, datasets: Sequence[str]) -> str:
     """The model as `relevance.json` keeps it."""
-    return json.dumps(
-        {
-            "fitted": f"{datetime.now(UTC).date().isoformat()} on every second conversation of {', '.join(datasets)}",
-            "intercept": round(model.intercept, 4),
-            "coefficients": {name: round(float(value), 4) for name, value in zip(FEATURES, model.coefficients, strict=True)},
-        },
-        indent=2,
-    )
+    data: dict[str, object] = {"fitted": f"{datetime.now(UTC).date().isoformat()} on every second conversation of {', '.join(datasets)}"}
+    for kind, fit in model.kinds.items():
+        named = zip(FEATURES, fit.coefficients, strict=True)
+        data[kind] = {"intercept": round(fit.intercept, 4)} | {name: round(float(value), 4) for name, value in named if abs(value) >= 5e-5}
+    return json.dumps(data, indent=2)

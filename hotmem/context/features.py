@@ -34,8 +34,6 @@ FEATURES: Final[dict[str, Layer | None]] = {
     "length": None,
     "number": None,
     "in_time": None,
-    "memory": None,
-    "summary": None,
 }
 """Every feature and its layer, in the order of the columns."""
 
@@ -94,8 +92,6 @@ def features(query: Query, candidates: Sequence[Candidate]) -> NDArray[np.float3
         "length": [np.log1p(len(found.text.split())) for found in evidence],
         "number": [wants_number and bool(_NUMBER.search(found.text)) for found in evidence],
         "in_time": [time is not None and time.start <= found.said_at < time.end for found in evidence],
-        "memory": [found.kind is EvidenceKind.MEMORY for found in evidence],
-        "summary": [found.kind is EvidenceKind.SUMMARY for found in evidence],
     }
     return np.stack([np.asarray(columns[name], dtype=np.float32) for name in FEATURES], axis=1) if n else np.empty((0, len(FEATURES)), np.float32)
 

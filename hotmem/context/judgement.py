@@ -1,7 +1,7 @@
 """Relevance and confidence of every candidate, and one of each statement."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -71,20 +71,32 @@ def judge(query: Query, candidates: Sequence[Candidate], features: NDArray[np.fl
         model: The relevance model.
         weights: The user's layer weights.
     """
-    relevances = model.probabilities(features, weights)
+    kinds = [candidate.evidence.kind for candidate in candidates]
+    relevances = inherited(candidates, model.probabilities(features, kinds, weights))
     best = np.argsort(-relevances, kind="stable")[:WEIGHED]
-    parts = _layer_parts(features[best], model, weights)
+    contributions = model.contributions(features[best], [kinds[row] for row in best], weights)
     judged = [
         Judged(
             candidates[row].evidence,
             float(relevances[row]),
             confidence(candidates[row].evidence, query.at),
-            _layers(candidates[row], {layer: float(part[place]) for layer, part in parts.items()}),
+            _layers(candidates[row], added),
             replaced(candidates[row].evidence, query.at),
         )
-        for place, row in enumerate(best)
+        for row, added in zip(best, contributions, strict=True)
     ]
     return sorted(judged, key=lambda one: -one.rank)
+
+
+def inherited(candidates: Sequence[Candidate], relevances: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The relevances, each current statement's raised to that of what it replaced: it answers the same question, and rightly."""
+    raised = relevances.copy()
+    place = {candidate.evidence.key: row for row, candidate in enumerate(candidates) if candidate.evidence.kind is EvidenceKind.MEMORY}
+    for row, candidate in enumerate(candidates):
+        successor = place.get(candidate.evidence.replaced_by or -1)
+        if successor is not None:
+            raised[successor] = max(raised[successor], relevances[row])
+    return raised
 
 
 def distinct(judged: Sequence[Judged]) -> tuple[list[Judged], int]:
@@ -162,14 +174,11 @@ def _merged(better: Judged, other: Judged) -> Judged:
     )
 
 
-def _layer_parts(features: NDArray[np.float32], model: RelevanceModel, weights: Weights) -> Mapping[Layer, NDArray[np.float32]]:
-    """What each layer's features add to the logit of each row."""
-    parts = features * model.scaled(weights)
-    owners = list(FEATURES.values())
-    return {layer: parts[:, [owner is layer for owner in owners]].sum(axis=1) for layer in Layer}
-
-
-def _layers(candidate: Candidate, parts: Mapping[Layer, float]) -> tuple[Layer, ...]:
-    """The layers that found a candidate, by what they add; for a neighbour that none found, the one that adds most."""
+def _layers(candidate: Candidate, added: NDArray[np.float32]) -> tuple[Layer, ...]:
+    """The layers that found a candidate, by what their features add; for a neighbour that none found, the one that adds most."""
+    parts: defaultdict[Layer, float] = defaultdict(float)
+    for layer, amount in zip(FEATURES.values(), added, strict=True):
+        if layer is not None:
+            parts[layer] += float(amount)
     found = list(candidate.scores) or [max(Layer, key=parts.__getitem__)]
     return tuple(sorted(found, key=parts.__getitem__, reverse=True))

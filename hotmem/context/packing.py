@@ -18,8 +18,8 @@ LENGTH_POWER: Final = 0.6
 PASSAGES_PER_TURN: Final = 2
 """Passages of one long turn at most."""
 
-FACT_FROM: Final = 0.15
-"""Least relevance of a fact. Most repeat a passage that is there anyway; five of any relevance cost 1 to 2 points of evidence, these none."""
+FACT_FROM: Final = 0.08
+"""Least relevance of a fact. Most repeat a passage that is there anyway: five of any relevance cost 1 to 3 points of evidence, these half a point."""
 
 MOST_SUMMARIES: Final = 2
 SUMMARY_INTENTS: Final = frozenset({Intent.SUMMARY, Intent.PATTERN})

@@ -1,4 +1,4 @@
-"""Hits → candidates: what the layers found is pooled and loaded, and what stands beside it."""
+"""Hits → candidates: what the layers found is pooled and loaded, with what stands beside it and what has taken its place."""
 
 import asyncio
 from collections.abc import Sequence
@@ -24,4 +24,9 @@ async def gather(reader: Reader, request: Request, query: Query, hits: Sequence[
     loaded = await asyncio.gather(
         *(reader.store.evidence(query.user, kind, found, reach=NEIGHBOURS, window=window, until=until) for kind, found in keys.items() if found)
     )
-    return unseen(fused(pool, [one for evidence in loaded for one in evidence]), request.visible, query)
+    evidence = [one for found in loaded for one in found]
+    known = {one.key for one in evidence if one.kind is EvidenceKind.MEMORY}
+    missing = {one.replaced_by for one in evidence if one.replaced_by is not None} - known
+    if missing:
+        evidence += await reader.store.evidence(query.user, EvidenceKind.MEMORY, sorted(missing), until=until)
+    return unseen(fused(pool, evidence), request.visible, query)

@@ -1,6 +1,7 @@
 """Loads what the layers found, as the ranking sees it. Every load is bound to one user."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from hotmem.store.driver import Connection
@@ -25,8 +26,9 @@ def passages(conn: Connection, user: UserKey, keys: Sequence[int], reach: int, w
         f"""WITH wanted AS (SELECT session, position FROM passages WHERE user = ? AND id IN ({_marks(keys)}))
             SELECT p.id, substr(t.text, p.start + 1, p.stop - p.start), t.speaker, t.role, s.name, s.id, p.position, t.name, t.id,
                 t.spoken_at, p.vector,
-                (SELECT min(m.valid_until) FROM sources x JOIN memories m ON m.id = x.memory
-                 WHERE x.turn = t.id AND x.start < p.stop AND x.stop > p.start),
+                (SELECT m.id FROM sources x JOIN memories m ON m.id = x.memory
+                 WHERE x.turn = t.id AND x.start < p.stop AND x.stop > p.start AND m.valid_until IS NOT NULL
+                 ORDER BY m.valid_until LIMIT 1),
                 substr(t.text, max(p.start - ?, 0) + 1, min(p.start, ?)), substr(t.text, p.stop + 1, ?)
             FROM passages p JOIN turns t ON t.id = p.turn JOIN sessions s ON s.id = p.session
             WHERE p.id IN (SELECT n.id FROM wanted w JOIN passages n
@@ -37,7 +39,8 @@ def passages(conn: Connection, user: UserKey, keys: Sequence[int], reach: int, w
     vectors = _vectors([row[10] for row in rows])
     found: list[Evidence] = []
     for row, vector in zip(rows, vectors, strict=True):
-        key, text, speaker, role, session_name, session, position, turn_name, turn, spoken_at, _, valid_until, left, right = row
+        key, text, speaker, role, session_name, session, position, turn_name, turn, spoken_at, _, ended, left, right = row
+        valid_until, replaced_by = _standing(conn, ended)
         before = found[-1] if found else None
         found.append(
             Evidence(
@@ -53,7 +56,8 @@ def passages(conn: Connection, user: UserKey, keys: Sequence[int], reach: int, w
                 turns=(turn,),
                 said_at=from_stored(spoken_at),
                 vector=vector,
-                valid_until=None if valid_until is None else from_stored(valid_until),
+                valid_until=valid_until,
+                replaced_by=replaced_by,
                 after_question=before is not None
                 and (before.session, before.position + 1) == (session, position)
                 and (before.speaker, before.role) != (speaker, role)
@@ -66,7 +70,8 @@ def passages(conn: Connection, user: UserKey, keys: Sequence[int], reach: int, w
 def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evidence]:
     """The memories, each with the turns it comes from."""
     rows = conn.execute(
-        f"""SELECT m.id, m.text, m.name, m.said_at, m.vector, m.hedged, m.changes, m.confirmations, m.valid_until,
+        f"""SELECT m.id, m.text, m.name, m.said_at, m.vector, m.hedged, m.changes, m.confirmations,
+                CASE WHEN m.valid_until IS NOT NULL THEN m.id END,
                 (SELECT group_concat(t.name, char(0)) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id),
                 (SELECT group_concat(x.turn) FROM sources x WHERE x.memory = m.id), s.name, s.id, t.speaker, t.role
             FROM memories m
@@ -75,28 +80,32 @@ def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evide
             WHERE m.user = ? AND m.id IN ({_marks(keys)})""",
         (user, *keys),
     ).fetchall()
-    return [
-        Evidence(
-            kind=EvidenceKind.MEMORY,
-            key=row[0],
-            text=row[1],
-            speaker=row[13],
-            role=Role(row[14]),
-            session_id=row[11],
-            session=row[12],
-            position=-1,
-            turn_ids=tuple(row[9].split(SEPARATOR)),
-            turns=tuple(map(int, row[10].split(","))),
-            said_at=from_stored(row[3]),
-            vector=vector,
-            memory_id=row[2],
-            hedged=bool(row[5]),
-            changes=bool(row[6]),
-            confirmations=row[7],
-            valid_until=None if row[8] is None else from_stored(row[8]),
+    found = []
+    for row, vector in zip(rows, _vectors([row[4] for row in rows]), strict=True):
+        valid_until, replaced_by = _standing(conn, row[8])
+        found.append(
+            Evidence(
+                kind=EvidenceKind.MEMORY,
+                key=row[0],
+                text=row[1],
+                speaker=row[13],
+                role=Role(row[14]),
+                session_id=row[11],
+                session=row[12],
+                position=-1,
+                turn_ids=tuple(row[9].split(SEPARATOR)),
+                turns=tuple(map(int, row[10].split(","))),
+                said_at=from_stored(row[3]),
+                vector=vector,
+                memory_id=row[2],
+                hedged=bool(row[5]),
+                changes=bool(row[6]),
+                confirmations=row[7],
+                valid_until=valid_until,
+                replaced_by=replaced_by,
+            )
         )
-        for row, vector in zip(rows, _vectors([row[4] for row in rows]), strict=True)
-    ]
+    return found
 
 
 def summaries(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evidence]:
@@ -125,6 +134,21 @@ def summaries(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evid
         )
         for row, vector in zip(rows, _vectors([row[4] for row in rows]), strict=True)
     ]
+
+
+def _standing(conn: Connection, ended: int | None) -> tuple[datetime | None, int | None]:
+    """When a memory stopped being true, and the memory that holds in its place now, at the end of the chain of replacements."""
+    if ended is None:
+        return None, None
+    valid_until = conn.execute("SELECT valid_until FROM memories WHERE id = ?", (ended,)).fetchone()[0]
+    successor = conn.execute(
+        """WITH RECURSIVE later (id, following) AS (
+               SELECT id, superseded_by FROM memories WHERE id = ?
+               UNION SELECT m.id, m.superseded_by FROM later JOIN memories m ON m.id = later.following)
+           SELECT id FROM later WHERE following IS NULL AND id <> ?""",
+        (ended, ended),
+    ).fetchone()
+    return from_stored(valid_until), successor[0] if successor else None
 
 
 def _widened(text: str, left: str, right: str, window: int) -> str:

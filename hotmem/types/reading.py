@@ -125,6 +125,7 @@ class Evidence:
         changes: Whether it is of a sort that changes with time (a job, not a birthday).
         confirmations: How often it was said again.
         valid_until: When it stopped being true, if it did.
+        replaced_by: Row number of the memory that holds in its place now, if there is one.
         after_question: Whether the passage before it, by another speaker, asks something.
     """
 
@@ -145,6 +146,7 @@ class Evidence:
     changes: bool = False
     confirmations: int = 0
     valid_until: datetime | None = None
+    replaced_by: int | None = None
     after_question: bool = False
 
 
