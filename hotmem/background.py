@@ -109,16 +109,21 @@ class Background:
         return bool(rows)
 
     async def _understand(self) -> bool:
+        """Learns the oldest waiting turns. If one cannot be read, each is read alone, so that it does not hold up the others."""
         waiting = await self._store.waiting_turns(PARSED_AT_ONCE, self._options.attempts)
-        if not waiting:
-            return False
+        if waiting and not await self._learn(waiting):
+            for key, turn in waiting:
+                if not await self._learn([(key, turn)]):
+                    await self._store.count_failure([key])
+        return bool(waiting)
+
+    async def _learn(self, waiting: Sequence[tuple[int, Turn]]) -> bool:
+        """Stores what the turns say; False if they could not be read."""
         try:
             understandings = await asyncio.to_thread(self._read, [turn for _, turn in waiting])
-        except Exception as error:  # the border at which turns that cannot be read must not hold up the others
-            keys = [key for key, _ in waiting]
-            log.warning("turns not understood", turns=keys, error=type(error).__name__)
-            await self._store.count_failure(keys)
-            return True
+        except Exception as error:  # the border at which a turn that cannot be read must not take the memory down
+            log.warning("turns not understood", turns=[key for key, _ in waiting], error=type(error).__name__)
+            return False
         for (key, _), understanding in zip(waiting, understandings, strict=True):
             await self._store.learn(key, understanding, revise, amend)
         return True
