@@ -1,0 +1,161 @@
+"""The `hotmem` command on a real file: every command, its errors, and what it leaves behind."""
+
+import asyncio
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from rich.console import Console
+from typer.testing import CliRunner
+
+from hotmem import InvalidInput, Memory, cli
+from hotmem.models import CachedEncoder, Language
+from hotmem.options import ModelOptions
+from hotmem.settings import Settings
+from hotmem.transfer import imported
+from tests.conversation import said
+
+TURNS = (said("My dog is called Potola.", name="t1"), said("I live in Porto.", session="tuesday", minutes=1500, name="t2"))
+
+
+@pytest.fixture
+def told(database: Path, encoder: CachedEncoder, language: Language) -> Path:
+    """A file in which Ana has said two things."""
+
+    async def run() -> None:
+        async with Memory.open(database, encoder=encoder, language=language) as memory:
+            for turn in TURNS:
+                await memory.remember(turn)
+            await memory.settle()
+
+    asyncio.run(run())
+    return database
+
+
+@pytest.fixture(autouse=True)
+def surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model_options: ModelOptions) -> None:
+    """The tests' prepared models, a wide screen, and a folder without settings of anyone's."""
+    for name in Settings.model_fields:
+        monkeypatch.delenv(f"HOTMEM_{name.upper()}", raising=False)
+    monkeypatch.setenv("HOTMEM_CACHE_DIR", str(model_options.cache_dir))
+    monkeypatch.setattr(cli, "screen", Console(width=200))
+    monkeypatch.chdir(tmp_path)
+
+
+def run(*words: str | Path) -> Result:
+    """Runs a command."""
+    return CliRunner().invoke(cli.app, [str(word) for word in words])
+
+
+def test_recall_shows_the_block(told: Path) -> None:
+    outcome = run("recall", "What's my dog called?", "--user", "ana", "--database", told)
+    assert outcome.exit_code == 0
+    assert outcome.output.startswith("<memory>") and "Potola" in outcome.output
+
+
+def test_recall_shows_why_there_is_no_block(told: Path) -> None:
+    outcome = run("recall", "Hello!", "-u", "ana", "-d", told)
+    assert outcome.exit_code == 0 and "no memory" in outcome.output
+
+
+def test_memories_are_listed_and_past_ones_if_asked(told: Path) -> None:
+    listed = run("memories", "-u", "ana", "-d", told)
+    assert listed.exit_code == 0
+    assert "Ana's dog is called Potola." in listed.output and "Ana lives in Porto." in listed.output
+    assert "Porto" not in run("memories", "-u", "ben", "-d", told).output
+    assert run("memories", "-u", "ana", "-d", told, "--past").exit_code == 0
+
+
+def test_sessions_go_out_and_in_again(told: Path, tmp_path: Path) -> None:
+    file, copy = tmp_path / "sessions.jsonl", tmp_path / "copy.db"
+    out = run("export", file, "-u", "ana", "-d", told)
+    assert out.exit_code == 0 and "2 lines written" in out.output
+    assert [json.loads(line)["id"] for line in file.read_text("utf-8").splitlines()] == ["t1", "t2"]
+    into = run("import", file, "-d", copy)
+    assert into.exit_code == 0 and "2 turns remembered, 0 were known; 2 sessions" in into.output
+    assert "0 turns remembered, 2 were known" in run("import", file, "-d", copy).output
+    assert "Ana lives in Porto." in run("memories", "-u", "ana", "-d", copy).output
+
+
+def test_forget_says_how_much_went(told: Path) -> None:
+    assert "1 turns, 1 memories and 1 sessions forgotten" in run("forget", "-u", "ana", "-d", told, "--entity", "potola").output
+    assert "1 turns, 1 memories and 1 sessions forgotten" in run("forget", "-u", "ana", "-d", told, "--session", "tuesday").output
+    assert "0 turns" in run("forget", "-u", "ana", "-d", told, "--everything").output
+    assert b"potola" not in told.read_bytes().lower() and b"porto" not in told.read_bytes().lower()
+
+
+def test_the_file_can_come_from_the_environment(told: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOTMEM_DATABASE", str(told))
+    assert "Potola" in run("recall", "What's my dog called?", "-u", "ana").output
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "fix"),
+    [
+        (("memories", "-u", "ana", "-d", "missing.db"), "InvalidInput", "Name a memory file"),
+        (("recall", "x", "-u", "ana"), "InvalidInput", "Name a memory file"),
+        (("forget", "-u", "ana", "-d", "notes.txt", "--everything"), "StoreUnusable", "open another file"),
+        (("import", "missing.jsonl", "-d", "new.db"), "InvalidInput", "Pass a JSON Lines file"),
+        (("import", "notes.txt", "-d", "new.db"), "InvalidInput", "Line 1 is not JSON"),
+    ],
+)
+def test_an_error_is_one_message_with_its_fix_and_makes_no_file(
+    words: tuple[str, ...], kind: str, fix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "notes.txt").write_text("a shopping list\n" * 200)
+    before = sorted(tmp_path.iterdir())
+    monkeypatch.setattr(sys, "argv", ["hotmem", *words])
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    told = " ".join(capsys.readouterr().err.split())
+    assert left.value.code == 1 and told.startswith(f"{kind}: ") and fix in told and "Traceback" not in told
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_forget_needs_to_be_told_what(told: Path) -> None:
+    outcome = run("forget", "-u", "ana", "-d", told)
+    assert isinstance(outcome.exception, InvalidInput)
+    assert "Potola" in run("recall", "What's my dog called?", "-u", "ana", "-d", told).output
+
+
+@pytest.mark.parametrize("command", ["recall", "memories", "export", "import", "forget"])
+def test_every_command_explains_itself(command: str) -> None:
+    outcome = run(command, "--help")
+    assert outcome.exit_code == 0 and "database" in outcome.output
+    assert command in run("--help").output
+
+
+SAID = {"id": "1", "user_id": "ana", "session_id": "s", "role": "user", "text": "Hi.", "spoken_at": "2026-03-02T09:00:00+00:00"}
+TURN = json.dumps({"type": "turn"} | SAID)
+
+
+@pytest.mark.parametrize(
+    ("line", "fix"),
+    [
+        ("{", "Line 2 is not JSON"),
+        ("[1]", "Line 2 is not an object"),
+        (TURN.replace('"id"', '"name"'), "Line 2 has no id"),
+        (TURN.replace("+00:00", ""), "Line 2 cannot be used: spoken_at has no time zone"),
+        (TURN.replace("2026-03-02", "yesterday"), "Line 2 cannot be used"),
+        (TURN.replace('"Hi."', '" "'), "Line 2 cannot be used: text is empty"),
+        (TURN.replace('"Hi."', "7"), "Line 2 cannot be used: text is int"),
+        (TURN.replace('"role": "user"', '"role": "robot"'), "Line 2 cannot be used: role is"),
+    ],
+)
+def test_a_bad_line_is_named(line: str, fix: str, tmp_path: Path) -> None:
+    file = tmp_path / "sessions.jsonl"
+    file.write_text(f"{TURN}\n{line}\n", encoding="utf-8")
+    with pytest.raises(InvalidInput, match=re.escape(fix)):
+        list(imported(file))
+
+
+def test_blank_lines_and_questions_are_passed_over(tmp_path: Path) -> None:
+    file = tmp_path / "sessions.jsonl"
+    file.write_text(f'\n{TURN}\n{{"type": "question"}}\n', encoding="utf-8")
+    assert [turn.text for turn in imported(file)] == ["Hi."]
+    file.write_bytes(b"\xff\xfe")
+    with pytest.raises(InvalidInput, match="UTF-8"):
+        list(imported(file))
