@@ -34,6 +34,13 @@ from hotmem.types import Evidence, EvidenceKind, Turn
 STRENGTH: Final = 1.0
 """Inverse of the L2 penalty on standardised features; between 0.01 and 10 the held-out figures differ by less than 0.002."""
 
+FITTED_ON: Final = {
+    EvidenceKind.PASSAGE: tuple(FEATURES),
+    EvidenceKind.MEMORY: ("overlap", "cosine", "fact"),
+    EvidenceKind.SUMMARY: ("overlap", "cosine", "session_words"),
+}
+"""Features of each kind's model. Facts and summaries stand for themselves: what surrounds them raises all facts of a good session alike."""
+
 BINS: Final = 20
 """Bins of equal width of the calibration error."""
 
@@ -55,9 +62,10 @@ class Sample:
     labels: NDArray[np.bool_]
 
     def of(self, kind: EvidenceKind) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Features and labels of one kind."""
+        """Features and labels of one kind; features that its model is not fitted on are 0."""
         chosen = np.array([found is kind for found in self.kinds], dtype=np.bool_)
-        return self.features[chosen], self.labels[chosen]
+        used = np.array([name in FITTED_ON[kind] for name in FEATURES])
+        return np.where(used, self.features[chosen], np.float32(0)), self.labels[chosen]
 
 
 @dataclass(frozen=True, slots=True)
