@@ -76,7 +76,6 @@ class Background:
         self._settled.set()
 
     async def _run(self) -> None:
-        await self._store.retry_failures()
         while True:
             self._work.clear()
             if await self._one_round():

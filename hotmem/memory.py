@@ -88,6 +88,7 @@ class Memory:
         store, encoder, language, tokens, model = await asyncio.to_thread(self._load)
         try:
             await store.adopt_encoder(encoder.name, encoder.dimension)
+            await store.retry_failures()
         except BaseException:
             await store.close()
             raise
