@@ -50,7 +50,7 @@ class Failing(LetterEncoder):
 async def test_a_turn_that_cannot_be_read_is_set_aside_and_read_on_the_next_open(database: Path, encoder: CachedEncoder, language: Language) -> None:
     options = Options(background=BackgroundOptions(batch=1))
     async with Memory.open(database, options, encoder=encoder, language=Choking(language)) as memory:
-        await memory.remember(said(f"I live in Porto, says the {POISON}."))
+        await memory.remember(said(f"I live in Porto. The {POISON} is in the cupboard."))
         await memory.remember(said("My dog is called Potola."))
         async with asyncio.timeout(30):
             await memory.settle()

@@ -291,12 +291,12 @@ def test_files_and_folders_without_rights(stored: Path) -> None:
     rights = {"file": (0o444, 0o777), "folder": (0o666, 0o555), "new": (None, 0o555), "unreadable": (0o000, 0o777), "closed folder": (0o666, 0o000)}
     with TemporaryDirectory() as outside:
         folders = {name: Path(outside, name) for name in rights}
-        for name, (file, folder) in rights.items():
+        for name, (of_file, of_folder) in rights.items():
             folders[name].mkdir()
-            if file is not None:
+            if of_file is not None:
                 copy(stored, folders[name] / stored.name)
-                (folders[name] / stored.name).chmod(file)
-            folders[name].chmod(folder)
+                (folders[name] / stored.name).chmod(of_file)
+            folders[name].chmod(of_folder)
         Path(outside).chmod(0o755)
         paths = [folder / stored.name for folder in folders.values()]
         run = subprocess.run([sys.executable, "-c", OPENED_AS_NOBODY, *paths], capture_output=True, text=True, timeout=100, check=False)

@@ -82,7 +82,7 @@ def test_no_id_reaches_another_users_rows(encoder: CachedEncoder, language: Lang
     @given(pairs)
     def for_any_pair(pair: list[str]) -> None:
         with TemporaryDirectory() as folder:
-            asyncio.run(kept_apart(Path(folder, "memory.db"), *pair, encoder, language))
+            asyncio.run(kept_apart(Path(folder, "memory.db"), pair[0], pair[1], encoder, language))
 
     for_any_pair()
 

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from hotmem.context.features import FEATURES
 from hotmem.context.fusion import Candidate
 from hotmem.context.judgement import Judged, judge
-from hotmem.context.relevance import RelevanceModel
+from hotmem.context.relevance import Logistic, RelevanceModel
 from hotmem.types import START_WEIGHTS, Analysis, Complexity, Evidence, EvidenceKind, Intent, Layer, Query, Role, UserKey, Vector
 from tests.conversation import START
 
 COLUMN = next(iter(FEATURES))
 """The only feature that the tests' model looks at; it holds the logit of the wanted relevance."""
 
-MODEL = RelevanceModel(0.0, np.array([1.0 if name == COLUMN else 0.0 for name in FEATURES], dtype=np.float32))
+MODEL = RelevanceModel(dict.fromkeys(EvidenceKind, Logistic(0.0, np.array([name == COLUMN for name in FEATURES], dtype=np.float32))))
 
 
 NOW = START + timedelta(days=30)

@@ -220,7 +220,7 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(database: Path, langu
     await store.end_session(user, "secret")
     session = await store.session_due(START, 0)
     assert session is not None
-    seen = await store.session_turns(session)
+    seen, _ = await store.session_turns(session)
     summary = SessionSummary(("dogs",), (SummarySentence(turn.text, turn.id),))
 
     await store.forget(user, everything=True)
@@ -241,13 +241,18 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(database: Path, langu
 
 async def test_a_summary_of_other_turns_than_the_sessions_is_dropped(database: Path) -> None:
     store = Store.open(database)
+    encoder = LetterEncoder()
+    await store.adopt_encoder(encoder.name, encoder.dimension)
     await store.add_turn(said(f"My dog is called {SECRET}.", name="one"), START)
     await store.add_turn(said("I like walnuts.", name="two"), START)
     user = await store.user("ana")
     assert user is not None
     await store.end_session(user, "monday")
-    session = 1
-    seen = await store.session_turns(session)
+    waiting = await store.waiting_for_vectors(5)
+    await store.put_vectors(EvidenceKind.PASSAGE, [key for _, key, _ in waiting], encoder.encode([text for _, _, text in waiting]))
+    session = await store.session_due(START, 0)
+    assert session is not None
+    seen, _ = await store.session_turns(session)
     await store.forget(user, entity=SECRET)
     await store.add_turn(said("I like the ferry.", name="three"), START)
     await store.put_summary(session, seen, SessionSummary(("dogs",), (SummarySentence(seen[0].text, "one"),)), seen[0].text)

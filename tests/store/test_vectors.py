@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hotmem.models.encoder import Vectors, unit_rows
 from hotmem.store import turns, users, vectors
 from hotmem.store.driver import Connection
 from hotmem.types import EvidenceKind
@@ -16,10 +17,10 @@ from tests.letters import DIMENSION
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 
 
-def unit(seed: int, rows: int, dimension: int = DIMENSION) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+def unit(seed: int, rows: int, dimension: int = DIMENSION) -> Vectors:
     """Random unit rows, float32 (rows, dimension)."""
     drawn = np.random.default_rng(seed).normal(size=(rows, dimension)).astype(np.float32)
-    return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+    return unit_rows(drawn)
 
 
 @pytest.mark.parametrize("seed", range(8))
