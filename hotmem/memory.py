@@ -101,8 +101,8 @@ class Memory:
     def _load(self) -> tuple[Store, Encoder, Language, TokenCounter, RelevanceModel]:
         encoder = self._given_encoder or load_encoder(self.options.models)
         language = self._given_language or load_language()
-        tokens = TokenCounter.load(self.options.models.encoding)
-        return Store.open(self.path), encoder, language, tokens, fitted_model()
+        tokens, model = TokenCounter.load(self.options.models.encoding), fitted_model()
+        return Store.open(self.path), encoder, language, tokens, model
 
     async def close(self) -> None:
         """Stops the background work and closes the file; what was not finished is done on the next open."""
