@@ -107,10 +107,10 @@ def _remove(conn: Connection, user: UserKey, turns: list[int], memories: list[in
 
 
 def _remove_memories(conn: Connection, memories: list[int]) -> int:
-    """Removes the memories; one that a removed memory had replaced does not come back to life."""
-    distinct = list(dict.fromkeys(memories))
-    _delete(conn, "memories", distinct)
-    return len(distinct)
+    """Removes the memories and those that amend them; one that a removed memory had replaced does not come back to life."""
+    before = conn.execute("SELECT count(*) FROM memories").fetchone()[0]
+    _delete(conn, "memories", memories)
+    return int(before - conn.execute("SELECT count(*) FROM memories").fetchone()[0])
 
 
 def _delete(conn: Connection, table: str, keys: Iterable[int]) -> None:

@@ -38,6 +38,7 @@ def learn(conn: Connection, turn: int, understanding: Understanding, revise: Rev
             old, statement = amended
             new = _insert(conn, user, turn, statement, said_at, None)
             _end(conn, old.id, said_at, new)
+            conn.execute("UPDATE memories SET amends = (SELECT id FROM memories WHERE name = ?) WHERE id = ?", (old.id, new))
             corrected.append(correction)
     for statement in understanding.statements:
         if any(statement.start < correction.stop and correction.start < statement.stop for correction in corrected):

@@ -166,6 +166,19 @@ async def test_an_entity_is_a_whole_word(database: Path, language: Language) -> 
         assert "Anna" in (await memory.recall("Whom did I meet at the ferry?", user_id="ana")).text
 
 
+async def test_a_correction_goes_with_the_words_it_corrected(database: Path, language: Language) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        await memory.remember(said(f"My sister {SECRET} lives in Porto.", session="secret"))
+        await memory.remember(said("No, I said Braga, not Porto.", session="later", minutes=DAY))
+        await memory.remember(said("No, I said Malmo, not Braga.", session="later", minutes=DAY + 1))
+        await memory.settle()
+        assert f"Ana's sister {SECRET} lives in Malmo." in [known.text for known in await memory.memories("ana")]
+        assert (await memory.forget(user_id="ana", session_id="secret")).memories >= 3
+        assert await memory.memories("ana", past=True) == []
+        assert len([line async for line in memory.export("ana")]) == 2
+    assert STEM not in await asyncio.to_thread(whole, database)
+
+
 async def test_what_a_turn_told_besides_stays_known(database: Path, language: Language) -> None:
     async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
         await memory.remember(said("My dog is called Potola. I live in Braga."))

@@ -3,6 +3,7 @@
 Times are microseconds since 1970 in UTC. A passage, memory or summary without a vector is waiting to be embedded. The vector
 indexes are made by `hotmem.store.vectors`, because their dimension is the encoder's. Row numbers are never given twice
 (AUTOINCREMENT): work begun for a row that is forgotten meanwhile must not end in a later one, still less in another user's.
+A corrected memory keeps words of the one it amends, and goes with it.
 """
 
 from hotmem.store.driver import Connection, complete_statement
@@ -77,6 +78,7 @@ CREATE TABLE memories (
     said_at INTEGER NOT NULL,
     valid_until INTEGER,
     superseded_by INTEGER REFERENCES memories ON DELETE SET NULL,
+    amends INTEGER REFERENCES memories ON DELETE CASCADE,
     confirmations INTEGER NOT NULL DEFAULT 0,
     accesses INTEGER NOT NULL DEFAULT 0,
     accessed_at INTEGER,
@@ -84,6 +86,7 @@ CREATE TABLE memories (
 );
 CREATE INDEX memories_by_relation ON memories (user, relation, subject);
 CREATE INDEX memories_superseding ON memories (superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE INDEX memories_amending ON memories (amends) WHERE amends IS NOT NULL;
 CREATE INDEX memories_waiting ON memories (id) WHERE vector IS NULL;
 
 CREATE TABLE sources (
