@@ -11,7 +11,7 @@ import Stemmer
 from numpy.typing import NDArray
 
 from hotmem.context.fusion import Candidate
-from hotmem.types import EvidenceKind, Layer, Query, Role
+from hotmem.types import Evidence, EvidenceKind, Layer, Query, Role
 
 FEATURES: Final[dict[str, Layer | None]] = {
     "words": Layer.VERBATIM,
@@ -26,9 +26,7 @@ FEATURES: Final[dict[str, Layer | None]] = {
     "session_cosine": Layer.SESSIONS,
     "session_overlap": Layer.SESSIONS,
     "fact": Layer.FACTS,
-    "speaker_named": None,
-    "other_speaker": None,
-    "own_words": None,
+    "speaker_fits": None,
     "question": None,
     "after_question": None,
     "length": None,
@@ -66,9 +64,6 @@ def features(query: Query, candidates: Sequence[Candidate]) -> NDArray[np.float3
         session_cosine[found.session] = max(session_cosine[found.session], float(cosine[row]))
         session_held[found.session] |= held[row]
     facts = {turn: c.scores[Layer.FACTS] for c in candidates if Layer.FACTS in c.scores for turn in c.evidence.turns}
-    named = {name.casefold() for name in query.analysis.entities} | set(_WORD.findall(query.text.casefold()))
-    speaks = [bool(named & _names(found.speaker)) for found in evidence]
-    anyone = any(speaks)
     wants_number = bool(_WANTS_NUMBER.search(query.text))
     time = query.analysis.time
     columns: dict[str, object] = {
@@ -84,9 +79,7 @@ def features(query: Query, candidates: Sequence[Candidate]) -> NDArray[np.float3
         "session_cosine": [session_cosine[found.session] for found in evidence],
         "session_overlap": [len(session_held[found.session]) * share for found in evidence],
         "fact": [max((facts.get(turn, 0.0) for turn in found.turns), default=0.0) for found in evidence],
-        "speaker_named": speaks,
-        "other_speaker": [anyone and not own for own in speaks],
-        "own_words": [query.analysis.first_person and found.role is Role.USER for found in evidence],
+        "speaker_fits": _speaker_fits(query, evidence),
         "question": [found.text.rstrip().endswith("?") for found in evidence],
         "after_question": [found.after_question for found in evidence],
         "length": [np.log1p(len(found.text.split())) for found in evidence],
@@ -100,6 +93,18 @@ def features(query: Query, candidates: Sequence[Candidate]) -> NDArray[np.float3
 def stems(text: str) -> frozenset[str]:
     """The stems of a text's words (Porter's second algorithm, as Snowball has it)."""
     return frozenset(_stemmer.stemWords(_WORD.findall(text.casefold())))
+
+
+def _speaker_fits(query: Query, evidence: Sequence[Evidence]) -> list[bool]:
+    """Whether the one who spoke is the one asked about: a speaker that the question names, or the user who says "my".
+
+    Where the question speaks of neither, everyone fits.
+    """
+    words = {name.casefold() for name in query.analysis.entities} | set(_WORD.findall(query.text.casefold()))
+    named = [bool(words & _names(found.speaker)) for found in evidence]
+    if any(words & _names(speaker) for speaker in query.speakers):
+        return named
+    return [found.role is Role.USER or not query.analysis.first_person for found in evidence]
 
 
 def _names(speaker: str | None) -> set[str]:

@@ -108,19 +108,18 @@ def distinct(judged: Sequence[Judged]) -> tuple[list[Judged], int]:
     Args:
         judged: Candidates, best first.
     """
-    twins = _near_duplicates(judged)
-    place_of_turn: defaultdict[tuple[EvidenceKind, str], list[int]] = defaultdict(list)
+    alike = _near_duplicates(judged)
+    rows_of_turn: defaultdict[tuple[EvidenceKind, str], list[int]] = defaultdict(list)
     kept: dict[int, Judged] = {}
+    stands_for: list[int] = []
     for row, one in enumerate(judged):
         other = COUNTERPART.get(one.evidence.kind)
-        related = [place for turn in one.evidence.turn_ids if other for place in place_of_turn[other, turn]]
-        twin = next((place for place in (*twins[row], *related) if place in kept and _same(one.evidence, judged[place].evidence)), None)
-        if twin is None:
-            kept[row] = one
-            for turn in one.evidence.turn_ids:
-                place_of_turn[one.evidence.kind, turn].append(row)
-        else:
-            kept[twin] = _merged(kept[twin], one)
+        related = [earlier for turn in one.evidence.turn_ids if other for earlier in rows_of_turn[other, turn]]
+        twin = next((stands_for[earlier] for earlier in (*alike[row], *related) if _same(one.evidence, judged[earlier].evidence)), row)
+        kept[twin] = one if twin == row else _merged(kept[twin], one)
+        stands_for.append(twin)
+        for turn in one.evidence.turn_ids:
+            rows_of_turn[one.evidence.kind, turn].append(row)
     return list(kept.values()), len(judged) - len(kept)
 
 

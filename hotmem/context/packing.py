@@ -12,7 +12,7 @@ from hotmem.context.render import arranged, frame, line, render, shown, titles
 from hotmem.options import RecallOptions
 from hotmem.types import EvidenceKind, Intent, Item, Layer, Query
 
-LENGTH_POWER: Final = 0.6
+LENGTH_POWER: Final = 0.35
 """How strongly length counts: worth = rank / characters ** power; 0 ignores it, 1 is worth per character. Measured in `eval/RESULTS.md`."""
 
 PASSAGES_PER_TURN: Final = 2

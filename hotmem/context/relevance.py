@@ -58,7 +58,7 @@ class RelevanceModel:
         """Relevance, 0 to 1, of each row of float32 (n, len(FEATURES)), float32 (n,)."""
         intercepts = np.array([self.kinds[kind].intercept for kind in kinds], dtype=np.float32)
         logits = intercepts + self.contributions(features, kinds, weights).sum(axis=1)
-        return np.asarray(1 / (1 + np.exp(-logits)), dtype=np.float32)
+        return np.asarray(0.5 * (1 + np.tanh(logits / 2)), dtype=np.float32)
 
 
 def _read(data: Mapping[str, float]) -> Logistic:
