@@ -135,7 +135,7 @@ def _fitted(datasets: Sequence[Sequence[Candidates]], kind: EvidenceKind) -> Log
     if kind is not EvidenceKind.PASSAGE:
         return true
     ranking = calibrated(datasets, listwise(datasets))
-    return calibrated(datasets, (true.coefficients + ranking.coefficients) / 2)
+    return calibrated(datasets, np.mean([true.coefficients, ranking.coefficients], axis=0, dtype=np.float32))
 
 
 def calibrated(datasets: Sequence[Sequence[Candidates]], coefficients: NDArray[np.float32]) -> Logistic:
