@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
+from threading import Lock
 from typing import Final
 
 import numpy as np
@@ -39,6 +40,8 @@ _WORD: Final = re.compile(r"\w+")
 _NUMBER: Final = re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|thousand)\b", re.IGNORECASE)
 _WANTS_NUMBER: Final = re.compile(r"\bhow (?:many|much|long|old|often|far)\b|\bwhat (?:time|year|age|number)\b|\bwhen\b", re.IGNORECASE)
 _stemmer: Final = Stemmer.Stemmer("english")
+_one_at_a_time: Final = Lock()
+"""A stemmer is not safe between threads, and recalls are composed in several."""
 
 
 def features(query: Query, candidates: Sequence[Candidate]) -> NDArray[np.float32]:
@@ -92,7 +95,8 @@ def features(query: Query, candidates: Sequence[Candidate]) -> NDArray[np.float3
 @lru_cache(maxsize=8192)
 def stems(text: str) -> frozenset[str]:
     """The stems of a text's words (Porter's second algorithm, as Snowball has it)."""
-    return frozenset(_stemmer.stemWords(_WORD.findall(text.casefold())))
+    with _one_at_a_time:
+        return frozenset(_stemmer.stemWords(_WORD.findall(text.casefold())))
 
 
 def _speaker_fits(query: Query, evidence: Sequence[Evidence]) -> list[bool]:
