@@ -1,13 +1,15 @@
-"""Request → Query: the utterance analysed and embedded, side by side."""
+"""Request → Query: the utterance analysed and embedded."""
 
 import asyncio
 from collections.abc import Sequence
 from typing import Final
 
+from spacy.tokens import Doc
+
 from hotmem.analysis.query import analyse
 from hotmem.analysis.runs import word_runs
 from hotmem.reader import Reader, Request
-from hotmem.types import Analysis, Profile, Query, UserKey
+from hotmem.types import Analysis, Profile, Query, UserKey, Vector
 
 QUERY_WORDS: Final = 200
 """Words of a query that are analysed, the last ones: who talks long comes to the point at the end."""
@@ -26,20 +28,20 @@ async def read_query(reader: Reader, request: Request) -> tuple[Query, Profile]:
     """
     text = " ".join(request.text.split()[-QUERY_WORDS:])
     user = await reader.store.user(request.user_id)
-    profile, (doc,), vectors = await asyncio.gather(
-        _profile(reader, user, text), asyncio.to_thread(reader.language.parse, [text]), asyncio.to_thread(reader.encoder.encode, [text])
-    )
+    profile = Profile() if user is None else await reader.store.profile(user, word_runs(text))
+    doc, vector = await asyncio.to_thread(_read, reader, text)
     known = (*profile.speakers, *profile.entities)
     analysis = analyse(doc, request.at, known)
     if analysis.ambiguous and user is not None and request.session_id is not None:
         recent = await asyncio.to_thread(reader.language.parse, await _recent(reader, request, user))
         analysis = analyse(doc, request.at, known, recent)
-        vectors = await asyncio.to_thread(reader.encoder.encode, [" ".join((text, *analysis.expansion))])
-    return Query(text, user or NOBODY, request.session_id, request.at, _offered(reader, analysis), profile.speakers, vectors[0]), profile
+        vector = (await asyncio.to_thread(reader.encoder.encode, [" ".join((text, *analysis.expansion))]))[0]
+    return Query(text, user or NOBODY, request.session_id, request.at, _offered(reader, analysis), profile.speakers, vector), profile
 
 
-async def _profile(reader: Reader, user: UserKey | None, text: str) -> Profile:
-    return Profile() if user is None else await reader.store.profile(user, word_runs(text))
+def _read(reader: Reader, text: str) -> tuple[Doc, Vector]:
+    """Parse and embedding one after the other: in two threads they would take longer, waiting for each other at the interpreter's lock."""
+    return reader.language.parse([text])[0], reader.encoder.encode([text])[0]
 
 
 async def _recent(reader: Reader, request: Request, user: UserKey) -> Sequence[str]:

@@ -37,7 +37,7 @@ FEATURES: Final[dict[str, Layer | None]] = {
 """Every feature and its layer, in the order of the columns."""
 
 _WORD: Final = re.compile(r"\w+")
-_NUMBER: Final = re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|thousand)\b", re.IGNORECASE)
+_NUMBERS: Final = frozenset(["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "dozen", "hundred", "thousand"])
 _WANTS_NUMBER: Final = re.compile(r"\bhow (?:many|much|long|old|often|far)\b|\bwhat (?:time|year|age|number)\b|\bwhen\b", re.IGNORECASE)
 _stemmer: Final = Stemmer.Stemmer("english")
 _one_at_a_time: Final = Lock()
@@ -55,7 +55,7 @@ def features(query: Query, candidates: Sequence[Candidate]) -> NDArray[np.float3
     before, after = _neighbours(candidates)
     words = np.array([candidate.scores.get(Layer.VERBATIM, 0.0) for candidate in candidates], dtype=np.float32)
     words_scaled = words / max(float(words.max(initial=0.0)), 1e-6)
-    cosine = np.array([0.0 if found.vector is None else float(found.vector @ query.vector) for found in evidence], dtype=np.float32)
+    cosine = _cosines(query, evidence)
     wanted = stems(" ".join(query.terms))
     held = [wanted & stems(found.text) for found in evidence]
     share = 1 / max(len(wanted), 1)
@@ -85,8 +85,8 @@ def features(query: Query, candidates: Sequence[Candidate]) -> NDArray[np.float3
         "speaker_fits": _speaker_fits(query, evidence),
         "question": [found.text.rstrip().endswith("?") for found in evidence],
         "after_question": [found.after_question for found in evidence],
-        "length": [np.log1p(len(found.text.split())) for found in evidence],
-        "number": [wants_number and bool(_NUMBER.search(found.text)) for found in evidence],
+        "length": np.log1p([found.text.count(" ") + 1 for found in evidence]),
+        "number": [wants_number and _tells_number(found.text) for found in evidence],
         "in_time": [time is not None and time.start <= found.said_at < time.end for found in evidence],
     }
     return np.stack([np.asarray(columns[name], dtype=np.float32) for name in FEATURES], axis=1) if n else np.empty((0, len(FEATURES)), np.float32)
@@ -97,6 +97,20 @@ def stems(text: str) -> frozenset[str]:
     """The stems of a text's words (Porter's second algorithm, as Snowball has it)."""
     with _one_at_a_time:
         return frozenset(_stemmer.stemWords(_WORD.findall(text.casefold())))
+
+
+def _cosines(query: Query, evidence: Sequence[Evidence]) -> NDArray[np.float32]:
+    """Cosine of each statement to the query, float32 (n,); 0 while it has no vector."""
+    cosines = np.zeros(len(evidence), dtype=np.float32)
+    embedded = [(row, found.vector) for row, found in enumerate(evidence) if found.vector is not None]
+    if embedded:
+        cosines[[row for row, _ in embedded]] = np.stack([vector for _, vector in embedded]) @ query.vector
+    return cosines
+
+
+def _tells_number(text: str) -> bool:
+    """Whether a text holds a digit or a number word."""
+    return any(map(str.isdigit, text)) or not _NUMBERS.isdisjoint(text.casefold().split())
 
 
 def _speaker_fits(query: Query, evidence: Sequence[Evidence]) -> list[bool]:

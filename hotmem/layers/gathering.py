@@ -1,15 +1,20 @@
 """Hits → candidates: what the layers found is pooled and loaded, with what stands beside it and what has taken its place."""
 
-import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from hotmem.context.fusion import Candidate, fused, pooled, unseen
+from hotmem.context.fusion import Candidate, fused, most_promising, pooled, unseen
 from hotmem.reader import Reader, Request
 from hotmem.types import EvidenceKind, Hit, Query
 
+WEIGHED: Final = {EvidenceKind.PASSAGE: 90, EvidenceKind.MEMORY: 20, EvidenceKind.SUMMARY: 20}
+"""Hits of each kind that are loaded and weighed; every further one costs 20 µs and more."""
+
 NEIGHBOURS: Final = 1
 """Passages on each side of a hit that are weighed with it: an answer often shares no word with its question."""
+
+WITH_NEIGHBOURS: Final = 40
+"""Hits, the most promising, whose neighbours are weighed."""
 
 
 async def gather(reader: Reader, request: Request, query: Query, hits: Sequence[Hit], until: float | None) -> list[Candidate]:
@@ -18,15 +23,7 @@ async def gather(reader: Reader, request: Request, query: Query, hits: Sequence[
     Raises:
         DeadlineExceeded: If `time.monotonic()` passed `until`.
     """
-    pool = pooled(hits)
-    keys = {kind: [key for found, key in pool if found is kind] for kind in EvidenceKind}
-    window = reader.options.verbatim_window
-    loaded = await asyncio.gather(
-        *(reader.store.evidence(query.user, kind, found, reach=NEIGHBOURS, window=window, until=until) for kind, found in keys.items() if found)
-    )
-    evidence = [one for found in loaded for one in found]
-    known = {one.key for one in evidence if one.kind is EvidenceKind.MEMORY}
-    missing = {one.replaced_by for one in evidence if one.replaced_by is not None} - known
-    if missing:
-        evidence += await reader.store.evidence(query.user, EvidenceKind.MEMORY, sorted(missing), until=until)
-    return unseen(fused(pool, evidence), request.visible, query)
+    keys = {kind: most_promising(hits, kind, WEIGHED[kind]) for kind in EvidenceKind}
+    around = keys[EvidenceKind.PASSAGE][:WITH_NEIGHBOURS]
+    evidence = await reader.store.evidence(query.user, keys, around=around, reach=NEIGHBOURS, window=reader.options.verbatim_window, until=until)
+    return unseen(fused(pooled(hits), evidence), request.visible, query)

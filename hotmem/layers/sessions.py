@@ -40,11 +40,7 @@ class Sessions:
         ranked = blended(dict(by_words), dict(by_meaning))
         summaries = [Hit(self.layer, EvidenceKind.SUMMARY, key, score) for key, score in ranked]
         best = [key for key, _ in ranked[:LOOKED_INTO]]
-        inside = (
-            await self.store.search_words(EvidenceKind.PASSAGE, query.user, query.terms, LOOKED_INTO * PASSAGES_EACH, sessions=best, until=until)
-            if best
-            else []
-        )
+        inside = await self.store.search_sessions(query.user, best, query.vector, LOOKED_INTO * PASSAGES_EACH, until=until) if best else []
         return [*summaries, *(Hit(self.layer, EvidenceKind.PASSAGE, key, score) for key, score in inside)]
 
 

@@ -8,8 +8,8 @@ from typing import Final
 from hotmem.store.store import Store
 from hotmem.types import EvidenceKind, Hit, Layer, Query
 
-PASSAGES: Final = 150
-"""Passages kept. Recall of LoCoMo's evidence within the first 150 is saturated; more only cost time."""
+PASSAGES: Final = 100
+"""Passages kept. Recall of LoCoMo's evidence within the first 100 is nearly saturated; more only cost time."""
 
 PHRASE_BONUS: Final = 4.0
 """Added to the BM25 score of a passage that holds a quoted phrase or a name of several words, about one rare word's worth."""

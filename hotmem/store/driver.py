@@ -1,5 +1,8 @@
 """The bundled SQLite, with its errors turned into ours.
 
+Within one process a memory file is opened through this driver only: a second SQLite library that opens and closes the same file
+drops the first one's POSIX locks, and writes can be lost.
+
 One driver for every platform: many Pythons carry an SQLite that cannot load extensions or is older than 3.42, the first
 whose full-text index can delete securely.
 """
@@ -30,6 +33,9 @@ else:
 
 __all__ = ["Connection", "complete_statement", "connect", "mapped_errors"]
 
+MAPPED_BYTES: Final = 2**32
+"""Bytes of the file that are read through the page cache that all connections share, instead of copied into each one's own 2 MB."""
+
 LOCK_WAIT_S: Final = 5.0
 """Seconds a connection waits for another program's lock."""
 
@@ -56,6 +62,7 @@ def connect(path: Path, *, read_only: bool = False) -> Connection:
             conn.execute("PRAGMA foreign_keys = ON")
             conn.execute("PRAGMA secure_delete = ON")
             conn.execute("PRAGMA temp_store = MEMORY")
+            conn.execute(f"PRAGMA mmap_size = {MAPPED_BYTES}")
             if not read_only:
                 conn.execute("PRAGMA synchronous = FULL")
         except BaseException:

@@ -1,6 +1,6 @@
 """Loads what the layers found, as the ranking sees it. Every load is bound to one user."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,18 +12,39 @@ from hotmem.types import Evidence, EvidenceKind, Role, UserKey, Vector
 SEPARATOR = "\x00"
 
 
-def passages(conn: Connection, user: UserKey, keys: Sequence[int], reach: int, window: int) -> list[Evidence]:
-    """The passages and those at most `reach` places before or after them in their session.
+def load(
+    conn: Connection, user: UserKey, keys: Mapping[EvidenceKind, Sequence[int]], around: Sequence[int], reach: int, window: int
+) -> list[Evidence]:
+    """The evidence of all rows named, with what stands beside the passages and what has taken the place of the replaced.
+
+    Args:
+        conn: A connection.
+        user: Whose rows.
+        keys: Row numbers by kind.
+        around: Row numbers of the passages whose neighbours are wanted too.
+        reach: Places before and after them in their session.
+        window: Characters of the turn on each side of a passage that are shown with it.
+    """
+    found = passages(conn, user, keys.get(EvidenceKind.PASSAGE, ()), around, reach, window)
+    known = keys.get(EvidenceKind.MEMORY, ())
+    found += memories(conn, user, known)
+    found += memories(conn, user, sorted({one.replaced_by for one in found if one.replaced_by is not None} - set(known)))
+    return found + summaries(conn, user, keys.get(EvidenceKind.SUMMARY, ()))
+
+
+def passages(conn: Connection, user: UserKey, keys: Sequence[int], around: Sequence[int], reach: int, window: int) -> list[Evidence]:
+    """The passages, and those at most `reach` places before or after some of them in their session.
 
     Args:
         conn: A connection.
         user: Whose rows.
         keys: Row numbers of passages.
+        around: Those whose neighbours are wanted too.
         reach: Places before and after.
         window: Characters of the turn on each side of a passage that are shown with it, in whole words.
     """
     rows = conn.execute(
-        f"""WITH wanted AS (SELECT session, position FROM passages WHERE user = ? AND id IN ({_marks(keys)}))
+        f"""WITH wanted AS (SELECT session, position FROM passages WHERE user = ? AND id IN ({_marks(around)}))
             SELECT p.id, substr(t.text, p.start + 1, p.stop - p.start), t.speaker, t.role, s.name, s.id, p.position, t.name, t.id,
                 t.spoken_at, p.vector,
                 (SELECT m.id FROM sources x JOIN memories m ON m.id = x.memory
@@ -31,10 +52,11 @@ def passages(conn: Connection, user: UserKey, keys: Sequence[int], reach: int, w
                  ORDER BY m.valid_until LIMIT 1),
                 substr(t.text, max(p.start - ?, 0) + 1, min(p.start, ?)), substr(t.text, p.stop + 1, ?)
             FROM passages p JOIN turns t ON t.id = p.turn JOIN sessions s ON s.id = p.session
-            WHERE p.id IN (SELECT n.id FROM wanted w JOIN passages n
-                           ON n.session = w.session AND n.position BETWEEN w.position - ? AND w.position + ?)
+            WHERE p.user = ? AND p.id IN (SELECT n.id FROM wanted w JOIN passages n
+                                          ON n.session = w.session AND n.position BETWEEN w.position - ? AND w.position + ?
+                                          UNION VALUES {", ".join(["(?)"] * len(keys)) or "(0)"})
             ORDER BY p.session, p.position""",
-        (user, *keys, window, window, window, reach, reach),
+        (user, *around, window, window, window, user, reach, reach, *keys),
     ).fetchall()
     vectors = _vectors([row[10] for row in rows])
     found: list[Evidence] = []

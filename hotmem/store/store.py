@@ -3,7 +3,7 @@
 Another engine takes this class's place by offering the same methods; nothing outside this package knows SQL.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Self
@@ -92,14 +92,24 @@ class Store:
         return await self._db.read(turns.of_user, user, after, limit)
 
     async def search_words(
-        self, kind: EvidenceKind, user: UserKey, terms: Sequence[str], limit: int, *, sessions: Sequence[int] = (), until: float | None = None
+        self, kind: EvidenceKind, user: UserKey, terms: Sequence[str], limit: int, *, until: float | None = None
     ) -> list[tuple[int, float]]:
         """Row numbers and BM25 scores of the user's rows that hold any of the terms, best first.
 
         Raises:
             DeadlineExceeded: If `time.monotonic()` passed `until`.
         """
-        return await self._db.read_until(until, words.search, kind, user, terms, limit, sessions)
+        return await self._db.read_until(until, words.search, kind, user, terms, limit)
+
+    async def search_sessions(
+        self, user: UserKey, sessions: Sequence[int], vector: Vector, limit: int, *, until: float | None = None
+    ) -> list[tuple[int, float]]:
+        """Row numbers and cosines of the nearest passages of these sessions, nearest first.
+
+        Raises:
+            DeadlineExceeded: If `time.monotonic()` passed `until`.
+        """
+        return await self._db.read_until(until, vectors.inside, user, sessions, vector, limit)
 
     async def search_vectors(
         self, kind: EvidenceKind, user: UserKey, vector: Vector, limit: int, *, until: float | None = None
@@ -120,17 +130,23 @@ class Store:
         return await self._db.read_until(until, memories.named, user, names, limit)
 
     async def evidence(
-        self, user: UserKey, kind: EvidenceKind, keys: Sequence[int], *, reach: int = 0, window: int = 0, until: float | None = None
+        self,
+        user: UserKey,
+        keys: Mapping[EvidenceKind, Sequence[int]],
+        *,
+        around: Sequence[int] = (),
+        reach: int = 0,
+        window: int = 0,
+        until: float | None = None,
     ) -> list[Evidence]:
-        """The evidence of these rows; for passages also those at most `reach` places away in their session, with `window` characters around.
+        """The evidence of these rows, passages up to `reach` places from `around`, and what has taken the place of the replaced.
+
+        It is one read on purpose: several at once would wait for each other's turns at the interpreter's lock, row by row.
 
         Raises:
             DeadlineExceeded: If `time.monotonic()` passed `until`.
         """
-        if kind is EvidenceKind.PASSAGE:
-            return await self._db.read_until(until, evidence.passages, user, keys, reach, window)
-        load = evidence.memories if kind is EvidenceKind.MEMORY else evidence.summaries
-        return await self._db.read_until(until, load, user, keys)
+        return await self._db.read_until(until, evidence.load, user, keys, around, reach, window)
 
     async def waiting_for_vectors(self, limit: int) -> list[tuple[EvidenceKind, int, str]]:
         """Texts without an embedding: kind, row number, text."""

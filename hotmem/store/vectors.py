@@ -74,6 +74,17 @@ def nearest(conn: Connection, kind: EvidenceKind, user: UserKey, vector: Vector,
             JOIN {TABLES[kind]} b ON b.id = n.rowid WHERE b.vector IS NOT NULL AND b.user = ?""",
         (to_bits(vector), user, min(limit * OVERSAMPLING, MOST_NEAREST), user),
     ).fetchall()
+    return _ordered(rows, vector, limit)
+
+
+def inside(conn: Connection, user: UserKey, sessions: Sequence[int], vector: Vector, limit: int) -> list[tuple[int, float]]:
+    """Row numbers and cosines of the nearest passages of these sessions; the cost is theirs alone."""
+    marks = ",".join("?" * len(sessions))
+    rows = conn.execute(f"SELECT id, vector FROM passages WHERE session IN ({marks}) AND user = ? AND vector IS NOT NULL", (*sessions, user))
+    return _ordered(rows.fetchall(), vector, limit)
+
+
+def _ordered(rows: Sequence[tuple[int, bytes]], vector: Vector, limit: int) -> list[tuple[int, float]]:
     if not rows:
         return []
     cosines = from_bytes([row[1] for row in rows]) @ vector

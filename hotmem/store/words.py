@@ -7,9 +7,7 @@ from hotmem.store.vectors import TABLES
 from hotmem.types import EvidenceKind, UserKey
 
 
-def search(
-    conn: Connection, kind: EvidenceKind, user: UserKey, terms: Sequence[str], limit: int, sessions: Sequence[int] = ()
-) -> list[tuple[int, float]]:
+def search(conn: Connection, kind: EvidenceKind, user: UserKey, terms: Sequence[str], limit: int) -> list[tuple[int, float]]:
     """Rows that hold any of the terms, best first.
 
     Args:
@@ -18,7 +16,6 @@ def search(
         user: Whose rows.
         terms: Words or phrases; no character in them is an operator.
         limit: Rows at most.
-        sessions: Row numbers of sessions to stay within; none means all. For passages only.
 
     Returns:
         Row numbers and BM25 scores (FTS5's k1 = 1.2, b = 0.75; larger is better).
@@ -26,12 +23,12 @@ def search(
     match = " OR ".join(filter(None, map(quoted, terms)))
     if not match:
         return []
-    within = f"AND b.session IN ({','.join('?' * len(sessions))})" if sessions else ""
     rows = conn.execute(
-        f"""SELECT w.rowid, -bm25({kind}_words, 0.0, 1.0) AS score
-            FROM {kind}_words w JOIN {TABLES[kind]} b ON b.id = w.rowid
-            WHERE {kind}_words MATCH ? AND b.user = ? {within} ORDER BY score DESC LIMIT ?""",
-        (f"owner : u{user} AND - owner : ({match})", user, *sessions, limit),
+        f"""SELECT n.id, n.score
+            FROM (SELECT rowid AS id, -bm25({kind}_words, 0.0, 1.0) AS score FROM {kind}_words WHERE {kind}_words MATCH ?
+                  ORDER BY score DESC LIMIT ?) n
+            JOIN {TABLES[kind]} b ON b.id = n.id WHERE b.user = ? ORDER BY n.score DESC""",
+        (f"owner : u{user} AND - owner : ({match})", limit, user),
     )
     return [(key, score) for key, score in rows]
 
