@@ -86,8 +86,8 @@ class ShelvedLanguage(Language):
         self._vocabulary = language.parse([""])[0].vocab
         self._recent = lru_cache(RECENT)(self._kept)
 
-    def parse(self, texts: Sequence[str]) -> list[Doc]:
-        """One parsed document a text, in order."""
+    def parse(self, texts: Sequence[str], *, names: bool = True) -> list[Doc]:
+        """One parsed document a text, in order, with its named entities in any case."""
         return [self._recent(text) for text in texts]
 
     def _kept(self, text: str) -> Doc:
