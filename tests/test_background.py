@@ -30,10 +30,10 @@ class Choking(Language):
     def __init__(self, language: Language) -> None:
         self._language = language
 
-    def parse(self, texts: Sequence[str]) -> "list[Doc]":
+    def parse(self, texts: Sequence[str], *, names: bool = True) -> "list[Doc]":
         if any(POISON in text for text in texts):
             raise ZeroDivisionError
-        return self._language.parse(texts)
+        return self._language.parse(texts, names=names)
 
 
 class Failing(LetterEncoder):

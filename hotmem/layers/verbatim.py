@@ -8,7 +8,7 @@ from typing import Final
 from hotmem.store.store import Store
 from hotmem.types import EvidenceKind, Hit, Layer, Query
 
-PASSAGES: Final = 100
+PASSAGES: Final = 80
 """Passages kept. Recall of LoCoMo's evidence within the first 100 is nearly saturated; more only cost time."""
 
 PHRASE_BONUS: Final = 4.0

@@ -63,7 +63,7 @@ async def ana(store: Store) -> UserKey:
 
 async def texts(store: Store, user: UserKey, hits: list[Hit]) -> list[str]:
     """The words of the hits, in their order."""
-    return [found.text for hit in hits for found in await store.evidence(user, hit.kind, [hit.key])]
+    return [found.text for hit in hits for found in await store.evidence(user, {hit.kind: [hit.key]})]
 
 
 @pytest.mark.parametrize("kind", LAYERS)
@@ -77,8 +77,8 @@ class TestEveryLayer:
         assert ben is not None
         for hit in hits:
             assert hit.layer is kind(store).layer
-            assert len(await store.evidence(ana, hit.kind, [hit.key])) == 1
-            assert await store.evidence(ben, hit.kind, [hit.key]) == []
+            assert len(await store.evidence(ana, {hit.kind: [hit.key]})) == 1
+            assert await store.evidence(ben, {hit.kind: [hit.key]}) == []
 
     async def test_puts_the_best_first_and_each_row_once(self, kind: type[Facts], store: Store, ana: UserKey) -> None:
         hits = await kind(store).search(query("Where is the dog in Porto?", ana, "dog", "porto", entities=("Porto",)), None)
@@ -119,9 +119,9 @@ async def test_sessions_are_found_by_their_words_then_their_passages(store: Stor
     hits = await Sessions(store).search(query("What about the ferry?", ana, "ferry"), None)
     summaries = [hit for hit in hits if hit.kind is EvidenceKind.SUMMARY]
     passages = [hit for hit in hits if hit.kind is EvidenceKind.PASSAGE]
-    best = (await store.evidence(ana, EvidenceKind.SUMMARY, [summaries[0].key]))[0]
+    best = (await store.evidence(ana, {EvidenceKind.SUMMARY: [summaries[0].key]}))[0]
     assert best.session_id == "travel"
-    assert await texts(store, ana, passages) == ["The ferry to Porto leaves at nine."]
+    assert (await texts(store, ana, passages))[0] == "The ferry to Porto leaves at nine."
 
 
 async def test_verbatim_puts_an_exact_phrase_first(store: Store, ana: UserKey) -> None:

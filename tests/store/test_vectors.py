@@ -101,3 +101,18 @@ def test_bytes_keep_the_cosine_of_long_vectors(seed: int) -> None:
 
 def test_bits_are_the_signs() -> None:
     assert vectors.to_bits(np.array([1, -1, 1, 1, -1, -1, -1, 1], dtype=np.float32)) == bytes([0b10001101])
+
+
+def test_a_search_inside_sessions_stays_there(conn: Connection) -> None:
+    for number in range(12):
+        turns.add(conn, said(f"number {number}", session=f"session {number % 3}", user="ana" if number < 9 else "ben"), NOW)
+    keys = [row[0] for row in conn.execute("SELECT id FROM passages ORDER BY id")]
+    rows = unit(5, 12)
+    vectors.put(conn, EvidenceKind.PASSAGE, keys, rows)
+    user = users.find(conn, "ana")
+    assert user is not None
+    sessions = [row[0] for row in conn.execute("SELECT id FROM sessions WHERE name IN ('session 0', 'session 2') ORDER BY id")]
+    found = vectors.inside(conn, user, sessions, rows[0], 10)
+    assert {key for key, _ in found} == {keys[number] for number in (0, 2, 3, 5, 6, 8)}
+    assert found[0][0] == keys[0]
+    assert [cosine for _, cosine in found] == sorted((cosine for _, cosine in found), reverse=True)

@@ -52,18 +52,6 @@ def test_no_term_is_an_operator(conn: Connection, terms: list[str]) -> None:
         assert words.search(conn, kind, UserKey(1), terms, 5) == []
 
 
-def test_a_search_can_stay_within_sessions(conn: Connection) -> None:
-    turns.add(conn, said("The dog barks.", session="one"), NOW)
-    turns.add(conn, said("The dog sleeps.", session="two"), NOW)
-    user = users.find(conn, "ana")
-    assert user is not None
-    sessions = dict(conn.execute("SELECT name, id FROM sessions").fetchall())
-    everywhere = words.search(conn, EvidenceKind.PASSAGE, user, ["dog"], 10)
-    within = words.search(conn, EvidenceKind.PASSAGE, user, ["dog"], 10, [sessions["two"]])
-    assert len(everywhere) == 2 and len(within) == 1
-    assert conn.execute("SELECT text FROM passage_words WHERE rowid = ?", (within[0][0],)).fetchone()[0] == "The dog sleeps."
-
-
 def test_rarer_words_score_higher(conn: Connection) -> None:
     for text in ("dog one", "dog two", "dog three", "cello four", "ferry five", "walnut six"):
         turns.add(conn, said(text), NOW)
