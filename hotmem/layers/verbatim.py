@@ -9,7 +9,7 @@ from hotmem.store.store import Store
 from hotmem.types import EvidenceKind, Hit, Layer, Query
 
 PASSAGES: Final = 80
-"""Passages kept. Recall of LoCoMo's evidence within the first 100 is nearly saturated; more only cost time."""
+"""Passages kept. Recall of LoCoMo's evidence within the first 80 is nearly complete; more cost time."""
 
 PHRASE_BONUS: Final = 4.0
 """Added to the BM25 score of a passage that holds a quoted phrase or a name of several words, about one rare word's worth."""
