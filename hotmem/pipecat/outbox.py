@@ -33,7 +33,7 @@ class Outbox:
             write = await self._writes.get()
             try:
                 await write.run()
-            except Exception as error:
+            except Exception as error:  # the border at which a failed write must not stop the next
                 self._failed(write.name, error)
             finally:
                 self._writes.task_done()
