@@ -7,14 +7,14 @@ Everything here blocks and is thread-safe: load and call it from threads.
 """
 
 from hotmem.models.cache import CachedEncoder
-from hotmem.models.encoder import Encoder, Vectors
+from hotmem.models.encoder import Encoder, Reading, TokenEncoder, Vectors, read
 from hotmem.models.language import Language, load_language
 from hotmem.models.onnx import OnnxEncoder
 from hotmem.models.sentence_transformer import SentenceTransformerEncoder
 from hotmem.models.tokens import TokenCounter
 from hotmem.options import ModelOptions
 
-__all__ = ["CachedEncoder", "Encoder", "Language", "TokenCounter", "Vectors", "load_encoder", "load_language"]
+__all__ = ["CachedEncoder", "Encoder", "Language", "Reading", "TokenCounter", "TokenEncoder", "Vectors", "load_encoder", "load_language", "read"]
 
 
 def load_encoder(options: ModelOptions) -> CachedEncoder:
@@ -23,5 +23,5 @@ def load_encoder(options: ModelOptions) -> CachedEncoder:
     Raises:
         ModelMissing: If its weights are missing or wrong.
     """
-    encoder: Encoder = OnnxEncoder.load(options.cache_dir) if options.encoder == "default" else SentenceTransformerEncoder(options.encoder)
+    encoder: TokenEncoder = OnnxEncoder.load(options.cache_dir) if options.encoder == "default" else SentenceTransformerEncoder(options.encoder)
     return CachedEncoder(encoder, options.embeddings_cached)

@@ -1,18 +1,27 @@
 """A cache of embeddings: the same words are encoded once."""
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
+from typing import Final, Generic, TypeVar
 
 import numpy as np
 
 from hotmem.errors import InvalidInput
-from hotmem.models.encoder import Encoder, Vectors
+from hotmem.models.encoder import Encoder, Reading, Vectors, read
 from hotmem.types import Vector
+
+READINGS: Final = 64
+"""Readings kept at most: those of the last questions, which are asked again as they grow and when tools are called."""
+
+SHORT: Final = 64
+"""Word pieces at most of a reading that is kept: a longer one is a turn's, read once. A kept reading takes up to 100 kB."""
+
+Kept = TypeVar("Kept")
 
 
 class CachedEncoder:
-    """An encoder that keeps the rows of the texts used last, by model and text. Thread-safe.
+    """An encoder that keeps the rows of the texts used last, and the readings of the last short ones. Thread-safe.
 
     Attributes:
         name: The encoder's.
@@ -26,7 +35,7 @@ class CachedEncoder:
 
         Args:
             encoder: What encodes the missing texts.
-            size: Rows kept at most; 0 keeps none.
+            size: Rows kept at most; 0 keeps none, and no readings.
 
         Raises:
             InvalidInput: If the size is negative.
@@ -38,39 +47,61 @@ class CachedEncoder:
         self.hits = 0
         self.misses = 0
         self._encoder = encoder
-        self._size = size
-        self._rows: OrderedDict[tuple[str, str], Vector] = OrderedDict()
-        self._lock = Lock()
+        self._rows: _Recent[Vector] = _Recent(size)
+        self._readings: _Recent[Reading] = _Recent(min(size, READINGS))
+        self._count = Lock()
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Encodes texts, each distinct one that is not kept once; see `Encoder.encode`."""
-        known = self._kept(texts)
-        missing = [text for text in dict.fromkeys(texts) if text not in known]
-        if missing:
-            fresh = dict(zip(missing, self._encoder.encode(missing), strict=True))
-            self._keep(fresh)
-            known |= fresh
-        if not texts:
-            return np.empty((0, self.dimension), dtype=np.float32)
-        return np.stack([known[text] for text in texts])
+        found = self._answered(texts, self._rows, self._fresh_rows)
+        return np.stack([found[text] for text in texts]) if texts else np.empty((0, self.dimension), dtype=np.float32)
 
-    def _kept(self, texts: Sequence[str]) -> dict[str, Vector]:
-        found: dict[str, Vector] = {}
+    def read(self, texts: Sequence[str]) -> list[Reading]:
+        """Reads texts, each distinct one that is not kept once; see `TokenEncoder.read`. An encoder of rows alone gives no pieces."""
+        found = self._answered(texts, self._readings, self._fresh_readings)
+        return [found[text] for text in texts]
+
+    def _answered(self, texts: Sequence[str], kept: "_Recent[Kept]", fresh: Callable[[list[str]], dict[str, Kept]]) -> dict[str, Kept]:
+        known = kept.get(texts)
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        with self._count:
+            self.hits += len(texts) - len(missing)
+            self.misses += len(missing)
+        return known | fresh(missing) if missing else known
+
+    def _fresh_rows(self, texts: list[str]) -> dict[str, Vector]:
+        rows = {text: row.copy() for text, row in zip(texts, self._encoder.encode(texts), strict=True)}
+        self._rows.put(rows)
+        return rows
+
+    def _fresh_readings(self, texts: list[str]) -> dict[str, Reading]:
+        readings = dict(zip(texts, read(self._encoder, texts), strict=True))
+        self._rows.put({text: reading.row for text, reading in readings.items()})
+        self._readings.put({text: reading for text, reading in readings.items() if len(reading.pieces) <= SHORT})
+        return readings
+
+
+class _Recent(Generic[Kept]):
+    """What was used last, by text, `size` values at most. Thread-safe."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._values: OrderedDict[str, Kept] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, texts: Iterable[str]) -> dict[str, Kept]:
+        """What is kept of these texts, which thereby are the ones used last."""
         with self._lock:
-            for text in dict.fromkeys(texts):
-                key = (self.name, text)
-                if key in self._rows:
-                    self._rows.move_to_end(key)
-                    found[text] = self._rows[key]
-            missed = len(set(texts)) - len(found)
-            self.hits += len(texts) - missed
-            self.misses += missed
+            found = {text: self._values[text] for text in texts if text in self._values}
+            for text in found:
+                self._values.move_to_end(text)
         return found
 
-    def _keep(self, rows: dict[str, Vector]) -> None:
+    def put(self, values: Mapping[str, Kept]) -> None:
+        """Keeps these values; those used longest ago go."""
         with self._lock:
-            for text, row in rows.items():
-                self._rows[self.name, text] = row.copy()
-                self._rows.move_to_end((self.name, text))
-            while len(self._rows) > self._size:
-                self._rows.popitem(last=False)
+            for text, value in values.items():
+                self._values[text] = value
+                self._values.move_to_end(text)
+            while len(self._values) > self._size:
+                self._values.popitem(last=False)

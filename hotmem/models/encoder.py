@@ -1,13 +1,19 @@
 """The seam to the models that turn text into vectors."""
 
 from collections.abc import Sequence
-from typing import Protocol, TypeAlias
+from dataclasses import dataclass
+from typing import Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hotmem.types import Vector
+
 Vectors: TypeAlias = NDArray[np.float32]
-"""Unit rows, float32, shape (texts, dimension)."""
+"""Rows, float32, shape (texts, dimension); of unit length where nothing else is said."""
+
+Pieces: TypeAlias = NDArray[np.int64]
+"""Numbers of word pieces in the encoder's vocabulary, int64, shape (pieces,)."""
 
 
 class Encoder(Protocol):
@@ -34,6 +40,49 @@ class Encoder(Protocol):
             One unit row per text, in order; shape (0, dimension) for no texts.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """One text as a model reads it: as a whole, and word piece by word piece. The arrays are shared: do not write to them.
+
+    Attributes:
+        row: The text's unit row, as `Encoder.encode` gives it.
+        pieces: Its word pieces, in order, without the special ones that the model puts around a text; none for an empty text.
+        states: The model's last hidden state of each piece, of any length, float32, shape (pieces, width). For late interaction.
+    """
+
+    row: Vector
+    pieces: Pieces
+    states: Vectors
+
+    @classmethod
+    def of_row(cls, row: Vector) -> Self:
+        """The reading of an encoder that knows no word pieces: the row alone."""
+        return cls(row, np.empty(0, dtype=np.int64), np.empty((0, len(row)), dtype=np.float32))
+
+
+@runtime_checkable
+class TokenEncoder(Encoder, Protocol):
+    """An encoder that also tells the states of single word pieces."""
+
+    def read(self, texts: Sequence[str]) -> list[Reading]:
+        """Reads texts, one model pass each; blocking and thread-safe.
+
+        Args:
+            texts: Any number of texts, empty ones among them. What lies beyond the model's window is ignored.
+
+        Returns:
+            One reading per text, in order; their rows are those of `encode`.
+        """
+        ...
+
+
+def read(encoder: Encoder, texts: Sequence[str]) -> list[Reading]:
+    """Reads texts with any encoder; one that is no `TokenEncoder` gives rows and no pieces."""
+    if isinstance(encoder, TokenEncoder):
+        return encoder.read(texts)
+    return [Reading.of_row(row) for row in encoder.encode(texts)]
 
 
 def unit_rows(rows: Vectors) -> Vectors:

@@ -6,10 +6,9 @@ from typing import Final
 
 import numpy as np
 import onnxruntime
-from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from hotmem.models.encoder import Vectors, unit_rows
+from hotmem.models.encoder import Pieces, Reading, Vectors, unit_rows
 from hotmem.models.preparation import FORM, Prepared
 
 PIECES: Final = 256
@@ -62,11 +61,23 @@ class OnnxEncoder:
         """
         rows = np.empty((len(texts), self.dimension), dtype=np.float32)
         for row, text in enumerate(texts):
-            rows[row] = self._states(text).mean(axis=0)
+            rows[row] = self._states(self._pieces(text)).mean(axis=0)
         return unit_rows(rows)
 
-    def _states(self, text: str) -> NDArray[np.float32]:
-        """The last hidden state of every word piece, with the two special ones around them; shape (pieces, dimension)."""
-        pieces = np.array(self._tokenizer.encode(text[:CHARACTERS]).ids, dtype=np.int64)
-        states: NDArray[np.float32] = self._session.run(["states"], {"pieces": pieces})[0]
+    def read(self, texts: Sequence[str]) -> list[Reading]:
+        """Reads texts one by one; see `TokenEncoder.read`."""
+        return [self._read(text) for text in texts]
+
+    def _read(self, text: str) -> Reading:
+        pieces = self._pieces(text)
+        states = self._states(pieces)
+        return Reading(unit_rows(states.mean(axis=0, keepdims=True))[0], pieces[1:-1], states[1:-1])
+
+    def _pieces(self, text: str) -> Pieces:
+        """The word pieces of a text, the two special ones around them included."""
+        return np.array(self._tokenizer.encode(text[:CHARACTERS]).ids, dtype=np.int64)
+
+    def _states(self, pieces: Pieces) -> Vectors:
+        """The last hidden state of every piece; shape (pieces, dimension)."""
+        states: Vectors = self._session.run(["states"], {"pieces": pieces})[0]
         return states

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
 from hotmem.errors import ModelMissing
-from hotmem.models.encoder import Vectors, unit_rows
+from hotmem.models.encoder import Reading, Vectors, unit_rows
 from hotmem.models.weights import MODEL, REPOSITORY, find_weights
 
 
@@ -39,6 +40,8 @@ class SentenceTransformerEncoder:
                 "Check its name or folder; offline, only folders and models in the hub's cache can be used."
             ) from error
         self._one_at_a_time = Lock()
+        tokenizer = self._model.tokenizer
+        self._special = [piece for piece in getattr(tokenizer, "all_special_ids", ()) if piece != tokenizer.unk_token_id]
         self.name: str = model
         self.dimension: int = np.shape(self._encode([""]))[1]
 
@@ -48,6 +51,23 @@ class SentenceTransformerEncoder:
             return np.empty((0, self.dimension), dtype=np.float32)
         with self._one_at_a_time:
             return unit_rows(self._encode(texts))
+
+    def read(self, texts: Sequence[str]) -> list[Reading]:
+        """Reads texts; see `TokenEncoder.read`. A model without states of word pieces (a table of static vectors) gives rows alone."""
+        if not texts:
+            return []
+        with self._one_at_a_time:
+            outputs: Any = self._model.encode(list(texts), output_value=None, show_progress_bar=False)
+        return [self._reading(output) for output in outputs]
+
+    def _reading(self, output: dict[str, Any]) -> Reading:
+        """The reading in what the model says of one text, padding left out."""
+        row = unit_rows(output["sentence_embedding"].float().cpu().numpy()[None])[0]
+        if "token_embeddings" not in output:
+            return Reading.of_row(row)
+        pieces = output["input_ids"].cpu().numpy()
+        words = output["attention_mask"].cpu().numpy().astype(bool) & ~np.isin(pieces, self._special)
+        return Reading(row, pieces[words], output["token_embeddings"].float().cpu().numpy()[words])
 
     def _encode(self, texts: Sequence[str]) -> Vectors:
         return np.asarray(self._model.encode(list(texts), show_progress_bar=False, convert_to_numpy=True), dtype=np.float32)

@@ -9,11 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hotmem.errors import ModelMissing
-from hotmem.models import Encoder, load_encoder
-from hotmem.models.onnx import OnnxEncoder
+from hotmem.models import TokenEncoder, load_encoder, read
+from hotmem.models.encoder import unit_rows
+from hotmem.models.onnx import PIECES, OnnxEncoder
 from hotmem.models.sentence_transformer import SentenceTransformerEncoder
 from hotmem.models.weights import MODEL, find_weights
 from hotmem.options import ModelOptions
+from tests.letters import LetterEncoder
 
 SENTENCES = [
     "My dog is called Potola and she is four years old.",
@@ -46,44 +48,78 @@ def quantised(model_options: ModelOptions) -> OnnxEncoder:
 
 
 @pytest.fixture(params=["exact", "quantised"])
-def each(request: pytest.FixtureRequest) -> Encoder:
-    chosen: Encoder = request.getfixturevalue(request.param)
+def each(request: pytest.FixtureRequest) -> TokenEncoder:
+    chosen: TokenEncoder = request.getfixturevalue(request.param)
     return chosen
 
 
-def test_rows_are_float32_and_of_length_one(each: Encoder) -> None:
+def test_rows_are_float32_and_of_length_one(each: TokenEncoder) -> None:
     rows = each.encode(SENTENCES)
     assert rows.dtype == np.float32
     assert rows.shape == (len(SENTENCES), each.dimension)
     assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
 
 
-def test_no_texts_give_no_rows(each: Encoder) -> None:
+def test_no_texts_give_no_rows(each: TokenEncoder) -> None:
     rows = each.encode([])
     assert rows.shape == (0, each.dimension)
     assert rows.dtype == np.float32
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n", "🐕", "x" * 100_000, "word " * 20_000, "它叫什么名字", "a\x00b", "[CLS] [SEP] [PAD]"])
-def test_any_text_has_a_direction(each: Encoder, text: str) -> None:
+def test_any_text_has_a_direction(each: TokenEncoder, text: str) -> None:
     assert np.isclose(np.linalg.norm(each.encode([text])), 1, atol=1e-5)
 
 
-def test_meaning_shows_in_the_dot_product(each: Encoder) -> None:
+def test_meaning_shows_in_the_dot_product(each: TokenEncoder) -> None:
     question, answer, other = each.encode(["What's my dog's name?", "My dog is called Potola.", "The train leaves at noon."])
     assert question @ answer > question @ other + 0.3
 
 
-def test_threads_may_encode_at_once(each: Encoder) -> None:
+def test_threads_may_encode_at_once(each: TokenEncoder) -> None:
     together = each.encode(SENTENCES)
     with ThreadPoolExecutor(4) as pool:
         single = np.concatenate(list(pool.map(lambda text: each.encode([text]), SENTENCES * 4)))
     assert np.allclose(single, np.tile(together, (4, 1)), atol=1e-5)
 
 
-def test_a_batch_is_its_texts_one_by_one(each: Encoder) -> None:
+def test_a_batch_is_its_texts_one_by_one(each: TokenEncoder) -> None:
     single = np.concatenate([each.encode([text]) for text in SENTENCES])
     assert np.allclose(single, each.encode(SENTENCES), atol=1e-5)
+
+
+def test_a_reading_has_the_row_and_a_state_for_each_word_piece(each: TokenEncoder) -> None:
+    readings = each.read(SENTENCES)
+    assert np.allclose([reading.row for reading in readings], each.encode(SENTENCES), atol=1e-5)
+    for reading in readings:
+        assert reading.row.dtype == reading.states.dtype == np.float32
+        assert reading.states.shape == (len(reading.pieces), each.dimension)
+        assert reading.pieces.dtype == np.int64
+
+
+def test_the_special_pieces_are_left_out(each: TokenEncoder) -> None:
+    hello, nothing, unknown = each.read(["hello hello world", "", "🫨"])
+    assert len(hello.pieces) == 3
+    assert hello.pieces[0] == hello.pieces[1] != hello.pieces[2]
+    assert nothing.states.shape == (0, each.dimension)
+    assert len(unknown.pieces) == 1
+    assert each.read([]) == []
+
+
+def test_a_reading_of_many_words_keeps_to_the_window(each: TokenEncoder) -> None:
+    assert [len(reading.pieces) for reading in each.read(["word " * 300])] == [PIECES - 2]
+
+
+def test_both_encoders_read_the_same_pieces(exact: SentenceTransformerEncoder, quantised: OnnxEncoder) -> None:
+    for one, other in zip(exact.read(SENTENCES), quantised.read(SENTENCES), strict=True):
+        assert np.array_equal(one.pieces, other.pieces)
+        assert np.mean(np.sum(unit_rows(one.states) * unit_rows(other.states), axis=1)) >= 0.97
+
+
+def test_an_encoder_of_rows_alone_reads_no_pieces() -> None:
+    (reading,) = read(LetterEncoder(), ["hello"])
+    assert np.array_equal(reading.row, LetterEncoder().encode(["hello"])[0])
+    assert len(reading.pieces) == len(reading.states) == 0
 
 
 def test_int8_stays_within_a_hundredth_of_float(exact: SentenceTransformerEncoder, quantised: OnnxEncoder) -> None:
