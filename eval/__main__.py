@@ -11,8 +11,9 @@ import typer
 from rich.console import Console
 
 from eval import train
-from eval.bench import latency
+from eval.bench import latency, scale
 from eval.datasets import LOADERS, Dataset
+from eval.peers.command import peers
 from eval.report import figures, show
 from eval.rows import write
 from eval.run import run
@@ -21,6 +22,7 @@ from hotmem.errors import HotMemError
 app = typer.Typer(help="Measures HotMem beside simple references.", no_args_is_help=True, add_completion=False, pretty_exceptions_show_locals=False)
 bench = typer.Typer(help="Measures speed.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
+app.command("peers")(peers)
 
 
 @app.command("run")
@@ -100,6 +102,27 @@ def bench_latency(
     latency.show(result, Console())
     if as_json:
         print(json.dumps(latency.figures(result)))
+
+
+@bench.command("scale")
+def bench_scale(
+    turns: Annotated[
+        list[int] | None, typer.Option(help="Turns of each user, once for each store; a store of a million takes 20 minutes.", min=100)
+    ] = None,
+    users: Annotated[int, typer.Option(help="Users of each store.", min=1)] = 1,
+    questions: Annotated[int, typer.Option(help="Distinct questions counted at each size.", min=10, max=2000)] = 300,
+    keep: Annotated[Path | None, typer.Option(help="Folder that keeps the stores, to measure them again; removed otherwise.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
+) -> None:
+    """Measures recall(), ingestion, file and memory as a store grows, beside the floor: 1,000, 10,000 and 100,000 turns if nothing is said."""
+    sizes = [scale.Size(users, each) for each in turns or scale.USUAL]
+    with tempfile.TemporaryDirectory(prefix="hotmem-scale-") as temporary:
+        folder = keep or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        results = scale.measure(sizes, questions, folder, Console(stderr=True))
+    scale.show(results, Console())
+    if as_json:
+        print(json.dumps(scale.figures(results)))
 
 
 def main() -> None:

@@ -1,0 +1,181 @@
+"""Long histories, built quickly: as the background work would leave them, without reading the same sentence twice.
+
+Everything is written by the store's own operations into a file of the newest schema: turns, passages, word indexes, vectors, memories
+with their standing, entities, sessions, summaries. What differs from a history that was lived through: a hundred turns share a
+transaction that does not wait for the disk; each distinct sentence is embedded and read once, a turn's vector is the mean of its sentences'
+vectors and its statements are theirs; a session's summary is its longest sentences.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+from itertools import chain, groupby, islice
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eval.bench.floor import Floor
+from eval.bench.talk import SESSION_TURNS, START, USER, Talk
+from hotmem.consolidation.revision import amend, revise
+from hotmem.consolidation.summary import render_summary
+from hotmem.extraction import understand
+from hotmem.models import Encoder, Language
+from hotmem.models.encoder import Vectors, unit_rows
+from hotmem.store import memories, pending, summaries, turns, users, vectors
+from hotmem.store.driver import Connection, connect
+from hotmem.store.migrations import migrate
+from hotmem.types import EvidenceKind, Role, SessionSummary, SummarySentence, Turn, Understanding, Vector
+
+BATCH: Final = 100
+"""Turns of one transaction."""
+
+SUMMARY_SENTENCES: Final = 3
+
+Keys: TypeAlias = NDArray[np.int64]
+"""Row numbers of passages."""
+
+_SENTENCE: Final = re.compile(r"\S.*?[.?!](?=\s|$)")
+
+
+class Reading:
+    """Vectors and statements of texts that are put together from sentences, each distinct sentence read once.
+
+    Args:
+        encoder: What embeds a sentence.
+        language: What parses it.
+    """
+
+    def __init__(self, encoder: Encoder, language: Language) -> None:
+        self.encoder = encoder
+        self._rows: dict[str, Vector] = {}
+        self._understand: Callable[[str, str | None, Role], Understanding] = cache(
+            lambda text, speaker, role: understand(language.parse([text])[0], speaker, role, START)
+        )
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Unit rows: the mean of each text's sentences, weighted by their words."""
+        return unit_rows(np.stack([self._mean(text) for text in texts]))
+
+    def understanding(self, turn: Turn) -> Understanding:
+        """What the turn's sentences say, in the places where they stand in it."""
+        found = Understanding()
+        for sentence in _SENTENCE.finditer(turn.text):
+            read = self._understand(sentence[0], turn.speaker, Role(turn.role))
+            start = sentence.start()
+            found = Understanding(
+                statements=(*found.statements, *(replace(one, start=one.start + start, stop=one.stop + start) for one in read.statements)),
+                corrections=(*found.corrections, *(replace(one, start=one.start + start, stop=one.stop + start) for one in read.corrections)),
+                entities=tuple(dict.fromkeys((*found.entities, *read.entities))),
+            )
+        return found
+
+    def _mean(self, text: str) -> Vector:
+        said = _SENTENCE.findall(text) or [text]
+        for sentence in said:
+            if sentence not in self._rows:
+                self._rows[sentence] = self.encoder.encode([sentence])[0]
+        return np.asarray(np.sum([len(sentence.split()) * self._rows[sentence] for sentence in said], axis=0), dtype=np.float32)
+
+
+@dataclass(slots=True)
+class Nearest:
+    """The exact nearest passages of each question, from the vectors in full precision as they pass by.
+
+    Attributes:
+        questions: Unit rows, float32 (questions, dimension).
+        limit: Passages kept of each.
+        keys: Their row numbers, int64 (questions, limit), in no order; 0 while there are fewer.
+        cosines: Their cosines, float32, of the same shape.
+    """
+
+    questions: Vectors
+    limit: int
+    keys: Keys
+    cosines: Vectors
+
+    @classmethod
+    def to(cls, questions: Vectors, limit: int) -> "Nearest":
+        """Nothing seen yet."""
+        shape = (len(questions), limit)
+        return cls(questions, limit, np.zeros(shape, dtype=np.int64), np.full(shape, -np.inf, dtype=np.float32))
+
+    def see(self, keys: Sequence[int], rows: Vectors) -> None:
+        """Takes passages into account; rows float32 (passages, dimension)."""
+        cosines = np.hstack([self.cosines, self.questions @ rows.T])
+        numbers = np.hstack([self.keys, np.broadcast_to(np.array(keys, dtype=np.int64), (len(self.keys), len(keys)))])
+        best = np.argpartition(-cosines, self.limit - 1, axis=1)[:, : self.limit]
+        self.keys, self.cosines = np.take_along_axis(numbers, best, axis=1), np.take_along_axis(cosines, best, axis=1)
+
+
+def spoken(people: int, each: int) -> Iterator[Turn]:
+    """The turns of all users, a session of each in turn, so that their rows lie mixed as in a file in use."""
+    talks = [Talk(user=USER if number == 0 else f"{USER}-{number}").turns(each) for number in range(people)]
+    for _ in range(0, each, SESSION_TURNS):
+        yield from chain.from_iterable(islice(talk, SESSION_TURNS) for talk in talks)
+
+
+def build(path: Path, history: Iterator[Turn], reading: Reading, floor: Floor, nearest: Nearest, tell: Callable[[int], None]) -> None:
+    """Writes the history into a new file, and its passages into the floor's.
+
+    Args:
+        path: The memory file.
+        history: Turns, session by session.
+        reading: Vectors and statements.
+        floor: The reference that holds the same passages.
+        nearest: Told of the first user's passages.
+        tell: Called with the number of turns written, a batch at a time.
+    """
+    conn = connect(path)
+    try:
+        migrate(conn, path)
+        conn.execute("PRAGMA synchronous = OFF")
+        conn.execute("BEGIN")
+        vectors.adopt(conn, reading.encoder.name, reading.encoder.dimension)
+        for batch in iter(lambda: list(islice(history, BATCH)), []):
+            _write(conn, batch, reading, floor, nearest)
+            conn.execute("COMMIT")
+            conn.execute("BEGIN")
+            tell(len(batch))
+        conn.execute("COMMIT")
+    finally:
+        conn.close()
+
+
+def _write(conn: Connection, batch: Sequence[Turn], reading: Reading, floor: Floor, nearest: Nearest) -> None:
+    now = datetime.now(UTC)
+    for turn in batch:
+        turns.add(conn, turn, now)
+    for key, turn in pending.following(conn, len(batch), 1):
+        memories.learn(conn, key, reading.understanding(turn), revise, amend)
+    first = users.find(conn, USER)
+    _embed(conn, reading, floor, nearest, [turn.user_id for turn in batch], first)
+    for (user_id, session_id), said in groupby(batch, key=lambda turn: (turn.user_id, turn.session_id)):
+        _summarise(conn, user_id, session_id, list(said), now)
+    _embed(conn, reading, floor, nearest, [], first)
+
+
+def _embed(conn: Connection, reading: Reading, floor: Floor, nearest: Nearest, speaking: Sequence[str], first: int | None) -> None:
+    for kind, group in groupby(vectors.waiting(conn, 100 * BATCH), key=lambda row: row[0]):
+        of_kind = list(group)
+        keys, rows = [key for _, key, _ in of_kind], reading.encode([text for _, _, text in of_kind])
+        vectors.put(conn, kind, keys, rows)
+        if kind is EvidenceKind.PASSAGE:
+            owners = [users.ensure(conn, user_id) for user_id in speaking]
+            floor.add(keys, owners, [text for _, _, text in of_kind], rows)
+            own = [place for place, owner in enumerate(owners) if owner == first]
+            nearest.see([keys[place] for place in own], rows[own])
+
+
+def _summarise(conn: Connection, user_id: str, session_id: str, said: Sequence[Turn], now: datetime) -> None:
+    user = users.ensure(conn, user_id)
+    summaries.end(conn, user, session_id)
+    session = summaries.due(conn, now, 0)
+    if session is None:
+        return
+    told = sorted(((sentence, turn.id) for turn in said for sentence in _SENTENCE.findall(turn.text)), key=lambda pair: -len(pair[0]))
+    summary = SessionSummary(narrative=tuple(SummarySentence(*pair) for pair in told[:SUMMARY_SENTENCES]))
+    summaries.put(conn, session, [turn for _, turn in turns.of_session(conn, session)], summary, render_summary(summary))

@@ -1,0 +1,249 @@
+"""How recall, ingestion, file and memory grow from a thousand turns to a million, beside the floor of the same run.
+
+A store of each size is built as `eval.bench.history` says, then opened and measured in a process of its own. Real there: the file, recall()
+with all its models and all four layers, and a day's new turns, remembered and understood one session at a time.
+"""
+
+import asyncio
+import resource
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
+from functools import partial
+from itertools import groupby
+from multiprocessing import get_context
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Final
+from uuid import uuid4
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from eval.bench.floor import NEAREST, Floor
+from eval.bench.history import Keys, Nearest, Reading, build, spoken
+from eval.bench.latency import Times
+from eval.bench.talk import SESSION_TURNS, START, USER, Talk
+from hotmem import Memory, Options
+from hotmem.models import load_encoder, load_language
+from hotmem.models.onnx import OnnxEncoder
+from hotmem.options import ModelOptions, RecallOptions
+from hotmem.types import ContextBlock, EvidenceKind
+
+USUAL: Final = (1_000, 10_000, 100_000)
+"""Turns of one user, if nothing else is said."""
+
+WARM_UP: Final = 20
+"""First questions, which are not counted: models, pages and indexes are still being loaded. The very first is told apart."""
+
+FRESH: Final = 10 * SESSION_TURNS
+"""Turns remembered to measure ingestion."""
+
+FRESH_SEED: Final = 8
+"""Their words: none of the sentences that are in the store."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much a store holds: `users` with `each` turns."""
+
+    users: int
+    each: int
+
+    @property
+    def turns(self) -> int:
+        """Turns in all."""
+        return self.users * self.each
+
+    @property
+    def name(self) -> str:
+        """For files and tables."""
+        return f"{self.each:,}" if self.users == 1 else f"{self.users:,} x {self.each:,}"
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What was measured at one size.
+
+    Attributes:
+        users: Users of the store.
+        each: Turns of each user.
+        first_ms: The first question after opening.
+        recall: recall(), all layers asked, in ms.
+        stages: Its stages, in ms.
+        layers: Its layers, in ms, from the trace; they run side by side.
+        floor: Query embedding, sqlite-vec search and FTS5 query by hand, one after the other, in ms.
+        found: Share of the exact nearest passages (float32, all compared) that the vector search finds.
+        fresh_per_s: New turns a second, background work included.
+        bytes_a_turn: Of the file.
+        opened_mb: Memory of the process once the store is open, MiB.
+        asked_mb: The most it took during the questions, MiB.
+    """
+
+    users: int
+    each: int
+    first_ms: float
+    recall: Times
+    stages: dict[str, Times]
+    layers: dict[str, Times]
+    floor: Times
+    found: float
+    fresh_per_s: float
+    bytes_a_turn: float
+    opened_mb: float
+    asked_mb: float
+
+
+def measure(sizes: Sequence[Size], questions: int, folder: Path, console: Console) -> list[Scale]:
+    """Builds the stores that the folder does not hold yet, and measures each.
+
+    Args:
+        sizes: Which stores.
+        questions: Questions counted at each size.
+        folder: Where the stores are, or will be.
+        console: Where the progress goes.
+    """
+    asked = Talk().questions(WARM_UP + questions)
+    reading = Reading(OnnxEncoder.load(), load_language())
+    measured = []
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=console) as progress:
+        for size in sizes:
+            bar = progress.add_task(f"{size.name}: building", total=size.turns)
+            path = folder / f"{size.users}x{size.each}.db"
+            if not path.with_suffix(".npy").exists():
+                _build(path, size, reading, asked, partial(progress.advance, bar))
+            progress.update(bar, completed=size.turns, description=f"{size.name}: measuring")
+            with ProcessPoolExecutor(1, get_context("spawn")) as process:
+                measured.append(process.submit(_measured, path, size, asked).result())
+            progress.update(bar, description=f"{size.name}: done")
+    return measured
+
+
+def show(results: Sequence[Scale], console: Console) -> None:
+    """Prints a column for each size."""
+    table = Table(title="turns of one user, or users x turns; milliseconds p50 / p95", title_justify="left")
+    table.add_column("")
+    for result in results:
+        table.add_column(Size(result.users, result.each).name, justify="right")
+    rows = {"recall()": [_spread(one.recall) for one in results], "floor by hand": [_spread(one.floor) for one in results]}
+    rows |= {"  times the floor": [f"{one.recall.p50 / one.floor.p50:.1f} / {one.recall.p95 / one.floor.p95:.1f}" for one in results]}
+    rows |= {f"  {stage}": [_spread(one.stages[stage]) for one in results] for stage in results[0].stages}
+    rows |= {f"    {layer}": [_spread(one.layers[layer]) for one in results] for layer in results[0].layers}
+    rows |= {
+        "first question": [f"{one.first_ms:.0f}" for one in results],
+        f"exact nearest {NEAREST} found": [f"{one.found:.2%}" for one in results],
+        "new turns a second": [f"{one.fresh_per_s:.0f}" for one in results],
+        "file, bytes a turn": [f"{one.bytes_a_turn:,.0f}" for one in results],
+        "memory open / asked, MiB": [f"{one.opened_mb:,.0f} / {one.asked_mb:,.0f}" for one in results],
+    }
+    for name, cells in rows.items():
+        table.add_row(name, *cells)
+    console.print(table)
+
+
+def figures(results: Sequence[Scale]) -> dict[str, Any]:
+    """The measures as plain values, by size."""
+    return {Size(result.users, result.each).name: asdict(result) for result in results}
+
+
+def _spread(times: Times) -> str:
+    return f"{times.p50:.1f} / {times.p95:.1f}"
+
+
+def _build(path: Path, size: Size, reading: Reading, asked: Sequence[str], tell: Callable[[int], None]) -> None:
+    """Builds both files; what an interrupted run left is begun anew."""
+    for left in path.parent.glob(f"{path.stem}.*"):
+        left.unlink()
+    floor = Floor(path.with_suffix(".floor"), reading.encoder.dimension)
+    nearest = Nearest.to(reading.encoder.encode(asked), NEAREST)
+    try:
+        build(path, spoken(size.users, size.each), reading, floor, nearest, tell)
+    finally:
+        floor.close()
+    np.save(path.with_suffix(".npy"), nearest.keys)
+
+
+def _measured(path: Path, size: Size, asked: Sequence[str]) -> Scale:
+    return asyncio.run(_measure(path, size, asked, path.stat().st_size))
+
+
+async def _measure(path: Path, size: Size, asked: Sequence[str], stored: int) -> Scale:
+    options = Options(recall=RecallOptions(choose_layers=False), models=ModelOptions(embeddings_cached=0))
+    users = [USER if number == 0 else f"{USER}-{number}" for number in range(size.users)]
+    at = START + timedelta(days=size.each)
+    async with Memory.open(path, options=options) as memory:
+        opened_mb = _memory_mb()
+        milliseconds: list[float] = []
+        blocks: list[ContextBlock] = []
+        for number, text in enumerate(asked):
+            started = time.perf_counter()
+            blocks.append(await memory.recall(text, user_id=users[number % len(users)], session_id="today", at=at))
+            milliseconds.append(1000 * (time.perf_counter() - started))
+        asked_mb = _memory_mb()
+        found = await _found(memory, asked, np.load(path.with_suffix(".npy")))
+        traces = [block.trace for block in blocks[WARM_UP:]]
+        floor = await asyncio.to_thread(_floor, path.with_suffix(".floor"), asked, size.users)
+        fresh_per_s = await _fresh(memory)
+    return Scale(
+        users=size.users,
+        each=size.each,
+        first_ms=milliseconds[0],
+        recall=Times.of(milliseconds[WARM_UP:]),
+        stages={stage: Times.of([trace.stages[stage] for trace in traces]) for stage in traces[0].stages},
+        layers={report.layer: Times.of([trace.layers[place].ms for trace in traces]) for place, report in enumerate(traces[0].layers)},
+        floor=Times.of(floor),
+        found=found,
+        fresh_per_s=fresh_per_s,
+        bytes_a_turn=stored / size.turns,
+        opened_mb=opened_mb,
+        asked_mb=asked_mb,
+    )
+
+
+async def _found(memory: Memory, asked: Sequence[str], exact: Keys) -> float:
+    reader = memory.reader
+    user = await reader.store.user(USER)
+    assert user is not None
+    shares = []
+    for text, keys in zip(asked, exact, strict=True):
+        vector = reader.encoder.encode([text])[0]
+        near = await reader.store.search_vectors(EvidenceKind.PASSAGE, user, vector, NEAREST)
+        shares.append(len({key for key, _ in near} & set(keys.tolist())) / min(NEAREST, int(np.count_nonzero(keys))))
+    return float(np.mean(shares))
+
+
+def _floor(path: Path, asked: Sequence[str], users: int) -> list[float]:
+    encoder = load_encoder(ModelOptions(embeddings_cached=0))
+    floor = Floor(path, encoder.dimension)
+    milliseconds = []
+    for number, text in enumerate(asked):
+        started = time.perf_counter()
+        floor.search(text, number % users + 1, encoder)
+        milliseconds.append(1000 * (time.perf_counter() - started))
+    floor.close()
+    return milliseconds[WARM_UP:]
+
+
+async def _fresh(memory: Memory) -> float:
+    """New turns a second, from the first remembered to the last understood, summaries included."""
+    day = uuid4().hex
+    history = [replace(turn, session_id=f"{day}-{turn.session_id}", id=f"{day}-{turn.id}") for turn in Talk(seed=FRESH_SEED).turns(FRESH)]
+    started = time.perf_counter()
+    for session_id, said in groupby(history, key=attrgetter("session_id")):
+        for turn in said:
+            await memory.remember(turn)
+        await memory.end_session(user_id=USER, session_id=session_id)
+        await memory.settle()
+    return len(history) / (time.perf_counter() - started)
+
+
+def _memory_mb() -> float:
+    """The most memory that the process has had, MiB."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / (1024 if sys.platform != "darwin" else 1024**2)
