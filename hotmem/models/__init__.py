@@ -18,7 +18,7 @@ __all__ = ["CachedEncoder", "Encoder", "Language", "Reading", "TokenCounter", "T
 
 
 def load_encoder(options: ModelOptions) -> CachedEncoder:
-    """The encoder of the options, behind its cache. Blocking: 0.3 s, the very first time some 8 s.
+    """The encoder of the options, behind its cache. Blocking: 0.3 s, the very first time some 2 s.
 
     Raises:
         ModelMissing: If its weights are missing or wrong.

@@ -79,5 +79,5 @@ class OnnxEncoder:
 
     def _states(self, pieces: Pieces) -> Vectors:
         """The last hidden state of every piece; shape (pieces, dimension)."""
-        states: Vectors = self._session.run(["states"], {"pieces": pieces})[0]
+        states: Vectors = self._session.run(["states"], {"pieces": pieces[np.newaxis]})[0][0]
         return states

@@ -3,8 +3,6 @@
 import hashlib
 import json
 import shutil
-import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +14,10 @@ from hotmem.errors import ModelMissing
 from hotmem.models.files import cache_folder, folder_in_the_making, set_aside, sha256
 from hotmem.models.weights import MODEL, find_weights
 
-FORM: Final = f"{MODEL}-int8"
+FORM: Final = f"{MODEL}-int8-2"
 """What is prepared. Vectors go by this name: change it when they are no longer comparable."""
 
-_EXPORT: Final = Path(__file__).with_name("export.py")
+_EXPORT: Final = Path(__file__).with_name("export")
 _MODEL_FILE: Final = "model.onnx"
 _TOKENIZER_FILE: Final = "tokenizer.json"
 _CHECKSUMS_FILE: Final = "sha256.json"
@@ -29,7 +27,8 @@ _log = structlog.get_logger(__name__)
 
 def prepared_folder(cache_dir: Path | None = None) -> Path:
     """The prepared encoder's folder, named after the export that made it, so that another version's is never taken for it."""
-    return cache_folder(cache_dir) / f"{FORM}-{sha256(_EXPORT)[:8]}"
+    sources = "".join(sha256(path) for path in sorted(_EXPORT.glob("*.py")))
+    return cache_folder(cache_dir) / f"{FORM}-{hashlib.sha256(sources.encode()).hexdigest()[:8]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +40,13 @@ class Prepared:
 
     @classmethod
     def load(cls, cache_dir: Path | None = None) -> Self:
-        """Reads the prepared encoder; prepares it first where it is missing or damaged (some 8 seconds).
+        """Reads the prepared encoder; prepares it first where it is missing or damaged (some 2 seconds).
 
         Args:
             cache_dir: Folder of prepared models; None is the user's cache folder.
 
         Raises:
-            ModelMissing: If there are no weights to prepare it from, or the preparation failed.
+            ModelMissing: If there are no weights to prepare it from, or it cannot be kept.
         """
         folder = prepared_folder(cache_dir)
         prepared = cls._read(folder)
@@ -75,15 +74,17 @@ def _prepare(folder: Path) -> None:
     """Makes the prepared folder from the weights, in place of a damaged one.
 
     Raises:
-        ModelMissing: If there are no weights, the export fails, or the folder cannot be written.
+        ModelMissing: If there are no weights, or the folder cannot be written.
     """
+    from hotmem.models.export import export
+
     weights, started = find_weights(), time.perf_counter()
     try:
         if folder.exists():
             _log.warning("prepared encoder damaged", folder=str(folder))
             set_aside(folder)
         with folder_in_the_making(folder) as making:
-            _export(weights, making / _MODEL_FILE)
+            export(weights, making / _MODEL_FILE)
             shutil.copyfile(weights / _TOKENIZER_FILE, making / _TOKENIZER_FILE)
             checksums = {name: sha256(making / name) for name in (_MODEL_FILE, _TOKENIZER_FILE)}
             (making / _CHECKSUMS_FILE).write_text(json.dumps(checksums), "utf-8")
@@ -92,12 +93,3 @@ def _prepare(folder: Path) -> None:
             f"The encoder cannot be kept in {folder} ({error.strerror}). Free or unlock it, or choose another with cache_dir."
         ) from error
     _log.info("encoder prepared", model=FORM, seconds=round(time.perf_counter() - started, 1))
-
-
-def _export(weights: Path, target: Path) -> None:
-    """Runs the export in a process of its own; -P keeps this folder's modules (onnx.py) from shadowing packages of the same name."""
-    command = [sys.executable, "-P", str(_EXPORT), str(weights), str(target)]
-    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
-    if done.returncode or not target.is_file():
-        reason = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
-        raise ModelMissing(f"The encoder could not be prepared ({reason[0]}). Run: pip install --upgrade pipecat-hotmem")

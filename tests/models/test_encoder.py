@@ -124,8 +124,8 @@ def test_an_encoder_of_rows_alone_reads_no_pieces() -> None:
 
 def test_int8_stays_within_a_hundredth_of_float(exact: SentenceTransformerEncoder, quantised: OnnxEncoder) -> None:
     cosines = np.sum(exact.encode(SENTENCES) * quantised.encode(SENTENCES), axis=1)
-    assert cosines.mean() >= 0.99
-    assert cosines.min() >= 0.98
+    assert cosines.mean() >= 0.993
+    assert cosines.min() >= 0.985
 
 
 def test_what_lies_beyond_the_window_is_ignored(quantised: OnnxEncoder) -> None:
