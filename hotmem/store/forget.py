@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from hotmem.store.driver import Connection
+from hotmem.store.entries import WORDED
 from hotmem.store.summaries import WHEN_ENDED
 from hotmem.store.times import to_stored
-from hotmem.store.vectors import TABLES
 from hotmem.types import Forgotten, UserKey
 
 
@@ -21,6 +21,7 @@ def everything(conn: Connection, user: UserKey) -> Forgotten:
     _remove_memories(conn, [row[0] for row in conn.execute("SELECT id FROM memories WHERE user = ?", (user,))])
     for table in ("sessions", "users"):
         conn.execute(f"DELETE FROM {table} WHERE {'user' if table == 'sessions' else 'id'} = ?", (user,))
+    conn.execute("DELETE FROM revisions WHERE user = ?", (user,))
     _rewrite_indexes(conn)
     return removed
 
@@ -118,7 +119,7 @@ def _delete(conn: Connection, table: str, keys: Iterable[int]) -> None:
 
 
 def _rewrite_indexes(conn: Connection) -> None:
-    for kind in TABLES:
+    for kind in WORDED:
         conn.execute(f"INSERT INTO {kind}_words ({kind}_words) VALUES ('optimize')")
 
 

@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from uuid import uuid4
 
+from hotmem.store import entries
 from hotmem.store.driver import Connection
 from hotmem.store.times import from_stored, to_stored
-from hotmem.types import Category, Correction, Kind, Revision, Statement, StoredMemory, Understanding, UserKey
+from hotmem.types import Category, Correction, EvidenceKind, Kind, Revision, Statement, StoredMemory, Understanding, UserKey
 
 Revise = Callable[[Statement, datetime, Sequence[StoredMemory]], Revision]
 """Decides what a statement, said at a time, does to the memories about the same subject and relation."""
@@ -137,7 +138,7 @@ def _insert(conn: Connection, user: UserKey, turn: int, statement: Statement, sa
             None if valid_until is None else to_stored(valid_until),
         ),
     ).fetchone()[0]
-    conn.execute("INSERT INTO memory_words (rowid, owner, text) VALUES (?, ?, ?)", (key, f"u{user}", statement.text))
+    entries.add(conn, EvidenceKind.MEMORY, user, key, 0, statement.text)
     _add_source(conn, key, turn, statement)
     for entity in _ensure_entities(conn, user, statement.entities):
         conn.execute("INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key))

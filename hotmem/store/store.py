@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from hotmem.errors import InvalidInput
 from hotmem.store import evidence, forget, memories, pending, summaries, turns, usage, users, vectors, words
 from hotmem.store.database import Database
+from hotmem.store.index import Index
 from hotmem.store.memories import Amend, Revise
+from hotmem.store.shelf import Shelf
 from hotmem.types import (
     ContextBlock,
     Evidence,
@@ -37,6 +39,7 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self._db = database
+        self._shelf = Shelf()
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -94,12 +97,13 @@ class Store:
     async def search_words(
         self, kind: EvidenceKind, user: UserKey, terms: Sequence[str], limit: int, *, until: float | None = None
     ) -> list[tuple[int, float]]:
-        """Row numbers and BM25 scores of the user's rows that hold any of the terms, best first.
+        """Row numbers and BM25 scores of the user's rows that hold any of the terms, best first; of summaries, by all that was said in their session.
 
         Raises:
             DeadlineExceeded: If `time.monotonic()` passed `until`.
         """
-        return await self._db.read_until(until, words.search, kind, user, terms, limit)
+        search, searched = (words.sessions, EvidenceKind.PASSAGE) if kind is EvidenceKind.SUMMARY else (words.search, kind)
+        return await self._db.read_until(until, search, await self._index(searched, user), terms, limit)
 
     async def search_sessions(
         self, user: UserKey, sessions: Sequence[int], vector: Vector, limit: int, *, until: float | None = None
@@ -119,7 +123,14 @@ class Store:
         Raises:
             DeadlineExceeded: If `time.monotonic()` passed `until`.
         """
-        return await self._db.read_until(until, vectors.nearest, kind, user, vector, limit)
+        return await self._db.read_until(until, vectors.nearest, await self._index(kind, user), vector, limit)
+
+    async def _index(self, kind: EvidenceKind, user: UserKey) -> Index:
+        """The user's index, read without a deadline: a long one that is cut short would never be there."""
+        index = self._shelf.index(kind, user)
+        if not index.loaded:
+            await self._db.read(index.read)
+        return index
 
     async def search_entities(self, user: UserKey, names: Sequence[str], limit: int, *, until: float | None = None) -> list[int]:
         """Row numbers of memories that mention one of the entities, latest first.

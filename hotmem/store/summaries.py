@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
+from hotmem.store import entries
 from hotmem.store.driver import Connection
 from hotmem.store.times import to_stored
 from hotmem.store.turns import of_session as turns_of_session
-from hotmem.types import SessionSummary, SummarySentence, Turn, UserKey
+from hotmem.types import EvidenceKind, SessionSummary, SummarySentence, Turn, UserKey
 
 WHEN_IDLE: Final = 1
 WHEN_ENDED: Final = 2
@@ -38,10 +39,7 @@ def due(conn: Connection, now: datetime, idle_s: float) -> int | None:
 
 
 def put(conn: Connection, session: int, seen: Sequence[Turn], summary: SessionSummary, text: str) -> None:
-    """Stores the summary of a session, unless turns came or went since they were `seen`; then it stays due.
-
-    The words of all its turns go into the index beside the summary's, so that a session is found by what was said in it.
-    """
+    """Stores the summary of a session, unless turns came or went since they were `seen`; then it stays due."""
     row = conn.execute("SELECT user FROM sessions WHERE id = ?", (session,)).fetchone()
     held = turns_of_session(conn, session)
     if row is None or [turn for _, turn in held] != list(seen):
@@ -57,8 +55,7 @@ def put(conn: Connection, session: int, seen: Sequence[Turn], summary: SessionSu
                 "INSERT INTO summary_sentences (summary, part, place, text, turn) VALUES (?, ?, ?, ?, ?)",
                 (session, part, place, sentence.text, turns[sentence.turn_id]),
             )
-    said = "\n".join(turn.text for turn in seen)
-    conn.execute("INSERT INTO summary_words (rowid, owner, text, said) VALUES (?, ?, ?, ?)", (session, f"u{user}", text, said))
+    entries.add(conn, EvidenceKind.SUMMARY, user, session, session, text)
 
 
 def of_session(conn: Connection, user: UserKey, session_name: str) -> SessionSummary | None:

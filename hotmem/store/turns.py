@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from hotmem.errors import InvalidInput
-from hotmem.store import users
+from hotmem.store import entries, users
 from hotmem.store.driver import Connection
 from hotmem.store.times import from_stored, to_stored
 from hotmem.text import passages
-from hotmem.types import Role, Turn, UserKey
+from hotmem.types import EvidenceKind, Role, Turn, UserKey
 
 
 def add(conn: Connection, turn: Turn, now: datetime) -> bool:
@@ -51,7 +51,7 @@ def add(conn: Connection, turn: Turn, now: datetime) -> bool:
             "INSERT INTO passages (user, session, turn, position, start, stop) VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
             (user, session, key, place, start, stop),
         ).fetchone()[0]
-        conn.execute("INSERT INTO passage_words (rowid, owner, text) VALUES (?, ?, ?)", (passage, f"u{user}", turn.text[start:stop]))
+        entries.add(conn, EvidenceKind.PASSAGE, user, passage, session, turn.text[start:stop])
     conn.execute("UPDATE sessions SET passages = ? WHERE id = ?", (position + len(spans), session))
     conn.execute("INSERT INTO pending (turn) VALUES (?)", (key,))
     return True

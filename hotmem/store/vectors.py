@@ -1,90 +1,142 @@
-"""Embeddings: one bit a dimension in the index, one byte a dimension beside the row for exact re-scoring.
+"""Search by meaning: the signs of all the user's vectors in memory, one byte a dimension beside the row.
 
-A search takes the nearest by Hamming distance and orders them by the cosine of the byte vectors; on random unit vectors of
-384 dimensions the byte vectors keep the cosine within 0.002.
+A search narrows down in three steps, each exacter than the one before: signs against signs (Hamming distance), signs against the query's floats,
+bytes against the query's floats, the last by sqlite-vec inside the file. Each byte vector has a scale of its own, its largest number being 127.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hotmem.store import entries
 from hotmem.store.driver import Connection
+from hotmem.store.entries import TABLES, to_bits
+from hotmem.store.index import WORD, Index
 from hotmem.types import EvidenceKind, UserKey, Vector
 
-TABLES: Final = {EvidenceKind.PASSAGE: "passages", EvidenceKind.MEMORY: "memories", EvidenceKind.SUMMARY: "summaries"}
+BY_HAMMING: Final = 160
+"""Rows that pass the first step for each row wanted."""
 
-OVERSAMPLING: Final = 2
-"""Bit-nearest rows taken for each row wanted."""
+BY_SIGN: Final = 16
+"""Rows that pass the second."""
 
-MOST_NEAREST: Final = 4096
-"""sqlite-vec's limit on k."""
+SPAN: Final = 65_536
+"""Rows whose distances are worked out at once, so that what is in between stays in the processor's cache."""
 
 BYTE_SCALE: Final = 127.0
 
 
 def adopt(conn: Connection, encoder: str, dimension: int) -> bool:
-    """Makes the vector indexes for this encoder; with another encoder than before, everything waits to be embedded anew.
+    """Makes room for the vectors of this encoder; with another encoder than before, everything waits to be embedded anew.
 
     Returns:
-        Whether the indexes were made anew.
+        Whether the encoder is another one.
     """
     identity = f"{encoder}/{dimension}"
     row = conn.execute("SELECT value FROM meta WHERE key = 'encoder'").fetchone()
     if row and row[0] == identity:
         return False
     for kind, table in TABLES.items():
-        index = f"{kind}_vectors"
-        conn.execute(f"DROP TRIGGER IF EXISTS {index}_gone")
-        conn.execute(f"DROP TABLE IF EXISTS {index}")
-        conn.execute(f"CREATE VIRTUAL TABLE {index} USING vec0 (user INTEGER PARTITION KEY, vector BIT[{dimension}])")
-        conn.execute(f"CREATE TRIGGER {index}_gone AFTER DELETE ON {table} BEGIN DELETE FROM {index} WHERE rowid = old.id; END")
-        conn.execute(f"UPDATE {table} SET vector = NULL")
+        conn.execute(f"UPDATE {table} SET vector = NULL WHERE vector IS NOT NULL")
+        entries.unsign(conn, kind)
     conn.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('encoder', ?)", (identity,))
     return True
 
 
 def waiting(conn: Connection, limit: int) -> list[tuple[EvidenceKind, int, str]]:
     """Rows without a vector: their kind, number and text."""
+    texts = {
+        EvidenceKind.PASSAGE: "SELECT b.id, substr(t.text, b.start + 1, b.stop - b.start) FROM passages b JOIN turns t ON t.id = b.turn",
+        EvidenceKind.MEMORY: "SELECT b.id, b.text FROM memories b",
+        EvidenceKind.SUMMARY: "SELECT b.id, b.text FROM summaries b",
+    }
     rows: list[tuple[EvidenceKind, int, str]] = []
-    for kind, table in TABLES.items():
-        found = conn.execute(
-            f"SELECT w.rowid, w.text FROM {table} b JOIN {kind}_words w ON w.rowid = b.id WHERE b.vector IS NULL ORDER BY b.id LIMIT ?",
-            (limit - len(rows),),
-        )
-        rows += [(kind, key, text) for key, text in found]
+    for kind, text in texts.items():
+        found = conn.execute(f"{text} WHERE b.vector IS NULL ORDER BY b.id LIMIT ?", (limit - len(rows),))
+        rows += [(kind, key, words) for key, words in found]
     return rows
 
 
 def put(conn: Connection, kind: EvidenceKind, keys: Sequence[int], vectors: NDArray[np.float32]) -> None:
     """Stores the embeddings, float32 (n, dimension), of rows that still exist."""
-    table = TABLES[kind]
     for key, vector in zip(keys, vectors, strict=True):
-        row = conn.execute(f"UPDATE {table} SET vector = ? WHERE id = ? RETURNING user", (to_bytes(vector), key)).fetchone()
+        row = conn.execute(f"UPDATE {TABLES[kind]} SET vector = ? WHERE id = ? RETURNING user", (to_bytes(vector), key)).fetchone()
         if row:
-            conn.execute(f"DELETE FROM {kind}_vectors WHERE rowid = ?", (key,))
-            conn.execute(f"INSERT INTO {kind}_vectors (rowid, user, vector) VALUES (?, ?, vec_bit(?))", (key, row[0], to_bits(vector)))
+            entries.sign(conn, kind, row[0], key, vector)
 
 
-def nearest(conn: Connection, kind: EvidenceKind, user: UserKey, vector: Vector, limit: int) -> list[tuple[int, float]]:
+def nearest(conn: Connection, index: Index, vector: Vector, limit: int) -> list[tuple[int, float]]:
     """Row numbers and cosines of the user's nearest rows, nearest first."""
-    rows = conn.execute(
-        f"""SELECT b.id, b.vector FROM (SELECT rowid FROM {kind}_vectors WHERE vector MATCH vec_bit(?) AND user = ? AND k = ?) n
-            JOIN {TABLES[kind]} b ON b.id = n.rowid WHERE b.vector IS NOT NULL AND b.user = ?""",
-        (to_bits(vector), user, min(limit * OVERSAMPLING, MOST_NEAREST), user),
-    ).fetchall()
-    return _ordered(rows, vector, limit)
+    known = index.read(conn)
+    keys = known.keys[by_sign(known.bits, vector, limit * BY_HAMMING, limit * BY_SIGN)]
+    return _by_byte(conn, index.kind, index.user, "id", keys.tolist(), vector, limit)
 
 
 def inside(conn: Connection, user: UserKey, sessions: Sequence[int], vector: Vector, limit: int) -> list[tuple[int, float]]:
     """Row numbers and cosines of the nearest passages of these sessions; the cost is theirs alone."""
-    marks = ",".join("?" * len(sessions))
-    rows = conn.execute(f"SELECT id, vector FROM passages WHERE session IN ({marks}) AND user = ? AND vector IS NOT NULL", (*sessions, user))
-    return _ordered(rows.fetchall(), vector, limit)
+    return _by_byte(conn, EvidenceKind.PASSAGE, user, "session", sessions, vector, limit)
 
 
-def _ordered(rows: Sequence[tuple[int, bytes]], vector: Vector, limit: int) -> list[tuple[int, float]]:
+def by_sign(bits: NDArray[np.uint64], vector: Vector, first: int, then: int) -> NDArray[np.intp]:
+    """Places of the `then` nearest by sign against float, among the `first` nearest by sign against sign.
+
+    Args:
+        bits: Signs of the rows, uint64 (words, rows).
+        vector: The query, float32 (dimension,).
+        first: Rows that pass the first comparison, and those as near as the last of them.
+        then: Rows that pass the second, and those as near as the last of them.
+    """
+    places = np.arange(bits.shape[1])
+    if len(places) > first:
+        distances = hamming(bits, vector)
+        places = np.flatnonzero(distances <= np.partition(distances, first - 1)[first - 1])
+        bits = bits[:, places]
+    if len(places) > then:
+        agreement = agreements(bits, vector)
+        places = places[agreement >= np.partition(agreement, -then)[-then]]
+    return places
+
+
+def hamming(bits: NDArray[np.uint64], vector: Vector) -> NDArray[np.uint16]:
+    """In how many signs each row differs from the vector; uint16 (rows,)."""
+    query = np.zeros(len(bits), dtype=WORD)
+    signs = to_bits(vector)
+    query.view(np.uint8)[: len(signs)] = np.frombuffer(signs, dtype=np.uint8)
+    distances = np.zeros(bits.shape[1], dtype=np.uint16)
+    differing, count = np.empty(SPAN, dtype=np.uint64), np.empty(SPAN, dtype=np.uint8)
+    for start in range(0, len(distances), SPAN):
+        span = distances[start : start + SPAN]
+        for word, asked in zip(bits[:, start : start + SPAN], query, strict=True):
+            np.bitwise_xor(word, asked, out=differing[: len(span)])
+            np.bitwise_count(differing[: len(span)], out=count[: len(span)])
+            span += count[: len(span)]
+    return distances
+
+
+def agreements(bits: NDArray[np.uint64], vector: Vector) -> NDArray[np.float32]:
+    """The dot product of each row's signs, as 1 and -1, with the vector; float32 (rows,). A byte of signs is looked up at once."""
+    weights = np.zeros((len(bits) * 8, 8), dtype=np.float32)
+    weights.reshape(-1)[: len(vector)] = vector
+    of_byte = weights @ (2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").T - 1).astype(np.float32)
+    octets = np.ascontiguousarray(bits.T).astype(WORD, copy=False).view(np.uint8)
+    total = np.zeros(bits.shape[1], dtype=np.float32)
+    for place, table in enumerate(of_byte):
+        total += table[octets[:, place]]
+    return total
+
+
+def _by_byte(
+    conn: Connection, kind: EvidenceKind, user: UserKey, column: str, values: Sequence[int], vector: Vector, limit: int
+) -> list[tuple[int, float]]:
+    """The nearest of the user's rows with these values in the column: sqlite-vec picks a few more than wanted, floats put them in order."""
+    rows = conn.execute(
+        f"""SELECT id, vector FROM {TABLES[kind]} WHERE {column} IN (SELECT value FROM json_each(?)) AND user = ? AND vector IS NOT NULL
+            ORDER BY vec_distance_cosine(vec_int8(vector), vec_int8(?)) LIMIT ?""",
+        (json.dumps(list(values)), user, to_bytes(vector), limit + limit // 2),
+    ).fetchall()
     if not rows:
         return []
     cosines = from_bytes([row[1] for row in rows]) @ vector
@@ -104,14 +156,9 @@ def of_session(conn: Connection, session: int) -> dict[int, Vector]:
     return dict(zip(map(int, turns), means, strict=True))
 
 
-def to_bits(vector: Vector) -> bytes:
-    """The signs, one bit a dimension, as sqlite-vec reads them."""
-    return bytes(np.packbits(vector > 0, bitorder="little"))
-
-
 def to_bytes(vector: Vector) -> bytes:
-    """One signed byte a dimension."""
-    return bytes(np.rint(np.clip(vector, -1, 1) * BYTE_SCALE).astype(np.int8))
+    """One signed byte a dimension, the largest being `BYTE_SCALE`."""
+    return bytes(np.rint(vector * (BYTE_SCALE / max(float(np.abs(vector).max()), 1e-9))).astype(np.int8))
 
 
 def from_bytes(blobs: Iterable[bytes]) -> NDArray[np.float32]:

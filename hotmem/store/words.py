@@ -1,39 +1,96 @@
-"""Full-text search: BM25 over stemmed words, within one user's rows."""
+"""Search by words: BM25 over stemmed terms, within one user's rows.
+
+The full-text index tells which rows hold a term; the score is worked out here, over whole arrays. A row counts a term once, however
+often it holds it: passages and memories are short.
+"""
 
 from collections.abc import Sequence
+from functools import reduce
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hotmem.store.driver import Connection
-from hotmem.store.vectors import TABLES
-from hotmem.types import EvidenceKind, UserKey
+from hotmem.store.index import Entries, Index
+from hotmem.store.terms import terms as terms_of
+from hotmem.store.terms import token
+
+K1: Final = 1.2
+B: Final = 0.75
+"""BM25's constants (Robertson et al. 1994), as FTS5 has them."""
+
+LEAST_WEIGHT: Final = 1e-6
+"""Of a term that most rows hold."""
 
 
-def search(conn: Connection, kind: EvidenceKind, user: UserKey, terms: Sequence[str], limit: int) -> list[tuple[int, float]]:
+def search(conn: Connection, index: Index, terms: Sequence[str], limit: int) -> list[tuple[int, float]]:
     """Rows that hold any of the terms, best first.
 
     Args:
         conn: A connection.
-        kind: What to search.
-        user: Whose rows.
-        terms: Words or phrases; no character in them is an operator.
+        index: The user's entries.
+        terms: Words, or phrases all of whose words must be there; no character in them is an operator.
         limit: Rows at most.
 
     Returns:
-        Row numbers and BM25 scores (FTS5's k1 = 1.2, b = 0.75; larger is better).
+        Row numbers and BM25 scores; larger is better.
     """
-    match = " OR ".join(filter(None, map(quoted, terms)))
-    if not match:
-        return []
-    rows = conn.execute(
-        f"""SELECT n.id, n.score
-            FROM (SELECT rowid AS id, -bm25({kind}_words, 0.0, 1.0) AS score FROM {kind}_words WHERE {kind}_words MATCH ?
-                  ORDER BY score DESC LIMIT ?) n
-            JOIN {TABLES[kind]} b ON b.id = n.id WHERE b.user = ? ORDER BY n.score DESC""",
-        (f"owner : u{user} AND - owner : ({match})", limit, user),
-    )
-    return [(key, score) for key, score in rows]
+    entries = index.read(conn)
+    scores = np.zeros(len(entries.keys), dtype=np.float32)
+    usual = float(entries.lengths.mean()) if len(scores) else 1.0
+    for places in _held(conn, index, entries, terms):
+        scores[places] += weight(len(scores), len(places)) * saturation(1, entries.lengths[places], usual)
+    return best(entries.keys, scores, limit)
 
 
-def quoted(term: str) -> str:
-    """The term as an FTS5 string, or "" if it holds nothing to search for."""
-    kept = term.replace('"', " ").replace("\x00", " ").strip()
-    return f'"{kept}"' if any(character.isalnum() for character in kept) else ""
+def sessions(conn: Connection, index: Index, terms: Sequence[str], limit: int) -> list[tuple[int, float]]:
+    """Sessions by the words said in them, best first; a term counts once for each passage that holds it.
+
+    Args:
+        conn: A connection.
+        index: The entries of the user's passages.
+        terms: As in `search`.
+        limit: Sessions at most.
+
+    Returns:
+        Row numbers of sessions and BM25 scores.
+    """
+    entries = index.read(conn)
+    total = len(entries.sessions)
+    scores = np.zeros(total, dtype=np.float32)
+    usual = float(entries.session_lengths.mean()) if total else 1.0
+    for places in _held(conn, index, entries, terms):
+        counts = np.bincount(entries.places[places], minlength=total)
+        held = np.flatnonzero(counts)
+        scores[held] += weight(total, len(held)) * saturation(counts[held], entries.session_lengths[held], usual)
+    return best(entries.sessions, scores, limit)
+
+
+def weight(rows: int, holding: int) -> float:
+    """How much a term tells (inverse document frequency) that `holding` of all `rows` hold."""
+    return max(float(np.log((rows - holding + 0.5) / (holding + 0.5))), LEAST_WEIGHT)
+
+
+def saturation(counts: NDArray[Any] | int, lengths: NDArray[Any], usual: float) -> NDArray[np.float32]:
+    """BM25's share of a term that rows of these lengths hold `counts` times; `usual` is their mean length."""
+    return np.asarray(counts * (K1 + 1) / (counts + K1 * (1 - B + B * lengths / max(usual, 1))), dtype=np.float32)
+
+
+def best(keys: NDArray[np.int64], scores: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
+    """The keys of the highest scores above 0, highest first, among equals the lowest key first."""
+    held = np.flatnonzero(scores)
+    if len(held) > limit:
+        least = np.partition(scores[held], -limit)[-limit]
+        held = held[scores[held] >= least]
+    order = held[np.lexsort((keys[held], -scores[held]))][:limit]
+    return list(zip(keys[order].tolist(), scores[order].tolist(), strict=True))
+
+
+def _held(conn: Connection, index: Index, entries: Entries, terms: Sequence[str]) -> list[NDArray[np.int32]]:
+    """For each distinct term the places of the entries that hold it."""
+    wanted = dict.fromkeys(tuple(terms_of(term)) for term in terms)
+    held = [
+        reduce(np.intersect1d, (index.holding(conn, entries, token(index.user, word)) for word in dict.fromkeys(words))) for words in wanted if words
+    ]
+    return [places for places in held if len(places)]

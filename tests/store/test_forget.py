@@ -15,8 +15,9 @@ from hotmem.consolidation.revision import amend, revise
 from hotmem.extraction import understand
 from hotmem.models import Language
 from hotmem.options import BackgroundOptions
+from hotmem.store.entries import to_bits
 from hotmem.store.store import Store
-from hotmem.store.vectors import to_bits, to_bytes
+from hotmem.store.vectors import to_bytes
 from hotmem.types import EvidenceKind, Role, SessionSummary, SummarySentence
 from tests.conversation import START, said
 from tests.letters import LetterEncoder

@@ -109,7 +109,7 @@ def embedded(conn: Connection) -> list[tuple[int, int, int]]:
         (
             conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0],
             conn.execute(f"SELECT count(*) FROM {table} WHERE vector NOT NULL").fetchone()[0],
-            conn.execute(f"SELECT count(*) FROM {kind}_vectors").fetchone()[0],
+            conn.execute(f"SELECT count(*) FROM {kind}_entries WHERE bits NOT NULL").fetchone()[0],
         )
         for table, kind in tables.items()
     ]

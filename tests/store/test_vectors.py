@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from hotmem.models.encoder import Vectors, unit_rows
 from hotmem.store import turns, users, vectors
 from hotmem.store.driver import Connection
+from hotmem.store.entries import to_bits
+from hotmem.store.index import Index
 from hotmem.types import EvidenceKind
 from tests.conversation import said
 from tests.letters import DIMENSION
@@ -33,7 +35,7 @@ def test_all_of_the_users_rows_are_found_in_the_order_of_their_cosine(conn: Conn
     user = users.find(conn, "ana")
     assert user is not None
     query = unit(seed + 100, 1)[0]
-    found = vectors.nearest(conn, EvidenceKind.PASSAGE, user, query, 30)
+    found = vectors.nearest(conn, Index(EvidenceKind.PASSAGE, user), query, 30)
     by_hand = {key: float(row @ query) for number, (key, row) in enumerate(zip(keys, rows, strict=True)) if number % 2}
     assert {key for key, _ in found} == by_hand.keys()
     assert [cosine for _, cosine in found] == sorted((cosine for _, cosine in found), reverse=True)
@@ -53,7 +55,7 @@ def test_the_nearest_few_are_nearly_those_of_an_exact_search(conn: Connection) -
     assert user is not None
     for centre in centres:
         exact = {keys[place] for place in np.argsort(-(rows @ centre))[:20]}
-        found = {key for key, _ in vectors.nearest(conn, EvidenceKind.PASSAGE, user, centre, 20)}
+        found = {key for key, _ in vectors.nearest(conn, Index(EvidenceKind.PASSAGE, user), centre, 20)}
         assert len(found & exact) >= 18
 
 
@@ -65,9 +67,9 @@ def test_put_replaces_and_skips_rows_that_are_gone(conn: Connection) -> None:
     vectors.put(conn, EvidenceKind.PASSAGE, [key], second[None])
     user = users.find(conn, "ana")
     assert user is not None
-    found = vectors.nearest(conn, EvidenceKind.PASSAGE, user, second, 5)
+    found = vectors.nearest(conn, Index(EvidenceKind.PASSAGE, user), second, 5)
     assert [row for row, _ in found] == [key] and found[0][1] > 0.99
-    assert conn.execute("SELECT count(*) FROM passage_vectors").fetchone()[0] == 1
+    assert conn.execute("SELECT count(*) FROM passage_entries").fetchone()[0] == 1
 
 
 def test_another_encoder_makes_everything_wait_again(conn: Connection) -> None:
@@ -96,11 +98,11 @@ def test_bytes_keep_the_cosine_of_long_vectors(seed: int) -> None:
     kept = vectors.from_bytes([vectors.to_bytes(one), vectors.to_bytes(other)])
     assert abs(float(kept[0] @ kept[1]) - float(one @ other)) < 0.02
     assert np.allclose(np.linalg.norm(kept, axis=1), 1, atol=1e-5)
-    assert len(vectors.to_bits(one)) == 48
+    assert len(to_bits(one)) == 48
 
 
 def test_bits_are_the_signs() -> None:
-    assert vectors.to_bits(np.array([1, -1, 1, 1, -1, -1, -1, 1], dtype=np.float32)) == bytes([0b10001101])
+    assert to_bits(np.array([1, -1, 1, 1, -1, -1, -1, 1], dtype=np.float32)) == bytes([0b10001101])
 
 
 def test_a_search_inside_sessions_stays_there(conn: Connection) -> None:

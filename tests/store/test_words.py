@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from hotmem.store import turns, users, words
 from hotmem.store.driver import Connection
+from hotmem.store.entries import WORDED
+from hotmem.store.index import Index
 from hotmem.types import EvidenceKind, UserKey
 from tests.conversation import said
 
@@ -25,6 +27,10 @@ def stems(text: str) -> set[str]:
     return {stem(word) for word in re.findall(r"\w+", text.casefold())}
 
 
+def text_of(conn: Connection, passage: int) -> str:
+    return str(conn.execute("SELECT t.text FROM passages p JOIN turns t ON t.id = p.turn WHERE p.id = ?", (passage,)).fetchone()[0])
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(told=told, asked=asked)
 def test_exactly_the_users_rows_with_a_word_are_found(conn: Connection, told: list[tuple[str, str]], asked: list[str]) -> None:
@@ -35,12 +41,13 @@ def test_exactly_the_users_rows_with_a_word_are_found(conn: Connection, told: li
         for user in {user for user, _ in told}:
             key = users.find(conn, user)
             assert key is not None
-            found = words.search(conn, EvidenceKind.PASSAGE, key, asked, 100)
-            texts = [conn.execute("SELECT text FROM passage_words WHERE rowid = ?", (row,)).fetchone()[0] for row, _ in found]
+            index = Index(EvidenceKind.PASSAGE, key)
+            found = words.search(conn, index, asked, 100)
+            texts = [text_of(conn, row) for row, _ in found]
             wanted = stems(" ".join(asked))
             assert sorted(texts) == sorted(text for whose, text in told if whose == user and stems(text) & wanted)
             assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
-            assert words.search(conn, EvidenceKind.PASSAGE, key, asked, 1) == found[:1]
+            assert words.search(conn, index, asked, 1) == found[:1]
     finally:
         conn.execute("ROLLBACK")
 
@@ -48,8 +55,8 @@ def test_exactly_the_users_rows_with_a_word_are_found(conn: Connection, told: li
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(terms=st.lists(st.text(st.characters(codec="utf-8"), max_size=12), max_size=4))
 def test_no_term_is_an_operator(conn: Connection, terms: list[str]) -> None:
-    for kind in EvidenceKind:
-        assert words.search(conn, kind, UserKey(1), terms, 5) == []
+    for kind in WORDED:
+        assert words.search(conn, Index(kind, UserKey(1)), terms, 5) == []
 
 
 def test_rarer_words_score_higher(conn: Connection) -> None:
@@ -57,5 +64,5 @@ def test_rarer_words_score_higher(conn: Connection) -> None:
         turns.add(conn, said(text), NOW)
     user = users.find(conn, "ana")
     assert user is not None
-    best = words.search(conn, EvidenceKind.PASSAGE, user, ["dog", "cello"], 10)[0]
-    assert conn.execute("SELECT text FROM passage_words WHERE rowid = ?", (best[0],)).fetchone()[0] == "cello four"
+    best = words.search(conn, Index(EvidenceKind.PASSAGE, user), ["dog", "cello"], 10)[0]
+    assert text_of(conn, best[0]) == "cello four"

@@ -1,0 +1,42 @@
+"""What each row is found by: its terms in the full-text index, and its entry, a few bytes that every search of the user reads.
+
+An entry holds the row's session, its length in words and, once it is embedded, the signs of its vector. Entries are small and lie
+together by user, so that all of one user's come into memory in one read (`hotmem.store.index`).
+"""
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hotmem.store.driver import Connection
+from hotmem.store.terms import terms, token
+from hotmem.types import EvidenceKind, UserKey
+
+TABLES: Final = {EvidenceKind.PASSAGE: "passages", EvidenceKind.MEMORY: "memories", EvidenceKind.SUMMARY: "summaries"}
+
+WORDED: Final = (EvidenceKind.PASSAGE, EvidenceKind.MEMORY)
+"""Kinds with terms of their own; a session is found by those of its passages."""
+
+
+def add(conn: Connection, kind: EvidenceKind, user: UserKey, key: int, session: int, text: str) -> None:
+    """Makes a new row findable by its words."""
+    held = terms(text)
+    conn.execute(f"INSERT INTO {kind}_entries (user, id, session, length) VALUES (?, ?, ?, ?)", (user, key, session, len(held)))
+    if kind in WORDED:
+        conn.execute(f"INSERT INTO {kind}_words (rowid, terms) VALUES (?, ?)", (key, " ".join(token(user, term) for term in held)))
+
+
+def sign(conn: Connection, kind: EvidenceKind, user: UserKey, key: int, vector: NDArray[Any]) -> None:
+    """Makes a row findable by its meaning."""
+    conn.execute(f"UPDATE {kind}_entries SET bits = ? WHERE user = ? AND id = ?", (to_bits(vector), user, key))
+
+
+def unsign(conn: Connection, kind: EvidenceKind) -> None:
+    """Takes the meaning of all rows away."""
+    conn.execute(f"UPDATE {kind}_entries SET bits = NULL WHERE bits IS NOT NULL")
+
+
+def to_bits(vector: NDArray[Any]) -> bytes:
+    """The signs, one bit a dimension, eight to a byte, the first lowest."""
+    return bytes(np.packbits(vector > 0, bitorder="little"))

@@ -1,0 +1,174 @@
+"""One user's entries of one kind, held in memory as searches read them.
+
+Derived from the file and never ahead of what it may be trusted for: a search names candidates, which are then looked up in the user's own
+rows. New entries are read behind the last one known; after any other change (`revisions`) all are read again.
+"""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hotmem.store.driver import Connection
+from hotmem.types import EvidenceKind, UserKey
+
+PORTION: Final = 16_384
+"""Entries read at once."""
+
+LEAST_ROOM: Final = 64
+
+WORD: Final = np.dtype("<u8")
+"""Signs of 64 dimensions."""
+
+TERMS_BYTES: Final = 64 * 2**20
+"""Bytes of the places of terms that are kept, those asked for last; a term in every tenth of a million rows takes 400 KB."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entries:
+    """The entries as one search sees them.
+
+    Attributes:
+        keys: Row numbers, ascending, int64 (entries,).
+        lengths: Words, float32 (entries,).
+        places: Each entry's session as a place in `sessions`, int32 (entries,).
+        bits: Signs of the vectors, eight bytes to a word, uint64 (words, entries); 0 where there is no vector yet.
+        sessions: Row numbers of sessions, int64 (sessions,).
+        session_lengths: Words of each session, float64 (sessions,).
+    """
+
+    keys: NDArray[np.int64]
+    lengths: NDArray[np.float32]
+    places: NDArray[np.int32]
+    bits: NDArray[np.uint64]
+    sessions: NDArray[np.int64]
+    session_lengths: NDArray[np.float64]
+
+    @property
+    def last(self) -> int:
+        """The highest row number; 0 if there is none."""
+        return int(self.keys[-1]) if len(self.keys) else 0
+
+
+class Index:
+    """The entries and the places of the terms asked for; thread-safe.
+
+    Args:
+        kind: Of what.
+        user: Whose.
+    """
+
+    def __init__(self, kind: EvidenceKind, user: UserKey) -> None:
+        self.kind = kind
+        self.user = user
+        self.loaded = False
+        self._lock = Lock()
+        self._revision = 0
+        self._empty()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes it takes."""
+        return self._keys.nbytes + self._lengths.nbytes + self._places.nbytes + self._bits.nbytes + self._terms_bytes
+
+    def read(self, conn: Connection) -> Entries:
+        """The entries as the file has them; what is known already is not read again."""
+        with self._lock:
+            row = conn.execute("SELECT number FROM revisions WHERE user = ? AND kind = ?", (self.user, self.kind)).fetchone()
+            revision = row[0] if row else 0
+            if revision > self._revision:
+                self._revision = revision
+                self._empty()
+            if revision == self._revision:
+                self._read_behind(conn, self._settled)
+            self.loaded = True
+            n, sessions = self._count, len(self._place_of)
+            return Entries(
+                self._keys[:n], self._lengths[:n], self._places[:n], self._bits[:, :n], self._sessions[:sessions], self._session_lengths[:sessions]
+            )
+
+    def holding(self, conn: Connection, entries: Entries, token: str) -> NDArray[np.int32]:
+        """Places, ascending, of the entries whose rows hold the token."""
+        with self._lock:
+            known, upto = self._terms.pop(token, (np.empty(0, dtype=np.int32), 0))
+            self._terms_bytes -= known.nbytes
+            if upto < entries.last:
+                found = conn.execute(
+                    f"""SELECT group_concat(rowid) FROM (SELECT rowid FROM {self.kind}_words WHERE {self.kind}_words MATCH ? AND rowid > ?
+                        ORDER BY rowid)""",
+                    (f'"{token}"', upto),
+                ).fetchone()[0]
+                if found:
+                    known = np.concatenate([known, _places(entries.keys, np.fromstring(found, dtype=np.int64, sep=","))])
+                upto = entries.last
+            self._terms[token] = known, upto
+            self._terms_bytes += known.nbytes
+            while self._terms_bytes > TERMS_BYTES:
+                self._terms_bytes -= self._terms.popitem(last=False)[1][0].nbytes
+            return known[: np.searchsorted(known, len(entries.keys))]
+
+    def _empty(self) -> None:
+        self._count = self._settled = 0
+        self._keys = np.empty(0, dtype=np.int64)
+        self._lengths = np.empty(0, dtype=np.float32)
+        self._places = np.empty(0, dtype=np.int32)
+        self._bits = np.empty((0, 0), dtype=WORD)
+        self._place_of: dict[int, int] = {}
+        self._sessions = np.empty(0, dtype=np.int64)
+        self._session_lengths = np.empty(0, dtype=np.float64)
+        self._terms: OrderedDict[str, tuple[NDArray[np.int32], int]] = OrderedDict()
+        self._terms_bytes = 0
+
+    def _read_behind(self, conn: Connection, settled: int) -> None:
+        """Reads the entries from this place on; those known already may have got their vectors."""
+        after = int(self._keys[settled - 1]) if settled else 0
+        cursor = conn.execute(f"SELECT id, session, length, bits FROM {self.kind}_entries WHERE user = ? AND id > ? ORDER BY id", (self.user, after))
+        first = settled
+        while portion := cursor.fetchmany(PORTION):
+            self._append(portion[self._count - first :])
+            self._sign(first, [row[3] for row in portion])
+            first += len(portion)
+
+    def _append(self, rows: list[tuple[int, int, int, bytes | None]]) -> None:
+        start, stop = self._count, self._count + len(rows)
+        places = [self._place_of.setdefault(row[1], len(self._place_of)) for row in rows]
+        self._keys, self._lengths, self._places, self._bits = (
+            _roomy(values, stop) for values in (self._keys, self._lengths, self._places, self._bits)
+        )
+        self._sessions, self._session_lengths = (_roomy(values, len(self._place_of)) for values in (self._sessions, self._session_lengths))
+        self._keys[start:stop] = [row[0] for row in rows]
+        self._lengths[start:stop] = [row[2] for row in rows]
+        self._places[start:stop] = places
+        self._sessions[places] = [row[1] for row in rows]
+        np.add.at(self._session_lengths, places, self._lengths[start:stop])
+        self._count = stop
+
+    def _sign(self, first: int, bits: list[bytes | None]) -> None:
+        """Sets the signs of the entries from place `first` on, and how far all have theirs."""
+        signed = [(place, row) for place, row in enumerate(bits, first) if row is not None]
+        if signed:
+            words = -(-len(signed[0][1]) // WORD.itemsize)
+            if words != len(self._bits):
+                self._bits = np.zeros((words, len(self._keys)), dtype=WORD)
+            packed = b"".join(row.ljust(words * WORD.itemsize, b"\0") for _, row in signed)
+            self._bits[:, [place for place, _ in signed]] = np.frombuffer(packed, dtype=WORD).reshape(len(signed), words).T
+        if self._settled == first:
+            self._settled = next((place for place, row in enumerate(bits, first) if row is None), first + len(bits))
+
+
+def _roomy(values: NDArray[Any], count: int) -> NDArray[Any]:
+    """The values with room for `count` along the last axis, and a quarter more where they have to move."""
+    if count <= values.shape[-1]:
+        return values
+    roomy = np.zeros((*values.shape[:-1], max(count + count // 4, LEAST_ROOM)), dtype=values.dtype)
+    roomy[..., : values.shape[-1]] = values
+    return roomy
+
+
+def _places(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Where the wanted keys are among the keys, both ascending; those that are not there are left out."""
+    places = np.searchsorted(keys, wanted[: np.searchsorted(wanted, keys[-1], side="right")])
+    return np.asarray(places[keys[places] == wanted[: len(places)]], dtype=np.int32)

@@ -1,0 +1,38 @@
+"""Text → the terms it is found by: folded, cut into words, stemmed."""
+
+import re
+import unicodedata
+from functools import lru_cache
+from threading import Lock
+from typing import Final
+
+import Stemmer
+
+from hotmem.types import UserKey
+
+LONGEST: Final = 64
+"""Characters of a word that count; longer ones are addresses and noise."""
+
+_WORD: Final = re.compile(r"[^\W_]+")
+
+_stemmer: Final = Stemmer.Stemmer("porter")
+_one_at_a_time: Final = Lock()
+"""A stemmer keeps state of its own during a call."""
+
+
+def terms(text: str) -> list[str]:
+    """The stems of a text's words, in order: lower case, without diacritics (Porter 1980, as Snowball has it)."""
+    if not text.isascii():
+        text = "".join(character for character in unicodedata.normalize("NFKD", text) if not unicodedata.combining(character))
+    return [_stem(word[:LONGEST]) for word in _WORD.findall(text.casefold())]
+
+
+def token(user: UserKey, term: str) -> str:
+    """The term in the index: each user's are terms of their own, so that no search reads, or counts, another's rows."""
+    return f"u{user}x{term}"
+
+
+@lru_cache(maxsize=65_536)
+def _stem(word: str) -> str:
+    with _one_at_a_time:
+        return str(_stemmer.stemWord(word))
