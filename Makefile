@@ -2,12 +2,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := whisper,offline,dev
+PEERS := .peers
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint clean
+.PHONY: help setup demo test lint peers clean clean-peers
 
 help: ## Shows this list.
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(VENV)/installed ## Makes .venv with everything pinned in constraints.txt.
 
@@ -22,12 +23,29 @@ lint: setup ## Checks style and types.
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+peers: $(patsubst eval/peers/%.txt,$(PEERS)/%/installed,$(wildcard eval/peers/*.txt)) ## Makes each peer's own environment for python -m eval peers (4 GB).
+
 clean: ## Removes .venv, caches and builds; prepared models stay in the user's cache folder.
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
+clean-peers: ## Removes the peers' environments.
+	rm -rf $(PEERS)
+
 $(VENV)/installed: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[$(EXTRAS)]"
+	touch $@
+
+# The encoder is installed once; a peer's own packages come before it on the path.
+$(PEERS)/encoder/installed: constraints.txt | $(BIN)/python
+	$(BIN)/python -m venv --clear $(@D)
+	$(@D)/bin/python -m pip install --quiet --constraint constraints.txt sentence-transformers torch
+	touch $@
+
+$(PEERS)/%/installed: eval/peers/%.txt $(PEERS)/encoder/installed
+	$(BIN)/python -m venv --clear $(@D)
+	$(PEERS)/encoder/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > $$($(@D)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/encoder.pth
+	$(@D)/bin/python -m pip install --quiet --requirement $<
 	touch $@
 
 $(BIN)/python:

@@ -1,0 +1,226 @@
+"""One run: every conversation into HotMem and into each peer, the same questions to all, the evidence in their blocks counted.
+
+The systems ingest a conversation one after another. Then each question goes to every system in turn, so that whatever else the machine
+does meets all of them alike.
+"""
+
+import asyncio
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AsyncExitStack, ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from rich.progress import Progress
+
+from eval.datasets import Conversation, Question
+from eval.evidence import score
+from eval.peers import Peer
+from eval.peers.child import Said
+from eval.peers.process import Running, running
+from eval.references import Block, fill, named
+from eval.rows import HOTMEM
+from eval.run import SESSION
+from hotmem import Memory, Options
+from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_language
+from hotmem.models.weights import find_weights
+from hotmem.types import ContextBlock, Item, Turn
+
+BUDGETS: Final = (1000, 500)
+"""Tokens of the blocks. The first is the one that is timed: the second finds HotMem's embedding of the question kept."""
+
+DEPTH: Final = 100
+"""Turns a peer is asked for, more than a block holds; the namesake gives no more."""
+
+FIRST: Final = 5
+"""Turns that any@5 looks at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What one system made of one question.
+
+    Attributes:
+        system: "HotMem" or the peer.
+        question: The question's id.
+        delivered: Share of the evidence turns in the block of each budget, 0 to 1; None where it is not scored.
+        any_5: Whether one of the first five turns is evidence, 0 or 1; None where it is not scored.
+        ms: Milliseconds of the search; HotMem's include making the block.
+    """
+
+    system: str
+    question: str
+    delivered: dict[int, float | None]
+    any_5: float | None
+    ms: float
+
+
+@dataclass(slots=True)
+class Measured:
+    """One system over all conversations; filled as the run goes on.
+
+    Attributes:
+        system: "HotMem" or the peer.
+        note: Its version, what differs from its defaults, and what is off.
+        asked: What it made of each question.
+        turns: Turns ingested.
+        ingest_ms: Milliseconds until they could all be searched, in HotMem with all background work.
+    """
+
+    system: str
+    note: str
+    asked: list[Asked] = field(default_factory=list)
+    turns: int = 0
+    ingest_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """HotMem's models, loaded once."""
+
+    encoder: Encoder
+    language: Language
+    tokens: TokenCounter
+
+    @classmethod
+    def load(cls) -> "Models":
+        """The default models.
+
+        Raises:
+            ModelMissing: If one is not installed.
+        """
+        options = Options().models
+        return cls(load_encoder(options), load_language(), TokenCounter.load(options.encoding, options.cache_dir))
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A peer and what was measured of it so far."""
+
+    running: Running
+    measured: Measured
+
+
+def compare(conversations: Sequence[Conversation], peers: Iterable[Peer], environments: Path, progress: Progress) -> list[Measured]:
+    """Measures HotMem and the peers.
+
+    Args:
+        conversations: What is ingested, and the questions; at least one of each.
+        peers: Who is measured beside HotMem.
+        environments: The folder that `make peers` filled.
+        progress: Gets a bar for the sessions and one for the questions.
+
+    Returns:
+        HotMem's measures, then those of the peers in their order.
+
+    Raises:
+        PeerMissing: If a peer has no environment.
+        PeerFailed: If a peer's process ends early.
+        ModelMissing: If a model is not installed.
+    """
+    models, weights = Models.load(), find_weights()
+    with ExitStack() as stack:
+        contenders = [_contender(stack.enter_context(running(peer, environments, weights)), conversations[0]) for peer in peers]
+        hotmem = Measured(HOTMEM, "defaults; makes its own block, which is timed too")
+        sessions = progress.add_task("sessions", total=sum(len(conversation.sessions) for conversation in conversations))
+        questions = progress.add_task("questions", total=sum(len(conversation.questions) for conversation in conversations))
+        for conversation in conversations:
+            asyncio.run(_measure(conversation, models, hotmem, contenders, lambda: progress.advance(questions)))
+            progress.advance(sessions, len(conversation.sessions))
+    return [hotmem, *(contender.measured for contender in contenders)]
+
+
+def said(turn: Turn) -> Said:
+    """A turn as a peer is given it."""
+    return Said(turn.id, named(turn), turn.role, f"{turn.spoken_at:%Y-%m-%d}")
+
+
+def any_first(ids: Iterable[str], evidence: Sequence[str]) -> float | None:
+    """Whether one of the first five distinct ids is evidence, 0 or 1; None without evidence."""
+    first = list(dict.fromkeys(ids))[:FIRST]
+    return float(not set(first).isdisjoint(evidence)) if evidence else None
+
+
+def in_order(items: Iterable[Item]) -> list[str]:
+    """The turns of a block, those of the most relevant item first."""
+    return [turn for item in sorted(items, key=lambda item: -item.relevance) for turn in item.turn_ids]
+
+
+def block_of(ids: Sequence[str], turns: Sequence[Turn], budget: int, tokens: TokenCounter) -> Block:
+    """The references' block of turns that a peer ranked."""
+    rank = {turn_id: float(-place) for place, turn_id in enumerate(ids)}
+    return fill(turns, np.array([rank.get(turn.id, -np.inf) for turn in turns]), budget, tokens.count)
+
+
+def _contender(peer: Running, conversation: Conversation) -> Contender:
+    """A peer, after a first turn and question that load what it loads late."""
+    with tempfile.TemporaryDirectory(prefix="hotmem-eval-", ignore_cleanup_errors=True) as folder:
+        note = peer.open(Path(folder))
+        peer.add([said(conversation.turns[0])])
+        peer.search(conversation.turns[0].text, f"{conversation.turns[0].spoken_at:%Y-%m-%d}", DEPTH)
+    return Contender(peer, Measured(peer.peer.name, f"{peer.peer.version}; {note}"))
+
+
+async def _measure(
+    conversation: Conversation, models: Models, hotmem: Measured, contenders: Sequence[Contender], advance: Callable[[], None]
+) -> None:
+    """One conversation: everyone ingests it, then every question goes round."""
+    async with AsyncExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hotmem-eval-", ignore_cleanup_errors=True)))
+        memory = await stack.enter_async_context(Memory.open(folder / "memory.db", encoder=models.encoder, language=models.language))
+        await _ingest(memory, conversation, hotmem)
+        for place, contender in enumerate(contenders):
+            await asyncio.to_thread(_ingest_peer, contender, conversation, folder / str(place))
+        for question in conversation.questions:
+            hotmem.asked.append(await _ask(memory, conversation, question))
+            for contender in contenders:
+                contender.measured.asked.append(await asyncio.to_thread(_ask_peer, contender.running, conversation, question, models.tokens))
+            advance()
+
+
+async def _ingest(memory: Memory, conversation: Conversation, measured: Measured) -> None:
+    """HotMem remembers every turn and finishes its background work."""
+    started = time.perf_counter()
+    for session in conversation.sessions:
+        for turn in session.turns:
+            await memory.remember(turn)
+        await memory.end_session(user_id=conversation.user, session_id=session.id)
+    await memory.settle()
+    measured.ingest_ms += 1000 * (time.perf_counter() - started)
+    measured.turns += len(conversation.turns)
+
+
+def _ingest_peer(contender: Contender, conversation: Conversation, folder: Path) -> None:
+    """A peer keeps every session in an empty store."""
+    folder.mkdir()
+    contender.running.open(folder)
+    for session in conversation.sessions:
+        contender.measured.ingest_ms += contender.running.add([said(turn) for turn in session.turns])
+    contender.measured.turns += len(conversation.turns)
+
+
+async def _ask(memory: Memory, conversation: Conversation, question: Question) -> Asked:
+    """HotMem's answer to a question: its own blocks."""
+    blocks: dict[int, ContextBlock] = {}
+    times: list[float] = []
+    for budget in BUDGETS:
+        started = time.perf_counter()
+        blocks[budget] = await memory.recall(question.text, user_id=conversation.user, session_id=SESSION, at=question.asked_at, max_tokens=budget)
+        times.append(1000 * (time.perf_counter() - started))
+    delivered = {budget: score(question, conversation, block.text, block.items).delivered for budget, block in blocks.items()}
+    return Asked(HOTMEM, question.id, delivered, _any_5(question, in_order(blocks[BUDGETS[0]].items)), times[0])
+
+
+def _ask_peer(peer: Running, conversation: Conversation, question: Question, tokens: TokenCounter) -> Asked:
+    """A peer's answer to a question: the turns it ranks, packed as the references' are."""
+    ids, ms = peer.search(question.text, f"{question.asked_at:%Y-%m-%d}", DEPTH)
+    blocks = {budget: block_of(ids, conversation.turns, budget, tokens) for budget in BUDGETS}
+    delivered = {budget: score(question, conversation, block.text, block.lines).delivered for budget, block in blocks.items()}
+    return Asked(peer.peer.name, question.id, delivered, _any_5(question, ids), ms)
+
+
+def _any_5(question: Question, ids: Iterable[str]) -> float | None:
+    return None if question.abstain else any_first(ids, question.evidence)

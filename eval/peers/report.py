@@ -1,0 +1,101 @@
+"""The peers' figures as a table for people and as one object for programs."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from eval.peers.comparison import BUDGETS, Asked, Measured
+from eval.rows import mean
+from eval.statistics import Difference, paired_difference
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What one system's answers add up to. None where nothing was scored.
+
+    Attributes:
+        system: "HotMem" or the peer.
+        scored: Questions with evidence.
+        delivered: Mean share of evidence in the block of each budget.
+        any_5: Share of questions with evidence among the first five turns.
+        p50_ms: Median milliseconds of a search.
+        p95_ms: 95th percentile of them.
+        ingest_ms: Milliseconds a turn until it can be searched.
+        behind: HotMem's evidence less this system's at the larger budget, over the questions scored for both; None for HotMem.
+        note: Its version, what differs from its defaults, and what is off.
+    """
+
+    system: str
+    scored: int
+    delivered: dict[int, float | None]
+    any_5: float | None
+    p50_ms: float
+    p95_ms: float
+    ingest_ms: float
+    behind: Difference | None
+    note: str
+
+
+def summed_up(measured: Sequence[Measured]) -> list[Figures]:
+    """The figures of each system; the first is the one that the others are compared with."""
+    return [_figures(one, measured[0].asked if place else ()) for place, one in enumerate(measured)]
+
+
+def show(figures: Iterable[Figures], title: str, console: Console) -> None:
+    """Prints the table, and under it what differs from each system's defaults."""
+    figures = list(figures)
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False)
+    table.add_column("system", no_wrap=True)
+    for heading in (*(f"at {budget}" for budget in BUDGETS), "any@5", "p50 ms", "p95 ms", "ms a turn"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for one in figures:
+        shares = (*one.delivered.values(), one.any_5)
+        times = (one.p50_ms, one.p95_ms, one.ingest_ms)
+        table.add_row(one.system, *map(_share, shares), *(f"{ms:.1f}" for ms in times))
+    console.print(table)
+    for one in figures:
+        console.print(f"{one.system}: {one.note}.{_interval(one.behind)}", soft_wrap=True)
+
+
+def as_values(figures: Iterable[Figures]) -> list[dict[str, Any]]:
+    """The same as plain values."""
+    return [asdict(one) for one in figures]
+
+
+def _figures(one: Measured, hotmem: Iterable[Asked]) -> Figures:
+    times = [asked.ms for asked in one.asked]
+    return Figures(
+        system=one.system,
+        scored=sum(asked.delivered[BUDGETS[0]] is not None for asked in one.asked),
+        delivered={budget: mean(asked.delivered[budget] for asked in one.asked) for budget in BUDGETS},
+        any_5=mean(asked.any_5 for asked in one.asked),
+        p50_ms=float(np.percentile(times, 50)),
+        p95_ms=float(np.percentile(times, 95)),
+        ingest_ms=one.ingest_ms / one.turns,
+        behind=_behind(hotmem, one.asked),
+        note=one.note,
+    )
+
+
+def _behind(hotmem: Iterable[Asked], other: Iterable[Asked]) -> Difference | None:
+    """The difference over the questions that both answered, in the order asked."""
+    budget = BUDGETS[0]
+    pairs = [(ours.delivered[budget], theirs.delivered[budget]) for ours, theirs in zip(hotmem, other, strict=False)]
+    scored = [(ours, theirs) for ours, theirs in pairs if ours is not None and theirs is not None]
+    return paired_difference([ours for ours, _ in scored], [theirs for _, theirs in scored]) if scored else None
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _interval(behind: Difference | None) -> str:
+    if behind is None:
+        return ""
+    points = [f"{100 * value:+.1f}" for value in (behind.mean, behind.low, behind.high)]
+    return f" HotMem is {points[0]} points of evidence ahead at {BUDGETS[0]} tokens (95 % interval {points[1]} to {points[2]})."
