@@ -17,7 +17,7 @@ import numpy as np
 from rich.progress import Progress
 
 from eval.datasets import Conversation, Question
-from eval.evidence import score
+from eval.evidence import Shown, score
 from eval.peers import Peer
 from eval.peers.child import Said
 from eval.peers.process import Running, running
@@ -27,7 +27,7 @@ from eval.run import SESSION
 from hotmem import Memory, Options
 from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_language
 from hotmem.models.weights import find_weights
-from hotmem.types import ContextBlock, Item, Turn
+from hotmem.types import ContextBlock, Turn
 
 BUDGETS: Final = (1000, 500)
 """Tokens of the blocks. The first is the one that is timed: the second finds HotMem's embedding of the question kept."""
@@ -144,7 +144,7 @@ def any_first(ids: Iterable[str], evidence: Sequence[str]) -> float | None:
     return float(not set(first).isdisjoint(evidence)) if evidence else None
 
 
-def in_order(items: Iterable[Item]) -> list[str]:
+def in_order(items: Iterable[Shown]) -> list[str]:
     """The turns of a block, those of the most relevant item first."""
     return [turn for item in sorted(items, key=lambda item: -item.relevance) for turn in item.turn_ids]
 
