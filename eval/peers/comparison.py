@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -17,9 +17,10 @@ import numpy as np
 from rich.progress import Progress
 
 from eval.datasets import Conversation, Question
-from eval.evidence import Shown, score
+from eval.evidence import score
 from eval.peers import Peer
 from eval.peers.child import Said
+from eval.peers.measures import BUDGETS, Asked, Measured, any_first, in_order
 from eval.peers.process import Running, running
 from eval.references import Block, fill, named
 from eval.rows import HOTMEM
@@ -29,52 +30,8 @@ from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_la
 from hotmem.models.weights import find_weights
 from hotmem.types import ContextBlock, Turn
 
-BUDGETS: Final = (1000, 500)
-"""Tokens of the blocks. The first is the one that is timed: the second finds HotMem's embedding of the question kept."""
-
 DEPTH: Final = 100
 """Turns a peer is asked for, more than a block holds; the namesake gives no more."""
-
-FIRST: Final = 5
-"""Turns that any@5 looks at."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What one system made of one question.
-
-    Attributes:
-        system: "HotMem" or the peer.
-        question: The question's id.
-        delivered: Share of the evidence turns in the block of each budget, 0 to 1; None where it is not scored.
-        any_5: Whether one of the first five turns is evidence, 0 or 1; None where it is not scored.
-        ms: Milliseconds of the search; HotMem's include making the block.
-    """
-
-    system: str
-    question: str
-    delivered: dict[int, float | None]
-    any_5: float | None
-    ms: float
-
-
-@dataclass(slots=True)
-class Measured:
-    """One system over all conversations; filled as the run goes on.
-
-    Attributes:
-        system: "HotMem" or the peer.
-        note: Its version, what differs from its defaults, and what is off.
-        asked: What it made of each question.
-        turns: Turns ingested.
-        ingest_ms: Milliseconds until they could all be searched, in HotMem with all background work.
-    """
-
-    system: str
-    note: str
-    asked: list[Asked] = field(default_factory=list)
-    turns: int = 0
-    ingest_ms: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,17 +93,6 @@ def compare(conversations: Sequence[Conversation], peers: Iterable[Peer], enviro
 def said(turn: Turn) -> Said:
     """A turn as a peer is given it."""
     return Said(turn.id, named(turn), turn.role, f"{turn.spoken_at:%Y-%m-%d}")
-
-
-def any_first(ids: Iterable[str], evidence: Sequence[str]) -> float | None:
-    """Whether one of the first five distinct ids is evidence, 0 or 1; None without evidence."""
-    first = list(dict.fromkeys(ids))[:FIRST]
-    return float(not set(first).isdisjoint(evidence)) if evidence else None
-
-
-def in_order(items: Iterable[Shown]) -> list[str]:
-    """The turns of a block, those of the most relevant item first."""
-    return [turn for item in sorted(items, key=lambda item: -item.relevance) for turn in item.turn_ids]
 
 
 def block_of(ids: Sequence[str], turns: Sequence[Turn], budget: int, tokens: TokenCounter) -> Block:
@@ -211,7 +157,7 @@ async def _ask(memory: Memory, conversation: Conversation, question: Question) -
         blocks[budget] = await memory.recall(question.text, user_id=conversation.user, session_id=SESSION, at=question.asked_at, max_tokens=budget)
         times.append(1000 * (time.perf_counter() - started))
     delivered = {budget: score(question, conversation, block.text, block.items).delivered for budget, block in blocks.items()}
-    return Asked(HOTMEM, question.id, delivered, _any_5(question, in_order(blocks[BUDGETS[0]].items)), times[0])
+    return Asked(HOTMEM, question.id, delivered, any_first(question, in_order(blocks[BUDGETS[0]].items)), times[0])
 
 
 def _ask_peer(peer: Running, conversation: Conversation, question: Question, tokens: TokenCounter) -> Asked:
@@ -219,8 +165,4 @@ def _ask_peer(peer: Running, conversation: Conversation, question: Question, tok
     ids, ms = peer.search(question.text, f"{question.asked_at:%Y-%m-%d}", DEPTH)
     blocks = {budget: block_of(ids, conversation.turns, budget, tokens) for budget in BUDGETS}
     delivered = {budget: score(question, conversation, block.text, block.lines).delivered for budget, block in blocks.items()}
-    return Asked(peer.peer.name, question.id, delivered, _any_5(question, ids), ms)
-
-
-def _any_5(question: Question, ids: Iterable[str]) -> float | None:
-    return None if question.abstain else any_first(ids, question.evidence)
+    return Asked(peer.peer.name, question.id, delivered, any_first(question, ids), ms)

@@ -9,7 +9,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from eval.peers.comparison import BUDGETS, Asked, Measured
+from eval.peers.measures import BUDGETS, Asked, Measured
 from eval.rows import mean
 from eval.statistics import Difference, paired_difference
 

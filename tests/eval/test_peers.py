@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from eval.datasets import Question
 from eval.peers import PEERS, Peer
 from eval.peers.child import Said, refuse_network, serve
-from eval.peers.comparison import Asked, Measured, any_first, block_of, in_order, said
+from eval.peers.comparison import block_of, said
+from eval.peers.measures import Asked, Measured, any_first, in_order
 from eval.peers.process import PeerFailed, PeerMissing, interpreter, running
 from eval.peers.report import as_values, show, summed_up
 from eval.references import Line
 from hotmem.models import TokenCounter
-from tests.eval.test_references import TURNS
+from tests.eval.test_references import START, TURNS
 
 
 class Words:
@@ -91,10 +93,15 @@ def test_a_turn_is_said_with_its_speaker() -> None:
     assert said(TURNS[0]) == Said("t0", "Ana: I bought a canoe at the harbour.", "user", "2024-05-06")
 
 
+def question(*evidence: str, abstain: bool = False) -> Question:
+    return Question("q", "Who?", START, evidence, "", "category", abstain)
+
+
 def test_any_first_counts_distinct_turns() -> None:
-    assert any_first(["a", "a", "b", "c", "d", "e"], ["e"]) == 1.0
-    assert any_first(["a", "b", "c", "d", "e", "f"], ["f", "g"]) == 0.0
-    assert any_first(["a"], []) is None
+    assert any_first(question("e"), ["a", "a", "b", "c", "d", "e"]) == 1.0
+    assert any_first(question("f", "g"), ["a", "b", "c", "d", "e", "f"]) == 0.0
+    assert any_first(question(), ["a"]) is None
+    assert any_first(question("a", abstain=True), ["a"]) is None
 
 
 def test_turns_of_a_block_by_relevance() -> None:
