@@ -1,11 +1,11 @@
 """The ONNX graph that runs BERT in int8 on one unpadded text.
 
-Without mask and the arithmetic of shapes, and with attention as one operator, it has 75 nodes; each costs a
-microsecond or more. The fused sum and normalisation (SkipLayerNormalization) is left alone: on a CPU it is slower than its two halves.
+Without mask and the arithmetic of shapes, and with attention as one operator, it has 75 nodes; each costs a microsecond or more. The fused
+sum and normalisation (SkipLayerNormalization) is left alone: on a CPU it is slower than its two halves.
 
 Activations are quantised as they come, to 8 bits over all of a text. Weights are quantised per output, to 7 bits: without the newer
-instructions (VNNI, AMX) an x86 CPU adds the products of two neighbours in 16 bits, and 2 × 255 × 64 is the most that fits, so the integers
-are the same on every CPU.
+instructions (VNNI, AMX) an x86 CPU adds the products of two neighbours in 16 bits, and 2 × 255 × 64 is the most that fits, so the sums are
+exact on every CPU.
 """
 
 from typing import Any, Final
