@@ -23,7 +23,7 @@ lint: setup ## Checks style and types.
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-peers: $(patsubst eval/peers/%.txt,$(PEERS)/%/installed,$(wildcard eval/peers/*.txt)) ## Makes each peer's own environment for python -m eval peers (4 GB).
+peers: $(patsubst eval/peers/%.txt,$(PEERS)/%/installed,$(wildcard eval/peers/*.txt)) ## Makes each peer's own environment for python -m eval peers: 3 GB, some minutes.
 
 clean: ## Removes .venv, caches and builds; prepared models stay in the user's cache folder.
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -98,4 +98,4 @@ def _interval(behind: Difference | None) -> str:
     if behind is None:
         return ""
     points = [f"{100 * value:+.1f}" for value in (behind.mean, behind.low, behind.high)]
-    return f" HotMem is {points[0]} points of evidence ahead at {BUDGETS[0]} tokens (95 % interval {points[1]} to {points[2]})."
+    return f" HotMem − it at {BUDGETS[0]} tokens: {points[0]} points of evidence (95 % interval {points[1]} to {points[2]})."
