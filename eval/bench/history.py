@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache
 from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -51,21 +50,26 @@ class Reading:
 
     def __init__(self, encoder: Encoder, language: Language) -> None:
         self.encoder = encoder
+        self._language = language
         self._rows: dict[str, Vector] = {}
-        self._understand: Callable[[str, str | None, Role], Understanding] = cache(
-            lambda text, speaker, role: understand(language.parse([text])[0], speaker, role, START)
-        )
+        self._said: dict[tuple[str, Role], Understanding] = {}
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Unit rows: the mean of each text's sentences, weighted by their words."""
         return unit_rows(np.stack([self._mean(text) for text in texts]))
 
-    def understanding(self, turn: Turn) -> Understanding:
-        """What the turn's sentences say, in the places where they stand in it."""
+    def understandings(self, turns: Sequence[Turn]) -> list[Understanding]:
+        """What the sentences of each turn say, in the places where they stand in it."""
+        unread = {(text, Role(turn.role)): turn.speaker for turn in turns for text in _SENTENCE.findall(turn.text)}
+        unread = {asked: speaker for asked, speaker in unread.items() if asked not in self._said}
+        for (asked, speaker), doc in zip(unread.items(), self._language.parse([text for text, _ in unread]), strict=True):
+            self._said[asked] = understand(doc, speaker, asked[1], START)
+        return [self._joined(turn) for turn in turns]
+
+    def _joined(self, turn: Turn) -> Understanding:
         found = Understanding()
         for sentence in _SENTENCE.finditer(turn.text):
-            read = self._understand(sentence[0], turn.speaker, Role(turn.role))
-            start = sentence.start()
+            read, start = self._said[sentence[0], Role(turn.role)], sentence.start()
             found = Understanding(
                 statements=(*found.statements, *(replace(one, start=one.start + start, stop=one.stop + start) for one in read.statements)),
                 corrections=(*found.corrections, *(replace(one, start=one.start + start, stop=one.stop + start) for one in read.corrections)),
@@ -149,8 +153,9 @@ def _write(conn: Connection, batch: Sequence[Turn], reading: Reading, floor: Flo
     now = datetime.now(UTC)
     for turn in batch:
         turns.add(conn, turn, now)
-    for key, turn in pending.following(conn, len(batch), 1):
-        memories.learn(conn, key, reading.understanding(turn), revise, amend)
+    waiting = pending.following(conn, len(batch), 1)
+    for (key, _), understanding in zip(waiting, reading.understandings([turn for _, turn in waiting]), strict=True):
+        memories.learn(conn, key, understanding, revise, amend)
     first = users.find(conn, USER)
     _embed(conn, reading, floor, nearest, [turn.user_id for turn in batch], first)
     for (user_id, session_id), said in groupby(batch, key=lambda turn: (turn.user_id, turn.session_id)):
@@ -162,7 +167,7 @@ def _embed(conn: Connection, reading: Reading, floor: Floor, nearest: Nearest, s
     for kind, group in groupby(vectors.waiting(conn, 100 * BATCH), key=lambda row: row[0]):
         of_kind = list(group)
         keys, rows = [key for _, key, _ in of_kind], reading.encode([text for _, _, text in of_kind])
-        vectors.put(conn, kind, keys, rows)
+        vectors.put(conn, kind, keys, list(rows), [np.empty((0, 0), dtype=np.uint8)] * len(keys))
         if kind is EvidenceKind.PASSAGE:
             owners = [users.ensure(conn, user_id) for user_id in speaking]
             floor.add(keys, owners, [text for _, _, text in of_kind], rows)

@@ -32,14 +32,14 @@ SENTENCES: Final = {Role.USER: 8_000, Role.ASSISTANT: 2_000}
 NAMES: Final = 1_500
 """Names put together from syllables, of people and of places each."""
 
-KIN: Final = (
-    "my sister", "my brother", "my friend", "my boss", "our neighbour", "my cousin", "my colleague", "my aunt", "my uncle", "my old teacher",
-    "my daughter", "my son", "my flatmate", "the plumber", "my doctor", "my landlord", "the postman", "my nephew", "my trainer", "my lawyer",
+CLOSE: Final = (
+    "my sister Marta", "my brother Jonas", "my friend Priya", "my boss Helena", "our neighbour Walter", "my cousin Ines", "my colleague Tom",
+    "my aunt Gisela", "my daughter Nora", "my son Emil", "my uncle Pavel", "my flatmate Yusuf", "my doctor", "my landlord", "the plumber",
+    "my old teacher", "my trainer Amara", "the postman", "my nephew Lukas", "my lawyer",
 )  # fmt: skip
 NAMED: Final = (
-    "Marta", "Jonas", "Priya", "Helena", "Walter", "Ines", "Tom", "Gisela", "Nora", "Emil", "Pavel", "Yusuf", "Amara", "Anna", "Lukas", "Sofia",
-    "Peter", "Clara", "David", "Mia", "Oskar", "Leila", "Hannah", "Felix", "Rosa", "Victor", "Elif", "Simon", "Greta", "Omar", "Judith", "Karl",
-    "Bianca", "Ravi", "Tessa", "Hugo", "Maria", "Andre", "Fiona", "Boris",
+    "Anna", "Sofia", "Peter", "Clara", "David", "Mia", "Oskar", "Leila", "Hannah", "Felix", "Rosa", "Victor", "Elif", "Simon", "Greta", "Omar",
+    "Judith", "Karl", "Bianca", "Ravi", "Tessa", "Hugo", "Maria", "Andre", "Fiona", "Boris",
 )  # fmt: skip
 PLACES: Final = (
     "the office", "the swimming pool", "Lisbon", "the market", "the hospital", "the old town", "the school", "the harbour", "Kyoto", "the allotment",
@@ -204,7 +204,7 @@ def _filled(random: Random, templates: Sequence[str]) -> str:
     name = _often(random, NAMED) if random.random() < 0.5 else _often(random, _invented("people"))
     place = _often(random, PLACES) if random.random() < 0.5 else _often(random, _invented("places"))
     text = random.choice(templates).format(
-        person=f"{_often(random, KIN)} {name}" if random.random() < 0.5 else name,
+        person=_often(random, CLOSE) if random.random() < 0.5 else name,
         place=place,
         thing=_often(random, THINGS),
         kind=_often(random, KINDS),
