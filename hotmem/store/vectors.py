@@ -17,11 +17,10 @@ from hotmem.store.entries import TABLES, to_bits
 from hotmem.store.index import WORD, Index
 from hotmem.types import EvidenceKind, UserKey, Vector
 
-BY_HAMMING: Final = 160
-"""Rows that pass the first step for each row wanted."""
-
-BY_SIGN: Final = 16
-"""Rows that pass the second."""
+BY_HAMMING: Final = 3.2
+BY_SIGN: Final = 0.35
+"""Rows that pass the first and the second step for each row wanted, times the cube root of all rows: of the exact nearest 50 by float, 99.5 % are
+among them at 100,000 rows and at 1,000,000."""
 
 SPAN: Final = 65_536
 """Rows whose distances are worked out at once, so that what is in between stays in the processor's cache."""
@@ -71,7 +70,8 @@ def put(conn: Connection, kind: EvidenceKind, keys: Sequence[int], vectors: NDAr
 def nearest(conn: Connection, index: Index, vector: Vector, limit: int) -> list[tuple[int, float]]:
     """Row numbers and cosines of the user's nearest rows, nearest first."""
     known = index.read(conn)
-    keys = known.keys[by_sign(known.bits, vector, limit * BY_HAMMING, limit * BY_SIGN)]
+    wanted = limit * float(np.cbrt(len(known.keys)))
+    keys = known.keys[by_sign(known.bits, vector, max(limit, round(wanted * BY_HAMMING)), max(limit, round(wanted * BY_SIGN)))]
     return _by_byte(conn, index.kind, index.user, "id", keys.tolist(), vector, limit)
 
 
@@ -93,7 +93,7 @@ def by_sign(bits: NDArray[np.uint64], vector: Vector, first: int, then: int) -> 
     if len(places) > first:
         distances = hamming(bits, vector)
         places = np.flatnonzero(distances <= np.partition(distances, first - 1)[first - 1])
-        bits = bits[:, places]
+        bits = np.take(bits, places, axis=1)
     if len(places) > then:
         agreement = agreements(bits, vector)
         places = places[agreement >= np.partition(agreement, -then)[-then]]
@@ -121,10 +121,10 @@ def agreements(bits: NDArray[np.uint64], vector: Vector) -> NDArray[np.float32]:
     weights = np.zeros((len(bits) * 8, 8), dtype=np.float32)
     weights.reshape(-1)[: len(vector)] = vector
     of_byte = weights @ (2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").T - 1).astype(np.float32)
-    octets = np.ascontiguousarray(bits.T).astype(WORD, copy=False).view(np.uint8)
-    total = np.zeros(bits.shape[1], dtype=np.float32)
-    for place, table in enumerate(of_byte):
-        total += table[octets[:, place]]
+    total, looked_up = np.zeros(bits.shape[1], dtype=np.float32), np.empty(bits.shape[1], dtype=np.float32)
+    octets = (word.astype(WORD, copy=False).view(np.uint8).reshape(-1, WORD.itemsize)[:, place] for word in bits for place in range(WORD.itemsize))
+    for octet, table in zip(octets, of_byte, strict=True):
+        total += np.take(table, octet, out=looked_up, mode="clip")
     return total
 
 
