@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 from spacy.tokens import Doc
 
-from hotmem.models.encoder import Encoder, Vectors
+from hotmem.models.encoder import Encoder, Reading, Vectors, read
 from hotmem.models.language import Language
 
 RECENT: Final = 512
@@ -73,8 +73,12 @@ class ShelvedEncoder:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Unit rows, shape (texts, dimension)."""
-        rows = self._shelf.values(self.name, texts, lambda missing: [row.tobytes() for row in self._encoder.encode(missing)])
-        return np.frombuffer(b"".join(rows), dtype=np.float32).reshape(len(texts), self.dimension)
+        return np.array([reading.row for reading in self.read(texts)], dtype=np.float32).reshape(len(texts), self.dimension)
+
+    def read(self, texts: Sequence[str]) -> list[Reading]:
+        """Readings whose states are 1 and -1 by their signs, which are all that is kept of a text that is searched."""
+        values = self._shelf.values(self.name, texts, lambda missing: [_bytes(reading) for reading in read(self._encoder, missing)])
+        return [_reading(value, self.dimension) for value in values]
 
 
 class ShelvedLanguage(Language):
@@ -100,3 +104,15 @@ class ShelvedLanguage(Language):
 
 def _key(name: str, text: str) -> bytes:
     return blake2b(f"{name}\0{text}".encode(errors="replace"), digest_size=16).digest()
+
+
+def _bytes(reading: Reading) -> bytes:
+    """The row, then the signs of the states; the width of the states is that of the row."""
+    return reading.row.tobytes() + reading.signs.tobytes()
+
+
+def _reading(value: bytes, dimension: int) -> Reading:
+    split = dimension * np.dtype(np.float32).itemsize
+    signs = np.frombuffer(value[split:], dtype=np.uint8).reshape(-1, -(-dimension // 8))
+    states = 2 * np.unpackbits(signs, axis=1, count=dimension).astype(np.float32) - 1
+    return Reading(np.frombuffer(value[:split], dtype=np.float32), np.zeros(len(signs), dtype=np.int64), states)

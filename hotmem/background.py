@@ -16,7 +16,7 @@ from spacy.tokens import Doc
 from hotmem.consolidation.revision import amend, revise
 from hotmem.consolidation.summary import render_summary, summarise
 from hotmem.extraction import understand
-from hotmem.models import Encoder, Language
+from hotmem.models import Encoder, Language, read
 from hotmem.options import BackgroundOptions
 from hotmem.store.store import Store
 from hotmem.types import Role, Turn, Understanding
@@ -89,9 +89,16 @@ class Background:
                 self._settled.clear()
 
     async def _one_round(self) -> bool:
-        """A small piece of each sort of work; False when there is none. A failure is logged and counted, never raised."""
+        """A small piece of each sort of work; False when there is none. A failure is logged and counted, never raised.
+
+        The encoder runs beside the parser: it leaves the interpreter's lock to it.
+        """
         try:
-            did = [await self._embed(), await self._understand(), await self._summarise()]
+            did = await asyncio.gather(self._embed(), self._understand(), return_exceptions=True)
+            for error in did:
+                if isinstance(error, BaseException):
+                    raise error
+            did.append(await self._summarise())
         except Exception as error:  # the border at which background work must not take the memory down
             self._failures += 1
             log.error("background work failed", error=type(error).__name__, failures=self._failures)
@@ -103,8 +110,8 @@ class Background:
         rows = await self._store.waiting_for_vectors(self._options.batch)
         for kind, group in groupby(rows, key=lambda row: row[0]):
             of_kind = list(group)
-            vectors = await asyncio.to_thread(self._encoder.encode, [text for _, _, text in of_kind])
-            await self._store.put_vectors(kind, [key for _, key, _ in of_kind], vectors)
+            readings = await asyncio.to_thread(read, self._encoder, [text for _, _, text in of_kind])
+            await self._store.put_vectors(kind, [key for _, key, _ in of_kind], [one.row for one in readings], [one.signs for one in readings])
         return bool(rows)
 
     async def _understand(self) -> bool:
@@ -123,8 +130,7 @@ class Background:
         except Exception as error:  # the border at which a turn that cannot be read must not take the memory down
             log.warning("turns not understood", turns=[key for key, _ in waiting], error=type(error).__name__)
             return False
-        for (key, _), understanding in zip(waiting, understandings, strict=True):
-            await self._store.learn(key, understanding, revise, amend)
+        await self._store.learn({key: understanding for (key, _), understanding in zip(waiting, understandings, strict=True)}, revise, amend)
         return True
 
     def _read(self, turns: Sequence[Turn]) -> list[Understanding]:

@@ -8,8 +8,9 @@ from spacy.tokens import Doc
 
 from hotmem.analysis.query import analyse
 from hotmem.analysis.runs import word_runs
+from hotmem.models import Reading, read
 from hotmem.reader import Reader, Request
-from hotmem.types import Analysis, Profile, Query, UserKey, Vector
+from hotmem.types import Analysis, Profile, Query, UserKey
 
 QUERY_WORDS: Final = 200
 """Words of a query that are analysed, the last ones: who talks long comes to the point at the end."""
@@ -29,22 +30,23 @@ async def read_query(reader: Reader, request: Request) -> tuple[Query, Profile]:
     text = " ".join(request.text.split()[-QUERY_WORDS:])
     user = await reader.store.user(request.user_id)
     profile = Profile() if user is None else await reader.store.profile(user, word_runs(text))
-    doc, vector = await asyncio.to_thread(_read, reader, text)
+    doc, reading = await asyncio.to_thread(_read, reader, text)
     known = (*profile.speakers, *profile.entities)
     analysis = analyse(doc, request.at, known)
     if analysis.ambiguous and user is not None and request.session_id is not None:
         recent = await asyncio.to_thread(reader.language.parse, await _recent(reader, request, user))
         analysis = analyse(doc, request.at, known, recent)
-        vector = (await asyncio.to_thread(reader.encoder.encode, [" ".join((text, *analysis.expansion))]))[0]
-    return Query(text, user or NOBODY, request.session_id, request.at, _offered(reader, analysis), profile.speakers, vector), profile
+        reading = (await asyncio.to_thread(read, reader.encoder, [" ".join((text, *analysis.expansion))]))[0]
+    offered = _offered(reader, analysis)
+    return Query(text, user or NOBODY, request.session_id, request.at, offered, profile.speakers, reading.row, reading.states), profile
 
 
-def _read(reader: Reader, text: str) -> tuple[Doc, Vector]:
+def _read(reader: Reader, text: str) -> tuple[Doc, Reading]:
     """Parse and embedding one after the other: in two threads they would take longer, waiting for each other at the interpreter's lock.
 
     Names are known by the tagger and by the user's own entities; the entity recogniser would double the time of the parse.
     """
-    return reader.language.parse([text], names=False)[0], reader.encoder.encode([text])[0]
+    return reader.language.parse([text], names=False)[0], read(reader.encoder, [text])[0]
 
 
 async def _recent(reader: Reader, request: Request, user: UserKey) -> Sequence[str]:

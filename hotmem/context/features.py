@@ -11,34 +11,46 @@ import numpy as np
 import Stemmer
 from numpy.typing import NDArray
 
+from hotmem.context.answers import Form, offered, wanted
 from hotmem.context.fusion import Candidate
+from hotmem.context.interaction import best_matches, telling
+from hotmem.context.surroundings import Surroundings
 from hotmem.types import Evidence, EvidenceKind, Layer, Query, Role
 
 FEATURES: Final[dict[str, Layer | None]] = {
     "words": Layer.VERBATIM,
-    "words_absolute": Layer.VERBATIM,
     "window_words": Layer.VERBATIM,
     "overlap": Layer.VERBATIM,
     "window_overlap": Layer.VERBATIM,
     "cosine": Layer.SEMANTIC,
     "cosine_gap": Layer.SEMANTIC,
     "window_cosine": Layer.SEMANTIC,
+    "match": Layer.SEMANTIC,
+    "match_gap": Layer.SEMANTIC,
+    "match_all": Layer.SEMANTIC,
+    "window_match": Layer.SEMANTIC,
+    "window_match_gap": Layer.SEMANTIC,
     "session_words": Layer.SESSIONS,
-    "session_cosine": Layer.SESSIONS,
     "session_overlap": Layer.SESSIONS,
+    "session_cosine": Layer.SESSIONS,
+    "session_match": Layer.SESSIONS,
     "fact": Layer.FACTS,
     "speaker_fits": None,
+    "other_speaker": None,
+    "first_person": None,
     "question": None,
     "after_question": None,
     "length": None,
-    "number": None,
+    "answer_form": None,
+    "no_answer_form": None,
+    "name": None,
+    "time": None,
     "in_time": None,
 }
 """Every feature and its layer, in the order of the columns."""
 
 _WORD: Final = re.compile(r"\w+")
-_NUMBERS: Final = frozenset(["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "dozen", "hundred", "thousand"])
-_WANTS_NUMBER: Final = re.compile(r"\bhow (?:many|much|long|old|often|far)\b|\bwhat (?:time|year|age|number)\b|\bwhen\b", re.IGNORECASE)
+_FIRST_PERSON: Final = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
 _stemmer: Final = Stemmer.Stemmer("english")
 _one_at_a_time: Final = Lock()
 """A stemmer is not safe between threads, and recalls are composed in several."""
@@ -48,48 +60,93 @@ def features(query: Query, candidates: Sequence[Candidate]) -> NDArray[np.float3
     """The features of all candidates of one query.
 
     Returns:
-        float32 (n, len(FEATURES)). Scores of the word search are scaled to the query's best; cosines are as they are.
+        float32 (n, len(FEATURES)). Scores of the word search are scaled to the query's best; cosines and matches are as they are, a gap is
+        how far one is below the query's best.
     """
-    n = len(candidates)
+    if not candidates:
+        return np.empty((0, len(FEATURES)), dtype=np.float32)
     evidence = [candidate.evidence for candidate in candidates]
-    before, after = _neighbours(candidates)
+    around = Surroundings.of(evidence)
+    columns = (
+        _by_words(query, candidates, around) | _by_meaning(query, evidence, around) | _by_session_and_fact(candidates) | _by_form(query, evidence)
+    )
+    return np.stack([np.asarray(columns[name], dtype=np.float32) for name in FEATURES], axis=1)
+
+
+def _by_words(query: Query, candidates: Sequence[Candidate], around: Surroundings) -> dict[str, object]:
+    """The word search's scores, and which of the question's words stand in and around each candidate, by their rarity among all candidates."""
     words = np.array([candidate.scores.get(Layer.VERBATIM, 0.0) for candidate in candidates], dtype=np.float32)
-    words_scaled = words / max(float(words.max(initial=0.0)), 1e-6)
+    words /= max(float(words.max()), 1e-6)
+    before, after = around.neighbours(words)
+    asked = sorted(stems(" ".join(query.terms)))
+    held = np.zeros((len(candidates), len(asked)), dtype=np.float32)
+    for row, candidate in enumerate(candidates):
+        own = stems(candidate.evidence.text)
+        held[row] = [stem in own for stem in asked]
+    rarity = np.log1p(len(candidates) / (1 + held.sum(axis=0)))
+    rarity /= max(float(rarity.sum()), 1e-6)
+    return {
+        "words": words,
+        "window_words": (before + after) / 2,
+        "overlap": held @ rarity,
+        "window_overlap": around.window(held) @ rarity,
+        "session_overlap": around.session(held) @ rarity,
+    }
+
+
+def _by_meaning(query: Query, evidence: Sequence[Evidence], around: Surroundings) -> dict[str, object]:
+    """Cosines of whole statements, and matches of single word pieces: each statement's own, with its neighbours, and anywhere in its session."""
     cosine = _cosines(query, evidence)
-    wanted = stems(" ".join(query.terms))
-    held = [wanted & stems(found.text) for found in evidence]
-    share = 1 / max(len(wanted), 1)
-    around = [held[row] | _at(held, before[row]) | _at(held, after[row]) for row in range(n)]
-    session_score = {c.evidence.session: c.scores.get(Layer.SESSIONS, 0.0) for c in candidates if c.evidence.kind is EvidenceKind.SUMMARY}
-    session_cosine: defaultdict[int, float] = defaultdict(float)
-    session_held: defaultdict[int, frozenset[str]] = defaultdict(frozenset)
-    for row, found in enumerate(evidence):
-        session_cosine[found.session] = max(session_cosine[found.session], float(cosine[row]))
-        session_held[found.session] |= held[row]
-    facts = {turn: c.scores[Layer.FACTS] for c in candidates if Layer.FACTS in c.scores for turn in c.evidence.turns}
-    wants_number = bool(_WANTS_NUMBER.search(query.text))
-    time = query.analysis.time
-    columns: dict[str, object] = {
-        "words": words_scaled,
-        "words_absolute": np.log1p(words),
-        "window_words": (_take(words_scaled, before) + _take(words_scaled, after)) / 2,
-        "overlap": [len(found) * share for found in held],
-        "window_overlap": [len(found) * share for found in around],
+    matches = best_matches(query.pieces, [found.signs for found in evidence])
+    weight = telling(matches)
+    match, window = matches @ weight, around.window(matches) @ weight
+    before, after = around.neighbours(cosine)
+    return {
         "cosine": cosine,
-        "cosine_gap": cosine - cosine.max(initial=0.0),
-        "window_cosine": np.maximum(_take(cosine, before), _take(cosine, after)),
-        "session_words": [session_score.get(found.session, 0.0) for found in evidence],
-        "session_cosine": [session_cosine[found.session] for found in evidence],
-        "session_overlap": [len(session_held[found.session]) * share for found in evidence],
-        "fact": [max((facts.get(turn, 0.0) for turn in found.turns), default=0.0) for found in evidence],
-        "speaker_fits": _speaker_fits(query, evidence),
+        "cosine_gap": cosine - cosine.max(),
+        "window_cosine": np.maximum(before, after),
+        "session_cosine": around.session(cosine),
+        "match": match,
+        "match_gap": match - match.max(),
+        "match_all": matches.mean(axis=1) if matches.shape[1] else match,
+        "window_match": window,
+        "window_match_gap": window - window.max(),
+        "session_match": around.session(matches) @ weight,
+    }
+
+
+def _by_session_and_fact(candidates: Sequence[Candidate]) -> dict[str, object]:
+    """What the session layer gave each candidate's session, and the fact layer what was read from its turns."""
+    sessions = {c.evidence.session: c.scores.get(Layer.SESSIONS, 0.0) for c in candidates if c.evidence.kind is EvidenceKind.SUMMARY}
+    facts: defaultdict[int, float] = defaultdict(float)
+    for candidate in candidates:
+        for turn in candidate.evidence.turns:
+            facts[turn] = max(facts[turn], candidate.scores.get(Layer.FACTS, 0.0))
+    return {
+        "session_words": [sessions.get(candidate.evidence.session, 0.0) for candidate in candidates],
+        "fact": [max((facts[turn] for turn in candidate.evidence.turns), default=0.0) for candidate in candidates],
+    }
+
+
+def _by_form(query: Query, evidence: Sequence[Evidence]) -> dict[str, object]:
+    """Who speaks, and what sort of statement it is."""
+    forms = [offered(found.text) for found in evidence]
+    answer = wanted(query.text)
+    time = query.analysis.time
+    named, fits = _speakers(query, evidence)
+    return {
+        "speaker_fits": fits,
+        "other_speaker": [named and not fit for fit in fits],
+        "first_person": [bool(_FIRST_PERSON.search(found.text)) for found in evidence],
         "question": [found.text.rstrip().endswith("?") for found in evidence],
         "after_question": [found.after_question for found in evidence],
         "length": np.log1p([found.text.count(" ") + 1 for found in evidence]),
-        "number": [wants_number and _tells_number(found.text) for found in evidence],
+        "answer_form": [bool(answer & form) for form in forms],
+        "no_answer_form": [bool(answer) and not answer & form for form in forms],
+        "name": [Form.NAME in form for form in forms],
+        "time": [Form.TIME in form for form in forms],
         "in_time": [time is not None and time.start <= found.said_at < time.end for found in evidence],
     }
-    return np.stack([np.asarray(columns[name], dtype=np.float32) for name in FEATURES], axis=1) if n else np.empty((0, len(FEATURES)), np.float32)
 
 
 @lru_cache(maxsize=8192)
@@ -108,43 +165,17 @@ def _cosines(query: Query, evidence: Sequence[Evidence]) -> NDArray[np.float32]:
     return cosines
 
 
-def _tells_number(text: str) -> bool:
-    """Whether a text holds a digit or a number word."""
-    return any(map(str.isdigit, text)) or not _NUMBERS.isdisjoint(text.casefold().split())
-
-
-def _speaker_fits(query: Query, evidence: Sequence[Evidence]) -> list[bool]:
-    """Whether the one who spoke is the one asked about: a speaker that the question names, or the user who says "my".
+def _speakers(query: Query, evidence: Sequence[Evidence]) -> tuple[bool, list[bool]]:
+    """Whether the question names a speaker, and whether each statement is by who is asked about: the one named, or the user who says "my".
 
     Where the question speaks of neither, everyone fits.
     """
     words = {name.casefold() for name in query.analysis.entities} | set(_WORD.findall(query.text.casefold()))
-    named = [bool(words & _names(found.speaker)) for found in evidence]
     if any(words & _names(speaker) for speaker in query.speakers):
-        return named
-    return [found.role is Role.USER or not query.analysis.first_person for found in evidence]
+        return True, [bool(words & _names(found.speaker)) for found in evidence]
+    return False, [found.role is Role.USER or not query.analysis.first_person for found in evidence]
 
 
 def _names(speaker: str | None) -> set[str]:
     """A speaker's name and its parts, in lower case."""
     return set() if speaker is None else {speaker.casefold(), *speaker.casefold().split()}
-
-
-def _neighbours(candidates: Sequence[Candidate]) -> tuple[list[int], list[int]]:
-    """Row of the passage before and after each candidate, -1 where it is not among them."""
-    rows = {(c.evidence.session, c.evidence.position): row for row, c in enumerate(candidates) if c.evidence.kind is EvidenceKind.PASSAGE}
-
-    def at(candidate: Candidate, step: int) -> int:
-        found = candidate.evidence
-        return rows.get((found.session, found.position + step), -1) if found.kind is EvidenceKind.PASSAGE else -1
-
-    return [at(candidate, -1) for candidate in candidates], [at(candidate, 1) for candidate in candidates]
-
-
-def _take(values: NDArray[np.float32], rows: Sequence[int]) -> NDArray[np.float32]:
-    """The values at the rows; 0 where the row is -1."""
-    return np.append(values, np.float32(0.0))[np.asarray(rows, dtype=np.intp)]
-
-
-def _at(held: Sequence[frozenset[str]], row: int) -> frozenset[str]:
-    return held[row] if row >= 0 else frozenset()

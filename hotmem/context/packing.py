@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from hotmem.context.confidence import mark
+from hotmem.context.features import stems
 from hotmem.context.judgement import Judged
 from hotmem.context.render import arranged, frame, line, render, shown, titles
+from hotmem.context.trimming import trimmed
 from hotmem.options import RecallOptions
 from hotmem.types import EvidenceKind, Intent, Item, Layer, Query
 
@@ -56,10 +58,11 @@ def pack(query: Query, judged: Sequence[Judged], budget: int, count: Callable[[s
     opened: set[str] = set()
     chosen: list[Item] = []
     misses = 0
+    asked = stems(" ".join(query.terms))
     for one in sorted((one for one in judged if _relevant(one, options)), key=_worth, reverse=True):
         if not limit.allows(one):
             continue
-        item = _item(one)
+        item = _item(one, asked)
         new = [title for title in titles(item) if title not in opened]
         cost = count("\n".join((*new, line(item, symbols=options.symbols), "")))
         if spent + cost > budget:
@@ -86,10 +89,11 @@ def _worth(one: Judged) -> float:
     return one.rank / math.pow(len(one.evidence.text) + 20, LENGTH_POWER)
 
 
-def _item(one: Judged) -> Item:
+def _item(one: Judged, asked: frozenset[str]) -> Item:
     found = one.evidence
+    text = trimmed(found.text, asked) if found.kind is EvidenceKind.PASSAGE else found.text
     return Item(
-        text=shown(found.text),
+        text=shown(text),
         kind=found.kind,
         layer=one.layers[0],
         layers=one.layers,

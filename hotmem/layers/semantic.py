@@ -8,7 +8,7 @@ from typing import Final
 from hotmem.store.store import Store
 from hotmem.types import EvidenceKind, Hit, Layer, Query
 
-NEAREST: Final = {EvidenceKind.PASSAGE: 50, EvidenceKind.MEMORY: 10}
+NEAREST: Final = {EvidenceKind.PASSAGE: 80, EvidenceKind.MEMORY: 10}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Protocol, Self, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.types import Vector
+from hotmem.types import Signs, Vector
 
 Vectors: TypeAlias = NDArray[np.float32]
 """Rows, float32, shape (texts, dimension); of unit length where nothing else is said."""
@@ -55,6 +55,11 @@ class Reading:
     row: Vector
     pieces: Pieces
     states: Vectors
+
+    @property
+    def signs(self) -> Signs:
+        """The signs of the states, one bit a dimension: what is kept of a text that is searched."""
+        return np.packbits(self.states > 0, axis=1)
 
     @classmethod
     def of_row(cls, row: Vector) -> Self:

@@ -40,7 +40,7 @@ class Language:
 
     def __init__(self, pipeline: "Pipeline") -> None:
         self._pipeline = pipeline
-        self._find_names = pipeline.get_pipe("ner")
+        self._name_finder = pipeline.get_pipe("ner")
         self._one_at_a_time = Lock()
         self._parses: OrderedDict[str, Doc] = OrderedDict()
 
@@ -56,10 +56,10 @@ class Language:
             parsed = dict(zip(missing, self._pipeline.pipe(missing, disable=["ner"]), strict=True))
             found = parsed | {text: self._parses[text] for text in texts if text in self._parses}
             self._parses.update(found)
-            for text, doc in found.items():
+            for text in found:
                 self._parses.move_to_end(text)
-                if names and not doc.has_annotation("ENT_IOB"):
-                    self._find_names(doc)
+            if names:
+                list(self._name_finder.pipe([doc for doc in found.values() if not doc.has_annotation("ENT_IOB")]))
             while len(self._parses) > PARSES_KEPT:
                 self._parses.popitem(last=False)
             return [found[text] for text in texts]

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from hotmem.store.driver import Connection
+from hotmem.store.pieces import unpacked
 from hotmem.store.times import from_stored
 from hotmem.store.vectors import from_bytes
 from hotmem.types import Evidence, EvidenceKind, Role, UserKey, Vector
@@ -46,12 +47,12 @@ def passages(conn: Connection, user: UserKey, keys: Sequence[int], around: Seque
     rows = conn.execute(
         f"""WITH wanted AS (SELECT session, position FROM passages WHERE user = ? AND id IN ({_marks(around)}))
             SELECT p.id, substr(t.text, p.start + 1, p.stop - p.start), t.speaker, t.role, s.name, s.id, p.position, t.name, t.id,
-                t.spoken_at, p.vector,
+                t.spoken_at, p.vector, x.width, x.signs,
                 (SELECT m.id FROM sources x JOIN memories m ON m.id = x.memory
                  WHERE x.turn = t.id AND x.start < p.stop AND x.stop > p.start AND m.valid_until IS NOT NULL
                  ORDER BY m.valid_until LIMIT 1),
                 substr(t.text, max(p.start - ?, 0) + 1, min(p.start, ?)), substr(t.text, p.stop + 1, ?)
-            FROM passages p JOIN turns t ON t.id = p.turn JOIN sessions s ON s.id = p.session
+            FROM passages p JOIN turns t ON t.id = p.turn JOIN sessions s ON s.id = p.session LEFT JOIN pieces x ON x.passage = p.id
             WHERE p.user = ? AND p.id IN (SELECT n.id FROM wanted w JOIN passages n
                                           ON n.session = w.session AND n.position BETWEEN w.position - ? AND w.position + ?
                                           UNION VALUES {", ".join(["(?)"] * len(keys)) or "(0)"})
@@ -61,7 +62,7 @@ def passages(conn: Connection, user: UserKey, keys: Sequence[int], around: Seque
     vectors = _vectors([row[10] for row in rows])
     found: list[Evidence] = []
     for row, vector in zip(rows, vectors, strict=True):
-        key, text, speaker, role, session_name, session, position, turn_name, turn, spoken_at, _, ended, left, right = row
+        key, text, speaker, role, session_name, session, position, turn_name, turn, spoken_at, _, width, signs, ended, left, right = row
         valid_until, replaced_by = _standing(conn, ended)
         before = found[-1] if found else None
         found.append(
@@ -78,6 +79,7 @@ def passages(conn: Connection, user: UserKey, keys: Sequence[int], around: Seque
                 turns=(turn,),
                 said_at=from_stored(spoken_at),
                 vector=vector,
+                signs=unpacked(width, signs),
                 valid_until=valid_until,
                 replaced_by=replaced_by,
                 after_question=before is not None

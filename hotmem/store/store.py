@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from hotmem.errors import InvalidInput
 from hotmem.store import evidence, forget, memories, pending, summaries, turns, usage, users, vectors, words
 from hotmem.store.database import Database
+from hotmem.store.driver import Connection
 from hotmem.store.index import Index
 from hotmem.store.memories import Amend, Revise
 from hotmem.store.shelf import Shelf
@@ -25,6 +26,7 @@ from hotmem.types import (
     ItemUse,
     Profile,
     SessionSummary,
+    Signs,
     StoredMemory,
     Turn,
     Understanding,
@@ -163,9 +165,9 @@ class Store:
         """Texts without an embedding: kind, row number, text."""
         return await self._db.read(vectors.waiting, limit)
 
-    async def put_vectors(self, kind: EvidenceKind, keys: Sequence[int], rows: NDArray[np.float32]) -> None:
-        """Stores embeddings, float32 (n, dimension)."""
-        await self._db.write(vectors.put, kind, keys, rows)
+    async def put_vectors(self, kind: EvidenceKind, keys: Sequence[int], rows: Sequence[Vector], signs: Sequence[Signs]) -> None:
+        """Stores each row's embedding and, of passages, the signs of its word pieces."""
+        await self._db.write(vectors.put, kind, keys, rows, signs)
 
     async def waiting_turns(self, limit: int, attempts: int) -> list[tuple[int, Turn]]:
         """The oldest turns that wait to be understood, with their row numbers."""
@@ -183,9 +185,14 @@ class Store:
         """Turns that failed `attempts` times."""
         return await self._db.read(pending.set_aside, attempts)
 
-    async def learn(self, turn: int, understanding: Understanding, revise: Revise, amend: Amend) -> None:
-        """Stores what was understood of a turn."""
-        await self._db.write(memories.learn, turn, understanding, revise, amend)
+    async def learn(self, understandings: Mapping[int, Understanding], revise: Revise, amend: Amend) -> None:
+        """Stores what was understood of turns, by their row numbers, in this order."""
+
+        def learn(conn: Connection) -> None:
+            for turn, understanding in understandings.items():
+                memories.learn(conn, turn, understanding, revise, amend)
+
+        await self._db.write(learn)
 
     async def memories(self, user: UserKey, *, past: bool = False) -> list[StoredMemory]:
         """The user's memories, latest first."""

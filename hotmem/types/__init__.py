@@ -7,7 +7,21 @@ reply → Usage → Weights                                                     
 
 from hotmem.types.block import ContextBlock, Item, ItemUse, LayerReport, Trace, Usage
 from hotmem.types.reading import START_WEIGHTS, Analysis, Evidence, Hit, Interval, Profile, Query, Weights
-from hotmem.types.vocabulary import Category, Complexity, EvidenceKind, Intent, Kind, Layer, LayerOutcome, Mark, Role, UsageKind, UserKey, Vector
+from hotmem.types.vocabulary import (
+    Category,
+    Complexity,
+    EvidenceKind,
+    Intent,
+    Kind,
+    Layer,
+    LayerOutcome,
+    Mark,
+    Role,
+    Signs,
+    UsageKind,
+    UserKey,
+    Vector,
+)
 from hotmem.types.writing import Correction, Forgotten, Revision, SessionSummary, Statement, StoredMemory, SummarySentence, Turn, Understanding, aware
 
 __all__ = [
@@ -35,6 +49,7 @@ __all__ = [
     "Revision",
     "Role",
     "SessionSummary",
+    "Signs",
     "Statement",
     "StoredMemory",
     "SummarySentence",

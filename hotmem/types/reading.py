@@ -5,7 +5,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Self
 
-from hotmem.types.vocabulary import Complexity, EvidenceKind, Intent, Layer, Role, UserKey, Vector
+import numpy as np
+from numpy.typing import NDArray
+
+from hotmem.types.vocabulary import Complexity, EvidenceKind, Intent, Layer, Role, Signs, UserKey, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ class Query:
         analysis: What it is after.
         speakers: Names of those who spoke in the user's sessions.
         vector: Its embedding, that of its expansion with it.
+        pieces: States of its word pieces, float32 (pieces, width); none where the encoder tells none.
     """
 
     text: str
@@ -70,6 +74,7 @@ class Query:
     analysis: Analysis
     speakers: tuple[str, ...]
     vector: Vector
+    pieces: NDArray[np.float32]
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -120,6 +125,7 @@ class Evidence:
         turns: Row numbers of those turns.
         said_at: When it was said, UTC.
         vector: Its embedding, or None while that is still being made.
+        signs: Signs of its word pieces' states, uint8 (pieces, width / 8), for passages; None while they are being made.
         memory_id: The memory's id, for memories.
         hedged: Whether it was said with doubt.
         changes: Whether it is of a sort that changes with time (a job, not a birthday).
@@ -141,6 +147,7 @@ class Evidence:
     turns: tuple[int, ...]
     said_at: datetime
     vector: Vector | None
+    signs: Signs | None = None
     memory_id: str | None = None
     hedged: bool = False
     changes: bool = False

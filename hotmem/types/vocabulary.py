@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float32]
 """A unit row of the encoder's dimension."""
 
+Signs = NDArray[np.uint8]
+"""Signs of a text's word pieces, one bit a dimension, shape (pieces, width / 8)."""
+
 
 UserKey = NewType("UserKey", int)
 """The store's number for a user; a query carries it so that no search can leave the user's rows."""
