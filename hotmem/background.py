@@ -16,7 +16,7 @@ from spacy.tokens import Doc
 from hotmem.consolidation.revision import amend, revise
 from hotmem.consolidation.summary import render_summary, summarise
 from hotmem.extraction import understand
-from hotmem.models import Encoder, Language, read
+from hotmem.models import Encoder, Language
 from hotmem.options import BackgroundOptions
 from hotmem.store.store import Store
 from hotmem.types import Role, Turn, Understanding
@@ -94,24 +94,24 @@ class Background:
         The encoder runs beside the parser: it leaves the interpreter's lock to it.
         """
         try:
-            did = await asyncio.gather(self._embed(), self._understand(), return_exceptions=True)
-            for error in did:
-                if isinstance(error, BaseException):
-                    raise error
-            did.append(await self._summarise())
+            outcomes = await asyncio.gather(self._embed(), self._understand(), return_exceptions=True)
+            for outcome in outcomes:
+                if isinstance(outcome, BaseException):
+                    raise outcome
+            summarised = await self._summarise()
         except Exception as error:  # the border at which background work must not take the memory down
             self._failures += 1
             log.error("background work failed", error=type(error).__name__, failures=self._failures)
             return self._failures < self._options.attempts
         self._failures = 0
-        return any(did)
+        return summarised or any(outcomes)
 
     async def _embed(self) -> bool:
         rows = await self._store.waiting_for_vectors(self._options.batch)
         for kind, group in groupby(rows, key=lambda row: row[0]):
             of_kind = list(group)
-            readings = await asyncio.to_thread(read, self._encoder, [text for _, _, text in of_kind])
-            await self._store.put_vectors(kind, [key for _, key, _ in of_kind], [one.row for one in readings], [one.signs for one in readings])
+            vectors = await asyncio.to_thread(self._encoder.encode, [text for _, _, text in of_kind])
+            await self._store.put_vectors(kind, [key for _, key, _ in of_kind], vectors)
         return bool(rows)
 
     async def _understand(self) -> bool:
