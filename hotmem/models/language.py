@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hotmem.errors import ModelMissing
 from hotmem.models.files import package_folder, sha256
@@ -40,7 +40,7 @@ class Language:
 
     def __init__(self, pipeline: "Pipeline") -> None:
         self._pipeline = pipeline
-        self._name_finder = pipeline.get_pipe("ner")
+        self._name_finder: Any = pipeline.get_pipe("ner")
         self._one_at_a_time = Lock()
         self._parses: OrderedDict[str, Doc] = OrderedDict()
 

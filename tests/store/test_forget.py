@@ -240,7 +240,7 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(database: Path, langu
     await store.forget(user, everything=True)
     await store.add_turn(said("I live in Utrecht.", user="ben"), START)
     await store.put_vectors(kind, [passage], encoder.encode([text]))
-    await store.learn(key, understanding, revise, amend)
+    await store.learn({key: understanding}, revise, amend)
     await store.put_summary(session, seen, summary, turn.text)
 
     ben = await store.user("ben")
