@@ -1,6 +1,6 @@
 """engram (engram-search): the tools of its MCP server, called here in its own process.
 
-Its documented `RetrievalPipeline` finds less without the reranker: 0.65 of the evidence of one LoCoMo talk where the tools find 0.75.
+Its documented `RetrievalPipeline` finds less without the reranker: about 0.65 of the evidence of one LoCoMo talk where the tools find 0.75.
 """
 
 from __future__ import annotations
