@@ -16,7 +16,7 @@ from spacy.tokens import Doc
 from hotmem.consolidation.revision import amend, revise
 from hotmem.consolidation.summary import render_summary, summarise
 from hotmem.extraction import understand
-from hotmem.models import Encoder, Language
+from hotmem.models import Encoder, Language, read
 from hotmem.options import BackgroundOptions
 from hotmem.store.store import Store
 from hotmem.types import Role, Turn, Understanding
@@ -110,8 +110,8 @@ class Background:
         rows = await self._store.waiting_for_vectors(self._options.batch)
         for kind, group in groupby(rows, key=lambda row: row[0]):
             of_kind = list(group)
-            vectors = await asyncio.to_thread(self._encoder.encode, [text for _, _, text in of_kind])
-            await self._store.put_vectors(kind, [key for _, key, _ in of_kind], vectors)
+            readings = await asyncio.to_thread(read, self._encoder, [text for _, _, text in of_kind])
+            await self._store.put_vectors(kind, [key for _, key, _ in of_kind], [one.row for one in readings], [one.signs for one in readings])
         return bool(rows)
 
     async def _understand(self) -> bool:

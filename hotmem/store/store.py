@@ -26,6 +26,7 @@ from hotmem.types import (
     ItemUse,
     Profile,
     SessionSummary,
+    Signs,
     StoredMemory,
     Turn,
     Understanding,
@@ -164,9 +165,9 @@ class Store:
         """Texts without an embedding: kind, row number, text."""
         return await self._db.read(vectors.waiting, limit)
 
-    async def put_vectors(self, kind: EvidenceKind, keys: Sequence[int], rows: NDArray[np.float32]) -> None:
-        """Stores embeddings, float32 (n, dimension)."""
-        await self._db.write(vectors.put, kind, keys, rows)
+    async def put_vectors(self, kind: EvidenceKind, keys: Sequence[int], rows: Sequence[Vector], signs: Sequence[Signs]) -> None:
+        """Stores each row's embedding and, of passages, the signs of its word pieces."""
+        await self._db.write(vectors.put, kind, keys, rows, signs)
 
     async def waiting_turns(self, limit: int, attempts: int) -> list[tuple[int, Turn]]:
         """The oldest turns that wait to be understood, with their row numbers."""
