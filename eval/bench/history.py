@@ -22,12 +22,12 @@ from eval.bench.talk import SESSION_TURNS, START, USER, Talk
 from hotmem.consolidation.revision import amend, revise
 from hotmem.consolidation.summary import render_summary
 from hotmem.extraction import understand
-from hotmem.models import Encoder, Language
+from hotmem.models import Encoder, Language, read
 from hotmem.models.encoder import Vectors, unit_rows
 from hotmem.store import memories, pending, summaries, turns, users, vectors
 from hotmem.store.driver import Connection, connect
 from hotmem.store.migrations import migrate
-from hotmem.types import EvidenceKind, Role, SessionSummary, SummarySentence, Turn, Understanding, Vector
+from hotmem.types import EvidenceKind, Role, SessionSummary, Signs, SummarySentence, Turn, Understanding, Vector
 
 BATCH: Final = 100
 """Turns of one transaction."""
@@ -51,12 +51,16 @@ class Reading:
     def __init__(self, encoder: Encoder, language: Language) -> None:
         self.encoder = encoder
         self._language = language
-        self._rows: dict[str, Vector] = {}
+        self._read: dict[str, tuple[Vector, Signs]] = {}
         self._said: dict[tuple[str, Role], Understanding] = {}
 
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit rows: the mean of each text's sentences, weighted by their words."""
-        return unit_rows(np.stack([self._mean(text) for text in texts]))
+    def vectors(self, texts: Sequence[str]) -> tuple[Vectors, list[Signs]]:
+        """Unit rows, the mean of each text's sentences weighted by their words, and the signs of all their word pieces."""
+        said = [_SENTENCE.findall(text) or [text] for text in texts]
+        unread = [sentence for sentence in dict.fromkeys(chain.from_iterable(said)) if sentence not in self._read]
+        self._read |= {sentence: (one.row, one.signs) for sentence, one in zip(unread, read(self.encoder, unread), strict=True)}
+        rows = [np.sum([len(sentence.split()) * self._read[sentence][0] for sentence in parts], axis=0) for parts in said]
+        return unit_rows(np.array(rows, dtype=np.float32)), [np.concatenate([self._read[sentence][1] for sentence in parts]) for parts in said]
 
     def understandings(self, turns: Sequence[Turn]) -> list[Understanding]:
         """What the sentences of each turn say, in the places where they stand in it."""
@@ -76,13 +80,6 @@ class Reading:
                 entities=tuple(dict.fromkeys((*found.entities, *read.entities))),
             )
         return found
-
-    def _mean(self, text: str) -> Vector:
-        said = _SENTENCE.findall(text) or [text]
-        for sentence in said:
-            if sentence not in self._rows:
-                self._rows[sentence] = self.encoder.encode([sentence])[0]
-        return np.asarray(np.sum([len(sentence.split()) * self._rows[sentence] for sentence in said], axis=0), dtype=np.float32)
 
 
 @dataclass(slots=True)
@@ -166,8 +163,9 @@ def _write(conn: Connection, batch: Sequence[Turn], reading: Reading, floor: Flo
 def _embed(conn: Connection, reading: Reading, floor: Floor, nearest: Nearest, speaking: Sequence[str], first: int | None) -> None:
     for kind, group in groupby(vectors.waiting(conn, 100 * BATCH), key=lambda row: row[0]):
         of_kind = list(group)
-        keys, rows = [key for _, key, _ in of_kind], reading.encode([text for _, _, text in of_kind])
-        vectors.put(conn, kind, keys, list(rows), [np.empty((0, 0), dtype=np.uint8)] * len(keys))
+        keys = [key for _, key, _ in of_kind]
+        rows, signs = reading.vectors([text for _, _, text in of_kind])
+        vectors.put(conn, kind, keys, list(rows), signs)
         if kind is EvidenceKind.PASSAGE:
             owners = [users.ensure(conn, user_id) for user_id in speaking]
             floor.add(keys, owners, [text for _, _, text in of_kind], rows)

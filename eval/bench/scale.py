@@ -81,8 +81,8 @@ class Scale:
         found: Share of the exact nearest passages (float32, all compared) that the vector search finds.
         fresh_per_s: New turns a second, background work included.
         bytes_a_turn: Of the file.
-        opened_mb: Memory of the process once the store is open, MiB.
-        asked_mb: The most it took during the questions, MiB.
+        opened_mb: The process's own memory once the store is open, MiB, models and all.
+        asked_mb: And after the questions, MiB.
     """
 
     users: int
@@ -244,6 +244,9 @@ async def _fresh(memory: Memory) -> float:
 
 
 def _memory_mb() -> float:
-    """The most memory that the process has had, MiB."""
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most / (1024 if sys.platform != "darwin" else 1024**2)
+    """The process's own memory, MiB: without the pages of the file, which the system shares and takes back, where it tells them apart."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        sizes = dict(line.split(":", 1) for line in status.read_text().splitlines())
+        return int(sizes["RssAnon"].split()[0]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform != "darwin" else 1024**2)
