@@ -13,8 +13,10 @@ from rich.console import Console
 from eval import train
 from eval.bench import latency, scale
 from eval.datasets import LOADERS, Dataset
+from eval.datasets.selection import selected
 from eval.peers.command import peers
 from eval.report import figures, show
+from eval.retrieval import SHIPPED, retrieved
 from eval.rows import write
 from eval.run import run
 from hotmem.errors import HotMemError
@@ -75,11 +77,8 @@ def fit(
     with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
         folder = cache or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        for name, _, path in (entry.partition("=") for entry in data):
-            if name not in tuple(Dataset) or not path:
-                raise typer.BadParameter(f"use DATASET=PATH with one of {', '.join(Dataset)}", param_hint="DATA")
-            taken = islice(LOADERS[Dataset(name)](Path(path)), 0, None, step if name == Dataset.LONGMEMEVAL else 1)
-            samples[name] = train.collect(list(taken), jobs, folder, console, name)
+        for name, conversations in selected(data, step).items():
+            samples[name] = train.samples(retrieved(conversations, [SHIPPED], jobs, folder, console, name))
     model = train.fitted(samples)
     for name, part in samples.items():
         held = train.quality(model, part)

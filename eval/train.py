@@ -4,35 +4,25 @@ Every second conversation of each dataset is fitted on; the others tell how well
 are. Each dataset counts the same, whatever its size. The coefficients are written as readable JSON.
 """
 
-import asyncio
 import json
-import multiprocessing
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.progress import track
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from eval.datasets import Conversation, Question
 from eval.evidence import holds
-from eval.run import SESSION, Models, Task, ingested, models
-from hotmem import Memory
+from eval.retrieval import SHIPPED, Asked, Choice
 from hotmem.context.features import FEATURES, features
 from hotmem.context.relevance import Logistic, RelevanceModel
-from hotmem.reader import Request
-from hotmem.recall import retrieve
-from hotmem.stopwatch import Stopwatch
-from hotmem.types import Evidence, EvidenceKind, Turn
+from hotmem.recall import Retrieved
+from hotmem.types import Evidence, EvidenceKind, Item, Turn
 
 STRENGTH: Final = 1.0
 PENALTY: Final = 1e-3
@@ -85,38 +75,24 @@ class Quality:
     calibration_error: float
 
 
-def collect(conversations: Sequence[Conversation], jobs: int, folder: Path, console: Console, name: str) -> list[Sample]:
-    """The samples of a dataset, one a question."""
-    tasks = [Task(number, conversation, 0, folder / "shelf.db") for number, conversation in enumerate(conversations)]
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        return [sample for samples in track(pool.map(sampled, tasks), name, len(tasks), console=console) for sample in samples]
+def samples(asked: Sequence[Asked], choice: Choice = SHIPPED) -> list[Sample]:
+    """The samples of a dataset, one a question, as one choice of layers found its candidates."""
+    return [_sample(one, one.found[choice]) for one in asked]
 
 
-def sampled(task: Task) -> list[Sample]:
-    """The samples of one conversation; the body of a process."""
-    return asyncio.run(_sampled(task, models(task.shelf)))
-
-
-async def _sampled(task: Task, loaded: Models) -> list[Sample]:
-    turns = {turn.id: turn for turn in task.conversation.turns}
-    async with ingested(task.conversation, loaded) as memory:
-        return [await _sample(memory, task, question, turns) for question in task.conversation.questions]
-
-
-async def _sample(memory: Memory, task: Task, question: Question, turns: Mapping[str, Turn]) -> Sample:
-    request = Request(question.text, task.conversation.user, SESSION, question.asked_at, 0)
-    found = await retrieve(memory.reader, request, Stopwatch())
+def _sample(asked: Asked, found: Retrieved) -> Sample:
+    turns = {turn.id: turn for turn in asked.conversation.turns}
     evidence = [candidate.evidence for candidate in found.candidates]
-    labels = np.array([_helps(one, question.evidence, turns) for one in evidence], dtype=np.bool_)
-    return Sample(task.number % 2 == 1, features(found.query, found.candidates), tuple(one.kind for one in evidence), labels)
+    labels = np.array([helps(one, asked.question.evidence, turns) for one in evidence], dtype=np.bool_)
+    return Sample(asked.held_out, features(found.query, found.candidates), tuple(one.kind for one in evidence), labels)
 
 
-def _helps(evidence: Evidence, wanted: Sequence[str], turns: Mapping[str, Turn]) -> bool:
+def helps(shown: Evidence | Item, wanted: Sequence[str], turns: Mapping[str, Turn]) -> bool:
     """Whether a passage holds the words of a wanted turn, a fact was read from one, or a summary is of a session with one."""
-    if evidence.kind is EvidenceKind.SUMMARY:
-        return any(turns[turn].session_id == evidence.session_id for turn in wanted)
-    told = evidence.kind is EvidenceKind.MEMORY
-    return any(turn in evidence.turn_ids and (told or holds(evidence.text, turns[turn].text)) for turn in wanted)
+    if shown.kind is EvidenceKind.SUMMARY:
+        return any(turns[turn].session_id == shown.session_id for turn in wanted)
+    told = shown.kind is EvidenceKind.MEMORY
+    return any(turn in shown.turn_ids and (told or holds(shown.text, turns[turn].text)) for turn in wanted)
 
 
 def fitted(datasets: Mapping[str, Sequence[Sample]]) -> RelevanceModel:

@@ -1,0 +1,128 @@
+"""What training and the studies share: each conversation ingested once, and everything that was retrieved for each of its questions.
+
+What was retrieved is kept before it is weighed, so that any number of models can rank and pack it without asking the memory again.
+"""
+
+import asyncio
+import multiprocessing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Final, TypeVar
+
+from rich.console import Console
+from rich.progress import track
+
+from eval.datasets import Conversation, Question
+from eval.run import SESSION, Models, Task, ingested, models
+from hotmem.context.fusion import Candidate
+from hotmem.reader import Reader, Request
+from hotmem.recall import Retrieved, retrieve
+from hotmem.stopwatch import Stopwatch
+from hotmem.types import Evidence, EvidenceKind, Layer
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which layers there are, and whether the analysis chooses among them; otherwise all are asked."""
+
+    layers: tuple[Layer, ...] = tuple(Layer)
+    by_analysis: bool = True
+
+    def of(self, reader: Reader) -> Reader:
+        """The reader, bound to this choice."""
+        layers = [search for search in reader.layers if search.layer in self.layers]
+        return replace(reader, layers=layers, options=replace(reader.options, choose_layers=self.by_analysis))
+
+
+SHIPPED: Final = Choice()
+"""How a memory is opened if nothing is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question and what was retrieved for it.
+
+    Attributes:
+        conversation: Its conversation.
+        question: The question.
+        held_out: Whether the conversation is kept from fitting: every second one is.
+        found: What was retrieved under each choice of layers, before it is weighed.
+    """
+
+    conversation: Conversation
+    question: Question
+    held_out: bool
+    found: Mapping[Choice, Retrieved]
+
+
+def retrieved(
+    conversations: Sequence[Conversation], choices: Sequence[Choice], jobs: int, folder: Path, console: Console, name: str, *, fitted_too: bool = True
+) -> list[Asked]:
+    """What is retrieved for every question of a dataset, in its order.
+
+    Args:
+        conversations: The dataset's.
+        choices: Layers to ask, one after the other.
+        jobs: Processes the conversations are spread over.
+        folder: Where the run's cache lies.
+        console: Where the progress goes.
+        name: The dataset's name, beside the progress.
+        fitted_too: Whether conversations that are fitted on are asked too.
+    """
+    tasks = numbered(conversations, folder, fitted_too=fitted_too)
+    answers = spread(partial(_retrieved, tuple(choices)), tasks, jobs, console, name)
+    return [
+        Asked(task.conversation, question, held_out(task.number), found)
+        for task, answer in zip(tasks, answers, strict=True)
+        for question, found in zip(task.conversation.questions, answer, strict=True)
+    ]
+
+
+def held_out(number: int) -> bool:
+    """Whether the conversation at this place of its dataset is kept from fitting."""
+    return number % 2 == 1
+
+
+def numbered(conversations: Sequence[Conversation], folder: Path, *, fitted_too: bool) -> list[Task]:
+    """The conversations as tasks of processes: all of them, or those held out."""
+    return [Task(number, one, 0, folder / "shelf.db") for number, one in enumerate(conversations) if fitted_too or held_out(number)]
+
+
+def spread(work: Callable[[Task], Found], tasks: Sequence[Task], jobs: int, console: Console, name: str) -> Iterator[Found]:
+    """The result of each task, in order, worked out in processes."""
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield from track(pool.map(work, tasks), name, len(tasks), console=console)
+
+
+def request(conversation: Conversation, question: Question, budget: int = 0) -> Request:
+    """The question as it is put to the memory."""
+    return Request(question.text, conversation.user, SESSION, question.asked_at, budget)
+
+
+def _retrieved(choices: tuple[Choice, ...], task: Task) -> list[dict[Choice, Retrieved]]:
+    """What is retrieved for each question of a conversation; the body of a process."""
+    return asyncio.run(_ingested_and_asked(task, choices, models(task.shelf)))
+
+
+async def _ingested_and_asked(task: Task, choices: tuple[Choice, ...], loaded: Models) -> list[dict[Choice, Retrieved]]:
+    known: dict[tuple[EvidenceKind, int, bool], Evidence] = {}
+    async with ingested(task.conversation, loaded) as memory:
+        return [
+            {
+                choice: _shared(await retrieve(choice.of(memory.reader), request(task.conversation, question), Stopwatch()), known)
+                for choice in choices
+            }
+            for question in task.conversation.questions
+        ]
+
+
+def _shared(found: Retrieved, known: dict[tuple[EvidenceKind, int, bool], Evidence]) -> Retrieved:
+    """The same, with each statement held once for all questions of its conversation."""
+    evidence = (one.evidence for one in found.candidates)
+    same = [known.setdefault((one.kind, one.key, one.after_question), one) for one in evidence]
+    return replace(found, candidates=[Candidate(one, candidate.scores) for one, candidate in zip(same, found.candidates, strict=True)])
