@@ -21,7 +21,6 @@ def everything(conn: Connection, user: UserKey) -> Forgotten:
     _remove_memories(conn, [row[0] for row in conn.execute("SELECT id FROM memories WHERE user = ?", (user,))])
     for table in ("sessions", "users"):
         conn.execute(f"DELETE FROM {table} WHERE {'user' if table == 'sessions' else 'id'} = ?", (user,))
-    conn.execute("DELETE FROM revisions WHERE user = ?", (user,))
     _rewrite_indexes(conn)
     return removed
 

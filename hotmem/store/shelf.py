@@ -27,3 +27,9 @@ class Shelf:
             while total > BYTES and len(self._indexes) > 1:
                 total -= self._indexes.popitem(last=False)[1].nbytes
             return index
+
+    def drop(self, user: UserKey) -> None:
+        """Drops all indexes of a user."""
+        with self._lock:
+            for kind in EvidenceKind:
+                self._indexes.pop((kind, user), None)

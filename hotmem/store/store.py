@@ -247,6 +247,7 @@ class Store:
             InvalidInput: If nothing was named.
         """
         if everything:
+            self._shelf.drop(user)
             return await self._db.write(forget.everything, user)
         if memory_id is not None:
             return await self._db.write(forget.memory, user, memory_id)

@@ -35,4 +35,4 @@ def token(user: UserKey, term: str) -> str:
 @lru_cache(maxsize=65_536)
 def _stem(word: str) -> str:
     with _one_at_a_time:
-        return str(_stemmer.stemWord(word))
+        return str(_stemmer.stemWord(word)) or word

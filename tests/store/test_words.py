@@ -2,7 +2,10 @@
 
 import re
 from datetime import UTC, datetime
+from math import log
 
+import numpy as np
+import pytest
 import Stemmer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -66,3 +69,54 @@ def test_rarer_words_score_higher(conn: Connection) -> None:
     assert user is not None
     best = words.search(conn, Index(EvidenceKind.PASSAGE, user), ["dog", "cello"], 10)[0]
     assert text_of(conn, best[0]) == "cello four"
+
+
+def test_the_score_is_that_of_the_formula(conn: Connection) -> None:
+    for text in ("dog", "dog cello porto ferry", "walnut walnut", "ferry late again today"):
+        turns.add(conn, said(text), NOW)
+    user = users.find(conn, "ana")
+    assert user is not None
+    (best, score), (other, less) = words.search(conn, Index(EvidenceKind.PASSAGE, user), ["dogs"], 10)
+    assert (text_of(conn, best), text_of(conn, other)) == ("dog", "dog cello porto ferry")
+    rarity = log((4 - 2 + 0.5) / (2 + 0.5))
+    assert rarity == 0, "half of the rows hold it"
+    assert score == pytest.approx(words.LEAST_WEIGHT * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 1 / 2.75)))
+    assert less == pytest.approx(words.LEAST_WEIGHT * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 4 / 2.75)))
+
+
+def test_a_phrase_wants_all_its_words(conn: Connection) -> None:
+    for text in ("the old mill", "the old ferry", "a mill of old", "the mill"):
+        turns.add(conn, said(text), NOW)
+    user = users.find(conn, "ana")
+    assert user is not None
+    found = words.search(conn, Index(EvidenceKind.PASSAGE, user), ["old mill", "old, mill", "!?"], 10)
+    assert {text_of(conn, key) for key, _ in found} == {"the old mill", "a mill of old"}
+
+
+def test_a_session_is_found_by_all_that_was_said_in_it(conn: Connection) -> None:
+    lines = (
+        ("garden", "The dog barks."),
+        ("garden", "A dog sleeps."),
+        ("garden", "It rains."),
+        ("ferry", "The dog is late."),
+        ("mill", "Rain, rain."),
+    )
+    for session, text in lines:
+        turns.add(conn, said(text, session=session), NOW)
+    user = users.find(conn, "ana")
+    assert user is not None
+    names = dict(conn.execute("SELECT id, name FROM sessions").fetchall())
+    found = [(names[key], score) for key, score in words.sessions(conn, Index(EvidenceKind.PASSAGE, user), ["rain", "barking"], 10)]
+    assert [name for name, _ in found] == ["garden", "mill"]
+    usual = (3 + 3 + 2 + 3 + 2) / 3
+    rain, barks = log((3 - 2 + 0.5) / 2.5), log((3 - 1 + 0.5) / 1.5)
+    assert rain < 0 < barks, "most sessions hold rain"
+    share = 2.2 / (1 + 1.2 * (0.25 + 0.75 * 8 / usual))
+    assert found[0][1] == pytest.approx(barks * share + words.LEAST_WEIGHT * share)
+
+
+@given(keys=st.lists(st.integers(1, 1000), unique=True).map(sorted), limit=st.integers(1, 20), data=st.data())
+def test_the_best_are_those_of_a_whole_sort(keys: list[int], limit: int, data: st.DataObject) -> None:
+    scores = data.draw(st.lists(st.integers(0, 5), min_size=len(keys), max_size=len(keys)))
+    wanted = sorted(((key, score) for key, score in zip(keys, scores, strict=True) if score), key=lambda pair: (-pair[1], pair[0]))
+    assert words.best(np.array(keys, dtype=np.int64), np.array(scores, dtype=np.float32), limit) == wanted[:limit]
