@@ -45,6 +45,19 @@ def said(
     return turn if name is None else Turn(user, session, role, text, turn.spoken_at, speaker, name)
 
 
+def stands_in(quote: str, words: str) -> bool:
+    """Whether what stands between the quote's ellipses stands in the words too, literally and in order; spaces are alike."""
+    place = 0
+    left = " ".join(words.split())
+    for part in quote.split("…"):
+        part = " ".join(part.split())
+        place = left.find(part, place)
+        if place < 0:
+            return False
+        place += len(part)
+    return True
+
+
 def life(user: str = "ana", turns: int = 150, per_session: int = 15) -> Iterator[Turn]:
     """Many sessions, a week apart: what Ana tells of her friends, what the bot replies, hostile lines and one long turn."""
     people, places, deeds, replies, hostile = map(cycle, (_PEOPLE, _PLACES, _DEEDS, _REPLIES, HOSTILE))
