@@ -9,6 +9,9 @@ from hotmem.models.encoder import Vectors, unit_rows
 
 DIMENSION = 64
 
+NO_SIGNS = np.empty((0, DIMENSION // 8), dtype=np.uint8)
+"""Of a text whose word pieces nobody told."""
+
 
 class LetterEncoder:
     """Counts the pairs of letters of a text."""

@@ -136,5 +136,5 @@ async def test_another_encoder_embeds_everything_anew(database: Path, encoder: C
         assert sizes == {encoder.dimension}
     stored = np.frombuffer(conn.execute("SELECT vector FROM passages").fetchone()[0], dtype=np.int8).astype(np.float32)
     conn.close()
-    wanted = encoder.encode(["My dog is called Potola."])[0]
+    wanted = encoder.encode(["Ana: My dog is called Potola."])[0]
     assert float(stored @ wanted) / float(np.linalg.norm(stored)) > 0.99

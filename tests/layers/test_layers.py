@@ -13,7 +13,7 @@ from hotmem.layers.facts import Facts
 from hotmem.layers.semantic import Semantic
 from hotmem.layers.sessions import Sessions, blended
 from hotmem.layers.verbatim import Verbatim, phrases
-from hotmem.models import Language
+from hotmem.models import Language, read
 from hotmem.store.store import Store
 from hotmem.types import Analysis, Complexity, EvidenceKind, Hit, Intent, Layer, Query, UserKey
 from tests.conversation import START, said
@@ -36,7 +36,8 @@ TOLD = {
 def query(text: str, user: UserKey, *terms: str, entities: tuple[str, ...] = ()) -> Query:
     """A question that asks all layers."""
     analysis = Analysis(Intent.FACT, Complexity.HIGH, terms, entities, None, (), (), True, True, tuple(Layer))
-    return Query(text, user, None, START, analysis, ("Ana",), LetterEncoder().encode([text])[0])
+    reading = read(LetterEncoder(), [text])[0]
+    return Query(text, user, None, START, analysis, ("Ana",), reading.row, reading.states)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,7 +21,7 @@ from hotmem.store.store import Store
 from hotmem.store.vectors import to_bytes
 from hotmem.types import EvidenceKind, Role, SessionSummary, SummarySentence
 from tests.conversation import START, said
-from tests.letters import LetterEncoder
+from tests.letters import DIMENSION, NO_SIGNS, LetterEncoder
 
 SECRET = "Xylomander"
 STEM = b"xyloman"
@@ -125,7 +126,7 @@ async def test_the_bytes_are_there_before(database: Path, language: Language) ->
     assert (await asyncio.to_thread(whole, database)).count(STEM) > 10
 
 
-async def test_no_vector_is_left_either(database: Path) -> None:
+async def test_no_vector_and_no_sign_of_a_word_piece_is_left_either(database: Path) -> None:
     store = Store.open(database)
     encoder = LetterEncoder()
     await store.adopt_encoder(encoder.name, encoder.dimension)
@@ -134,14 +135,15 @@ async def test_no_vector_is_left_either(database: Path) -> None:
         await store.add_turn(said(text, session=str(number)), START)
     waiting = await store.waiting_for_vectors(10)
     rows = encoder.encode([text for _, _, text in waiting])
-    await store.put_vectors(EvidenceKind.PASSAGE, [key for _, key, _ in waiting], rows)
+    signs = [np.packbits(np.random.default_rng(number).normal(size=(9, DIMENSION)) > 0, axis=1) for number in range(2)]
+    await store.put_vectors(EvidenceKind.PASSAGE, [key for _, key, _ in waiting], list(rows), signs)
     user = await store.user("ana")
     assert user is not None
     await store.forget(user, session_id="0")
     await store.close()
     content = await asyncio.to_thread(database.read_bytes)
-    assert to_bytes(rows[1]) in content and to_bits(rows[1]) in content
-    assert to_bytes(rows[0]) not in content and to_bits(rows[0]) not in content
+    assert to_bytes(rows[1]) in content and to_bits(rows[1]) in content and signs[1].tobytes() in content
+    assert to_bytes(rows[0]) not in content and to_bits(rows[0]) not in content and signs[0].tobytes() not in content
 
 
 async def test_other_users_names_and_sessions_stay(database: Path, language: Language) -> None:
@@ -230,7 +232,7 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(database: Path, langu
     ((key, turn),) = await store.waiting_turns(5, 3)
     understanding = understand(language.parse([turn.text])[0], turn.speaker, Role(turn.role), turn.spoken_at)
     assert understanding.statements
-    await store.put_vectors(kind, [passage], encoder.encode([text]))
+    await store.put_vectors(kind, [passage], encoder.encode([text]), [NO_SIGNS])
     await store.end_session(user, "secret")
     session = await store.session_due(START, 0)
     assert session is not None
@@ -239,7 +241,7 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(database: Path, langu
 
     await store.forget(user, everything=True)
     await store.add_turn(said("I live in Utrecht.", user="ben"), START)
-    await store.put_vectors(kind, [passage], encoder.encode([text]))
+    await store.put_vectors(kind, [passage], encoder.encode([text]), [NO_SIGNS])
     await store.learn({key: understanding}, revise, amend)
     await store.put_summary(session, seen, summary, turn.text)
 
@@ -247,7 +249,7 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(database: Path, langu
     assert ben is not None
     assert await store.memories(ben, past=True) == []
     assert await store.summary(ben, "monday") is None
-    assert [text for _, _, text in await store.waiting_for_vectors(5)] == ["I live in Utrecht."]
+    assert [text for _, _, text in await store.waiting_for_vectors(5)] == ["Ana: I live in Utrecht."]
     assert [turn.text for _, turn in await store.waiting_turns(5, 3)] == ["I live in Utrecht."]
     await store.close()
     assert STEM not in await asyncio.to_thread(whole, database)
@@ -263,7 +265,7 @@ async def test_a_summary_of_other_turns_than_the_sessions_is_dropped(database: P
     assert user is not None
     await store.end_session(user, "monday")
     waiting = await store.waiting_for_vectors(5)
-    await store.put_vectors(EvidenceKind.PASSAGE, [key for _, key, _ in waiting], encoder.encode([text for _, _, text in waiting]))
+    await store.put_vectors(EvidenceKind.PASSAGE, [key for _, key, _ in waiting], encoder.encode([text for _, _, text in waiting]), [NO_SIGNS] * 2)
     session = await store.session_due(START, 0)
     assert session is not None
     seen, _ = await store.session_turns(session)
