@@ -25,9 +25,9 @@ NOW = START + timedelta(days=30)
 
 
 def query(text: str = "Where is the dog?", intent: Intent = Intent.FACT, at: datetime = NOW, session: str | None = None) -> Query:
-    """A question without a vector's direction of its own."""
+    """A question without a vector's direction of its own and without word pieces."""
     analysis = Analysis(intent, Complexity.LOW, ("dog",), (), None, (), (), False, True, tuple(Layer))
-    return Query(text, UserKey(1), session, at, analysis, (), np.eye(1, 16, dtype=np.float32)[0])
+    return Query(text, UserKey(1), session, at, analysis, (), np.eye(1, 16, dtype=np.float32)[0], np.empty((0, 16), dtype=np.float32))
 
 
 def evidence(
