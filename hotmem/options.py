@@ -77,12 +77,14 @@ class ModelOptions:
         cache_dir: Folder of prepared models; None is the user's cache folder.
         encoding: tiktoken encoding the budget is counted in.
         embeddings_cached: Embeddings kept in memory.
+        relevance: File of coefficients by `python -m eval train`; None is the one that ships with this package.
     """
 
     encoder: str = "default"
     cache_dir: Path | None = None
     encoding: str = "o200k_base"
     embeddings_cached: int = 4096
+    relevance: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from typing import Final
 
 from hotmem.context.features import features
 from hotmem.context.fusion import Candidate
-from hotmem.context.judgement import distinct, judge, something_known
+from hotmem.context.judgement import distinct, judge
+from hotmem.context.knowing import Known
 from hotmem.context.packing import Packed, pack
 from hotmem.context.render import nothing_known
 from hotmem.errors import DeadlineExceeded
@@ -66,11 +67,11 @@ def compose(reader: Reader, request: Request, found: Retrieved) -> tuple[Packed,
     """The block's content, how many candidates said the same as a better one, and the outcome in a sentence."""
     if not found.query.analysis.needs_memory:
         return Packed(), 0, "the utterance needs no memory"
-    judged = judge(found.query, found.candidates, features(found.query, found.candidates), reader.model, found.profile.weights)
+    judged, known = judge(found.query, found.candidates, features(found.query, found.candidates), reader.model, found.profile.weights)
     statements, merged = distinct(judged)
     packed = Packed()
-    if something_known(statements):
-        packed = pack(found.query, statements, request.max_tokens, reader.tokens.count, reader.options)
+    if known is not Known.NOTHING:
+        packed = pack(found.query, statements, known, request.max_tokens, reader.tokens.count, reader.options)
     if packed.items:
         return packed, merged, f"{len(packed.items)} of {len(found.candidates)} candidates were worth their tokens"
     text = nothing_known(found.query.topics)

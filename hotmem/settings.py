@@ -34,6 +34,7 @@ class Settings(BaseSettings):
     session_idle_s: float = Field(default=DEFAULTS.background.idle_s, ge=0, description="Seconds of silence after which a session is summarised.")
     encoder: str = Field(default=DEFAULTS.models.encoder, description="'default', or a sentence-transformers model by name or folder.")
     cache_dir: Path | None = Field(default=None, description="Folder of prepared models; empty: the user's cache folder.")
+    relevance_model: Path | None = Field(default=None, description="Coefficients of relevance by `python -m eval train`; empty: the shipped ones.")
 
     def options(self) -> Options:
         """The same as options of the package."""
@@ -48,5 +49,5 @@ class Settings(BaseSettings):
             ),
             learning=LearningOptions(adaptive=self.adaptive_learning, analytics=self.usage_analytics),
             background=BackgroundOptions(idle_s=self.session_idle_s),
-            models=ModelOptions(encoder=self.encoder, cache_dir=self.cache_dir),
+            models=ModelOptions(encoder=self.encoder, cache_dir=self.cache_dir, relevance=self.relevance_model),
         )

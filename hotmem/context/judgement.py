@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hotmem.context.confidence import confidence, replaced
 from hotmem.context.features import FEATURES, stems
 from hotmem.context.fusion import Candidate
+from hotmem.context.knowing import Known, signs_of_knowing
 from hotmem.context.relevance import RelevanceModel
 from hotmem.types import Evidence, EvidenceKind, Layer, Query, Weights
 
@@ -26,8 +27,8 @@ NEAR_DUPLICATE: Final = 0.95
 COVERED: Final = 0.8
 """Share of a passage's words that a fact read from it must hold to stand in its place."""
 
-KNOWN_FROM: Final = 0.03
-"""Least relevance of the best statement for anything to be known at all; below it lies the best of 1 % of LoCoMo's answerable questions."""
+FACT_FROM: Final = 0.08
+"""Least relevance of a fact. Most repeat a passage that is there anyway: five of any relevance cost 1 to 3 points of evidence, these half a point."""
 
 WEIGHED: Final = 120
 """Most relevant candidates that are looked at closely; a block of 4,000 tokens holds about as many."""
@@ -61,8 +62,10 @@ class Judged:
         return standing * self.relevance * (RELEVANCE_SHARE + (1 - RELEVANCE_SHARE) * self.confidence)
 
 
-def judge(query: Query, candidates: Sequence[Candidate], features: NDArray[np.float32], model: RelevanceModel, weights: Weights) -> list[Judged]:
-    """The `WEIGHED` most relevant candidates with their relevance and confidence, best first.
+def judge(
+    query: Query, candidates: Sequence[Candidate], features: NDArray[np.float32], model: RelevanceModel, weights: Weights
+) -> tuple[list[Judged], Known]:
+    """The `WEIGHED` most relevant candidates with their relevance and confidence, best first, and how far they answer.
 
     Args:
         query: The analysed utterance.
@@ -71,6 +74,8 @@ def judge(query: Query, candidates: Sequence[Candidate], features: NDArray[np.fl
         model: The relevance model.
         weights: The user's layer weights.
     """
+    if not candidates:
+        return [], Known.NOTHING
     kinds = [candidate.evidence.kind for candidate in candidates]
     relevances = inherited(candidates, model.probabilities(features, kinds, weights))
     best = np.argsort(-relevances, kind="stable")[:WEIGHED]
@@ -85,7 +90,10 @@ def judge(query: Query, candidates: Sequence[Candidate], features: NDArray[np.fl
         )
         for row, added in zip(best, contributions, strict=True)
     ]
-    return sorted(judged, key=lambda one: -one.rank)
+    known = Known.of(model.known(signs_of_knowing(features, kinds, relevances)))
+    if known is Known.NOTHING and any(candidate.evidence.vector is None for candidate in candidates):
+        known = Known.DOUBTFUL  # what was said a moment ago is not embedded yet, and words alone cannot tell
+    return sorted(judged, key=lambda one: -one.rank), known
 
 
 def inherited(candidates: Sequence[Candidate], relevances: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -123,11 +131,6 @@ def distinct(judged: Sequence[Judged]) -> tuple[list[Judged], int]:
     return list(kept.values()), len(judged) - len(kept)
 
 
-def something_known(judged: Sequence[Judged]) -> bool:
-    """Whether the best statement is relevant enough to speak of knowing."""
-    return max((one.relevance for one in judged), default=0.0) >= KNOWN_FROM
-
-
 def _near_duplicates(judged: Sequence[Judged]) -> list[list[int]]:
     """For each statement the better ones of its kind with nearly its vector or with its very words, best first."""
     found: list[list[int]] = [[] for _ in judged]
@@ -162,8 +165,8 @@ def _covers(fact: str, passage: str) -> bool:
 
 
 def _merged(better: Judged, other: Judged) -> Judged:
-    """One of the two, with the layers of both: a fact before its passage, else the better."""
-    stays = other if other.evidence.kind is EvidenceKind.MEMORY and better.evidence.kind is EvidenceKind.PASSAGE else better
+    """One of the two, with the layers of both."""
+    stays = max(better, other, key=_preference)
     return Judged(
         stays.evidence,
         max(better.relevance, other.relevance),
@@ -171,6 +174,13 @@ def _merged(better: Judged, other: Judged) -> Judged:
         tuple(dict.fromkeys((*stays.layers, *better.layers, *other.layers))),
         stays.replaced,
     )
+
+
+def _preference(one: Judged) -> int:
+    """A fact stands before the passage it was read from if it is relevant enough to be shown, and behind it otherwise."""
+    if one.evidence.kind is not EvidenceKind.MEMORY:
+        return 1
+    return 2 if one.relevance >= FACT_FROM else 0
 
 
 def _layers(candidate: Candidate, added: NDArray[np.float32]) -> tuple[Layer, ...]:

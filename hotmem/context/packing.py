@@ -8,20 +8,18 @@ from typing import Final
 
 from hotmem.context.confidence import mark
 from hotmem.context.features import stems
-from hotmem.context.judgement import Judged
+from hotmem.context.judgement import FACT_FROM, Judged
+from hotmem.context.knowing import Known
 from hotmem.context.render import arranged, frame, line, render, shown, titles
 from hotmem.context.trimming import trimmed
 from hotmem.options import RecallOptions
-from hotmem.types import EvidenceKind, Intent, Item, Layer, Query
+from hotmem.types import EvidenceKind, Intent, Item, Layer, Mark, Query
 
 LENGTH_POWER: Final = 0.35
 """How strongly length counts: worth = rank / characters ** power; 0 ignores it, 1 is worth per character. Measured in `eval/RESULTS.md`."""
 
 PASSAGES_PER_TURN: Final = 2
 """Passages of one long turn at most."""
-
-FACT_FROM: Final = 0.08
-"""Least relevance of a fact. Most repeat a passage that is there anyway: five of any relevance cost 1 to 3 points of evidence, these half a point."""
 
 MOST_SUMMARIES: Final = 2
 SUMMARY_INTENTS: Final = frozenset({Intent.SUMMARY, Intent.PATTERN})
@@ -40,12 +38,13 @@ class Packed:
     tokens: int = 0
 
 
-def pack(query: Query, judged: Sequence[Judged], budget: int, count: Callable[[str], int], options: RecallOptions) -> Packed:
+def pack(query: Query, judged: Sequence[Judged], known: Known, budget: int, count: Callable[[str], int], options: RecallOptions) -> Packed:
     """Fills the budget with what is worth most.
 
     Args:
         query: The analysed utterance.
-        judged: Distinct statements.
+        judged: Distinct statements, best first.
+        known: How far they answer.
         budget: Tokens that the whole block may have.
         count: Counts the tokens of a text.
         options: Limits and marks.
@@ -62,7 +61,7 @@ def pack(query: Query, judged: Sequence[Judged], budget: int, count: Callable[[s
     for one in sorted((one for one in judged if _relevant(one, options)), key=_worth, reverse=True):
         if not limit.allows(one):
             continue
-        item = _item(one, asked)
+        item = _item(one, _mark(one, known, foremost=one is judged[0]), asked)
         new = [title for title in titles(item) if title not in opened]
         cost = count("\n".join((*new, line(item, symbols=options.symbols), "")))
         if spent + cost > budget:
@@ -89,7 +88,15 @@ def _worth(one: Judged) -> float:
     return one.rank / math.pow(len(one.evidence.text) + 20, LENGTH_POWER)
 
 
-def _item(one: Judged, asked: frozenset[str]) -> Item:
+def _mark(one: Judged, known: Known, *, foremost: bool) -> Mark:
+    """The statement's mark: low where it is doubtful that anything is known, and at least medium for the best where it is not."""
+    own = mark(one.relevance, one.confidence)
+    if known is not Known.SOMETHING:
+        return Mark.LOW
+    return Mark.MEDIUM if foremost and own is Mark.LOW else own
+
+
+def _item(one: Judged, mark: Mark, asked: frozenset[str]) -> Item:
     found = one.evidence
     text = trimmed(found.text, asked) if found.kind is EvidenceKind.PASSAGE else found.text
     return Item(
@@ -99,7 +106,7 @@ def _item(one: Judged, asked: frozenset[str]) -> Item:
         layers=one.layers,
         relevance=one.relevance,
         confidence=one.confidence,
-        mark=mark(one.relevance, one.confidence),
+        mark=mark,
         turn_ids=found.turn_ids,
         memory_id=found.memory_id,
         session_id=found.session_id,

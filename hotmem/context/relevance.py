@@ -6,28 +6,37 @@
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Final, Self
 
 import numpy as np
+import structlog
 from numpy.typing import NDArray
 
 from hotmem.context.features import FEATURES
+from hotmem.context.knowing import SIGNS_OF_KNOWING
 from hotmem.types import START_WEIGHTS, EvidenceKind, Weights
 
-COEFFICIENTS: Final = "relevance.json"
+log = structlog.get_logger(__name__)
+
+COEFFICIENTS: Final = files("hotmem.context").joinpath("relevance.json")
+"""What ships with this package."""
+
+VERSION: Final = 2
+"""Of the features' meaning; coefficients of another version would be nonsense."""
 
 
 @dataclass(frozen=True, slots=True)
 class Logistic:
-    """A fitted model of one kind of evidence.
+    """A fitted model.
 
     Attributes:
         intercept: The logit of a candidate whose features are all 0.
-        coefficients: float32 (len(FEATURES),), in the order of `FEATURES`.
+        coefficients: float32, in the order of its features.
     """
 
     intercept: float
@@ -36,15 +45,27 @@ class Logistic:
 
 @dataclass(frozen=True, slots=True)
 class RelevanceModel:
-    """The fitted models by kind."""
+    """The fitted models.
+
+    Attributes:
+        kinds: Of each kind of evidence.
+        knowing: Of whether anything is known, over `SIGNS_OF_KNOWING`.
+    """
 
     kinds: Mapping[EvidenceKind, Logistic]
+    knowing: Logistic
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Reads the stored form; a feature it does not name counts 0."""
+        """Reads the stored form; a feature it does not name counts 0.
+
+        Raises:
+            ValueError: If it is not the stored form, or of another version.
+        """
         data = json.loads(text)
-        return cls({kind: _read(data[kind]) for kind in EvidenceKind})
+        if not isinstance(data, dict) or data.get("version") != VERSION:
+            raise ValueError(f"not coefficients of version {VERSION}")
+        return cls({kind: _read(data[kind], FEATURES) for kind in EvidenceKind}, _read(data["knowing"], SIGNS_OF_KNOWING))
 
     def contributions(self, features: NDArray[np.float32], kinds: Sequence[EvidenceKind], weights: Weights = START_WEIGHTS) -> NDArray[np.float32]:
         """What each feature of each row adds to its logit, float32 (n, len(FEATURES)).
@@ -60,12 +81,40 @@ class RelevanceModel:
         logits = intercepts + self.contributions(features, kinds, weights).sum(axis=1)
         return np.asarray(0.5 * (1 + np.tanh(logits / 2)), dtype=np.float32)
 
+    def known(self, signs: NDArray[np.float32]) -> float:
+        """Probability that anything is known, 0 to 1, where half of the questions can be answered; `signs` is float32 (len(SIGNS_OF_KNOWING),)."""
+        return float(0.5 * (1 + np.tanh((self.knowing.intercept + signs @ self.knowing.coefficients) / 2)))
 
-def _read(data: Mapping[str, float]) -> Logistic:
-    return Logistic(data["intercept"], np.array([data.get(name, 0.0) for name in FEATURES], dtype=np.float32))
+
+def _read(data: Mapping[str, float], names: Iterable[str]) -> Logistic:
+    fit = Logistic(float(data["intercept"]), np.array([data.get(name, 0.0) for name in names], dtype=np.float32))
+    if not (np.isfinite(fit.intercept) and np.isfinite(fit.coefficients).all()):
+        raise ValueError("a coefficient is no number")
+    return fit
+
+
+HAND_MADE: Final = RelevanceModel(
+    {
+        EvidenceKind.PASSAGE: _read(
+            {"intercept": -8.0, "words": 2.0, "match": 4.0, "cosine": 3.0, "session_overlap": 1.0, "speaker_fits": 0.5}, FEATURES
+        ),
+        EvidenceKind.MEMORY: _read({"intercept": -5.0, "fact": 8.0, "cosine": 2.0, "overlap": 1.0}, FEATURES),
+        EvidenceKind.SUMMARY: _read({"intercept": -4.0, "session_words": 4.0}, FEATURES),
+    },
+    _read({"intercept": -3.0, "match": 4.0, "cosine": 4.0, "overlap": 1.0}, SIGNS_OF_KNOWING),
+)
+"""A blend of words, meaning and speaker by hand, for when the fitted coefficients cannot be read. It ranks well and its probabilities are rough."""
 
 
 @cache
-def fitted_model() -> RelevanceModel:
-    """The model that ships with this package."""
-    return RelevanceModel.from_json(files("hotmem.context").joinpath(COEFFICIENTS).read_text("utf-8"))
+def fitted_model(path: Path | None = None) -> RelevanceModel:
+    """The fitted models; the hand-made blend, and a warning, if they cannot be read: a recall never fails for them.
+
+    Args:
+        path: File of coefficients written by `python -m eval train`; None is the one that ships with this package.
+    """
+    try:
+        return RelevanceModel.from_json((path or COEFFICIENTS).read_text("utf-8"))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        log.warning("coefficients of relevance not read, a hand-made blend ranks instead", error=type(error).__name__, needed_version=VERSION)
+        return HAND_MADE
