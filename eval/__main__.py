@@ -3,6 +3,7 @@
 import json
 import tempfile
 import time
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -10,21 +11,24 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from eval import train
+from eval import knowing, train
 from eval.bench import latency, scale
 from eval.datasets import LOADERS, Dataset
 from eval.datasets.selection import selected
 from eval.peers.command import peers
 from eval.report import figures, show
-from eval.retrieval import SHIPPED, retrieved
+from eval.retrieval import SHIPPED, Asked, retrieved
 from eval.rows import write
 from eval.run import run
+from eval.studies.command import COMMANDS
 from hotmem.errors import HotMemError
 
 app = typer.Typer(help="Measures HotMem beside simple references.", no_args_is_help=True, add_completion=False, pretty_exceptions_show_locals=False)
 bench = typer.Typer(help="Measures speed.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
 app.command("peers")(peers)
+for name, study in COMMANDS.items():
+    app.command(name)(study)
 
 
 @app.command("run")
@@ -73,13 +77,15 @@ def fit(
 ) -> None:
     """Fits the relevance model on every second conversation and says how it does on the others."""
     console = Console(stderr=True)
-    samples: dict[str, list[train.Sample]] = {}
+    asked: dict[str, list[Asked]] = {}
     with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
         folder = cache or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         for name, conversations in selected(data, step).items():
-            samples[name] = train.samples(retrieved(conversations, [SHIPPED], jobs, folder, console, name))
+            asked[name] = retrieved(conversations, [SHIPPED], jobs, folder, console, name)
+    samples = {name: train.samples(part) for name, part in asked.items()}
     model = train.fitted(samples)
+    model = replace(model, knowing=knowing.fitted([one for part in asked.values() for one in knowing.attempts(part, model)]))
     for name, part in samples.items():
         held = train.quality(model, part)
         console.print(f"{name}: {held.candidates:,} held-out candidates, AUC {held.auc:.3f}, calibration error {held.calibration_error:.4f}")

@@ -5,7 +5,7 @@ are. Each dataset counts the same, whatever its size. The coefficients are writt
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -19,8 +19,10 @@ from sklearn.metrics import roc_auc_score
 
 from eval.evidence import holds
 from eval.retrieval import SHIPPED, Asked, Choice
+from eval.statistics import calibration_error
 from hotmem.context.features import FEATURES, features
-from hotmem.context.relevance import Logistic, RelevanceModel
+from hotmem.context.knowing import SIGNS_OF_KNOWING
+from hotmem.context.relevance import VERSION, Logistic, RelevanceModel, fitted_model
 from hotmem.recall import Retrieved
 from hotmem.types import Evidence, EvidenceKind, Item, Turn
 
@@ -34,9 +36,6 @@ FITTED_ON: Final = {
     EvidenceKind.SUMMARY: ("overlap", "cosine", "session_words"),
 }
 """Features of each kind's model. Facts and summaries stand for themselves: what surrounds them raises all facts of a good session alike."""
-
-BINS: Final = 20
-"""Bins of equal width of the calibration error."""
 
 
 Candidates = tuple[NDArray[np.float32], NDArray[np.bool_]]
@@ -96,9 +95,10 @@ def helps(shown: Evidence | Item, wanted: Sequence[str], turns: Mapping[str, Tur
 
 
 def fitted(datasets: Mapping[str, Sequence[Sample]]) -> RelevanceModel:
-    """The models fitted on the conversations that are not held out."""
+    """The models of relevance fitted on the conversations that are not held out, with the shipped one of whether anything is known."""
     used = [[sample for sample in samples if not sample.held_out] for samples in datasets.values()]
-    return RelevanceModel({kind: _fitted([[sample.of(kind) for sample in samples] for samples in used], kind) for kind in EvidenceKind})
+    kinds = {kind: _fitted([[sample.of(kind) for sample in samples] for samples in used], kind) for kind in EvidenceKind}
+    return RelevanceModel(kinds, fitted_model().knowing)
 
 
 def _fitted(datasets: Sequence[Sequence[Candidates]], kind: EvidenceKind) -> Logistic:
@@ -166,17 +166,16 @@ def quality(model: RelevanceModel, samples: Sequence[Sample]) -> Quality:
     return Quality(len(labels), float(roc_auc_score(labels, probabilities)), calibration_error(probabilities, labels))
 
 
-def calibration_error(probabilities: NDArray[np.float32], labels: NDArray[np.bool_]) -> float:
-    """Expected calibration error (Naeini, Cooper and Hauskrecht 2015) over `BINS` bins: the mean gap of said and true, by bin size."""
-    bins = np.minimum((probabilities * BINS).astype(int), BINS - 1)
-    gaps = [abs(probabilities[bins == place].mean() - labels[bins == place].mean()) * np.mean(bins == place) for place in np.unique(bins)]
-    return float(np.sum(gaps))
-
-
 def written(model: RelevanceModel, datasets: Sequence[str]) -> str:
     """The model as `relevance.json` keeps it."""
-    data: dict[str, object] = {"fitted": f"{datetime.now(UTC).date().isoformat()} on every second conversation of {', '.join(datasets)}"}
-    for kind, fit in model.kinds.items():
-        named = zip(FEATURES, fit.coefficients, strict=True)
-        data[kind] = {"intercept": round(fit.intercept, 4)} | {name: round(float(value), 4) for name, value in named if abs(value) >= 5e-5}
+    fitted_on = f"{datetime.now(UTC).date().isoformat()} on every second conversation of {', '.join(datasets)}"
+    data: dict[str, object] = {"version": VERSION, "fitted": fitted_on}
+    data |= {kind: _named(fit, FEATURES) for kind, fit in model.kinds.items()}
+    data["knowing"] = _named(model.knowing, SIGNS_OF_KNOWING)
     return json.dumps(data, indent=2)
+
+
+def _named(fit: Logistic, names: Iterable[str]) -> dict[str, float]:
+    """The coefficients by name, those that are 0 left out."""
+    named = zip(names, fit.coefficients, strict=True)
+    return {"intercept": round(fit.intercept, 4)} | {name: round(float(value), 4) for name, value in named if abs(value) >= 5e-5}
