@@ -71,6 +71,7 @@ def test_every_setting_reaches_its_option(monkeypatch: pytest.MonkeyPatch) -> No
     values = {
         "MULTILAYER_RETRIEVAL": "false", "MAX_CONTEXT_TOKENS": "300", "MAX_FACTS": "2", "SEMANTIC_THRESHOLD": "0.3", "VERBATIM_CONTEXT_WINDOW": "55",
         "MARK_SYMBOLS": "true", "ADAPTIVE_LEARNING": "false", "USAGE_ANALYTICS": "false", "SESSION_IDLE_S": "5", "ENCODER": "a/b", "CACHE_DIR": "c",
+        "RELEVANCE_MODEL": "r.json",
     }  # fmt: skip
     for name, value in values.items():
         monkeypatch.setenv(f"{PREFIX}{name}", value)
@@ -80,7 +81,7 @@ def test_every_setting_reaches_its_option(monkeypatch: pytest.MonkeyPatch) -> No
     assert (recall.semantic_threshold, recall.verbatim_window) == (0.3, 55)
     assert (learning.adaptive, learning.analytics) == (False, False)
     assert options.background.idle_s == 5
-    assert (options.models.encoder, options.models.cache_dir) == ("a/b", Path("c"))
+    assert (options.models.encoder, options.models.cache_dir, options.models.relevance) == ("a/b", Path("c"), Path("r.json"))
 
 
 @pytest.mark.parametrize(
