@@ -32,8 +32,8 @@ def by_hand(question: Question, told: Sequence[Signs | None]) -> list[list[float
     """The best agreement, number by number."""
 
     def agreement(piece: Question, bits: Signs) -> float:
-        weighed = [value if bit else -value for value, bit in zip(piece.tolist(), np.unpackbits(bits).tolist(), strict=True)]
-        return sum(weighed) / sum(map(abs, piece.tolist()))
+        weighed = [float(value) if bit else -float(value) for value, bit in zip(piece, np.unpackbits(bits), strict=True)]
+        return sum(weighed) / sum(map(abs, weighed))
 
     return [[0.0 if one is None else max((agreement(piece, bits) for bits in one), default=0.0) for piece in question] for one in told]
 

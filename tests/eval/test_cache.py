@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from eval.cache import Shelf, ShelvedEncoder, ShelvedLanguage
-from hotmem.models import Encoder, Language
+from hotmem.models import CachedEncoder, Encoder, Language
+from tests.letters import LetterEncoder
 
 TEXTS = ["Ana's dog is called Potola.", "She lives in Graz.", "Ana's dog is called Potola."]
 
@@ -32,6 +33,15 @@ def test_vectors_are_those_of_the_encoder(tmp_path: Path, encoder: Encoder) -> N
     assert np.array_equal(first, again)
     assert np.allclose(first, encoder.encode(TEXTS), atol=1e-6)
     assert shelved.encode([]).shape == (0, encoder.dimension)
+
+
+def test_readings_keep_the_signs_of_the_word_pieces(tmp_path: Path, encoder: CachedEncoder) -> None:
+    shelved = ShelvedEncoder(encoder, Shelf(tmp_path / "shelf.db"))
+    shelved.read(TEXTS)
+    for kept, fresh in zip(shelved.read(TEXTS), encoder.read(TEXTS), strict=True):
+        assert len(fresh.signs) and np.array_equal(kept.signs, fresh.signs)
+        assert np.allclose(kept.row, fresh.row, atol=1e-6)
+    assert [len(reading.states) for reading in ShelvedEncoder(LetterEncoder(), Shelf(tmp_path / "shelf.db")).read(TEXTS)] == [0, 0, 0]
 
 
 def test_parses_are_those_of_the_language_model(tmp_path: Path, language: Language) -> None:

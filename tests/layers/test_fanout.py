@@ -70,7 +70,7 @@ async def test_only_the_chosen_layers_are_asked() -> None:
         raise AssertionError
 
     asked = query("Where is the dog?", UserKey(1))
-    narrow = Query(asked.text, asked.user, None, asked.at, asked.analysis.asking((Layer.FACTS,)), (), asked.vector)
+    narrow = Query(asked.text, asked.user, None, asked.at, asked.analysis.asking((Layer.FACTS,)), (), asked.vector, asked.pieces)
     hits, reports = await ask([answering(Layer.FACTS), Scripted(Layer.VERBATIM, must_not_be_asked)], narrow, None)
     assert len(hits) == 2
     assert [report.outcome for report in reports] == [LayerOutcome.ANSWERED, LayerOutcome.NOT_ASKED]

@@ -10,7 +10,7 @@ from shutil import copy
 import pytest
 
 from hotmem import Memory
-from hotmem.models import Language
+from hotmem.models import CachedEncoder, Language
 from hotmem.store import migrations
 from hotmem.store.driver import Connection, connect
 from hotmem.store.migrations import APPLICATION_ID, STEPS, migrate
@@ -71,6 +71,29 @@ def test_an_older_file_is_brought_up_step_by_step(database: Path, monkeypatch: p
         migrate(conn, database)
         assert conn.execute("PRAGMA user_version").fetchone()[0] == len(STEPS) + 1
         assert conn.execute("SELECT name, shown FROM users").fetchall() == [("ana", None)]
+
+
+def test_the_third_step_makes_passages_wait_and_leaves_the_rest(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy(FILE, database)
+    with closing(connect(database)) as conn:
+        with monkeypatch.context() as before:
+            before.setattr(migrations, "STEPS", STEPS[:2])
+            migrate(conn, database)
+        passages, memories, summaries = embedded(conn)
+        assert all(rows == with_vector == signed > 0 for rows, with_vector, signed in (passages, memories, summaries))
+        migrate(conn, database)
+        assert embedded(conn) == [(passages[0], 0, 0), memories, summaries]
+        assert conn.execute("SELECT count(*) FROM pieces").fetchone()[0] == 0
+
+
+async def test_passages_of_the_first_version_get_the_signs_of_their_word_pieces(database: Path, encoder: CachedEncoder, language: Language) -> None:
+    copy(FILE, database)
+    async with Memory.open(database, encoder=encoder, language=language) as memory:
+        await memory.settle()
+    with closing(connect(database, read_only=True)) as conn:
+        rows = conn.execute("SELECT width, length(signs) FROM passages LEFT JOIN pieces ON passage = id").fetchall()
+        assert len(rows) >= len(TURNS)
+        assert all(width == encoder.dimension // 8 and length > width and length % width == 0 for width, length in rows)
 
 
 async def test_a_file_of_the_first_version_opens_and_answers(database: Path, language: Language) -> None:
