@@ -20,7 +20,7 @@ def show(rows: Sequence[Row], title: str, console: Console) -> None:
     if any(row.abstain for row in rows):
         console.print(_unknown(by_system))
     for name, lead in leads(by_system).items():
-        console.print(f"HotMem − {name}: {_points(lead.mean)} points of evidence (95 % interval {_points(lead.low)} to {_points(lead.high)})")
+        console.print(f"HotMem − {name}: {points(lead.mean)} points of evidence (95 % interval {points(lead.low)} to {points(lead.high)})")
 
 
 def figures(rows: Sequence[Row]) -> dict[str, Any]:
@@ -47,38 +47,30 @@ def leads(by_system: Mapping[str, Sequence[Row]]) -> dict[str, Difference]:
 
 
 def _overall(by_system: Mapping[str, Sequence[Row]], title: str) -> Table:
-    table = _table(title, "system", ("scored", "evidence", "all", "answer", "top 5", "tokens", "p50 ms", "p95 ms"))
+    result = table(title, "system", ("scored", "evidence", "all", "answer", "top 5", "tokens", "p50 ms", "p95 ms"))
     for name, rows in by_system.items():
         total = summarised(rows)
         shares = (total.delivered, total.all, total.answer, total.sessions)
-        table.add_row(name, str(total.scored), *map(_share, shares), f"{total.tokens:.0f}", f"{total.p50_ms:.1f}", f"{total.p95_ms:.1f}")
-    return table
+        result.add_row(name, str(total.scored), *map(share, shares), f"{total.tokens:.0f}", f"{total.p50_ms:.1f}", f"{total.p95_ms:.1f}")
+    return result
 
 
 def _unknown(by_system: Mapping[str, Sequence[Row]]) -> Table:
-    table = _table("nothing known, as the block says it", "system", ("rightly", "wrongly", "rightly at 5 % wrongly"))
+    result = table("nothing known, as the block says it", "system", ("rightly", "wrongly", "rightly at 5 % wrongly"))
     for name, rows in by_system.items():
         total = summarised(rows)
-        table.add_row(name, *map(_share, (total.unknown, total.wrongly_unknown, total.unknown_at_5)))
-    return table
-
-
-def _table(title: str, first: str, others: Iterable[str]) -> Table:
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False)
-    table.add_column(first, no_wrap=True)
-    for heading in others:
-        table.add_column(heading, justify="right", no_wrap=True)
-    return table
+        result.add_row(name, *map(share, (total.unknown, total.wrongly_unknown, total.unknown_at_5)))
+    return result
 
 
 def _by_category(by_system: Mapping[str, Sequence[Row]]) -> Table:
-    table = _table("evidence delivered by category", "category", ("scored", *by_system))
+    result = table("evidence delivered by category", "category", ("scored", *by_system))
     parts = {name: _categories(rows) for name, rows in by_system.items()}
     first = next(iter(parts.values()), {})
     for category, rows in sorted(first.items()):
         scored = sum(row.delivered is not None for row in rows)
-        table.add_row(category, str(scored), *(_share(mean(row.delivered for row in own.get(category, ()))) for own in parts.values()))
-    return table
+        result.add_row(category, str(scored), *(share(mean(row.delivered for row in own.get(category, ()))) for own in parts.values()))
+    return result
 
 
 def _categories(rows: Iterable[Row]) -> dict[str, list[Row]]:
@@ -88,9 +80,25 @@ def _categories(rows: Iterable[Row]) -> dict[str, list[Row]]:
     return parts
 
 
-def _share(value: float | None) -> str:
+def table(title: str, first: str, others: Iterable[str]) -> Table:
+    """An empty table with a column of names and columns of figures."""
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False)
+    table.add_column(first, no_wrap=True)
+    for heading in others:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
+
+
+def share(value: float | None) -> str:
+    """A share to three places."""
     return "–" if value is None else f"{value:.3f}"
 
 
-def _points(value: float) -> str:
+def interval(difference: Difference) -> str:
+    """A difference of shares in points, with its 95 % interval."""
+    return f"{points(difference.mean)} ({points(difference.low)} to {points(difference.high)})"
+
+
+def points(value: float) -> str:
+    """A difference of shares in points, with its sign."""
     return f"{100 * value:+.1f}"

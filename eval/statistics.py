@@ -1,16 +1,21 @@
-"""How sure a difference is, and where a threshold would lie."""
+"""How sure a difference is, where a threshold would lie, and how true probabilities are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 RESAMPLES: Final = 2000
 """Bootstrap samples; enough for the second decimal of a percentage point."""
 
 SEED: Final = 20240517
 """Fixed, so that the same rows give the same interval."""
+
+
+BINS: Final = 20
+"""Bins of equal width of the calibration error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +25,15 @@ class Difference:
     mean: float
     low: float
     high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Predictions of about the same probability: how many, the mean probability said, and the share that came true."""
+
+    count: int
+    said: float
+    true: float
 
 
 def paired_difference(first: Sequence[float], second: Sequence[float]) -> Difference:
@@ -56,3 +70,20 @@ def said_unknown(knowable: Sequence[float], unknowable: Sequence[float], wrongly
         return None
     threshold = sorted(knowable)[int(wrongly * len(knowable))]
     return float(np.mean(np.asarray(unknowable) < threshold))
+
+
+def reliability(probabilities: NDArray[np.float32], labels: NDArray[np.bool_]) -> list[Bin]:
+    """The bins that hold predictions, from the least probable on.
+
+    Args:
+        probabilities: What was said, 0 to 1, float32 (n,).
+        labels: What came true, bool (n,).
+    """
+    bins = np.minimum((probabilities * BINS).astype(int), BINS - 1)
+    held = ((probabilities[bins == place], labels[bins == place]) for place in np.unique(bins))
+    return [Bin(len(said), float(said.mean(dtype=np.float64)), float(true.mean())) for said, true in held]
+
+
+def calibration_error(probabilities: NDArray[np.float32], labels: NDArray[np.bool_]) -> float:
+    """Expected calibration error (Naeini, Cooper and Hauskrecht 2015) over `BINS` bins: the mean gap of said and true, by bin size."""
+    return sum(abs(one.said - one.true) * one.count for one in reliability(probabilities, labels)) / len(labels)

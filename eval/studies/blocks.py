@@ -1,0 +1,59 @@
+"""Blocks under any model: what was retrieved is ranked and packed as a recall does it, without asking the memory again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eval.evidence import score
+from eval.retrieval import Asked
+from hotmem.context.judgement import Judged, distinct, judge
+from hotmem.context.knowing import Known
+from hotmem.context.packing import Packed, pack
+from hotmem.context.relevance import RelevanceModel
+from hotmem.models import TokenCounter
+from hotmem.options import ModelOptions, RecallOptions
+from hotmem.recall import Retrieved
+
+BUDGETS: Final = (500, 1000)
+"""Tokens of the blocks that are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packer:
+    """Packs blocks with the shipped limits.
+
+    Attributes:
+        tokens: Counts tokens.
+        options: Limits and marks.
+    """
+
+    tokens: TokenCounter = field(default_factory=lambda: TokenCounter.load(ModelOptions().encoding))
+    options: RecallOptions = field(default_factory=RecallOptions)
+
+    def pack(self, found: Retrieved, statements: Sequence[Judged], budget: int, known: Known = Known.SOMETHING) -> Packed:
+        """The block of a budget in tokens. If nothing else is said, something is taken to be known."""
+        return Packed() if known is Known.NOTHING else pack(found.query, statements, known, budget, self.tokens.count, self.options)
+
+    def delivered(self, asked: Asked, found: Retrieved, statements: Sequence[Judged]) -> tuple[float, ...]:
+        """Share of the question's evidence, 0 to 1, in the block of each of `BUDGETS`; the question must have evidence."""
+        packed = [self.pack(found, statements, budget) for budget in BUDGETS]
+        shares = [score(asked.question, asked.conversation, one.text, one.items).delivered for one in packed]
+        return tuple(share for share in shares if share is not None)
+
+
+def judged(found: Retrieved, features: NDArray[np.float32], model: RelevanceModel) -> tuple[list[Judged], Known]:
+    """The candidates as a model ranks them, duplicates among them, and whether anything is known."""
+    return judge(found.query, found.candidates, features, model, found.profile.weights)
+
+
+def statements(found: Retrieved, features: NDArray[np.float32], model: RelevanceModel) -> list[Judged]:
+    """The statements as a model ranks them, each once."""
+    return distinct(judged(found, features, model)[0])[0]
+
+
+def scored(asked: Asked) -> bool:
+    """Whether the question's evidence is known, so that a block can be scored."""
+    return bool(asked.question.evidence) and not asked.question.abstain

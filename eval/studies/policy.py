@@ -1,0 +1,173 @@
+"""The analysis's choice of layers against asking all four: evidence and milliseconds of the same questions, side by side."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from pathlib import Path
+from statistics import fmean
+from typing import Any, Final
+
+import numpy as np
+from rich.console import Console
+
+from eval.datasets import Conversation, Question
+from eval.evidence import score
+from eval.report import interval, share, table
+from eval.retrieval import SHIPPED, Choice, numbered, request, spread
+from eval.run import Models, Task, ingested, models
+from eval.statistics import Difference, paired_difference
+from eval.studies.blocks import BUDGETS
+from hotmem import Options
+from hotmem.models import Encoder, load_encoder
+from hotmem.reader import Reader
+from hotmem.recall import compose, retrieve
+from hotmem.stopwatch import Stopwatch
+from hotmem.types import LayerOutcome
+
+POLICIES: Final = {"chosen": SHIPPED, "all four": Choice(by_analysis=False)}
+ROUNDS: Final = 4
+"""Times that each question is asked under each policy, in turns; the fastest counts, so that others at work on the machine do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """One question under one policy.
+
+    Attributes:
+        layers: Layers asked.
+        evidence: Share of the evidence in the block of each of `BUDGETS`; empty where it is not known.
+        stages: Fastest milliseconds of each stage, the block that of the larger budget.
+    """
+
+    layers: int
+    evidence: tuple[float, ...]
+    stages: Mapping[str, float]
+
+    @property
+    def ms(self) -> float:
+        """Of the whole recall."""
+        return sum(self.stages.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """One policy on one dataset.
+
+    Attributes:
+        dataset: The dataset.
+        policy: The policy.
+        questions: Questions asked.
+        layers: Layers asked on average.
+        evidence: Mean share of evidence by budget.
+        differences: That less the share under "all four", by budget.
+        p50_ms: Median of a recall.
+        p95_ms: 95th percentile.
+        mean_ms: Mean.
+        layers_ms: Mean of the stage in which the layers are asked.
+        time: Mean time over that of "all four".
+    """
+
+    dataset: str
+    policy: str
+    questions: int
+    layers: float
+    evidence: dict[int, float]
+    differences: dict[int, Difference]
+    p50_ms: float
+    p95_ms: float
+    mean_ms: float
+    layers_ms: float
+    time: float
+
+
+def measure(datasets: Mapping[str, Sequence[Conversation]], jobs: int, folder: Path, console: Console) -> list[Figures]:
+    """Both policies on the held-out conversations of each dataset.
+
+    Args:
+        datasets: Conversations by dataset.
+        jobs: Processes the conversations are spread over; more than one slow each other down.
+        folder: Where the run's cache lies.
+        console: Where the progress goes.
+    """
+    result = []
+    for name, conversations in datasets.items():
+        answers = spread(_measured, numbered(conversations, folder, fitted_too=False), jobs, console, name)
+        recalled = [both for answer in answers for both in answer]
+        result += [_figures(name, policy, recalled) for policy in POLICIES if any(both[policy].evidence for both in recalled)]
+    return result
+
+
+def show(found: Sequence[Figures], console: Console) -> None:
+    """Prints a row for each dataset and policy."""
+    budgets = [heading for budget in BUDGETS for heading in (f"at {budget}", "less than all four")]
+    result = table("layers chosen, and all four", "dataset", ("policy", "layers", *budgets, "p50 ms", "p95 ms", "mean", "of it layers", "time"))
+    for one in found:
+        evidence = [cell for budget in BUDGETS for cell in (share(one.evidence[budget]), interval(one.differences[budget]))]
+        times = (one.p50_ms, one.p95_ms, one.mean_ms, one.layers_ms)
+        result.add_row(one.dataset, one.policy, f"{one.layers:.2f}", *evidence, *(f"{ms:.1f}" for ms in times), f"{one.time:.0%}")
+    console.print(result)
+
+
+def figures(found: Sequence[Figures]) -> dict[str, Any]:
+    """The same as plain values."""
+    return {"policies": [asdict(one) for one in found]}
+
+
+def _measured(task: Task) -> list[dict[str, Recalled]]:
+    """Every question of a conversation under each policy; the body of a process."""
+    return asyncio.run(_ingested_and_asked(task, models(task.shelf)))
+
+
+async def _ingested_and_asked(task: Task, loaded: Models) -> list[dict[str, Recalled]]:
+    async with ingested(task.conversation, loaded) as memory:
+        reader = replace(memory.reader, encoder=_encoder())
+        return [await _asked(reader, task.conversation, question) for question in task.conversation.questions]
+
+
+async def _asked(reader: Reader, conversation: Conversation, question: Question) -> dict[str, Recalled]:
+    rounds = [{name: await _recalled(choice.of(reader), conversation, question) for name, choice in POLICIES.items()} for _ in range(ROUNDS)]
+    return {name: replace(rounds[0][name], stages=_fastest([each[name].stages for each in rounds])) for name in POLICIES}
+
+
+async def _recalled(reader: Reader, conversation: Conversation, question: Question) -> Recalled:
+    watch = Stopwatch()
+    found = await retrieve(reader, request(conversation, question), watch)
+    blocks = []
+    for budget in BUDGETS:
+        watch.lap("between")
+        blocks.append(compose(reader, request(conversation, question, budget), found)[0])
+        watch.lap("context")
+    shares = [score(question, conversation, block.text, block.items).delivered for block in blocks]
+    asked = sum(report.outcome is not LayerOutcome.NOT_ASKED for report in found.reports)
+    stages = {stage: ms for stage, ms in watch.laps.items() if stage != "between"}
+    return Recalled(asked, tuple(each for each in shares if each is not None), stages)
+
+
+def _fastest(rounds: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {stage: min(each[stage] for each in rounds) for stage in rounds[0]}
+
+
+@cache
+def _encoder() -> Encoder:
+    """The encoder without its cache: a question that is asked again is encoded again."""
+    return load_encoder(replace(Options().models, embeddings_cached=0))
+
+
+def _figures(dataset: str, policy: str, recalled: Sequence[Mapping[str, Recalled]]) -> Figures:
+    own, full = [both[policy] for both in recalled], [both["all four"] for both in recalled]
+    pairs = [(one.evidence, other.evidence) for one, other in zip(own, full, strict=True) if one.evidence]
+    ms = [one.ms for one in own]
+    return Figures(
+        dataset,
+        policy,
+        len(own),
+        fmean(one.layers for one in own),
+        {budget: fmean(pair[0][place] for pair in pairs) for place, budget in enumerate(BUDGETS)},
+        {budget: paired_difference([one[place] for one, _ in pairs], [other[place] for _, other in pairs]) for place, budget in enumerate(BUDGETS)},
+        float(np.percentile(ms, 50)),
+        float(np.percentile(ms, 95)),
+        fmean(ms),
+        fmean(one.stages["layers"] for one in own),
+        fmean(ms) / fmean(one.ms for one in full),
+    )
