@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hotmem.context.features import FEATURES
 from hotmem.context.fusion import Candidate
 from hotmem.context.judgement import Judged, judge
+from hotmem.context.knowing import SIGNS_OF_KNOWING, Known
 from hotmem.context.relevance import Logistic, RelevanceModel
 from hotmem.types import START_WEIGHTS, Analysis, Complexity, Evidence, EvidenceKind, Intent, Layer, Query, Role, UserKey, Vector
 from tests.conversation import START
@@ -18,8 +19,11 @@ from tests.conversation import START
 COLUMN = next(iter(FEATURES))
 """The only feature that the tests' model looks at; it holds the logit of the wanted relevance."""
 
-MODEL = RelevanceModel(dict.fromkeys(EvidenceKind, Logistic(0.0, np.array([name == COLUMN for name in FEATURES], dtype=np.float32))))
-
+MODEL = RelevanceModel(
+    dict.fromkeys(EvidenceKind, Logistic(0.0, np.array([name == COLUMN for name in FEATURES], dtype=np.float32))),
+    Logistic(0.0, np.array([name == "best" for name in SIGNS_OF_KNOWING], dtype=np.float32)),
+)
+"""Something is known as probably as the best statement is relevant."""
 
 NOW = START + timedelta(days=30)
 
@@ -60,12 +64,19 @@ def evidence(
     )
 
 
-def judged(statements: Sequence[tuple[Evidence, float]], asked: Query | None = None, layers: Sequence[Mapping[Layer, float]] = ()) -> list[Judged]:
-    """The statements with these relevances, judged; found by the verbatim layer if no layers are given."""
+def weighed(
+    statements: Sequence[tuple[Evidence, float]], asked: Query | None = None, layers: Sequence[Mapping[Layer, float]] = ()
+) -> tuple[list[Judged], Known]:
+    """The statements with these relevances, judged, and how far they answer; found by the verbatim layer if no layers are given."""
     candidates = [Candidate(found, layers[row] if layers else {Layer.VERBATIM: 1.0}) for row, (found, _) in enumerate(statements)]
     features = np.zeros((len(statements), len(FEATURES)), dtype=np.float32)
     features[:, list(FEATURES).index(COLUMN)] = [log(relevance / (1 - relevance)) for _, relevance in statements]
     return judge(asked or query(), candidates, features, MODEL, START_WEIGHTS)
+
+
+def judged(statements: Sequence[tuple[Evidence, float]], asked: Query | None = None, layers: Sequence[Mapping[Layer, float]] = ()) -> list[Judged]:
+    """The statements alone."""
+    return weighed(statements, asked, layers)[0]
 
 
 moments = st.datetimes(datetime(2020, 1, 1), datetime(2030, 1, 1)).map(lambda moment: moment.replace(tzinfo=START.tzinfo))

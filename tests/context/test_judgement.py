@@ -6,9 +6,10 @@ from datetime import timedelta
 import numpy as np
 from hypothesis import given, settings
 
-from hotmem.context.judgement import distinct, something_known
+from hotmem.context.judgement import FACT_FROM, distinct
+from hotmem.context.knowing import DOUBTFUL_BELOW, NOTHING_BELOW, Known
 from hotmem.types import Evidence, EvidenceKind, Layer
-from tests.context.statements import evidence, judged, query, statements
+from tests.context.statements import evidence, judged, query, statements, weighed
 from tests.conversation import START
 
 
@@ -30,7 +31,6 @@ def test_nothing_relevant_is_lost_in_merging(drawn: list[tuple[Evidence, float]]
     found = judged(drawn)
     kept, _ = distinct(found)
     assert max((one.relevance for one in found), default=0) == max((one.relevance for one in kept), default=0)
-    assert something_known(kept) == something_known(found)
 
 
 def test_the_same_words_of_the_same_speaker_are_one_item_with_both_layers() -> None:
@@ -71,10 +71,26 @@ def test_of_two_equals_the_current_one_stands_above_the_superseded() -> None:
     assert [one.evidence.key for one in before] == [1, 2], "at the time it still held"
 
 
-def test_nothing_is_known_of_nothing() -> None:
-    assert not something_known([])
-    assert not something_known(judged([(evidence(), 0.001)]))
-    assert something_known(judged([(evidence(), 0.9)]))
+def test_a_fact_that_would_not_be_shown_leaves_its_passage_in_place() -> None:
+    passage = evidence("My dog is called Potola.", key=1, turn=7)
+    fact = evidence("Ana's dog is called Potola, my dear.", EvidenceKind.MEMORY, key=2, turn=7)
+    (one,), merged = distinct(judged([(passage, 0.6), (fact, FACT_FROM / 2)]))
+    assert merged == 1 and one.evidence is passage
+    (two,), _ = distinct(judged([(passage, FACT_FROM / 3), (fact, FACT_FROM / 2)]))
+    assert two.evidence is passage and abs(two.relevance - FACT_FROM / 2) < 1e-6
+
+
+def test_how_far_it_is_known() -> None:
+    embedded = evidence(vector=np.eye(1, 16, dtype=np.float32)[0])
+    assert weighed([]) == ([], Known.NOTHING)
+    assert weighed([(embedded, NOTHING_BELOW / 2)])[1] is Known.NOTHING
+    assert weighed([(embedded, (NOTHING_BELOW + DOUBTFUL_BELOW) / 2)])[1] is Known.DOUBTFUL
+    assert weighed([(embedded, (1 + DOUBTFUL_BELOW) / 2)])[1] is Known.SOMETHING
+
+
+def test_of_what_is_not_embedded_yet_it_is_never_said_that_nothing_is_known() -> None:
+    embedded = evidence(vector=np.eye(1, 16, dtype=np.float32)[0])
+    assert weighed([(embedded, NOTHING_BELOW / 2), (evidence(key=2), NOTHING_BELOW / 3)])[1] is Known.DOUBTFUL
 
 
 def test_who_found_it_is_named_first_by_what_counted() -> None:

@@ -7,26 +7,38 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem.context.judgement import distinct
+from hotmem.context.knowing import Known
 from hotmem.context.packing import MOST_SUMMARIES, PASSAGES_PER_TURN, pack
 from hotmem.context.render import CLOSING, OPENING, line
 from hotmem.models import TokenCounter
 from hotmem.options import RecallOptions
-from hotmem.types import Evidence, EvidenceKind, Intent, Layer
+from hotmem.types import Evidence, EvidenceKind, Intent, Layer, Mark
 from tests.context.statements import evidence, judged, query, statements
+
+KNOWN = (Known.DOUBTFUL, Known.SOMETHING)
 
 
 @settings(max_examples=150, deadline=None)
-@given(drawn=statements(), budget=st.integers(1, 1500), symbols=st.booleans(), facts=st.integers(0, 6), intent=st.sampled_from(Intent))
+@given(
+    drawn=statements(),
+    budget=st.integers(1, 1500),
+    symbols=st.booleans(),
+    facts=st.integers(0, 6),
+    intent=st.sampled_from(Intent),
+    known=st.sampled_from(KNOWN),
+)
 def test_whatever_is_packed_fits_and_is_literal(
-    tokens: TokenCounter, drawn: list[tuple[Evidence, float]], budget: int, symbols: bool, facts: int, intent: Intent
+    tokens: TokenCounter, drawn: list[tuple[Evidence, float]], budget: int, symbols: bool, facts: int, intent: Intent, known: Known
 ) -> None:
     options = RecallOptions(symbols=symbols, max_facts=facts)
     asked = query(intent=intent)
-    packed = pack(asked, distinct(judged(drawn, asked))[0], budget, tokens.count, options)
+    packed = pack(asked, distinct(judged(drawn, asked))[0], known, budget, tokens.count, options)
     assert packed.tokens == tokens.count(packed.text) <= budget
     assert bool(packed.items) == bool(packed.text)
     for item in packed.items:
         assert item.text in packed.text and line(item, symbols=symbols) in packed.text.split("\n")
+    marks = {item.mark for item in packed.items}
+    assert marks <= {Mark.LOW} if known is Known.DOUBTFUL else marks <= set(Mark)
     kinds = Counter(item.kind for item in packed.items)
     assert kinds[EvidenceKind.MEMORY] <= facts
     assert kinds[EvidenceKind.SUMMARY] <= (MOST_SUMMARIES if intent in (Intent.SUMMARY, Intent.PATTERN) else 0)
@@ -40,22 +52,40 @@ def test_whatever_is_packed_fits_and_is_literal(
 
 def test_all_fits_when_there_is_room(tokens: TokenCounter) -> None:
     told = [(evidence(f"The dog {deed}.", key=key), 0.5) for key, deed in enumerate(("sleeps", "eats", "barks", "runs away"))]
-    assert len(pack(query(), judged(told), 1000, tokens.count, RecallOptions()).items) == 4
+    assert len(pack(query(), judged(told), Known.SOMETHING, 1000, tokens.count, RecallOptions()).items) == 4
 
 
 def test_what_does_not_fit_gives_way_to_what_does(tokens: TokenCounter) -> None:
     told = [(evidence("The dog " + "sleeps and " * 300 + "eats.", key=1), 0.9), (evidence("The dog barks.", key=2), 0.5)]
-    packed = pack(query(), judged(told), 100, tokens.count, RecallOptions())
+    packed = pack(query(), judged(told), Known.SOMETHING, 100, tokens.count, RecallOptions())
     assert [item.text for item in packed.items] == ["The dog barks."]
 
 
+def test_a_long_turn_is_cut_down_to_what_tells_and_a_fact_is_not(tokens: TokenCounter) -> None:
+    words = "Well, how are you? My dog Potola sleeps under the stairs."
+    told = [(evidence(words, key=1), 0.6), (evidence(words, EvidenceKind.MEMORY, key=2), 0.5)]
+    fact, quote = pack(query(), judged(told), Known.SOMETHING, 1000, tokens.count, RecallOptions()).items
+    assert (fact.text, quote.text) == (words, "… My dog Potola sleeps under the stairs.")
+
+
+def test_what_is_doubtful_is_marked_low_and_the_best_of_what_is_known_at_least_medium(tokens: TokenCounter) -> None:
+    told = [(evidence("The dog sleeps.", key=1), 0.9), (evidence("The dog barks.", key=2), 0.001), (evidence("The dog eats.", key=3), 0.8)]
+
+    def marks(statements: list[tuple[Evidence, float]], known: Known) -> dict[str, Mark]:
+        return {item.turn_ids[0]: item.mark for item in pack(query(), judged(statements), known, 1000, tokens.count, RecallOptions()).items}
+
+    assert marks(told, Known.SOMETHING) == {"t1": Mark.HIGH, "t2": Mark.LOW, "t3": Mark.HIGH}
+    assert marks(told, Known.DOUBTFUL) == dict.fromkeys(("t1", "t2", "t3"), Mark.LOW)
+    assert marks(told[1:2], Known.SOMETHING) == {"t2": Mark.MEDIUM}
+
+
 def test_nothing_packs_to_nothing(tokens: TokenCounter) -> None:
-    packed = pack(query(), [], 1000, tokens.count, RecallOptions())
+    packed = pack(query(), [], Known.SOMETHING, 1000, tokens.count, RecallOptions())
     assert (packed.items, packed.text, packed.tokens) == ((), "", 0)
 
 
 @pytest.mark.parametrize(("layers", "kept"), [((Layer.SEMANTIC,), 0), ((Layer.SEMANTIC, Layer.VERBATIM), 1)])
 def test_what_only_meaning_found_must_reach_the_threshold(tokens: TokenCounter, layers: tuple[Layer, ...], kept: int) -> None:
     found = judged([(evidence(), 0.3)], layers=[dict.fromkeys(layers, 1.0)])
-    assert len(pack(query(), found, 1000, tokens.count, RecallOptions(semantic_threshold=0.5)).items) == kept
-    assert len(pack(query(), found, 1000, tokens.count, RecallOptions(semantic_threshold=0.2)).items) == 1
+    assert len(pack(query(), found, Known.SOMETHING, 1000, tokens.count, RecallOptions(semantic_threshold=0.5)).items) == kept
+    assert len(pack(query(), found, Known.SOMETHING, 1000, tokens.count, RecallOptions(semantic_threshold=0.2)).items) == 1

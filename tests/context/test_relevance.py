@@ -1,26 +1,40 @@
 """The relevance models: a probability for each kind of evidence, readable coefficients, layers that count as their weights say."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
+import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from hotmem import Memory, Options
 from hotmem.context.features import FEATURES
-from hotmem.context.relevance import Logistic, RelevanceModel, fitted_model
+from hotmem.context.knowing import SIGNS_OF_KNOWING
+from hotmem.context.relevance import HAND_MADE, VERSION, Logistic, RelevanceModel, fitted_model
+from hotmem.models import CachedEncoder, Language
+from hotmem.options import ModelOptions
 from hotmem.types import START_WEIGHTS, EvidenceKind, Layer, Weights
+from tests.conversation import said
 
 WIDTH = len(FEATURES)
 KINDS = list(EvidenceKind)
 rows = arrays.arrays(np.float32, st.tuples(st.integers(0, 20), st.just(WIDTH)), elements=st.floats(0, 1, width=32))
+KNOWING = Logistic(0.5, np.arange(len(SIGNS_OF_KNOWING), dtype=np.float32))
 weights = st.builds(Weights, *(st.floats(0.1, 1.5) for _ in Layer))
+
+
+def stored(**changed: object) -> str:
+    """Coefficients as a file keeps them, some parts changed."""
+    parts = {kind: {"intercept": 0.0} for kind in EvidenceKind} | {"version": VERSION, "knowing": {"intercept": 1.0, SIGNS_OF_KNOWING[0]: 2.0}}
+    return json.dumps(parts | changed)
 
 
 def of_every_kind(intercept: float, coefficients: list[float]) -> RelevanceModel:
     """The same model for all kinds."""
-    return RelevanceModel(dict.fromkeys(EvidenceKind, Logistic(intercept, np.array(coefficients, dtype=np.float32))))
+    return RelevanceModel(dict.fromkeys(EvidenceKind, Logistic(intercept, np.array(coefficients, dtype=np.float32))), KNOWING)
 
 
 @given(rows, weights, st.data())
@@ -40,7 +54,7 @@ def test_by_arithmetic() -> None:
 
 def test_each_row_is_judged_by_the_model_of_its_kind() -> None:
     zeros = np.zeros(WIDTH, dtype=np.float32)
-    model = RelevanceModel({kind: Logistic(float(place), zeros) for place, kind in enumerate(KINDS)})
+    model = RelevanceModel({kind: Logistic(float(place), zeros) for place, kind in enumerate(KINDS)}, KNOWING)
     found = model.probabilities(np.ones((2, WIDTH), dtype=np.float32), [KINDS[2], KINDS[0]])
     assert found == pytest.approx([1 / (1 + np.exp(-2.0)), 0.5])
 
@@ -61,15 +75,70 @@ def test_a_layers_weight_scales_its_own_features_only(layer: Layer) -> None:
 
 def test_the_stored_form_names_its_features() -> None:
     names = list(FEATURES)
-    model = RelevanceModel.from_json(json.dumps({kind: {"intercept": -2, names[3]: 1.5, "of another version": 9.0} for kind in KINDS}))
+    model = RelevanceModel.from_json(stored(**{kind: {"intercept": -2, names[3]: 1.5, "of another version": 9.0} for kind in KINDS}))
+    assert model.knowing.intercept == 1.0 and model.knowing.coefficients.tolist() == [2.0] + [0.0] * (len(SIGNS_OF_KNOWING) - 1)
     for kind in KINDS:
         assert model.kinds[kind].intercept == -2.0
         assert model.kinds[kind].coefficients.tolist() == [1.5 if name == names[3] else 0.0 for name in names]
 
 
-def test_every_shipped_coefficient_is_finite_and_every_layer_has_features() -> None:
-    models = fitted_model().kinds
-    assert models.keys() == set(EvidenceKind)
-    assert all(np.isfinite(model.intercept) and np.all(np.isfinite(model.coefficients)) for model in models.values())
-    assert np.any(models[EvidenceKind.PASSAGE].coefficients)
+def test_that_something_is_known_is_a_probability_too() -> None:
+    model = of_every_kind(0.0, [0.0] * WIDTH)
+    signs = np.zeros(len(SIGNS_OF_KNOWING), dtype=np.float32)
+    assert model.known(signs) == pytest.approx(1 / (1 + np.exp(-0.5)))
+    signs[2] = -1.0
+    assert model.known(signs) == pytest.approx(1 / (1 + np.exp(1.5)))
+
+
+@pytest.mark.parametrize("model", [fitted_model(), HAND_MADE])
+def test_every_coefficient_is_finite_and_every_layer_has_features(model: RelevanceModel) -> None:
+    assert model.kinds.keys() == set(EvidenceKind)
+    for fit in (*model.kinds.values(), model.knowing):
+        assert np.isfinite(fit.intercept) and np.all(np.isfinite(fit.coefficients)) and np.any(fit.coefficients)
     assert {layer for layer in FEATURES.values() if layer} == set(Layer)
+
+
+BROKEN = {
+    "missing": None,
+    "empty": "",
+    "no JSON": "{",
+    "another form": "[1, 2]",
+    "another version": stored(version=VERSION - 1),
+    "of no version": stored(version=None),
+    "without a kind": stored(passage={}),
+    "a word for a number": stored(passage={"intercept": "high"}),
+    "no number": stored(memory={"intercept": float("nan")}),
+    "a list for a number": stored(knowing={"intercept": 0.0, SIGNS_OF_KNOWING[0]: [1, 2]}),
+    "a list for names": stored(summary=[1, 2]),
+    "no text": b"\xff\xfe\x00",
+}
+
+
+@pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN)
+def test_coefficients_that_cannot_be_read_are_replaced_by_hand_made_ones_with_a_warning(content: str | bytes | None, tmp_path: Path) -> None:
+    path = tmp_path / "relevance.json"
+    if content is not None:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with structlog.testing.capture_logs() as logs:
+        assert fitted_model(path) is HAND_MADE
+    (warning,) = logs
+    assert warning["log_level"] == "warning" and warning["needed_version"] == VERSION
+
+
+def test_coefficients_of_ones_own_are_read_without_a_word(tmp_path: Path) -> None:
+    path = tmp_path / "relevance.json"
+    path.write_text(stored(), "utf-8")
+    with structlog.testing.capture_logs() as logs:
+        assert fitted_model(path) is not HAND_MADE
+    assert not logs
+
+
+async def test_a_recall_never_fails_for_its_coefficients(database: Path, tmp_path: Path, encoder: CachedEncoder, language: Language) -> None:
+    told = ("My dog is called Potola.", "The ferry leaves at nine.", "We painted the kitchen yellow.", "I live in Porto.")
+    broken = Options(models=ModelOptions(relevance=tmp_path / "nothing.json"))
+    async with Memory.open(database, broken, encoder=encoder, language=language) as memory:
+        for number, text in enumerate(told):
+            await memory.remember(said(text, minutes=number))
+        await memory.settle()
+        block = await memory.recall("What is my dog called?", user_id="ana")
+    assert "Potola" in max(block.items, key=lambda item: item.relevance).text

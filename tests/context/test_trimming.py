@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.lang.en.stop_words import STOP_WORDS
 
-from hotmem.context.features import stems
+from hotmem.context.stems import stems
 from hotmem.context.trimming import ELLIPSIS, KEPT, trimmed
 from tests.conversation import stands_in
 

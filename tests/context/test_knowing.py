@@ -1,0 +1,82 @@
+"""Whether anything is known, told from all that was found."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from hotmem.context.features import FEATURES
+from hotmem.context.knowing import DOUBTFUL_BELOW, NOTHING_BELOW, SIGNS_OF_KNOWING, TOP, Known, signs_of_knowing
+from hotmem.types import EvidenceKind
+
+STEPS = list(Known)
+
+shares = st.floats(0, 1, width=32)
+Row = tuple[EvidenceKind, list[float], float]
+rows = st.lists(
+    st.tuples(st.sampled_from(EvidenceKind), st.lists(shares, min_size=len(FEATURES), max_size=len(FEATURES)), shares), min_size=1, max_size=8
+)
+
+
+def table(*found: Mapping[str, float]) -> NDArray[np.float32]:
+    """Features by name; what is not named is 0."""
+    return np.array([[row.get(name, 0.0) for name in FEATURES] for row in found], dtype=np.float32)
+
+
+def told(features: NDArray[np.float32], kinds: list[EvidenceKind], relevances: list[float]) -> dict[str, float]:
+    """The signs by name."""
+    return dict(zip(SIGNS_OF_KNOWING, signs_of_knowing(features, kinds, np.array(relevances, dtype=np.float32)).tolist(), strict=True))
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_more_probably_known_is_never_less_known(one: float, other: float) -> None:
+    low, high = sorted((one, other))
+    assert STEPS.index(Known.of(low)) <= STEPS.index(Known.of(high))
+
+
+def test_the_steps_begin_where_they_say() -> None:
+    assert [Known.of(at) for at in (0.0, NOTHING_BELOW, DOUBTFUL_BELOW, 1.0)] == [Known.NOTHING, Known.DOUBTFUL, Known.SOMETHING, Known.SOMETHING]
+
+
+@given(rows, st.data())
+def test_the_signs_are_finite_and_no_order_counts(found: list[Row], data: st.DataObject) -> None:
+    def signs(of: list[Row]) -> NDArray[np.float32]:
+        kinds, features, relevances = zip(*of, strict=True)
+        return signs_of_knowing(np.array(features, dtype=np.float32), kinds, np.array(relevances, dtype=np.float32))
+
+    first = signs(found)
+    assert first.shape == (len(SIGNS_OF_KNOWING),) and first.dtype == np.float32 and np.all(np.isfinite(first))
+    assert np.allclose(signs(data.draw(st.permutations(found))), first, atol=1e-5)
+
+
+def test_who_is_named_and_how_much_better_they_match() -> None:
+    passages = [EvidenceKind.PASSAGE] * 3
+    named = table(
+        {"speaker_fits": 1, "match": 0.6, "cosine": 0.5}, {"other_speaker": 1, "match": 0.4, "cosine": 0.7}, {"speaker_fits": 1, "match": 0.2}
+    )
+    signs = told(named, passages, [0.5, 0.5, 0.5])
+    assert signs["speaker_named"] == 1 and signs["match"] == pytest.approx(0.6)
+    assert (signs["speaker_match"], signs["speaker_cosine"]) == pytest.approx((0.2, -0.2))
+    nobody = told(table({"speaker_fits": 1, "match": 0.6}, {"speaker_fits": 1, "match": 0.4}), passages[:2], [0.5, 0.5])
+    assert (nobody["speaker_named"], nobody["speaker_match"], nobody["speaker_cosine"]) == (0, 0, 0)
+    others = told(table({"other_speaker": 1, "match": 0.4}), passages[:1], [0.5])
+    assert others["match"] == 0 and others["speaker_match"] == pytest.approx(-0.4)
+
+
+def test_the_best_few_count_by_their_odds() -> None:
+    relevances = [0.5] * (TOP - 1) + [0.75] + [0.01] * 3
+    signs = told(table(*({} for _ in relevances)), [EvidenceKind.MEMORY] * len(relevances), relevances)
+    assert signs["best"] == pytest.approx(np.log(3)) and signs["top"] == pytest.approx(np.log(3) / TOP)
+    assert signs["candidates"] == pytest.approx(np.log(len(relevances)))
+
+
+def test_the_best_of_each_feature_counts() -> None:
+    found = table(
+        {"cosine": 0.5, "overlap": 0.1, "window_match": 0.9}, {"cosine": 0.3, "overlap": 0.8, "window_overlap": 0.7, "fact": 0.6, "window_match": 0.2}
+    )
+    signs = told(found, [EvidenceKind.MEMORY, EvidenceKind.PASSAGE], [0.1, 0.2])
+    wanted = {"cosine": 0.5, "overlap": 0.8, "window_overlap": 0.7, "fact": 0.6, "window_match": 0.2}
+    assert {name: signs[name] for name in wanted} == pytest.approx(wanted), "a window stands around passages only"
