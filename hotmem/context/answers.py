@@ -9,6 +9,8 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
+from hotmem.context.stems import stems
+
 
 class Form(StrEnum):
     """What an answer is made of."""
@@ -29,15 +31,14 @@ _WANTS: Final = {
     Form.NUMBER: re.compile(r"\b(?:how (?:many|much|long|old|often|far)|times|(?:what|which) (?:time|year|age|number)|when)\b", re.IGNORECASE),
 }
 
-_TIMES: Final = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|since|recently|mornings?|evenings?|nights?|weekends?|days?|weeks?|months?|years?"
-    r"|mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?"
-    r"|january|february|march|april|may|june|july|august|september|october|november|december|\d{4}|\d+(?:st|nd|rd|th))\b",
-    re.IGNORECASE,
+_TIMES: Final = stems(
+    "yesterday today tonight tomorrow last next ago since recently morning evening night weekend day week month year"
+    " monday tuesday wednesday thursday friday saturday sunday"
+    " january february march april may june july august september october november december"
 )
-_NAME: Final = re.compile(r"(?<![.!?…\n] )(?<!^)\b(?!I\b)[A-Z][\w’'-]+|[\"“‘][^\"”]{2,60}[\"”]")
-_NUMBER: Final = re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|thousand)\b", re.IGNORECASE)
-_OFFERS: Final = {Form.NAME: _NAME, Form.TIME: _TIMES, Form.NUMBER: _NUMBER}
+_NUMBERS: Final = stems("one two three four five six seven eight nine ten dozen hundred thousand")
+_YEAR_OR_ORDINAL: Final = re.compile(r"\d{4}|\d+(?:st|nd|rd|th)")
+_NAME: Final = re.compile(r"[^.!?…\s] (?!I\b)[A-Z]\w|[\"“‘][^\"”]{2,60}[\"”]")
 
 
 def wanted(question: str) -> frozenset[Form]:
@@ -48,4 +49,11 @@ def wanted(question: str) -> frozenset[Form]:
 @lru_cache(maxsize=8192)
 def offered(text: str) -> frozenset[Form]:
     """The forms that a statement holds."""
-    return frozenset(form for form, pattern in _OFFERS.items() if pattern.search(text))
+    held = stems(text)
+    digits = [stem for stem in held if stem[0].isdigit()]
+    forms = {
+        Form.NAME: bool(_NAME.search(text)),
+        Form.TIME: not held.isdisjoint(_TIMES) or any(map(_YEAR_OR_ORDINAL.fullmatch, digits)),
+        Form.NUMBER: bool(digits) or not held.isdisjoint(_NUMBERS),
+    }
+    return frozenset(form for form, there in forms.items() if there)

@@ -3,17 +3,15 @@
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from functools import lru_cache
-from threading import Lock
 from typing import Final
 
 import numpy as np
-import Stemmer
 from numpy.typing import NDArray
 
 from hotmem.context.answers import Form, offered, wanted
 from hotmem.context.fusion import Candidate
 from hotmem.context.interaction import best_matches, telling
+from hotmem.context.stems import stems
 from hotmem.context.surroundings import Surroundings
 from hotmem.types import Evidence, EvidenceKind, Layer, Query, Role
 
@@ -50,10 +48,7 @@ FEATURES: Final[dict[str, Layer | None]] = {
 """Every feature and its layer, in the order of the columns."""
 
 _WORD: Final = re.compile(r"\w+")
-_FIRST_PERSON: Final = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
-_stemmer: Final = Stemmer.Stemmer("english")
-_one_at_a_time: Final = Lock()
-"""A stemmer is not safe between threads, and recalls are composed in several."""
+_FIRST_PERSON: Final = stems("i me my mine we us our ours")
 
 
 def features(query: Query, candidates: Sequence[Candidate]) -> NDArray[np.float32]:
@@ -137,7 +132,7 @@ def _by_form(query: Query, evidence: Sequence[Evidence]) -> dict[str, object]:
     return {
         "speaker_fits": fits,
         "other_speaker": [named and not fit for fit in fits],
-        "first_person": [bool(_FIRST_PERSON.search(found.text)) for found in evidence],
+        "first_person": [not _FIRST_PERSON.isdisjoint(stems(found.text)) for found in evidence],
         "question": [found.text.rstrip().endswith("?") for found in evidence],
         "after_question": [found.after_question for found in evidence],
         "length": np.log1p([found.text.count(" ") + 1 for found in evidence]),
@@ -147,13 +142,6 @@ def _by_form(query: Query, evidence: Sequence[Evidence]) -> dict[str, object]:
         "time": [Form.TIME in form for form in forms],
         "in_time": [time is not None and time.start <= found.said_at < time.end for found in evidence],
     }
-
-
-@lru_cache(maxsize=8192)
-def stems(text: str) -> frozenset[str]:
-    """The stems of a text's words (Porter's second algorithm, as Snowball has it)."""
-    with _one_at_a_time:
-        return frozenset(_stemmer.stemWords(_WORD.findall(text.casefold())))
 
 
 def _cosines(query: Query, evidence: Sequence[Evidence]) -> NDArray[np.float32]:

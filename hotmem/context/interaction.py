@@ -5,11 +5,15 @@ find as much evidence as floats, and taking the mean state away first finds no m
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.types import Signs
+
+SPAN: Final = 512
+"""Pieces unpacked at once, 0.8 MB, so that they stay in the processor's cache."""
 
 
 def best_matches(question: NDArray[np.float32], statements: Sequence[Signs | None]) -> NDArray[np.float32]:
@@ -29,8 +33,12 @@ def best_matches(question: NDArray[np.float32], statements: Sequence[Signs | Non
         return best
     held = [signs for signs in statements if signs is not None and len(signs)]
     asked = question / np.maximum(np.abs(question).sum(axis=1, keepdims=True), 1e-9)
-    bits = np.unpackbits(np.concatenate(held), axis=1, count=question.shape[1]).astype(np.float32)
-    agreement = 2 * (bits @ asked.T) - asked.sum(axis=1)
+    signs = np.concatenate(held)
+    agreement = np.empty((len(signs), len(asked)), dtype=np.float32)
+    for start in range(0, len(signs), SPAN):
+        bits = np.unpackbits(signs[start : start + SPAN], axis=1, count=question.shape[1]).astype(np.float32)
+        np.matmul(bits, asked.T, out=agreement[start : start + SPAN])
+    agreement = 2 * agreement - asked.sum(axis=1)
     starts = np.cumsum([0, *(len(signs) for signs in held[:-1])])
     best[rows] = np.maximum.reduceat(agreement, starts, axis=0)
     return best

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.context.confidence import confidence, replaced
-from hotmem.context.features import FEATURES, stems
+from hotmem.context.features import FEATURES
 from hotmem.context.fusion import Candidate
 from hotmem.context.knowing import Known, signs_of_knowing
 from hotmem.context.relevance import RelevanceModel
+from hotmem.context.stems import stems
 from hotmem.types import Evidence, EvidenceKind, Layer, Query, Weights
 
 RELEVANCE_SHARE: Final = 0.7
@@ -32,6 +33,9 @@ FACT_FROM: Final = 0.08
 
 WEIGHED: Final = 120
 """Most relevant candidates that are looked at closely; a block of 4,000 tokens holds about as many."""
+
+OF_LAYER: Final = np.array([[owner is layer for layer in Layer] for owner in FEATURES.values()], dtype=np.float32)
+"""1 where a feature is a layer's, float32 (features, layers)."""
 
 COUNTERPART: Final = {EvidenceKind.MEMORY: EvidenceKind.PASSAGE, EvidenceKind.PASSAGE: EvidenceKind.MEMORY}
 """What may say the same as a fact, and as a passage."""
@@ -79,7 +83,7 @@ def judge(
     kinds = [candidate.evidence.kind for candidate in candidates]
     relevances = inherited(candidates, model.probabilities(features, kinds, weights))
     best = np.argsort(-relevances, kind="stable")[:WEIGHED]
-    contributions = model.contributions(features[best], [kinds[row] for row in best], weights)
+    by_layer = model.contributions(features[best], [kinds[row] for row in best], weights) @ OF_LAYER
     judged = [
         Judged(
             candidates[row].evidence,
@@ -88,7 +92,7 @@ def judge(
             _layers(candidates[row], added),
             replaced(candidates[row].evidence, query.at),
         )
-        for row, added in zip(best, contributions, strict=True)
+        for row, added in zip(best, by_layer, strict=True)
     ]
     known = Known.of(model.known(signs_of_knowing(features, kinds, relevances)))
     if known is Known.NOTHING and any(candidate.evidence.vector is None for candidate in candidates):
@@ -184,10 +188,12 @@ def _preference(one: Judged) -> int:
 
 
 def _layers(candidate: Candidate, added: NDArray[np.float32]) -> tuple[Layer, ...]:
-    """The layers that found a candidate, by what their features add; for a neighbour that none found, the one that adds most."""
-    parts: defaultdict[Layer, float] = defaultdict(float)
-    for layer, amount in zip(FEATURES.values(), added, strict=True):
-        if layer is not None:
-            parts[layer] += float(amount)
+    """The layers that found a candidate, by what their features add; for a neighbour that none found, the one that adds most.
+
+    Args:
+        candidate: The candidate.
+        added: What the features of each layer add to its logit, float32 (layers,), in the layers' order.
+    """
+    parts = dict(zip(Layer, added.tolist(), strict=True))
     found = list(candidate.scores) or [max(Layer, key=parts.__getitem__)]
     return tuple(sorted(found, key=parts.__getitem__, reverse=True))

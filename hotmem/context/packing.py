@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from hotmem.context.confidence import mark
-from hotmem.context.features import stems
 from hotmem.context.judgement import FACT_FROM, Judged
 from hotmem.context.knowing import Known
 from hotmem.context.render import arranged, frame, line, render, shown, titles
+from hotmem.context.stems import stems
 from hotmem.context.trimming import trimmed
 from hotmem.options import RecallOptions
 from hotmem.types import EvidenceKind, Intent, Item, Layer, Mark, Query

@@ -7,13 +7,13 @@ from hotmem.context.fusion import Candidate, fused, most_promising, pooled, unse
 from hotmem.reader import Reader, Request
 from hotmem.types import EvidenceKind, Hit, Query
 
-WEIGHED: Final = {EvidenceKind.PASSAGE: 120, EvidenceKind.MEMORY: 20, EvidenceKind.SUMMARY: 20}
+WEIGHED: Final = {EvidenceKind.PASSAGE: 80, EvidenceKind.MEMORY: 20, EvidenceKind.SUMMARY: 20}
 """Hits of each kind that are loaded and weighed; every further one costs 20 µs and more."""
 
 NEIGHBOURS: Final = 2
 """Passages on each side of a hit that are weighed with it: an answer often shares no word with its question."""
 
-WITH_NEIGHBOURS: Final = 60
+WITH_NEIGHBOURS: Final = 30
 """Hits, the most promising, whose neighbours are weighed."""
 
 
