@@ -111,6 +111,10 @@ class Nearest:
         best = np.argpartition(-cosines, self.limit - 1, axis=1)[:, : self.limit]
         self.keys, self.cosines = np.take_along_axis(numbers, best, axis=1), np.take_along_axis(cosines, best, axis=1)
 
+    def ordered(self) -> Keys:
+        """The row numbers, nearest first."""
+        return np.take_along_axis(self.keys, np.argsort(-self.cosines, axis=1), axis=1)
+
 
 def spoken(people: int, each: int) -> Iterator[Turn]:
     """The turns of all users, a session of each in turn, so that their rows lie mixed as in a file in use."""

@@ -17,8 +17,8 @@ from itertools import groupby
 from multiprocessing import get_context
 from operator import attrgetter
 from pathlib import Path
+from shutil import copyfile
 from typing import Any, Final
-from uuid import uuid4
 
 import numpy as np
 from rich.console import Console
@@ -40,6 +40,9 @@ USUAL: Final = (1_000, 10_000, 100_000)
 
 WARM_UP: Final = 20
 """First questions, which are not counted: models, pages and indexes are still being loaded. The very first is told apart."""
+
+FIRST: Final = 10
+"""Of the exact nearest, those told apart."""
 
 FRESH: Final = 10 * SESSION_TURNS
 """Turns remembered to measure ingestion."""
@@ -78,7 +81,8 @@ class Scale:
         stages: Its stages, in ms.
         layers: Its layers, in ms, from the trace; they run side by side.
         floor: Query embedding, sqlite-vec search and FTS5 query by hand, one after the other, in ms.
-        found: Share of the exact nearest passages (float32, all compared) that the vector search finds.
+        found: Share of the exact nearest passages (float32, all compared) that the vector search finds among as many.
+        nearest_found: The same for the first `FIRST` of them.
         fresh_per_s: New turns a second, background work included.
         bytes_a_turn: Of the file.
         opened_mb: The process's own memory once the store is open, MiB, models and all.
@@ -93,6 +97,7 @@ class Scale:
     layers: dict[str, Times]
     floor: Times
     found: float
+    nearest_found: float
     fresh_per_s: float
     bytes_a_turn: float
     opened_mb: float
@@ -137,6 +142,7 @@ def show(results: Sequence[Scale], console: Console) -> None:
     rows |= {f"    {layer}": [_spread(one.layers[layer]) for one in results] for layer in results[0].layers}
     rows |= {
         "first question": [f"{one.first_ms:.0f}" for one in results],
+        f"exact nearest {FIRST} found": [f"{one.nearest_found:.2%}" for one in results],
         f"exact nearest {NEAREST} found": [f"{one.found:.2%}" for one in results],
         "new turns a second": [f"{one.fresh_per_s:.0f}" for one in results],
         "file, bytes a turn": [f"{one.bytes_a_turn:,.0f}" for one in results],
@@ -166,11 +172,16 @@ def _build(path: Path, size: Size, reading: Reading, asked: Sequence[str], tell:
         build(path, spoken(size.users, size.each), reading, floor, nearest, tell)
     finally:
         floor.close()
-    np.save(path.with_suffix(".npy"), nearest.keys)
+    np.save(path.with_suffix(".npy"), nearest.ordered())
 
 
 def _measured(path: Path, size: Size, asked: Sequence[str]) -> Scale:
-    return asyncio.run(_measure(path, size, asked, path.stat().st_size))
+    measured = asyncio.run(_measure(path, size, asked, path.stat().st_size))
+    copy = path.with_suffix(".fresh")
+    copyfile(path, copy)
+    fresh_per_s = asyncio.run(_fresh(copy))
+    copy.unlink()
+    return replace(measured, fresh_per_s=fresh_per_s)
 
 
 async def _measure(path: Path, size: Size, asked: Sequence[str], stored: int) -> Scale:
@@ -186,10 +197,9 @@ async def _measure(path: Path, size: Size, asked: Sequence[str], stored: int) ->
             blocks.append(await memory.recall(text, user_id=users[number % len(users)], session_id="today", at=at))
             milliseconds.append(1000 * (time.perf_counter() - started))
         asked_mb = _memory_mb()
-        found = await _found(memory, asked, np.load(path.with_suffix(".npy")))
+        found, nearest_found = await _found(memory, asked, np.load(path.with_suffix(".npy")))
         traces = [block.trace for block in blocks[WARM_UP:]]
-        floor = await asyncio.to_thread(_floor, path.with_suffix(".floor"), asked, size.users)
-        fresh_per_s = await _fresh(memory)
+    floor = await asyncio.to_thread(_floor, path.with_suffix(".floor"), asked, size.users)
     return Scale(
         users=size.users,
         each=size.each,
@@ -199,23 +209,25 @@ async def _measure(path: Path, size: Size, asked: Sequence[str], stored: int) ->
         layers={report.layer: Times.of([trace.layers[place].ms for trace in traces]) for place, report in enumerate(traces[0].layers)},
         floor=Times.of(floor),
         found=found,
-        fresh_per_s=fresh_per_s,
+        nearest_found=nearest_found,
+        fresh_per_s=0.0,
         bytes_a_turn=stored / size.turns,
         opened_mb=opened_mb,
         asked_mb=asked_mb,
     )
 
 
-async def _found(memory: Memory, asked: Sequence[str], exact: Keys) -> float:
+async def _found(memory: Memory, asked: Sequence[str], exact: Keys) -> tuple[float, float]:
+    """Shares of all the exact nearest and of the first of them that a search for `NEAREST` finds."""
     reader = memory.reader
     user = await reader.store.user(USER)
     assert user is not None
     shares = []
-    for text, keys in zip(asked, exact, strict=True):
-        vector = reader.encoder.encode([text])[0]
-        near = await reader.store.search_vectors(EvidenceKind.PASSAGE, user, vector, NEAREST)
-        shares.append(len({key for key, _ in near} & set(keys.tolist())) / min(NEAREST, int(np.count_nonzero(keys))))
-    return float(np.mean(shares))
+    for vector, keys in zip(reader.encoder.encode(asked), exact.tolist(), strict=True):
+        near = {key for key, _ in await reader.store.search_vectors(EvidenceKind.PASSAGE, user, vector, NEAREST)}
+        shares.append([len(near.intersection(wanted)) / np.count_nonzero(wanted) for wanted in (keys, keys[:FIRST])])
+    both, first = np.mean(shares, axis=0).tolist()
+    return both, first
 
 
 def _floor(path: Path, asked: Sequence[str], users: int) -> list[float]:
@@ -230,17 +242,16 @@ def _floor(path: Path, asked: Sequence[str], users: int) -> list[float]:
     return milliseconds[WARM_UP:]
 
 
-async def _fresh(memory: Memory) -> float:
+async def _fresh(path: Path) -> float:
     """New turns a second, from the first remembered to the last understood, summaries included."""
-    day = uuid4().hex
-    history = [replace(turn, session_id=f"{day}-{turn.session_id}", id=f"{day}-{turn.id}") for turn in Talk(seed=FRESH_SEED).turns(FRESH)]
-    started = time.perf_counter()
-    for session_id, said in groupby(history, key=attrgetter("session_id")):
-        for turn in said:
-            await memory.remember(turn)
-        await memory.end_session(user_id=USER, session_id=session_id)
-        await memory.settle()
-    return len(history) / (time.perf_counter() - started)
+    async with Memory.open(path) as memory:
+        started = time.perf_counter()
+        for session_id, said in groupby(Talk(seed=FRESH_SEED).turns(FRESH), key=attrgetter("session_id")):
+            for turn in said:
+                await memory.remember(replace(turn, session_id=f"fresh-{session_id}", id=f"fresh-{turn.id}"))
+            await memory.end_session(user_id=USER, session_id=f"fresh-{session_id}")
+            await memory.settle()
+        return FRESH / (time.perf_counter() - started)
 
 
 def _memory_mb() -> float:

@@ -100,6 +100,16 @@ def test_the_latency_bench_on_a_short_history() -> None:
     assert found["encoder"]["least_cosine"] > 0.9
 
 
+def test_the_scale_bench_on_a_short_history_that_is_kept(tmp_path: Path) -> None:
+    done = evaluate("bench", "scale", "--turns", "100", "--questions", "10", "--keep", str(tmp_path), "--json")
+    assert done.returncode == 0, done.stderr
+    (measured,) = json.loads(done.stdout.splitlines()[-1]).values()
+    assert measured["nearest_found"] > 0.99
+    assert min(measured["recall"]["p50"], measured["floor"]["p50"], measured["fresh_per_s"], measured["bytes_a_turn"]) > 0
+    assert measured["layers"].keys() == {"facts", "sessions", "semantic", "verbatim"}
+    assert {path.name for path in tmp_path.iterdir()} == {"1x100.db", "1x100.floor", "1x100.npy"}
+
+
 def test_invented_talk_repeats_by_seed_and_hardly_within() -> None:
     turns = list(Talk().turns(4000))
     assert [turn.text for turn in turns] == [turn.text for turn in Talk().turns(4000)]
