@@ -1,34 +1,26 @@
 """Fits the model of whether anything is known, on questions that can be answered and on questions that cannot.
 
-Few datasets ask what nobody said, and all of them ask it of a long history. So each question is also put to parts of its history: to one
-session that holds all of its evidence, and to sessions that hold none, cut short. A memory of one session is what everybody begins with.
+Few datasets ask what nobody said, and all of them ask it of a long history. So each question is also put to parts of its history (`eval.parts`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from random import Random
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
+from eval.parts import parts
 from eval.retrieval import SHIPPED, Asked
-from eval.train import helps
 from hotmem.context.features import features
 from hotmem.context.fusion import Candidate
 from hotmem.context.knowing import signs_of_knowing
 from hotmem.context.relevance import Logistic, RelevanceModel
 from hotmem.types import Query
 
-WITHOUT: Final = 2
-"""Sessions without evidence that each question is put to."""
-
-CUTS: Final = (1, 3, 10, 40)
-"""Candidates that such a session is cut to, one of these."""
-
-PART_WEIGHT: Final = 0.15
-"""Weight of a part of a history beside a whole one. More finds the unanswerable better in small memories and worse in long ones."""
+PART_WEIGHT: Final = 0.3
+"""Weight of a part of a history beside a whole one. Half of it is as good in long histories, and worse in small memories."""
 
 STRENGTH: Final = 0.3
 """Inverse of the L2 penalty on standardised signs."""
@@ -59,7 +51,7 @@ def attempts(asked: Sequence[Asked], model: RelevanceModel) -> list[Attempt]:
             continue
         retrieved = one.found[SHIPPED]
         answerable = not one.question.abstain
-        histories = [(retrieved.candidates, answerable, True)] + [(part, held, False) for part, held in _parts(one, retrieved.candidates)]
+        histories = [(retrieved.candidates, answerable, True)] + [(part, held, False) for part, held in parts(one, retrieved.candidates)]
         found += [
             Attempt(one.held_out, _signs(retrieved.query, candidates, model), held, whole) for candidates, held, whole in histories if candidates
         ]
@@ -70,20 +62,6 @@ def _signs(query: Query, candidates: Sequence[Candidate], model: RelevanceModel)
     rows = features(query, candidates)
     kinds = [candidate.evidence.kind for candidate in candidates]
     return signs_of_knowing(rows, kinds, model.probabilities(rows, kinds))
-
-
-def _parts(asked: Asked, candidates: Sequence[Candidate]) -> Iterator[tuple[list[Candidate], bool]]:
-    """Sessions of the history with whether they answer the question; which ones is chosen by the question's id, the same in every run."""
-    choice = Random(asked.question.id)
-    turns = {turn.id: turn for turn in asked.conversation.turns}
-    holding = {turns[turn].session_id for turn in asked.question.evidence}
-    without = sorted({one.evidence.session_id for one in candidates} - holding)
-    for session in choice.sample(without, min(WITHOUT, len(without))):
-        yield [one for one in candidates if one.evidence.session_id == session][: choice.choice(CUTS)], False
-    if len(holding) == 1 and not asked.question.abstain:
-        part = [one for one in candidates if one.evidence.session_id in holding]
-        if any(helps(one.evidence, asked.question.evidence, turns) for one in part):
-            yield part, True
 
 
 def fitted(attempts: Sequence[Attempt]) -> Logistic:

@@ -17,14 +17,14 @@ from scipy.special import log_softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from eval.evidence import holds
+from eval.labels import helps
 from eval.retrieval import SHIPPED, Asked, Choice
 from eval.statistics import calibration_error
 from hotmem.context.features import FEATURES, features
+from hotmem.context.fusion import Candidate
 from hotmem.context.knowing import SIGNS_OF_KNOWING
 from hotmem.context.relevance import VERSION, Logistic, RelevanceModel, fitted_model
-from hotmem.recall import Retrieved
-from hotmem.types import Evidence, EvidenceKind, Item, Turn
+from hotmem.types import EvidenceKind, Query
 
 STRENGTH: Final = 1.0
 PENALTY: Final = 1e-3
@@ -76,22 +76,14 @@ class Quality:
 
 def samples(asked: Sequence[Asked], choice: Choice = SHIPPED) -> list[Sample]:
     """The samples of a dataset, one a question, as one choice of layers found its candidates."""
-    return [_sample(one, one.found[choice]) for one in asked]
+    return [_sample(one, one.found[choice].query, one.found[choice].candidates) for one in asked]
 
 
-def _sample(asked: Asked, found: Retrieved) -> Sample:
+def _sample(asked: Asked, query: Query, candidates: Sequence[Candidate]) -> Sample:
     turns = {turn.id: turn for turn in asked.conversation.turns}
-    evidence = [candidate.evidence for candidate in found.candidates]
+    evidence = [candidate.evidence for candidate in candidates]
     labels = np.array([helps(one, asked.question.evidence, turns) for one in evidence], dtype=np.bool_)
-    return Sample(asked.held_out, features(found.query, found.candidates), tuple(one.kind for one in evidence), labels)
-
-
-def helps(shown: Evidence | Item, wanted: Sequence[str], turns: Mapping[str, Turn]) -> bool:
-    """Whether a passage holds the words of a wanted turn, a fact was read from one, or a summary is of a session with one."""
-    if shown.kind is EvidenceKind.SUMMARY:
-        return any(turns[turn].session_id == shown.session_id for turn in wanted)
-    told = shown.kind is EvidenceKind.MEMORY
-    return any(turn in shown.turn_ids and (told or holds(shown.text, turns[turn].text)) for turn in wanted)
+    return Sample(asked.held_out, features(query, candidates), tuple(one.kind for one in evidence), labels)
 
 
 def fitted(datasets: Mapping[str, Sequence[Sample]]) -> RelevanceModel:

@@ -8,12 +8,12 @@ from typing import Any, Final
 import numpy as np
 from rich.console import Console
 
+from eval.labels import helps
 from eval.plots import plotted
 from eval.report import share, table
 from eval.retrieval import SHIPPED, Asked
 from eval.statistics import Bin, calibration_error, reliability
 from eval.studies.blocks import Packer, judged
-from eval.train import helps
 from hotmem import Item, Mark
 from hotmem.context.features import features
 from hotmem.context.judgement import distinct

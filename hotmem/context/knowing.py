@@ -34,11 +34,12 @@ TOP: Final = 5
 """Best candidates whose mean relevance counts."""
 
 NOTHING_BELOW: Final = 0.03
-"""Probability under which the block says that nothing is known. What was found is lost to the bot there, so the bar is low: 1 in 1,000
-answerable questions of LoCoMo lies below, and in a memory of one session half of the unanswerable ones."""
+"""Probability under which the block says that nothing is known. What was found is lost to the bot there, so the bar is low: no answerable
+question of a long history lies below; in a memory of one session 1 in 100, and more than half of the unanswerable."""
 
-DOUBTFUL_BELOW: Final = 0.35
-"""Probability under which all that is told is marked low: 1 in 20 answerable questions lies below, and a third of the unanswerable."""
+DOUBTFUL_BELOW: Final = 0.5
+"""Probability under which all that is told is marked low: 1 in 20 answerable questions of long histories lies below, and 4 in 10 of the
+unanswerable; in a memory of one session 1 in 4 and 19 in 20."""
 
 SMALLEST: Final = 1e-6
 
