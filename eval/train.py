@@ -87,10 +87,20 @@ def _sample(asked: Asked, query: Query, candidates: Sequence[Candidate]) -> Samp
 
 
 def fitted(datasets: Mapping[str, Sequence[Sample]]) -> RelevanceModel:
-    """The models of relevance fitted on the conversations that are not held out, with the shipped one of whether anything is known."""
+    """The models of relevance fitted on the conversations that are not held out, with the shipped one of whether anything is known.
+
+    A kind of evidence of which nothing, or all that was found, helps keeps its shipped model: it can be told from nothing.
+    """
     used = [[sample for sample in samples if not sample.held_out] for samples in datasets.values()]
-    kinds = {kind: _fitted([[sample.of(kind) for sample in samples] for samples in used], kind) for kind in EvidenceKind}
-    return RelevanceModel(kinds, fitted_model().knowing)
+    shipped = fitted_model()
+    found = {kind: [[sample.of(kind) for sample in samples] for samples in used] for kind in EvidenceKind}
+    kinds = {kind: _fitted(parts, kind) if _telling(parts) else shipped.kinds[kind] for kind, parts in found.items()}
+    return RelevanceModel(kinds, shipped.knowing)
+
+
+def _telling(datasets: Sequence[Sequence[Candidates]]) -> bool:
+    """Whether some candidates help and others do not."""
+    return len(np.unique(np.concatenate([part[1] for questions in datasets for part in questions]))) == 2
 
 
 def _fitted(datasets: Sequence[Sequence[Candidates]], kind: EvidenceKind) -> Logistic:
