@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 from sklearn.metrics import roc_auc_score
 
 from eval.plots import plotted
-from eval.report import share, table
+from eval.report import table
 from eval.retrieval import SHIPPED, Asked
 from eval.statistics import said_unknown
 from hotmem.context.features import features
@@ -23,8 +23,8 @@ from hotmem.recall import Retrieved
 WRONGLY: Final = 0.05
 """Share of answerable questions of which it may be said wrongly."""
 
-POINTS: Final = {"nothing": NOTHING_BELOW, "or low marks": DOUBTFUL_BELOW}
-"""The shipped decisions, by the probability below which they fall."""
+POINTS: Final[Mapping[str, float]] = {"nothing": NOTHING_BELOW, "or low marks": DOUBTFUL_BELOW[1]}
+"""The shipped decisions for a long memory, by the probability below which they fall."""
 
 FEW: Final = 50
 """Datasets with fewer questions without an answer are counted together."""
@@ -76,9 +76,8 @@ def measure(asked: Mapping[str, Sequence[Asked]]) -> dict[str, Abstention]:
         asked: What was retrieved for held-out questions, by dataset.
     """
     model = fitted_model()
-    groups: dict[str, list[str]] = {}
     few = [name for name, part in asked.items() if 0 < _unanswerable(part) < FEW]
-    groups = {name: [name] for name, part in asked.items() if _unanswerable(part) >= FEW} | ({" + ".join(few): few} if few else {})
+    groups = {name: [name] for name, part in asked.items() if _unanswerable(part) >= FEW} | ({"+".join(few): few} if few else {})
     scores = {name: [(one.question.abstain, knowing(one.found[SHIPPED], model)) for one in part if one.held_out] for name, part in asked.items()}
     return {group: _abstention([score for name in names for score in scores[name]]) for group, names in groups.items()}
 
@@ -95,13 +94,11 @@ def knowing(found: Retrieved, model: RelevanceModel) -> float:
 
 def show(found: Mapping[str, Abstention], console: Console) -> None:
     """Prints the share recognised at 5 % wrong, and both shares at the shipped points."""
-    headings = ("with", "without", "AUC", "at 5 %", "95 % interval", *POINTS)
-    result = table("nothing known: said of questions without an answer / wrongly of those with one", "dataset", headings)
+    result = table("nothing known, said rightly / wrongly", "dataset", ("with", "without an answer", "rightly at 5 % wrongly", *POINTS))
     for name, one in found.items():
         low, high = one.interval_at_5
-        shipped = (tuple(reversed(one.below(threshold))) for threshold in POINTS.values())
-        cells = (share(one.auc), share(one.at_5), f"{low:.2f} to {high:.2f}", *(f"{rightly:.3f} / {wrongly:.3f}" for rightly, wrongly in shipped))
-        result.add_row(name, str(len(one.answerable)), str(len(one.unanswerable)), *cells)
+        shipped = (f"{rightly:.2f} / {wrongly:.2f}" for wrongly, rightly in map(one.below, POINTS.values()))
+        result.add_row(name, str(len(one.answerable)), str(len(one.unanswerable)), f"{one.at_5:.2f} ({low:.2f} to {high:.2f})", *shipped)
     console.print(result)
 
 

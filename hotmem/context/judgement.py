@@ -94,7 +94,7 @@ def judge(
         )
         for row, added in zip(best, by_layer, strict=True)
     ]
-    known = Known.of(model.known(signs_of_knowing(features, kinds, relevances)))
+    known = Known.of(model.known(signs_of_knowing(features, kinds, relevances)), len(candidates))
     if known is Known.NOTHING and any(candidate.evidence.vector is None for candidate in candidates):
         known = Known.DOUBTFUL  # what was said a moment ago is not embedded yet, and words alone cannot tell
     return sorted(judged, key=lambda one: -one.rank), known

@@ -4,6 +4,7 @@ The best relevance alone finds 0.19 of LoCoMo's unanswerable questions at 5 % wr
 said. How much better the speaker named matches than the others is the strongest part.
 """
 
+import math
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final
@@ -37,9 +38,13 @@ NOTHING_BELOW: Final = 0.03
 """Probability under which the block says that nothing is known. What was found is lost to the bot there, so the bar is low: no answerable
 question of a long history lies below; in a memory of one session 1 in 100, and more than half of the unanswerable."""
 
-DOUBTFUL_BELOW: Final = 0.5
-"""Probability under which all that is told is marked low: 1 in 20 answerable questions of long histories lies below, and 4 in 10 of the
-unanswerable; in a memory of one session 1 in 4 and 19 in 20."""
+DOUBTFUL_BELOW: Final = (0.15, 0.45)
+"""Probability under which all that is told is marked low, for one candidate and for `USUAL`; between them it rises with the logarithm of
+their number. In small memories and in long ones alike 1 in 20 answerable questions lies below; of the unanswerable a third in long ones,
+and 8 in 10 in memories of one session."""
+
+USUAL: Final = 180
+"""Candidates of a question to a long memory."""
 
 SMALLEST: Final = 1e-6
 
@@ -52,11 +57,13 @@ class Known(StrEnum):
     SOMETHING = "something"
 
     @classmethod
-    def of(cls, probability: float) -> "Known":
-        """The step that a probability stands on."""
+    def of(cls, probability: float, candidates: int) -> "Known":
+        """The step that a probability stands on, with at least one candidate."""
         if probability < NOTHING_BELOW:
             return cls.NOTHING
-        return cls.DOUBTFUL if probability < DOUBTFUL_BELOW else cls.SOMETHING
+        few, many = DOUBTFUL_BELOW
+        bar = few + (many - few) * min(math.log(candidates) / math.log(USUAL), 1.0)
+        return cls.DOUBTFUL if probability < bar else cls.SOMETHING
 
 
 def signs_of_knowing(features: NDArray[np.float32], kinds: Sequence[EvidenceKind], relevances: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -84,8 +84,8 @@ def test_how_far_it_is_known() -> None:
     embedded = evidence(vector=np.eye(1, 16, dtype=np.float32)[0])
     assert weighed([]) == ([], Known.NOTHING)
     assert weighed([(embedded, NOTHING_BELOW / 2)])[1] is Known.NOTHING
-    assert weighed([(embedded, (NOTHING_BELOW + DOUBTFUL_BELOW) / 2)])[1] is Known.DOUBTFUL
-    assert weighed([(embedded, (1 + DOUBTFUL_BELOW) / 2)])[1] is Known.SOMETHING
+    assert weighed([(embedded, (NOTHING_BELOW + DOUBTFUL_BELOW[0]) / 2)])[1] is Known.DOUBTFUL
+    assert weighed([(embedded, (1 + DOUBTFUL_BELOW[0]) / 2)])[1] is Known.SOMETHING
 
 
 def test_of_what_is_not_embedded_yet_it_is_never_said_that_nothing_is_known() -> None:

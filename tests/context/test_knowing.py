@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from hotmem.context.features import FEATURES
-from hotmem.context.knowing import DOUBTFUL_BELOW, NOTHING_BELOW, SIGNS_OF_KNOWING, TOP, Known, signs_of_knowing
+from hotmem.context.knowing import DOUBTFUL_BELOW, NOTHING_BELOW, SIGNS_OF_KNOWING, TOP, USUAL, Known, signs_of_knowing
 from hotmem.types import EvidenceKind
 
 STEPS = list(Known)
@@ -31,14 +31,18 @@ def told(features: NDArray[np.float32], kinds: list[EvidenceKind], relevances: l
     return dict(zip(SIGNS_OF_KNOWING, signs_of_knowing(features, kinds, np.array(relevances, dtype=np.float32)).tolist(), strict=True))
 
 
-@given(st.floats(0, 1), st.floats(0, 1))
-def test_more_probably_known_is_never_less_known(one: float, other: float) -> None:
+@given(st.floats(0, 1), st.floats(0, 1), st.integers(1, 1000), st.integers(1, 1000))
+def test_more_probably_known_is_never_less_known_and_many_candidates_raise_the_bar(one: float, other: float, few: int, many: int) -> None:
     low, high = sorted((one, other))
-    assert STEPS.index(Known.of(low)) <= STEPS.index(Known.of(high))
+    few, many = sorted((few, many))
+    assert STEPS.index(Known.of(low, many)) <= STEPS.index(Known.of(high, many))
+    assert STEPS.index(Known.of(low, many)) <= STEPS.index(Known.of(low, few))
 
 
-def test_the_steps_begin_where_they_say() -> None:
-    assert [Known.of(at) for at in (0.0, NOTHING_BELOW, DOUBTFUL_BELOW, 1.0)] == [Known.NOTHING, Known.DOUBTFUL, Known.SOMETHING, Known.SOMETHING]
+@pytest.mark.parametrize(("candidates", "bar"), [(1, DOUBTFUL_BELOW[0]), (USUAL, DOUBTFUL_BELOW[1]), (10 * USUAL, DOUBTFUL_BELOW[1])])
+def test_the_steps_begin_where_they_say(candidates: int, bar: float) -> None:
+    steps = [Known.of(at, candidates) for at in (0.0, NOTHING_BELOW, bar - 1e-9, bar, 1.0)]
+    assert steps == [Known.NOTHING, Known.DOUBTFUL, Known.DOUBTFUL, Known.SOMETHING, Known.SOMETHING]
 
 
 @given(rows, st.data())
