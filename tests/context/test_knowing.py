@@ -41,7 +41,7 @@ def test_more_probably_known_is_never_less_known_and_many_candidates_raise_the_b
 
 @pytest.mark.parametrize(("candidates", "bar"), [(1, DOUBTFUL_BELOW[0]), (USUAL, DOUBTFUL_BELOW[1]), (10 * USUAL, DOUBTFUL_BELOW[1])])
 def test_the_steps_begin_where_they_say(candidates: int, bar: float) -> None:
-    steps = [Known.of(at, candidates) for at in (0.0, NOTHING_BELOW, bar - 1e-9, bar, 1.0)]
+    steps = [Known.of(at, candidates) for at in (0.0, NOTHING_BELOW, bar - 1e-9, bar + 1e-9, 1.0)]
     assert steps == [Known.NOTHING, Known.DOUBTFUL, Known.DOUBTFUL, Known.SOMETHING, Known.SOMETHING]
 
 
