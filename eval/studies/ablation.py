@@ -141,6 +141,8 @@ def show(effects: Sequence[Effect], console: Console) -> None:
     """Prints the evidence delivered, then what each part turned off takes from it, in points."""
     names = list(dict.fromkeys(effect.dataset for effect in effects))
     result = table("evidence delivered, and the points that go without a part (95 % interval)", "off", names)
+    for column in result.columns:
+        column.no_wrap = False
     for budget in BUDGETS:
         result.add_section()
         for off in dict.fromkeys(effect.off for effect in effects):

@@ -64,17 +64,14 @@ def measure(asked: Mapping[str, Sequence[Asked]], console: Console) -> list[Tran
 
 
 def show(transfers: Sequence[Transfer], console: Console) -> None:
-    """Prints a row for each dataset and budget."""
-    result = table(
-        "evidence delivered, by what the model was fitted on",
-        "dataset",
-        ("tokens", "questions", "same half", "other half", "other sets", "the last two"),
-    )
+    """Prints a row for each dataset and budget, and under them how the other datasets alone compare with the other half."""
+    headings = ("tokens", "questions", "same half", "other half", "other sets")
+    result = table("evidence delivered, by what the model was fitted on", "dataset", headings)
     for one in transfers:
-        result.add_row(
-            one.dataset, str(one.budget), str(one.questions), *map(share, (one.same_half, one.other_half, one.other_sets)), interval(one.difference)
-        )
+        result.add_row(one.dataset, str(one.budget), str(one.questions), *map(share, (one.same_half, one.other_half, one.other_sets)))
     console.print(result)
+    for one in transfers:
+        console.print(f"{one.dataset} at {one.budget}, other sets − other half: {interval(one.difference)} points, with the 95 % interval")
 
 
 def figures(transfers: Sequence[Transfer]) -> dict[str, Any]:
