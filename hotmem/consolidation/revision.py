@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
+from hotmem.text import plain
 from hotmem.types import Correction, Revision, Statement, StoredMemory
 
 
@@ -53,11 +54,6 @@ def amend(correction: Correction, recent: Sequence[StoredMemory]) -> tuple[Store
         negated=old.negated,
         single=old.single,
     )
-
-
-def plain(value: str) -> str:
-    """A value for comparing: lower case, without articles, possessives and punctuation."""
-    return " ".join(re.sub(r"^(?:a|an|the|my|our|his|her|their)\s+", "", value.casefold().strip(" .,!?;:'\"")).split())
 
 
 def _denied(statement: Statement, memory: StoredMemory) -> bool:

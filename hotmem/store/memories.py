@@ -8,6 +8,7 @@ from uuid import uuid4
 from hotmem.store import entries
 from hotmem.store.driver import Connection
 from hotmem.store.times import from_stored, to_stored
+from hotmem.text import plain
 from hotmem.types import Category, Correction, EvidenceKind, Kind, Revision, Statement, StoredMemory, Understanding, UserKey
 
 Revise = Callable[[Statement, datetime, Sequence[StoredMemory]], Revision]
@@ -44,7 +45,7 @@ def learn(conn: Connection, turn: int, understanding: Understanding, revise: Rev
     for statement in understanding.statements:
         if any(statement.start < correction.stop and correction.start < statement.stop for correction in corrected):
             continue
-        known = about(conn, user, statement.subject, statement.relation)
+        known = about(conn, user, statement, said_at)
         revision = revise(statement, said_at, known)
         if revision.confirms:
             _confirm(conn, revision.confirms, turn, statement, said_at)
@@ -54,9 +55,17 @@ def learn(conn: Connection, turn: int, understanding: Understanding, revise: Rev
             _end(conn, ended, said_at, new)
 
 
-def about(conn: Connection, user: UserKey, subject: str, relation: str) -> list[StoredMemory]:
-    """Memories of one subject and relation, ignoring the subject's case, latest first."""
-    return _select(conn, "m.user = ? AND m.relation = ? AND m.subject = ? COLLATE NOCASE", (user, relation, subject))
+def about(conn: Connection, user: UserKey, statement: Statement, said_at: datetime) -> list[StoredMemory]:
+    """Memories that a statement said at this time can confirm, end or be ended by, latest first.
+
+    They are of its subject, whatever the case, and its relation; of its value too, unless the relation takes one value at a time: then all that
+    held, or was said, later.
+    """
+    where, values = "m.user = ? AND m.relation = ? AND m.subject = ? COLLATE NOCASE", (user, statement.relation, statement.subject)
+    if statement.single:
+        moment = to_stored(said_at)
+        return _select(conn, f"{where} AND (m.valid_until IS NULL OR m.valid_until > ? OR m.said_at > ?)", (*values, moment, moment))
+    return _select(conn, f"{where} AND m.value = ?", (*values, plain(statement.object)))
 
 
 def of_user(conn: Connection, user: UserKey, *, past: bool) -> list[StoredMemory]:
@@ -118,8 +127,8 @@ def _select(conn: Connection, where: str, values: Sequence[object], limit: int =
 
 def _insert(conn: Connection, user: UserKey, turn: int, statement: Statement, said_at: datetime, valid_until: datetime | None) -> int:
     key: int = conn.execute(
-        """INSERT INTO memories (user, name, text, subject, relation, object, kind, category, importance, hedged, negated, changes,
-               single, said_at, valid_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
+        """INSERT INTO memories (user, name, text, subject, relation, object, value, kind, category, importance, hedged, negated, changes,
+               single, said_at, valid_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
         (
             user,
             uuid4().hex,
@@ -127,6 +136,7 @@ def _insert(conn: Connection, user: UserKey, turn: int, statement: Statement, sa
             statement.subject,
             statement.relation,
             statement.object,
+            plain(statement.object),
             statement.kind,
             statement.category,
             statement.importance,

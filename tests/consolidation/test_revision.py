@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hotmem.consolidation.revision import amend, plain, revise
+from hotmem.consolidation.revision import amend, revise
+from hotmem.text import plain
 from hotmem.types import Category, Correction, Kind, Revision, Statement, StoredMemory
 from tests.conversation import START
 

@@ -1,0 +1,13 @@
+"""Version 4: a memory's value as values are compared, so that one of thousands that a person likes is found at once."""
+
+from hotmem.store.driver import Connection
+from hotmem.text import plain
+
+
+def apply(conn: Connection) -> None:
+    """Adds and indexes the values."""
+    conn.execute("ALTER TABLE memories ADD COLUMN value TEXT NOT NULL DEFAULT ''")
+    values = [(plain(value), key) for key, value in conn.execute("SELECT id, object FROM memories")]
+    conn.executemany("UPDATE memories SET value = ? WHERE id = ?", values)
+    conn.execute("DROP INDEX memories_by_relation")
+    conn.execute("CREATE INDEX memories_by_relation ON memories (user, relation, subject COLLATE NOCASE, value)")
