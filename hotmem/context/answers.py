@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
-from hotmem.context.stems import stems
+from hotmem.terms import stems
 
 
 class Form(StrEnum):
@@ -36,7 +36,8 @@ _TIMES: Final = stems(
     " monday tuesday wednesday thursday friday saturday sunday"
     " january february march april may june july august september october november december"
 )
-_NUMBERS: Final = stems("one two three four five six seven eight nine ten dozen hundred thousand")
+_NUMBERS: Final = stems("two three four five six seven eight nine ten dozen hundred thousand")
+"""Without "one", whose stem is that of "on"."""
 _YEAR_OR_ORDINAL: Final = re.compile(r"\d{4}|\d+(?:st|nd|rd|th)")
 _NAME: Final = re.compile(r"[^.!?…\s] (?!I\b)[A-Z]\w|[\"“‘][^\"”]{2,60}[\"”]")
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from hotmem.context.answers import Form, offered, wanted
 from hotmem.context.fusion import Candidate
 from hotmem.context.interaction import best_matches, telling
-from hotmem.context.stems import stems
 from hotmem.context.surroundings import Surroundings
+from hotmem.terms import stems
 from hotmem.types import Evidence, EvidenceKind, Layer, Query, Role
 
 FEATURES: Final[dict[str, Layer | None]] = {
@@ -48,7 +48,8 @@ FEATURES: Final[dict[str, Layer | None]] = {
 """Every feature and its layer, in the order of the columns."""
 
 _WORD: Final = re.compile(r"\w+")
-_FIRST_PERSON: Final = stems("i me my mine we us our ours")
+_FIRST_PERSON: Final = stems("i me my mine we our")
+"""Without "us", whose stem is that of "use"."""
 
 
 def features(query: Query, candidates: Sequence[Candidate]) -> NDArray[np.float32]:
@@ -73,11 +74,10 @@ def _by_words(query: Query, candidates: Sequence[Candidate], around: Surrounding
     words = np.array([candidate.scores.get(Layer.VERBATIM, 0.0) for candidate in candidates], dtype=np.float32)
     words /= max(float(words.max()), 1e-6)
     before, after = around.neighbours(words)
-    asked = sorted(stems(" ".join(query.terms)))
+    asked = {stem: column for column, stem in enumerate(sorted(stems(" ".join(query.terms))))}
     held = np.zeros((len(candidates), len(asked)), dtype=np.float32)
     for row, candidate in enumerate(candidates):
-        own = stems(candidate.evidence.text)
-        held[row] = [stem in own for stem in asked]
+        held[row, [asked[stem] for stem in asked.keys() & stems(candidate.evidence.text)]] = 1
     rarity = np.log1p(len(candidates) / (1 + held.sum(axis=0)))
     rarity /= max(float(rarity.sum()), 1e-6)
     return {

@@ -13,7 +13,7 @@ from hotmem.context.features import FEATURES
 from hotmem.context.fusion import Candidate
 from hotmem.context.knowing import Known, signs_of_knowing
 from hotmem.context.relevance import RelevanceModel
-from hotmem.context.stems import stems
+from hotmem.terms import stems
 from hotmem.types import Evidence, EvidenceKind, Layer, Query, Weights
 
 RELEVANCE_SHARE: Final = 0.7

@@ -10,9 +10,9 @@ from hotmem.context.confidence import mark
 from hotmem.context.judgement import FACT_FROM, Judged
 from hotmem.context.knowing import Known
 from hotmem.context.render import arranged, frame, line, render, shown, titles
-from hotmem.context.stems import stems
 from hotmem.context.trimming import trimmed
 from hotmem.options import RecallOptions
+from hotmem.terms import stems
 from hotmem.types import EvidenceKind, Intent, Item, Layer, Mark, Query
 
 LENGTH_POWER: Final = 0.35

@@ -6,7 +6,7 @@ from typing import Final
 
 from spacy.lang.en.stop_words import STOP_WORDS
 
-from hotmem.context.stems import stems
+from hotmem.terms import stems
 
 KEPT: Final = 0.8
 """Share of a statement's content words that stay. What goes is mostly greetings and praise: a sixth of the tokens, which hold 1.5 points more

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
-from hotmem.context.stems import stems
+from hotmem.terms import stems
 from hotmem.types import Item, ItemUse, UsageKind
 
 QUOTE_WORDS: Final = 4

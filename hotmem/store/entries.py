@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.store.driver import Connection
-from hotmem.store.terms import terms, token
+from hotmem.terms import terms
 from hotmem.types import EvidenceKind, UserKey
 
 TABLES: Final = {EvidenceKind.PASSAGE: "passages", EvidenceKind.MEMORY: "memories", EvidenceKind.SUMMARY: "summaries"}
@@ -25,6 +25,11 @@ def add(conn: Connection, kind: EvidenceKind, user: UserKey, key: int, session: 
     conn.execute(f"INSERT INTO {kind}_entries (user, id, session, length) VALUES (?, ?, ?, ?)", (user, key, session, len(held)))
     if kind in WORDED:
         conn.execute(f"INSERT INTO {kind}_words (rowid, terms) VALUES (?, ?)", (key, " ".join(token(user, term) for term in held)))
+
+
+def token(user: UserKey, term: str) -> str:
+    """The term in the index: each user's are terms of their own, so that no search reads, or counts, another's rows."""
+    return f"u{user}x{term}"
 
 
 def sign(conn: Connection, kind: EvidenceKind, user: UserKey, key: int, vector: NDArray[Any]) -> None:

@@ -12,6 +12,9 @@ from hotmem.types import Evidence, EvidenceKind, Role, UserKey, Vector
 
 SEPARATOR = "\x00"
 
+LATEST_SOURCES = "SELECT DISTINCT turn FROM sources WHERE memory = m.id ORDER BY turn DESC LIMIT 8"
+"""Turns that a memory is shown to come from: what was said a hundred times is not proved better by a hundred of them."""
+
 
 def load(
     conn: Connection, user: UserKey, keys: Mapping[EvidenceKind, Sequence[int]], around: Sequence[int], reach: int, window: int
@@ -96,8 +99,8 @@ def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evide
     rows = conn.execute(
         f"""SELECT m.id, m.text, m.name, m.said_at, m.vector, m.hedged, m.changes, m.confirmations,
                 CASE WHEN m.valid_until IS NOT NULL THEN m.id END,
-                (SELECT group_concat(t.name, char(0)) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id),
-                (SELECT group_concat(x.turn) FROM sources x WHERE x.memory = m.id), s.name, s.id, t.speaker, t.role
+                (SELECT group_concat(t.name, char(0)) FROM turns t WHERE t.id IN ({LATEST_SOURCES})),
+                (SELECT group_concat(t.id) FROM turns t WHERE t.id IN ({LATEST_SOURCES})), s.name, s.id, t.speaker, t.role
             FROM memories m
             JOIN turns t ON t.id = (SELECT max(x.turn) FROM sources x WHERE x.memory = m.id)
             JOIN sessions s ON s.id = t.session

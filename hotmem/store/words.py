@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.store.driver import Connection
+from hotmem.store.entries import token
 from hotmem.store.index import Entries, Index
-from hotmem.store.terms import terms as terms_of
-from hotmem.store.terms import token
+from hotmem.terms import terms as terms_of
 
 K1: Final = 1.2
 B: Final = 0.75

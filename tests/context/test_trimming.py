@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.lang.en.stop_words import STOP_WORDS
 
-from hotmem.context.stems import stems
 from hotmem.context.trimming import ELLIPSIS, KEPT, trimmed
+from hotmem.terms import stems
 from tests.conversation import stands_in
 
 SENTENCES = (

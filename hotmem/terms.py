@@ -1,4 +1,4 @@
-"""Text → the terms it is found by: folded, cut into words, stemmed."""
+"""Text → the terms it is found by and compared by: folded, cut into words, stemmed."""
 
 import re
 import unicodedata
@@ -7,8 +7,6 @@ from threading import Lock
 from typing import Final
 
 import Stemmer
-
-from hotmem.types import UserKey
 
 LONGEST: Final = 64
 """Characters of a word that count; longer ones are addresses and noise."""
@@ -27,9 +25,10 @@ def terms(text: str) -> list[str]:
     return [_stem(word[:LONGEST]) for word in _WORD.findall(text.casefold())]
 
 
-def token(user: UserKey, term: str) -> str:
-    """The term in the index: each user's are terms of their own, so that no search reads, or counts, another's rows."""
-    return f"u{user}x{term}"
+@lru_cache(maxsize=8192)
+def stems(text: str) -> frozenset[str]:
+    """The terms of a text, each once."""
+    return frozenset(terms(text))
 
 
 @lru_cache(maxsize=65_536)

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hotmem.store.terms import LONGEST, terms, token
+from hotmem.store.entries import token
+from hotmem.terms import LONGEST, terms
 from hotmem.types import UserKey
 
 
