@@ -268,7 +268,8 @@ async def test_a_summary_of_other_turns_than_the_sessions_is_dropped(database: P
     assert user is not None
     await store.end_session(user, "monday")
     waiting = await store.waiting_for_vectors(5)
-    await store.put_vectors(EvidenceKind.PASSAGE, [key for _, key, _ in waiting], list(encoder.encode([text for _, _, text in waiting])), [NO_SIGNS] * 2)
+    rows = list(encoder.encode([text for _, _, text in waiting]))
+    await store.put_vectors(EvidenceKind.PASSAGE, [key for _, key, _ in waiting], rows, [NO_SIGNS] * 2)
     session = await store.session_due(START, 0)
     assert session is not None
     seen, _ = await store.session_turns(session)
