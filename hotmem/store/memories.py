@@ -17,6 +17,9 @@ Revise = Callable[[Statement, datetime, Sequence[StoredMemory]], Revision]
 Amend = Callable[[Correction, Sequence[StoredMemory]], tuple[StoredMemory, Statement] | None]
 """Finds the memory that a correction is about and the statement that replaces it."""
 
+TURNS = "(SELECT group_concat(t.name, char(0)) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id)"
+"""The turns a memory comes from: thousands, for what is said every day, and not wanted where it is only weighed."""
+
 RECENT_FOR_CORRECTION = 50
 """A correction is about something said lately: the memories looked at, latest first."""
 
@@ -56,7 +59,7 @@ def learn(conn: Connection, turn: int, understanding: Understanding, revise: Rev
 
 
 def about(conn: Connection, user: UserKey, statement: Statement, said_at: datetime) -> list[StoredMemory]:
-    """Memories that a statement said at this time can confirm, end or be ended by, latest first.
+    """Memories that a statement said at this time can confirm, end or be ended by, latest first; without the turns they come from.
 
     They are of its subject, whatever the case, and its relation; of its value too, unless the relation takes one value at a time: then all that
     held, or was said, later.
@@ -70,7 +73,7 @@ def about(conn: Connection, user: UserKey, statement: Statement, said_at: dateti
 
 def of_user(conn: Connection, user: UserKey, *, past: bool) -> list[StoredMemory]:
     """The user's memories, latest first; those that no longer hold only if `past`."""
-    return _select(conn, "m.user = ?" if past else "m.user = ? AND m.valid_until IS NULL", (user,))
+    return _select(conn, "m.user = ?" if past else "m.user = ? AND m.valid_until IS NULL", (user,), turns=TURNS)
 
 
 def named(conn: Connection, user: UserKey, names: Sequence[str], limit: int) -> list[int]:
@@ -96,11 +99,10 @@ def _latest(conn: Connection, user: UserKey, until: datetime) -> list[StoredMemo
     return _select(conn, "m.user = ? AND m.valid_until IS NULL AND m.said_at <= ?", (user, to_stored(until)), RECENT_FOR_CORRECTION)
 
 
-def _select(conn: Connection, where: str, values: Sequence[object], limit: int = -1) -> list[StoredMemory]:
+def _select(conn: Connection, where: str, values: Sequence[object], limit: int = -1, turns: str = "NULL") -> list[StoredMemory]:
     rows = conn.execute(
         f"""SELECT m.name, m.text, m.subject, m.relation, m.object, m.kind, m.category, m.importance, m.negated, m.single,
-                m.said_at, m.valid_until, m.confirmations,
-                (SELECT group_concat(t.name, char(0)) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id)
+                m.said_at, m.valid_until, m.confirmations, {turns}
             FROM memories m WHERE {where} ORDER BY m.said_at DESC, m.id DESC LIMIT ?""",
         (*values, limit),
     )

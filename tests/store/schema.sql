@@ -1,5 +1,6 @@
 CREATE INDEX memories_amending ON memories (amends) WHERE amends IS NOT NULL;
 CREATE INDEX memories_by_relation ON memories (user, relation, subject COLLATE NOCASE, value);
+CREATE INDEX memories_by_time ON memories (user, said_at);
 CREATE INDEX memories_superseding ON memories (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX memories_waiting ON memories (id) WHERE vector IS NULL;
 CREATE INDEX memory_entities_of_memory ON memory_entities (memory);
