@@ -30,13 +30,15 @@ from hotmem import (
     Turn,
 )
 from hotmem.models import CachedEncoder, Language
-from hotmem.options import ModelOptions
+from hotmem.options import ModelOptions, RecallOptions
 from hotmem.store import driver
 from hotmem.store.driver import connect
 from hotmem.store.store import Store
 from hotmem.text import MAX_ID, MAX_TEXT
-from hotmem.types import Role
+from hotmem.types import Layer, LayerOutcome, Role
 from tests.conversation import START, said
+
+ALL_LAYERS = Options(recall=RecallOptions(choose_layers=False))
 
 
 def texts(path: Path) -> list[str]:
@@ -67,11 +69,13 @@ def test_a_turn_without_words_is_refused(text: str) -> None:
 def test_a_megabyte_is_refused_and_the_most_is_kept_and_found(database: Path, encoder: CachedEncoder, language: Language) -> None:
     with pytest.raises(InvalidInput, match="Split it"):
         said("a" * 1_000_000)
+    longest = f"{'x' * (MAX_TEXT - 30)} then the zebra slept."
 
     async def run() -> None:
-        async with Memory.open(database, encoder=encoder, language=language) as memory:
-            await memory.remember(said(f"{'x' * (MAX_TEXT - 30)} then the zebra slept."))
-            assert "zebra" in (await memory.recall("Where did the zebra sleep?", user_id="ana")).text
+        async with Memory.open(database, ALL_LAYERS, encoder=encoder, language=language) as memory:
+            await memory.remember(said(longest))
+            asked = await memory.recall("Where did the zebra sleep?", user_id="ana")
+            assert [report.hits for report in asked.trace.layers if report.layer is Layer.VERBATIM] == [1]
             with pytest.raises(InvalidInput, match="Pass what was said last"):
                 await memory.recall("a" * 1_000_000, user_id="ana")
             started = time.monotonic()
@@ -79,6 +83,7 @@ def test_a_megabyte_is_refused_and_the_most_is_kept_and_found(database: Path, en
             assert block.tokens <= 1000 and time.monotonic() - started < 10
 
     asyncio.run(run())
+    assert texts(database) == [longest]
 
 
 def test_control_characters_go_and_all_else_stays() -> None:
@@ -103,12 +108,16 @@ async def test_broken_unicode_can_be_remembered_and_asked_for(memory: Memory) ->
         "'; DROP TABLE turns; --", "{text owner} : dog", "dog AND AND cat", "%", "_", "\\", "dog\x00cat", "a\"b\"c dog", "“dog” called “",
     ],
 )  # fmt: skip
-async def test_operators_and_quotes_in_a_query_are_words(query: str, memory: Memory) -> None:
-    await memory.remember(said("My dog is called Potola."))
-    block = await memory.recall(f"What is my {query} dog called?", user_id="ana")
-    assert "Potola" in block.text
-    await memory.recall(query, user_id="ana")
-    assert texts(memory.path) == ["My dog is called Potola."]
+async def test_operators_and_quotes_in_a_query_are_words(query: str, database: Path, encoder: CachedEncoder, language: Language) -> None:
+    async with Memory.open(database, ALL_LAYERS, encoder=encoder, language=language) as memory:
+        await memory.remember(said("My dog is called Potola."))
+        await memory.settle()
+        reports = (await memory.recall(f"What is my {query} dog called?", user_id="ana")).trace.layers
+        assert {report.layer: report.outcome for report in reports} == dict.fromkeys(Layer, LayerOutcome.ANSWERED)
+        assert all(report.hits for report in reports)
+        alone = (await memory.recall(query, user_id="ana")).trace.layers
+        assert {report.outcome for report in alone} <= {LayerOutcome.ANSWERED, LayerOutcome.NOT_ASKED}
+    assert texts(database) == ["My dog is called Potola."]
 
 
 def test_any_text_can_be_asked_and_remembered(database: Path, encoder: CachedEncoder, language: Language) -> None:

@@ -112,7 +112,7 @@ async def test_interruption_credits_only_what_was_heard(memory: Memory, database
     processor.add_event_handler("on_feedback", lambda _, usage: usages.append(usage))
     reply = "Your dog is called Rocky. " + "Let me think. " * 30 + "Your sister lives in Boston."
     async with scene(processor, [reply, "Sorry."], word_s=0.05) as bot:
-        await bot.say("Tell me about my dog and about my sister.")
+        await bot.say("What's my dog called, and what's my sister called?")
         await asyncio.sleep(1.5)
         await bot.say("Stop, please.")
         heard = await bot.reply()
