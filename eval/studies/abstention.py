@@ -104,10 +104,10 @@ def measure(asked: Mapping[str, Sequence[Asked]]) -> dict[str, Abstention]:
     counts = {name: sum(one.abstain for one in part) for name, part in decided.items()}
     few = [name for name, count in counts.items() if 0 < count < FEW]
     groups = {name: [name] for name, count in counts.items() if count >= FEW} | ({"+".join(few): few} if few else {})
-    return {group: abstention([one for name in names for one in decided[name]]) for group, names in groups.items()}
+    return {group: parted([one for name in names for one in decided[name]]) for group, names in groups.items()}
 
 
-def abstention(decided: Sequence[Decided]) -> Abstention:
+def parted(decided: Sequence[Decided]) -> Abstention:
     """The questions, parted by whether they have an answer."""
     return Abstention(tuple(one for one in decided if not one.abstain), tuple(one for one in decided if one.abstain))
 

@@ -1,0 +1,234 @@
+"""The studies: what is pure by arithmetic, and each command on a tiny file of our own."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import typer
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from eval.datasets.selection import selected
+from eval.retrieval import SHIPPED, Asked, Choice, held_out, retrieved
+from eval.statistics import calibration_error, reliability
+from eval.studies import ablation, abstention, calibration, transfer
+from eval.studies.ablation import ALL, CHOICES, GROUPS, VARIANTS, WHOLE, without
+from eval.studies.abstention import SAID, Abstention, Decided, parted
+from eval.studies.blocks import BUDGETS
+from eval.studies.command import COMMANDS, transferred
+from eval.train import Sample
+from hotmem.context.features import FEATURES
+from hotmem.context.knowing import Known
+from hotmem.errors import InvalidInput
+from hotmem.types import EvidenceKind, Layer
+
+PNG = b"\x89PNG"
+PEOPLE = {"ana": ("Potola", "cello"), "ben": ("Rufus", "drums"), "cleo": ("Moritz", "oboe"), "dan": ("Bella", "harp")}
+
+
+def question(user: str, number: int, text: str, evidence: list[str]) -> dict[str, Any]:
+    day = "2024-05-10T09:00:00+00:00"
+    return {
+        "type": "question",
+        "id": f"{user}-q{number}",
+        "user_id": user,
+        "text": text,
+        "asked_at": day,
+        "evidence": evidence,
+        "abstain": not evidence,
+    }
+
+
+def written(file: Path, people: Mapping[str, tuple[str, str]]) -> Path:
+    lines: list[dict[str, Any]] = []
+    for user, (dog, instrument) in people.items():
+        said = [f"My dog is called {dog}.", "It rained all day.", f"My sister plays the {instrument}.", "I painted the hallway green."]
+        for place, text in enumerate(said):
+            session, day = ("mon", "2024-05-06") if place < 2 else ("thu", "2024-05-09")
+            lines.append(
+                {
+                    "type": "turn",
+                    "id": f"{user}-{place}",
+                    "user_id": user,
+                    "session_id": session,
+                    "role": "user",
+                    "speaker": user.title(),
+                    "text": text,
+                    "spoken_at": f"{day}T09:00:{place:02}+00:00",
+                }
+            )
+        lines += [
+            question(user, 0, "What is my dog called?", [f"{user}-0"]),
+            question(user, 1, "What does my sister play?", [f"{user}-2"]),
+            question(user, 2, "Which car did I buy?", []),
+        ]
+    file.write_text("\n".join(json.dumps(line) for line in lines))
+    return file
+
+
+def evaluate(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "eval", *arguments], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(tmp_path_factory.mktemp("own") / "own.jsonl", PEOPLE)
+
+
+@pytest.fixture(scope="module")
+def asked(own: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Asked]]:
+    conversations = selected([f"hotmem={own}"], step=1)["hotmem"]
+    return {"own": retrieved(conversations, CHOICES, 1, tmp_path_factory.mktemp("cache"), Console(quiet=True), "own")}
+
+
+def test_what_was_retrieved(asked: dict[str, list[Asked]]) -> None:
+    assert [one.held_out for one in asked["own"]] == [False] * 3 + [True] * 3 + [False] * 3 + [True] * 3
+    for one in asked["own"]:
+        assert set(one.found) == set(CHOICES)
+        for choice, found in one.found.items():
+            assert {report.layer for report in found.reports} == set(choice.layers)
+
+
+def test_statements_are_held_once(asked: dict[str, list[Asked]]) -> None:
+    first, second = (asked["own"][place].found[SHIPPED].candidates for place in (0, 1))
+    shared = {id(one.evidence) for one in first} & {id(one.evidence) for one in second}
+    assert shared
+
+
+def test_ablation(asked: dict[str, list[Asked]]) -> None:
+    effects = ablation.measure(asked, Console(quiet=True))
+    assert {effect.off for effect in effects} == {variant.name for variant in VARIANTS}
+    assert {effect.dataset for effect in effects} == {"own", ALL}
+    assert {effect.difference.mean for effect in effects if effect.off == WHOLE} == {0.0}
+    ablation.show(effects, Console(quiet=True))
+    assert json.dumps(ablation.figures(effects))
+
+
+def test_transfer(asked: dict[str, list[Asked]]) -> None:
+    found = transfer.measure({"one": asked["own"], "other": asked["own"]}, Console(quiet=True))
+    assert [(one.dataset, one.budget, one.questions) for one in found] == [(name, budget, 8) for name in ("one", "other") for budget in BUDGETS]
+    transfer.show(found, Console(quiet=True))
+    assert json.dumps(transfer.figures(found))
+
+
+def test_calibration(asked: dict[str, list[Asked]], tmp_path: Path) -> None:
+    found = calibration.measure(asked)
+    assert found["own"] == found[ALL]
+    assert 0 <= found[ALL].error <= 1
+    assert sum(one.count for one in found[ALL].bins) == found[ALL].items
+    calibration.plot(found, tmp_path / "plot.png")
+    assert (tmp_path / "plot.png").read_bytes().startswith(PNG)
+    calibration.show(found, Console(quiet=True))
+    assert json.dumps(calibration.figures(found))
+
+
+def test_abstention(asked: dict[str, list[Asked]], tmp_path: Path) -> None:
+    found = abstention.measure(asked)
+    assert (len(found["own"].answerable), len(found["own"].unanswerable)) == (4, 2)
+    abstention.plot(found, tmp_path / "plot.png")
+    assert (tmp_path / "plot.png").read_bytes().startswith(PNG)
+    abstention.show(found, Console(quiet=True))
+    assert json.dumps(abstention.figures(found))
+
+
+def test_a_study_from_end_to_end(own: Path) -> None:
+    done = evaluate("policy", f"hotmem={own}", "--limit", "2", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])["policies"]
+    assert [(one["policy"], one["questions"]) for one in found] == [("chosen", 3), ("all four", 3)]
+    assert found[0]["layers"] <= found[1]["layers"] == 4
+
+
+def test_transfer_wants_two_datasets(own: Path) -> None:
+    with pytest.raises(typer.BadParameter, match="two datasets"):
+        transferred([f"hotmem={own}"])
+
+
+@pytest.mark.parametrize("entry", ["locomo", "nosuch=file.json", "=file.json"])
+def test_data_of_another_form(entry: str) -> None:
+    with pytest.raises(InvalidInput, match="DATASET=PATH"):
+        selected([entry], step=1)
+
+
+def test_steps_and_limits_of_data(own: Path) -> None:
+    assert [one.user for one in selected([f"hotmem={own}"], step=2, limit=3)["hotmem"]] == ["ana", "ben", "cleo"]
+
+
+def test_every_feature_is_in_one_group() -> None:
+    grouped = [feature for features in GROUPS.values() for feature in features]
+    assert sorted(grouped) == sorted(FEATURES)
+
+
+def test_every_layer_is_left_out_once() -> None:
+    assert {len(choice.layers) for choice in CHOICES[1:]} == {len(Layer) - 1}
+    assert len(set(CHOICES)) == 1 + len(Layer)
+    assert CHOICES[0] == Choice()
+
+
+def test_variants_have_names_of_their_own() -> None:
+    assert len({variant.name for variant in VARIANTS}) == len(VARIANTS)
+    assert set(COMMANDS) == {"ablation", "transfer", "calibration", "abstention", "policy"}
+
+
+def test_a_sample_without_features() -> None:
+    sample = Sample(True, np.ones((2, len(FEATURES)), dtype=np.float32), (EvidenceKind.PASSAGE,) * 2, np.array([True, False]))
+    left = without(sample, GROUPS["words"])
+    told = dict(zip(FEATURES, left.features[0].tolist(), strict=True))
+    assert {name for name, value in told.items() if value == 0} == set(GROUPS["words"])
+    assert without(sample, ()) is sample
+    assert left.held_out
+
+
+def test_every_second_conversation_is_held_out() -> None:
+    assert [held_out(number) for number in range(4)] == [False, True, False, True]
+
+
+def test_bins_and_their_error() -> None:
+    said, true = np.array([0.01, 0.02, 0.52, 0.53, 1.0], dtype=np.float32), np.array([False, False, True, False, True])
+    bins = reliability(said, true)
+    assert [(one.count, one.true) for one in bins] == [(2, 0.0), (2, 0.5), (1, 1.0)]
+    assert [one.said for one in bins] == pytest.approx([0.015, 0.525, 1.0])
+    assert calibration_error(said, true) == pytest.approx((2 * 0.015 + 2 * 0.025) / 5)
+
+
+def decided(*, abstain: bool, score: float, known: Known) -> Decided:
+    return Decided(abstain, score, known)
+
+
+def test_shares_of_what_is_said() -> None:
+    found = parted(
+        [
+            decided(abstain=False, score=0.9, known=Known.SOMETHING),
+            decided(abstain=False, score=0.4, known=Known.DOUBTFUL),
+            decided(abstain=True, score=0.02, known=Known.NOTHING),
+            decided(abstain=True, score=0.3, known=Known.DOUBTFUL),
+        ]
+    )
+    assert found.shipped(SAID["nothing"]) == (0.0, 0.5)
+    assert found.shipped(SAID["or low marks"]) == (0.5, 1.0)
+    assert found.auc == 1.0
+    assert found.at_5 == 1.0
+    low, high = found.interval_at_5
+    assert 0 < low < high <= 1
+
+
+scores = st.lists(st.floats(0, 1), min_size=1, max_size=20)
+
+
+@given(scores, scores)
+def test_the_curve_rises_from_none_to_all(answerable: list[float], unanswerable: list[float]) -> None:
+    found = Abstention(
+        tuple(decided(abstain=False, score=score, known=Known.SOMETHING) for score in answerable),
+        tuple(decided(abstain=True, score=score, known=Known.SOMETHING) for score in unanswerable),
+    )
+    curve = found.curve()
+    assert curve[0] == (0.0, 0.0)
+    assert curve[-1] == (1.0, 1.0)
+    assert curve == sorted(curve)
+    assert max(up for across, up in curve if across <= 0.05) == pytest.approx(found.at_5)
