@@ -33,6 +33,7 @@ from hotmem import Memory, Options
 from hotmem.models import load_encoder, load_language
 from hotmem.models.onnx import OnnxEncoder
 from hotmem.options import ModelOptions, RecallOptions
+from hotmem.store.searches import ByMeaning
 from hotmem.types import ContextBlock, EvidenceKind
 
 USUAL: Final = (1_000, 10_000, 100_000)
@@ -224,7 +225,8 @@ async def _found(memory: Memory, asked: Sequence[str], exact: Keys) -> tuple[flo
     assert user is not None
     shares = []
     for vector, keys in zip(reader.encoder.encode(asked), exact.tolist(), strict=True):
-        near = {key for key, _ in await reader.store.search_vectors(EvidenceKind.PASSAGE, user, vector, NEAREST)}
+        (nearest,) = await reader.store.search(user, ByMeaning(EvidenceKind.PASSAGE, vector, NEAREST))
+        near = {key for key, _ in nearest}
         shares.append([len(near.intersection(wanted)) / np.count_nonzero(wanted) for wanted in (keys, keys[:FIRST])])
     both, first = np.mean(shares, axis=0).tolist()
     return both, first

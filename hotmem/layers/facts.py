@@ -1,11 +1,11 @@
 """Facts: memories reached through their words, their meaning and the entities in them."""
 
-import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hotmem.store.searches import ByEntities, ByMeaning, ByWords
 from hotmem.store.store import Store
 from hotmem.types import EvidenceKind, Hit, Layer, Query
 
@@ -25,14 +25,16 @@ class Facts:
 
     async def search(self, query: Query, until: float | None) -> Sequence[Hit]:
         """Memories, scored by the sum of their reciprocal ranks in the three searches."""
-        by_words, by_meaning, by_entity = await asyncio.gather(
-            self.store.search_words(EvidenceKind.MEMORY, query.user, query.terms, MEMORIES, until=until),
-            self.store.search_vectors(EvidenceKind.MEMORY, query.user, query.vector, MEMORIES, until=until),
-            self.store.search_entities(query.user, query.analysis.entities, MEMORIES, until=until),
+        rankings = await self.store.search(
+            query.user,
+            ByWords(EvidenceKind.MEMORY, query.terms, MEMORIES),
+            ByMeaning(EvidenceKind.MEMORY, query.vector, MEMORIES),
+            ByEntities(query.analysis.entities, MEMORIES),
+            until=until,
         )
         scores: defaultdict[int, float] = defaultdict(float)
-        for ranking in ([key for key, _ in by_words], [key for key, _ in by_meaning], by_entity):
-            for rank, key in enumerate(ranking):
+        for ranking in rankings:
+            for rank, (key, _) in enumerate(ranking):
                 scores[key] += 1 / (RANK_CONSTANT + rank)
         ranked = sorted(scores.items(), key=lambda pair: -pair[1])[:MEMORIES]
         return [Hit(self.layer, EvidenceKind.MEMORY, key, score) for key, score in ranked]

@@ -1,10 +1,10 @@
 """Semantic: passages and memories whose embedding is near the query's."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hotmem.store.searches import ByMeaning
 from hotmem.store.store import Store
 from hotmem.types import EvidenceKind, Hit, Layer, Query
 
@@ -20,7 +20,6 @@ class Semantic:
 
     async def search(self, query: Query, until: float | None) -> Sequence[Hit]:
         """Passages and memories, each with its cosine to the query."""
-        found = await asyncio.gather(
-            *(self.store.search_vectors(kind, query.user, query.vector, limit, until=until) for kind, limit in NEAREST.items())
-        )
+        searches = (ByMeaning(kind, query.vector, limit) for kind, limit in NEAREST.items())
+        found = await self.store.search(query.user, *searches, until=until)
         return [Hit(self.layer, kind, key, cosine) for kind, rows in zip(NEAREST, found, strict=True) for key, cosine in rows]

@@ -3,11 +3,11 @@
 The cost grows with the number of sessions and with the length of the few sessions looked into, not with all turns.
 """
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hotmem.store.searches import ByMeaning, ByWords, InSessions
 from hotmem.store.store import Store
 from hotmem.types import EvidenceKind, Hit, Layer, Query
 
@@ -33,14 +33,16 @@ class Sessions:
 
     async def search(self, query: Query, until: float | None) -> Sequence[Hit]:
         """Summaries, one per session, and passages within the best sessions."""
-        by_words, by_meaning = await asyncio.gather(
-            self.store.search_words(EvidenceKind.SUMMARY, query.user, query.terms, SESSIONS, until=until),
-            self.store.search_vectors(EvidenceKind.SUMMARY, query.user, query.vector, SESSIONS, until=until),
+        by_words, by_meaning = await self.store.search(
+            query.user,
+            ByWords(EvidenceKind.SUMMARY, query.terms, SESSIONS),
+            ByMeaning(EvidenceKind.SUMMARY, query.vector, SESSIONS),
+            until=until,
         )
         ranked = blended(dict(by_words), dict(by_meaning))
         summaries = [Hit(self.layer, EvidenceKind.SUMMARY, key, score) for key, score in ranked]
         best = [key for key, _ in ranked[:LOOKED_INTO]]
-        inside = await self.store.search_sessions(query.user, best, query.vector, LOOKED_INTO * PASSAGES_EACH, until=until) if best else []
+        (inside,) = await self.store.search(query.user, InSessions(best, query.vector, LOOKED_INTO * PASSAGES_EACH), until=until)
         return [*summaries, *(Hit(self.layer, EvidenceKind.PASSAGE, key, score) for key, score in inside)]
 
 

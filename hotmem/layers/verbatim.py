@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hotmem.store.searches import ByWords
 from hotmem.store.store import Store
 from hotmem.types import EvidenceKind, Hit, Layer, Query
 
@@ -26,11 +27,11 @@ class Verbatim:
 
     async def search(self, query: Query, until: float | None) -> Sequence[Hit]:
         """Passages by words, each with its BM25 score."""
-        found = dict(await self.store.search_words(EvidenceKind.PASSAGE, query.user, query.terms, PASSAGES, until=until))
-        wanted = phrases(query)
-        if wanted:
-            for key, _ in await self.store.search_words(EvidenceKind.PASSAGE, query.user, wanted, PASSAGES, until=until):
-                found[key] = found.get(key, 0.0) + PHRASE_BONUS
+        searches = (ByWords(EvidenceKind.PASSAGE, terms, PASSAGES) for terms in (query.terms, phrases(query)))
+        by_words, exact = await self.store.search(query.user, *searches, until=until)
+        found = dict(by_words)
+        for key, _ in exact:
+            found[key] = found.get(key, 0.0) + PHRASE_BONUS
         ranked = sorted(found.items(), key=lambda pair: -pair[1])
         return [Hit(self.layer, EvidenceKind.PASSAGE, key, score) for key, score in ranked]
 

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.errors import InvalidInput
-from hotmem.store import evidence, forget, memories, pending, summaries, turns, usage, users, vectors, words
+from hotmem.store import evidence, forget, memories, pending, summaries, turns, usage, users, vectors
 from hotmem.store.database import Database
 from hotmem.store.driver import Connection
-from hotmem.store.index import Index
 from hotmem.store.memories import Amend, Revise
+from hotmem.store.searches import Ranking, Search, run
 from hotmem.store.shelf import Shelf
 from hotmem.types import (
     ContextBlock,
@@ -96,51 +96,19 @@ class Store:
         """The user's next turns after a row number."""
         return await self._db.read(turns.of_user, user, after, limit)
 
-    async def search_words(
-        self, kind: EvidenceKind, user: UserKey, terms: Sequence[str], limit: int, *, until: float | None = None
-    ) -> list[tuple[int, float]]:
-        """Row numbers and BM25 scores of the user's rows that hold any of the terms, best first; of summaries, by all that was said in their session.
+    async def search(self, user: UserKey, *searches: Search, until: float | None = None) -> list[Ranking]:
+        """The ranking of each search among the user's rows, all in one read.
+
+        An index that is not in memory yet is read first, without a deadline: a long one that is cut short would never be there.
 
         Raises:
             DeadlineExceeded: If `time.monotonic()` passed `until`.
         """
-        search, searched = (words.sessions, EvidenceKind.PASSAGE) if kind is EvidenceKind.SUMMARY else (words.search, kind)
-        return await self._db.read_until(until, search, await self._index(searched, user), terms, limit)
-
-    async def search_sessions(
-        self, user: UserKey, sessions: Sequence[int], vector: Vector, limit: int, *, until: float | None = None
-    ) -> list[tuple[int, float]]:
-        """Row numbers and cosines of the nearest passages of these sessions, nearest first.
-
-        Raises:
-            DeadlineExceeded: If `time.monotonic()` passed `until`.
-        """
-        return await self._db.read_until(until, vectors.inside, user, sessions, vector, limit)
-
-    async def search_vectors(
-        self, kind: EvidenceKind, user: UserKey, vector: Vector, limit: int, *, until: float | None = None
-    ) -> list[tuple[int, float]]:
-        """Row numbers and cosines of the user's nearest rows, nearest first.
-
-        Raises:
-            DeadlineExceeded: If `time.monotonic()` passed `until`.
-        """
-        return await self._db.read_until(until, vectors.nearest, await self._index(kind, user), vector, limit)
-
-    async def _index(self, kind: EvidenceKind, user: UserKey) -> Index:
-        """The user's index, read without a deadline: a long one that is cut short would never be there."""
-        index = self._shelf.index(kind, user)
-        if not index.loaded:
-            await self._db.read(index.read)
-        return index
-
-    async def search_entities(self, user: UserKey, names: Sequence[str], limit: int, *, until: float | None = None) -> list[int]:
-        """Row numbers of memories that mention one of the entities, latest first.
-
-        Raises:
-            DeadlineExceeded: If `time.monotonic()` passed `until`.
-        """
-        return await self._db.read_until(until, memories.named, user, names, limit)
+        for kind in dict.fromkeys(kind for search in searches for kind in search.reads):
+            index = self._shelf.index(kind, user)
+            if not index.loaded:
+                await self._db.read(index.read)
+        return await self._db.read_until(until, run, user, searches, lambda kind: self._shelf.index(kind, user))
 
     async def evidence(
         self,

@@ -1,0 +1,129 @@
+"""What a layer may search for. A layer's searches go into one read: each further one would wait for the interpreter's lock again."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from hotmem.store import memories, vectors, words
+from hotmem.store.driver import Connection
+from hotmem.store.index import Index
+from hotmem.types import EvidenceKind, UserKey, Vector
+
+Ranking: TypeAlias = list[tuple[int, float]]
+"""Row numbers and scores, best first."""
+
+IndexOf: TypeAlias = Callable[[EvidenceKind], Index]
+"""The user's index of a kind."""
+
+
+class Search(Protocol):
+    """One search among a user's rows."""
+
+    @property
+    def reads(self) -> tuple[EvidenceKind, ...]:
+        """Kinds whose index it reads."""
+        ...
+
+    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
+        """The best rows; other users' are out of its reach."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ByWords:
+    """Rows that hold any of the terms, by BM25; summaries by all that was said in their session.
+
+    Attributes:
+        kind: Of what.
+        terms: Words, or phrases all of whose words must be there.
+        limit: Rows at most.
+    """
+
+    kind: EvidenceKind
+    terms: Sequence[str]
+    limit: int
+
+    @property
+    def reads(self) -> tuple[EvidenceKind, ...]:
+        """Kinds whose index it reads."""
+        return (EvidenceKind.PASSAGE if self.kind is EvidenceKind.SUMMARY else self.kind,)
+
+    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
+        """Row numbers and BM25 scores."""
+        search = words.sessions if self.kind is EvidenceKind.SUMMARY else words.search
+        return search(conn, index_of(self.reads[0]), self.terms, self.limit)
+
+
+@dataclass(frozen=True, slots=True)
+class ByMeaning:
+    """The rows nearest to a vector.
+
+    Attributes:
+        kind: Of what.
+        vector: float32 (dimension,), of unit length.
+        limit: Rows at most.
+    """
+
+    kind: EvidenceKind
+    vector: Vector
+    limit: int
+
+    @property
+    def reads(self) -> tuple[EvidenceKind, ...]:
+        """Kinds whose index it reads."""
+        return (self.kind,)
+
+    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
+        """Row numbers and cosines."""
+        return vectors.nearest(conn, index_of(self.kind), self.vector, self.limit)
+
+
+@dataclass(frozen=True, slots=True)
+class InSessions:
+    """The passages of some sessions nearest to a vector; the cost is theirs alone.
+
+    Attributes:
+        sessions: Row numbers of sessions.
+        vector: float32 (dimension,), of unit length.
+        limit: Passages at most.
+    """
+
+    sessions: Sequence[int]
+    vector: Vector
+    limit: int
+
+    @property
+    def reads(self) -> tuple[EvidenceKind, ...]:
+        """Kinds whose index it reads: none."""
+        return ()
+
+    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
+        """Row numbers and cosines."""
+        return vectors.inside(conn, user, self.sessions, self.vector, self.limit)
+
+
+@dataclass(frozen=True, slots=True)
+class ByEntities:
+    """Memories that mention one of the names, latest first.
+
+    Attributes:
+        names: Names, whatever their case.
+        limit: Memories at most.
+    """
+
+    names: Sequence[str]
+    limit: int
+
+    @property
+    def reads(self) -> tuple[EvidenceKind, ...]:
+        """Kinds whose index it reads: none."""
+        return ()
+
+    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
+        """Row numbers, each with the same score."""
+        return [(key, 1.0) for key in memories.named(conn, user, self.names, self.limit)]
+
+
+def run(conn: Connection, user: UserKey, searches: Sequence[Search], index_of: IndexOf) -> list[Ranking]:
+    """The ranking of each search, in order."""
+    return [search.run(conn, user, index_of) for search in searches]
