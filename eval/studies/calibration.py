@@ -9,7 +9,6 @@ import numpy as np
 from rich.console import Console
 
 from eval.labels import helps
-from eval.labels import helps
 from eval.plots import plotted
 from eval.report import share, table
 from eval.retrieval import SHIPPED, Asked
