@@ -4,7 +4,6 @@ Derived from the file and never ahead of what it may be trusted for: a search na
 rows. New entries are read behind the last one known; after any other change (`revisions`) all are read again.
 """
 
-from collections import OrderedDict
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Final
@@ -13,10 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.store.driver import Connection
+from hotmem.store.postings import Postings, numbers
 from hotmem.types import EvidenceKind, UserKey
 
 PORTION: Final = 4096
 """Entries read at once."""
+
+STATE: Final = """
+    SELECT coalesce((SELECT max(id) FROM {kind}_entries WHERE user = :user), 0),
+        coalesce((SELECT number FROM revisions WHERE user = :user AND kind = :kind), 0)"""
 
 PACKED: Final = """
     SELECT group_concat(id), group_concat(session), group_concat(length), group_concat(bits IS NOT NULL, ''), CAST(group_concat(bits, '') AS BLOB)
@@ -27,9 +31,6 @@ LEAST_ROOM: Final = 64
 
 WORD: Final = np.dtype("<u8")
 """Signs of 64 dimensions."""
-
-TERMS_BYTES: Final = 64 * 2**20
-"""Bytes of the places of terms that are kept, those asked for last; a term in every tenth of a million rows takes 400 KB."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +44,7 @@ class Entries:
         bits: Signs of the vectors, eight bytes to a word, uint64 (words, entries); 0 where there is no vector yet.
         sessions: Row numbers of sessions, int64 (sessions,).
         session_lengths: Words of each session, float64 (sessions,).
+        postings: Where the terms asked for stand among them.
     """
 
     keys: NDArray[np.int64]
@@ -51,15 +53,11 @@ class Entries:
     bits: NDArray[np.uint64]
     sessions: NDArray[np.int64]
     session_lengths: NDArray[np.float64]
-
-    @property
-    def last(self) -> int:
-        """The highest row number; 0 if there is none."""
-        return int(self.keys[-1]) if len(self.keys) else 0
+    postings: Postings
 
 
 class Index:
-    """The entries and the places of the terms asked for; thread-safe.
+    """The entries, and the places of the terms asked for; thread-safe.
 
     Args:
         kind: Of what.
@@ -77,43 +75,28 @@ class Index:
     @property
     def nbytes(self) -> int:
         """Bytes it takes."""
-        return self._keys.nbytes + self._lengths.nbytes + self._places.nbytes + self._bits.nbytes + self._terms_bytes
+        return self._keys.nbytes + self._lengths.nbytes + self._places.nbytes + self._bits.nbytes + self._postings.nbytes
 
     def read(self, conn: Connection) -> Entries:
-        """The entries as the file has them; what is known already is not read again."""
+        """The entries that the connection sees; what is known already is not read again."""
         with self._lock:
-            row = conn.execute("SELECT number FROM revisions WHERE user = ? AND kind = ?", (self.user, self.kind)).fetchone()
-            revision = row[0] if row else 0
+            last, revision = conn.execute(STATE.format(kind=self.kind), {"user": self.user, "kind": self.kind}).fetchone()
             if revision > self._revision:
                 self._revision = revision
                 self._empty()
             if revision == self._revision:
                 self._read_behind(conn, self._settled)
             self.loaded = True
-            n, sessions = self._count, len(self._place_of)
+            n, sessions = int(np.searchsorted(self._keys[: self._count], last, side="right")), len(self._place_of)
             return Entries(
-                self._keys[:n], self._lengths[:n], self._places[:n], self._bits[:, :n], self._sessions[:sessions], self._session_lengths[:sessions]
+                self._keys[:n],
+                self._lengths[:n],
+                self._places[:n],
+                self._bits[:, :n],
+                self._sessions[:sessions],
+                self._session_lengths[:sessions],
+                self._postings,
             )
-
-    def holding(self, conn: Connection, entries: Entries, token: str) -> NDArray[np.int32]:
-        """Places, ascending, of the entries whose rows hold the token."""
-        with self._lock:
-            known, upto = self._terms.pop(token, (np.empty(0, dtype=np.int32), 0))
-            self._terms_bytes -= known.nbytes
-            if upto < entries.last:
-                found = conn.execute(
-                    f"""SELECT group_concat(rowid) FROM (SELECT rowid FROM {self.kind}_words WHERE {self.kind}_words MATCH ? AND rowid > ?
-                        ORDER BY rowid)""",
-                    (f'"{token}"', upto),
-                ).fetchone()[0]
-                if found:
-                    known = np.concatenate([known, _places(entries.keys, _numbers(found))])
-                upto = entries.last
-            self._terms[token] = known, upto
-            self._terms_bytes += known.nbytes
-            while self._terms_bytes > TERMS_BYTES:
-                self._terms_bytes -= self._terms.popitem(last=False)[1][0].nbytes
-            return known[: np.searchsorted(known, len(entries.keys))]
 
     def _empty(self) -> None:
         self._count = self._settled = 0
@@ -124,8 +107,7 @@ class Index:
         self._place_of: dict[int, int] = {}
         self._sessions = np.empty(0, dtype=np.int64)
         self._session_lengths = np.empty(0, dtype=np.float64)
-        self._terms: OrderedDict[str, tuple[NDArray[np.int32], int]] = OrderedDict()
-        self._terms_bytes = 0
+        self._postings = Postings(self.kind)
 
     def _read_behind(self, conn: Connection, place: int) -> None:
         """Reads the entries from this place on; those known already may have got their vectors."""
@@ -135,7 +117,7 @@ class Index:
             if keys is None:
                 return
             known = self._count - place
-            self._append(_numbers(keys)[known:], _numbers(sessions)[known:], _numbers(lengths)[known:])
+            self._append(numbers(keys)[known:], numbers(sessions)[known:], numbers(lengths)[known:])
             self._sign(place, np.frombuffer(signed.encode(), dtype=np.uint8) == ord("1"), bits)
             place += len(signed)
 
@@ -167,10 +149,6 @@ class Index:
             self._settled += len(signed) if signed.all() else int(np.argmin(signed))
 
 
-def _numbers(joined: str) -> NDArray[np.int64]:
-    return np.fromstring(joined, dtype=np.int64, sep=",")
-
-
 def _roomy(values: NDArray[Any], count: int) -> NDArray[Any]:
     """The values with room for `count` along the last axis, and a quarter more where they have to move."""
     if count <= values.shape[-1]:
@@ -178,9 +156,3 @@ def _roomy(values: NDArray[Any], count: int) -> NDArray[Any]:
     roomy = np.zeros((*values.shape[:-1], max(count + count // 4, LEAST_ROOM)), dtype=values.dtype)
     roomy[..., : values.shape[-1]] = values
     return roomy
-
-
-def _places(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Where the wanted keys are among the keys, both ascending; those that are not there are left out."""
-    places = np.searchsorted(keys, wanted[: np.searchsorted(wanted, keys[-1], side="right")])
-    return np.asarray(places[keys[places] == wanted[: len(places)]], dtype=np.int32)

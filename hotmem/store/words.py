@@ -15,6 +15,7 @@ from hotmem.store.driver import Connection
 from hotmem.store.entries import token
 from hotmem.store.index import Entries, Index
 from hotmem.terms import terms as terms_of
+from hotmem.types import UserKey
 
 K1: Final = 1.2
 B: Final = 0.75
@@ -39,7 +40,7 @@ def search(conn: Connection, index: Index, terms: Sequence[str], limit: int) -> 
     entries = index.read(conn)
     scores = np.zeros(len(entries.keys), dtype=np.float32)
     usual = float(entries.lengths.mean()) if len(scores) else 1.0
-    for places in _held(conn, index, entries, terms):
+    for places in _held(conn, index.user, entries, terms):
         scores[places] += weight(len(scores), len(places)) * saturation(1, entries.lengths[places], usual)
     return best(entries.keys, scores, limit)
 
@@ -60,7 +61,7 @@ def sessions(conn: Connection, index: Index, terms: Sequence[str], limit: int) -
     total = len(entries.sessions)
     scores = np.zeros(total, dtype=np.float32)
     usual = float(entries.session_lengths.mean()) if total else 1.0
-    for places in _held(conn, index, entries, terms):
+    for places in _held(conn, index.user, entries, terms):
         counts = np.bincount(entries.places[places], minlength=total)
         held = np.flatnonzero(counts)
         scores[held] += weight(total, len(held)) * saturation(counts[held], entries.session_lengths[held], usual)
@@ -87,10 +88,12 @@ def best(keys: NDArray[np.int64], scores: NDArray[np.float32], limit: int) -> li
     return list(zip(keys[order].tolist(), scores[order].tolist(), strict=True))
 
 
-def _held(conn: Connection, index: Index, entries: Entries, terms: Sequence[str]) -> list[NDArray[np.int32]]:
+def _held(conn: Connection, user: UserKey, entries: Entries, terms: Sequence[str]) -> list[NDArray[np.int32]]:
     """For each distinct term the places of the entries that hold it."""
     wanted = dict.fromkeys(tuple(terms_of(term)) for term in terms)
-    held = [
-        reduce(np.intersect1d, (index.holding(conn, entries, token(index.user, word)) for word in dict.fromkeys(words))) for words in wanted if words
-    ]
+    held = (
+        reduce(np.intersect1d, (entries.postings.places(conn, entries.keys, token(user, word)) for word in dict.fromkeys(words)))
+        for words in wanted
+        if words
+    )
     return [places for places in held if len(places)]

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hotmem.store import forget, index, shelf, summaries, turns, users, vectors, words
+from hotmem.store import forget, index, postings, shelf, summaries, turns, users, vectors, words
 from hotmem.store.driver import Connection, connect
-from hotmem.store.entries import to_bits
+from hotmem.store.entries import to_bits, token
 from hotmem.store.index import Index
 from hotmem.store.shelf import Shelf
 from hotmem.types import EvidenceKind, SessionSummary, Signs, UserKey, Vector
@@ -97,19 +97,32 @@ def test_it_holds_what_the_file_holds_after_every_change(
         assert all(in_memory(reader, held) == [] for held in followed.values())
 
 
-def test_what_a_late_reader_does_not_see_yet_is_not_lost(conn: Connection, reader: Connection) -> None:
+def test_what_an_older_reader_does_not_see_yet_is_not_lost(conn: Connection, reader: Connection) -> None:
     turns.add(conn, said("The ferry is late."), NOW)
     held = Index(EvidenceKind.PASSAGE, ana(conn))
     reader.execute("BEGIN")
     assert len(held.read(reader).keys) == 1
     turns.add(conn, said("The ferry is here."), NOW)
-    forget.session(conn, ana(conn), "no such session")
-    assert len(words.search(conn, held, ["ferry"], 10)) == 2, "read on a newer connection"
     embed(conn)
-    held.read(conn)
-    assert len(held.read(reader).keys) == 2, "the older connection reads nothing away"
+    assert len(held.read(conn).keys) == 2
+    assert len(words.search(reader, held, ["ferry"], 10)) == 1, "what it does not see, it does not say"
+    assert len(words.search(conn, held, ["ferry"], 10)) == 2, "nor does it hide it from others"
     reader.execute("ROLLBACK")
     assert in_memory(reader, held) == in_file(reader, EvidenceKind.PASSAGE, ana(conn))
+
+
+def test_a_search_under_way_while_rows_go_misleads_no_later_one(conn: Connection, reader: Connection) -> None:
+    for session, text in (("gone", "The ferry is late."), ("kept", "The dog barks."), ("kept", "The ferry is here.")):
+        turns.add(conn, said(text, session=session), NOW)
+    held = Index(EvidenceKind.PASSAGE, ana(conn))
+    reader.execute("BEGIN")
+    before = held.read(reader)
+    forget.session(conn, ana(conn), "gone")
+    assert len(held.read(conn).keys) == 2
+    assert before.postings.places(reader, before.keys, token(ana(conn), "ferri")).tolist() == [0, 2]
+    assert len(words.search(reader, held, ["ferry"], 10)) == 1, "it may know of the removal before it sees it"
+    reader.execute("ROLLBACK")
+    assert [key for key, _ in words.search(conn, held, ["ferry"], 10)] == [3]
 
 
 def test_a_forgotten_row_is_found_no_more_by_an_index_that_does_not_know(conn: Connection) -> None:
@@ -145,7 +158,7 @@ def test_terms_not_asked_for_lately_are_dropped(conn: Connection, monkeypatch: p
     one = held.nbytes
     words.search(conn, held, ["dog"], 5)
     assert held.nbytes == one + 20 * 4
-    monkeypatch.setattr(index, "TERMS_BYTES", 100)
+    monkeypatch.setattr(postings, "BYTES", 100)
     assert len(words.search(conn, held, ["ferry", "dog"], 50)) == 20
     assert held.nbytes == one
 
