@@ -77,7 +77,7 @@ class ShelvedEncoder:
 
     def read(self, texts: Sequence[str]) -> list[Reading]:
         """Readings whose states are 1 and -1 by their signs, which are all that is kept of a text that is searched."""
-        values = self._shelf.values(self.name, texts, lambda missing: [_bytes(reading) for reading in read(self._encoder, missing)])
+        values = self._shelf.values(f"{self.name} by piece", texts, lambda missing: [_bytes(reading) for reading in read(self._encoder, missing)])
         return [_reading(value, self.dimension) for value in values]
 
 
