@@ -55,7 +55,7 @@ def test_what_a_statement_offers(statement: str, forms: set[Form]) -> None:
     assert offered(statement) == forms
 
 
-@pytest.mark.parametrize("start", ["Potola", "Is it? Potola", "It is. Potola", "Oh… Potola"])
+@pytest.mark.parametrize("start", ["Potola", "Is it? Potola", "It is. Potola", "Oh… Potola", "No!\nPotola"])
 def test_a_capital_at_the_start_of_a_sentence_makes_no_name(start: str) -> None:
     assert NAME not in offered(f"{start} sleeps.")
     assert NAME in offered(f"{start} sleeps and Potola snores.")
