@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from hotmem.types import Signs
 
-SPAN: Final = 512
-"""Pieces unpacked at once, 0.8 MB, so that they stay in the processor's cache."""
+ALONE: Final = 2**18
+"""Multiplications of one matrix product that OpenBLAS does on one thread; with more, two threads wait for each other on busy cores."""
 
 
 def best_matches(question: NDArray[np.float32], statements: Sequence[Signs | None]) -> NDArray[np.float32]:
@@ -35,9 +35,10 @@ def best_matches(question: NDArray[np.float32], statements: Sequence[Signs | Non
     asked = question / np.maximum(np.abs(question).sum(axis=1, keepdims=True), 1e-9)
     signs = np.concatenate(held)
     agreement = np.empty((len(signs), len(asked)), dtype=np.float32)
-    for start in range(0, len(signs), SPAN):
-        bits = np.unpackbits(signs[start : start + SPAN], axis=1, count=question.shape[1]).astype(np.float32)
-        np.matmul(bits, asked.T, out=agreement[start : start + SPAN])
+    span = max(ALONE // asked.size, 1)
+    for start in range(0, len(signs), span):
+        bits = np.unpackbits(signs[start : start + span], axis=1, count=question.shape[1]).astype(np.float32)
+        np.matmul(bits, asked.T, out=agreement[start : start + span])
     agreement = 2 * agreement - asked.sum(axis=1)
     starts = np.cumsum([0, *(len(signs) for signs in held[:-1])])
     best[rows] = np.maximum.reduceat(agreement, starts, axis=0)
