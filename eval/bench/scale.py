@@ -30,6 +30,7 @@ from eval.bench.history import Keys, Nearest, Reading, build, spoken
 from eval.bench.latency import Times
 from eval.bench.talk import SESSION_TURNS, START, USER, Talk
 from hotmem import Memory, Options
+from hotmem.layers.semantic import NEAREST as TAKEN
 from hotmem.models import load_encoder, load_language
 from hotmem.models.onnx import OnnxEncoder
 from hotmem.options import ModelOptions, RecallOptions
@@ -82,7 +83,7 @@ class Scale:
         stages: Its stages, in ms.
         layers: Its layers, in ms, from the trace; they run side by side.
         floor: Query embedding, sqlite-vec search and FTS5 query by hand, one after the other, in ms.
-        found: Share of the exact nearest passages (float32, all compared) that the vector search finds among as many.
+        found: Share of the exact nearest passages (float32, all compared) that are among those the semantic layer takes.
         nearest_found: The same for the first `FIRST` of them.
         fresh_per_s: New turns a second, background work included.
         bytes_a_turn: Of the file.
@@ -219,13 +220,13 @@ async def _measure(path: Path, size: Size, asked: Sequence[str], stored: int) ->
 
 
 async def _found(memory: Memory, asked: Sequence[str], exact: Keys) -> tuple[float, float]:
-    """Shares of all the exact nearest and of the first of them that a search for `NEAREST` finds."""
+    """Shares of all the exact nearest and of the first of them that are among those the semantic layer takes."""
     reader = memory.reader
     user = await reader.store.user(USER)
     assert user is not None
     shares = []
     for vector, keys in zip(reader.encoder.encode(asked), exact.tolist(), strict=True):
-        (nearest,) = await reader.store.search(user, ByMeaning(EvidenceKind.PASSAGE, vector, NEAREST))
+        (nearest,) = await reader.store.search(user, ByMeaning(EvidenceKind.PASSAGE, vector, TAKEN[EvidenceKind.PASSAGE]))
         near = {key for key, _ in nearest}
         shares.append([len(near.intersection(wanted)) / np.count_nonzero(wanted) for wanted in (keys, keys[:FIRST])])
     both, first = np.mean(shares, axis=0).tolist()
