@@ -28,25 +28,33 @@ async def read_query(reader: Reader, request: Request) -> tuple[Query, Profile]:
     An utterance that points elsewhere ("that", "she") is analysed again with the last turns of its session.
     """
     text = " ".join(request.text.split()[-QUERY_WORDS:])
-    user = await reader.store.user(request.user_id)
-    profile = Profile() if user is None else await reader.store.profile(user, word_runs(text))
-    doc, reading = await asyncio.to_thread(_read, reader, text)
+    (user, profile), reading, doc = await asyncio.gather(
+        _known(reader, request, text), asyncio.to_thread(_embedded, reader, text), asyncio.to_thread(_parsed, reader, text)
+    )
     known = (*profile.speakers, *profile.entities)
     analysis = analyse(doc, request.at, known)
     if analysis.ambiguous and user is not None and request.session_id is not None:
         recent = await asyncio.to_thread(reader.language.parse, await _recent(reader, request, user))
         analysis = analyse(doc, request.at, known, recent)
-        reading = (await asyncio.to_thread(read, reader.encoder, [" ".join((text, *analysis.expansion))]))[0]
+        if analysis.expansion:
+            reading = await asyncio.to_thread(_embedded, reader, " ".join((text, *analysis.expansion)))
     offered = _offered(reader, analysis)
     return Query(text, user or NOBODY, request.session_id, request.at, offered, profile.speakers, reading.row, reading.states), profile
 
 
-def _read(reader: Reader, text: str) -> tuple[Doc, Reading]:
-    """Parse and embedding one after the other: in two threads they would take longer, waiting for each other at the interpreter's lock.
+async def _known(reader: Reader, request: Request, text: str) -> tuple[UserKey | None, Profile]:
+    user = await reader.store.user(request.user_id)
+    return user, Profile() if user is None else await reader.store.profile(user, word_runs(text))
 
-    Names are known by the tagger and by the user's own entities; the entity recogniser would double the time of the parse.
-    """
-    return reader.language.parse([text], names=False)[0], read(reader.encoder, [text])[0]
+
+def _embedded(reader: Reader, text: str) -> Reading:
+    """Begun before the parse: the model runs without the interpreter's lock, which the parser hardly ever lets go."""
+    return read(reader.encoder, [text])[0]
+
+
+def _parsed(reader: Reader, text: str) -> Doc:
+    """Names are known by the tagger and by the user's own entities; the entity recogniser would double the time of the parse."""
+    return reader.language.parse([text], names=False)[0]
 
 
 async def _recent(reader: Reader, request: Request, user: UserKey) -> Sequence[str]:

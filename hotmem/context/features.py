@@ -74,10 +74,11 @@ def _by_words(query: Query, candidates: Sequence[Candidate], around: Surrounding
     words = np.array([candidate.scores.get(Layer.VERBATIM, 0.0) for candidate in candidates], dtype=np.float32)
     words /= max(float(words.max()), 1e-6)
     before, after = around.neighbours(words)
-    asked = {stem: column for column, stem in enumerate(sorted(stems(" ".join(query.terms))))}
+    asked = stems(" ".join(query.terms))
+    column = {stem: place for place, stem in enumerate(sorted(asked))}
     held = np.zeros((len(candidates), len(asked)), dtype=np.float32)
-    for row, candidate in enumerate(candidates):
-        held[row, [asked[stem] for stem in asked.keys() & stems(candidate.evidence.text)]] = 1
+    there = [(row, column[stem]) for row, candidate in enumerate(candidates) for stem in asked & stems(candidate.evidence.text)]
+    held[tuple(np.array(there, dtype=np.intp).reshape(-1, 2).T)] = 1
     rarity = np.log1p(len(candidates) / (1 + held.sum(axis=0)))
     rarity /= max(float(rarity.sum()), 1e-6)
     return {
@@ -149,7 +150,7 @@ def _cosines(query: Query, evidence: Sequence[Evidence]) -> NDArray[np.float32]:
     cosines = np.zeros(len(evidence), dtype=np.float32)
     embedded = [(row, found.vector) for row, found in enumerate(evidence) if found.vector is not None]
     if embedded:
-        cosines[[row for row, _ in embedded]] = np.stack([vector for _, vector in embedded]) @ query.vector
+        cosines[[row for row, _ in embedded]] = np.vecdot(np.stack([vector for _, vector in embedded]), query.vector)
     return cosines
 
 

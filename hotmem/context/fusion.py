@@ -57,10 +57,13 @@ def unseen(candidates: Sequence[Candidate], visible: Sequence[str], query: Query
     asked = plain(query.text)
 
     def known(found: Evidence) -> bool:
+        live = found.session_id == query.session_id
+        if found.kind is not EvidenceKind.PASSAGE or not (seen or live):
+            return False
         words = plain(found.text)
-        return any(words in text for text in seen) or (found.session_id == query.session_id and words == asked)
+        return (live and words == asked) or any(words in text for text in seen)
 
-    return [candidate for candidate in candidates if candidate.evidence.kind is not EvidenceKind.PASSAGE or not known(candidate.evidence)]
+    return [candidate for candidate in candidates if not known(candidate.evidence)]
 
 
 def plain(text: str) -> str:

@@ -5,15 +5,12 @@ find as much evidence as floats, and taking the mean state away first finds no m
 """
 
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hotmem.products import spans
 from hotmem.types import Signs
-
-ALONE: Final = 2**18
-"""Multiplications of one matrix product that OpenBLAS does on one thread; with more, two threads wait for each other on busy cores."""
 
 
 def best_matches(question: NDArray[np.float32], statements: Sequence[Signs | None]) -> NDArray[np.float32]:
@@ -35,10 +32,9 @@ def best_matches(question: NDArray[np.float32], statements: Sequence[Signs | Non
     asked = question / np.maximum(np.abs(question).sum(axis=1, keepdims=True), 1e-9)
     signs = np.concatenate(held)
     agreement = np.empty((len(signs), len(asked)), dtype=np.float32)
-    span = max(ALONE // asked.size, 1)
-    for start in range(0, len(signs), span):
-        bits = np.unpackbits(signs[start : start + span], axis=1, count=question.shape[1]).astype(np.float32)
-        np.matmul(bits, asked.T, out=agreement[start : start + span])
+    for span in spans(len(signs), asked.size):
+        bits = np.unpackbits(signs[span], axis=1, count=question.shape[1]).astype(np.float32)
+        np.matmul(bits, asked.T, out=agreement[span])
     agreement = 2 * agreement - asked.sum(axis=1)
     starts = np.cumsum([0, *(len(signs) for signs in held[:-1])])
     best[rows] = np.maximum.reduceat(agreement, starts, axis=0)

@@ -13,6 +13,7 @@ from hotmem.context.features import FEATURES
 from hotmem.context.fusion import Candidate
 from hotmem.context.knowing import Known, signs_of_knowing
 from hotmem.context.relevance import RelevanceModel
+from hotmem.products import product
 from hotmem.terms import stems
 from hotmem.types import Evidence, EvidenceKind, Layer, Query, Weights
 
@@ -34,7 +35,9 @@ FACT_FROM: Final = 0.08
 WEIGHED: Final = 120
 """Most relevant candidates that are looked at closely; a block of 4,000 tokens holds about as many."""
 
-OF_LAYER: Final = np.array([[owner is layer for layer in Layer] for owner in FEATURES.values()], dtype=np.float32)
+LAYERS: Final = tuple(Layer)
+
+OF_LAYER: Final = np.array([[owner is layer for layer in LAYERS] for owner in FEATURES.values()], dtype=np.float32)
 """1 where a feature is a layer's, float32 (features, layers)."""
 
 COUNTERPART: Final = {EvidenceKind.MEMORY: EvidenceKind.PASSAGE, EvidenceKind.PASSAGE: EvidenceKind.MEMORY}
@@ -150,7 +153,7 @@ def _near_duplicates(judged: Sequence[Judged]) -> list[list[int]]:
     ]
     if embedded:
         vectors = np.stack([vector for _, vector in embedded])
-        for later, earlier in np.argwhere(np.tril(vectors @ vectors.T >= NEAR_DUPLICATE, k=-1)):
+        for later, earlier in np.argwhere(np.tril(product(vectors, vectors.T) >= NEAR_DUPLICATE, k=-1)):
             found[embedded[later][0]].append(embedded[earlier][0])
     return found
 
@@ -194,6 +197,8 @@ def _layers(candidate: Candidate, added: NDArray[np.float32]) -> tuple[Layer, ..
         candidate: The candidate.
         added: What the features of each layer add to its logit, float32 (layers,), in the layers' order.
     """
-    parts = dict(zip(Layer, added.tolist(), strict=True))
-    found = list(candidate.scores) or [max(Layer, key=parts.__getitem__)]
+    if len(candidate.scores) == 1:
+        return tuple(candidate.scores)
+    parts = dict(zip(LAYERS, added.tolist(), strict=True))
+    found = list(candidate.scores) or [max(LAYERS, key=parts.__getitem__)]
     return tuple(sorted(found, key=parts.__getitem__, reverse=True))

