@@ -14,6 +14,7 @@ from rich.console import Console
 from eval import knowing, train
 from eval.bench import latency, scale
 from eval.datasets import LOADERS, Dataset
+from eval.datasets.recognised import as_recognised
 from eval.datasets.selection import selected
 from eval.peers.command import peers
 from eval.report import figures, show
@@ -40,6 +41,7 @@ def evaluate(
     rows: Annotated[Path | None, typer.Option(help="File for one JSON line per question and system.")] = None,
     jobs: Annotated[int, typer.Option(help="Processes the conversations are spread over.", min=1)] = 2,
     cache: Annotated[Path | None, typer.Option(help="Folder that keeps embeddings and parses for later runs; a run alone otherwise.")] = None,
+    recognised: Annotated[bool, typer.Option("--recognised", help="Turns and questions in lower case, without punctuation.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
 ) -> None:
     """Ingests a dataset through the public API, asks its questions, and counts the evidence that the blocks deliver."""
@@ -48,7 +50,8 @@ def evaluate(
     with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
         folder = cache or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        outcomes = run(islice(LOADERS[dataset](path), limit), budget, jobs, folder, Console(stderr=True))
+        conversations = islice(LOADERS[dataset](path), limit)
+        outcomes = run(map(as_recognised, conversations) if recognised else conversations, budget, jobs, folder, Console(stderr=True))
     seconds = time.perf_counter() - started
     found = [row for outcome in outcomes for row in outcome.rows]
     if not found:
@@ -57,14 +60,14 @@ def evaluate(
         write(found, rows)
     skipped, turns = sum(outcome.skipped for outcome in outcomes), sum(outcome.turns for outcome in outcomes)
     ingest_s = sum(outcome.ingest_s for outcome in outcomes)
-    show(found, f"{dataset}, {budget} tokens", console)
+    show(found, f"{dataset}{' as recognised' if recognised else ''}, {budget} tokens", console)
     console.print(
         f"{len(outcomes)} conversations, {turns:,} turns ingested at {1000 * ingest_s / turns:.1f} ms a turn in each process, "
         f"{skipped} pieces of evidence point nowhere, {seconds:.0f} s"
     )
     if as_json:
         totals = {"conversations": len(outcomes), "turns": turns, "skipped": skipped, "ingest_s": round(ingest_s, 1), "seconds": round(seconds, 1)}
-        print(json.dumps({"dataset": dataset, "budget": budget} | totals | figures(found)))
+        print(json.dumps({"dataset": dataset, "budget": budget, "recognised": recognised} | totals | figures(found)))
 
 
 @app.command("train")

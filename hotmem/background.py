@@ -13,9 +13,11 @@ from typing import Final
 import structlog
 from spacy.tokens import Doc
 
+from hotmem.analysis.runs import word_runs
 from hotmem.consolidation.revision import amend, revise
 from hotmem.consolidation.summary import render_summary, summarise
 from hotmem.extraction import understand
+from hotmem.extraction.recognised import caseless, recased, sentence_starts
 from hotmem.models import Encoder, Language, read
 from hotmem.options import BackgroundOptions
 from hotmem.store.store import Store
@@ -126,15 +128,30 @@ class Background:
     async def _learn(self, waiting: Sequence[tuple[int, Turn]]) -> bool:
         """Stores what the turns say; False if they could not be read."""
         try:
-            understandings = await asyncio.to_thread(self._read, [turn for _, turn in waiting])
+            known = [await self._names(turn) for _, turn in waiting]
+            understandings = await asyncio.to_thread(self._read, [turn for _, turn in waiting], known)
         except Exception as error:  # the border at which a turn that cannot be read must not take the memory down
             log.warning("turns not understood", turns=[key for key, _ in waiting], error=type(error).__name__)
             return False
         await self._store.learn({key: understanding for (key, _), understanding in zip(waiting, understandings, strict=True)}, revise, amend)
         return True
 
-    def _read(self, turns: Sequence[Turn]) -> list[Understanding]:
-        return [understand(doc, turn.speaker, Role(turn.role), turn.spoken_at) for turn, doc in zip(turns, self._parse(turns), strict=True)]
+    async def _names(self, turn: Turn) -> Sequence[str]:
+        """Names in a turn without capitals that the store knows already."""
+        user = await self._store.user(turn.user_id) if caseless(turn.text) else None
+        if user is None:
+            return ()
+        profile = await self._store.profile(user, word_runs(turn.text))
+        return (*profile.speakers, *profile.entities)
+
+    def _read(self, turns: Sequence[Turn], known: Sequence[Sequence[str]]) -> list[Understanding]:
+        understandings = []
+        for turn, doc, names in zip(turns, self._parse(turns), known, strict=True):
+            if caseless(doc.text):
+                starts = sentence_starts(doc)
+                doc = self._language.parse_sentences(recased(doc, starts, names), starts)
+            understandings.append(understand(doc, turn.speaker, Role(turn.role), turn.spoken_at))
+        return understandings
 
     async def _summarise(self) -> bool:
         session = await self._store.session_due(datetime.now(UTC), self._options.idle_s)

@@ -31,7 +31,7 @@ def find_entities(doc: Doc, known: Sequence[str] = ()) -> tuple[str, ...]:
         doc: The parsed utterance.
         known: Names the store knows; they are found in any case, as whole words.
     """
-    spans = sorted((*_known_spans(doc.text, known), *_named_spans(doc)), key=lambda span: (span[0], -span[1]))
+    spans = sorted((*known_spans(doc.text, known), *_named_spans(doc)), key=lambda span: (span[0], -span[1]))
     names: dict[str, str] = {}
     stop = -1
     for first, last in spans:
@@ -80,7 +80,8 @@ def _trimmed(span: Span) -> tuple[int, int]:
     return span.start_char + head, span.start_char + head + (len(tail) or len(text) - head)
 
 
-def _known_spans(text: str, known: Sequence[str]) -> Iterator[tuple[int, int]]:
+def known_spans(text: str, known: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Where the known names stand in a text, in any case, as whole words."""
     lowered = text.casefold()
     if len(lowered) != len(text):
         return

@@ -26,10 +26,9 @@ class Naming:
 
     Attributes:
         thing: What bears it, "" for the speaker.
-        name: The name as written.
+        name: The name as written, with a capital.
         start: First character of the words.
         stop: One past the last character.
-        past: Whether it was borne in the past.
     """
 
     thing: str
@@ -119,7 +118,7 @@ def _checked_name(doc: Doc, start: int, stop: int, *, sure: bool, bears: bool) -
         )
         if not (capital or spoken):
             break
-        words.append(token.text)
+        words.append(f"{token.text[:1].upper()}{token.text[1:]}")
     if words and not bears and not sure and doc.text[start : start + 1].islower():
         return ""
     return " ".join(words)

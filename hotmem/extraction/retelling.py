@@ -18,6 +18,12 @@ UNRESOLVED: Final = wordlist(
 )
 """Words that mean nothing outside their conversation."""
 
+FILLERS: Final = frozenset({"um", "uh", "er", "erm", "hmm", "mm", "uhm", "umm", "uhh"})
+"""What is said while thinking, and left out; so is a word said twice in a row."""
+
+_DOUBLED: Final = frozenset({"had", "that", "very", "really", "so"})
+"""Words that are said twice on purpose."""
+
 _SIBILANT: Final = re.compile(r"(?:s|x|z|ch|sh|o)$")
 _IRREGULAR: Final = {
     "have": "has",
@@ -89,7 +95,9 @@ def retell(
     """
     words: list[str] = []
     told: set[int] = set()
-    for token in tokens:
+    for place, token in enumerate(tokens):
+        if token.lower_ in FILLERS or (place and token.lower_ == tokens[place - 1].lower_ and token.lower_ not in _DOUBLED):
+            continue
         mention = next((mention for mention in mentions if mention.start <= token.idx < mention.stop), None)
         if mention is not None:
             if dated and mention.start not in told:

@@ -1,7 +1,7 @@
 """spaCy's English model: loaded once in a process, used from any thread."""
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -63,6 +63,19 @@ class Language:
             while len(self._parses) > PARSES_KEPT:
                 self._parses.popitem(last=False)
             return [found[text] for text in texts]
+
+    def parse_sentences(self, text: str, starts: Collection[int]) -> "Doc":
+        """A text parsed whose sentences are known, with named entities; blocking and thread-safe, not kept.
+
+        Args:
+            text: The text.
+            starts: Characters at which sentences begin; those that are no word's first are ignored.
+        """
+        with self._one_at_a_time:
+            doc = self._pipeline.make_doc(text)
+            for token in doc:
+                token.is_sent_start = token.i == 0 or token.idx in starts
+            return self._pipeline(doc)
 
 
 def load_language() -> Language:

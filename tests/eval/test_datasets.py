@@ -8,6 +8,7 @@ import pytest
 
 from eval.datasets import LOADERS, Conversation, Dataset
 from eval.datasets.beam import message_ids
+from eval.datasets.recognised import as_recognised, plain
 from hotmem import InvalidInput, Role
 
 
@@ -206,3 +207,14 @@ def test_own_sessions_with_a_wrong_line(tmp_path: Path, line: str) -> None:
 def test_an_empty_folder_is_named(dataset: Dataset, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput):
         load(dataset, tmp_path)
+
+
+def test_as_recognised_keeps_words_and_ids(tmp_path: Path) -> None:
+    path = tmp_path / "talks.json"
+    path.write_text(json.dumps([locomo_sample()]), encoding="utf-8")
+    (written,) = load(Dataset.LOCOMO, path)
+    heard = as_recognised(written)
+    assert [turn.id for turn in heard.turns] == [turn.id for turn in written.turns]
+    assert heard.turns[0].text == "look at my kayak shares a photo a blue kayak on a car"
+    assert [question.text for question in heard.questions] == ["what is blue", "how many times", "what is ben's kayak called"]
+    assert plain("Hey -- it's 'me'!") == "hey it's me"

@@ -14,7 +14,7 @@ WEDNESDAY = datetime(2026, 11, 18, 15, 0, tzinfo=UTC)
 
 SAID = [
     ("My dog is called Potola.", ["Ana's dog is called Potola."]),
-    ("my dog is called potola and i live in lisbon", ["Ana's dog is called potola.", "Ana lives in lisbon."]),
+    ("my dog is called potola and i live in lisbon", ["Ana's dog is called Potola.", "Ana lives in lisbon."]),
     ("I have a dog and two cats.", ["Ana has a dog.", "Ana has two cats."]),
     ("I have a dog, his name is Rex.", ["Ana has a dog.", "Ana's dog is called Rex."]),
     ("We have two kids named Tom and Lily", ["Ana has two kids named Tom and Lily."]),
