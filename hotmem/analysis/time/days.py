@@ -1,0 +1,309 @@
+"""Days: calendar dates in words and digits, weekdays, "yesterday", "the day after tomorrow"."""
+
+import re
+from calendar import monthrange
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from hotmem.analysis.time.clocks import PARTS
+from hotmem.analysis.time.pieces import (
+    AMOUNT_WORDS,
+    MONTH,
+    ORDINAL,
+    THIS,
+    WEEKDAY,
+    WHICH,
+    YEAR,
+    Piece,
+    Rule,
+    month_of,
+    number_of,
+    pattern,
+    preceded,
+    step,
+    weekday_of,
+)
+from hotmem.analysis.time.units import WEEKDAYS, Grain, Reference, Span, counted, midnight, one_day, one_month, one_week
+
+_PIVOT: Final = 40
+"""Two-digit years from here on lie in the last century, as Microsoft's Recognizers read them."""
+
+
+def nearest(days: Iterable[datetime], reference: Reference) -> datetime:
+    """The first day from today on when looking ahead, else the last one up to today.
+
+    Raises:
+        ValueError: If none lies in that direction.
+    """
+    if reference.ahead:
+        return min(day for day in days if day >= reference.today)
+    return max(day for day in days if day <= reference.today)
+
+
+def _full_year(digits: str) -> int:
+    digits = digits.lstrip("'")
+    return int(digits) if len(digits) == 4 else int(digits) + (1900 if int(digits) >= _PIVOT else 2000)
+
+
+def _date(year: str | None, month: int, day: int, reference: Reference) -> Span:
+    if year:
+        return one_day(datetime(_full_year(year), month, day))
+    around = [reference.now.year + distance for distance in range(-8, 9)]
+    days = [datetime(number, month, day) for number in around if 0 < number < 9999 and day <= monthrange(number, month)[1]]
+    return replace(one_day(nearest(days, reference)), yearly=True)
+
+
+def _iso(match: re.Match[str], reference: Reference) -> Span:
+    return one_day(datetime(int(match["year"]), int(match["month"]), int(match["day"])))
+
+
+def _numeric(match: re.Match[str], reference: Reference) -> Span:
+    """Month before day, as in America, unless only the other order is a date."""
+    month, day = int(match["first"]), int(match["second"])
+    if month > 12:
+        month, day = day, month
+    if not 1 <= month <= 12:
+        raise ValueError(match[0])
+    return _date(match.groupdict().get("year"), month, day, reference)
+
+
+def _month_day(match: re.Match[str], reference: Reference) -> Span:
+    return _date(match["year"], month_of(match["month"]), int(match["day"]), reference)
+
+
+def _days_of_month(match: re.Match[str], reference: Reference) -> Span | None:
+    """Two days of one month, the second included."""
+    if match.groupdict().get("which"):
+        month = one_month(reference.now.year, reference.now.month + step(match["which"])).start
+        first, last = month.replace(day=int(match["day"])), month.replace(day=int(match["until"]))
+    else:
+        number, year = month_of(match["month"]), match["year"]
+        last = _date(year, number, int(match["until"]), reference).start
+        first = last.replace(day=int(match["day"]))
+    return Span(first, last + timedelta(days=1), Grain.SPAN) if first < last else None
+
+
+def _day_of_month(match: re.Match[str], reference: Reference) -> Span:
+    day, today = int(match["day"]), reference.today
+    months = [one_month(today.year, today.month + distance).start for distance in range(-2, 3)]
+    return one_day(nearest([month.replace(day=day) for month in months if day <= monthrange(month.year, month.month)[1]], reference))
+
+
+def _day_of_named_month(match: re.Match[str], reference: Reference) -> Span:
+    which = match["which"] or "this"
+    return one_day(one_month(reference.now.year, reference.now.month + step(which)).start.replace(day=int(match["day"])))
+
+
+_NEAR: Final = {"today": 0, "yesterday": -1, "tomorrow": 1, "tmr": 1, "tmrw": 1, "day before yesterday": -2, "day after tomorrow": 2}
+
+
+def _near_day(match: re.Match[str], reference: Reference) -> Span:
+    name = re.sub(r"\s+", " ", match["name"])
+    if name == "other day":
+        return Span(reference.today - timedelta(days=7), reference.today, Grain.SPAN)
+    return one_day(reference.today + timedelta(days=_NEAR[name]))
+
+
+def _night(match: re.Match[str], reference: Reference) -> Piece:
+    """Reads "tonight", "last night", "this morning", "next evening"."""
+    which, part = (match.groupdict().get("which") or "this"), (match.groupdict().get("part") or "night")
+    first, last = PARTS[part]
+    half = match["half"] or match.groupdict().get("side")
+    if half == "early":
+        last = first + 2
+    elif half == "late":
+        first = last - 2
+    day = reference.today + timedelta(days=step(which))
+    return Piece(match.start(), match.end(), Span(day + timedelta(hours=first), day + timedelta(hours=last), Grain.PART))
+
+
+def _relative_day(match: re.Match[str], reference: Reference) -> Span:
+    return one_day(reference.today + timedelta(days=step(match["which"])))
+
+
+def _weekday(match: re.Match[str], reference: Reference) -> Piece:
+    today, weekday = reference.today, weekday_of(match["weekday"])
+    which = (match["which"] or "").rpartition(" ")[2]
+    monday = one_week(today).start
+    short = match["weekday"] in ("mon", "wed", "sat", "sun", "th")
+    if which in THIS:
+        day = monday + timedelta(days=weekday)
+    elif which in ("next", "following"):
+        day = monday + timedelta(days=7 + weekday)
+    elif which in ("previous", "preceding"):
+        day = monday + timedelta(days=weekday - 7)
+    else:
+        ahead = which in ("coming", "upcoming") or (not which and reference.ahead)
+        distance = (weekday - today.weekday()) % 7 if ahead else -((today.weekday() - weekday) % 7)
+        day = today + timedelta(days=distance or (7 if ahead else -7))
+    return Piece(match.start(), match.end(), one_day(day), weekday=None if which else weekday, weak=short and not which)
+
+
+def _weekday_dated(match: re.Match[str], reference: Reference) -> Span:
+    """Reads "Thursday the 21st": of this month if it is one, else the nearest in the direction of the tense."""
+    weekday, day, today = weekday_of(match["weekday"]), int(match["day"]), reference.today
+    months = [one_month(today.year, today.month + distance).start for distance in range(-24, 25)]
+    days = [month.replace(day=day) for month in months if day <= monthrange(month.year, month.month)[1]]
+    fitting = [one for one in days if one.weekday() == weekday]
+    if match["the"]:
+        fitting = [one for one in fitting if (one.year, one.month) == (today.year, today.month)] or fitting
+        return one_day(min(fitting, key=lambda one: abs(one - today)))
+    return one_day(nearest(fitting, reference))
+
+
+def _weekday_after_next(match: re.Match[str], reference: Reference) -> Span:
+    return one_day(one_week(reference.today).start + timedelta(days=14 + weekday_of(match["weekday"])))
+
+
+def _weekdays_ago(match: re.Match[str], reference: Reference) -> Span:
+    """Reads "two Fridays ago", today not counted."""
+    last = reference.today - timedelta(days=(reference.today.weekday() - weekday_of(match["weekday"])) % 7 or 7)
+    return one_day(last - timedelta(weeks=int(number_of(match["amount"])) - 1))
+
+
+def nth_weekday(period: Span, number: str, weekday: int) -> Span:
+    """The first, second … or last of a weekday in a period.
+
+    Raises:
+        ValueError: If the period has not that many.
+    """
+    first = period.start + timedelta(days=(weekday - period.start.weekday()) % 7)
+    if number == "last":
+        final = counted(midnight(period.end), "day", -1)
+        return one_day(final - timedelta(days=(final.weekday() - weekday) % 7))
+    day = first + timedelta(weeks=int(re.sub(r"\D", "", number)) - 1)
+    if day >= period.end:
+        raise ValueError(number)
+    return one_day(day)
+
+
+def _first_weekday(match: re.Match[str], reference: Reference) -> Span:
+    return nth_weekday(one_month(reference.now.year, reference.now.month), match["number"], weekday_of(match["weekday"]))
+
+
+_MONTH_CUES: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_WEEKDAY_CUES: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_YEAR_AFTER: Final = rf"(?:(?:\s*[,.]\s*|[\s/-]+)(?:(?:of|in)\s+)?(?P<year>{YEAR}|'\d\d))?"
+_TO: Final = r"\s*(?:to|-|until|till|through|and)\s*(?:the\s+)?"
+_NO_CLOCK: Final = r"(?!\d|[:/]\d|\s*(?:days|weeks|months|to|-|:|am\b|pm\b|a\.m|p\.m|o'?clock|until|and\s+\d|\.\d))"
+
+_BEFORE_DAY: Final = preceded(
+    "on", "by", "for", "until", "til", "till", "since", "before", "after", "from", "around", "week of", "starting", "beginning"
+)
+
+RULES: Final = (
+    Rule(
+        (), re.compile(r"(?<![\w/.:])(?<!\d-)(?P<year>(?:1[5-9]|20)\d\d)(?P<sep>[-/.])(?P<month>\d\d?)(?P=sep)(?P<day>\d\d?)(?!\d)"), _iso, dated=True
+    ),
+    Rule(
+        (),
+        re.compile(
+            r"(?<![\w/.:])(?<!\d-)(?P<first>\d\d?)(?:(?P<sep>[-/.])(?P<second>\d\d?)(?P=sep)|/(\d\d?)(?=,\d\d(?!\d)))(?P<year>\d{4}|\d\d)(?![\w/:]|\.\d|-\d{3}|-\d\d?(?![\d/]))"
+        ),
+        _numeric,
+        dated=True,
+    ),
+    Rule((), re.compile(r"(?<![\w/.:$-])(?P<first>\d\d?)/(?P<second>\d\d?)(?:,(?P<year>\d\d))?(?![\w/:%]|,\d|-\d{3})"), _numeric, dated=True),
+    Rule(
+        _MONTH_CUES,
+        re.compile(
+            rf"(?<!\w)(?P<month>{MONTH})\.?[\s,/.-]*(?:the\s+)?(?P<day>\d\d?){ORDINAL}?(?!\w|:\d|\.\d|\s*(?:am|pm|a\.m|p\.m)\b){_YEAR_AFTER}(?!\w)"
+        ),
+        _month_day,
+        dated=True,
+    ),
+    Rule(
+        _MONTH_CUES,
+        re.compile(rf"(?<![\w:.$€£])(?P<day>\d\d?){ORDINAL}?(?:\s+day)?[\s/.-]*(?:of\s+)?(?P<month>{MONTH})(?!\w){_YEAR_AFTER}(?!\w)"),
+        _month_day,
+        dated=True,
+    ),
+    Rule(
+        _MONTH_CUES,
+        pattern(rf"(?P<year>{YEAR})[\s,/-]+(?:(?P<month>{MONTH})[\s,/-]+(?P<day>\d\d?){ORDINAL}?)"),
+        _month_day,
+        dated=True,
+    ),
+    Rule(_MONTH_CUES, pattern(rf"(?P<year>{YEAR})[/-](?P<day>\d\d?)[/-](?P<month>{MONTH})"), _month_day, dated=True),
+    Rule(
+        _MONTH_CUES,
+        re.compile(
+            rf"(?<![\w:.])(?:(?:from|between)\s+)?(?:the\s+)?(?P<day>\d\d?){ORDINAL}?{_TO}(?P<until>\d\d?){ORDINAL}?\s+(?:of\s+)?"
+            rf"(?P<month>{MONTH})(?!\w){_YEAR_AFTER}"
+        ),
+        _days_of_month,
+        dated=True,
+    ),
+    Rule(
+        _MONTH_CUES,
+        pattern(
+            rf"(?:(?:from|between)\s+)?(?P<month>{MONTH})\.?\s+(?:the\s+)?(?P<day>\d\d?){ORDINAL}?{_TO}(?P<until>\d\d?){ORDINAL}?(?!:\d|\s*(?:am|pm)){_YEAR_AFTER}"
+        ),
+        _days_of_month,
+        dated=True,
+    ),
+    Rule(
+        _MONTH_CUES,
+        pattern(rf"(?:from|between)\s+(?:the\s+)?(?P<day>\d\d?){ORDINAL}?{_TO}(?P<month>{MONTH})\s+(?P<until>\d\d?){ORDINAL}?{_YEAR_AFTER}"),
+        _days_of_month,
+        dated=True,
+    ),
+    Rule(
+        ("month",),
+        pattern(
+            rf"(?:(?:from|between)\s+)?(?:the\s+)?(?P<day>\d\d?){ORDINAL}?{_TO}(?P<until>\d\d?){ORDINAL}?\s+(?:of\s+)?(?P<which>{WHICH})\s+month"
+        ),
+        _days_of_month,
+        dated=True,
+    ),
+    Rule(
+        ("month",),
+        pattern(rf"(?P<day>\d\d?){ORDINAL}(?:\s+day)?\s+of\s+(?:(?:the|(?P<which>{WHICH}))\s+)month"),
+        _day_of_named_month,
+        dated=True,
+    ),
+    Rule(
+        ("the ",),
+        re.compile(
+            rf"{_BEFORE_DAY}the\s+(?P<day>\d\d?)(?:{ORDINAL}(?!\s+(?:of\b|floor|day|time|one|page|week|month|year|quarter|century"
+            rf"|birthday|anniversary|grade|{WEEKDAY}))|(?=\s*(?:[.,!?]\s*$|$|from\b|at\b)))(?!\w)"
+        ),
+        _day_of_month,
+        dated=True,
+    ),
+    Rule(
+        ("day", "tmr"),
+        pattern(r"(?P<name>day\s+before\s+yesterday|day\s+after\s+tomorrow|other\s+day|today|yesterday|tomorrow|tmrw?)"),
+        _near_day,
+    ),
+    Rule(("tomorrow",), pattern(r"(?P<name>tomorrow)"), _near_day),
+    Rule(("tonight", "tonite"), pattern(r"(?:(?P<half>early|late|later)\s+)?(?:tonight|tonite)"), _night),
+    Rule(
+        ("this ", "last ", "next "),
+        pattern(
+            r"(?:(?P<half>early|late|earlier|later)\s+)?(?P<which>this|last|next)\s+(?:(?P<side>early|late)\s+)?(?P<part>morning|afternoon|evening|night)"
+        ),
+        _night,
+    ),
+    Rule(("day",), pattern(r"(?P<which>this|current|next|following|previous|last)\s+day"), _relative_day),
+    Rule(
+        _WEEKDAY_CUES,
+        pattern(rf"(?:(?P<which>{WHICH})\s+)?(?P<weekday>{WEEKDAY})\.?"),
+        _weekday,
+    ),
+    Rule(
+        _WEEKDAY_CUES,
+        re.compile(rf"(?<!\w)(?P<weekday>{WEEKDAY})\.?,?\s+(?:(?P<the>the)\s+)?(?P<day>\d\d?)(?:{ORDINAL}(?!\w)|{_NO_CLOCK}(?!\w|\s*{MONTH}))"),
+        _weekday_dated,
+        dated=True,
+    ),
+    Rule(("after next",), pattern(rf"(?P<weekday>{WEEKDAY})\s+after\s+next"), _weekday_after_next),
+    Rule((" ago",), pattern(rf"(?P<amount>{AMOUNT_WORDS})\s+(?P<weekday>{'|'.join(WEEKDAYS)})s?\s+ago"), _weekdays_ago),
+    Rule(
+        _WEEKDAY_CUES,
+        pattern(rf"(?P<number>\d{ORDINAL})\s+(?P<weekday>{WEEKDAY})(?!\s+(?:of|in)\s)"),
+        _first_weekday,
+    ),
+)

@@ -1,0 +1,35 @@
+"""A time as it is found in an utterance."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from hotmem.analysis.time.bounds import Bound
+from hotmem.analysis.time.units import Grain
+from hotmem.types import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class TimeMention:
+    """A time and the words that name it.
+
+    Attributes:
+        start: First character of its words, a leading preposition among them.
+        stop: One past the last character.
+        interval: What it means, in UTC.
+        grain: How exact it is.
+        yearly: Names a month and a day only, so that a birthday can be told from an appointment.
+        vague: Said with "about", "a few" and the like.
+        bound: Whether something begins or ends there: "since March", "before 2020".
+        counted: The very moment that "in two weeks" counts to, UTC; None where nothing was counted.
+        daily: Names a time of day only, taken on the nearest day: "at 5 pm".
+    """
+
+    start: int
+    stop: int
+    interval: Interval
+    grain: Grain
+    yearly: bool = False
+    vague: bool = False
+    bound: Bound = Bound.AT
+    counted: datetime | None = None
+    daily: bool = False

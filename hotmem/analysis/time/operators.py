@@ -1,0 +1,185 @@
+"""Words before a time that make another time of it: "the end of", "the second week of", "two months after"."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final, TypeAlias
+
+from hotmem.analysis.time.bounds import Bound
+from hotmem.analysis.time.days import nth_weekday
+from hotmem.analysis.time.pieces import AMOUNT, UNIT, WEEKDAY, Piece, amount, unit_of, weekday_of
+from hotmem.analysis.time.units import Grain, Reference, Span, counted, holding, midnight, one_quarter, one_week
+
+_Change: TypeAlias = Callable[[re.Match[str], Span, Reference], Span]
+
+_EARLY: Final = ("early", "earlier", "start", "beginning")
+_BACK: Final = ("before", "prior to")
+_LATE: Final = ("late", "later", "end")
+
+
+def _halves(period: Span) -> tuple[datetime, datetime]:
+    """Where the first half of a period ends and the second begins, as Microsoft's Recognizers cut weeks, months and years."""
+    start = period.start
+    match period.grain:
+        case Grain.WEEK:
+            return start + timedelta(days=3), start + timedelta(days=3)
+        case Grain.MONTH:
+            return start + timedelta(days=15), start + timedelta(days=15)
+        case Grain.YEAR:
+            return datetime(start.year, 7, 1), datetime(start.year, 7, 1)
+        case _:
+            half = start + (period.end - start) / 2
+            return half, half
+
+
+def _part(match: re.Match[str], span: Span, reference: Reference) -> Span:
+    word = match["part"].split()[0]
+    first, second = _halves(span)
+    if match["part"].startswith("end of") and span.grain is Grain.YEAR:
+        return Span(datetime(span.start.year, 9, 1), span.end, Grain.SPAN)
+    if word == "later" and span.start <= reference.now < span.end:
+        return Span(max(second, span.start) if span.grain is Grain.DAY else reference.today, span.end, Grain.SPAN)
+    if word in _EARLY:
+        return (
+            Span(span.start, first + timedelta(days=span.grain is Grain.WEEK), Grain.SPAN)
+            if word != "earlier"
+            else Span(span.start, first, Grain.SPAN)
+        )
+    if word in _LATE:
+        return Span(second, span.end, Grain.SPAN)
+    quarter = (span.end - span.start) / 4
+    return Span(midnight(span.start + quarter), midnight(span.end - quarter), Grain.SPAN)
+
+
+def _nth(match: re.Match[str], span: Span, reference: Reference) -> Span:
+    number, unit = match["number"], match["unit"]
+    if unit not in ("week", "quarter", "day"):
+        return nth_weekday(span, number, weekday_of(unit))
+    count = -1 if number == "last" else int(re.sub(r"\D", "", number))
+    if unit == "day":
+        day = span.end - timedelta(days=1) if count < 0 else span.start + timedelta(days=count - 1)
+        return holding(day, "day")
+    if unit == "quarter":
+        return one_quarter(span.start.year, 4 if count < 0 else count)
+    first = one_week(span.start if _thursday_in(span) else span.start + timedelta(weeks=1)).start
+    if count > 0:
+        return one_week(first + timedelta(weeks=count - 1))
+    return _last_week(span)
+
+
+def _thursday_in(span: Span) -> bool:
+    """Whether the week that a period begins in has its Thursday in it, which makes it the first (ISO 8601)."""
+    return one_week(span.start).start + timedelta(days=3) >= span.start
+
+
+def _last_week(span: Span) -> Span:
+    final = one_week(span.end - timedelta(days=1))
+    return final if final.start + timedelta(days=3) < span.end else one_week(final.start - timedelta(days=1))
+
+
+def _some_of(match: re.Match[str], span: Span, reference: Reference) -> Span:
+    """Reads "the last 3 weeks of", "the first 3 months of"."""
+    count, unit = int(match["count"]), unit_of(match["unit"])
+    if match["side"] != "last":
+        return Span(span.start, counted(span.start, unit, count), Grain.SPAN)
+    end = _last_week(span).end if unit == "week" else span.end
+    return Span(counted(end, unit, -count), end, Grain.SPAN)
+
+
+def _half_of(match: re.Match[str], span: Span, reference: Reference) -> Span:
+    first, second = _halves(span)
+    return Span(span.start, first, Grain.SPAN) if match["side"].startswith("1") else Span(second, span.end, Grain.SPAN)
+
+
+def _week_of(match: re.Match[str], span: Span, reference: Reference) -> Span:
+    return one_week(span.start)
+
+
+def _away(match: re.Match[str], span: Span, reference: Reference) -> Span:
+    many = amount(match["amount"])
+    back = match["side"] in _BACK
+    anchor = span.counted or (span.start if back or span.grain is Grain.DAY else span.end)
+    moment = many.away(anchor, -1 if back else 1)
+    if (match["more"] or "") == "less than ":
+        return Span(min(anchor, moment), max(anchor, moment), Grain.SPAN)
+    if match["within"]:
+        return Span(min(anchor, moment), max(anchor, moment), Grain.SPAN)
+    found = holding(moment, "day" if span.grain is Grain.DAY and many.finest == "week" else many.finest)
+    return Span(found.start, found.end, found.grain, moment)
+
+
+def _lasting(match: re.Match[str], span: Span, reference: Reference) -> Span:
+    start = span.counted or span.start
+    return Span(start, amount(match["amount"]).away(start), Grain.SPAN)
+
+
+def _weekday_of(match: re.Match[str], span: Span, reference: Reference) -> Span:
+    """Reads "Sunday, 3 weeks after": the weekday in the week that counting leads to."""
+    return holding(one_week(span.counted or span.start).start + timedelta(days=weekday_of(match["weekday"])), "day")
+
+
+_OPERATORS: Final[tuple[tuple[frozenset[str], re.Pattern[str], _Change], ...]] = tuple(
+    (frozenset(endings.split()), re.compile(rf"(?<!\w)(?:{body})\s*$"), change)
+    for endings, body, change in (
+        (
+            "early late later earlier mid middle of in - the",
+            r"(?P<part>early|earlier|late|later|mid|(?:start|beginning|middle|end) of)(?:[\s-]+in)?(?:[\s-]+(?:the|my))?[\s-]*",
+            _part,
+        ),
+        (
+            "of in the quarter",
+            rf"(?:the\s+)?(?P<number>\d(?:st|nd|rd|th)|last)\s+(?P<unit>week|quarter|day|{WEEKDAY})(?:\s+(?:of|in|on))?(?:\s+the)?",
+            _nth,
+        ),
+        ("of the", rf"(?:the\s+)?(?P<side>last|1th|first)\s+(?P<count>\d+)\s+(?P<unit>{UNIT})\s+of(?:\s+the)?", _some_of),
+        ("of the", r"(?:the\s+)?(?P<side>last|1th|2th|1st|2nd)\s+half\s+of(?:\s+the)?", _half_of),
+        ("of starting beginning commencing on the", r"(?:the\s+)?week\s+(?:of|starting|beginning|commencing)(?:\s+on)?(?:\s+the)?", _week_of),
+        (
+            "after before from to following the",
+            rf"(?P<within>within\s+(?:the\s+)?(?:next\s+)?)?(?P<more>more\s+than\s+|less\s+than\s+)?(?<!for )(?P<amount>{AMOUNT})\s+"
+            r"(?P<side>after|before|from|prior to|following)(?:\s+the)?",
+            _away,
+        ),
+        (
+            "starting beginning from on the",
+            rf"(?:for\s+(?P<amount>{AMOUNT}),?\s+(?:from|starting|beginning)(?:\s+on)?(?:\s+the)?)",
+            _lasting,
+        ),
+        ("starting beginning from on the", rf"(?:(?P<amount>{AMOUNT}),?\s+(?:starting|beginning)(?:\s+(?:on|from))?(?:\s+the)?)", _lasting),
+    )
+)
+_ENDING: Final = re.compile(r"(\w+|-)\s*$")
+
+
+def extended(piece: Piece, text: str, reference: Reference) -> Piece:
+    """The piece with the words before it that change its meaning.
+
+    Args:
+        piece: A time with a day.
+        text: The respelt words.
+        reference: What relative times are counted from.
+    """
+    changed = True
+    while changed and piece.span is not None:
+        changed = False
+        ending = _ENDING.search(text, max(0, piece.start - 12), piece.start)
+        if ending is None:
+            break
+        for endings, pattern, change in _OPERATORS:
+            if ending[1] not in endings:
+                continue
+            match = pattern.search(text[max(0, piece.start - 60) : piece.start])
+            if match is None:
+                continue
+            try:
+                span = change(match, piece.span, reference)
+            except (ValueError, OverflowError):
+                continue
+            bound = piece.bound
+            if change is _away and match["more"] == "more than ":
+                bound = Bound.BEFORE if match["side"] in _BACK else Bound.AFTER
+            piece = replace(piece, start=piece.start - len(match[0]), span=span, weekday=None, weak=False, bound=bound)
+            changed = True
+            break
+    return piece

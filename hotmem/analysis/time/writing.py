@@ -1,0 +1,45 @@
+"""A time as an absolute phrase."""
+
+import re
+from datetime import UTC, datetime, timedelta, tzinfo
+
+from hotmem.analysis.time.mention import TimeMention
+from hotmem.analysis.time.units import SEASONS, Grain
+
+
+def written(mention: TimeMention, zone: tzinfo = UTC) -> str:
+    """The time as an absolute phrase: "on 2026-11-24 (Tuesday)", "in November 2026", "around 2020"."""
+    exact = _written(mention, zone)
+    return re.sub(r"^(?:on|in) ", "around ", exact) if mention.vague else exact
+
+
+def _written(mention: TimeMention, zone: tzinfo) -> str:
+    start, end = mention.interval.start.astimezone(zone), mention.interval.end.astimezone(zone)
+    first, last = start.date(), (end - timedelta(microseconds=1)).date()
+    match mention.grain:
+        case Grain.MINUTE:
+            return f"on {first} ({first:%A}) at {start:%H:%M}"
+        case Grain.PART:
+            return f"on {first} ({first:%A}) {_part(start)}"
+        case Grain.DAY:
+            return f"on {first} ({first:%A})"
+        case Grain.WEEK:
+            return f"in the week of {first}"
+        case Grain.MONTH:
+            return f"in {first:%B %Y}"
+        case Grain.SEASON:
+            return f"in {_season(start)} {first.year}"
+        case Grain.YEAR:
+            return f"in {first.year}"
+        case Grain.SPAN:
+            return f"between {first} and {last}"
+
+
+def _part(start: datetime) -> str:
+    if start.hour >= 20:
+        return "at night"
+    return f"in the {'morning' if start.hour < 12 else 'afternoon' if start.hour < 16 else 'evening'}"
+
+
+def _season(start: datetime) -> str:
+    return next(name for name, month in SEASONS.items() if month == start.month)
