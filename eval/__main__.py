@@ -16,6 +16,7 @@ from eval.bench import latency, scale
 from eval.datasets import LOADERS, Dataset
 from eval.datasets.recognised import as_recognised
 from eval.datasets.selection import selected
+from eval.language.facts import facts
 from eval.peers.command import peers
 from eval.report import figures, show
 from eval.retrieval import SHIPPED, Asked, retrieved
@@ -28,6 +29,7 @@ app = typer.Typer(help="Measures HotMem beside simple references.", no_args_is_h
 bench = typer.Typer(help="Measures speed.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
 app.command("peers")(peers)
+app.command("facts")(facts)
 for name, study in COMMANDS.items():
     app.command(name)(study)
 

@@ -26,6 +26,8 @@ from hotmem.extraction.relations import (
     LASTING,
     LIKES,
     NAMEABLE,
+    PLANS_TO,
+    WANTS,
 )
 from hotmem.extraction.subjects import Subject
 
@@ -47,9 +49,12 @@ def read_copula(clause: Clause, subject: Subject, mentions: Sequence[TimeMention
     if verb.lower_ == "been" and (place := complement(verb, "to")) is not None and place.pos_ == "PROPN":
         yield Fact(DID, phrase(place), words)
         return
-    if clause.tense is not Tense.PRESENT or clause.frame or verb.lower_ in ("been", "being"):
-        return
     value = complement(verb, "attr") or complement(verb, "acomp")
+    if clause.frame in ("want", "plan") and not clause.negated and value is not None and value.pos_ == "NOUN":
+        yield Fact(WANTS if clause.frame == "want" else PLANS_TO, phrase(value), words)
+    always = verb.lower_ == "been" and any(child.lower_ == "always" for child in verb.children)
+    if clause.tense is not Tense.PRESENT or clause.frame or (verb.lower_ in ("been", "being") and not always):
+        return
     if "favourite" in subject.key.split():
         if value is not None:
             yield Fact(FAVOURITE, phrase(value), words)

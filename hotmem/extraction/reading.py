@@ -1,7 +1,7 @@
 """Turn → Understanding: clauses and names read, told in the third person, with their places."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -12,8 +12,9 @@ from hotmem.analysis.time import TimeMention, find_times
 from hotmem.extraction.clauses import Clause, Tense, read_clauses
 from hotmem.extraction.copulas import read_copula
 from hotmem.extraction.corrections import read_corrections
+from hotmem.extraction.general import read_general
 from hotmem.extraction.naming import Naming, owned_thing, read_namings
-from hotmem.extraction.predicates import Fact, stands_alone
+from hotmem.extraction.predicates import Fact, predicate, stands_alone, timed
 from hotmem.extraction.relations import HAS_TO, IS_BORN_ON, IS_CALLED, IS_ON, PLANS_TO, REGULARLY, WANTS
 from hotmem.extraction.retelling import retell, sentence
 from hotmem.extraction.subjects import Subject, resolve
@@ -81,10 +82,17 @@ def _stated(doc: Doc, speaker: str, said_at: datetime, entities: Sequence[str]) 
         if subject is None:
             continue
         mentions = behind if clause.tense is Tense.PAST or clause.finite.lemma_ == "have" else before
-        facts: Iterable[Fact] = read_copula(clause, subject, mentions) if clause.verb.lemma_ == "be" else read_verb(clause, subject, mentions)
-        for fact in facts:
+        for fact in _facts(clause, subject, mentions):
             if statement := _told(clause, subject, fact, mentions, speaker, entities):
                 yield statement
+
+
+def _facts(clause: Clause, subject: Subject, mentions: Sequence[TimeMention]) -> Sequence[Fact]:
+    """What the clause says, by the table of relations, or else in general."""
+    if clause.verb.lemma_ == "be":
+        return tuple(read_copula(clause, subject, mentions))
+    words = predicate(clause)
+    return tuple(read_verb(clause, subject, mentions)) or tuple(read_general(clause, subject, words, timed(words, mentions)))
 
 
 def _since(words: Sequence[Token]) -> bool:

@@ -25,6 +25,7 @@ from hotmem.extraction.relations import (
     LEARNS,
     LIKES,
     LIVES_IN,
+    LIVES_WITH,
     PLANS_TO,
     PREFERS,
     REGULARLY,
@@ -146,6 +147,9 @@ def _state(clause: Clause, words: tuple[Token, ...], mention: TimeMention | None
     if verb.lemma_ in ("work", "live") and clause.negated and points_there(verb):
         yield Fact(WORKS_AT if verb.lemma_ == "work" else LIVES_IN, (), words)
         return
+    if verb.lemma_ == "live" and (alone := complement(verb, "advmod")) is not None and alone.lower_ == "alone":
+        yield Fact(LIVES_WITH, (alone,), words)
+        return
     if verb.lemma_ in ("have", "get"):
         yield from _possession(clause)
         return
@@ -170,7 +174,7 @@ def _tells(relation: Relation, head: Token, clause: Clause) -> bool:
         return head.pos_ == "NOUN" and (clause.verb.lemma_ != "take" or not clause.negated)
     determiners = {child.lower_ for child in head.children if child.dep_ in ("det", "poss")}
     if relation in (LIKES, DISLIKES, PREFERS):
-        definite = "the" in determiners and head.pos_ != "PROPN" and head.lemma_.lower() not in _THERE_FOR_ALL
+        definite = "the" in determiners and head.tag_ == "NN" and head.lemma_.lower() not in _THERE_FOR_ALL
         return (
             head.lemma_.lower() not in _CONTEXTUAL
             and not definite

@@ -59,6 +59,13 @@ SAID = [
     ("I broke my leg two years ago", ["Ana broke Ana's leg in 2024."]),
     ("Yesterday, I went to a fair.", ["Ana went to a fair on 2026-11-17 (Tuesday)."]),
     ("I've never been to Japan", ["Ana has never been to Japan."]),
+    ("I bake sourdough bread", ["Ana bakes sourdough bread."]),
+    ("I jog around the neighbourhood", ["Ana jogs around the neighbourhood."]),
+    ("I have tried sailing with my uncle", ["Ana has tried sailing with Ana's uncle."]),
+    ("I have a pet cow", ["Ana has a pet cow."]),
+    ("I want to be a programmer", ["Ana wants to be a programmer."]),
+    ("I live alone", ["Ana lives alone."]),
+    ("I love the holidays", ["Ana loves the holidays."]),
 ]
 
 NOTHING = [

@@ -1,0 +1,1 @@
+"""Figures of the language path: what is read in an utterance, against labelled speech."""

@@ -1,0 +1,60 @@
+"""What people say they do, did and have beyond the table of verbs: any verb with a complement that tells something."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from spacy.tokens import Token
+
+from hotmem.analysis.time import TimeMention
+from hotmem.analysis.wordlist import wordlist
+from hotmem.extraction.clauses import Clause, Tense
+from hotmem.extraction.predicates import Fact, complement, phrase
+from hotmem.extraction.relations import DID, DOES, HAS, WANTS
+from hotmem.extraction.subjects import Subject
+
+_EMPTY_VERBS: Final = wordlist(
+    "be do say tell let think know make mean feel wonder hope wish believe guess admit ask look see talk sound seem keep happen remember forget "
+    "understand agree mention thank appreciate imagine pretend suppose worry care check figure hear give put get come show find bet assume realise "
+    "realize notice decide expect consider promise call send post share wait stop notice apologise apologize relate end"
+)
+"""Verbs that tell of the conversation, or nothing without what follows."""
+
+_EMPTY_NOUNS: Final = wordlist(
+    "idea question time fun thing stuff way feeling point plan problem issue chance luck day night week weekend morning evening look reason lot bit "
+    "kind sort type doubt clue sense trouble hope choice answer opinion thought blast great good moment while part example advice info information "
+    "anything something nothing everything someone anyone one ones other same more much many what that this it them"
+)
+"""Nouns that tell nothing as a possession or as what is done."""
+
+
+def read_general(clause: Clause, subject: Subject, words: tuple[Token, ...], mention: TimeMention | None) -> Iterator[Fact]:
+    """The fact of a clause that no relation of the table fits, if it is about the speaker or someone known and tells something.
+
+    Args:
+        clause: The clause, its verb not "be".
+        subject: Whom it is about.
+        words: Its predicate.
+        mention: The time in it.
+    """
+    verb = clause.verb
+    if not subject.alive or clause.frame not in ("", "want") or clause.tense is Tense.FUTURE or verb.lemma_ in _EMPTY_VERBS:
+        return
+    inner = tuple(token for token in phrase(verb) if token.dep_ not in ("aux", "auxpass", "neg") or token.head != verb)
+    if verb.lemma_ in ("have", "own"):
+        head = complement(verb, "dobj")
+        if head is not None and clause.frame == "" and clause.tense is Tense.PRESENT and verb.tag_ != "VBG" and _tells(head):
+            yield Fact(HAS, phrase(head), words)
+        return
+    if not any(_tells(token) for token in inner if mention is None or not mention.start <= token.idx < mention.stop):
+        return
+    if clause.frame == "want":
+        yield Fact(WANTS, inner, words)
+    else:
+        yield Fact(DID if clause.tense is Tense.PAST else DOES, inner, words)
+
+
+def _tells(token: Token) -> bool:
+    """Whether a word is a noun or name that says something by itself."""
+    if token.pos_ not in ("NOUN", "PROPN") or token.lemma_.lower() in _EMPTY_NOUNS or token.ent_type_ in ("DATE", "TIME", "CARDINAL", "ORDINAL"):
+        return False
+    return not any(child.lower_ in ("this", "that", "these", "those", "any", "your", "his", "her", "their", "its") for child in token.children)
