@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hotmem.context.confidence import mark
+from hotmem.context.confidence import MEDIUM_CONFIDENCE, mark
 from hotmem.context.judgement import FACT_FROM, Judged
 from hotmem.context.knowing import Known
 from hotmem.context.render import arranged, frame, line, render, shown, titles
@@ -89,11 +89,11 @@ def _worth(one: Judged) -> float:
 
 
 def _mark(one: Judged, known: Known, *, foremost: bool) -> Mark:
-    """The statement's mark: low where it is doubtful that anything is known, and at least medium for the best where it is not."""
+    """The statement's mark: low where it is doubtful that anything is known; where it is not, at least medium for the best, if it can be trusted."""
     own = mark(one.relevance, one.confidence)
     if known is not Known.SOMETHING:
         return Mark.LOW
-    return Mark.MEDIUM if foremost and own is Mark.LOW else own
+    return Mark.MEDIUM if foremost and own is Mark.LOW and one.confidence >= MEDIUM_CONFIDENCE else own
 
 
 def _item(one: Judged, mark: Mark, asked: frozenset[str]) -> Item:
