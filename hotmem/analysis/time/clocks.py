@@ -20,7 +20,7 @@ _PAST: Final = r"(?:half|(?:a\s+)?quarter|\d\d?(?:\s*min(?:ute)?s?)?)\s+(?:past|
 _HOUR: Final = rf"(?:noon(?:ish)?|mid[\s-]?day|mid[\s-]?night|{_PAST}|(?:[01]?\d|2[0-4])(?:[:.]?[0-5]\d(?::[0-5]\d)?|\s[1-5]\d)?){_O_CLOCK}?"
 _WHERE: Final = r"(?:at|for|by|until|till|since|before|after|around|about|circa)"
 _EDGE: Final = r"(?:(?<![\w$€£.:/-])|(?<=\dt))"
-_END: Final = r"(?![\w%:/]|[.,-]\d)"
+_END: Final = r"(?![\w%:/]|[.,-]\d|\s+(?:seconds?|minutes?|mins?|hours?|days?|weeks?|months?|years?|people|times)\b)"
 
 
 def _named(name: str) -> str:
@@ -109,6 +109,8 @@ def _single(match: re.Match[str], reference: Reference) -> Piece:
     if open_:
         minutes = _guessed(minutes)
     weak = not _telling(match, "first") and not (re.search(r"\bat\s+$", match["lead"]) and re.fullmatch(r"\d\d?\.\d\d|\d\d?", digits))
+    if weak and len(digits) > 2 and digits.isdigit():
+        raise ValueError(digits)
     return Piece(match.start("first"), match.end(), clock=Clock(minutes, minutes, halved=open_), weak=weak)
 
 

@@ -11,9 +11,9 @@ from hotmem.analysis.time.operators import extended
 from hotmem.analysis.time.pieces import AMOUNT, Clock, Piece, amount
 from hotmem.analysis.time.units import Grain, Reference, Span, counted, midnight, one_month, one_week
 
-_BESIDE: Final = re.compile(r"t|[\s,.(-]*(?:(?:on|at|in|of|for|from|by|the|around|about|sometime|circa)\s+)*[\s(]*$")
-_INSIDE: Final = re.compile(r"[\s,]*(?:(?:on|of|from)\s+)?$")
-_IN_YEAR: Final = re.compile(r"\s*(?:,|in)\s*$")
+_BESIDE: Final = re.compile(r"t|[\s,.(-]*(?:(?:on|at|in|of|for|from|the|around|about|sometime|circa)\s+)*[\s(]*$")
+_INSIDE: Final = re.compile(r"(?:'s)?[\s,]*(?:(?:on|of|from|the)\s+)?$")
+_IN_YEAR: Final = re.compile(r"\s*(?:,|in)?\s*$")
 _SAME: Final = re.compile(r"[\s,(]*(?:the\s+)?\(?$")
 _THROUGH: Final = re.compile(r"\s*(?:to|-|until|till|through|thru)\s*(?:the\s+)?$")
 _AND: Final = re.compile(r"\s*and\s*(?:the\s+)?$")
@@ -142,8 +142,8 @@ def _dated(first: Piece, second: Piece, gap: str) -> Piece | None:
 
 def _lasting(piece: Piece, text: str) -> Piece:
     """A moment that goes on: "from 10 am for 3 hours", "for 2 hours from 2 pm"."""
-    moment = piece.clock is not None and piece.clock.start == piece.clock.end
-    if not moment or piece.clock is None:
+    dated = piece.span is not None and piece.span.grain is Grain.DAY
+    if not dated and (piece.clock is None or piece.clock.start != piece.clock.end):
         return piece
     if after := _FOR.match(text, piece.stop):
         start, stop, words = piece.start, after.end(), after["amount"]
@@ -153,8 +153,9 @@ def _lasting(piece: Piece, text: str) -> Piece:
         return piece
     length = amount(words).away(datetime.min) - datetime.min
     if piece.span is not None:
-        return replace(piece, start=start, stop=stop, span=Span(piece.span.start, piece.span.start + length, Grain.SPAN))
-    return replace(piece, start=start, stop=stop, clock=replace(piece.clock, end=piece.clock.start + int(length.total_seconds() // 60)), weak=False)
+        return replace(piece, start=start, stop=stop, weekday=None, weak=False, span=Span(piece.span.start, piece.span.start + length, Grain.SPAN))
+    clock = piece.clock or Clock(0, 0)
+    return replace(piece, start=start, stop=stop, clock=replace(clock, end=clock.start + int(length.total_seconds() // 60)), weak=False)
 
 
 def _within(first: Clock, second: Clock) -> Clock | None:
@@ -205,15 +206,10 @@ def _spanned(pieces: Sequence[Piece], text: str, reference: Reference) -> Iterat
         elif piece.clock is not None and (now := _NOW.search(text, max(0, piece.start - 30), piece.start)) and piece.span is None:
             end = _later(piece.clock, reference)
             yield replace(piece, start=now.start(), span=Span(reference.now, end, Grain.SPAN))
-        elif (
-            piece.span is not None
-            and (opening or _TO_NOW.match(text, piece.stop))
-            and (now := _TO_NOW.match(text, piece.stop))
-            and piece.span.start < reference.now
-        ):
-            yield replace(
-                piece, start=opening.start() if opening else piece.start, stop=now.end(), span=Span(piece.span.start, reference.now, Grain.SPAN)
-            )
+        elif piece.span is not None and (now := _TO_NOW.match(text, piece.stop)):
+            begun = counted(piece.span.start, "year", -1) if piece.span.yearly and piece.span.start > reference.now else piece.span.start
+            start = opening.start() if opening else piece.start
+            yield replace(piece, start=start, stop=now.end(), span=Span(begun, reference.now, Grain.SPAN)) if begun < reference.now else piece
         else:
             yield piece
         place += 1
@@ -234,6 +230,8 @@ def _joined(first: Piece, last: Piece, reference: Reference) -> Span | None:
         start, end = first.span.start, last.span.end
         if last.span.grain is Grain.MINUTE:
             end = last.span.start
+        if first.span.yearly and last.dated and last.span.grain is Grain.DAY and not last.span.yearly:
+            start = start.replace(year=end.year, day=min(start.day, 28) if start.month == 2 else start.day)
         if last.weekday is not None:
             end = _next_weekday(start, last.weekday).end
         elif first.weekday is not None and start >= end:

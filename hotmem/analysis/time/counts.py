@@ -4,7 +4,7 @@ import re
 from datetime import timedelta
 from typing import Final
 
-from hotmem.analysis.time.pieces import AMOUNT, Rule, amount, pattern, step
+from hotmem.analysis.time.pieces import AMOUNT, AMOUNT_WORDS, UNIT, Rule, amount, pattern, step
 from hotmem.analysis.time.units import Grain, Reference, Span, holding
 
 
@@ -18,6 +18,11 @@ def _reached(reference: Reference, text: str, sign: int) -> Span:
 
 def _ago(match: re.Match[str], reference: Reference) -> Span:
     return _reached(reference, match["amount"], -1)
+
+
+def _between_ago(match: re.Match[str], reference: Reference) -> Span | None:
+    first, last = (_reached(reference, f"{match[name]} {match['unit']}", -1) for name in ("last", "first"))
+    return Span(first.start, last.end, Grain.SPAN) if first.start < last.end else None
 
 
 def _in(match: re.Match[str], reference: Reference) -> Span:
@@ -58,6 +63,12 @@ _ROW: Final = r"last|past|previous|preceding|next|coming|following|upcoming"
 
 RULES: Final = (
     Rule(("ago", "back", "earlier"), pattern(rf"(?P<amount>{AMOUNT})\s+(?:ago|back|earlier)"), _ago),
+    Rule(
+        ("ago",),
+        pattern(rf"between\s+(?P<first>{AMOUNT_WORDS})\s+(?:and|to)\s+(?P<last>{AMOUNT_WORDS})\s+(?P<unit>{UNIT})\s+ago"),
+        _between_ago,
+    ),
+    Rule(("in ",), pattern(rf"in\s+(?:less\s+than|under)\s+(?P<amount>{AMOUNT})"), _within),
     Rule(("in ",), pattern(rf"in\s+(?:about\s+|around\s+)?(?P<amount>{AMOUNT})(?:'s?\s+time)?"), _in),
     Rule(("from now", "later", "hence"), pattern(rf"(?P<amount>{AMOUNT})\s+(?:from\s+now|later|hence)"), _in),
     Rule(("within",), pattern(rf"(?:with)?in(?<=within)\s+(?:the\s+)?(?:next\s+|coming\s+)?(?P<amount>{AMOUNT})"), _within),

@@ -18,6 +18,7 @@ from hotmem.analysis.time.pieces import (
     YEAR,
     Piece,
     Rule,
+    full_year,
     month_of,
     number_of,
     pattern,
@@ -26,9 +27,6 @@ from hotmem.analysis.time.pieces import (
     weekday_of,
 )
 from hotmem.analysis.time.units import WEEKDAYS, Grain, Reference, Span, counted, midnight, one_day, one_month, one_week
-
-_PIVOT: Final = 40
-"""Two-digit years from here on lie in the last century, as Microsoft's Recognizers read them."""
 
 
 def nearest(days: Iterable[datetime], reference: Reference) -> datetime:
@@ -42,14 +40,9 @@ def nearest(days: Iterable[datetime], reference: Reference) -> datetime:
     return max(day for day in days if day <= reference.today)
 
 
-def _full_year(digits: str) -> int:
-    digits = digits.lstrip("'")
-    return int(digits) if len(digits) == 4 else int(digits) + (1900 if int(digits) >= _PIVOT else 2000)
-
-
 def _date(year: str | None, month: int, day: int, reference: Reference) -> Span:
     if year:
-        return one_day(datetime(_full_year(year), month, day))
+        return one_day(datetime(full_year(year), month, day))
     around = [reference.now.year + distance for distance in range(-8, 9)]
     days = [datetime(number, month, day) for number in around if 0 < number < 9999 and day <= monthrange(number, month)[1]]
     return replace(one_day(nearest(days, reference)), yearly=True)
@@ -82,6 +75,12 @@ def _days_of_month(match: re.Match[str], reference: Reference) -> Span | None:
         number, year = month_of(match["month"]), match["year"]
         last = _date(year, number, int(match["until"]), reference).start
         first = last.replace(day=int(match["day"]))
+    return Span(first, last + timedelta(days=1), Grain.SPAN) if first < last else None
+
+
+def _days_of_some_month(match: re.Match[str], reference: Reference) -> Span | None:
+    first = _day_of_month(match, reference).start
+    last = first.replace(day=int(match["until"]))
     return Span(first, last + timedelta(days=1), Grain.SPAN) if first < last else None
 
 
@@ -185,7 +184,7 @@ def _first_weekday(match: re.Match[str], reference: Reference) -> Span:
 
 _MONTH_CUES: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAY_CUES: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_YEAR_AFTER: Final = rf"(?:(?:\s*[,.]\s*|[\s/-]+)(?:(?:of|in)\s+)?(?P<year>{YEAR}|'\d\d))?"
+_YEAR_AFTER: Final = rf"(?:(?:\s*[,.]\s*|[\s/-]+)(?:(?:of|in)\s+)?(?P<year>{YEAR}|'\d\d|(?<!-)\d\d(?=\s*(?:[.!?]|$))))?"
 _TO: Final = r"\s*(?:to|-|until|till|through|and)\s*(?:the\s+)?"
 _NO_CLOCK: Final = r"(?!\d|[:/]\d|\s*(?:days|weeks|months|to|-|:|am\b|pm\b|a\.m|p\.m|o'?clock|until|and\s+\d|\.\d))"
 
@@ -200,7 +199,7 @@ RULES: Final = (
     Rule(
         (),
         re.compile(
-            r"(?<![\w/.:])(?<!\d-)(?P<first>\d\d?)(?:(?P<sep>[-/.])(?P<second>\d\d?)(?P=sep)|/(\d\d?)(?=,\d\d(?!\d)))(?P<year>\d{4}|\d\d)(?![\w/:]|\.\d|-\d{3}|-\d\d?(?![\d/]))"
+            r"(?<![\w/.:])(?:(?<!\d-)|(?<=/\d{4}-))(?P<first>\d\d?)(?:(?P<sep>[-/.])(?P<second>\d\d?)(?P=sep)|/(\d\d?)(?=,\d\d(?!\d)))(?P<year>\d{4}|\d\d)(?![\w/:]|\.\d|-\d{3}|-\d\d?(?![\d/]))"
         ),
         _numeric,
         dated=True,
@@ -209,14 +208,14 @@ RULES: Final = (
     Rule(
         _MONTH_CUES,
         re.compile(
-            rf"(?<!\w)(?P<month>{MONTH})\.?[\s,/.-]*(?:the\s+)?(?P<day>\d\d?){ORDINAL}?(?!\w|:\d|\.\d|\s*(?:am|pm|a\.m|p\.m)\b){_YEAR_AFTER}(?!\w)"
+            rf"(?<!\w)(?P<month>{MONTH})(?:[\s,.]+|[/-]?)(?:the\s+)?(?P<day>\d\d?){ORDINAL}?(?!\w|:\d|\.\d|\s*(?:am|pm|a\.m|p\.m)\b){_YEAR_AFTER}(?!\w)"
         ),
         _month_day,
         dated=True,
     ),
     Rule(
         _MONTH_CUES,
-        re.compile(rf"(?<![\w:.$€£])(?P<day>\d\d?){ORDINAL}?(?:\s+day)?[\s/.-]*(?:of\s+)?(?P<month>{MONTH})(?!\w){_YEAR_AFTER}(?!\w)"),
+        re.compile(rf"(?<![\w:.$€£])(?P<day>\d\d?){ORDINAL}?(?:\s+day)?(?:\s+(?:of\s+)?|[/.-]?)(?P<month>{MONTH})(?!\w){_YEAR_AFTER}(?!\w)"),
         _month_day,
         dated=True,
     ),
@@ -256,6 +255,18 @@ RULES: Final = (
             rf"(?:(?:from|between)\s+)?(?:the\s+)?(?P<day>\d\d?){ORDINAL}?{_TO}(?P<until>\d\d?){ORDINAL}?\s+(?:of\s+)?(?P<which>{WHICH})\s+month"
         ),
         _days_of_month,
+        dated=True,
+    ),
+    Rule(
+        ("month",),
+        pattern(rf"(?P<which>{WHICH})\s+month,?\s+(?:from\s+)?(?P<day>\d\d?){ORDINAL}?{_TO}(?P<until>\d\d?){ORDINAL}?(?!\s*(?:am|pm|:))"),
+        _days_of_month,
+        dated=True,
+    ),
+    Rule(
+        ("from ", "between "),
+        pattern(rf"(?:from|between)\s+(?:the\s+)?(?P<day>\d\d?){ORDINAL}{_TO}(?P<until>\d\d?){ORDINAL}(?!\s+(?:of|{MONTH}))"),
+        _days_of_some_month,
         dated=True,
     ),
     Rule(

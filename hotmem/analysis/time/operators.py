@@ -18,38 +18,54 @@ _BACK: Final = ("before", "prior to")
 _LATE: Final = ("late", "later", "end")
 
 
-def _halves(period: Span) -> tuple[datetime, datetime]:
+def _halves(period: Span) -> datetime:
     """Where the first half of a period ends and the second begins, as Microsoft's Recognizers cut weeks, months and years."""
     start = period.start
     match period.grain:
         case Grain.WEEK:
-            return start + timedelta(days=3), start + timedelta(days=3)
+            return start + timedelta(days=3)
         case Grain.MONTH:
-            return start + timedelta(days=15), start + timedelta(days=15)
+            return start + timedelta(days=15)
         case Grain.YEAR:
-            return datetime(start.year, 7, 1), datetime(start.year, 7, 1)
+            return datetime(start.year, 7, 1)
         case _:
-            half = start + (period.end - start) / 2
-            return half, half
+            return start + (period.end - start) / 2
+
+
+def _middle(period: Span) -> Span:
+    """The middle of a period, cut the same way."""
+    start = period.start
+    match period.grain:
+        case Grain.WEEK:
+            return Span(start + timedelta(days=1), start + timedelta(days=5), Grain.SPAN)
+        case Grain.MONTH:
+            return Span(start + timedelta(days=9), start + timedelta(days=20), Grain.SPAN)
+        case Grain.YEAR:
+            return Span(datetime(start.year, 4, 1), datetime(start.year, 10, 1), Grain.SPAN)
+        case _:
+            quarter = (period.end - start) / 4
+            return Span(midnight(start + quarter), midnight(period.end - quarter), Grain.SPAN)
+
+
+def _third(word: str, year: int) -> Span:
+    """The start, middle or end of a year: four months each."""
+    first = {"start": 1, "beginning": 1, "middle": 5}.get(word, 9)
+    start = datetime(year, first, 1)
+    return Span(start, counted(start, "month", 4), Grain.SPAN)
 
 
 def _part(match: re.Match[str], span: Span, reference: Reference) -> Span:
     word = match["part"].split()[0]
-    first, second = _halves(span)
-    if match["part"].startswith("end of") and span.grain is Grain.YEAR:
-        return Span(datetime(span.start.year, 9, 1), span.end, Grain.SPAN)
+    half = _halves(span)
+    if match["part"].endswith(" of") and word != "mid" and span.grain is Grain.YEAR:
+        return _third(word, span.start.year)
     if word == "later" and span.start <= reference.now < span.end:
-        return Span(max(second, span.start) if span.grain is Grain.DAY else reference.today, span.end, Grain.SPAN)
+        return Span(half if span.grain is Grain.DAY else reference.today, span.end, Grain.SPAN)
     if word in _EARLY:
-        return (
-            Span(span.start, first + timedelta(days=span.grain is Grain.WEEK), Grain.SPAN)
-            if word != "earlier"
-            else Span(span.start, first, Grain.SPAN)
-        )
+        return Span(span.start, half + timedelta(days=span.grain is Grain.WEEK and word != "earlier"), Grain.SPAN)
     if word in _LATE:
-        return Span(second, span.end, Grain.SPAN)
-    quarter = (span.end - span.start) / 4
-    return Span(midnight(span.start + quarter), midnight(span.end - quarter), Grain.SPAN)
+        return Span(half, span.end, Grain.SPAN)
+    return _middle(span)
 
 
 def _nth(match: re.Match[str], span: Span, reference: Reference) -> Span:
@@ -88,16 +104,19 @@ def _some_of(match: re.Match[str], span: Span, reference: Reference) -> Span:
 
 
 def _half_of(match: re.Match[str], span: Span, reference: Reference) -> Span:
-    first, second = _halves(span)
-    return Span(span.start, first, Grain.SPAN) if match["side"].startswith("1") else Span(second, span.end, Grain.SPAN)
+    half = _halves(span)
+    return Span(span.start, half, Grain.SPAN) if match["side"].startswith("1") else Span(half, span.end, Grain.SPAN)
 
 
 def _week_of(match: re.Match[str], span: Span, reference: Reference) -> Span:
-    return one_week(span.start)
+    week = one_week(span.start)
+    if match["end"]:
+        return Span(week.start + timedelta(days=5), week.end, Grain.SPAN)
+    return Span(span.end - timedelta(days=7), span.end, Grain.SPAN) if match["word"] == "ending" else week
 
 
 def _away(match: re.Match[str], span: Span, reference: Reference) -> Span:
-    many = amount(match["amount"])
+    many = amount(match["amount"] or f"a {match['unit']}")
     back = match["side"] in _BACK
     anchor = span.counted or (span.start if back or span.grain is Grain.DAY else span.end)
     moment = many.away(anchor, -1 if back else 1)
@@ -124,20 +143,25 @@ _OPERATORS: Final[tuple[tuple[frozenset[str], re.Pattern[str], _Change], ...]] =
     for endings, body, change in (
         (
             "early late later earlier mid middle of in - the",
-            r"(?P<part>early|earlier|late|later|mid|(?:start|beginning|middle|end) of)(?:[\s-]+in)?(?:[\s-]+(?:the|my))?[\s-]*",
+            r"(?P<part>early|earlier|late|later|mid(?: of)?|(?:start|beginning|middle|end) of)(?:[\s-]+in)?(?:[\s-]+(?:the|my))?[\s-]*",
             _part,
         ),
         (
             "of in the quarter",
-            rf"(?:the\s+)?(?P<number>\d(?:st|nd|rd|th)|last)\s+(?P<unit>week|quarter|day|{WEEKDAY})(?:\s+(?:of|in|on))?(?:\s+the)?",
+            rf"(?:the\s+)?(?P<number>\d+(?:st|nd|rd|th)|last)\s+(?P<unit>week|quarter|day|{WEEKDAY})(?:\s+(?:of|in|on))?(?:\s+the)?",
             _nth,
         ),
         ("of the", rf"(?:the\s+)?(?P<side>last|1th|first)\s+(?P<count>\d+)\s+(?P<unit>{UNIT})\s+of(?:\s+the)?", _some_of),
         ("of the", r"(?:the\s+)?(?P<side>last|1th|2th|1st|2nd)\s+half\s+of(?:\s+the)?", _half_of),
-        ("of starting beginning commencing on the", r"(?:the\s+)?week\s+(?:of|starting|beginning|commencing)(?:\s+on)?(?:\s+the)?", _week_of),
+        (
+            "of starting beginning commencing ending on the",
+            r"(?:the\s+)?week(?P<end>end)?\s+(?P<word>of|starting|beginning|commencing|ending)(?:\s+on)?(?:\s+the)?",
+            _week_of,
+        ),
         (
             "after before from to following the",
-            rf"(?P<within>within\s+(?:the\s+)?(?:next\s+)?)?(?P<more>more\s+than\s+|less\s+than\s+)?(?<!for )(?P<amount>{AMOUNT})\s+"
+            rf"(?P<within>within\s+(?:the\s+)?(?:next\s+)?)?(?P<more>more\s+than\s+|less\s+than\s+)?(?<!for )"
+            rf"(?:(?P<amount>{AMOUNT})|(?:the\s+)?(?P<unit>day|week|month|year))\s+"
             r"(?P<side>after|before|from|prior to|following)(?:\s+the)?",
             _away,
         ),

@@ -4,12 +4,24 @@ import re
 from datetime import datetime, timedelta
 from typing import Final
 
-from hotmem.analysis.time.pieces import AMOUNT_WORDS, MONTH, THIS, WHICH, YEAR, Piece, Rule, month_of, number_of, pattern, preceded, step
+from hotmem.analysis.time.pieces import AMOUNT_WORDS, MONTH, THIS, WHICH, YEAR, Piece, Rule, full_year, month_of, number_of, pattern, preceded, step
 from hotmem.analysis.time.units import SEASONS, Grain, Reference, Span, counted, holding, one_day, one_month, one_quarter, one_season, one_week, years
 
 
 def _month_year(match: re.Match[str], reference: Reference) -> Span:
-    return one_month(int(match["year"]), month_of(match["month"]))
+    return one_month(full_year(match["year"]), month_of(match["month"]))
+
+
+def _months(match: re.Match[str], reference: Reference) -> Span:
+    """Months in a row, the last included; a year said once is that of the last."""
+    first, last = month_of(match["first"]), month_of(match["last"])
+    year = next((match[name] for name in ("year", "before") if match[name]), None)
+    if year:
+        start = one_month(int(year) - (first > last and not match["before"]), first)
+    else:
+        end = _nearest_month(last, reference.now, ahead=reference.ahead).start
+        start = one_month(end.year - (first > last), first)
+    return Span(start.start, one_month(start.start.year + (last < first), last).end, Grain.SPAN)
 
 
 def _month_number(match: re.Match[str], reference: Reference) -> Span:
@@ -33,6 +45,16 @@ def _month_alone(match: re.Match[str], reference: Reference) -> Span:
     return one_month(now.year - (month > now.month or (bool(which) and month == now.month)), month)
 
 
+def _months_if_said(match: re.Match[str], reference: Reference) -> Span | None:
+    """Reads "June and July" are two times unless "between" makes them one."""
+    apart = re.search(r"\sand\s", match[0]) and not match[0].startswith("between")
+    return None if apart else _months(match, reference)
+
+
+def _nearest_month(month: int, now: datetime, *, ahead: bool) -> Span:
+    return one_month(now.year + (month < now.month if ahead else -(month > now.month)), month)
+
+
 def _weak_month(match: re.Match[str], reference: Reference) -> Piece:
     return Piece(match.start(), match.end(), _month_alone(match, reference), weak=True)
 
@@ -47,7 +69,7 @@ def _years(match: re.Match[str], reference: Reference) -> Span | None:
 
 
 def _short_year(match: re.Match[str], reference: Reference) -> Span:
-    return years(2000 + int(match["year"][-2:]) if len(match["year"]) == 2 else int(match["year"]))
+    return years(full_year(match["year"]))
 
 
 def _decade(match: re.Match[str], reference: Reference) -> Span:
@@ -186,12 +208,21 @@ _COUNTABLES: Final = r"(?:dollars|euros|pounds|people|miles|metres|meters|words|
 RULES: Final = (
     Rule(
         _MONTH_CUES,
-        pattern(rf"(?P<month>{MONTH})\.?(?:\s*,\s*|\s*-\s*|\s+)(?:of\s+|in\s+)?(?P<year>{YEAR})"),
+        pattern(rf"(?P<month>{MONTH})\.?(?:\s*,\s*|\s*-\s*|\s+)(?:of\s+|in\s+)?(?P<year>{YEAR}|'\d\d)"),
         _month_year,
     ),
     Rule(_MONTH_CUES, pattern(rf"(?P<year>{YEAR})\s*[,/-]?\s*(?P<month>{MONTH})"), _month_year),
     Rule((), re.compile(rf"(?<![\w/.:-])(?<!- )(?P<year>{YEAR})\s*[/-]\s*(?P<month>1[0-2]|0?[1-9])(?![\w:/.-])(?!\s*-)"), _month_number),
     Rule((), re.compile(rf"(?<![\w/.:-])(?<!- )(?P<month>1[0-2]|0?[1-9])\s*[/-]\s*(?P<year>{YEAR})(?![\w/-])"), _month_number),
+    Rule(
+        _MONTH_CUES,
+        pattern(
+            r"(?<!this )(?<!last )(?<!next )(?:(?:from|between)\s+)?"
+            rf"(?:(?P<before>{YEAR})\s+)?(?P<first>{MONTH})\.?\s*(?:to|-|until|till|through|(?<=\s)and)\s*"
+            rf"(?P<last>{MONTH})(?!\.?,?\s*\d\d?(?!\d))(?:[\s,]+(?:of\s+|in\s+)?(?P<year>{YEAR}))?"
+        ),
+        _months_if_said,
+    ),
     Rule(_MONTH_CUES, pattern(rf"(?P<month>{MONTH})\s+(?:of\s+)?(?P<which>{WHICH})\s+year"), _month_of_year),
     Rule(_MONTH_CUES, pattern(rf"(?:(?P<which>{WHICH})\s+)?(?P<month>(?!may\b|march\b|mar\b|dec\b|sep\b){MONTH})\.?"), _month_alone),
     Rule(
@@ -203,15 +234,21 @@ RULES: Final = (
     Rule(("may", "mar", "dec", "sep"), pattern(rf"(?P<which>{WHICH})\s+(?P<month>may|march|mar|dec|sep)"), _month_alone),
     Rule(
         (),
-        re.compile(rf"(?<![\w$€£.,:/#+-])(?<!- )(?:(?:calendar\s+)?year\s+(?:of\s+)?)?(?P<year>(?:19|20)\d\d)(?![\w:/%]|[.,-]\d|\s*{_COUNTABLES})"),
+        re.compile(
+            rf"(?:(?<![\w$€£.,:/#+-])(?<!- )|(?<=mid-)|(?<=early-)|(?<=late-))"
+            rf"(?:(?:calendar\s+)?year\s+(?:of\s+)?)?(?P<year>(?:19|20)\d\d)(?![\w:/%]|[.,-]\d|\s*{_COUNTABLES})"
+        ),
         _year,
     ),
     Rule(
         (),
-        re.compile(rf"(?<![\w/.:-])(?:(?:from|between|in)\s+)?(?P<year>{YEAR})\s*(?:-|to|till|until|through)\s*(?P<until>{YEAR})(?![\w/:-]|[.,]\d)"),
+        re.compile(
+            rf"(?<![\w/.:-])(?:(?:from|between|in)\s+)?(?P<year>{YEAR})\s*(?:-|to|till|until|through)\s*(?P<until>{YEAR})(?![\w/:-]|[.,]\d|\s+{MONTH})"
+        ),
         _years,
     ),
-    Rule(("year ",), pattern(rf"year\s+(?:of\s+)?(?P<year>{YEAR}|2[1-9]\d\d)"), _year),
+    Rule(("year ",), pattern(r"year\s+(?:of\s+)?(?P<year>\d{3,4})"), _year),
+    Rule(("'",), re.compile(r"(?<=[nfe] )(?P<year>'\d\d)(?![\w'])"), _short_year),
     Rule(("cy", "calendar"), pattern(r"(?:cy|calendar\s+year)\s*(?P<year>\d{4}|\d\d)"), _short_year),
     Rule(("0",), pattern(r"(?P<decade>(?:1[5-9]|20)?\d0)\s?'?s"), _decade),
     Rule(("century",), pattern(r"(?P<number>[1-9]|1\d|2[01])(?:st|nd|rd|th)\s+century"), _century),
@@ -221,8 +258,10 @@ RULES: Final = (
         pattern(rf"(?:in|during|over|since|until)\s+(?:the\s+)?(?P<season>{_SEASON})(?:\s+(?:of\s+)?(?P<year>{YEAR}))?"),
         _season,
     ),
+    Rule(tuple(SEASONS), pattern(rf"{preceded('early', 'late', 'mid')}(?P<season>{_SEASON})"), _season),
     Rule(tuple(SEASONS), pattern(rf"(?P<season>{_SEASON})\s+(?:of\s+)?(?P<year>{YEAR})"), _season),
     Rule(("q",), pattern(rf"q(?P<number>[1-4])(?:(?:\s+of)?\s+|-)?(?P<year>{YEAR})?"), _quarter),
+    Rule(("q",), pattern(rf"q(?P<number>[1-4])\s+(?:of\s+)?(?P<which>{WHICH})\s+year"), _quarter),
     Rule(("q",), pattern(rf"(?P<year>{YEAR})[\s-]*q(?P<number>[1-4])"), _quarter),
     Rule(
         ("quarter",),
@@ -246,16 +285,16 @@ RULES: Final = (
     Rule(("quarter",), pattern(rf"quarter\s+(?P<number>[1-4])(?:\s+(?:of\s+)?(?P<year>{YEAR}))?"), _quarter),
     Rule(
         ("of ",),
-        pattern(rf"{preceded('end of', 'half of', 'of the', 'middle of', 'start of', 'beginning of')}(?P<unit>week|month|quarter|year)"),
+        pattern(rf"{preceded('end of', 'half of', 'of the', 'in the', 'middle of', 'start of', 'beginning of')}(?P<unit>week|month|quarter|year)"),
         _this_unit,
     ),
     Rule(("weekend",), pattern(r"(?:the|at|on|over)\s+(?:the\s+)?weekend"), _this_weekend),
-    Rule(("same ",), pattern(rf"same\s+(?P<unit>{_PERIOD})"), _same),
+    Rule(("same ",), pattern(rf"(?:same|entire|whole)\s+(?P<unit>{_PERIOD})"), _same),
     Rule(("next", "last"), pattern(r"(?P<unit>week|month|year)\s+(?P<side>after|before)\s+(?:the\s+)?(?:next|last)"), _after_next),
     Rule((" to date",), pattern(r"(?P<unit>year|month|week)\s+to\s+date"), _to_date),
     Rule(
         ("rest", "remain"),
-        pattern(r"(?:rest|remaining|remainder)\s+of\s+(?:the|my|our|this|current|the\s+current)\s+(?P<unit>day|week|month|quarter|year)"),
+        pattern(r"(?:rest|remaining|remainder)\s+of\s+(?:(?:the|my|our|this)\s+)?(?:current\s+)?(?P<unit>day|week|month|quarter|year)"),
         _rest,
     ),
     Rule(("end of", "eod"), pattern(r"end\s+of\s+(?:the\s+|this\s+)?day|eod"), _end_of_day),

@@ -107,12 +107,15 @@ THIS: Final = ("this", "current")
 WHICH: Final = r"(?:this\s+past|this\s+coming|last|past|previous|this|current|next|coming|upcoming|following)"
 UNIT: Final = rf"(?:(?:{'|'.join(UNITS)})s?|secs?|mins?|hrs?|h|yrs?)"
 AMOUNT_WORDS: Final = r"(?:\d+(?:\.\d+)?|an?|half(?: an?)?|(?:a )?couple(?: of)?|(?:a )?few|several)"
-_COUNTED: Final = rf"{AMOUNT_WORDS}(?: and (?:an? )?half)?\s*{UNIT}"
+_COUNTED: Final = rf"{AMOUNT_WORDS}(?: and (?:an? )?half)?\s*(?:calendar )?{UNIT}"
 AMOUNT: Final = rf"{_COUNTED}(?:(?:,| and)?\s*{_COUNTED})*(?: and a half)?"
 """A duration: "3 days", "2 years 21 days", "an hour and a half"."""
 
-_AMOUNT: Final = re.compile(rf"(?P<count>{AMOUNT_WORDS})(?P<half> and (?:an? )?half)?\s*(?P<unit>{UNIT})(?!\w)(?P<more> and a half)?")
+_AMOUNT: Final = re.compile(rf"(?P<count>{AMOUNT_WORDS})(?P<half> and (?:an? )?half)?\s*(?:calendar )?(?P<unit>{UNIT})(?!\w)(?P<more> and a half)?")
+_PIVOT: Final = 40
+"""Two-digit years from here on lie in the last century, as Microsoft's Recognizers read them."""
 _SHORT: Final = {"sec": "second", "min": "minute", "hr": "hour", "h": "hour", "yr": "year"}
+_SMALLER: Final = {"week": "day", "month": "day", "year": "month", "decade": "year"}
 _FEW: Final = {"a": 1.0, "an": 1.0, "half": 0.5, "half a": 0.5, "half an": 0.5, "several": 3.0}
 
 
@@ -120,6 +123,12 @@ def unit_of(word: str) -> str:
     """The unit in the singular: "hrs" → "hour"."""
     single = word.removesuffix("s")
     return _SHORT.get(single, single)
+
+
+def full_year(digits: str) -> int:
+    """The year of four digits, or of two with or without an apostrophe ("'98")."""
+    digits = digits.lstrip("'")
+    return int(digits) if len(digits) > 2 else int(digits) + (1900 if int(digits) >= _PIVOT else 2000)
 
 
 def month_of(word: str) -> int:
@@ -146,8 +155,8 @@ class Amount:
 
     @property
     def finest(self) -> str:
-        """The smallest unit in it."""
-        return min((unit for _, unit in self.parts), key=UNITS.index)
+        """The smallest unit in it, a smaller one where halves of a unit are counted."""
+        return min((_SMALLER.get(unit, unit) if count % 1 else unit for count, unit in self.parts), key=UNITS.index)
 
     def away(self, moment: datetime, sign: int = 1) -> datetime:
         """The moment so far away."""

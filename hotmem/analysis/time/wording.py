@@ -17,11 +17,11 @@ _CARDINALS: Final = {word: number for number, word in enumerate(_ONES.split())} 
 _ORDINALS: Final = {word: number for number, word in enumerate(_FIRSTS.split(), 1)} | {
     f"{word[:-1]}ieth": 10 * place for place, word in enumerate(_TENS, 2)
 }
-_DECADES: Final = {f"{word[:-1]}ies": 10 * place for place, word in enumerate(_TENS, 2)} | {"noughties": 2000}
+_DECADES: Final = {f"{word[:-1]}ies": 10 * place for place, word in enumerate(_TENS, 2)} | {"noughties": 2000, "naughties": 2000}
 _CENTURIES: Final = range(17, 22)
 """What can begin a year said in two halves: "nineteen ninety nine"."""
 
-_WORD: Final = "|".join(sorted((*_CARDINALS, *_ORDINALS, *_DECADES, "thousand", "hundred", "oh"), key=len, reverse=True))
+_WORD: Final = "|".join(sorted((*_CARDINALS, *_ORDINALS, *_DECADES, "thousand", "thousands", "hundred", "hundreds", "oh"), key=len, reverse=True))
 _NUMBER: Final = re.compile(rf"\b(?!oh\b)(?:{_WORD})(?:(?:[ -]+and[ -]+(?={'|'.join(_CARDINALS)})|[ -]+)(?:{_WORD}))*\b")
 _SAME: Final = str.maketrans({"’": "'", "–": "-", "—": "-", "~": "-", "\n": " ", "\t": " ", "\xa0": " "})
 
@@ -103,6 +103,8 @@ def _number(words: Sequence[str]) -> tuple[str, int]:
     if tail and value in _CENTURIES:
         if tail[0] in _DECADES:
             return f"{100 * value + _DECADES[tail[0]]}s", 2
+        if tail[0] == "hundreds":
+            return f"{100 * value}s", 2
         if tail[0] == "hundred":
             return str(100 * value), 2
         if tail[0] == "oh" and len(tail) > 1 and _CARDINALS.get(tail[1], 99) < 10:
@@ -110,6 +112,8 @@ def _number(words: Sequence[str]) -> tuple[str, int]:
         rest, count = _number(tail)
         if rest.isdigit() and 10 <= int(rest) < 100:
             return str(100 * value + int(rest)), 1 + count
+    if value < 10 and tail[:1] == ["thousands"]:
+        return f"{1000 * value}s", 2
     if value < 10 and tail[:1] == ["thousand"]:
         after = 2 if tail[1:2] == ["and"] else 1
         rest, count = _number(tail[after:]) if tail[after:] else ("", 0)
