@@ -17,6 +17,8 @@ from eval.datasets import LOADERS, Dataset
 from eval.datasets.recognised import as_recognised
 from eval.datasets.selection import selected
 from eval.language.facts import facts
+from eval.language.rewriting import rewriting
+from eval.language.time import time as times
 from eval.peers.command import peers
 from eval.report import figures, show
 from eval.retrieval import SHIPPED, Asked, retrieved
@@ -30,6 +32,8 @@ bench = typer.Typer(help="Measures speed.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
 app.command("peers")(peers)
 app.command("facts")(facts)
+app.command("rewriting")(rewriting)
+app.command("time")(times)
 for name, study in COMMANDS.items():
     app.command(name)(study)
 
