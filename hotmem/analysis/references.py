@@ -1,16 +1,20 @@
-"""What an ambiguous utterance may stand for: the salient nouns and names of the recent turns.
+"""What an ambiguous utterance may stand for: what the conversation is centred on, as it was last named.
 
-A candidate's salience is its recency halved with every turn back, times its role in the sentence (subject over object over the rest, the order of
-centering theory: Grosz, Joshi and Weinstein 1995), with a bonus for names.
+Each turn has a centre. A pronoun of the next turn takes it up and so carries it on; a turn that points nowhere replaces it by its own most prominent
+noun (centering theory: Grosz, Joshi and Weinstein 1995).
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Self
 
 from spacy.tokens import Doc, Token
 
-from hotmem.analysis.entities import find_entities
+from hotmem.analysis.ambiguity import FRAGMENTS, OUTDOORS, PLACES, PLURALS, PRONOUNS, SINGULAR_PEOPLE, find_ambiguous, impersonal
+from hotmem.analysis.intent import is_question
+from hotmem.analysis.mentions import HEARD, Mention, Sort, is_place, is_time, mentions
 from hotmem.analysis.wordlist import wordlist
+from hotmem.terms import terms
 
 MOST_TURNS: Final = 10
 """Recent turns looked at (the design's number)."""
@@ -18,37 +22,11 @@ MOST_TURNS: Final = 10
 MOST_TERMS: Final = 3
 """Phrases an utterance is expanded by."""
 
-_ROLE: Final = {
-    "nsubj": 1.0,
-    "nsubjpass": 1.0,
-    "dobj": 0.9,
-    "attr": 0.8,
-    "oprd": 0.8,
-    "appos": 0.8,
-    "ROOT": 0.8,
-    "pobj": 0.7,
-    "conj": 0.7,
-    "dative": 0.7,
-}
-_DECAY: Final = 0.6
-_LEAST: Final = 0.12
-_SINGULAR_PEOPLE: Final = wordlist("he she him her his hers himself herself")
-_PEOPLE: Final = wordlist("they them their theirs themselves")
-_PLACES: Final = frozenset({"here", "there"})
-_KIN: Final = wordlist(
-    "sister brother mother father mom dad mum wife husband partner girlfriend boyfriend son daughter friend boss colleague coworker "
-    "roommate flatmate neighbour neighbor cousin aunt uncle grandmother grandfather grandma grandpa niece nephew teacher doctor "
-    "therapist coach kid child baby dog cat woman man girl boy guy lady"
-)
-_EMPTY: Final = wordlist(
-    "thing things stuff lot bit way time times day days week weeks month months year years one ones kind sort something anything "
-    "everything nothing someone anyone everyone morning evening night afternoon today tomorrow yesterday hour hours minute minutes "
-    "question answer idea guess fun course thanks thank problem name names word words people person"
-)
+_AHEAD: Final = wordlist("will going 'll")
 
 
 def expand(doc: Doc, ambiguous: Sequence[str], recent: Sequence[Doc]) -> tuple[str, ...]:
-    """Words from the recent turns that the ambiguous ones may stand for.
+    """Words from the recent turns that an utterance leaves unsaid.
 
     Args:
         doc: The utterance.
@@ -56,54 +34,134 @@ def expand(doc: Doc, ambiguous: Sequence[str], recent: Sequence[Doc]) -> tuple[s
         recent: The turns before it, oldest first; the last `MOST_TURNS` are used.
 
     Returns:
-        At most `MOST_TERMS` phrases, most salient first; empty when nothing fits or nothing is ambiguous.
+        At most `MOST_TERMS` phrases, the likeliest first; empty when nothing fits or nothing is left unsaid.
     """
-    if not ambiguous:
-        return ()
-    own = {token.lemma_.lower() for token in doc}
-    salience: dict[str, float] = {}
-    for back, turn in enumerate(reversed(recent[-MOST_TURNS:])):
-        for phrase, head, weight in _candidates(turn):
-            if head.lemma_.lower() not in own and _fits(head, ambiguous):
-                salience[phrase] = salience.get(phrase, 0.0) + weight * _DECAY**back
-    best = sorted(salience, key=salience.__getitem__, reverse=True)
-    return tuple(phrase for phrase in best[:MOST_TERMS] if salience[phrase] >= max(_LEAST, 0.4 * salience[best[0]]))
+    talk = _Talk()
+    for turn in recent[-MOST_TURNS:]:
+        talk.hear(turn)
+    return talk.unsaid(doc, ambiguous)[:MOST_TERMS]
 
 
-def _candidates(turn: Doc) -> Iterator[tuple[str, Token, float]]:
-    names = {word for name in find_entities(turn) for word in name.split()}
-    for token in turn:
-        if token.dep_ == "compound" or token.pos_ not in ("NOUN", "PROPN") or token.ent_type_ in ("DATE", "TIME", "CARDINAL", "ORDINAL"):
-            continue
-        if token.lemma_.lower() in _EMPTY or token.is_stop or not token.is_alpha or len(token) < 2:
-            continue
-        words = [child.text for child in token.lefts if child.dep_ in ("compound", "amod") and child.is_alpha and not child.is_stop]
-        phrase = " ".join([*words[-2:], token.text])
-        weight = _ROLE.get(token.dep_, 0.5) * (1.3 if token.text in names else 1.0)
-        yield phrase, token, weight
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What an utterance says itself: its stems, whether a place and a time are among them, and whether it is no whole sentence."""
+
+    words: frozenset[str]
+    placed: bool
+    timed: bool
+    fragment: bool
+
+    @classmethod
+    def by(cls, doc: Doc, ambiguous: Sequence[str]) -> Self:
+        return cls(
+            words=frozenset(stem for token in doc if not token.is_stop for stem in terms(token.text)),
+            placed=any(is_place(token) for token in doc) or bool(PLACES.intersection(ambiguous)),
+            timed=any(is_time(token) and not _pointed_at(token) for token in doc),
+            fragment=bool(ambiguous) and all(word in FRAGMENTS for phrase in ambiguous for word in phrase.split()),
+        )
 
 
-def _fits(head: Token, ambiguous: Sequence[str]) -> bool:
-    """Whether a noun is of the sort and number that at least one of the ambiguous words asks for."""
-    kin = head.lemma_.lower() in _KIN or (head.dep_ == "appos" and head.head.lemma_.lower() in _KIN)
-    person = kin or head.ent_type_ == "PERSON" or (head.pos_ == "PROPN" and not head.ent_type_)
-    plural = head.tag_ in ("NNS", "NNPS") or bool(head.conjuncts)
+@dataclass(slots=True)
+class _Talk:
+    """A conversation as it was heard so far: all that was spoken of, its centres, the latest last, and the content of the last question."""
+
+    spoken_of: list[Mention] = field(default_factory=list)
+    centres: list[Mention] = field(default_factory=list)
+    asked: str = ""
+
+    def hear(self, turn: Doc) -> None:
+        """Takes in one more turn."""
+        ambiguous = find_ambiguous(turn) if len(turn) <= HEARD else ()
+        meant = self._antecedent(_Said.by(turn, ambiguous), ambiguous) if ambiguous else None
+        found = list(mentions(turn))
+        for mention in found:
+            self._remember(mention)
+        if len(turn) > HEARD and self.centres:
+            return
+        main = max(reversed(found), key=lambda mention: mention.weight, default=None)
+        if main is not None and main.sort is not Sort.TIME and not main.relational:
+            self._centre(main)
+        if meant is not None:
+            self._centre(meant)
+        if is_question(turn) and any(token.pos_ in ("VERB", "AUX") for token in turn):
+            self.asked = " ".join(token.text for token in turn if token.is_alpha and not (token.is_stop or is_time(token) or is_place(token)))
+
+    def unsaid(self, doc: Doc, ambiguous: Sequence[str]) -> tuple[str, ...]:
+        """What an utterance that points elsewhere means, and the place and the time it lacks."""
+        said = _Said.by(doc, ambiguous)
+        setting = tuple(mention.phrase for mention in self._setting(doc, said, ambiguous))
+        if said.fragment and (said.timed or said.placed) and self.asked:
+            return (self.asked, *setting)
+        if not ambiguous or (setting and not PRONOUNS.intersection(ambiguous)):
+            return setting
+        meant = self._antecedent(said, ambiguous)
+        return tuple(dict.fromkeys((meant.phrase, *setting))) if meant else setting
+
+    def _antecedent(self, said: _Said, ambiguous: Sequence[str]) -> Mention | None:
+        """The fuller name of what is named in short ("the expedition"), else the latest centre, then mention that agrees, else any centre."""
+        short = {stem for phrase in ambiguous for stem in terms(phrase)}
+        new = [mention for mention in reversed(self.spoken_of) if mention.words - said.words and mention.sort is not Sort.TIME]
+        for mention in new:
+            if mention.head in short:
+                return mention
+        centres = [mention for mention in reversed(self.centres) if mention.words - said.words]
+        for mention in (*centres, *new):
+            if mention.relational:
+                continue
+            if said.fragment and mention.words & said.words:
+                return None
+            if _agrees(mention, ambiguous):
+                return mention
+        return centres[0] if centres and not SINGULAR_PEOPLE.intersection(ambiguous) else None
+
+    def _setting(self, doc: Doc, said: _Said, ambiguous: Sequence[str]) -> list[Mention]:
+        """The place and the time last spoken of, if needed and lacking: weather and what lies ahead need both, what exists needs a place."""
+        ahead = (is_question(doc) or len(doc) < 4) and any(
+            token.lemma_.lower() in OUTDOORS or token.lower_ in _AHEAD or impersonal(token) for token in doc
+        )
+        moved = said.fragment and (said.timed or said.placed)
+        needed = []
+        if not said.placed and (ahead or moved or "any" in ambiguous):
+            needed.append(Sort.PLACE)
+        if not said.timed and (ahead or moved):
+            needed.append(Sort.TIME)
+        latest = (next((mention for mention in reversed(self.spoken_of) if mention.sort is sort), None) for sort in needed)
+        return [mention for mention in latest if mention is not None and mention.words - said.words]
+
+    def _remember(self, mention: Mention) -> None:
+        """Adds a mention; of two that say the same the fuller is kept."""
+        for place, earlier in enumerate(self.spoken_of):
+            if earlier.head == mention.head and (earlier.words <= mention.words or mention.words <= earlier.words):
+                del self.spoken_of[place]
+                mention = max(earlier, mention, key=lambda one: len(one.words))
+                break
+        self.spoken_of.append(mention)
+
+    def _centre(self, mention: Mention) -> None:
+        fuller = next((one for one in self.spoken_of if one.head == mention.head and mention.words <= one.words), mention)
+        self.centres = [*(one for one in self.centres if one.words != fuller.words), fuller]
+
+
+def _pointed_at(token: Token) -> bool:
+    """Whether a time is not named, but pointed at: "that day"."""
+    return any(child.lower_ in ("that", "those") for child in token.children)
+
+
+def _agrees(mention: Mention, ambiguous: Iterable[str]) -> bool:
+    """Whether a mention is of the sort and number that at least one of the ambiguous words asks for."""
     for word in ambiguous:
-        if word in _SINGULAR_PEOPLE:
-            if person and not plural:
+        if word in SINGULAR_PEOPLE:
+            if not mention.plural and (mention.sort in (Sort.PERSON, Sort.ANIMAL) or (mention.named and mention.sort is not Sort.PLACE)):
                 return True
-        elif word in _PEOPLE:
-            if person or plural:
+        elif word in PLACES:
+            if mention.sort is Sort.PLACE or mention.named:
                 return True
-        elif word in _PLACES:
-            if head.ent_type_ in ("GPE", "LOC", "FAC", "ORG") or head.dep_ == "pobj":
-                return True
-        elif word in ("these", "those"):
-            if plural:
+        elif word in PLURALS:
+            if mention.plural:
                 return True
         elif word in ("it", "its", "itself"):
-            if head.ent_type_ != "PERSON" and not plural:
+            if mention.sort is not Sort.PERSON and not mention.plural:
                 return True
-        elif head.ent_type_ != "PERSON":
+        elif mention.sort is not Sort.PERSON:
             return True
     return False
