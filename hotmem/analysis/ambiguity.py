@@ -113,14 +113,13 @@ def _antecedent_before(token: Token) -> bool:
     """Whether a noun before a pronoun may be what it stands for: in number and sort, and by its place in the sentence."""
     plural = token.lower_ in PLURALS
     person = token.lower_ in SINGULAR_PEOPLE
-    above = {ancestor.i for ancestor in token.ancestors}
     for other in token.doc[: token.i]:
         if other.pos_ not in ("NOUN", "PROPN") or is_time(other) or (other.dep_ == "compound" and not person):
             continue
         if person:
             if (other.pos_ == "PROPN" or _person(other)) and not (other.head == token.head and token.dep_ != "poss"):
                 return True
-        elif other.i in above or not _reaches(other, token):
+        elif not _reaches(other, token):
             continue
         elif plural:
             if other.lower_.endswith("s") or other.conjuncts or other.pos_ == "PROPN":
@@ -131,13 +130,14 @@ def _antecedent_before(token: Token) -> bool:
 
 
 def _reaches(noun: Token, pronoun: Token) -> bool:
-    """Whether a pronoun may stand for a noun: one of another clause; "its" and "their" also for the clause's subject, or what they are joined with.
+    """Whether a pronoun may stand for a noun, by their places in the sentence.
 
-    A pronoun is free in its own clause (principle B of Chomsky 1981).
+    A pronoun is free in its own clause (principle B of Chomsky 1981), and is not what it describes. "Its" and "their" may be the subject's of their
+    clause, or of what they are joined with.
     """
-    if _clause(noun) != _clause(pronoun):
+    if pronoun.dep_ == "poss" and (pronoun.head.head == noun if pronoun.head.dep_ == "conj" else noun.dep_ in _SUBJECTS):
         return True
-    return pronoun.dep_ == "poss" and (noun.dep_ in _SUBJECTS or (pronoun.head.dep_ == "conj" and noun.i < pronoun.head.i))
+    return _clause(noun) != _clause(pronoun) and not noun.is_ancestor(pronoun)
 
 
 def _clause(token: Token) -> int:
