@@ -149,13 +149,7 @@ def time(
             share = paired_difference([float(one.right) for one in group], [0.0] * len(group))
             inclusive = sum(one.right and one.inclusive for one in group)
             ends = {"low": round(share.low, 4), "high": round(share.high, 4)}
-            rows[name] = {
-                "n": len(group),
-                "right": round(share.mean, 4),
-                "low": round(share.low, 4),
-                "high": round(share.high, 4),
-                "inclusive": inclusive,
-            }
+            rows[name] = {"n": len(group), "right": round(share.mean, 4), "inclusive": inclusive} | ends
             table.add_row(name, str(len(group)), f"{share.mean:.1%}", f"{share.low:.1%} to {share.high:.1%}", str(inclusive))
     console = Console()
     console.print(table)

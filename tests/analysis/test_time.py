@@ -2,13 +2,14 @@
 
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import pairwise
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hotmem.analysis import find_interval
-from hotmem.analysis.time import find_times, written
+from hotmem.analysis.time import Bound, Grain, find_times, written
 
 AT = datetime(2026, 11, 18, 15, 0, tzinfo=UTC)
 
@@ -59,10 +60,62 @@ LOOKING_AHEAD = [
     ("in three weeks", "2026-12-07", "2026-12-14"),
     ("two days from now", "2026-11-20", "2026-11-21"),
 ]
+EXACT = [
+    ("tomorrow at 5 pm", "2026-11-19 17:00", "2026-11-19 17:01"),
+    ("at half past three on Friday", "2026-11-20 15:30", "2026-11-20 15:31"),
+    ("tomorrow morning", "2026-11-19 08:00", "2026-11-19 12:00"),
+    ("early tomorrow morning", "2026-11-19 08:00", "2026-11-19 10:00"),
+    ("tonight", "2026-11-18 20:00", "2026-11-19 00:00"),
+    ("tonight at eight", "2026-11-18 20:00", "2026-11-18 20:01"),
+    ("on Friday from 2 to 4 pm", "2026-11-20 14:00", "2026-11-20 16:00"),
+    ("at 7 on Friday evening", "2026-11-20 19:00", "2026-11-20 19:01"),
+    ("on the 3rd at 5 pm for two hours", "2026-12-03 17:00", "2026-12-03 19:00"),
+    ("from Friday 8pm to Sunday 9pm", "2026-11-20 20:00", "2026-11-22 21:00"),
+    ("in an hour", "2026-11-18 16:00", "2026-11-18 16:01"),
+    ("in an hour and a half", "2026-11-18 16:30", "2026-11-18 16:31"),
+    ("in the next 30 minutes", "2026-11-18 15:00", "2026-11-18 15:30"),
+    ("ten minutes ago", "2026-11-18 14:50", "2026-11-18 14:51"),
+    ("from Monday to Wednesday", "2026-11-23 00:00", "2026-11-26 00:00"),
+    ("from the 4th to the 22nd of January", "2027-01-04 00:00", "2027-01-23 00:00"),
+    ("between now and Friday", "2026-11-18 15:00", "2026-11-21 00:00"),
+    ("Friday next week", "2026-11-27 00:00", "2026-11-28 00:00"),
+    ("the second Monday of next month", "2026-12-14 00:00", "2026-12-15 00:00"),
+    ("Tuesday the twenty-fourth", "2026-11-24 00:00", "2026-11-25 00:00"),
+    ("three days after next Friday", "2026-11-30 00:00", "2026-12-01 00:00"),
+    ("two summers ago", "2025-06-01 00:00", "2025-09-01 00:00"),
+    ("two Fridays ago", "2026-11-06 00:00", "2026-11-07 00:00"),
+    ("late last week", "2026-11-12 00:00", "2026-11-16 00:00"),
+    ("early next year", "2027-01-01 00:00", "2027-07-01 00:00"),
+    ("the rest of the week", "2026-11-18 00:00", "2026-11-23 00:00"),
+    ("the third quarter of two thousand and twenty", "2020-07-01 00:00", "2020-10-01 00:00"),
+    ("in nineteen ninety nine", "1999-01-01 00:00", "2000-01-01 00:00"),
+    ("in the nineteen seventies", "1970-01-01 00:00", "1980-01-01 00:00"),
+    ("the first week of October 2025", "2025-09-29 00:00", "2025-10-06 00:00"),
+    ("for three days from tomorrow", "2026-11-19 00:00", "2026-11-22 00:00"),
+    ("the last three months", "2026-08-18 00:00", "2026-11-18 15:00"),
+]
+BOUNDS = [
+    ("since last March", Bound.SINCE),
+    ("after the 3rd", Bound.AFTER),
+    ("before noon tomorrow", Bound.BEFORE),
+    ("on Friday before 6 pm", Bound.BEFORE),
+    ("no later than Friday", Bound.UNTIL),
+    ("2012 onwards", Bound.SINCE),
+    ("on Friday", Bound.AT),
+]
 NO_TIME = [
     "may I ask you something",
     "we march on",
     "every Monday",
+    "each Monday at 5 pm",
+    "I run for three hours",
+    "for 3 people",
+    "the sun sat on the second hill",
+    "my number is 138-2010-2015",
+    "on February 30",
+    "the 31st of this month",
+    "at 5 pm",
+    "one second please",
     "on the first floor",
     "2000 people",
     "a second opinion",
@@ -90,6 +143,57 @@ def test_reads_no_time_where_there_is_none(text: str) -> None:
     assert find_interval(text, AT) is None
 
 
+@pytest.mark.parametrize(("text", "start", "end"), EXACT)
+def test_reads_times_to_the_minute(text: str, start: str, end: str) -> None:
+    (mention,) = find_times(f"we are going {text}", AT, ahead=True)
+    assert (f"{mention.interval.start:%Y-%m-%d %H:%M}", f"{mention.interval.end:%Y-%m-%d %H:%M}") == (start, end)
+
+
+@pytest.mark.parametrize(("text", "bound"), BOUNDS)
+def test_says_how_a_time_is_used(text: str, bound: Bound) -> None:
+    (mention,) = find_times(f"we are going {text}", AT, ahead=True)
+    assert mention.bound is bound
+
+
+def test_counted_weeks_keep_the_day_they_reach() -> None:
+    (mention,) = find_times("two weeks ago", AT)
+    assert mention.grain is Grain.WEEK
+    assert mention.counted == datetime(2026, 11, 4, 15, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(("ahead", "day"), [(True, 19), (False, 18)])
+def test_a_bare_time_of_day_is_on_the_nearest_day(ahead: bool, day: int) -> None:
+    (mention,) = find_times("at 10 am", AT, ahead=ahead, daily=True)
+    assert mention.daily
+    assert mention.interval.start == datetime(2026, 11, day, 10, 0, tzinfo=UTC)
+
+
+def test_the_day_begins_at_midnight_of_the_speaker() -> None:
+    at = datetime(2026, 11, 18, 3, 30, tzinfo=UTC)
+    interval = find_interval("yesterday", at, zone=ZoneInfo("America/New_York"))
+    assert interval is not None
+    assert interval.start == datetime(2026, 11, 16, 5, tzinfo=UTC)
+    (mention,) = find_times("tomorrow at 5 pm", at, ahead=True, zone=ZoneInfo("America/New_York"))
+    assert mention.interval.start == datetime(2026, 11, 18, 22, tzinfo=UTC)
+    assert written(mention, ZoneInfo("America/New_York")) == "on 2026-11-18 (Wednesday) at 17:00"
+
+
+def test_the_day_after_the_clocks_change_has_its_own_length() -> None:
+    at = datetime(2026, 3, 28, 12, tzinfo=UTC)
+    interval = find_interval("tomorrow", at, ahead=True, zone=ZoneInfo("Europe/Berlin"))
+    assert interval is not None
+    assert interval.end - interval.start == timedelta(hours=23)
+
+
+@pytest.mark.parametrize(
+    "text", ["I met her the twenty second of June at half past three", "İ came on MAY 3rd", "dinner  with Ana—tomorrow at\nseven!"]
+)
+def test_a_mention_covers_its_words(text: str) -> None:
+    (mention,) = find_times(text, AT)
+    assert text[mention.start : mention.stop].strip() == text[mention.start : mention.stop]
+    assert text[mention.start :].lower().startswith(("the twenty", "on may", "tomorrow"))
+
+
 def test_the_day_is_that_of_utc() -> None:
     late = datetime(2026, 11, 18, 23, 30, tzinfo=timezone(timedelta(hours=-3)))
     interval = find_interval("today", late)
@@ -102,7 +206,10 @@ def test_vague_counts_stay_vague() -> None:
     assert written(mention) == "around 2021"
 
 
-_WORDS = "last next this in on the 3rd 31st May February 2023 1999 Monday week two days ago from now and since to 0 99 summer"
+_WORDS = (
+    "half past 5 pm at morning early end of before until quarter every for hours "
+    "last next this in on the 3rd 31st May February 2023 1999 Monday week two days ago from now and since to 0 99 summer"
+)
 
 
 @given(

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from hotmem.analysis.time.pieces import Clock, Piece, Rule
+from hotmem.analysis.time.pieces import DIGITS, Clock, Piece, Rule
 from hotmem.analysis.time.units import Reference
 
 PARTS: Final = {"morning": (8, 12), "afternoon": (12, 16), "evening": (16, 20), "night": (20, 24), "daytime": (8, 18), "lunchtime": (11, 13)}
@@ -34,6 +34,7 @@ _PART_FIRST: Final = re.compile(
     rf"(?<!\w)(?:(?:in|at|during)\s+)?(?:the\s+)?(?P<half>early|late|mid(?!\s*night))?(?:[\s-]+in)?[\s-]*(?:the\s+)?(?P<part>{PART})"
     rf"(?:\s+at\s+(?P<hour>(?:[01]?\d|2[0-4])(?:[:.][0-5]\d)?))?(?![\w-])"
 )
+_AT: Final = re.compile(r"\b(?:at|after|before|until|till|by)\b")
 _DIGITS: Final = re.compile(r"^(\d{1,2}?)(?:[:. ]?([0-5]\d))?(?::[0-5]\d)?$")
 
 
@@ -99,7 +100,9 @@ def _range(match: re.Match[str], reference: Reference) -> Piece:
         last += 720
     if last <= first:
         last += 720 if last_open and last + 720 > first else 1440
-    weak = not (_telling(match, "first") or _telling(match, "last") or (match["lead"] and re.fullmatch(r"\d \d\d|\d{4}", match["last"].strip())))
+    weak = not (
+        _telling(match, "first") or _telling(match, "last") or (match["lead"] and re.fullmatch(r"\d \d\d|\d{4}|\d\d?", match["last"].strip()))
+    )
     return Piece(match.start(), match.end(), clock=Clock(first, last, halved=halved), weak=weak)
 
 
@@ -108,7 +111,7 @@ def _single(match: re.Match[str], reference: Reference) -> Piece:
     digits = match["first"].strip()
     if open_:
         minutes = _guessed(minutes)
-    weak = not _telling(match, "first") and not (re.search(r"\bat\s+$", match["lead"]) and re.fullmatch(r"\d\d?\.\d\d|\d\d?", digits))
+    weak = not _telling(match, "first") and not (_AT.search(match["lead"]) and re.fullmatch(r"\d\d?(?:[. ]\d\d)?", digits))
     if weak and len(digits) > 2 and digits.isdigit():
         raise ValueError(digits)
     return Piece(match.start("first"), match.end(), clock=Clock(minutes, minutes, halved=open_), weak=weak)
@@ -129,7 +132,7 @@ def _part(match: re.Match[str], reference: Reference) -> Piece:
 
 
 RULES: Final = (
-    Rule((), _RANGE, _range),
-    Rule((), _SINGLE, _single),
+    Rule((*DIGITS, "noon", "mid"), _RANGE, _range),
+    Rule((*DIGITS, "noon", "mid"), _SINGLE, _single),
     Rule(("morning", "noon", "evening", "night", "daytime", "lunchtime"), _PART_FIRST, _part),
 )

@@ -21,6 +21,7 @@ _OPENING: Final = re.compile(r"(?<!\w)(?P<word>from|between)\s+(?:the\s+)?$")
 _NOW: Final = re.compile(r"(?<!\w)(?:between|from)\s+(?:now|today)\s+(?:and|to|until|till)\s+(?:the\s+)?$")
 _FOR: Final = re.compile(rf"\s+for\s+(?P<amount>{AMOUNT})(?!\w)")
 _FOR_FROM: Final = re.compile(rf"(?<!\w)for\s+(?P<amount>{AMOUNT})\s+from\s+$")
+_EARLY: Final = re.compile(r"(?<!\w)(?P<half>early|late)\s+$")
 _DAYS: Final = (Grain.DAY, Grain.PART)
 _LEFT: Final = 40
 """Characters before a time in which what goes with it is sought."""
@@ -40,7 +41,7 @@ def longest(found: Iterable[Piece]) -> list[Piece]:
 def composed(pieces: Sequence[Piece], text: str, reference: Reference) -> list[Piece]:
     """The whole times that neighbouring pieces make, in order; weak ones that stand alone fall away."""
     whole = list(_days(pieces, text, reference))
-    whole = list(_clocked(whole, text, reference))
+    whole = [_lasting(_halved(piece, text), text) for piece in _clocked(_clocked(whole, text, named=True), text)]
     whole = [piece for piece in whole if not piece.weak or piece.span is not None]
     return [piece for piece in _spanned(whole, text, reference) if not piece.weak]
 
@@ -103,16 +104,26 @@ def _next_weekday(moment: datetime, weekday: int) -> Span:
     return Span(day, day + timedelta(days=1), Grain.DAY)
 
 
-def _clocked(pieces: Sequence[Piece], text: str, reference: Reference) -> Iterator[Piece]:
-    """Times of day put on the day beside them, and made as long as "for two hours" says."""
+def _clocked(pieces: Sequence[Piece], text: str, *, named: bool = False) -> list[Piece]:
+    """Times of day put on the day beside them; only parts of the day if `named`, which bind closer than hours."""
     done: list[Piece] = []
     for piece in pieces:
-        if done and (joined := _dated(done[-1], piece, text[done[-1].stop : piece.start])):
+        wanted = not named or (piece.clock is not None and piece.clock.named)
+        if wanted and done and (joined := _dated(done[-1], piece, text[done[-1].stop : piece.start])):
             done[-1] = joined
         else:
             done.append(piece)
-    for piece in done:
-        yield _lasting(piece, text)
+    return done
+
+
+def _halved(piece: Piece, text: str) -> Piece:
+    """A part of a day without its beginning or end: "early tomorrow morning"."""
+    match = _EARLY.search(text, max(0, piece.start - 8), piece.start)
+    if match is None or piece.span is None or piece.span.grain is not Grain.PART:
+        return piece
+    start, end = piece.span.start, piece.span.end
+    start, end = (start, start + timedelta(hours=2)) if match["half"] == "early" else (end - timedelta(hours=2), end)
+    return replace(piece, start=match.start(), span=Span(start, end, Grain.PART))
 
 
 def _dated(first: Piece, second: Piece, gap: str) -> Piece | None:
@@ -235,7 +246,8 @@ def _joined(first: Piece, last: Piece, reference: Reference) -> Span | None:
         if last.weekday is not None:
             end = _next_weekday(start, last.weekday).end
         elif first.weekday is not None and start >= end:
-            start -= timedelta(days=7)
+            last_day = midnight(end - timedelta(minutes=1))
+            start = last_day - timedelta(days=(last_day.weekday() - first.weekday) % 7)
         elif start >= end and last.span.yearly:
             end = counted(end, "year", 1)
         if start >= end:

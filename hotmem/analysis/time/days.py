@@ -10,6 +10,7 @@ from typing import Final
 from hotmem.analysis.time.clocks import PARTS
 from hotmem.analysis.time.pieces import (
     AMOUNT_WORDS,
+    DIGITS,
     MONTH,
     ORDINAL,
     THIS,
@@ -188,23 +189,48 @@ _YEAR_AFTER: Final = rf"(?:(?:\s*[,.]\s*|[\s/-]+)(?:(?:of|in)\s+)?(?P<year>{YEAR
 _TO: Final = r"\s*(?:to|-|until|till|through|and)\s*(?:the\s+)?"
 _NO_CLOCK: Final = r"(?!\d|[:/]\d|\s*(?:days|weeks|months|to|-|:|am\b|pm\b|a\.m|p\.m|o'?clock|until|and\s+\d|\.\d))"
 
+_AFTER_DAY: Final = (
+    "at|from|in|on|for|to|and|or|but|because|so|when|if|until|till|by|around|about|before|after|with|as|then|too|again|please|i|i'm|i'll|we|we're|he|"
+    "she|they|it|you|my|our|her|his|there|is|was|will|would|can|could|the|a|an|this|that|morning|afternoon|evening|night|between"
+)
+"""What may follow "the 3rd" if it is a day; a noun makes it the third of something."""
 _BEFORE_DAY: Final = preceded(
-    "on", "by", "for", "until", "til", "till", "since", "before", "after", "from", "around", "week of", "starting", "beginning"
+    "on",
+    "by",
+    "for",
+    "until",
+    "til",
+    "till",
+    "since",
+    "before",
+    "after",
+    "from",
+    "around",
+    "week of",
+    "morning of",
+    "afternoon of",
+    "evening of",
+    "night of",
+    "starting",
+    "beginning",
 )
 
 RULES: Final = (
     Rule(
-        (), re.compile(r"(?<![\w/.:])(?<!\d-)(?P<year>(?:1[5-9]|20)\d\d)(?P<sep>[-/.])(?P<month>\d\d?)(?P=sep)(?P<day>\d\d?)(?!\d)"), _iso, dated=True
+        DIGITS,
+        re.compile(r"(?<![\w/.:])(?<!\d-)(?P<year>(?:1[5-9]|20)\d\d)(?P<sep>[-/.])(?P<month>\d\d?)(?P=sep)(?P<day>\d\d?)(?!\d)"),
+        _iso,
+        dated=True,
     ),
     Rule(
-        (),
+        DIGITS,
         re.compile(
             r"(?<![\w/.:])(?:(?<!\d-)|(?<=/\d{4}-))(?P<first>\d\d?)(?:(?P<sep>[-/.])(?P<second>\d\d?)(?P=sep)|/(\d\d?)(?=,\d\d(?!\d)))(?P<year>\d{4}|\d\d)(?![\w/:]|\.\d|-\d{3}|-\d\d?(?![\d/]))"
         ),
         _numeric,
         dated=True,
     ),
-    Rule((), re.compile(r"(?<![\w/.:$-])(?P<first>\d\d?)/(?P<second>\d\d?)(?:,(?P<year>\d\d))?(?![\w/:%]|,\d|-\d{3})"), _numeric, dated=True),
+    Rule(DIGITS, re.compile(r"(?<![\w/.:$-])(?P<first>\d\d?)/(?P<second>\d\d?)(?:,(?P<year>\d\d))?(?![\w/:%]|,\d|-\d{3})"), _numeric, dated=True),
     Rule(
         _MONTH_CUES,
         re.compile(
@@ -259,7 +285,7 @@ RULES: Final = (
     ),
     Rule(
         ("month",),
-        pattern(rf"(?P<which>{WHICH})\s+month,?\s+(?:from\s+)?(?P<day>\d\d?){ORDINAL}?{_TO}(?P<until>\d\d?){ORDINAL}?(?!\s*(?:am|pm|:))"),
+        pattern(rf"(?P<which>{WHICH})\s+month,?\s+(?:(?:from|between)\s+)?(?P<day>\d\d?){ORDINAL}?{_TO}(?P<until>\d\d?){ORDINAL}?(?!\s*(?:am|pm|:))"),
         _days_of_month,
         dated=True,
     ),
@@ -278,8 +304,7 @@ RULES: Final = (
     Rule(
         ("the ",),
         re.compile(
-            rf"{_BEFORE_DAY}the\s+(?P<day>\d\d?)(?:{ORDINAL}(?!\s+(?:of\b|floor|day|time|one|page|week|month|year|quarter|century"
-            rf"|birthday|anniversary|grade|{WEEKDAY}))|(?=\s*(?:[.,!?]\s*$|$|from\b|at\b)))(?!\w)"
+            rf"{_BEFORE_DAY}the\s+(?P<day>\d\d?)(?:{ORDINAL}(?=\s*(?:[^\w\s]|$)|\s+(?:{_AFTER_DAY})\b)|(?=\s*(?:[.,!?]\s*$|$|from\b|at\b)))(?!\w)"
         ),
         _day_of_month,
         dated=True,

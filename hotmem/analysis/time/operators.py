@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
 from hotmem.analysis.time.bounds import Bound
+from hotmem.analysis.time.clocks import PART
 from hotmem.analysis.time.days import nth_weekday
 from hotmem.analysis.time.pieces import AMOUNT, UNIT, WEEKDAY, Piece, amount, unit_of, weekday_of
 from hotmem.analysis.time.units import Grain, Reference, Span, counted, holding, midnight, one_quarter, one_week
@@ -173,6 +174,7 @@ _OPERATORS: Final[tuple[tuple[frozenset[str], re.Pattern[str], _Change], ...]] =
         ("starting beginning from on the", rf"(?:(?P<amount>{AMOUNT}),?\s+(?:starting|beginning)(?:\s+(?:on|from))?(?:\s+the)?)", _lasting),
     )
 )
+_DAY_PART: Final = re.compile(rf"\s+(?:{PART})")
 _ENDING: Final = re.compile(r"(\w+|-)\s*$")
 
 
@@ -190,8 +192,9 @@ def extended(piece: Piece, text: str, reference: Reference) -> Piece:
         ending = _ENDING.search(text, max(0, piece.start - 12), piece.start)
         if ending is None:
             break
+        parted = piece.span.grain is Grain.DAY and _DAY_PART.match(text, piece.stop)
         for endings, pattern, change in _OPERATORS:
-            if ending[1] not in endings:
+            if ending[1] not in endings or (change is _part and parted):
                 continue
             match = pattern.search(text[max(0, piece.start - 60) : piece.start])
             if match is None:

@@ -4,7 +4,22 @@ import re
 from datetime import datetime, timedelta
 from typing import Final
 
-from hotmem.analysis.time.pieces import AMOUNT_WORDS, MONTH, THIS, WHICH, YEAR, Piece, Rule, full_year, month_of, number_of, pattern, preceded, step
+from hotmem.analysis.time.pieces import (
+    AMOUNT_WORDS,
+    DIGITS,
+    MONTH,
+    THIS,
+    WHICH,
+    YEAR,
+    Piece,
+    Rule,
+    full_year,
+    month_of,
+    number_of,
+    pattern,
+    preceded,
+    step,
+)
 from hotmem.analysis.time.units import SEASONS, Grain, Reference, Span, counted, holding, one_day, one_month, one_quarter, one_season, one_week, years
 
 
@@ -212,8 +227,8 @@ RULES: Final = (
         _month_year,
     ),
     Rule(_MONTH_CUES, pattern(rf"(?P<year>{YEAR})\s*[,/-]?\s*(?P<month>{MONTH})"), _month_year),
-    Rule((), re.compile(rf"(?<![\w/.:-])(?<!- )(?P<year>{YEAR})\s*[/-]\s*(?P<month>1[0-2]|0?[1-9])(?![\w:/.-])(?!\s*-)"), _month_number),
-    Rule((), re.compile(rf"(?<![\w/.:-])(?<!- )(?P<month>1[0-2]|0?[1-9])\s*[/-]\s*(?P<year>{YEAR})(?![\w/-])"), _month_number),
+    Rule(DIGITS, re.compile(rf"(?<![\w/.:-])(?<!- )(?P<year>{YEAR})\s*[/-]\s*(?P<month>1[0-2]|0?[1-9])(?![\w:/.-])(?!\s*-)"), _month_number),
+    Rule(DIGITS, re.compile(rf"(?<![\w/.:-])(?<!- )(?P<month>1[0-2]|0?[1-9])\s*[/-]\s*(?P<year>{YEAR})(?![\w/-])"), _month_number),
     Rule(
         _MONTH_CUES,
         pattern(
@@ -233,7 +248,7 @@ RULES: Final = (
     Rule((" and ",), pattern(r"(?<=\band )(?P<month>may|march|mar|dec|sep)"), _weak_month),
     Rule(("may", "mar", "dec", "sep"), pattern(rf"(?P<which>{WHICH})\s+(?P<month>may|march|mar|dec|sep)"), _month_alone),
     Rule(
-        (),
+        DIGITS,
         re.compile(
             rf"(?:(?<![\w$€£.,:/#+-])(?<!- )|(?<=mid-)|(?<=early-)|(?<=late-))"
             rf"(?:(?:calendar\s+)?year\s+(?:of\s+)?)?(?P<year>(?:19|20)\d\d)(?![\w:/%]|[.,-]\d|\s*{_COUNTABLES})"
@@ -241,7 +256,7 @@ RULES: Final = (
         _year,
     ),
     Rule(
-        (),
+        DIGITS,
         re.compile(
             rf"(?<![\w/.:-])(?:(?:from|between|in)\s+)?(?P<year>{YEAR})\s*(?:-|to|till|until|through)\s*(?P<until>{YEAR})(?![\w/:-]|[.,]\d|\s+{MONTH})"
         ),
@@ -272,6 +287,7 @@ RULES: Final = (
     ),
     Rule(("year",), pattern(rf"(?P<which>{WHICH})\s+year(?:'s)?\s+(?P<number>[1-4])(?:st|nd|rd|th)\s+quarter"), _quarter),
     Rule(("h1", "h2"), pattern(rf"h(?P<number>[12])(?:\s+of)?\s+(?P<year>{YEAR})"), _half),
+    Rule(("h1", "h2"), pattern(rf"(?P<year>{YEAR})\s*h(?P<number>[12])"), _half),
     Rule(("week ",), pattern(rf"week\s+(?P<number>\d\d?)(?!\w|:)(?:\s+(?:of\s+)?(?P<year>{YEAR}))?"), _week_number),
     Rule(
         ("week", "month", "quarter", "year", "decade", "fortnight", "hour", "minute", "second"),

@@ -60,7 +60,7 @@ class Rule:
     """A pattern and what it means.
 
     Attributes:
-        cues: Strings of which one must occur for the pattern to be worth trying; none for digits alone.
+        cues: Strings of which one must occur for the pattern to be worth trying.
         pattern: The words.
         read: Their meaning; None or a ValueError where they have none.
         dated: Whether it names a day of the calendar.
@@ -73,7 +73,7 @@ class Rule:
 
     def pieces(self, text: str, reference: Reference) -> Iterator[Piece]:
         """Every piece the rule reads in respelt words; a day that no calendar has is a piece without meaning, so that no part of it is read."""
-        if self.cues and not any(cue in text for cue in self.cues):
+        if not any(cue in text for cue in self.cues):
             return
         for match in self.pattern.finditer(text):
             try:
@@ -98,6 +98,8 @@ def preceded(*words: str) -> str:
     return "(?:" + "|".join(rf"(?<=\b{word}\s)" for word in words) + ")"
 
 
+DIGITS: Final = tuple("0123456789")
+"""Cues of rules that need a number."""
 MONTH: Final = rf"(?:{'|'.join(MONTHS)}|(?:jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)(?![a-z]))"
 ORDINAL: Final = r"(?:st|nd|rd|th)"
 YEAR: Final = r"(?:1[5-9]|20)\d\d"

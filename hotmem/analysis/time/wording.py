@@ -106,6 +106,10 @@ def _number(words: Sequence[str]) -> tuple[str, int]:
         if tail[0] == "hundreds":
             return f"{100 * value}s", 2
         if tail[0] == "hundred":
+            after = 2 if tail[1:2] == ["and"] else 1
+            rest, count = _number(tail[after:]) if tail[after:] else ("", 0)
+            if rest.isdigit() and int(rest) < 100:
+                return str(100 * value + int(rest)), 1 + after + count
             return str(100 * value), 2
         if tail[0] == "oh" and len(tail) > 1 and _CARDINALS.get(tail[1], 99) < 10:
             return str(100 * value + _CARDINALS[tail[1]]), 3
