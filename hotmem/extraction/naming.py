@@ -127,6 +127,6 @@ def _checked_name(doc: Doc, start: int, stop: int, *, sure: bool, bears: bool) -
 def _asked_or_unreal(text: str, start: int, stop: int) -> bool:
     before = re.split(r"[.!?;]", text[:start])[-1]
     after = re.match(r"[^.!?]*([.!?]?)", text[stop:])
-    if re.search(r"\b(?:if|is|are|do|does|did|what|who|whose|which|suppose|imagine|wish|said|says)\W*$", before, re.IGNORECASE):
+    if re.search(r"(?:n['’]t|\b(?:if|is|are|never|not|do|does|did|what|who|whose|which|suppose|imagine|wish|said|says))\W*$", before, re.IGNORECASE):
         return True
     return bool(after and after[1] == "?" and not re.search(r",|\band\b|\bbut\b", after[0]))

@@ -13,6 +13,7 @@ from hotmem.extraction.clauses import Clause, Tense, read_clauses
 from hotmem.extraction.copulas import read_copula
 from hotmem.extraction.corrections import read_corrections
 from hotmem.extraction.general import read_general
+from hotmem.extraction.instructions import read_instructions
 from hotmem.extraction.naming import Naming, owned_thing, read_namings
 from hotmem.extraction.predicates import Fact, predicate, stands_alone, timed
 from hotmem.extraction.relations import HAS_TO, IS_BORN_ON, IS_CALLED, IS_ON, PLANS_TO, REGULARLY, WANTS
@@ -44,7 +45,7 @@ def understand(doc: Doc, speaker: str | None, role: Role, said_at: datetime) -> 
     if role is not Role.USER:
         return Understanding(entities=entities)
     name = speaker or ANONYMOUS
-    found = [*_named(doc, name), *_stated(doc, name, said_at, entities)]
+    found = [*_named(doc, name), *read_instructions(doc, name), *_stated(doc, name, said_at, entities)]
     unique = {
         (statement.subject.casefold(), statement.relation, statement.object.casefold(), statement.negated): statement for statement in reversed(found)
     }

@@ -64,6 +64,7 @@ DOES: Final = Relation("does", importance=2, changes=True)
 BORN_IN: Final = Relation("was born in", importance=4, single=True)
 PLANS_TO: Final = Relation("plans to", kind=Kind.CONTEXT, category=Category.REMINDERS, importance=3, changes=True)
 WANTS: Final = Relation("wants", kind=Kind.CONTEXT, category=Category.PROJECTS, importance=2, changes=True)
+ASKS: Final = Relation("asks", kind=Kind.PREFERENCE, importance=5)
 HAS_TO: Final = Relation("has to", kind=Kind.REMINDER, category=Category.REMINDERS, importance=4, changes=True)
 
 STATES: Final[Mapping[tuple[str, str], Relation]] = {

@@ -66,9 +66,20 @@ SAID = [
     ("I want to be a programmer", ["Ana wants to be a programmer."]),
     ("I live alone", ["Ana lives alone."]),
     ("I love the holidays", ["Ana loves the holidays."]),
+    (
+        "Always give temperatures in Celsius when I ask about the weather.",
+        ["Ana asks: always give temperatures in Celsius when I ask about the weather."],
+    ),
+    ("I want you to never mention my ex", ["Ana asks: never mention my ex."]),
+    ("From now on, answer in German.", ["Ana asks: from now on, answer in German."]),
+    ("Whenever I ask about food, remind me of my allergy.", ["Ana asks: whenever I ask about food, remind me of my allergy."]),
 ]
 
 NOTHING = [
+    "Always fun to see you!",
+    "From now on I will run.",
+    "Every time I go there I get sick.",
+    "Don't call me Bob",
     "Do you like jazz?",
     "what is my dog called",
     "Did I tell you where I live?",
