@@ -125,9 +125,10 @@ def _word(token: Token, speaker: str, finite: Token | None, plural: bool) -> str
 
 def _absolute(first: Token, mention: TimeMention) -> str:
     """The time in absolute form, behind its own preposition where that is not "on" or "in"."""
-    if first.lower_ in ("since", "until", "till", "by", "from", "before", "after"):
-        return f"{first.lower_} {re.sub(r'^(?:on|in) ', '', written(mention))}"
-    return written(mention)
+    told = written(mention)
+    if first.lower_ in ("since", "until", "till", "by", "from", "before", "after") and not told.startswith("between "):
+        return f"{first.lower_} {re.sub(r'^(?:on|in) ', '', told)}"
+    return told
 
 
 def _joined(words: Sequence[str]) -> str:

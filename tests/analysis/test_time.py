@@ -206,6 +206,22 @@ def test_vague_counts_stay_vague() -> None:
     assert written(mention) == "around 2021"
 
 
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        ("from March to May", "between 2026-03-01 and 2026-05-31"),
+        ("since early 2015", "on 2015-01-01"),
+        ("until late 2019", "on 2019-12-31"),
+        ("last night", "on 2026-11-17 (Tuesday) at night"),
+        ("yesterday morning", "on 2026-11-17 (Tuesday) in the morning"),
+        ("yesterday at noon", "on 2026-11-17 (Tuesday) at 12:00"),
+    ],
+)
+def test_times_are_written_in_full(text: str, phrase: str) -> None:
+    (mention,) = find_times(f"I lived there {text}", AT)
+    assert written(mention) == phrase
+
+
 _WORDS = (
     "half past 5 pm at morning early end of before until quarter every for hours "
     "last next this in on the 3rd 31st May February 2023 1999 Monday week two days ago from now and since to 0 99 summer"

@@ -3,12 +3,16 @@
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
 
+from hotmem.analysis.time.bounds import Bound
 from hotmem.analysis.time.mention import TimeMention
 from hotmem.analysis.time.units import SEASONS, Grain
 
 
 def written(mention: TimeMention, zone: tzinfo = UTC) -> str:
-    """The time as an absolute phrase: "on 2026-11-24 (Tuesday)", "in November 2026", "around 2020"."""
+    """The time as an absolute phrase: "on 2026-11-24 (Tuesday)", "in November 2026", "around 2020".
+
+    Of a span with a bound it is the edge that is meant: "since early 2015" becomes "on 2015-01-01".
+    """
     exact = _written(mention, zone)
     return re.sub(r"^(?:on|in) ", "around ", exact) if mention.vague else exact
 
@@ -32,7 +36,8 @@ def _written(mention: TimeMention, zone: tzinfo) -> str:
         case Grain.YEAR:
             return f"in {first.year}"
         case Grain.SPAN:
-            return f"between {first} and {last}"
+            edge = {Bound.SINCE: first, Bound.BEFORE: first, Bound.UNTIL: last, Bound.AFTER: last}.get(mention.bound)
+            return f"on {edge}" if edge else f"between {first} and {last}"
 
 
 def _part(start: datetime) -> str:
