@@ -22,6 +22,7 @@ MOST_TURNS: Final = 10
 MOST_TERMS: Final = 3
 """Phrases an utterance is expanded by."""
 
+_KEPT: Final = "hotmem.references"
 _AHEAD: Final = wordlist("will going 'll")
 
 
@@ -71,9 +72,8 @@ class _Talk:
 
     def hear(self, turn: Doc) -> None:
         """Takes in one more turn."""
-        ambiguous = find_ambiguous(turn) if len(turn) <= HEARD else ()
+        ambiguous, found = _read(turn)
         meant = self._antecedent(_Said.by(turn, ambiguous), ambiguous) if ambiguous else None
-        found = list(mentions(turn))
         for mention in found:
             self._remember(mention)
         if len(turn) > HEARD and self.centres:
@@ -140,6 +140,14 @@ class _Talk:
     def _centre(self, mention: Mention) -> None:
         fuller = next((one for one in self.spoken_of if one.head == mention.head and mention.words <= one.words), mention)
         self.centres = [*(one for one in self.centres if one.words != fuller.words), fuller]
+
+
+def _read(turn: Doc) -> tuple[tuple[str, ...], tuple[Mention, ...]]:
+    """What a turn leaves open and what it speaks of; kept with its parse, which every later turn of the session asks for again."""
+    if _KEPT not in turn.user_data:
+        turn.user_data[_KEPT] = (find_ambiguous(turn) if len(turn) <= HEARD else (), tuple(mentions(turn)))
+    kept: tuple[tuple[str, ...], tuple[Mention, ...]] = turn.user_data[_KEPT]
+    return kept
 
 
 def _pointed_at(token: Token) -> bool:
