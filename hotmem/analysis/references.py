@@ -6,6 +6,7 @@ noun (centering theory: Grosz, Joshi and Weinstein 1995).
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, Self
 
 from spacy.tokens import Doc, Token
@@ -22,7 +23,6 @@ MOST_TURNS: Final = 10
 MOST_TERMS: Final = 3
 """Phrases an utterance is expanded by."""
 
-_KEPT: Final = "hotmem.references"
 _AHEAD: Final = wordlist("will going 'll")
 
 
@@ -142,12 +142,10 @@ class _Talk:
         self.centres = [*(one for one in self.centres if one.words != fuller.words), fuller]
 
 
+@lru_cache(maxsize=64)
 def _read(turn: Doc) -> tuple[tuple[str, ...], tuple[Mention, ...]]:
-    """What a turn leaves open and what it speaks of; kept with its parse, which every later turn of the session asks for again."""
-    if _KEPT not in turn.user_data:
-        turn.user_data[_KEPT] = (find_ambiguous(turn) if len(turn) <= HEARD else (), tuple(mentions(turn)))
-    kept: tuple[tuple[str, ...], tuple[Mention, ...]] = turn.user_data[_KEPT]
-    return kept
+    """What a turn leaves open and what it speaks of; every later turn of its session asks again."""
+    return find_ambiguous(turn) if len(turn) <= HEARD else (), tuple(mentions(turn))
 
 
 def _pointed_at(token: Token) -> bool:
