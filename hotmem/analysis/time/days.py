@@ -101,7 +101,7 @@ _NEAR: Final = {"today": 0, "yesterday": -1, "tomorrow": 1, "tmr": 1, "tmrw": 1,
 
 def _near_day(match: re.Match[str], reference: Reference) -> Span:
     name = re.sub(r"\s+", " ", match["name"])
-    if name == "other day":
+    if name.startswith("other "):
         return Span(reference.today - timedelta(days=7), reference.today, Grain.SPAN)
     return one_day(reference.today + timedelta(days=_NEAR[name]))
 
@@ -311,7 +311,7 @@ RULES: Final = (
     ),
     Rule(
         ("day", "tmr"),
-        pattern(r"(?P<name>day\s+before\s+yesterday|day\s+after\s+tomorrow|other\s+day|today|yesterday|tomorrow|tmrw?)"),
+        pattern(r"(?P<name>day\s+before\s+yesterday|day\s+after\s+tomorrow|other\s+(?:day|night|evening|morning)|today|yesterday|tomorrow|tmrw?)"),
         _near_day,
     ),
     Rule(("tomorrow",), pattern(r"(?P<name>tomorrow)"), _near_day),

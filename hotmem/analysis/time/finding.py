@@ -15,7 +15,7 @@ from hotmem.analysis.time.wording import Wording, respelt
 from hotmem.types import Interval
 
 _HINT: Final = re.compile(
-    r"\d|eod\b|day|week|month|year|decade|centur|quarter|noon|night|tonite|morning|evening|hour|minute|second|few|now\b|clock|spring|summer|autumn|fall"
+    r"\d|eod\b|day|week|month|year|decade|centur|quarter|noon|night|tonite|morning|evening|hour|minute|second|few|\bnow\b|clock|spring|summer|autumn|fall"
     r"|winter|yesterday|tomorrow|tmr|fortnight|ago\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)"
 )
 _RECURRING: Final = re.compile(r"(?<!\w)(?:every|each|most|any|no)\s+(?:other\s+|\d\w*\s+)?(?:on\s+|at\s+)?$")

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from hotmem.analysis.time.bounds import Bound
 from hotmem.analysis.time.clocks import PART
 from hotmem.analysis.time.days import nth_weekday
-from hotmem.analysis.time.pieces import AMOUNT, UNIT, WEEKDAY, Piece, amount, unit_of, weekday_of
+from hotmem.analysis.time.pieces import AMOUNT, UNIT, WEEKDAY, Piece, amount, step, unit_of, weekday_of
 from hotmem.analysis.time.units import Grain, Reference, Span, counted, holding, midnight, one_quarter, one_week
 
 _Change: TypeAlias = Callable[[re.Match[str], Span, Reference], Span]
@@ -139,6 +139,18 @@ def _weekday_of(match: re.Match[str], span: Span, reference: Reference) -> Span:
     return holding(one_week(span.counted or span.start).start + timedelta(days=weekday_of(match["weekday"])), "day")
 
 
+def _which_year(match: re.Match[str], span: Span, reference: Reference) -> Span:
+    """Reads "next 5 December": the year that "last", "this" or "next" names, for a day told without one."""
+    if not span.yearly:
+        raise ValueError(match[0])
+    day, distance = span.start, step(match["which"])
+    if distance == 0:
+        return holding(day.replace(year=reference.now.year), "day")
+    while (day <= reference.today) if distance > 0 else (day >= reference.today):
+        day = counted(day, "year", distance)
+    return holding(day, "day")
+
+
 _OPERATORS: Final[tuple[tuple[frozenset[str], re.Pattern[str], _Change], ...]] = tuple(
     (frozenset(endings.split()), re.compile(rf"(?<!\w)(?:{body})\s*$"), change)
     for endings, body, change in (
@@ -166,6 +178,7 @@ _OPERATORS: Final[tuple[tuple[frozenset[str], re.Pattern[str], _Change], ...]] =
             r"(?P<side>after|before|from|prior to|following)(?:\s+the)?",
             _away,
         ),
+        ("last previous past next coming upcoming this", r"(?P<which>last|previous|past|next|coming|upcoming|this)", _which_year),
         (
             "starting beginning from on the",
             rf"(?:for\s+(?P<amount>{AMOUNT}),?\s+(?:from|starting|beginning)(?:\s+on)?(?:\s+the)?)",

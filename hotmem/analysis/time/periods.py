@@ -99,7 +99,7 @@ def _century(match: re.Match[str], reference: Reference) -> Span:
 def _season(match: re.Match[str], reference: Reference) -> Span:
     name, now = match["season"], reference.now
     if year := match.groupdict().get("year"):
-        return one_season(int(year), name)
+        return one_season(full_year(year), name)
     which = match.groupdict().get("which") or ""
     seasons = [one_season(now.year + distance, name) for distance in (-2, -1, 0, 1) if now.year + distance > 0]
     if which in THIS:
@@ -190,8 +190,8 @@ def _rest(match: re.Match[str], reference: Reference) -> Span:
 
 
 def _this_unit(match: re.Match[str], reference: Reference) -> Piece:
-    """Reads "the year" in "the end of the year"; alone it is no time."""
-    return Piece(match.start(), match.end(), holding(reference.now, match["unit"]), weak=True)
+    """Reads "the year" in "the end of the year" and "for the year"; after other words it is no time."""
+    return Piece(match.start(), match.end(), holding(reference.now, match["unit"]), weak=not match.string.endswith("for the ", 0, match.start()))
 
 
 def _seasons_ago(match: re.Match[str], reference: Reference) -> Span | None:
@@ -216,6 +216,7 @@ _AFTER_PREPOSITION: Final = preceded(
     "in", "by", "of", "from", "to", "during", "since", "until", "till", "early", "late", "mid", "between", "before", "after"
 )
 """What must stand before a month that is a word of its own as well ("may", "march")."""
+_OF: Final = preceded("end of", "half of", "of the", "in the", "for the", "middle of", "start of", "beginning of")
 _SEASON: Final = "|".join(SEASONS)
 _PERIOD: Final = r"week|weekend|fortnight|month|quarter|year|decade"
 _COUNTABLES: Final = r"(?:dollars|euros|pounds|people|miles|metres|meters|words|steps|calories|times|years|more|of\s+them)"
@@ -265,7 +266,7 @@ RULES: Final = (
     Rule(("year ",), pattern(r"year\s+(?:of\s+)?(?P<year>\d{3,4})"), _year),
     Rule(("'",), re.compile(r"(?<=[nfe] )(?P<year>'\d\d)(?![\w'])"), _short_year),
     Rule(("cy", "calendar"), pattern(r"(?:cy|calendar\s+year)\s*(?P<year>\d{4}|\d\d)"), _short_year),
-    Rule(("0",), pattern(r"(?P<decade>(?:1[5-9]|20)?\d0)\s?'?s"), _decade),
+    Rule(("0",), pattern(rf"(?P<decade>(?:1[5-9]|20)\d0|{preceded('the', 'the early', 'the mid', 'the late')}\d0)\s?'?s"), _decade),
     Rule(("century",), pattern(r"(?P<number>[1-9]|1\d|2[01])(?:st|nd|rd|th)\s+century"), _century),
     Rule(tuple(SEASONS), pattern(rf"(?P<which>{WHICH})\s+(?P<season>{_SEASON})"), _season),
     Rule(
@@ -273,35 +274,9 @@ RULES: Final = (
         pattern(rf"(?:in|during|over|since|until)\s+(?:the\s+)?(?P<season>{_SEASON})(?:\s+(?:of\s+)?(?P<year>{YEAR}))?"),
         _season,
     ),
-    Rule(tuple(SEASONS), pattern(rf"{preceded('early', 'late', 'mid')}(?P<season>{_SEASON})"), _season),
-    Rule(tuple(SEASONS), pattern(rf"(?P<season>{_SEASON})\s+(?:of\s+)?(?P<year>{YEAR})"), _season),
-    Rule(("q",), pattern(rf"q(?P<number>[1-4])(?:(?:\s+of)?\s+|-)?(?P<year>{YEAR})?"), _quarter),
-    Rule(("q",), pattern(rf"q(?P<number>[1-4])\s+(?:of\s+)?(?P<which>{WHICH})\s+year"), _quarter),
-    Rule(("q",), pattern(rf"(?P<year>{YEAR})[\s-]*q(?P<number>[1-4])"), _quarter),
     Rule(
-        ("quarter",),
-        pattern(
-            rf"(?P<number>[1-4])(?:st|nd|rd|th)\s+quarter(?:\s+(?:of\s+|in\s+)?(?:(?:the\s+year\s+)?(?P<year>{YEAR})|(?:the|(?P<which>{WHICH}))\s+year))?"
-        ),
-        _quarter,
-    ),
-    Rule(("year",), pattern(rf"(?P<which>{WHICH})\s+year(?:'s)?\s+(?P<number>[1-4])(?:st|nd|rd|th)\s+quarter"), _quarter),
-    Rule(("h1", "h2"), pattern(rf"h(?P<number>[12])(?:\s+of)?\s+(?P<year>{YEAR})"), _half),
-    Rule(("h1", "h2"), pattern(rf"(?P<year>{YEAR})\s*h(?P<number>[12])"), _half),
-    Rule(("week ",), pattern(rf"week\s+(?P<number>\d\d?)(?!\w|:)(?:\s+(?:of\s+)?(?P<year>{YEAR}))?"), _week_number),
-    Rule(
-        ("week", "month", "quarter", "year", "decade", "fortnight", "hour", "minute", "second"),
-        pattern(
-            rf"(?P<which>{WHICH})\s+(?:(?:calendar|whole|very)\s+)?(?P<unit>{_PERIOD}|hour|minute|(?:working|work|business)\s*week)(?!\s+before|'s\s+time)"
-        ),
-        _unit,
-    ),
-    Rule((" ago",), pattern(rf"(?P<amount>{AMOUNT_WORDS})\s+(?P<season>{_SEASON})s?\s+ago"), _seasons_ago),
-    Rule((" ago",), pattern(rf"(?P<amount>{AMOUNT_WORDS})\s+weekends?\s+ago"), _weekends_ago),
-    Rule(("quarter",), pattern(rf"quarter\s+(?P<number>[1-4])(?:\s+(?:of\s+)?(?P<year>{YEAR}))?"), _quarter),
-    Rule(
-        ("of ",),
-        pattern(rf"{preceded('end of', 'half of', 'of the', 'in the', 'middle of', 'start of', 'beginning of')}(?P<unit>week|month|quarter|year)"),
+        tuple(SEASONS),
+        pattern(rf"{_OF}(?P<unit>day|week|month|quarter|year)"),
         _this_unit,
     ),
     Rule(("weekend",), pattern(r"(?:the|at|on|over)\s+(?:the\s+)?weekend"), _this_weekend),
