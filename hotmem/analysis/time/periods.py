@@ -274,11 +274,33 @@ RULES: Final = (
         pattern(rf"(?:in|during|over|since|until)\s+(?:the\s+)?(?P<season>{_SEASON})(?:\s+(?:of\s+)?(?P<year>{YEAR}))?"),
         _season,
     ),
+    Rule(tuple(SEASONS), pattern(rf"{preceded('early', 'late', 'mid')}(?P<season>{_SEASON})"), _season),
+    Rule(tuple(SEASONS), pattern(rf"(?P<season>{_SEASON})\s+(?:of\s+)?(?P<year>{YEAR}|'\d\d)"), _season),
+    Rule(("q",), pattern(rf"q(?P<number>[1-4])(?:(?:\s+of)?\s+|[-/])?(?P<year>{YEAR})?"), _quarter),
+    Rule(("q",), pattern(rf"q(?P<number>[1-4])\s+(?:of\s+)?(?P<which>{WHICH})\s+year"), _quarter),
+    Rule(("q",), pattern(rf"(?P<year>{YEAR})[\s/-]*q(?P<number>[1-4])"), _quarter),
     Rule(
-        tuple(SEASONS),
-        pattern(rf"{_OF}(?P<unit>day|week|month|quarter|year)"),
-        _this_unit,
+        ("quarter",),
+        pattern(
+            rf"(?P<number>[1-4])(?:st|nd|rd|th)\s+quarter(?:\s+(?:of\s+|in\s+)?(?:(?:the\s+year\s+)?(?P<year>{YEAR})|(?:the|(?P<which>{WHICH}))\s+year))?"
+        ),
+        _quarter,
     ),
+    Rule(("year",), pattern(rf"(?P<which>{WHICH})\s+year(?:'s)?\s+(?P<number>[1-4])(?:st|nd|rd|th)\s+quarter"), _quarter),
+    Rule(("h1", "h2"), pattern(rf"h(?P<number>[12])(?:\s+of)?\s+(?P<year>{YEAR})"), _half),
+    Rule(("h1", "h2"), pattern(rf"(?P<year>{YEAR})\s*h(?P<number>[12])"), _half),
+    Rule(("week ",), pattern(rf"week\s+(?P<number>\d\d?)(?!\w|:)(?:\s+(?:of\s+)?(?P<year>{YEAR}))?"), _week_number),
+    Rule(
+        ("week", "month", "quarter", "year", "decade", "fortnight", "hour", "minute", "second"),
+        pattern(
+            rf"(?P<which>{WHICH})\s+(?:(?:calendar|whole|very)\s+)?(?P<unit>{_PERIOD}|hour|minute|(?:working|work|business)\s*week)(?!\s+before|'s\s+time)"
+        ),
+        _unit,
+    ),
+    Rule((" ago",), pattern(rf"(?P<amount>{AMOUNT_WORDS})\s+(?P<season>{_SEASON})s?\s+ago"), _seasons_ago),
+    Rule((" ago",), pattern(rf"(?P<amount>{AMOUNT_WORDS})\s+weekends?\s+ago"), _weekends_ago),
+    Rule(("quarter",), pattern(rf"quarter\s+(?P<number>[1-4])(?:\s+(?:of\s+)?(?P<year>{YEAR}))?"), _quarter),
+    Rule(("of ", "in the ", "for the "), pattern(rf"{_OF}(?P<unit>day|week|month|quarter|year)"), _this_unit),
     Rule(("weekend",), pattern(r"(?:the|at|on|over)\s+(?:the\s+)?weekend"), _this_weekend),
     Rule(("same ",), pattern(rf"(?:same|entire|whole)\s+(?P<unit>{_PERIOD})"), _same),
     Rule(("next", "last"), pattern(r"(?P<unit>week|month|year)\s+(?P<side>after|before)\s+(?:the\s+)?(?:next|last)"), _after_next),
