@@ -91,6 +91,7 @@ EXACT = [
     ("the rest of the week", "2026-11-18 00:00", "2026-11-23 00:00"),
     ("the third quarter of two thousand and twenty", "2020-07-01 00:00", "2020-10-01 00:00"),
     ("in nineteen ninety nine", "1999-01-01 00:00", "2000-01-01 00:00"),
+    ("in the '70s", "1970-01-01 00:00", "1980-01-01 00:00"),
     ("in the nineteen seventies", "1970-01-01 00:00", "1980-01-01 00:00"),
     ("the first week of October 2025", "2025-09-29 00:00", "2025-10-06 00:00"),
     ("for three days from tomorrow", "2026-11-19 00:00", "2026-11-22 00:00"),

@@ -88,7 +88,7 @@ def _short_year(match: re.Match[str], reference: Reference) -> Span:
 
 
 def _decade(match: re.Match[str], reference: Reference) -> Span:
-    first = int(match["decade"])
+    first = int(match["decade"].lstrip("'"))
     return years(first if first >= 100 else first + (1900 if first >= 30 else 2000), 10)
 
 
@@ -266,7 +266,7 @@ RULES: Final = (
     Rule(("year ",), pattern(r"year\s+(?:of\s+)?(?P<year>\d{3,4})"), _year),
     Rule(("'",), re.compile(r"(?<=[nfe] )(?P<year>'\d\d)(?![\w'])"), _short_year),
     Rule(("cy", "calendar"), pattern(r"(?:cy|calendar\s+year)\s*(?P<year>\d{4}|\d\d)"), _short_year),
-    Rule(("0",), pattern(rf"(?P<decade>(?:1[5-9]|20)\d0|{preceded('the', 'the early', 'the mid', 'the late')}\d0)\s?'?s"), _decade),
+    Rule(("0",), pattern(rf"(?P<decade>(?:1[5-9]|20)\d0|{preceded('the', 'the early', 'the mid', 'the late')}'?\d0|'\d0)\s?'?s"), _decade),
     Rule(("century",), pattern(r"(?P<number>[1-9]|1\d|2[01])(?:st|nd|rd|th)\s+century"), _century),
     Rule(tuple(SEASONS), pattern(rf"(?P<which>{WHICH})\s+(?P<season>{_SEASON})"), _season),
     Rule(
