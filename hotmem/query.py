@@ -15,36 +15,52 @@ from hotmem.types import Analysis, Profile, Query, UserKey
 QUERY_WORDS: Final = 200
 """Words of a query that are analysed, the last ones: who talks long comes to the point at the end."""
 
-RECENT_TURNS: Final = 4
-"""Turns of the live session that a pointing word may refer to."""
+RECENT_TURNS: Final = 10
+"""Turns of the live session that an utterance may refer to (the design's number)."""
+
+RECENT_CHARACTERS: Final = 600
+"""Characters of such a turn that are looked at."""
+
+RECENT_S: Final = 0.025
+"""Seconds that parsing them may take. Most were parsed when they were remembered; those that were not are ready for the next utterance."""
 
 NOBODY: Final = UserKey(0)
 """A user number that no row has."""
 
 
 async def read_query(reader: Reader, request: Request) -> tuple[Query, Profile]:
-    """What is asked, and what is known of who asks.
-
-    An utterance that points elsewhere ("that", "she") is analysed again with the last turns of its session.
-    """
+    """What is asked, and what is known of who asks. What it leaves unsaid ("that", "she", "and on Friday?") is looked for in its session."""
     text = " ".join(request.text.split()[-QUERY_WORDS:])
-    (user, profile), reading, doc = await asyncio.gather(
+    (user, profile, turns), reading, doc = await asyncio.gather(
         _known(reader, request, text), asyncio.to_thread(_embedded, reader, text), asyncio.to_thread(_parsed, reader, text)
     )
-    known = (*profile.speakers, *profile.entities)
-    analysis = analyse(doc, request.at, known)
-    if analysis.ambiguous and user is not None and request.session_id is not None:
-        recent = await asyncio.to_thread(reader.language.parse, await _recent(reader, request, user))
-        analysis = analyse(doc, request.at, known, recent)
-        if analysis.expansion:
-            reading = await asyncio.to_thread(_embedded, reader, " ".join((text, *analysis.expansion)))
+    analysis = analyse(doc, request.at, (*profile.speakers, *profile.entities), await _recent(reader, turns))
+    if analysis.expansion:
+        reading = await asyncio.to_thread(_embedded, reader, " ".join((text, *analysis.expansion)))
     offered = _offered(reader, analysis)
     return Query(text, user or NOBODY, request.session_id, request.at, offered, profile.speakers, reading.row, reading.states), profile
 
 
-async def _known(reader: Reader, request: Request, text: str) -> tuple[UserKey | None, Profile]:
+async def _known(reader: Reader, request: Request, text: str) -> tuple[UserKey | None, Profile, Sequence[str]]:
+    """The user's number, their profile, and the last turns of the live session."""
     user = await reader.store.user(request.user_id)
-    return user, Profile() if user is None else await reader.store.profile(user, word_runs(text))
+    if user is None:
+        return None, Profile(), ()
+    profile = await reader.store.profile(user, word_runs(text))
+    if request.session_id is None:
+        return user, profile, ()
+    turns = await reader.store.latest_turns(user, request.session_id, RECENT_TURNS + 1)
+    return user, profile, [turn.text for turn in turns if turn.text != request.text][-RECENT_TURNS:]
+
+
+async def _recent(reader: Reader, turns: Sequence[str]) -> Sequence[Doc]:
+    """The turns' parses; none if they are not there in time."""
+    if not turns:
+        return ()
+    try:
+        return await asyncio.wait_for(asyncio.to_thread(reader.language.parse, [turn[:RECENT_CHARACTERS] for turn in turns]), RECENT_S)
+    except TimeoutError:
+        return ()
 
 
 def _embedded(reader: Reader, text: str) -> Reading:
@@ -55,11 +71,6 @@ def _embedded(reader: Reader, text: str) -> Reading:
 def _parsed(reader: Reader, text: str) -> Doc:
     """Names are known by the tagger and by the user's own entities; the entity recogniser would double the time of the parse."""
     return reader.language.parse([text], names=False)[0]
-
-
-async def _recent(reader: Reader, request: Request, user: UserKey) -> Sequence[str]:
-    turns = await reader.store.latest_turns(user, request.session_id or "", RECENT_TURNS + 1)
-    return [turn.text for turn in turns if turn.text != request.text][-RECENT_TURNS:]
 
 
 def _offered(reader: Reader, analysis: Analysis) -> Analysis:
