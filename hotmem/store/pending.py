@@ -21,8 +21,3 @@ def tried(conn: Connection, keys: Sequence[int]) -> None:
 def retry(conn: Connection) -> None:
     """Gives set-aside turns their tries back."""
     conn.execute("UPDATE pending SET attempts = 0 WHERE attempts > 0")
-
-
-def set_aside(conn: Connection, attempts: int) -> int:
-    """How many turns were tried `attempts` times and wait for the next open."""
-    return int(conn.execute("SELECT count(*) FROM pending WHERE attempts >= ?", (attempts,)).fetchone()[0])

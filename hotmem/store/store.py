@@ -64,10 +64,6 @@ class Store:
         """The user's number, or None for a user never seen."""
         return await self._db.read(users.find, user_id)
 
-    async def user_ids(self) -> list[str]:
-        """Every user's id."""
-        return await self._db.read(users.names)
-
     async def profile(self, user: UserKey, runs: Sequence[str]) -> Profile:
         """What the read path needs to know of a user; `runs` are the utterance's words and word runs."""
         return await self._db.read(users.profile, user, runs)
@@ -148,10 +144,6 @@ class Store:
     async def retry_failures(self) -> None:
         """Gives set-aside turns their tries back."""
         await self._db.write(pending.retry)
-
-    async def set_aside(self, attempts: int) -> int:
-        """Turns that failed `attempts` times."""
-        return await self._db.read(pending.set_aside, attempts)
 
     async def learn(self, understandings: Mapping[int, Understanding], revise: Revise, amend: Amend) -> None:
         """Stores what was understood of turns, by their row numbers, in this order."""

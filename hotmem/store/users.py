@@ -24,11 +24,6 @@ def ensure(conn: Connection, name: str) -> UserKey:
     return UserKey(conn.execute("INSERT INTO users (name) VALUES (?) RETURNING id", (name,)).fetchone()[0])
 
 
-def names(conn: Connection) -> list[str]:
-    """Every user's id, in alphabetical order."""
-    return [row[0] for row in conn.execute("SELECT name FROM users ORDER BY name")]
-
-
 def profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Profile:
     """What the read path needs to know of a user, in one read.
 
