@@ -21,7 +21,7 @@ RECENT_TURNS: Final = 10
 RECENT_CHARACTERS: Final = 600
 """Characters of such a turn that are looked at."""
 
-RECENT_S: Final = 0.025
+RECENT_S: Final = 0.015
 """Seconds that parsing them may take. Most were parsed when they were remembered; those that were not are ready for the next utterance."""
 
 NOBODY: Final = UserKey(0)
