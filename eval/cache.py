@@ -6,7 +6,7 @@ of a run share. Questions are asked without it, so their times are true.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from hashlib import blake2b
@@ -93,6 +93,10 @@ class ShelvedLanguage(Language):
     def parse(self, texts: Sequence[str], *, names: bool = True) -> list[Doc]:
         """One parsed document a text, in order, with its named entities in any case."""
         return [self._recent(text) for text in texts]
+
+    def parse_sentences(self, text: str, starts: Collection[int]) -> Doc:
+        """Parsed by the language model itself, each time."""
+        return self._language.parse_sentences(text, starts)
 
     def _kept(self, text: str) -> Doc:
         (value,) = self._shelf.values("parse", [text], self._serialised)

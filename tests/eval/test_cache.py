@@ -55,3 +55,9 @@ def test_parses_are_those_of_the_language_model(tmp_path: Path, language: Langua
         assert [chunk.text for chunk in kept.noun_chunks] == [chunk.text for chunk in fresh.noun_chunks]
         assert [sentence.text for sentence in kept.sents] == [sentence.text for sentence in fresh.sents]
         assert [token.is_stop for token in kept] == [token.is_stop for token in fresh]
+
+
+def test_known_sentences_are_parsed_by_the_language_itself(tmp_path: Path, language: Language) -> None:
+    shelved = ShelvedLanguage(language, Shelf(tmp_path / "shelf.db"))
+    doc = shelved.parse_sentences("I live in Rome It is hot", [0, 15])
+    assert [sentence.text for sentence in doc.sents] == ["I live in Rome", "It is hot"]
