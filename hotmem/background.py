@@ -147,11 +147,17 @@ class Background:
     def _read(self, turns: Sequence[Turn], known: Sequence[Sequence[str]]) -> list[Understanding]:
         understandings = []
         for turn, doc, names in zip(turns, self._parse(turns), known, strict=True):
-            if caseless(doc.text):
-                starts = sentence_starts(doc)
-                doc = self._language.parse_sentences(recased(doc, starts, names), starts)
-            understandings.append(understand(doc, turn.speaker, Role(turn.role), turn.spoken_at))
+            whole = self._restored(doc, names) if caseless(doc.text) else doc
+            understandings.append(understand(whole, turn.speaker, Role(turn.role), turn.spoken_at))
         return understandings
+
+    def _restored(self, doc: Doc, names: Sequence[str]) -> Doc:
+        """The parse of a text without case, its capitals and sentence ends put back."""
+        small = doc.text.lower()
+        if small != doc.text and len(small) == len(doc.text):
+            doc = self._language.parse([small])[0]
+        starts = sentence_starts(doc)
+        return self._language.parse_sentences(recased(doc, starts, names), starts)
 
     async def _summarise(self) -> bool:
         session = await self._store.session_due(datetime.now(UTC), self._options.idle_s)

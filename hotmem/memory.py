@@ -89,7 +89,7 @@ class Memory:
         try:
             await store.adopt_encoder(encoder.name, encoder.dimension)
             await store.retry_failures()
-        except BaseException:
+        except BaseException:  # cancelled or not, no open file is left behind
             await store.close()
             raise
         layers = [search(store) for search in (Facts, Sessions, Semantic, Verbatim) if search(store).layer in self.options.recall.layers]

@@ -7,6 +7,7 @@ from typing import Final
 from spacy.tokens import Doc
 
 from hotmem.analysis.query import analyse
+from hotmem.analysis.references import MOST_TURNS, leaves_unsaid
 from hotmem.analysis.runs import word_runs
 from hotmem.models import Reading, read
 from hotmem.reader import Reader, Request
@@ -15,11 +16,8 @@ from hotmem.types import Analysis, Profile, Query, UserKey
 QUERY_WORDS: Final = 200
 """Words of a query that are analysed, the last ones: who talks long comes to the point at the end."""
 
-RECENT_TURNS: Final = 10
-"""Turns of the live session that an utterance may refer to (the design's number)."""
-
 RECENT_CHARACTERS: Final = 600
-"""Characters of such a turn that are looked at."""
+"""Characters of a turn of the live session that are looked at for what an utterance leaves unsaid."""
 
 RECENT_S: Final = 0.015
 """Seconds that parsing them may take. Most were parsed when they were remembered; those that were not are ready for the next utterance."""
@@ -34,7 +32,10 @@ async def read_query(reader: Reader, request: Request) -> tuple[Query, Profile]:
     (user, profile, turns), reading, doc = await asyncio.gather(
         _known(reader, request, text), asyncio.to_thread(_embedded, reader, text), asyncio.to_thread(_parsed, reader, text)
     )
-    analysis = analyse(doc, request.at, (*profile.speakers, *profile.entities), await _recent(reader, turns))
+    known = (*profile.speakers, *profile.entities)
+    analysis = analyse(doc, request.at, known)
+    if turns and analysis.needs_memory and leaves_unsaid(doc, analysis.ambiguous):
+        analysis = analyse(doc, request.at, known, await _recent(reader, turns))
     if analysis.expansion:
         reading = await asyncio.to_thread(_embedded, reader, " ".join((text, *analysis.expansion)))
     offered = _offered(reader, analysis)
@@ -49,14 +50,12 @@ async def _known(reader: Reader, request: Request, text: str) -> tuple[UserKey |
     profile = await reader.store.profile(user, word_runs(text))
     if request.session_id is None:
         return user, profile, ()
-    turns = await reader.store.latest_turns(user, request.session_id, RECENT_TURNS + 1)
-    return user, profile, [turn.text for turn in turns if turn.text != request.text][-RECENT_TURNS:]
+    turns = await reader.store.latest_turns(user, request.session_id, MOST_TURNS + 1)
+    return user, profile, [turn.text for turn in turns if turn.text != request.text][-MOST_TURNS:]
 
 
 async def _recent(reader: Reader, turns: Sequence[str]) -> Sequence[Doc]:
     """The turns' parses; none if they are not there in time."""
-    if not turns:
-        return ()
     try:
         return await asyncio.wait_for(asyncio.to_thread(reader.language.parse, [turn[:RECENT_CHARACTERS] for turn in turns]), RECENT_S)
     except TimeoutError:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 from hotmem import Memory, Options
 from hotmem.models import CachedEncoder, Language
@@ -18,7 +19,6 @@ from tests.conversation import START, said
 from tests.letters import LetterEncoder
 
 if TYPE_CHECKING:
-    import pytest
     from spacy.tokens import Doc
 
 POISON = "poison"
@@ -138,3 +138,12 @@ async def test_another_encoder_embeds_everything_anew(database: Path, encoder: C
     conn.close()
     wanted = encoder.encode(["Ana: My dog is called Potola."])[0]
     assert float(stored @ wanted) / float(np.linalg.norm(stored)) > 0.99
+
+
+@pytest.mark.parametrize("heard", ["my dog is called rex i moved to berlin in march", "MY DOG IS CALLED REX I MOVED TO BERLIN IN MARCH"])
+async def test_facts_are_read_from_text_without_case(memory: Memory, heard: str) -> None:
+    await memory.remember(said(heard))
+    await memory.settle()
+    texts = [known.text for known in await memory.memories("ana")]
+    assert "Ana's dog is called Rex." in texts
+    assert any("Berlin" in text for text in texts)

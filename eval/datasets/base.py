@@ -87,7 +87,7 @@ def read_json(path: Path) -> Any:  # noqa: ANN401 - the publishers' JSON has no 
         InvalidInput: If it cannot be read as JSON.
     """
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
         raise InvalidInput(f"{path} cannot be read as JSON ({type(error).__name__}). Give the file as its publisher ships it.") from error
 

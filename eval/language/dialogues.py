@@ -1,13 +1,12 @@
 """Conversations whose queries people rewrote, so that each can be understood alone."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from eval.datasets.base import found, lines
+from eval.datasets.base import found, lines, read_json
 
 MOST_BEFORE: Final = 10
 """Turns before a query that are kept; those of CAsT, all by the user, are kept all."""
@@ -62,7 +61,7 @@ def queries(dataset: Dialogues, path: Path) -> Iterator[Query]:
 
 def _cast(folder: Path) -> Iterator[Query]:
     resolved = dict(line.split("\t", 1) for file in found(folder, "cast2019_resolved.tsv") for line in lines(file) if line)
-    for topic in _json(found(folder, "cast2019_topics.json")[0]):
+    for topic in read_json(found(folder, "cast2019_topics.json")[0]):
         said = [_plain(turn["raw_utterance"]) for turn in topic["turn"]]
         for place, turn in enumerate(topic["turn"]):
             rewritten = resolved[f"{topic['number']}_{turn['number']}"]
@@ -70,7 +69,7 @@ def _cast(folder: Path) -> Iterator[Query]:
 
 
 def _mudoco(path: Path) -> Iterator[Query]:
-    for name, dialog in ((name, dialog) for file in found(path, "mudoco_*.json") for name, dialog in _json(file)["dialogs"].items()):
+    for name, dialog in ((name, dialog) for file in found(path, "mudoco_*.json") for name, dialog in read_json(file)["dialogs"].items()):
         turns = dialog["turns"]
         for place, turn in enumerate(turns):
             if turn["graded"]:
@@ -82,17 +81,13 @@ def _mudoco(path: Path) -> Iterator[Query]:
 
 def _ikat(path: Path) -> Iterator[Query]:
     for file in found(path, "*topics.json"):
-        for topic in _json(file):
+        for topic in read_json(file):
             before: list[str] = []
             for turn in topic["turns"]:
                 text, rewritten = _plain(turn["utterance"]), _plain(turn["resolved_utterance"])
                 applying = frozenset(map(str, turn["ptkb_provenance"]))
                 yield Query(topic["number"], text, rewritten, tuple(before[-MOST_BEFORE:]), statements=topic["ptkb"], applying=applying)
                 before += [text, _plain(turn["response"])]
-
-
-def _json(path: Path) -> Any:  # noqa: ANN401 - whatever the publisher wrote
-    return json.loads(path.read_text("utf-8"))
 
 
 def _plain(text: str) -> str:

@@ -1,6 +1,5 @@
 """The English date and time cases of Microsoft's Recognizers: utterances, clocks and what was meant."""
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
+
+from eval.datasets.base import read_json
 
 FILES: Final = ("DateParser", "DatePeriodParser", "DateTimePeriodParser", "MergedParser", "DateTimeModel")
 
@@ -90,7 +91,7 @@ class Case:
 def cases(path: Path) -> Iterator[Case]:
     """The cases of every file of the corpus in a folder."""
     for file in FILES:
-        for place, row in enumerate(json.loads((path / f"{file}.json").read_text(encoding="utf-8-sig"))):
+        for place, row in enumerate(read_json(path / f"{file}.json")):
             clock = (row.get("Context") or {}).get("ReferenceDateTime") or "2016-11-07T00:00:00"
             at = datetime.fromisoformat(clock[:19]).replace(tzinfo=UTC)
             yield Case(file, place, row["Input"], at, tuple(_wanted(result) for result in row["Results"]))

@@ -37,10 +37,23 @@ def expand(doc: Doc, ambiguous: Sequence[str], recent: Sequence[Doc]) -> tuple[s
     Returns:
         At most `MOST_TERMS` phrases, the likeliest first; empty when nothing fits or nothing is left unsaid.
     """
+    if not leaves_unsaid(doc, ambiguous):
+        return ()
     talk = _Talk()
     for turn in recent[-MOST_TURNS:]:
         talk.hear(turn)
     return talk.unsaid(doc, ambiguous)[:MOST_TERMS]
+
+
+def leaves_unsaid(doc: Doc, ambiguous: Sequence[str]) -> bool:
+    """Whether an utterance needs the turns before it: it points elsewhere, or asks for what has a place and a time."""
+    return bool(ambiguous) or _lies_ahead(doc)
+
+
+def _lies_ahead(doc: Doc) -> bool:
+    """Whether an utterance asks for the weather or for what will be."""
+    words = (token.lemma_.lower() in OUTDOORS or token.lower_ in _AHEAD or impersonal(token) for token in doc)
+    return (is_question(doc) or len(doc) < 4) and any(words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +129,7 @@ class _Talk:
 
     def _setting(self, doc: Doc, said: _Said, ambiguous: Sequence[str]) -> list[Mention]:
         """The place and the time last spoken of, if needed and lacking: weather and what lies ahead need both, what exists needs a place."""
-        ahead = (is_question(doc) or len(doc) < 4) and any(
-            token.lemma_.lower() in OUTDOORS or token.lower_ in _AHEAD or impersonal(token) for token in doc
-        )
+        ahead = _lies_ahead(doc)
         moved = said.fragment and (said.timed or said.placed)
         needed = []
         if not said.placed and (ahead or moved or "any" in ambiguous):

@@ -36,6 +36,7 @@ WEIGHED: Final = 120
 """Most relevant candidates that are looked at closely; a block of 4,000 tokens holds about as many."""
 
 LAYERS: Final = tuple(Layer)
+"""In order; iterating over the enumeration itself takes ten times as long."""
 
 OF_LAYER: Final = np.array([[owner is layer for layer in LAYERS] for owner in FEATURES.values()], dtype=np.float32)
 """1 where a feature is a layer's, float32 (features, layers)."""

@@ -50,10 +50,13 @@ def read_copula(clause: Clause, subject: Subject, mentions: Sequence[TimeMention
         yield Fact(DID, phrase(place), words)
         return
     value = complement(verb, "attr") or complement(verb, "acomp")
-    if clause.frame in ("want", "plan") and not clause.negated and value is not None and value.pos_ == "NOUN":
-        yield Fact(WANTS if clause.frame == "want" else PLANS_TO, phrase(value), words)
+    if clause.frame:
+        aimed = clause.frame in ("want", "plan") and clause.tense is not Tense.PAST and not clause.negated
+        if aimed and value is not None and value.pos_ == "NOUN":
+            yield Fact(WANTS if clause.frame == "want" else PLANS_TO, phrase(value), words)
+        return
     always = verb.lower_ == "been" and any(child.lower_ == "always" for child in verb.children)
-    if clause.tense is not Tense.PRESENT or clause.frame or (verb.lower_ in ("been", "being") and not always):
+    if clause.tense is not Tense.PRESENT or (verb.lower_ in ("been", "being") and not always):
         return
     if "favourite" in subject.key.split():
         if value is not None:

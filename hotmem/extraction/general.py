@@ -1,6 +1,6 @@
 """What people say they do, did and have beyond the table of verbs: any verb with a complement that tells something."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from spacy.tokens import Token
@@ -8,7 +8,7 @@ from spacy.tokens import Token
 from hotmem.analysis.time import TimeMention
 from hotmem.analysis.wordlist import wordlist
 from hotmem.extraction.clauses import Clause, Tense
-from hotmem.extraction.predicates import Fact, complement, phrase
+from hotmem.extraction.predicates import Fact, complement, inner_phrase, phrase, predicate, timed
 from hotmem.extraction.relations import DID, DOES, HAS, WANTS
 from hotmem.extraction.subjects import Subject
 
@@ -27,19 +27,19 @@ _EMPTY_NOUNS: Final = wordlist(
 """Nouns that tell nothing as a possession or as what is done."""
 
 
-def read_general(clause: Clause, subject: Subject, words: tuple[Token, ...], mention: TimeMention | None) -> Iterator[Fact]:
+def read_general(clause: Clause, subject: Subject, mentions: Sequence[TimeMention]) -> Iterator[Fact]:
     """The fact of a clause that no relation of the table fits, if it is about the speaker or someone known and tells something.
 
     Args:
         clause: The clause, its verb not "be".
         subject: Whom it is about.
-        words: Its predicate.
-        mention: The time in it.
+        mentions: The times of the utterance.
     """
     verb = clause.verb
     if not subject.alive or clause.frame not in ("", "want") or clause.tense is Tense.FUTURE or verb.lemma_ in _EMPTY_VERBS:
         return
-    inner = tuple(token for token in phrase(verb) if token.dep_ not in ("aux", "auxpass", "neg") or token.head != verb)
+    words, inner = predicate(clause), inner_phrase(clause)
+    mention = timed(words, mentions)
     if verb.lemma_ in ("have", "own"):
         head = complement(verb, "dobj")
         if head is not None and clause.frame == "" and clause.tense is Tense.PRESENT and verb.tag_ != "VBG" and _tells(head):
@@ -47,10 +47,8 @@ def read_general(clause: Clause, subject: Subject, words: tuple[Token, ...], men
         return
     if not any(_tells(token) for token in inner if mention is None or not mention.start <= token.idx < mention.stop):
         return
-    if clause.frame == "want":
-        yield Fact(WANTS, inner, words)
-    else:
-        yield Fact(DID if clause.tense is Tense.PAST else DOES, inner, words)
+    relation = DID if clause.tense is Tense.PAST else WANTS if clause.frame == "want" else DOES
+    yield Fact(relation, inner, words)
 
 
 def _tells(token: Token) -> bool:

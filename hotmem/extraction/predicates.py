@@ -73,6 +73,11 @@ def predicate(clause: Clause, *, only: Token | None = None, head: Token | None =
     return (*sorted(kept - before, key=lambda token: token.i), *front)
 
 
+def inner_phrase(clause: Clause) -> tuple[Token, ...]:
+    """The verb and what belongs to it, without helpers and subject."""
+    return tuple(token for token in phrase(clause.verb) if token.dep_ not in ("aux", "auxpass", "neg") or token.head != clause.verb)
+
+
 def _when(token: Token) -> bool:
     """Whether a word before the subject says when; others there only introduce ("As for me", "Besides")."""
     return token.ent_type_ in ("DATE", "TIME") or any(child.ent_type_ in ("DATE", "TIME") for child in token.children if child.dep_ == "pobj")

@@ -15,7 +15,7 @@ from hotmem.extraction.corrections import read_corrections
 from hotmem.extraction.general import read_general
 from hotmem.extraction.instructions import read_instructions
 from hotmem.extraction.naming import Naming, owned_thing, read_namings
-from hotmem.extraction.predicates import Fact, predicate, stands_alone, timed
+from hotmem.extraction.predicates import Fact, stands_alone
 from hotmem.extraction.relations import HAS_TO, IS_BORN_ON, IS_CALLED, IS_ON, PLANS_TO, REGULARLY, WANTS
 from hotmem.extraction.retelling import retell, sentence
 from hotmem.extraction.subjects import Subject, resolve
@@ -92,8 +92,7 @@ def _facts(clause: Clause, subject: Subject, mentions: Sequence[TimeMention]) ->
     """What the clause says, by the table of relations, or else in general."""
     if clause.verb.lemma_ == "be":
         return tuple(read_copula(clause, subject, mentions))
-    words = predicate(clause)
-    return tuple(read_verb(clause, subject, mentions)) or tuple(read_general(clause, subject, words, timed(words, mentions)))
+    return tuple(read_verb(clause, subject, mentions)) or tuple(read_general(clause, subject, mentions))
 
 
 def _since(words: Sequence[Token]) -> bool:

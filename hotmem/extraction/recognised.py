@@ -25,9 +25,8 @@ LEAST_LETTERS: Final = 3
 
 
 def caseless(text: str) -> bool:
-    """Whether a text is all in small letters or all in capitals."""
-    letters = [letter for letter in text if letter.isalpha()]
-    return len(letters) >= LEAST_LETTERS and (not any(map(str.isupper, letters)) or not any(map(str.islower, letters)))
+    """Whether a text is all in small letters or all in capitals; scripts without either have nothing to put back."""
+    return sum(map(str.isalpha, text)) >= LEAST_LETTERS and (text.islower() or text.isupper())
 
 
 def sentence_starts(doc: Doc) -> list[int]:

@@ -9,7 +9,7 @@ from hotmem.analysis.entities import is_name
 from hotmem.analysis.time import Grain, TimeMention
 from hotmem.analysis.wordlist import wordlist
 from hotmem.extraction.clauses import Clause, Tense
-from hotmem.extraction.predicates import Fact, complement, joined, phrase, points_there, predicate, timed
+from hotmem.extraction.predicates import Fact, complement, inner_phrase, joined, phrase, points_there, predicate, timed
 from hotmem.extraction.relations import (
     BORN_IN,
     CAN,
@@ -95,24 +95,24 @@ def read_verb(clause: Clause, subject: Subject, mentions: Sequence[TimeMention])
         case "must", Tense.PRESENT:
             yet = any(child.lower_ == "yet" for child in clause.finite.children)
             if clause.subject.lower_ == "i" and not clause.negated and not yet and _full(clause.verb, mention, dull=_DULL):
-                yield Fact(HAS_TO, _inner_phrase(clause), words)
+                yield Fact(HAS_TO, inner_phrase(clause), words)
         case "want", Tense.PRESENT:
             if not clause.negated and _full(clause.verb, mention, dull=_DULL):
-                yield Fact(WANTS, _inner_phrase(clause), words)
+                yield Fact(WANTS, inner_phrase(clause), words)
         case "can", Tense.PRESENT:
             if clause.verb.lemma_ == "stand":
                 yield from _state(clause, words, mention)
             elif clause.verb.lemma_ in _ABILITIES or (clause.negated and clause.verb.lemma_ in ("eat", "drink", "drive")):
-                yield Fact(CAN, _inner_phrase(clause), words)
+                yield Fact(CAN, inner_phrase(clause), words)
         case "plan", _:
             if clause.tense is not Tense.PAST and not clause.negated and _full(clause.verb, mention, dull=_DULL):
-                yield Fact(PLANS_TO, _inner_phrase(clause), words)
+                yield Fact(PLANS_TO, inner_phrase(clause), words)
         case "used", _:
             if clause.verb.lemma_ not in _DULL and _full(clause.verb, mention, dull=frozenset()):
-                yield Fact(DID, _inner_phrase(clause), words)
+                yield Fact(DID, inner_phrase(clause), words)
         case "", Tense.FUTURE:
             if mention is not None and not clause.negated and clause.verb.lemma_ not in _DULL - {"go", "get", "have", "see"}:
-                yield Fact(PLANS_TO, _inner_phrase(clause), words)
+                yield Fact(PLANS_TO, inner_phrase(clause), words)
         case "", Tense.PAST:
             yield from _event(clause, subject, words, mention)
         case "", Tense.PRESENT:
@@ -133,13 +133,13 @@ def _present(clause: Clause, words: tuple[Token, ...], mention: TimeMention | No
         and not clause.negated
     ):
         if _full(verb, mention, dull=_DULL - {"go", "get", "have", "see", "take"}):
-            yield Fact(PLANS_TO, _inner_phrase(clause), words)
+            yield Fact(PLANS_TO, inner_phrase(clause), words)
         return
     state = next(_state(clause, words, mention), None)
     if state is not None:
         yield from _state(clause, words, mention)
     elif not progressive and _frequent(verb) and verb.lemma_ not in _DULL - {"go", "take"} and len(phrase(verb)) > 1:
-        yield Fact(REGULARLY, _inner_phrase(clause), words)
+        yield Fact(REGULARLY, inner_phrase(clause), words)
 
 
 def _state(clause: Clause, words: tuple[Token, ...], mention: TimeMention | None) -> Iterator[Fact]:
@@ -233,7 +233,7 @@ def _event(clause: Clause, subject: Subject, words: tuple[Token, ...], mention: 
     )
     telling = verb.lemma_ in TELLING_EVENTS and _full(verb, mention, dull=frozenset())
     if (mention is not None and verb.lemma_ in EVENTS and _full(verb, mention, dull=frozenset())) or telling or lasting:
-        yield Fact(DID, _inner_phrase(clause), words)
+        yield Fact(DID, inner_phrase(clause), words)
 
 
 def _full(verb: Token, mention: TimeMention | None, *, dull: frozenset[str]) -> bool:
@@ -269,8 +269,3 @@ def _frequent(verb: Token) -> bool:
         if child.dep_ == "advmod" and child.lower_ in ("once", "twice"):
             return any(part.lemma_ in _COUNTED for part in child.subtree)
     return False
-
-
-def _inner_phrase(clause: Clause) -> tuple[Token, ...]:
-    """The verb and what belongs to it, without helpers and subject."""
-    return tuple(token for token in phrase(clause.verb) if token.dep_ not in ("aux", "auxpass", "neg") or token.head != clause.verb)

@@ -25,10 +25,10 @@ class Encoder(Protocol):
     """
 
     @property
-    def name(self) -> str: ...  # noqa: D102
+    def name(self) -> str: ...  # noqa: D102 - told under Attributes
 
     @property
-    def dimension(self) -> int: ...  # noqa: D102
+    def dimension(self) -> int: ...  # noqa: D102 - told under Attributes
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Encodes texts; blocking and thread-safe, so to be called from a thread.

@@ -100,14 +100,14 @@ class HotMemProcessor(FrameProcessor):
         self._register_event_handler("on_recalled")
         self._register_event_handler("on_feedback")
 
-    async def setup(self, setup: FrameProcessorSetup) -> None:  # type: ignore[override]
+    async def setup(self, setup: FrameProcessorSetup) -> None:  # type: ignore[override]  # as pipecat's own FrameProcessor does
         """Opens a memory given by its path and starts the writing task."""
         await super().setup(setup)
         if self._owned is not None:
             try:
                 await self._owned.start()
                 self._memory = self._owned
-            except Exception as error:
+            except Exception as error:  # a bot without its memory still speaks
                 self._failed("open", error)
         self._writer = self.create_task(self._outbox.run(), "hotmem-writer")
 
@@ -115,7 +115,7 @@ class HotMemProcessor(FrameProcessor):
         """Finishes the writes, ends the session, and closes the memory if it was opened here."""
         if self._writer is not None:
             await self._part()
-        await super().cleanup()  # type: ignore[no-untyped-call]
+        await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it untyped
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         """Adds memory to contexts, takes note of turns, and passes every frame on."""
@@ -152,7 +152,7 @@ class HotMemProcessor(FrameProcessor):
             if not block.text:
                 return frame
             return replace(frame, context=with_block(frame.context, block.text))
-        except Exception as error:
+        except Exception as error:  # the frame goes on without a block
             self._failed("context", error)
             return frame
 
@@ -179,7 +179,7 @@ class HotMemProcessor(FrameProcessor):
                 deadline_ms=self._deadline_ms * MEMORY_SHARE,
                 visible=visible,
             )
-        except Exception as error:
+        except Exception as error:  # the turn goes on without a block
             self._failed("recall", error)
             return None
         self._log(block, (perf_counter() - started) * 1000)
@@ -233,7 +233,7 @@ class HotMemProcessor(FrameProcessor):
         """Waits for a step of the parting, not longer than `PARTING_S`."""
         try:
             await asyncio.wait_for(work, PARTING_S)
-        except Exception as error:
+        except Exception as error:  # the other steps of the parting still have to be done
             self._failed(stage, error)
 
     def _failed(self, stage: str, error: Exception) -> None:

@@ -76,6 +76,7 @@ SAID = [
 ]
 
 NOTHING = [
+    "I wanted to be a nurse",
     "Always fun to see you!",
     "From now on I will run.",
     "Every time I go there I get sick.",

@@ -57,10 +57,10 @@ class _Graph:
         self._constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
 
-    def node(self, operator: str, *inputs: str, domain: str = "", **attributes: Any) -> str:  # noqa: ANN401
+    def node(self, operator: str, *inputs: str, domain: str = "", **attributes: Any) -> str:  # noqa: ANN401 - as onnx types them
         return self.nodes(1, operator, *inputs, domain=domain, **attributes)[0]
 
-    def nodes(self, outputs: int, operator: str, *inputs: str, domain: str = "", **attributes: Any) -> list[str]:  # noqa: ANN401
+    def nodes(self, outputs: int, operator: str, *inputs: str, domain: str = "", **attributes: Any) -> list[str]:  # noqa: ANN401 - as onnx types them
         names = [f"{operator} {len(self._nodes)} {place}" for place in range(outputs)]
         self._nodes.append(helper.make_node(operator, inputs, names, names[0], domain=domain, **attributes))
         return names
