@@ -16,6 +16,7 @@ from eval.bench import latency, scale
 from eval.datasets import LOADERS, Dataset
 from eval.datasets.recognised import as_recognised
 from eval.datasets.selection import selected
+from eval.language.corrections import corrections
 from eval.language.facts import facts
 from eval.language.rewriting import rewriting
 from eval.language.time import time as times
@@ -31,6 +32,7 @@ app = typer.Typer(help="Measures HotMem beside simple references.", no_args_is_h
 bench = typer.Typer(help="Measures speed.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
 app.command("peers")(peers)
+app.command("corrections")(corrections)
 app.command("facts")(facts)
 app.command("rewriting")(rewriting)
 app.command("time")(times)

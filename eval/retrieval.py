@@ -17,7 +17,6 @@ from rich.progress import track
 
 from eval.datasets import Conversation, Question
 from eval.run import SESSION, Models, Task, ingested, models
-from hotmem.context.fusion import Candidate
 from hotmem.reader import Reader, Request
 from hotmem.recall import Retrieved, retrieve
 from hotmem.stopwatch import Stopwatch
@@ -125,4 +124,4 @@ def _shared(found: Retrieved, known: dict[tuple[EvidenceKind, int, bool], Eviden
     """The same, with each statement held once for all questions of its conversation."""
     evidence = (one.evidence for one in found.candidates)
     same = [known.setdefault((one.kind, one.key, one.after_question), one) for one in evidence]
-    return replace(found, candidates=[Candidate(one, candidate.scores) for one, candidate in zip(same, found.candidates, strict=True)])
+    return replace(found, candidates=[candidate._replace(evidence=one) for one, candidate in zip(same, found.candidates, strict=True)])

@@ -67,7 +67,8 @@ def compose(reader: Reader, request: Request, found: Retrieved) -> tuple[Packed,
     """The block's content, how many candidates said the same as a better one, and the outcome in a sentence."""
     if not found.query.analysis.needs_memory:
         return Packed(), 0, "the utterance needs no memory"
-    judged, known = judge(found.query, found.candidates, features(found.query, found.candidates), reader.model, found.profile.weights)
+    seen = features(found.query, found.candidates)
+    judged, known = judge(found.query, found.candidates, seen, reader.model, found.profile.weights, request.max_tokens)
     statements, merged = distinct(judged)
     packed = Packed()
     if known is not Known.NOTHING:

@@ -12,7 +12,7 @@ from hotmem import HotMemError, InvalidInput, Layer, Memory, MemoryClosed, Optio
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import BackgroundOptions, LearningOptions, RecallOptions
 from hotmem.transfer import imported
-from hotmem.types import START_WEIGHTS, Forgotten, LayerOutcome
+from hotmem.types import START_WEIGHTS, EvidenceKind, Forgotten, LayerOutcome
 from tests.conversation import START, said
 
 LATER = START + timedelta(days=3)
@@ -105,6 +105,18 @@ async def test_an_ended_session_is_summarised_and_again_when_it_has_grown(memory
     await memory.settle()
     second = await memory.summary(user_id="ana", session_id="monday")
     assert second is not None and "green" in " ".join(sentence.text for sentence in (*second.narrative, *second.decisions))
+
+
+async def test_only_who_asks_for_an_overview_is_shown_a_summary(memory: Memory) -> None:
+    await memory.remember(said("We decided to take oak for the kitchen because Rui works with oak."))
+    await memory.end_session(user_id="ana", session_id="monday")
+    await memory.settle()
+
+    async def shown(question: str) -> set[EvidenceKind]:
+        return {item.kind for item in (await memory.recall(question, user_id="ana")).items}
+
+    assert EvidenceKind.SUMMARY in await shown("Can you summarise what we said about the kitchen?")
+    assert EvidenceKind.SUMMARY not in await shown("What wood is the kitchen made of?")
 
 
 async def test_an_unknown_session_cannot_be_ended(memory: Memory) -> None:

@@ -39,7 +39,6 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "facts": ("fact",),
     "speaker": ("speaker_fits", "other_speaker", "first_person"),
     "questions": ("question", "after_question"),
-    "length": ("length",),
     "form of answer": ("answer_form", "no_answer_form", "name", "time"),
     "time asked about": ("in_time",),
 }

@@ -45,8 +45,8 @@ class Packer:
 
 
 def judged(found: Retrieved, features: NDArray[np.float32], model: RelevanceModel) -> tuple[list[Judged], Known]:
-    """The candidates as a model ranks them, duplicates among them, and whether anything is known."""
-    return judge(found.query, found.candidates, features, model, found.profile.weights)
+    """The candidates as a model ranks them for the largest budget, duplicates among them, and whether anything is known."""
+    return judge(found.query, found.candidates, features, model, found.profile.weights, max(BUDGETS))
 
 
 def statements(found: Retrieved, features: NDArray[np.float32], model: RelevanceModel) -> list[Judged]:

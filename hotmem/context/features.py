@@ -8,12 +8,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.context.answers import Form, offered, wanted
 from hotmem.context.fusion import Candidate
 from hotmem.context.interaction import best_matches, telling
 from hotmem.context.surroundings import Surroundings
+from hotmem.forms import wanted
 from hotmem.terms import stems
-from hotmem.types import Evidence, EvidenceKind, Layer, Query, Role
+from hotmem.types import Evidence, Form, Layer, Query, Role
 
 FEATURES: Final[dict[str, Layer | None]] = {
     "words": Layer.VERBATIM,
@@ -38,7 +38,6 @@ FEATURES: Final[dict[str, Layer | None]] = {
     "first_person": None,
     "question": None,
     "after_question": None,
-    "length": None,
     "answer_form": None,
     "no_answer_form": None,
     "name": None,
@@ -48,8 +47,6 @@ FEATURES: Final[dict[str, Layer | None]] = {
 """Every feature and its layer, in the order of the columns."""
 
 _WORD: Final = re.compile(r"\w+")
-_FIRST_PERSON: Final = stems("i me my mine we our")
-"""Without "us", whose stem is that of "use"."""
 
 
 def features(query: Query, candidates: Sequence[Candidate]) -> NDArray[np.float32]:
@@ -77,7 +74,7 @@ def _by_words(query: Query, candidates: Sequence[Candidate], around: Surrounding
     asked = stems(" ".join(query.terms))
     column = {stem: place for place, stem in enumerate(sorted(asked))}
     held = np.zeros((len(candidates), len(asked)), dtype=np.float32)
-    there = [(row, column[stem]) for row, candidate in enumerate(candidates) for stem in asked & stems(candidate.evidence.text)]
+    there = [(row, column[stem]) for row, candidate in enumerate(candidates) for stem in asked & candidate.evidence.terms]
     held[tuple(np.array(there, dtype=np.intp).reshape(-1, 2).T)] = 1
     rarity = np.log1p(len(candidates) / (1 + held.sum(axis=0)))
     rarity /= max(float(rarity.sum()), 1e-6)
@@ -113,34 +110,33 @@ def _by_meaning(query: Query, evidence: Sequence[Evidence], around: Surroundings
 
 def _by_session_and_fact(candidates: Sequence[Candidate]) -> dict[str, object]:
     """What the session layer gave each candidate's session, and the fact layer what was read from its turns."""
-    sessions = {c.evidence.session: c.scores.get(Layer.SESSIONS, 0.0) for c in candidates if c.evidence.kind is EvidenceKind.SUMMARY}
     facts: defaultdict[int, float] = defaultdict(float)
     for candidate in candidates:
         for turn in candidate.evidence.turns:
             facts[turn] = max(facts[turn], candidate.scores.get(Layer.FACTS, 0.0))
     return {
-        "session_words": [sessions.get(candidate.evidence.session, 0.0) for candidate in candidates],
+        "session_words": [candidate.session_score for candidate in candidates],
         "fact": [max((facts[turn] for turn in candidate.evidence.turns), default=0.0) for candidate in candidates],
     }
 
 
 def _by_form(query: Query, evidence: Sequence[Evidence]) -> dict[str, object]:
     """Who speaks, and what sort of statement it is."""
-    forms = [offered(found.text) for found in evidence]
+    forms = np.array([found.forms for found in evidence])
     answer = wanted(query.text)
+    answering = forms & answer != 0
     time = query.analysis.time
     named, fits = _speakers(query, evidence)
     return {
         "speaker_fits": fits,
         "other_speaker": [named and not fit for fit in fits],
-        "first_person": [not _FIRST_PERSON.isdisjoint(stems(found.text)) for found in evidence],
-        "question": [found.text.rstrip().endswith("?") for found in evidence],
+        "first_person": forms & Form.FIRST_PERSON != 0,
+        "question": forms & Form.QUESTION != 0,
         "after_question": [found.after_question for found in evidence],
-        "length": np.log1p([found.text.count(" ") + 1 for found in evidence]),
-        "answer_form": [bool(answer & form) for form in forms],
-        "no_answer_form": [bool(answer) and not answer & form for form in forms],
-        "name": [Form.NAME in form for form in forms],
-        "time": [Form.TIME in form for form in forms],
+        "answer_form": answering,
+        "no_answer_form": ~answering & bool(answer),
+        "name": forms & Form.NAME != 0,
+        "time": forms & Form.TIME != 0,
         "in_time": [time is not None and time.start <= found.said_at < time.end for found in evidence],
     }
 

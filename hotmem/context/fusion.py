@@ -2,8 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from hotmem.types import Evidence, EvidenceKind, Hit, Layer, Query
 
@@ -13,17 +12,18 @@ RANK_CONSTANT: Final = 10
 """Reciprocal rank fusion's k; 60 for deep lists, less for lists of a hundred."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A piece of evidence and what each layer gave it.
 
     Attributes:
         evidence: The statement.
         scores: Each layer's own score; empty for a neighbour that no layer found.
+        session_score: What the session layer gave its session, 0 to 1.
     """
 
     evidence: Evidence
     scores: Mapping[Layer, float]
+    session_score: float = 0.0
 
 
 def pooled(hits: Sequence[Hit]) -> dict[Key, dict[Layer, float]]:
@@ -48,7 +48,8 @@ def most_promising(hits: Sequence[Hit], kind: EvidenceKind, limit: int) -> list[
 
 def fused(pool: Mapping[Key, Mapping[Layer, float]], evidence: Sequence[Evidence]) -> list[Candidate]:
     """Candidates in the order of the evidence."""
-    return [Candidate(found, pool.get((found.kind, found.key), {})) for found in evidence]
+    sessions = {key: scores.get(Layer.SESSIONS, 0.0) for (kind, key), scores in pool.items() if kind is EvidenceKind.SUMMARY}
+    return [Candidate(found, pool.get((found.kind, found.key), {}), sessions.get(found.session, 0.0)) for found in evidence]
 
 
 def unseen(candidates: Sequence[Candidate], visible: Sequence[str], query: Query) -> list[Candidate]:

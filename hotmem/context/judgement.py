@@ -14,7 +14,6 @@ from hotmem.context.fusion import Candidate
 from hotmem.context.knowing import Known, signs_of_knowing
 from hotmem.context.relevance import RelevanceModel
 from hotmem.products import product
-from hotmem.terms import stems
 from hotmem.types import Evidence, EvidenceKind, Layer, Query, Weights
 
 RELEVANCE_SHARE: Final = 0.7
@@ -32,8 +31,8 @@ COVERED: Final = 0.8
 FACT_FROM: Final = 0.08
 """Least relevance of a fact. Most repeat a passage that is there anyway: five of any relevance cost 1 to 3 points of evidence, these half a point."""
 
-WEIGHED: Final = 120
-"""Most relevant candidates that are looked at closely; a block of 4,000 tokens holds about as many."""
+SHORTEST: Final = 12
+"""Tokens of a short line: of a block's budget no more than one candidate for each so many is looked at closely."""
 
 LAYERS: Final = tuple(Layer)
 """In order; iterating over the enumeration itself takes ten times as long."""
@@ -71,9 +70,9 @@ class Judged:
 
 
 def judge(
-    query: Query, candidates: Sequence[Candidate], features: NDArray[np.float32], model: RelevanceModel, weights: Weights
+    query: Query, candidates: Sequence[Candidate], features: NDArray[np.float32], model: RelevanceModel, weights: Weights, budget: int
 ) -> tuple[list[Judged], Known]:
-    """The `WEIGHED` most relevant candidates with their relevance and confidence, best first, and how far they answer.
+    """The most relevant candidates with their relevance and confidence, best first, and how far all of them answer.
 
     Args:
         query: The analysed utterance.
@@ -81,12 +80,13 @@ def judge(
         features: Their features, float32 (n, len(FEATURES)).
         model: The relevance model.
         weights: The user's layer weights.
+        budget: Tokens of the block; it sets how many candidates come back.
     """
     if not candidates:
         return [], Known.NOTHING
     kinds = [candidate.evidence.kind for candidate in candidates]
     relevances = inherited(candidates, model.probabilities(features, kinds, weights))
-    best = np.argsort(-relevances, kind="stable")[:WEIGHED]
+    best = np.argsort(-relevances, kind="stable")[: budget // SHORTEST]
     by_layer = model.contributions(features[best], [kinds[row] for row in best], weights) @ OF_LAYER
     judged = [
         Judged(
@@ -130,7 +130,7 @@ def distinct(judged: Sequence[Judged]) -> tuple[list[Judged], int]:
     stands_for: list[int] = []
     for row, one in enumerate(judged):
         other = COUNTERPART.get(one.evidence.kind)
-        related = [earlier for turn in one.evidence.turn_ids if other for earlier in rows_of_turn[other, turn]]
+        related = [earlier for turn in one.evidence.turn_ids for earlier in rows_of_turn[other, turn]] if other else []
         twin = next((stands_for[earlier] for earlier in (*alike[row], *related) if _same(one.evidence, judged[earlier].evidence)), row)
         kept[twin] = one if twin == row else _merged(kept[twin], one)
         stands_for.append(twin)
@@ -163,13 +163,8 @@ def _same(one: Evidence, other: Evidence) -> bool:
     """Whether two statements that look alike say the same: a fact and its passage, or one that adds no word to the better one."""
     if one.kind is not other.kind:
         fact, passage = (one, other) if one.kind is EvidenceKind.MEMORY else (other, one)
-        return _covers(fact.text, passage.text)
-    return one.speaker == other.speaker and stems(other.text) >= stems(one.text)
-
-
-def _covers(fact: str, passage: str) -> bool:
-    wanted = stems(passage)
-    return len(wanted & stems(fact)) >= COVERED * len(wanted)
+        return len(passage.terms & fact.terms) >= COVERED * len(passage.terms)
+    return one.speaker == other.speaker and other.terms >= one.terms
 
 
 def _merged(better: Judged, other: Judged) -> Judged:

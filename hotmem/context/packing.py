@@ -13,7 +13,7 @@ from hotmem.context.render import arranged, frame, line, render, shown, titles
 from hotmem.context.trimming import trimmed
 from hotmem.options import RecallOptions
 from hotmem.terms import stems
-from hotmem.types import EvidenceKind, Intent, Item, Layer, Mark, Query
+from hotmem.types import EvidenceKind, Item, Layer, Mark, Query
 
 LENGTH_POWER: Final = 0.35
 """How strongly length counts: worth = rank / characters ** power; 0 ignores it, 1 is worth per character. Measured in `eval/RESULTS.md`."""
@@ -22,8 +22,7 @@ PASSAGES_PER_TURN: Final = 2
 """Passages of one long turn at most."""
 
 MOST_SUMMARIES: Final = 2
-SUMMARY_INTENTS: Final = frozenset({Intent.SUMMARY, Intent.PATTERN})
-"""A summary costs as much as three turns; only who asks for an overview is given one."""
+"""Summaries in a block at most; each costs as much as three turns."""
 
 MISSES: Final = 12
 """Statements in a row that no longer fit, after which packing stops."""
@@ -52,7 +51,7 @@ def pack(query: Query, judged: Sequence[Judged], known: Known, budget: int, coun
     Returns:
         The block; without items if nothing is relevant enough or fits.
     """
-    limit = _Limits(query, options)
+    limit = _Limits(options)
     spent = count(frame())
     opened: set[str] = set()
     chosen: list[Item] = []
@@ -119,11 +118,8 @@ def _item(one: Judged, mark: Mark, asked: frozenset[str]) -> Item:
 class _Limits:
     """Keeps one kind or one turn from filling the block."""
 
-    def __init__(self, query: Query, options: RecallOptions) -> None:
-        self._most = {
-            EvidenceKind.MEMORY: options.max_facts,
-            EvidenceKind.SUMMARY: MOST_SUMMARIES if query.analysis.intent in SUMMARY_INTENTS else 0,
-        }
+    def __init__(self, options: RecallOptions) -> None:
+        self._most = {EvidenceKind.MEMORY: options.max_facts, EvidenceKind.SUMMARY: MOST_SUMMARIES}
         self._kinds: Counter[EvidenceKind] = Counter()
         self._turns: Counter[int] = Counter()
 

@@ -73,7 +73,8 @@ class RelevanceModel:
         A layer's features count by its weight over its start weight, so that the models hold as fitted until something is learnt.
         """
         scale = np.array([1.0 if layer is None else weights[layer] / START_WEIGHTS[layer] for layer in FEATURES.values()], dtype=np.float32)
-        return features * np.array([self.kinds[kind].coefficients for kind in kinds], dtype=np.float32).reshape(len(kinds), len(FEATURES)) * scale
+        of_kind = {kind: fit.coefficients * scale for kind, fit in self.kinds.items()}
+        return features * np.array([of_kind[kind] for kind in kinds], dtype=np.float32).reshape(len(kinds), len(FEATURES))
 
     def probabilities(self, features: NDArray[np.float32], kinds: Sequence[EvidenceKind], weights: Weights = START_WEIGHTS) -> NDArray[np.float32]:
         """Relevance, 0 to 1, of each row of float32 (n, len(FEATURES)), float32 (n,)."""

@@ -5,10 +5,13 @@ from typing import Final
 
 from hotmem.context.fusion import Candidate, fused, most_promising, pooled, unseen
 from hotmem.reader import Reader, Request
-from hotmem.types import EvidenceKind, Hit, Query
+from hotmem.types import EvidenceKind, Hit, Intent, Query
 
-WEIGHED: Final = {EvidenceKind.PASSAGE: 80, EvidenceKind.MEMORY: 20, EvidenceKind.SUMMARY: 20}
-"""Hits of each kind that are loaded and weighed; every further one costs 20 µs and more."""
+WEIGHED: Final = {EvidenceKind.PASSAGE: 80, EvidenceKind.MEMORY: 20, EvidenceKind.SUMMARY: 5}
+"""Hits of each kind that are loaded and weighed; every further one costs some 50 µs."""
+
+OVERVIEWS: Final = frozenset({Intent.SUMMARY, Intent.PATTERN})
+"""Intents that a session's summary may answer. A summary costs as much room as three turns; for other intents none is weighed."""
 
 NEIGHBOURS: Final = 2
 """Passages on each side of a hit that are weighed with it: an answer often shares no word with its question."""
@@ -23,7 +26,8 @@ async def gather(reader: Reader, request: Request, query: Query, hits: Sequence[
     Raises:
         DeadlineExceeded: If `time.monotonic()` passed `until`.
     """
-    keys = {kind: most_promising(hits, kind, WEIGHED[kind]) for kind in EvidenceKind}
+    overview = query.analysis.intent in OVERVIEWS
+    keys = {kind: most_promising(hits, kind, WEIGHED[kind]) for kind in EvidenceKind if overview or kind is not EvidenceKind.SUMMARY}
     around = keys[EvidenceKind.PASSAGE][:WITH_NEIGHBOURS]
     evidence = await reader.store.evidence(query.user, keys, around=around, reach=NEIGHBOURS, window=reader.options.verbatim_window, until=until)
     return unseen(fused(pooled(hits), evidence), request.visible, query)

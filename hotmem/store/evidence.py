@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from hotmem.store import traits
 from hotmem.store.driver import Connection
 from hotmem.store.pieces import unpacked
 from hotmem.store.times import from_stored
 from hotmem.store.vectors import from_bytes
+from hotmem.terms import stems
 from hotmem.types import Evidence, EvidenceKind, Role, UserKey, Vector
 
 SEPARATOR = "\x00"
@@ -50,7 +52,7 @@ def passages(conn: Connection, user: UserKey, keys: Sequence[int], around: Seque
     rows = conn.execute(
         f"""WITH wanted AS (SELECT session, position FROM passages WHERE user = ? AND id IN ({_marks(around)}))
             SELECT p.id, substr(t.text, p.start + 1, p.stop - p.start), t.speaker, t.role, s.name, s.id, p.position, t.name, t.id,
-                t.spoken_at, p.vector, x.width, x.signs,
+                t.spoken_at, p.terms, p.forms, p.vector, x.width, x.signs,
                 (SELECT m.id FROM sources x JOIN memories m ON m.id = x.memory
                  WHERE x.turn = t.id AND x.start < p.stop AND x.stop > p.start AND m.valid_until IS NOT NULL
                  ORDER BY m.valid_until LIMIT 1),
@@ -62,11 +64,11 @@ def passages(conn: Connection, user: UserKey, keys: Sequence[int], around: Seque
             ORDER BY p.session, p.position""",
         (user, *around, window, window, window, user, reach, reach, *keys),
     ).fetchall()
-    vectors = _vectors([row[10] for row in rows])
+    vectors = _vectors([row[12] for row in rows])
     found: list[Evidence] = []
     for row, vector in zip(rows, vectors, strict=True):
-        key, text, speaker, role, session_name, session, position, turn_name, turn, spoken_at, _, width, signs, ended, left, right = row
-        valid_until, replaced_by = _standing(conn, ended)
+        key, text, speaker, role, session_name, session, position, turn_name, turn, spoken_at, terms, forms, _, width, signs, ended, left, right = row
+        valid_until, replaced_by = _standing(conn, ended) if ended else (None, None)
         before = found[-1] if found else None
         found.append(
             Evidence(
@@ -81,6 +83,8 @@ def passages(conn: Connection, user: UserKey, keys: Sequence[int], around: Seque
                 turn_ids=(turn_name,),
                 turns=(turn,),
                 said_at=from_stored(spoken_at),
+                terms=traits.read(terms),
+                forms=forms,
                 vector=vector,
                 signs=unpacked(width, signs),
                 valid_until=valid_until,
@@ -99,8 +103,7 @@ def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evide
     rows = conn.execute(
         f"""SELECT m.id, m.text, m.name, m.said_at, m.vector, m.hedged, m.changes, m.confirmations,
                 CASE WHEN m.valid_until IS NOT NULL THEN m.id END,
-                (SELECT group_concat(t.name, char(0)) FROM turns t WHERE t.id IN ({LATEST_SOURCES})),
-                (SELECT group_concat(t.id) FROM turns t WHERE t.id IN ({LATEST_SOURCES})), s.name, s.id, t.speaker, t.role
+                (SELECT group_concat(t.id || ',' || t.name, char(0)) FROM turns t WHERE t.id IN ({LATEST_SOURCES})), s.name, s.id, t.speaker, t.role
             FROM memories m
             JOIN turns t ON t.id = (SELECT max(x.turn) FROM sources x WHERE x.memory = m.id)
             JOIN sessions s ON s.id = t.session
@@ -109,20 +112,22 @@ def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evide
     ).fetchall()
     found = []
     for row, vector in zip(rows, _vectors([row[4] for row in rows]), strict=True):
-        valid_until, replaced_by = _standing(conn, row[8])
+        valid_until, replaced_by = _standing(conn, row[8]) if row[8] else (None, None)
+        turns, names = zip(*(source.split(",", 1) for source in row[9].split(SEPARATOR)), strict=True)
         found.append(
             Evidence(
                 kind=EvidenceKind.MEMORY,
                 key=row[0],
                 text=row[1],
-                speaker=row[13],
-                role=Role(row[14]),
-                session_id=row[11],
-                session=row[12],
+                speaker=row[12],
+                role=Role(row[13]),
+                session_id=row[10],
+                session=row[11],
                 position=-1,
-                turn_ids=tuple(row[9].split(SEPARATOR)),
-                turns=tuple(map(int, row[10].split(","))),
+                turn_ids=names,
+                turns=tuple(map(int, turns)),
                 said_at=from_stored(row[3]),
+                terms=stems(row[1]),
                 vector=vector,
                 memory_id=row[2],
                 hedged=bool(row[5]),
@@ -157,16 +162,15 @@ def summaries(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evid
             turn_ids=tuple(dict.fromkeys(row[5].split(SEPARATOR))) if row[5] else (),
             turns=tuple(dict.fromkeys(map(int, row[6].split(",")))) if row[6] else (),
             said_at=from_stored(row[3]),
+            terms=stems(row[1]),
             vector=vector,
         )
         for row, vector in zip(rows, _vectors([row[4] for row in rows]), strict=True)
     ]
 
 
-def _standing(conn: Connection, ended: int | None) -> tuple[datetime | None, int | None]:
+def _standing(conn: Connection, ended: int) -> tuple[datetime, int | None]:
     """When a memory stopped being true, and the memory that holds in its place now, at the end of the chain of replacements."""
-    if ended is None:
-        return None, None
     valid_until = conn.execute("SELECT valid_until FROM memories WHERE id = ?", (ended,)).fetchone()[0]
     successor = conn.execute(
         """WITH RECURSIVE later (id, following) AS (

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from hotmem.errors import InvalidInput
-from hotmem.store import entries, users
+from hotmem.store import entries, traits, users
 from hotmem.store.driver import Connection
 from hotmem.store.times import from_stored, to_stored
 from hotmem.text import passages
@@ -48,8 +48,8 @@ def add(conn: Connection, turn: Turn, now: datetime) -> bool:
     spans = passages(turn.text)
     for place, (start, stop) in enumerate(spans, position):
         passage = conn.execute(
-            "INSERT INTO passages (user, session, turn, position, start, stop) VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
-            (user, session, key, place, start, stop),
+            "INSERT INTO passages (user, session, turn, position, start, stop, terms, forms) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+            (user, session, key, place, start, stop, *traits.of(turn.text[start:stop])),
         ).fetchone()[0]
         entries.add(conn, EvidenceKind.PASSAGE, user, passage, session, turn.text[start:stop])
     conn.execute("UPDATE sessions SET passages = ? WHERE id = ?", (position + len(spans), session))
@@ -64,7 +64,8 @@ def of_session(conn: Connection, session: int) -> list[tuple[int, Turn]]:
 
 def latest(conn: Connection, user: UserKey, session_name: str, limit: int) -> list[Turn]:
     """The last turns of the user's session, in the order they came."""
-    found = [turn for _, turn in select(conn, "t.user = ? AND s.name = ? ORDER BY t.id DESC LIMIT ?", (user, session_name, limit))]
+    session = "(SELECT id FROM sessions WHERE user = ? AND name = ?)"
+    found = [turn for _, turn in select(conn, f"t.session = {session} ORDER BY t.id DESC LIMIT ?", (user, session_name, limit))]
     return found[::-1]
 
 

@@ -1,7 +1,8 @@
 """Search by meaning: the signs of all the user's vectors in memory, one byte a dimension beside the row.
 
 A search narrows down in three steps, each exacter than the one before: signs against signs (Hamming distance), signs against the query's floats,
-bytes against the query's floats, the last by sqlite-vec inside the file. Each byte vector has a scale of its own, its largest number being 127.
+bytes against bytes, the last by sqlite-vec inside the file. Each byte vector has a scale of its own, its largest number being 127; two of them
+tell a cosine to within 0.002.
 """
 
 import json
@@ -141,17 +142,12 @@ def agreements(bits: NDArray[np.uint64], vector: Vector) -> NDArray[np.float32]:
 def _by_byte(
     conn: Connection, kind: EvidenceKind, user: UserKey, column: str, values: Sequence[int], vector: Vector, limit: int
 ) -> list[tuple[int, float]]:
-    """The nearest of the user's rows with these values in the column: sqlite-vec picks a few more than wanted, floats put them in order."""
-    rows = conn.execute(
-        f"""SELECT id, vector FROM {TABLES[kind]} WHERE {column} IN (SELECT value FROM json_each(?)) AND user = ? AND vector IS NOT NULL
-            ORDER BY vec_distance_cosine(vec_int8(vector), vec_int8(?)) LIMIT ?""",
-        (json.dumps(list(values)), user, to_bytes(vector), limit + limit // 2),
+    """The nearest of the user's rows with these values in the column."""
+    return conn.execute(
+        f"""SELECT id, 1 - vec_distance_cosine(vec_int8(vector), vec_int8(?)) AS cosine FROM {TABLES[kind]}
+            WHERE {column} IN (SELECT value FROM json_each(?)) AND user = ? AND vector IS NOT NULL ORDER BY cosine DESC, id LIMIT ?""",
+        (to_bytes(vector), json.dumps(list(values)), user, limit),
     ).fetchall()
-    if not rows:
-        return []
-    cosines = np.vecdot(from_bytes([row[1] for row in rows]), vector)
-    order = np.argsort(-cosines, kind="stable")[:limit]
-    return [(rows[place][0], float(cosines[place])) for place in order]
 
 
 def of_session(conn: Connection, session: int) -> dict[int, Vector]:

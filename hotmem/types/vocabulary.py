@@ -1,6 +1,6 @@
 """The words of the field as types: who speaks, what is asked, how it is found, how sure it is."""
 
-from enum import StrEnum
+from enum import IntFlag, StrEnum
 from typing import NewType
 
 import numpy as np
@@ -68,6 +68,17 @@ class EvidenceKind(StrEnum):
     PASSAGE = "passage"
     MEMORY = "memory"
     SUMMARY = "summary"
+
+
+class Form(IntFlag):
+    """What a text is made of. The numbers are kept with every passage: new forms go to the end."""
+
+    NONE = 0
+    NAME = 1
+    TIME = 2
+    NUMBER = 4
+    FIRST_PERSON = 8
+    QUESTION = 16
 
 
 class UsageKind(StrEnum):

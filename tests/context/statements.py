@@ -1,7 +1,6 @@
 """Statements with a relevance of the test's choosing, judged as the read path judges them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from math import log
 
@@ -13,6 +12,8 @@ from hotmem.context.fusion import Candidate
 from hotmem.context.judgement import Judged, judge
 from hotmem.context.knowing import SIGNS_OF_KNOWING, Known
 from hotmem.context.relevance import Logistic, RelevanceModel
+from hotmem.forms import forms
+from hotmem.terms import stems
 from hotmem.types import START_WEIGHTS, Analysis, Complexity, Evidence, EvidenceKind, Intent, Layer, Query, Role, UserKey, Vector
 from tests.conversation import START
 
@@ -26,6 +27,9 @@ MODEL = RelevanceModel(
 """Something is known as probably as the best statement is relevant."""
 
 NOW = START + timedelta(days=30)
+
+BUDGET = 4000
+"""Tokens for which every statement of a test is looked at."""
 
 
 def query(text: str = "Where is the dog?", intent: Intent = Intent.FACT, at: datetime = NOW, session: str | None = None) -> Query:
@@ -59,6 +63,8 @@ def evidence(
         turn_ids=(f"t{row}",),
         turns=(row,),
         said_at=said_at,
+        terms=stems(text),
+        forms=forms(text),
         vector=vector,
         memory_id=f"m{key}" if kind is EvidenceKind.MEMORY else None,
     )
@@ -71,7 +77,7 @@ def weighed(
     candidates = [Candidate(found, layers[row] if layers else {Layer.VERBATIM: 1.0}) for row, (found, _) in enumerate(statements)]
     features = np.zeros((len(statements), len(FEATURES)), dtype=np.float32)
     features[:, list(FEATURES).index(COLUMN)] = [log(relevance / (1 - relevance)) for _, relevance in statements]
-    return judge(asked or query(), candidates, features, MODEL, START_WEIGHTS)
+    return judge(asked or query(), candidates, features, MODEL, START_WEIGHTS, BUDGET)
 
 
 def judged(statements: Sequence[tuple[Evidence, float]], asked: Query | None = None, layers: Sequence[Mapping[Layer, float]] = ()) -> list[Judged]:
@@ -101,6 +107,6 @@ def statements(draw: st.DrawFn, most: int = 30) -> list[tuple[Evidence, float]]:
             session=draw(st.integers(1, 4)),
         )
         until = draw(st.none() | moments)
-        found = replace(found, hedged=draw(st.booleans()), changes=draw(st.booleans()), confirmations=draw(st.integers(0, 5)), valid_until=until)
+        found = found._replace(hedged=draw(st.booleans()), changes=draw(st.booleans()), confirmations=draw(st.integers(0, 5)), valid_until=until)
         drawn.append((found, draw(shares)))
     return drawn

@@ -1,6 +1,5 @@
 """How far a statement is trusted: by arithmetic, and in the directions that must always hold."""
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -13,8 +12,8 @@ from tests.context.statements import evidence, moments
 from tests.conversation import START
 
 standing = st.builds(
-    lambda kind, hedged, changes, confirmations, said_at: replace(
-        evidence(kind=kind, said_at=said_at), hedged=hedged, changes=changes, confirmations=confirmations
+    lambda kind, hedged, changes, confirmations, said_at: evidence(kind=kind, said_at=said_at)._replace(
+        hedged=hedged, changes=changes, confirmations=confirmations
     ),
     st.sampled_from(EvidenceKind),
     st.booleans(),
@@ -31,12 +30,12 @@ def test_a_quote_is_trusted_above_a_fact_and_a_fact_above_a_summary(kind: Eviden
 
 
 def test_one_confirmation_takes_a_fifth_of_the_doubt() -> None:
-    once = replace(evidence(kind=EvidenceKind.MEMORY), confirmations=1)
+    once = evidence(kind=EvidenceKind.MEMORY)._replace(confirmations=1)
     assert confidence(once, START) == pytest.approx(1 - 0.1 * 0.8)
 
 
 def test_what_changes_ages_half_way_in_two_years() -> None:
-    job = replace(evidence(kind=EvidenceKind.MEMORY), changes=True)
+    job = evidence(kind=EvidenceKind.MEMORY)._replace(changes=True)
     assert confidence(job, START + timedelta(days=730)) == pytest.approx(0.9 * (0.6 + 0.4 / 2))
 
 
@@ -47,19 +46,19 @@ def test_it_is_a_probability(found: Evidence, at: datetime) -> None:
 
 @given(standing, moments)
 def test_confirmation_never_lowers_it(found: Evidence, at: datetime) -> None:
-    more = replace(found, confirmations=found.confirmations + 1)
+    more = found._replace(confirmations=found.confirmations + 1)
     assert confidence(more, at) >= confidence(found, at)
 
 
 @given(standing, moments)
 def test_doubt_lowers_it(found: Evidence, at: datetime) -> None:
-    assert confidence(replace(found, hedged=True), at) <= confidence(replace(found, hedged=False), at)
+    assert confidence(found._replace(hedged=True), at) <= confidence(found._replace(hedged=False), at)
 
 
 @given(standing, standing, moments)
 def test_the_superseded_stays_below_every_current_statement(found: Evidence, other: Evidence, at: datetime) -> None:
-    ended = replace(found, valid_until=at)
-    assert confidence(ended, at) < confidence(replace(other, hedged=found.hedged), at)
+    ended = found._replace(valid_until=at)
+    assert confidence(ended, at) < confidence(other._replace(hedged=found.hedged), at)
     assert confidence(ended, at) < confidence(found, at)
     assert confidence(ended, at - timedelta(seconds=1)) >= confidence(ended, at), "before its end it held"
 

@@ -29,7 +29,7 @@ def found(*told: Evidence, by: Layer = Layer.VERBATIM) -> list[Candidate]:
 def read(encoder: CachedEncoder, one: Evidence) -> Evidence:
     """The statement as it is once it is embedded."""
     reading = encoder.read([f"{one.speaker}: {one.text}"])[0]
-    return replace(one, vector=reading.row, signs=reading.signs)
+    return one._replace(vector=reading.row, signs=reading.signs)
 
 
 @settings(deadline=None)

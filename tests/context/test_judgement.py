@@ -1,6 +1,5 @@
 """Every statement judged once: in order, without doubles, with the layers of all who found it."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -58,12 +57,12 @@ def test_a_fact_takes_the_place_of_the_passage_it_was_read_from() -> None:
     for better, worse in (((passage, 0.6), (fact, 0.4)), ((fact, 0.6), (passage, 0.4))):
         (one,), merged = distinct(judged([better, worse]))
         assert merged == 1 and one.evidence is fact and abs(one.relevance - 0.6) < 1e-6
-    elsewhere = replace(passage, key=3, turns=(8,), turn_ids=("t8",))
+    elsewhere = passage._replace(key=3, turns=(8,), turn_ids=("t8",))
     assert len(distinct(judged([(elsewhere, 0.6), (fact, 0.4)]))[0]) == 2
 
 
 def test_of_two_equals_the_current_one_stands_above_the_superseded() -> None:
-    old = replace(evidence("Ana lives in Porto.", EvidenceKind.MEMORY, key=1), valid_until=START + timedelta(days=1))
+    old = evidence("Ana lives in Porto.", EvidenceKind.MEMORY, key=1)._replace(valid_until=START + timedelta(days=1))
     new = evidence("Ana lives in Lisbon.", EvidenceKind.MEMORY, key=2)
     found = judged([(old, 0.5), (new, 0.5)])
     assert [one.evidence.key for one in found] == [2, 1]

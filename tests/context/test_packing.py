@@ -12,7 +12,7 @@ from hotmem.context.packing import MOST_SUMMARIES, PASSAGES_PER_TURN, pack
 from hotmem.context.render import CLOSING, OPENING, line
 from hotmem.models import TokenCounter
 from hotmem.options import RecallOptions
-from hotmem.types import Evidence, EvidenceKind, Intent, Layer, Mark
+from hotmem.types import Evidence, EvidenceKind, Layer, Mark
 from tests.context.statements import evidence, judged, query, statements
 
 KNOWN = (Known.DOUBTFUL, Known.SOMETHING)
@@ -24,15 +24,13 @@ KNOWN = (Known.DOUBTFUL, Known.SOMETHING)
     budget=st.integers(1, 1500),
     symbols=st.booleans(),
     facts=st.integers(0, 6),
-    intent=st.sampled_from(Intent),
     known=st.sampled_from(KNOWN),
 )
 def test_whatever_is_packed_fits_and_is_literal(
-    tokens: TokenCounter, drawn: list[tuple[Evidence, float]], budget: int, symbols: bool, facts: int, intent: Intent, known: Known
+    tokens: TokenCounter, drawn: list[tuple[Evidence, float]], budget: int, symbols: bool, facts: int, known: Known
 ) -> None:
     options = RecallOptions(symbols=symbols, max_facts=facts)
-    asked = query(intent=intent)
-    packed = pack(asked, distinct(judged(drawn, asked))[0], known, budget, tokens.count, options)
+    packed = pack(query(), distinct(judged(drawn))[0], known, budget, tokens.count, options)
     assert packed.tokens == tokens.count(packed.text) <= budget
     assert bool(packed.items) == bool(packed.text)
     for item in packed.items:
@@ -41,7 +39,7 @@ def test_whatever_is_packed_fits_and_is_literal(
     assert marks <= {Mark.LOW} if known is Known.DOUBTFUL else marks <= set(Mark)
     kinds = Counter(item.kind for item in packed.items)
     assert kinds[EvidenceKind.MEMORY] <= facts
-    assert kinds[EvidenceKind.SUMMARY] <= (MOST_SUMMARIES if intent in (Intent.SUMMARY, Intent.PATTERN) else 0)
+    assert kinds[EvidenceKind.SUMMARY] <= MOST_SUMMARIES
     passages = Counter(item.turn_ids[0] for item in packed.items if item.kind is EvidenceKind.PASSAGE)
     assert all(number <= PASSAGES_PER_TURN for number in passages.values())
     if packed.items:

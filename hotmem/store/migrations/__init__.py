@@ -6,9 +6,15 @@ from typing import Final
 
 from hotmem.errors import StoreTooNew, StoreUnusable
 from hotmem.store.driver import Connection
-from hotmem.store.migrations import m0001_first, m0002_entries, m0003_pieces, m0004_values
+from hotmem.store.migrations import m0001_first, m0002_entries, m0003_pieces, m0004_values, m0005_traits
 
-STEPS: Final[tuple[Callable[[Connection], None], ...]] = (m0001_first.apply, m0002_entries.apply, m0003_pieces.apply, m0004_values.apply)
+STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
+    m0001_first.apply,
+    m0002_entries.apply,
+    m0003_pieces.apply,
+    m0004_values.apply,
+    m0005_traits.apply,
+)
 """The step at place n brings a file of version n to version n + 1."""
 
 APPLICATION_ID: Final = 0x484D454D

@@ -1,14 +1,19 @@
 """What a spoken question wants to hear, and what a spoken statement offers."""
 
+from functools import reduce
+from operator import or_
+
 import pytest
 
-from hotmem.context.answers import Form, offered, wanted
+from hotmem.forms import forms, wanted
+from hotmem.types import Form
 
 NAME, TIME, NUMBER = Form.NAME, Form.TIME, Form.NUMBER
+ANSWERS = NAME | TIME | NUMBER
 
 
 @pytest.mark.parametrize(
-    ("question", "forms"),
+    ("question", "answers"),
     [
         ("Where did Marta go in May?", {NAME}),
         ("Which cities have I been to?", {NAME}),
@@ -29,12 +34,12 @@ NAME, TIME, NUMBER = Form.NAME, Form.TIME, Form.NUMBER
         ("", set()),
     ],
 )
-def test_what_a_question_wants(question: str, forms: set[Form]) -> None:
-    assert wanted(question) == forms
+def test_what_a_question_wants(question: str, answers: set[Form]) -> None:
+    assert wanted(question) == reduce(or_, answers, Form.NONE)
 
 
 @pytest.mark.parametrize(
-    ("statement", "forms"),
+    ("statement", "answers"),
     [
         ("We moved to Porto.", {NAME}),
         ("I finally read “The Old Mill” to the end.", {NAME}),
@@ -51,11 +56,24 @@ def test_what_a_question_wants(question: str, forms: set[Form]) -> None:
         ("", set()),
     ],
 )
-def test_what_a_statement_offers(statement: str, forms: set[Form]) -> None:
-    assert offered(statement) == forms
+def test_what_a_statement_offers(statement: str, answers: set[Form]) -> None:
+    assert forms(statement) & ANSWERS == reduce(or_, answers, Form.NONE)
 
 
 @pytest.mark.parametrize("start", ["Potola", "Is it? Potola", "It is. Potola", "Oh… Potola", "No!\nPotola"])
 def test_a_capital_at_the_start_of_a_sentence_makes_no_name(start: str) -> None:
-    assert NAME not in offered(f"{start} sleeps.")
-    assert NAME in offered(f"{start} sleeps and Potola snores.")
+    assert NAME not in forms(f"{start} sleeps.")
+    assert NAME in forms(f"{start} sleeps and Potola snores.")
+
+
+@pytest.mark.parametrize(
+    ("statement", "kept"),
+    [
+        ("My dog is called Potola.", Form.FIRST_PERSON),
+        ("Did you use the ladder? ", Form.QUESTION),
+        ("May I?", Form.FIRST_PERSON | Form.QUESTION),
+        ("They told us.", Form.NONE),
+    ],
+)
+def test_who_speaks_of_themselves_and_who_asks(statement: str, kept: Form) -> None:
+    assert forms(statement) & (Form.FIRST_PERSON | Form.QUESTION) == kept

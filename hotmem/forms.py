@@ -1,24 +1,17 @@
-"""The form of an answer: what a question wants to hear, and whether a statement offers it.
+"""What a text is made of: the forms of answer that a question wants to hear, and those that a statement offers.
 
 "Which cities have I been to?" wants names, "when" a time, "how many" a number. A statement without the form that is wanted is less often
 evidence; this brings 2 points on LoCoMo and REALTALK. Names are told by their capitals, so in text without capitals nothing offers one.
+The forms of a passage are worked out once and kept beside it.
 """
 
 import re
-from enum import StrEnum
-from functools import lru_cache
+from functools import reduce
+from operator import or_
 from typing import Final
 
 from hotmem.terms import stems
-
-
-class Form(StrEnum):
-    """What an answer is made of."""
-
-    NAME = "name"
-    TIME = "time"
-    NUMBER = "number"
-
+from hotmem.types import Form
 
 _WANTS: Final = {
     Form.NAME: re.compile(
@@ -38,23 +31,26 @@ _TIMES: Final = stems(
 )
 _NUMBERS: Final = stems("two three four five six seven eight nine ten dozen hundred thousand")
 """Without "one", whose stem is that of "on"."""
+_FIRST_PERSON: Final = stems("i me my mine we our")
+"""Without "us", whose stem is that of "use"."""
 _YEAR_OR_ORDINAL: Final = re.compile(r"\d{4}|\d+(?:st|nd|rd|th)")
 _NAME: Final = re.compile(r"[^.!?…\s] (?!I\b)[A-Z]\w|[\"“‘][^\"”]{2,60}[\"”]")
 
 
-def wanted(question: str) -> frozenset[Form]:
+def wanted(question: str) -> Form:
     """The forms that would answer a question; none where it asks for no particular one."""
-    return frozenset(form for form, pattern in _WANTS.items() if pattern.search(question))
+    return reduce(or_, (form for form, pattern in _WANTS.items() if pattern.search(question)), Form.NONE)
 
 
-@lru_cache(maxsize=8192)
-def offered(text: str) -> frozenset[Form]:
-    """The forms that a statement holds."""
+def forms(text: str) -> Form:
+    """The forms that a statement has."""
     held = stems(text)
     digits = [stem for stem in held if stem[0].isdigit()]
-    forms = {
+    there = {
         Form.NAME: bool(_NAME.search(text)),
         Form.TIME: not held.isdisjoint(_TIMES) or any(map(_YEAR_OR_ORDINAL.fullmatch, digits)),
         Form.NUMBER: bool(digits) or not held.isdisjoint(_NUMBERS),
+        Form.FIRST_PERSON: not held.isdisjoint(_FIRST_PERSON),
+        Form.QUESTION: text.rstrip().endswith("?"),
     }
-    return frozenset(form for form, there in forms.items() if there)
+    return reduce(or_, (form for form, has in there.items() if has), Form.NONE)
