@@ -18,6 +18,7 @@ from hotmem.consolidation.revision import amend, revise
 from hotmem.consolidation.summary import render_summary, summarise
 from hotmem.extraction import understand
 from hotmem.extraction.recognised import caseless, recased, sentence_starts
+from hotmem.extraction.repairs import repaired
 from hotmem.models import Encoder, Language, read
 from hotmem.options import BackgroundOptions
 from hotmem.store.store import Store
@@ -148,7 +149,11 @@ class Background:
         understandings = []
         for turn, doc, names in zip(turns, self._parse(turns), known, strict=True):
             whole = self._restored(doc, names) if caseless(doc.text) else doc
-            understandings.append(understand(whole, turn.speaker, Role(turn.role), turn.spoken_at))
+            meant = repaired(whole)
+            if meant is not None:
+                whole = self._language.parse([meant.text])[0]
+            understanding = understand(whole, turn.speaker, Role(turn.role), turn.spoken_at)
+            understandings.append(understanding if meant is None else meant.placed(understanding))
         return understandings
 
     def _restored(self, doc: Doc, names: Sequence[str]) -> Doc:

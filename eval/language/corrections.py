@@ -1,14 +1,14 @@
 """Corrections and change: what holds, and what does not, after people corrected themselves, moved on, repeated themselves, joked or supposed.
 
-`corrections.tsv` has our own cases, one a line: its kind, what is said, what must be known then, and what must not hold then. "|" parts turns,
-"||" parts days, ";" parts values; a value stands for every current fact that has its words.
+`corrections.tsv` has our own cases, one a line: whether the rules were made with it in view, its kind, what is said, what must be known then, and
+what must not hold then. "|" parts turns, "||" parts days, ";" parts values. A value stands for every fact that has its words, in the last column
+for those that deny nothing.
 """
 
 import asyncio
 import json
 import re
 import tempfile
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
@@ -51,12 +51,14 @@ class Case:
     """One case.
 
     Attributes:
+        seen: Whether the rules were made with it in view.
         kind: What happens in it.
         days: What is said, turn by turn, day by day.
         known: Values that must be known then.
         gone: Values that no current fact may have; of an update the past keeps them.
     """
 
+    seen: bool
     kind: Kind
     days: tuple[tuple[str, ...], ...]
     known: tuple[str, ...]
@@ -101,8 +103,8 @@ def cases() -> list[Case]:
     return [_case(*line.split("\t")) for line in CASES.read_text("utf-8").splitlines()[1:]]
 
 
-def _case(kind: str, said: str, known: str, gone: str) -> Case:
-    return Case(Kind(kind), tuple(_parts(day, "|") for day in said.split("||")), _parts(known, ";"), _parts(gone, ";"))
+def _case(half: str, kind: str, said: str, known: str, gone: str) -> Case:
+    return Case(half == "seen", Kind(kind), tuple(_parts(day, "|") for day in said.split("||")), _parts(known, ";"), _parts(gone, ";"))
 
 
 def _parts(text: str, mark: str) -> tuple[str, ...]:
@@ -120,31 +122,32 @@ async def told(memory: Memory, all_cases: Sequence[Case], console: Console) -> l
 
 def outcome(case: Case, memories: Sequence[StoredMemory]) -> Outcome:
     """What of the case is as it should be."""
-    current = [memory.text for memory in memories if memory.current]
-    past = [memory.text for memory in memories if not memory.current]
+    current, past = ([memory for memory in memories if memory.current is now] for now in (True, False))
     missing = [value for value in case.known if not _held(value, current)]
     if case.kind is Kind.UPDATE:
         missing += [value for value in case.gone if not _held(value, past)]
-    return Outcome(case, tuple(missing), tuple(value for value in case.gone if _held(value, current)), len(past))
+    wrong = tuple(value for value in case.gone if _held(value, [memory for memory in current if not memory.negated]))
+    return Outcome(case, tuple(missing), wrong, len(past))
 
 
-def _held(value: str, facts: Sequence[str]) -> bool:
-    """Whether a fact that denies nothing has the words."""
-    wanted = re.compile(rf"(?<!\w){re.escape(value)}(?!\w)", re.IGNORECASE)
-    return any(wanted.search(fact) and not re.search(r"\b(?:not|no longer|never)\b|n['’]t\b", fact) for fact in facts)
+def _held(value: str, facts: Sequence[StoredMemory]) -> bool:
+    """Whether a fact has the words."""
+    return any(re.search(rf"(?<!\w){re.escape(value)}(?!\w)", fact.text, re.IGNORECASE) for fact in facts)
 
 
 def show(outcomes: Sequence[Outcome], console: Console) -> None:
     """A table by kind."""
-    table = Table("kind", "right", "of", "falsely ended", title="corrections and change", title_justify="left")
-    of = Counter(one.case.kind for one in outcomes)
-    right = Counter(one.case.kind for one in outcomes if one.right)
-    ended = Counter(one.case.kind for one in outcomes if one.falsely_ended)
-    for kind in Kind:
-        table.add_row(kind, str(right[kind]), str(of[kind]), str(ended[kind]) if kind in ENDS_NOTHING else "")
-    table.add_section()
-    table.add_row("all", f"{right.total()} ({right.total() / of.total():.1%})", str(of.total()), str(ended.total()))
+    table = Table("kind", "right, seen", "right, unseen", "falsely ended", title="corrections and change", title_justify="left")
+    for kinds in (*({kind} for kind in Kind), set(Kind)):
+        chosen = [one for one in outcomes if one.case.kind in kinds]
+        shares = (_share([one.right for one in chosen if one.case.seen is seen]) for seen in (True, False))
+        ended = str(sum(one.falsely_ended for one in chosen)) if kinds & ENDS_NOTHING else ""
+        table.add_row("all" if len(kinds) > 1 else kinds.pop(), *shares, ended)
     console.print(table)
+
+
+def _share(right: Sequence[bool]) -> str:
+    return f"{sum(right)} of {len(right)}, {sum(right) / max(len(right), 1):.2f}"
 
 
 def corrections(

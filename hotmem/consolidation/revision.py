@@ -7,9 +7,14 @@ history is told out of order; nothing is deleted, so that "where did I live befo
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from difflib import SequenceMatcher
+from typing import Final
 
 from hotmem.text import plain
 from hotmem.types import Correction, Revision, Statement, StoredMemory
+
+MISHEARD: Final = 0.6
+"""Share of letters that two names have in common, in order, from which one may be the other misheard: "Patola" and "Potola" have 0.83."""
 
 
 def revise(statement: Statement, said_at: datetime, known: Sequence[StoredMemory]) -> Revision:
@@ -69,13 +74,24 @@ def _contrary(statement: Statement, memory: StoredMemory) -> bool:
     """Whether both cannot hold at once: one denies the other, or a relation of one value has another."""
     if memory.negated != statement.negated:
         return plain(memory.object) == plain(statement.object)
-    return statement.single and not statement.negated and plain(memory.object) != plain(statement.object)
+    return statement.single and not statement.negated and not _says_more(plain(statement.object), plain(memory.object))
+
+
+def _says_more(value: str, other: str) -> bool:
+    """Whether two values are one, or one only adds to the other: "Friday at nine" to "Friday"."""
+    return f"{value} ".startswith(f"{other} ") or f"{other} ".startswith(f"{value} ")
 
 
 def _meant(correction: Correction, memory: StoredMemory) -> bool:
     if not correction.wrong:
-        return bool(correction.relation) and memory.relation == correction.relation and plain(memory.object) != plain(correction.right)
+        fits = memory.relation == correction.relation if correction.relation else _misheard(memory.object, correction.right)
+        return fits and plain(memory.object) != plain(correction.right)
     return bool(_whole(correction.wrong).search(memory.text))
+
+
+def _misheard(value: str, right: str) -> bool:
+    """Whether a name may be a mishearing of another."""
+    return value[:1].isupper() and SequenceMatcher(None, value.casefold(), right.casefold()).ratio() >= MISHEARD
 
 
 def _exchanged(text: str, wrong: str, right: str) -> str:

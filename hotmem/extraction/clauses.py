@@ -89,7 +89,7 @@ def _clause(token: Token) -> Clause | None:
         modals -= {"would", "'d", "’d"}
     if modals & _UNREAL:
         return None
-    negated = any(child.dep_ == "neg" for child in (*token.children, *(verb.children if verb != token else ())))
+    negated = any(child.dep_ == "neg" or _no_longer(child) for child in (*token.children, *(verb.children if verb != token else ())))
     if modals & {"can", "ca"}:
         frame = frame or "can"
         if token.lemma_ == "stand" and negated:
@@ -196,6 +196,10 @@ def _hedged(verb: Token) -> bool:
         return True
     head = verb.head
     return verb.dep_ == "ccomp" and verb.i > head.i and head.lemma_ in _DOUBTING
+
+
+def _no_longer(token: Token) -> bool:
+    return token.lower_ == "longer" and any(child.lower_ == "no" for child in token.children)
 
 
 def _before(verb: Token) -> Iterator[Token]:

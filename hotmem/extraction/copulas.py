@@ -22,6 +22,7 @@ from hotmem.extraction.relations import (
     IS_FROM,
     IS_IN,
     IS_NOW,
+    IS_OF_MAKE,
     IS_ON,
     LASTING,
     LIKES,
@@ -57,6 +58,9 @@ def read_copula(clause: Clause, subject: Subject, mentions: Sequence[TimeMention
         return
     always = verb.lower_ == "been" and any(child.lower_ == "always" for child in verb.children)
     if clause.tense is not Tense.PRESENT or (verb.lower_ in ("been", "being") and not always):
+        return
+    if subject.event:
+        yield from (fact for fact in _when_or_where(verb, subject, words, mentions) if fact.relation is IS_ON)
         return
     if "favourite" in subject.key.split():
         if value is not None:
@@ -108,8 +112,10 @@ def _attribute(clause: Clause, value: Token, subject: Subject, words: tuple[Toke
             if lemma not in _EMPTY_ATTRIBUTES and (plain or not stranger):
                 for one in joined(value):
                     yield Fact(IS, phrase(one, split=True), predicate(clause, only=one, head=value))
-    elif value.pos_ == "PROPN" and not subject.speaker and subject.head and subject.head not in NAMEABLE and is_name(value) and value.ent_type_:
-        yield Fact(IS, phrase(value), words)
+    elif value.pos_ == "PROPN" and not subject.speaker and subject.head and is_name(value):
+        of_a_make = any(child.dep_ == "det" and child.lower_ in ("a", "an") for child in value.children)
+        if of_a_make or (subject.head not in NAMEABLE and value.ent_type_):
+            yield Fact(IS if subject.alive else IS_OF_MAKE, phrase(value), words)
 
 
 def _age(value: Token) -> str:
@@ -123,6 +129,7 @@ def _age(value: Token) -> str:
 
 
 def _end(value: Token) -> int:
-    """The index after the number, if nothing but the clause's end or a joining word follows."""
+    """The index after the number, if nothing but "now", the clause's end or a joining word follows."""
     following = value.doc[value.i + 1] if value.i + 1 < len(value.doc) else None
-    return value.i + 1 if following is None or following.is_punct or following.pos_ in ("CCONJ", "SCONJ") else -1
+    over = following is None or following.is_punct or following.pos_ in ("CCONJ", "SCONJ") or following.lower_ in ("now", "already", "today")
+    return value.i + 1 if over else -1

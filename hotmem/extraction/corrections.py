@@ -19,7 +19,10 @@ _IT: Final = (
     r"(?:it|that|he|she|they|(?:(?:his|her|its|my|their|the)\s+(?:\w+(?:['’]s)?\s+)?name)|(?:my|our|the)\s+\w+(?:\s+\w+)?)"
     r"(?:['’]s|['’]re|\s+is|\s+was|\s+are)(?:\s+actually)?"
 )
-_NO: Final = r"(?:no|nope|nah|wait|sorry|actually|oh no|oops|well|correction|hold on|i mean)"
+_NO: Final = (
+    r"(?:no|nope|nah|wait|sorry|actually|oh no|oops|well|correction|hold on|i mean|wrong|not quite|(?:you|i) (?:got|had) (?:that|it) wrong"
+    r"|you misheard(?: me)?|that(?:['’]s| is| was) (?:wrong|not right))"
+)
 _SAID: Final = r"(?:i\s+(?:said|meant|mean)(?:\s+(?:it['’]s|that))?)"
 _END: Final = r"(?=\s*(?:[.!;,]|$))"
 
@@ -32,6 +35,8 @@ _PATTERNS: Final = tuple(
         rf"^(?:{_NO}\W+)*(?!not\b){_RIGHT}\s*,\s*not\s+{_WRONG}\W*$",
         rf"(?:^|(?<=[.!?]\s))(?:{_NO}\W+)+{_SAID}\s+{_RIGHT}\s*[.!]*\s*$",
         rf"(?:^|(?<=[.!?]\s))(?:{_NO}\W+)+(?:{_IT})\s+(?P<cue>called\s+|named\s+|on\s+|in\s+)(?!not\b){_RIGHT}{_END}",
+        rf"(?:^|(?<=[.!?]\s))(?:{_NO}\W+)+(?:(?:his|her|its|their|the|my)\s+name(?:['’]s|\s+is)\s+)(?!not\b){_RIGHT}{_END}",
+        rf"^(?:{_NO}\W+)+(?P<cue>on\s+|in\s+)?(?-i:(?P<right>[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+){{0,2}}))\s*[.!]*\s*$",
     )
 )
 _DEMURRALS: Final = wordlist(

@@ -11,7 +11,7 @@ from typing import Final
 from spacy.tokens import Doc
 
 from hotmem.analysis.entities import is_name
-from hotmem.extraction.relations import NAMEABLE
+from hotmem.extraction.relations import MANY, NAMEABLE
 from hotmem.extraction.subjects import canonical
 
 _NAME: Final = r"(?P<name>[^\W\d_][\w'’-]*(?:\s+(?-i:[A-Z])[\w'’-]*){0,2})"
@@ -27,18 +27,21 @@ class Naming:
     Attributes:
         thing: What bears it, "" for the speaker.
         name: The name as written, with a capital.
+        sole: Whether there is one name only: not for "my brother Tom", who may have another, nor for a friend.
         start: First character of the words.
         stop: One past the last character.
     """
 
     thing: str
     name: str
+    sole: bool
     start: int
     stop: int
 
 
+_APPOSED: Final = rf"(?:my|our)\s+{_THING},?\s+{_NAME}"
 _PATTERNS: Final = tuple(
-    (re.compile(rf"\b{body}(?![\w'’])", re.IGNORECASE), sure)
+    (re.compile(rf"\b{body}(?![\w'’])", re.IGNORECASE), sure, body is not _APPOSED)
     for body, sure in (
         (rf"my\s+name{_BE}\s+{_NAME}", True),
         (rf"(?:you can |please |just |everyone |people )?calls?\s+me\s+{_NAME}", False),
@@ -47,9 +50,9 @@ _PATTERNS: Final = tuple(
         (rf"(?:hi|hello|hey)\W+this\s+is\s+{_NAME}(?=\s*(?:[.!,]|$))", False),
         (rf"(?:my|our)\s+{_THING}['’]s?\s+name{_BE}\s+{_NAME}", True),
         (rf"(?:my|our)\s+{_THING}{_BE}\s+{_CALLED}\s+{_NAME}", True),
-        (rf"(?:my|our)\s+{_THING}{_BE}\s+{_NAME}(?=\s*(?:[.!,]|$))", False),
+        (rf"(?:my|our)\s+{_THING}{_BE}\s+{_NAME}(?=(?:\s+(?:now|these\s+days|nowadays))?\s*(?:[.!,]|$))", False),
         (rf"(?:my|our)\s+{_THING}(?:,\s*|\s+)(?:(?:who|which|that)\s+is\s+)?{_CALLED}\s+{_NAME}", True),
-        (rf"(?:my|our)\s+{_THING},?\s+{_NAME}", False),
+        (_APPOSED, False),
         (
             rf"(?:i|we)(?:['’]ve|\s+have)?(?:\s+just)?(?:\s+(?:got|adopted|have|had|own|bought|rescued))?\s+(?:an?|one)\s+{_THING},?\s+(?:(?:who|which|that)\s+is\s+|who['’]s\s+)?{_CALLED}\s+{_NAME}",
             True,
@@ -73,7 +76,7 @@ def read_namings(doc: Doc) -> Iterator[Naming]:
     """Names given in an utterance; questions and hypotheticals give none."""
     taken: list[tuple[int, int]] = []
     text = doc.text
-    for pattern, sure in _PATTERNS:
+    for pattern, sure, sole in _PATTERNS:
         for match in pattern.finditer(text):
             thing = (match.groupdict().get("thing") or "").lower()
             name = _checked_name(doc, match.start("name"), match.end("name"), sure=sure, bears=bool(thing))
@@ -84,7 +87,8 @@ def read_namings(doc: Doc) -> Iterator[Naming]:
             if _asked_or_unreal(text, match.start(), match.end()):
                 continue
             taken.append(match.span())
-            yield Naming(thing, name, match.start(), match.start("name") + len(name) if match.start("name") > match.start() else match.end())
+            only = sole and not (thing and canonical(thing.split()[-1]) in MANY)
+            yield Naming(thing, name, only, match.start(), match.start("name") + len(name) if match.start("name") > match.start() else match.end())
 
 
 def owned_thing(thing: str) -> str:
@@ -95,7 +99,7 @@ def owned_thing(thing: str) -> str:
 def _nameable(thing: str) -> bool:
     last = thing.split()[-1]
     return last in NAMEABLE and not any(
-        word in ("is", "was", "and", "of", "with", "in", "that", "who", "to", "has", "have") for word in thing.split()
+        word in ("is", "was", "and", "of", "with", "in", "that", "who", "to", "has", "have", "favourite", "favorite") for word in thing.split()
     )
 
 

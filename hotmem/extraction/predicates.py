@@ -185,10 +185,15 @@ def _apart(child: Token, clause: Clause) -> bool:
     return clause.verb not in child.subtree and child not in clause.verb.ancestors
 
 
+def _now(token: Token) -> bool:
+    """Whether words only say that it is so now: "these days"."""
+    return token.lower_ == "days" and any(child.lower_ == "these" for child in token.children)
+
+
 def _discourse(token: Token) -> bool:
     if token.dep_ == "prep" and token.lower_ == "because":
         return True
     if token.lower_ == "well" and token.head.pos_ not in ("VERB", "AUX"):
         return False
-    adverbial = token.dep_ in ("advmod", "npadvmod", "intj", "prep") and token.lower_ in _DISCOURSE
+    adverbial = token.dep_ in ("advmod", "npadvmod", "intj", "prep") and (token.lower_ in _DISCOURSE or _now(token))
     return adverbial and not any(child.dep_ in ("pobj", "pcomp") for child in token.children)

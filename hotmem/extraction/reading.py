@@ -14,6 +14,7 @@ from hotmem.extraction.copulas import read_copula
 from hotmem.extraction.corrections import read_corrections
 from hotmem.extraction.general import read_general
 from hotmem.extraction.instructions import read_instructions
+from hotmem.extraction.jokes import jests
 from hotmem.extraction.naming import Naming, owned_thing, read_namings
 from hotmem.extraction.predicates import Fact, stands_alone
 from hotmem.extraction.relations import HAS_TO, IS_BORN_ON, IS_CALLED, IS_ON, PLANS_TO, REGULARLY, WANTS
@@ -27,6 +28,10 @@ ANONYMOUS: Final = "the user"
 
 DATED: Final = frozenset({PLANS_TO, HAS_TO, WANTS, IS_ON})
 """Relations whose statements keep their time though they are in the present tense; elsewhere "these days" would go stale."""
+
+
+_DRESS: Final = re.compile(r"^(?:an?|some)\s+|\s+any\s+(?:more|longer)$")
+"""What is left out where values are compared."""
 
 
 def understand(doc: Doc, speaker: str | None, role: Role, said_at: datetime) -> Understanding:
@@ -45,7 +50,9 @@ def understand(doc: Doc, speaker: str | None, role: Role, said_at: datetime) -> 
     if role is not Role.USER:
         return Understanding(entities=entities)
     name = speaker or ANONYMOUS
-    found = [*_named(doc, name), *read_instructions(doc, name), *_stated(doc, name, said_at, entities)]
+    jest = tuple(jests(doc.text))
+    told = (*_named(doc, name), *read_instructions(doc, name), *_stated(doc, name, said_at, entities))
+    found = [statement for statement in told if not any(start <= statement.start < stop for start, stop in jest)]
     unique = {
         (statement.subject.casefold(), statement.relation, statement.object.casefold(), statement.negated): statement for statement in reversed(found)
     }
@@ -72,7 +79,7 @@ def _naming(naming: Naming, subject: str) -> Statement:
         start=naming.start,
         stop=naming.stop,
         entities=(naming.name,),
-        single=True,
+        single=naming.sole,
     )
 
 
@@ -92,6 +99,8 @@ def _facts(clause: Clause, subject: Subject, mentions: Sequence[TimeMention]) ->
     """What the clause says, by the table of relations, or else in general."""
     if clause.verb.lemma_ == "be":
         return tuple(read_copula(clause, subject, mentions))
+    if subject.event:
+        return ()
     return tuple(read_verb(clause, subject, mentions)) or tuple(read_general(clause, subject, mentions))
 
 
@@ -112,7 +121,7 @@ def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeM
     if fact.relation is IS_BORN_ON:
         predicate = f"{IS_BORN_ON.name} {fact.object}"
     value = fact.object or retell(fact.value, speaker, mentions=mentions, dated=relation in (PLANS_TO, HAS_TO, REGULARLY))
-    value = re.sub(r"^(?:an?|some)\s+", "", value)
+    value = _DRESS.sub("", value)
     if not value and not gone:
         return None
     start = min(token.idx for token in fact.words)

@@ -46,6 +46,7 @@ HAS_CONDITION: Final = Relation("has", importance=5)
 ALLERGIC_TO: Final = Relation("is allergic to", importance=5)
 IS: Final = Relation("is", importance=3)
 IS_NOW: Final = Relation("is", importance=2, changes=True)
+IS_OF_MAKE: Final = Relation("is", importance=3, single=True, changes=True)
 IS_AGED: Final = Relation("is aged", importance=3, single=True, changes=True)
 IS_ON: Final = Relation("is on", kind=Kind.REMINDER, category=Category.REMINDERS, importance=4, single=True, changes=True)
 IS_BORN_ON: Final = Relation("is on", importance=5, single=True)
@@ -152,6 +153,15 @@ CREATURES: Final = wordlist(
     "coach dentist manager landlord ex"
 )
 """Whom people speak of as theirs."""
+
+MANY: Final = wordlist("friend colleague coworker cousin neighbour uncle aunt niece nephew teacher flatmate classmate")
+"""Whom people mostly have several of: a second name does not end the first."""
+
+EVENTFUL: Final = wordlist(
+    "dentist appointment exam test meeting interview wedding party concert flight trip funeral surgery operation match game lesson deadline "
+    "recital conference dinner lunch picnic rehearsal audition hearing checkup delivery inspection ceremony reunion viewing"
+)
+"""What takes place at a time: "the dentist is on Monday" is kept."""
 
 NAMEABLE: Final = CREATURES | wordlist(
     "boat car company band shop bakery restaurant startup business blog podcast channel farm school team robot bot surname"

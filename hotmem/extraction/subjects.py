@@ -7,7 +7,7 @@ from spacy.tokens import Token
 
 from hotmem.analysis.entities import is_name
 from hotmem.analysis.wordlist import wordlist
-from hotmem.extraction.relations import CREATURES
+from hotmem.extraction.relations import CREATURES, EVENTFUL
 from hotmem.extraction.retelling import OWN, SELF
 
 _SPELLING: Final = {"favorite": "favourite", "color": "colour", "neighbor": "neighbour", "mom": "mum", "roommate": "flatmate"}
@@ -30,6 +30,7 @@ class Subject:
         head: Its noun, lower case and singular; "" for a person.
         speaker: Whether it is the speaker.
         plural: Whether it is more than one.
+        event: Whether it is "the" appointment or the like, of which only the time is known.
         start: First character of its words.
         stop: One past the last character.
     """
@@ -41,6 +42,7 @@ class Subject:
     plural: bool
     start: int
     stop: int
+    event: bool = False
 
     @property
     def alive(self) -> bool:
@@ -67,6 +69,9 @@ def resolve(token: Token, speaker: str) -> Subject | None:
         name = next((apposed(child) for child in token.children if child.dep_ == "appos" and is_name(child)), "")
         plural = token.tag_ in ("NNS", "NNPS")
         return Subject(owned, f"{owned} {name}".strip(), token.lemma_.lower(), False, plural, token.left_edge.idx, stop)
+    if token.lemma_.lower() in EVENTFUL and any(child.dep_ == "det" and child.lower_ == "the" for child in token.children):
+        shown = " ".join(["the", *(child.lower_ for child in token.lefts if child.dep_ in ("amod", "compound", "nmod")), token.lower_])
+        return Subject(f"{speaker}'s {shown[4:]}", shown, token.lemma_.lower(), False, False, token.left_edge.idx, stop, event=True)
     if (
         is_name(token)
         and token.ent_type_ not in ("GPE", "LOC", "DATE", "NORP", "LANGUAGE")

@@ -228,6 +228,11 @@ def _event(clause: Clause, subject: Subject, words: tuple[Token, ...], mention: 
         if employer is not None and is_name(employer):
             yield Fact(WORKS_AT, phrase(employer, bare=True), words)
             return
+    if verb.lemma_ in ("quit", "leave", "lose") and (left := complement(verb, "dobj")) is not None:
+        employer = complement(left, "at") or complement(verb, "at") if left.lemma_ in _JOBS else left if left.ent_type_ == "ORG" else None
+        if employer is not None:
+            yield Fact(WORKS_AT, phrase(employer, bare=True), words, negated=True)
+            return
     lasting = verb.lemma_ in ("live", "work", "study", "grow") and any(
         is_name(part) for prep in verb.children if prep.dep_ == "prep" for part in prep.children
     )

@@ -104,7 +104,7 @@ class Correction:
     """A speaker's "No, I said `right`, not `wrong`", with its place in the turn.
 
     Attributes:
-        wrong: The value taken back, or "" where it is not named: then the last one-valued fact of `relation` is meant.
+        wrong: The value taken back, or "" where it is not named: then the last fact of `relation` is meant, or the last name like `right`.
         right: The value that holds; a day is given as its date.
         start: First character of its words in the turn.
         stop: One past the last character of its words in the turn.
