@@ -99,7 +99,8 @@ def possession(token: Token, speaker: str) -> str | None:
     if holder is None:
         return None
     words = [child.lower_ for child in token.lefts if child.dep_ in ("amod", "compound", "nmod") and child.is_alpha]
-    return f"{holder}'s {' '.join(canonical(word) for word in [*words, token.lower_])}"
+    mark = "'" if owner.tag_ == "NNS" else "'s"
+    return f"{holder}{mark} {' '.join(canonical(word) for word in [*words, token.lower_])}"
 
 
 def canonical(word: str) -> str:

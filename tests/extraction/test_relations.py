@@ -1,0 +1,32 @@
+"""The documented examples of every relation."""
+
+from datetime import UTC, datetime
+from importlib.resources import files
+
+import pytest
+
+from hotmem.extraction import relations, understand
+from hotmem.extraction.relations import Relation
+from hotmem.models import Language
+from hotmem.types import Role
+
+TABLE = {name: relation for name, relation in vars(relations).items() if isinstance(relation, Relation)}
+
+ROWS = [
+    tuple(cell.strip() for cell in line.strip("|").split("|"))
+    for line in files("hotmem.extraction").joinpath("RELATIONS.md").read_text("utf-8").splitlines()
+    if line.startswith("| ") and not line.startswith("| relation")
+]
+
+
+def test_every_relation_is_documented() -> None:
+    assert [name for name, *_ in ROWS] == list(dict.fromkeys(name for name, *_ in ROWS))
+    assert {name for name, *_ in ROWS} == TABLE.keys()
+
+
+@pytest.mark.parametrize(("name", "values", "said", "kept"), ROWS, ids=[name for name, *_ in ROWS])
+def test_an_example_is_kept_as_documented(language: Language, name: str, values: str, said: str, kept: str) -> None:
+    told = understand(language.parse([said])[0], "Ana", Role.USER, datetime(2026, 3, 2, 9, 0, tzinfo=UTC)).statements
+    assert " ".join(one.text for one in told) == kept
+    assert {(one.relation, one.single) for one in told} == {(TABLE[name].name, values == "one")}
+    assert TABLE[name].single is (values == "one")
