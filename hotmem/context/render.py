@@ -100,6 +100,11 @@ def render(items: Sequence[Item], *, symbols: bool = False) -> str:
     return "\n".join([*lines, CLOSING])
 
 
+def notice(text: str) -> str:
+    """A block that tells of the memory itself: lines of our own, what is quoted in them being made safe by `shown`."""
+    return f"{OPENING}\n{text}\n{CLOSING}"
+
+
 def nothing_known(topics: Sequence[str]) -> str:
     """The one line that says nothing was found, and about what."""
     about = ", ".join(shown(topic) for topic in topics[:MOST_TOPICS])

@@ -15,6 +15,7 @@ import structlog
 from pipecat.frames.frames import Frame, InterruptionFrame, LLMContextAssistantTurnFrame, LLMContextFrame, LLMContextUserTurnFrame
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor, FrameProcessorSetup
 
+from hotmem.commands import Commands
 from hotmem.errors import HotMemError
 from hotmem.memory import Memory
 from hotmem.options import Options
@@ -97,6 +98,7 @@ class HotMemProcessor(FrameProcessor):
         self._outbox = Outbox(self._failed)
         self._writer: asyncio.Task[None] | None = None
         self._exchanges: deque[Exchange] = deque(maxlen=2)
+        self._commands = Commands(user_id, self.session_id)
         self._register_event_handler("on_recalled")
         self._register_event_handler("on_feedback")
 
@@ -169,12 +171,16 @@ class HotMemProcessor(FrameProcessor):
 
     async def _recall(self, memory: Memory, text: str, visible: tuple[str, ...]) -> ContextBlock | None:
         started = perf_counter()
+        at, given = self._clock(), next((exchange.given.items for exchange in reversed(self._exchanges) if exchange.given), ())
         try:
+            answer = await self._commands.answer(memory, text, at, given, self._max_tokens or memory.options.recall.max_tokens)
+            if answer is not None:
+                return answer
             block = await memory.recall(
                 text,
                 user_id=self._user_id,
                 session_id=self.session_id,
-                at=self._clock(),
+                at=at,
                 max_tokens=self._max_tokens,
                 deadline_ms=self._deadline_ms * MEMORY_SHARE,
                 visible=visible,
@@ -188,6 +194,8 @@ class HotMemProcessor(FrameProcessor):
     def _remember(self, role: Role, text: str) -> None:
         """Notes a turn for remembering. What was said is dated now, not when its write comes round."""
         if self._memory is None or not (words := spoken(text)):
+            return
+        if not (self._commands.keeps(words, self._clock()) if role is Role.USER else self._commands.keeps_reply):
             return
         try:
             speaker = self._user_name if role is Role.USER else self._bot_name

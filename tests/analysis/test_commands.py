@@ -1,0 +1,70 @@
+"""What is asked of the memory itself, and what only sounds like it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hotmem.analysis.commands import Command, Order, assents, find_command
+
+
+@pytest.mark.parametrize(
+    ("said", "command"),
+    [
+        ("Remember that I'm allergic to nuts.", Command(Order.KEEP)),
+        ("Please don't forget to water the ferns.", Command(Order.KEEP)),
+        ("hey can you make a note that the rent is due", Command(Order.KEEP)),
+        ("Forget that.", Command(Order.FORGET_LAST)),
+        ("please forget what I just said", Command(Order.FORGET_LAST)),
+        ("Forget everything about my ex.", Command(Order.FORGET_ABOUT, "ex")),
+        ("Could you delete everything you know about Tom Miller, please?", Command(Order.FORGET_ABOUT, "Tom Miller")),
+        ("delete whatever i told you about the clinic", Command(Order.FORGET_ABOUT, "clinic")),
+        ("Forget everything you know about me.", Command(Order.FORGET_ALL)),
+        ("Delete all my data now.", Command(Order.FORGET_ALL)),
+        ("Forget everything.", Command(Order.FORGET_ALL)),
+        ("What do you know about me?", Command(Order.TELL_ALL)),
+        ("tell me everything you remember about me", Command(Order.TELL_ALL)),
+        ("How do you know that?", Command(Order.TELL_SOURCE)),
+        ("wait, who told you that?", Command(Order.TELL_SOURCE)),
+        ("Don't remember this.", Command(Order.OFF_RECORD)),
+        ("This is off the record.", Command(Order.OFF_RECORD)),
+        ("ok we're back on the record", Command(Order.ON_RECORD)),
+        ("You can take notes again.", Command(Order.ON_RECORD)),
+    ],
+)
+def test_a_command_is_known(said: str, command: Command) -> None:
+    assert find_command(said) == command
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "What do you know about Lisbon?",
+        "Do you remember my dog's name?",
+        "Can you remember that you recommended a book?",
+        "I always forget everything about maths.",
+        "I forgot that.",
+        "Forget about it.",
+        "Never mind, forget it.",
+        "How do you know when bread is done?",
+        "My record player is off.",
+        "He said the interview was recorded again.",
+        "Delete the second item from my shopping list.",
+        "I can't remember what I told you about my sister.",
+        "",
+    ],
+)
+def test_what_only_sounds_like_one_is_none(said: str) -> None:
+    assert find_command(said) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "yes"), [("Yes.", True), ("yes please", True), ("Go ahead.", True), ("Yes, but wait", False), ("No.", False), ("Sure, do it", True)]
+)
+def test_assent(said: str, yes: bool) -> None:
+    assert assents(said) is yes
+
+
+@given(st.text(max_size=200))
+def test_any_words_can_be_looked_at(said: str) -> None:
+    found = find_command(said)
+    assert found is None or (found.order is Order.FORGET_ABOUT) is bool(found.about)
