@@ -206,8 +206,8 @@ class HotMemProcessor(FrameProcessor):
         self._outbox.put("remember", partial(self._memory.remember, turn))
 
     def _learn(self, frame: LLMContextAssistantTurnFrame) -> None:
-        """Notes what was heard of a reply as feedback on the block it was made of."""
-        exchange = answered(self._exchanges, frame.timestamp)
+        """Notes what was heard of a reply as feedback on the block it was made of; off the record not even the question is kept."""
+        exchange = answered(self._exchanges, frame.timestamp) if self._commands.keeps_reply else None
         if self._memory is None or exchange is None or exchange.given is None or not exchange.given.items or not frame.text.strip():
             return
         self._outbox.put("feedback", partial(self._feed_back, self._memory, exchange.given, frame.text, exchange.interrupted))

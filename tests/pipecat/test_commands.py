@@ -1,8 +1,10 @@
 """What the user asks of the memory is carried out in the pipeline, and told in the block; deleting waits for a yes."""
 
+from contextlib import closing
 from pathlib import Path
 
 from hotmem import Memory
+from hotmem.store.driver import connect
 from tests.pipecat.scene import scene, turns_in
 from tests.pipecat.test_processor import blocks, daniels, tell
 
@@ -49,6 +51,17 @@ async def test_off_the_record_nothing_is_kept(memory: Memory, database: Path) ->
         await bot.exchange("OK, we're back on the record.")
         await bot.exchange("I bought a kite.")
     assert turns_in(database) == [("user", "I bought a kite."), ("assistant", "Noted.")]
+
+
+async def test_off_the_record_no_question_is_kept_either(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    async with scene(daniels(memory), ["Rocky.", "Fine.", "In Boston."]) as bot:
+        await bot.exchange("What is my dog called?")
+        await bot.exchange("This is off the record.")
+        await bot.exchange("Where does my sister live?")
+    assert "Boston" in blocks(bot.model.shown[-1])[0], "what is known is still used"
+    with closing(connect(database, read_only=True)) as conn:
+        assert conn.execute("SELECT query FROM recalls").fetchall() == [("What is my dog called?",)]
 
 
 async def test_what_is_known_and_where_it_comes_from_is_told(memory: Memory) -> None:
