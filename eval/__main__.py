@@ -18,6 +18,7 @@ from eval.datasets.recognised import as_recognised
 from eval.datasets.selection import selected
 from eval.language.corrections import corrections
 from eval.language.facts import facts
+from eval.language.need import need
 from eval.language.rewriting import rewriting
 from eval.language.time import time as times
 from eval.peers.command import peers
@@ -34,6 +35,7 @@ app.add_typer(bench, name="bench")
 app.command("peers")(peers)
 app.command("corrections")(corrections)
 app.command("facts")(facts)
+app.command("need")(need)
 app.command("rewriting")(rewriting)
 app.command("time")(times)
 for name, study in COMMANDS.items():

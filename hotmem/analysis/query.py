@@ -10,6 +10,7 @@ from hotmem.analysis.ambiguity import find_ambiguous
 from hotmem.analysis.entities import find_entities
 from hotmem.analysis.intent import find_complexity, find_intent
 from hotmem.analysis.layers import choose_layers
+from hotmem.analysis.need import needs_memory
 from hotmem.analysis.references import expand
 from hotmem.analysis.time import find_interval
 from hotmem.analysis.wordlist import wordlist
@@ -31,9 +32,9 @@ def analyse(doc: Doc, at: datetime, known: Sequence[str] = (), recent: Sequence[
     """
     time = find_interval(doc.text, at, ahead=looks_ahead(doc))
     intent = find_intent(doc, timed=time is not None)
-    needs_memory = intent is not Intent.CHITCHAT
     entities = find_entities(doc, known)
-    ambiguous = find_ambiguous(doc) if needs_memory else ()
+    ambiguous = () if intent is Intent.CHITCHAT else find_ambiguous(doc)
+    needed = needs_memory(doc, intent, entities=entities, known=known, ambiguous=ambiguous)
     complexity = find_complexity(doc, intent, entities=len(entities), timed=time is not None, ambiguous=bool(ambiguous))
     return Analysis(
         intent=intent,
@@ -44,8 +45,8 @@ def analyse(doc: Doc, at: datetime, known: Sequence[str] = (), recent: Sequence[
         ambiguous=ambiguous,
         expansion=expand(doc, ambiguous, recent),
         first_person=any(token.lower_ in _FIRST_PERSON for token in doc),
-        needs_memory=needs_memory,
-        layers=choose_layers(intent, complexity, timed=time is not None, ambiguous=bool(ambiguous), needs_memory=needs_memory),
+        needs_memory=needed,
+        layers=choose_layers(intent, complexity, timed=time is not None, ambiguous=bool(ambiguous), needs_memory=needed),
     )
 
 

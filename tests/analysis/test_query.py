@@ -20,7 +20,6 @@ CHITCHAT = [
 NEEDED = [
     ("Hey, what's my dog's name?", Intent.FACT),
     ("okay thanks, where do I live", Intent.FACT),
-    ("What's the capital of France?", Intent.FACT),
     ("so, who is Rex?", Intent.FACT),
     ("and my cat?", Intent.FACT),
     ("Hi, I'm Ana", Intent.FACT),

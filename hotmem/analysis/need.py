@@ -1,0 +1,33 @@
+"""Whether memory can help with an utterance: not with courtesies, commands to a device, or what anyone could be asked."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from spacy.tokens import Doc
+
+from hotmem.analysis.cues import COMMON, DEVICE
+from hotmem.analysis.wordlist import wordlist
+from hotmem.types import Intent
+
+_OWN: Final = wordlist("i my mine myself we us our ours")
+"""Words of who speaks of themselves; "tell me a joke" does not."""
+
+
+def needs_memory(doc: Doc, intent: Intent, *, entities: Sequence[str], known: Sequence[str], ambiguous: Sequence[str]) -> bool:
+    """Whether memory can help.
+
+    Whoever speaks of themselves, of someone the memory knows, or points elsewhere may mean what was said before, whatever the wording.
+
+    Args:
+        doc: The parsed utterance.
+        intent: What it asks for.
+        entities: Names in it.
+        known: Names that the memory knows.
+        ambiguous: Words in it that point elsewhere.
+    """
+    if intent is Intent.CHITCHAT:
+        return False
+    familiar = {name.casefold() for name in known}
+    if ambiguous or any(token.lower_ in _OWN for token in doc) or any(name.casefold() in familiar for name in entities):
+        return True
+    return not (DEVICE.search(doc.text) or COMMON.search(doc.text))
