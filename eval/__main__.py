@@ -3,7 +3,7 @@
 import json
 import tempfile
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from eval import knowing, train
-from eval.bench import latency, scale
+from eval.bench import language, latency, scale
 from eval.datasets import LOADERS, Dataset
 from eval.datasets.recognised import as_recognised
 from eval.datasets.selection import selected
@@ -120,6 +120,18 @@ def bench_latency(
     latency.show(result, Console())
     if as_json:
         print(json.dumps(latency.figures(result)))
+
+
+@bench.command("language")
+def bench_language(
+    utterances: Annotated[int, typer.Option(help="Utterances read.", min=20, max=2000)] = 300,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
+) -> None:
+    """Measures the parse, the analysis and the facts of utterances of some 25 words."""
+    reading = language.measure(utterances, Console(stderr=True))
+    language.show(reading, Console())
+    if as_json:
+        print(json.dumps(asdict(reading)))
 
 
 @bench.command("scale")

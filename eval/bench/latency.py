@@ -113,9 +113,9 @@ def compared(ours: Encoder, theirs: Encoder, texts: Sequence[str]) -> EncoderCom
     their_ms: list[float] = []
     cosines: list[float] = []
     for text in texts:
-        with _timed(own_ms):
+        with timed(own_ms):
             own = ours.encode([text])[0]
-        with _timed(their_ms):
+        with timed(their_ms):
             their = theirs.encode([text])[0]
         cosines.append(float(own @ their))
     own_ms, their_ms = own_ms[WARM_UP:], their_ms[WARM_UP:]
@@ -154,7 +154,7 @@ async def _measure(history: Sequence[Turn], spoken: Sequence[Turn], asked: Seque
             ingest_s = time.perf_counter() - started
             blocks, recall_ms = await _ask(memory, asked, history[-1], progress)
             for turn in progress.track(spoken, description="remembering"):
-                with _timed(spoken_ms):
+                with timed(spoken_ms):
                     await memory.remember(turn)
                 await memory.settle()
     return Latency(
@@ -173,7 +173,7 @@ async def _load(memory: Memory, history: Sequence[Turn], milliseconds: list[floa
     """Remembers the history, session by session, and waits for the background work of each session."""
     bar: TaskID = progress.add_task("loading", total=len(history))
     for place, turn in enumerate(history):
-        with _timed(milliseconds):
+        with timed(milliseconds):
             await memory.remember(turn)
         if place + 1 == len(history) or history[place + 1].session_id != turn.session_id:
             await memory.end_session(user_id=USER, session_id=turn.session_id)
@@ -186,7 +186,7 @@ async def _ask(memory: Memory, asked: Sequence[str], last: Turn, progress: Progr
     blocks: list[ContextBlock] = []
     milliseconds: list[float] = []
     for text in progress.track(asked, description="asking"):
-        with _timed(milliseconds):
+        with timed(milliseconds):
             block = await memory.recall(text, user_id=USER, session_id="today", at=last.spoken_at + timedelta(days=1))
         blocks.append(block)
     return list(islice(blocks, WARM_UP, None)), milliseconds[WARM_UP:]
@@ -201,7 +201,8 @@ def _stages(blocks: Sequence[ContextBlock]) -> dict[str, Times]:
 
 
 @contextmanager
-def _timed(milliseconds: list[float]) -> Iterator[None]:
+def timed(milliseconds: list[float]) -> Iterator[None]:
+    """Appends how long its block takes."""
     started = time.perf_counter()
     yield
     milliseconds.append(1000 * (time.perf_counter() - started))
