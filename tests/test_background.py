@@ -140,6 +140,14 @@ async def test_another_encoder_embeds_everything_anew(database: Path, encoder: C
     assert float(stored @ wanted) / float(np.linalg.norm(stored)) > 0.99
 
 
+async def test_what_a_joke_told_is_unlearnt_and_what_it_ended_holds_again(memory: Memory) -> None:
+    for minutes, text in enumerate(("My dog is called Rex. I live in Porto.", "I live in Beja. I have a lion.", "Just kidding!")):
+        await memory.remember(said(text, minutes=minutes))
+        await memory.settle()
+    assert {known.text for known in await memory.memories("ana", past=True)} == {"Ana's dog is called Rex.", "Ana lives in Porto."}
+    assert all(known.current for known in await memory.memories("ana", past=True))
+
+
 @pytest.mark.parametrize("heard", ["my dog is called rex i moved to berlin in march", "MY DOG IS CALLED REX I MOVED TO BERLIN IN MARCH"])
 async def test_facts_are_read_from_text_without_case(memory: Memory, heard: str) -> None:
     await memory.remember(said(heard))

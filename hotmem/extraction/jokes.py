@@ -5,12 +5,23 @@ from collections.abc import Iterator
 from typing import Final
 
 _JEST: Final = re.compile(
-    r"(?:\b(?:ha)+h?\b[\s,.!]*)*\b(?:(?:i['’]?\s*a?m|was)\s+)?(?:(?:just|only)\s+)?(?:kidding|joking|messing\s+with\s+you|pulling\s+your\s+leg)\b"
+    r"(?:\b(?:ha)+h?\b[\s,.!]*)*\b(?:(?:i['’]?m|i\s+am|(?:i\s+)?was)\s+)?(?:(?:just|only)\s+)?(?:kidding|joking|messing\s+with\s+you|pulling\s+your\s+leg)\b"
     r"|\b(?:that|it|this)(?:['’]s|\s+(?:is|was))\s+(?:just\s+|only\s+)?a\s+joke\b|\bjust\s+a\s+joke\b|(?<=,)\s*not\s+really\s*(?=[.!]|$)",
     re.IGNORECASE,
 )
 _DENIED: Final = re.compile(r"(?:\bnot|n['’]t|\bno)\s*$", re.IGNORECASE)
+_BEFORE: Final = re.compile(
+    r"^(?:\W*(?:no|nah|well|okay|ok|hey|sorry|don['’]?t believe that(?: one)?|(?:i|we) (?:didn['’]?t|don['’]?t|haven['’]?t))\b)*\W*$", re.IGNORECASE
+)
+"""What may stand before a remark about the turn before."""
+
 _SENTENCE_END: Final = re.compile(r"[.!?]+\s*")
+
+
+def takes_back(text: str) -> bool:
+    """Whether an utterance begins by saying that what was said before it was a joke."""
+    match = _JEST.search(text)
+    return match is not None and bool(_BEFORE.match(text[: match.start()]))
 
 
 def jests(text: str) -> Iterator[tuple[int, int]]:

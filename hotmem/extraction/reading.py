@@ -14,7 +14,7 @@ from hotmem.extraction.copulas import read_copula
 from hotmem.extraction.corrections import read_corrections
 from hotmem.extraction.general import read_general
 from hotmem.extraction.instructions import read_instructions
-from hotmem.extraction.jokes import jests
+from hotmem.extraction.jokes import jests, takes_back
 from hotmem.extraction.naming import Naming, owned_thing, read_namings
 from hotmem.extraction.predicates import Fact, stands_alone
 from hotmem.extraction.relations import HAS_TO, IS_BORN_ON, IS_CALLED, IS_ON, PLANS_TO, REGULARLY, WANTS
@@ -57,7 +57,7 @@ def understand(doc: Doc, speaker: str | None, role: Role, said_at: datetime) -> 
         (statement.subject.casefold(), statement.relation, statement.object.casefold(), statement.negated): statement for statement in reversed(found)
     }
     statements = sorted(unique.values(), key=lambda statement: (statement.start, statement.stop))
-    return Understanding(tuple(statements), tuple(read_corrections(doc, said_at)), entities)
+    return Understanding(tuple(statements), tuple(read_corrections(doc, said_at)), entities, takes_back(doc.text))
 
 
 def _named(doc: Doc, speaker: str) -> Iterator[Statement]:

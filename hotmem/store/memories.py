@@ -36,6 +36,8 @@ def learn(conn: Connection, turn: int, understanding: Understanding, revise: Rev
     said_at = from_stored(spoken_at)
     for entity in _ensure_entities(conn, user, understanding.entities):
         conn.execute("INSERT OR IGNORE INTO turn_entities (entity, turn) VALUES (?, ?)", (entity, turn))
+    if understanding.jest:
+        _unlearn_turn_before(conn, turn)
     corrected: list[Correction] = []
     for correction in understanding.corrections:
         amended = amend(correction, _latest(conn, user, said_at))
@@ -164,6 +166,18 @@ def _insert(conn: Connection, user: UserKey, turn: int, statement: Statement, sa
 
 def _end(conn: Connection, memory: str, said_at: datetime, successor: int) -> None:
     conn.execute("UPDATE memories SET valid_until = ?, superseded_by = ? WHERE name = ?", (to_stored(said_at), successor, memory))
+
+
+def _unlearn_turn_before(conn: Connection, turn: int) -> None:
+    """Removes what the user's turn before this one alone told, and lets hold again what it had ended."""
+    told = """
+        SELECT x.memory FROM sources x JOIN (
+            SELECT t.id FROM turns t JOIN turns n ON n.session = t.session AND n.role = t.role
+            WHERE n.id = ? AND t.id < n.id ORDER BY t.id DESC LIMIT 1
+        ) last ON last.id = x.turn
+        WHERE NOT EXISTS (SELECT 1 FROM sources o WHERE o.memory = x.memory AND o.turn <> x.turn)"""
+    conn.execute(f"UPDATE memories SET valid_until = NULL, superseded_by = NULL WHERE superseded_by IN ({told})", (turn,))
+    conn.execute(f"DELETE FROM memories WHERE id IN ({told})", (turn,))
 
 
 def _confirm(conn: Connection, memory: str, turn: int, statement: Statement, said_at: datetime) -> None:

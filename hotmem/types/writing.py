@@ -120,11 +120,19 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class Understanding:
-    """What the language analysis read in one turn."""
+    """What the language analysis read in one turn.
+
+    Attributes:
+        statements: What it states.
+        corrections: What it corrects.
+        entities: Names in it.
+        jest: Whether it only says that what was said before it was a joke.
+    """
 
     statements: tuple[Statement, ...] = ()
     corrections: tuple[Correction, ...] = ()
     entities: tuple[str, ...] = ()
+    jest: bool = False
 
 
 @dataclass(frozen=True, slots=True)

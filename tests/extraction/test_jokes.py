@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from hotmem.extraction import understand
-from hotmem.extraction.jokes import jests
+from hotmem.extraction.jokes import jests, takes_back
 from hotmem.models import Language
 from hotmem.types import Role
 
@@ -25,6 +25,22 @@ from hotmem.types import Role
 )
 def test_the_sentence_before_the_remark(said: str, jest: str | None) -> None:
     assert [said[start:stop] for start, stop in jests(said)] == ([] if jest is None else [jest])
+
+
+@pytest.mark.parametrize(
+    ("said", "back"),
+    [
+        ("Just kidding!", True),
+        ("No, I didn't, that was a joke.", True),
+        ("i was joking", True),
+        ("Don't believe that one, I was only joking.", True),
+        ("I own a lion, just kidding.", False),
+        ("I'm not kidding.", False),
+        ("He told a joke.", False),
+    ],
+)
+def test_a_remark_about_the_turn_before(said: str, back: bool) -> None:
+    assert takes_back(said) is back
 
 
 def test_no_fact_is_read_from_it(language: Language) -> None:
