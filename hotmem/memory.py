@@ -19,6 +19,7 @@ from hotmem.layers.verbatim import Verbatim
 from hotmem.learning.usage import detect
 from hotmem.learning.weights import moved
 from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_language
+from hotmem.models.rewriter import Rewriter
 from hotmem.options import Options, checked_budget
 from hotmem.reader import Reader, Request
 from hotmem.recall import recall
@@ -93,7 +94,8 @@ class Memory:
             await store.close()
             raise
         layers = [search(store) for search in (Facts, Sessions, Semantic, Verbatim) if search(store).layer in self.options.recall.layers]
-        reader = Reader(store, encoder, language, tokens, layers, model, self.options.recall)
+        rewriter = Rewriter(self.options.rewriting) if self.options.rewriting.model else None
+        reader = Reader(store, encoder, language, tokens, layers, model, self.options.recall, rewriter)
         background = Background(store, encoder, language, self.options.background)
         background.start()
         self._live = (store, reader, background)
@@ -108,9 +110,11 @@ class Memory:
         """Stops the background work and closes the file; what was not finished is done on the next open."""
         if self._live is None:
             return
-        store, _, background = self._live
+        store, reader, background = self._live
         self._live = None
         await background.close()
+        if reader.rewriter is not None:
+            await reader.rewriter.close()
         await store.close()
 
     @property

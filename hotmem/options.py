@@ -88,6 +88,23 @@ class ModelOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class RewriteOptions:
+    """A language model that says what an utterance leaves unsaid; without one rules do.
+
+    Attributes:
+        model: Its name; "" for none.
+        base_url: An endpoint of OpenAI's protocol; None is OpenAI's own.
+        api_key: Its key.
+        deadline_ms: Milliseconds it has; the recall's own deadline holds besides.
+    """
+
+    model: str = ""
+    base_url: str | None = None
+    api_key: str = field(default="", repr=False)
+    deadline_ms: float = 200.0
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """All options of a memory."""
 
@@ -95,6 +112,7 @@ class Options:
     learning: LearningOptions = field(default_factory=LearningOptions)
     background: BackgroundOptions = field(default_factory=BackgroundOptions)
     models: ModelOptions = field(default_factory=ModelOptions)
+    rewriting: RewriteOptions = field(default_factory=RewriteOptions)
 
 
 def checked_budget(max_tokens: int) -> int:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from spacy.tokens import Doc
@@ -11,7 +12,7 @@ from hotmem.analysis.references import MOST_TURNS, leaves_unsaid
 from hotmem.analysis.runs import word_runs
 from hotmem.models import Reading, read
 from hotmem.reader import Reader, Request
-from hotmem.types import Analysis, Profile, Query, UserKey
+from hotmem.types import Analysis, Profile, Query, Rewrite, UserKey
 
 QUERY_WORDS: Final = 200
 """Words of a query that are analysed, the last ones: who talks long comes to the point at the end."""
@@ -21,6 +22,9 @@ RECENT_CHARACTERS: Final = 600
 
 RECENT_S: Final = 0.015
 """Seconds that parsing them may take. Most were parsed when they were remembered; those that were not are ready for the next utterance."""
+
+MODEL_SHARE: Final = 0.25
+"""Part of a recall's deadline that a language model may take to rewrite; what is left of the query's share must do for the rules."""
 
 NOBODY: Final = UserKey(0)
 """A user number that no row has."""
@@ -34,12 +38,30 @@ async def read_query(reader: Reader, request: Request) -> tuple[Query, Profile]:
     )
     known = (*profile.speakers, *profile.entities)
     analysis = analyse(doc, request.at, known)
+    rewrite = None
     if turns and analysis.needs_memory and leaves_unsaid(doc, analysis.ambiguous):
-        analysis = analyse(doc, request.at, known, await _recent(reader, turns))
+        rewrite, analysis = await _completed(reader, request, text, analysis, known, turns)
     if analysis.expansion:
-        reading = await asyncio.to_thread(_embedded, reader, " ".join((text, *analysis.expansion)))
+        meant = rewrite.expanded if rewrite and rewrite.rewritten else " ".join((text, *analysis.expansion))
+        reading = await asyncio.to_thread(_embedded, reader, meant)
     offered = _offered(reader, analysis)
-    return Query(text, user or NOBODY, request.session_id, request.at, offered, profile.speakers, reading.row, reading.states), profile
+    return Query(text, user or NOBODY, request.session_id, request.at, offered, profile.speakers, reading.row, reading.states, rewrite), profile
+
+
+async def _completed(
+    reader: Reader, request: Request, text: str, analysis: Analysis, known: Sequence[str], turns: Sequence[str]
+) -> tuple[Rewrite | None, Analysis]:
+    """The analysis with what the utterance leaves unsaid: by the language model if there is one and it is in time, else by rules."""
+    rewrite = None
+    if reader.rewriter is not None:
+        limit_s = None if request.deadline_ms is None else request.deadline_ms * MODEL_SHARE / 1000
+        rewrite = await reader.rewriter.rewrite(text, turns, limit_s)
+        if rewrite.rewritten:
+            (doc,) = await asyncio.to_thread(reader.language.parse, [rewrite.expanded], names=False)
+            whole = analyse(doc, request.at, known)
+            return rewrite, replace(whole, terms=analysis.terms, expansion=tuple(term for term in whole.terms if term not in analysis.terms))
+    (doc,) = await asyncio.to_thread(reader.language.parse, [text], names=False)
+    return rewrite, analyse(doc, request.at, known, await _recent(reader, turns))
 
 
 async def _known(reader: Reader, request: Request, text: str) -> tuple[UserKey | None, Profile, Sequence[str]]:

@@ -7,6 +7,7 @@ from datetime import datetime
 from hotmem.context.relevance import RelevanceModel
 from hotmem.layers.base import LayerSearch
 from hotmem.models import Encoder, Language, TokenCounter
+from hotmem.models.rewriter import Rewriter
 from hotmem.options import RecallOptions
 from hotmem.store.store import Store
 
@@ -22,6 +23,7 @@ class Reader:
     layers: Sequence[LayerSearch]
     model: RelevanceModel
     options: RecallOptions
+    rewriter: Rewriter | None = None
 
 
 @dataclass(frozen=True, slots=True)

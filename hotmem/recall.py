@@ -43,7 +43,8 @@ async def recall(reader: Reader, request: Request) -> ContextBlock:
         return _block(request, Packed(), Trace(stages=watch.laps, reason="nothing was ready in time"))
     packed, merged, reason = await asyncio.to_thread(compose, reader, request, found)
     watch.lap("context")
-    trace = Trace(found.query.analysis, found.reports, watch.laps, len(found.candidates), merged, found.profile.weights, reason)
+    query = found.query
+    trace = Trace(query.analysis, found.reports, watch.laps, len(found.candidates), merged, found.profile.weights, reason, query.rewrite)
     return _block(request, packed, trace)
 
 

@@ -6,7 +6,7 @@ from typing import Final
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from hotmem.options import BackgroundOptions, LearningOptions, ModelOptions, Options, RecallOptions
+from hotmem.options import BackgroundOptions, LearningOptions, ModelOptions, Options, RecallOptions, RewriteOptions
 from hotmem.types import Layer
 
 DEFAULTS: Final = Options()
@@ -34,6 +34,10 @@ class Settings(BaseSettings):
     session_idle_s: float = Field(default=DEFAULTS.background.idle_s, ge=0, description="Seconds of silence after which a session is summarised.")
     encoder: str = Field(default=DEFAULTS.models.encoder, description="'default', or a sentence-transformers model by name or folder.")
     cache_dir: Path | None = Field(default=None, description="Folder of prepared models; empty: the user's cache folder.")
+    rewrite_model: str = Field(default="", description="A language model that says what a question leaves unsaid; empty: rules do.")
+    rewrite_base_url: str | None = Field(default=None, description="Its endpoint, of OpenAI's protocol.")
+    rewrite_api_key: str = Field(default="", repr=False, description="Its key, if it wants one.")
+    rewrite_deadline_ms: float = Field(default=DEFAULTS.rewriting.deadline_ms, ge=0, description="Milliseconds it may take.")
     relevance_model: Path | None = Field(default=None, description="Coefficients of relevance by `python -m eval train`; empty: the shipped ones.")
 
     def options(self) -> Options:
@@ -50,4 +54,7 @@ class Settings(BaseSettings):
             learning=LearningOptions(adaptive=self.adaptive_learning, analytics=self.usage_analytics),
             background=BackgroundOptions(idle_s=self.session_idle_s),
             models=ModelOptions(encoder=self.encoder, cache_dir=self.cache_dir, relevance=self.relevance_model),
+            rewriting=RewriteOptions(
+                model=self.rewrite_model, base_url=self.rewrite_base_url, api_key=self.rewrite_api_key, deadline_ms=self.rewrite_deadline_ms
+            ),
         )

@@ -6,7 +6,7 @@ reply → Usage → Weights                                                     
 """
 
 from hotmem.types.block import ContextBlock, Item, ItemUse, LayerReport, Trace, Usage
-from hotmem.types.reading import START_WEIGHTS, Analysis, Evidence, Hit, Interval, Profile, Query, Weights
+from hotmem.types.reading import START_WEIGHTS, Analysis, Evidence, Hit, Interval, Profile, Query, Rewrite, Weights
 from hotmem.types.vocabulary import (
     Category,
     Complexity,
@@ -49,6 +49,7 @@ __all__ = [
     "Profile",
     "Query",
     "Revision",
+    "Rewrite",
     "Role",
     "SessionSummary",
     "Signs",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import uuid4
 
-from hotmem.types.reading import START_WEIGHTS, Analysis, Weights
+from hotmem.types.reading import START_WEIGHTS, Analysis, Rewrite, Weights
 from hotmem.types.vocabulary import EvidenceKind, Layer, LayerOutcome, Mark, UsageKind
 
 
@@ -66,6 +66,7 @@ class Trace:
         merged: Pieces that said the same as a better one.
         weights: The layer weights used.
         reason: One sentence on the outcome.
+        rewrite: What a language model made of the question, if one was asked.
     """
 
     analysis: Analysis | None = None
@@ -75,6 +76,7 @@ class Trace:
     merged: int = 0
     weights: Weights = START_WEIGHTS
     reason: str = ""
+    rewrite: Rewrite | None = None
 
 
 @dataclass(frozen=True, slots=True)

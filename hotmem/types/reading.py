@@ -53,6 +53,31 @@ class Analysis:
 
 
 @dataclass(frozen=True, slots=True)
+class Rewrite:
+    """What a language model made of an utterance.
+
+    Attributes:
+        original: The utterance.
+        expanded: What it means, or the utterance itself.
+        rewritten: Whether they differ.
+        confidence: The model's, 0 to 1.
+        resolved: What it says it resolved.
+        turns: Turns it was shown.
+        reason: The outcome in a sentence.
+        ms: Milliseconds it took.
+    """
+
+    original: str
+    expanded: str
+    rewritten: bool = False
+    confidence: float = 0.0
+    resolved: tuple[str, ...] = ()
+    turns: int = 0
+    reason: str = ""
+    ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """An analysed utterance, ready for the layers.
 
@@ -65,6 +90,7 @@ class Query:
         speakers: Names of those who spoke in the user's sessions.
         vector: Its embedding, that of its expansion with it.
         pieces: States of its word pieces, float32 (pieces, width); none where the encoder tells none.
+        rewrite: What a language model made of it, if one was asked.
     """
 
     text: str
@@ -75,6 +101,7 @@ class Query:
     speakers: tuple[str, ...]
     vector: Vector
     pieces: NDArray[np.float32]
+    rewrite: Rewrite | None = None
 
     @property
     def topics(self) -> tuple[str, ...]:
