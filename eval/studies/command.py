@@ -13,7 +13,7 @@ from rich.console import Console
 from eval.datasets import Conversation
 from eval.datasets.selection import selected
 from eval.retrieval import SHIPPED, Asked, Choice, retrieved
-from eval.studies import ablation, abstention, calibration, policy, transfer
+from eval.studies import ablation, abstention, calibration, policy, transfer, updates
 
 Data = Annotated[list[str], typer.Argument(help="DATASET=PATH, one or more.", show_default=False)]
 Step = Annotated[int, typer.Option(help="Take every n-th conversation of LongMemEval, which has one a question; as in the fit.", min=1)]
@@ -76,12 +76,27 @@ def chosen(data: Data, step: Step = 6, limit: Limit = None, jobs: Jobs = 1, cach
     _printed(policy.figures(found), as_json)
 
 
+def updated(data: Data, step: Step = 1, limit: Limit = None, jobs: Jobs = 2, cache: Cache = None, as_json: Json = False) -> None:
+    """Looks whether the latest word stands above the stale one in questions on what has changed."""
+    chosen = {name: [one for one in part if _changed(one)] for name, part in selected(data, step, limit).items()}
+    found = updates.measure(_asked(chosen, [SHIPPED], jobs, cache, fitted_too=True))
+    if not found:
+        raise typer.BadParameter("no question is on what has changed", param_hint="DATA")
+    updates.show(found, Console())
+    _printed(updates.figures(found), as_json)
+
+
+def _changed(conversation: Conversation) -> bool:
+    return any(question.category in updates.CATEGORIES for question in conversation.questions)
+
+
 COMMANDS: Final[Mapping[str, Callable[..., None]]] = {
     "ablation": ablated,
     "transfer": transferred,
     "calibration": calibrated,
     "abstention": abstained,
     "policy": chosen,
+    "updates": updated,
 }
 """The studies by name."""
 

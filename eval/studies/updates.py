@@ -1,0 +1,86 @@
+"""When something has changed, does the latest word stand above the stale one?
+
+The questions are those on updated knowledge whose evidence is in two turns or more, said at different times: the last of them holds.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+from rich.console import Console
+
+from eval.report import table
+from eval.retrieval import SHIPPED, Asked
+from eval.statistics import RESAMPLES, SEED
+from eval.studies.blocks import judged
+from hotmem.context.features import features
+from hotmem.context.judgement import Judged, distinct
+from hotmem.context.relevance import fitted_model
+
+CATEGORIES: Final = frozenset({"knowledge-update", "knowledge_update"})
+"""As LongMemEval and BEAM name them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Updates:
+    """Of a dataset's questions on what has changed.
+
+    Attributes:
+        questions: How many.
+        latest_first: Share whose latest turn is found and ranks above every earlier one, 0 to 1.
+        low: Lower end of its 95 % bootstrap interval.
+        high: Upper end.
+        found: Share whose latest turn is among what is ranked.
+    """
+
+    questions: int
+    latest_first: float
+    low: float
+    high: float
+    found: float
+
+
+def measure(asked: Mapping[str, Sequence[Asked]]) -> dict[str, Updates]:
+    """The order of the latest and the stale, on each dataset that has such questions.
+
+    Args:
+        asked: What was retrieved, by dataset.
+    """
+    ranked = {name: [places for one in part if (places := _places(one)) is not None] for name, part in asked.items()}
+    return {name: _summed(places) for name, places in ranked.items() if places}
+
+
+def _places(asked: Asked) -> tuple[float, ...] | None:
+    """The ranks of the evidence turns, the earliest said first, infinite where one is not found; None for another kind of question."""
+    turns = {turn.id: turn for turn in asked.conversation.turns}
+    evidence = sorted(asked.question.evidence, key=lambda turn: turns[turn].spoken_at)
+    if asked.question.category not in CATEGORIES or len({turns[turn].spoken_at for turn in evidence}) < 2:
+        return None
+    found = asked.found[SHIPPED]
+    statements = distinct(judged(found, features(found.query, found.candidates), fitted_model())[0])[0]
+    return tuple(_rank(turn, statements) for turn in evidence)
+
+
+def _rank(turn: str, statements: Sequence[Judged]) -> float:
+    return next((float(place) for place, one in enumerate(sorted(statements, key=lambda one: -one.rank)) if turn in one.evidence.turn_ids), np.inf)
+
+
+def _summed(ranked: Sequence[tuple[float, ...]]) -> Updates:
+    right = np.array([places[-1] < min(places[:-1]) for places in ranked], dtype=np.float64)
+    shares = right[np.random.default_rng(SEED).integers(0, len(right), (RESAMPLES, len(right)))].mean(axis=1)
+    low, high = np.percentile(shares, [2.5, 97.5])
+    return Updates(len(right), float(right.mean()), float(low), float(high), float(np.mean([np.isfinite(places[-1]) for places in ranked])))
+
+
+def show(found: Mapping[str, Updates], console: Console) -> None:
+    """Prints a row a dataset."""
+    heading = table("what has changed", "dataset", ("questions", "latest first", "95 % interval", "latest found"))
+    for name, one in found.items():
+        heading.add_row(name, str(one.questions), f"{one.latest_first:.2f}", f"{one.low:.2f} to {one.high:.2f}", f"{one.found:.2f}")
+    console.print(heading)
+
+
+def figures(found: Mapping[str, Updates]) -> dict[str, Any]:
+    """The same as plain values."""
+    return {name: asdict(one) for name, one in found.items()}
