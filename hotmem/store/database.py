@@ -56,7 +56,7 @@ class Database:
             with mapped_errors(path):
                 migrate(writer, path)
             readers = [connect(path, read_only=True) for _ in range(READERS)]
-        except BaseException:
+        except BaseException:  # interrupted or not, no open file is left behind
             writer.close()
             raise
         return cls(path, writer, readers)
