@@ -149,7 +149,7 @@ class Background:
         understandings = []
         for turn, doc, names in zip(turns, self._parse(turns), known, strict=True):
             whole = self._restored(doc, names) if caseless(doc.text) else doc
-            meant = repaired(whole)
+            meant = repaired(whole) if Role(turn.role) is Role.USER else None
             if meant is not None:
                 whole = self._language.parse([meant.text])[0]
             understanding = understand(whole, turn.speaker, Role(turn.role), turn.spoken_at)

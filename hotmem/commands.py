@@ -1,20 +1,17 @@
 """Carries out what a user asks of the memory itself, in one conversation, and says what to tell them."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 
-from hotmem.analysis.commands import FORGETTING, Command, Order, assents, find_command
+from hotmem.analysis.commands import FORGETTING, RECORD, Command, Order, assents, find_command
 from hotmem.context.render import day, notice, shown
 from hotmem.memory import Memory
 from hotmem.types import ContextBlock, Forgotten, Item, StoredMemory, Trace
 
 MOST_SOURCES: Final = 5
 """Items whose source is told."""
-
-
-RECORD: Final = frozenset({Order.OFF_RECORD, Order.ON_RECORD})
-"""What says whether anything is kept."""
 
 
 class Commands:
@@ -86,7 +83,8 @@ class Commands:
         }
         count = memory.reader.tokens.count
         if command.order is Order.TELL_ALL:
-            return self._block(text, at, _known(await memory.memories(self._user_id), max_tokens, count), count)
+            known = await memory.memories(self._user_id)
+            return self._block(text, at, await asyncio.to_thread(_known, known, max_tokens, count), count)
         return self._block(text, at, told[command.order], count)
 
     async def _forget(self, memory: Memory, command: Command) -> Forgotten:
@@ -121,10 +119,14 @@ def _sources(given: Sequence[Item]) -> str:
 
 def _known(memories: Sequence[StoredMemory], max_tokens: int, count: Callable[[str], int]) -> str:
     """The most important facts first, as many as fit."""
-    told = "What is known of the user from what they said:"
+    if not memories:
+        return "Nothing is known of the user yet."
+    told = ["What is known of the user from what they said:"]
+    left = max_tokens - count(notice(told[0]))
     for memory in sorted(memories, key=lambda one: (-one.importance, -one.said_at.timestamp())):
-        more = f"{told}\n- {shown(memory.text)} ({day(memory.said_at)})"
-        if count(notice(more)) > max_tokens:
+        line = f"- {shown(memory.text)} ({day(memory.said_at)})"
+        left -= count(f"{line}\n")
+        if left < 0:
             break
-        told = more
-    return told if "\n" in told else "Nothing is known of the user yet."
+        told.append(line)
+    return "\n".join(told)

@@ -8,7 +8,7 @@ from typing import Final
 from spacy.tokens import Doc
 
 from hotmem.analysis.query import analyse
-from hotmem.analysis.references import MOST_TURNS, leaves_unsaid
+from hotmem.analysis.references import MOST_TURNS, expand, leaves_unsaid
 from hotmem.analysis.runs import word_runs
 from hotmem.models import Reading, read
 from hotmem.reader import Reader, Request
@@ -40,7 +40,7 @@ async def read_query(reader: Reader, request: Request) -> tuple[Query, Profile]:
     analysis = analyse(doc, request.at, known)
     rewrite = None
     if turns and analysis.needs_memory and leaves_unsaid(doc, analysis.ambiguous):
-        rewrite, analysis = await _completed(reader, request, text, analysis, known, turns)
+        rewrite, analysis = await _completed(reader, request, doc, analysis, known, turns)
     if analysis.expansion:
         meant = rewrite.expanded if rewrite and rewrite.rewritten else " ".join((text, *analysis.expansion))
         reading = await asyncio.to_thread(_embedded, reader, meant)
@@ -49,19 +49,17 @@ async def read_query(reader: Reader, request: Request) -> tuple[Query, Profile]:
 
 
 async def _completed(
-    reader: Reader, request: Request, text: str, analysis: Analysis, known: Sequence[str], turns: Sequence[str]
+    reader: Reader, request: Request, doc: Doc, analysis: Analysis, known: Sequence[str], turns: Sequence[str]
 ) -> tuple[Rewrite | None, Analysis]:
     """The analysis with what the utterance leaves unsaid: by the language model if there is one and it is in time, else by rules."""
     rewrite = None
     if reader.rewriter is not None:
         limit_s = None if request.deadline_ms is None else request.deadline_ms * MODEL_SHARE / 1000
-        rewrite = await reader.rewriter.rewrite(text, turns, limit_s)
+        rewrite = await reader.rewriter.rewrite(doc.text, turns, limit_s)
         if rewrite.rewritten:
-            (doc,) = await asyncio.to_thread(reader.language.parse, [rewrite.expanded], names=False)
-            whole = analyse(doc, request.at, known)
+            whole = analyse(await asyncio.to_thread(_parsed, reader, rewrite.expanded), request.at, known)
             return rewrite, replace(whole, terms=analysis.terms, expansion=tuple(term for term in whole.terms if term not in analysis.terms))
-    (doc,) = await asyncio.to_thread(reader.language.parse, [text], names=False)
-    return rewrite, analyse(doc, request.at, known, await _recent(reader, turns))
+    return rewrite, replace(analysis, expansion=expand(doc, analysis.ambiguous, await _recent(reader, turns)))
 
 
 async def _known(reader: Reader, request: Request, text: str) -> tuple[UserKey | None, Profile, Sequence[str]]:

@@ -25,6 +25,9 @@ class Order(StrEnum):
 FORGETTING: Final = frozenset({Order.FORGET_LAST, Order.FORGET_ABOUT, Order.FORGET_ALL})
 """What deletes, and is done only once the user has confirmed it."""
 
+RECORD: Final = frozenset({Order.OFF_RECORD, Order.ON_RECORD})
+"""What says whether anything is kept."""
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
