@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from eval.rows import HOTMEM, Row, mean, summarised, systems
-from eval.statistics import Difference, paired_difference
+from eval.statistics import Estimate, paired_difference
 
 
 def show(rows: Sequence[Row], title: str, console: Console) -> None:
@@ -35,7 +35,7 @@ def figures(rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def leads(by_system: Mapping[str, Sequence[Row]]) -> dict[str, Difference]:
+def leads(by_system: Mapping[str, Sequence[Row]]) -> dict[str, Estimate]:
     """HotMem's evidence delivered less that of each other system, over the questions scored for both."""
     own = {row.question: row.delivered for row in by_system.get(HOTMEM, ())}
     result = {}
@@ -94,7 +94,7 @@ def share(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
-def interval(difference: Difference) -> str:
+def interval(difference: Estimate) -> str:
     """A difference of shares in points, with its 95 % interval."""
     return f"{points(difference.mean)} ({points(difference.low)} to {points(difference.high)})"
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 RESAMPLES: Final = 2000
 """Bootstrap samples; enough for the second decimal of a percentage point."""
@@ -13,14 +13,13 @@ RESAMPLES: Final = 2000
 SEED: Final = 20240517
 """Fixed, so that the same rows give the same interval."""
 
-
 BINS: Final = 20
 """Bins of equal width of the calibration error."""
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """A mean difference and its 95 % interval."""
+class Estimate:
+    """A mean or a share and its 95 % interval."""
 
     mean: float
     low: float
@@ -36,8 +35,22 @@ class Bin:
     true: float
 
 
-def paired_difference(first: Sequence[float], second: Sequence[float]) -> Difference:
-    """The mean of `first - second` over the same questions, with its percentile bootstrap interval (Efron 1979).
+def estimated(parts: ArrayLike, wholes: ArrayLike | None = None) -> Estimate:
+    """The sum of the parts over the sum of the wholes, with its percentile bootstrap interval (Efron 1979) over the samples.
+
+    Args:
+        parts: One number a sample, (n,), n at least 1.
+        wholes: Of how much, (n,); None is 1 each, which makes it the mean.
+    """
+    part = np.asarray(parts, dtype=np.float64)
+    whole = np.ones_like(part) if wholes is None else np.asarray(wholes, dtype=np.float64)
+    chosen = np.random.default_rng(SEED).integers(0, len(part), (RESAMPLES, len(part)))
+    low, high = np.percentile(part[chosen].sum(axis=1) / np.maximum(whole[chosen].sum(axis=1), 1), [2.5, 97.5])
+    return Estimate(float(part.sum() / max(whole.sum(), 1)), float(low), float(high))
+
+
+def paired_difference(first: Sequence[float], second: Sequence[float]) -> Estimate:
+    """The mean of `first - second` over the same questions, with its interval.
 
     Args:
         first: One score a question.
@@ -48,11 +61,7 @@ def paired_difference(first: Sequence[float], second: Sequence[float]) -> Differ
     """
     if len(first) != len(second) or not first:
         raise ValueError(f"{len(first)} and {len(second)} scores cannot be paired. Pass the same questions, at least one.")
-    gains = np.subtract(first, second)
-    generator = np.random.default_rng(SEED)
-    means = gains[generator.integers(0, len(gains), (RESAMPLES, len(gains)))].mean(axis=1)
-    low, high = np.percentile(means, [2.5, 97.5])
-    return Difference(float(gains.mean()), float(low), float(high))
+    return estimated(np.subtract(first, second))
 
 
 def said_unknown(knowable: Sequence[float], unknowable: Sequence[float], wrongly: float = 0.05) -> float | None:

@@ -24,7 +24,7 @@ from rich.progress import track
 from rich.table import Table
 
 from eval.datasets.base import found, lines
-from eval.statistics import RESAMPLES, SEED
+from eval.statistics import Estimate, estimated
 from hotmem.extraction import understand
 from hotmem.models import Encoder, Language, Vectors, load_encoder, load_language
 from hotmem.options import ModelOptions
@@ -72,30 +72,24 @@ class Matched:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """A share with its 95 % bootstrap interval over utterances, and of how many."""
-
-    value: float
-    low: float
-    high: float
-    of: int
-
-
-@dataclass(frozen=True, slots=True)
 class Facts:
     """What was measured.
 
     Attributes:
-        recall: Of sentences noted.
+        recall: Of sentences noted; the interval is over utterances.
+        noted: Sentences noted.
         precision: Of facts, where there is a note.
+        told: Facts, where there is a note.
         beside: Facts of utterances without a note.
         unnoted: Utterances without a note.
         agreement: Share of the pairs judged by hand, of those that are still read so, that the rule decides alike.
         judged: Such pairs.
     """
 
-    recall: Share
-    precision: Share
+    recall: Estimate
+    noted: int
+    precision: Estimate
+    told: int
     beside: int
     unnoted: int
     agreement: float
@@ -167,27 +161,23 @@ def measure(utterances: Sequence[Utterance], console: Console) -> Facts:
     """Reads all utterances and compares what was read with what was noted."""
     encoder = load_encoder(ModelOptions())
     facts = told(utterances, load_language(), console)
-    noted = [one for one, utterance in zip(matched(utterances, facts, encoder), utterances, strict=True) if utterance.notes]
+    both = [one for one, utterance in zip(matched(utterances, facts, encoder), utterances, strict=True) if utterance.notes]
     agreed, judged = agreement(utterances, facts, encoder)
     beside = [said for said, utterance in zip(facts, utterances, strict=True) if not utterance.notes]
-    return Facts(_share([one.noted for one in noted]), _share([one.told for one in noted]), sum(map(len, beside)), len(beside), agreed, judged)
+    noted, read = [one.noted for one in both], [one.told for one in both]
+    return Facts(_alike(noted), sum(map(len, noted)), _alike(read), sum(map(len, read)), sum(map(len, beside)), len(beside), agreed, judged)
 
 
-def _share(cosines: Sequence[Sequence[float]]) -> Share:
+def _alike(cosines: Sequence[Sequence[float]]) -> Estimate:
     """The share that match, resampled by utterance."""
-    right = np.array([sum(cosine >= ALIKE for cosine in one) for one in cosines])
-    all_of = np.array([len(one) for one in cosines])
-    chosen = np.random.default_rng(SEED).integers(0, len(cosines), (RESAMPLES, len(cosines)))
-    shares = right[chosen].sum(axis=1) / np.maximum(all_of[chosen].sum(axis=1), 1)
-    low, high = np.percentile(shares, [2.5, 97.5])
-    return Share(float(right.sum() / max(all_of.sum(), 1)), float(low), float(high), int(all_of.sum()))
+    return estimated([sum(cosine >= ALIKE for cosine in one) for one in cosines], [len(one) for one in cosines])
 
 
 def show(facts: Facts, console: Console) -> None:
     """A table of the figures."""
     table = Table("", "share", "95 % interval", "of", title="facts against what a listener noted", title_justify="left")
-    for name, share in (("precision", facts.precision), ("recall", facts.recall)):
-        table.add_row(name, f"{share.value:.3f}", f"{share.low:.3f} to {share.high:.3f}", f"{share.of:,}")
+    for name, rate, of in (("precision", facts.precision, facts.told), ("recall", facts.recall, facts.noted)):
+        table.add_row(name, f"{rate.mean:.3f}", f"{rate.low:.3f} to {rate.high:.3f}", f"{of:,}")
     console.print(table)
     console.print(f"{facts.beside:,} facts of {facts.unnoted:,} utterances without a note")
     console.print(f"the rule agrees with {facts.agreement:.0%} of {facts.judged} verdicts")

@@ -21,7 +21,7 @@ from rich.progress import track
 
 from eval.language.dialogues import Dialogues, Query, queries
 from eval.report import interval, share, table
-from eval.statistics import Difference, paired_difference
+from eval.statistics import Estimate, estimated, paired_difference
 from eval.words import content_words
 from hotmem.analysis.ambiguity import PRONOUNS, find_ambiguous
 from hotmem.analysis.intent import is_chitchat
@@ -76,7 +76,7 @@ class Resolution:
     """
 
     of: int
-    right: Difference
+    right: Estimate
     first: float
 
 
@@ -97,8 +97,8 @@ class Statements:
     raw: float
     expanded: float
     human: float
-    gain: Difference
-    human_gain: Difference
+    gain: Estimate
+    human_gain: Estimate
 
 
 @lru_cache(maxsize=8192)
@@ -147,9 +147,9 @@ def resolutions(rows: Sequence[Expanded]) -> dict[str, Resolution]:
 
 
 def _resolution(rows: Sequence[Expanded]) -> Resolution:
-    right = [float(is_right(row.query, " ".join(row.expansion))) for row in rows]
+    right = estimated([is_right(row.query, " ".join(row.expansion)) for row in rows])
     first = [is_right(row.query, row.query.before[0] if row.query.before else "") for row in rows]
-    return Resolution(len(rows), paired_difference(right, [0.0] * len(right)), float(np.mean(first)))
+    return Resolution(len(rows), right, float(np.mean(first)))
 
 
 def statements(rows: Sequence[Expanded], encoder: Encoder) -> Statements | None:

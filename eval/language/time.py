@@ -31,7 +31,7 @@ from rich.console import Console
 from rich.table import Table
 
 from eval.language.recognizers import FILES, SCOPE, Case, Kind, Reading, Wanted, cases
-from eval.statistics import paired_difference
+from eval.statistics import estimated
 from hotmem.analysis.query import looks_ahead
 from hotmem.analysis.time import Grain, TimeMention, find_times
 from hotmem.models.language import load_language
@@ -146,11 +146,11 @@ def time(
     rows: dict[str, dict[str, float]] = {}
     for name, group in groups.items():
         if group:
-            share = paired_difference([float(one.right) for one in group], [0.0] * len(group))
+            right = estimated([one.right for one in group])
             inclusive = sum(one.right and one.inclusive for one in group)
-            ends = {"low": round(share.low, 4), "high": round(share.high, 4)}
-            rows[name] = {"n": len(group), "right": round(share.mean, 4), "inclusive": inclusive} | ends
-            table.add_row(name, str(len(group)), f"{share.mean:.1%}", f"{share.low:.1%} to {share.high:.1%}", str(inclusive))
+            ends = {"low": round(right.low, 4), "high": round(right.high, 4)}
+            rows[name] = {"n": len(group), "right": round(right.mean, 4), "inclusive": inclusive} | ends
+            table.add_row(name, str(len(group)), f"{right.mean:.1%}", f"{right.low:.1%} to {right.high:.1%}", str(inclusive))
     console = Console()
     console.print(table)
     apart = [outcome for outcome in outcomes if not outcome.case.applicable]

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from eval.peers.measures import BUDGETS, Asked, Measured
 from eval.rows import mean
-from eval.statistics import Difference, paired_difference
+from eval.statistics import Estimate, paired_difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Figures:
     p50_ms: float
     p95_ms: float
     ingest_ms: float
-    behind: Difference | None
+    behind: Estimate | None
     note: str
 
 
@@ -82,7 +82,7 @@ def _figures(one: Measured, hotmem: Iterable[Asked]) -> Figures:
     )
 
 
-def _behind(hotmem: Iterable[Asked], other: Iterable[Asked]) -> Difference | None:
+def _behind(hotmem: Iterable[Asked], other: Iterable[Asked]) -> Estimate | None:
     """The difference over the questions that both answered, in the order asked."""
     budget = BUDGETS[0]
     pairs = [(ours.delivered[budget], theirs.delivered[budget]) for ours, theirs in zip(hotmem, other, strict=False)]
@@ -94,7 +94,7 @@ def _share(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
-def _interval(behind: Difference | None) -> str:
+def _interval(behind: Estimate | None) -> str:
     if behind is None:
         return ""
     points = [f"{100 * value:+.1f}" for value in (behind.mean, behind.low, behind.high)]

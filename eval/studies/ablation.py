@@ -17,7 +17,7 @@ from rich.progress import track
 
 from eval.report import interval, share, table
 from eval.retrieval import SHIPPED, Asked, Choice
-from eval.statistics import Difference, paired_difference
+from eval.statistics import Estimate, paired_difference
 from eval.studies.blocks import BUDGETS, Packer, judged, scored
 from eval.train import Sample, fitted, samples
 from hotmem.context import packing
@@ -99,7 +99,7 @@ class Effect:
     dataset: str
     budget: int
     evidence: float
-    difference: Difference
+    difference: Estimate
 
 
 def measure(asked: Mapping[str, Sequence[Asked]], console: Console) -> list[Effect]:
@@ -169,7 +169,7 @@ def _delivered(asked: Sequence[Asked], seen: Sequence[Sample], model: RelevanceM
     return shares
 
 
-def _less(part: Sequence[tuple[float, ...]], whole: Sequence[tuple[float, ...]], place: int) -> Difference:
+def _less(part: Sequence[tuple[float, ...]], whole: Sequence[tuple[float, ...]], place: int) -> Estimate:
     return paired_difference([each[place] for each in part], [each[place] for each in whole])
 
 

@@ -16,7 +16,7 @@ from eval.evidence import score
 from eval.report import interval, share, table
 from eval.retrieval import SHIPPED, Choice, numbered, request, spread
 from eval.run import Models, Task, ingested, models
-from eval.statistics import Difference, paired_difference
+from eval.statistics import Estimate, paired_difference
 from eval.studies.blocks import BUDGETS
 from hotmem import Options
 from hotmem.models import Encoder, load_encoder
@@ -73,7 +73,7 @@ class Figures:
     questions: int
     layers: float
     evidence: dict[int, float]
-    differences: dict[int, Difference]
+    differences: dict[int, Estimate]
     p50_ms: float
     p95_ms: float
     layers_ms: float

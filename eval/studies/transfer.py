@@ -10,7 +10,7 @@ from rich.progress import track
 
 from eval.report import interval, share, table
 from eval.retrieval import SHIPPED, Asked
-from eval.statistics import Difference, paired_difference
+from eval.statistics import Estimate, paired_difference
 from eval.studies.blocks import BUDGETS, Packer, scored, statements
 from eval.train import Sample, fitted, samples
 from hotmem.context.relevance import RelevanceModel
@@ -36,7 +36,7 @@ class Transfer:
     same_half: float
     other_half: float
     other_sets: float
-    difference: Difference
+    difference: Estimate
 
 
 def measure(asked: Mapping[str, Sequence[Asked]], console: Console) -> list[Transfer]:

@@ -5,17 +5,18 @@ The questions are those on updated knowledge whose evidence is in two turns or m
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import inf, isfinite
+from statistics import fmean
 from typing import Any, Final
 
-import numpy as np
 from rich.console import Console
 
 from eval.report import table
 from eval.retrieval import SHIPPED, Asked
-from eval.statistics import RESAMPLES, SEED
+from eval.statistics import Estimate, estimated
 from eval.studies.blocks import judged
 from hotmem.context.features import features
-from hotmem.context.judgement import Judged, distinct
+from hotmem.context.judgement import distinct
 from hotmem.context.relevance import fitted_model
 
 CATEGORIES: Final = frozenset({"knowledge-update", "knowledge_update"})
@@ -28,16 +29,12 @@ class Updates:
 
     Attributes:
         questions: How many.
-        latest_first: Share whose latest turn is found and ranks above every earlier one, 0 to 1.
-        low: Lower end of its 95 % bootstrap interval.
-        high: Upper end.
+        latest_first: Share whose latest turn is found and ranks above every earlier one.
         found: Share whose latest turn is among what is ranked.
     """
 
     questions: int
-    latest_first: float
-    low: float
-    high: float
+    latest_first: Estimate
     found: float
 
 
@@ -59,25 +56,24 @@ def _places(asked: Asked) -> tuple[float, ...] | None:
         return None
     found = asked.found[SHIPPED]
     statements = distinct(judged(found, features(found.query, found.candidates), fitted_model())[0])[0]
-    return tuple(_rank(turn, statements) for turn in evidence)
-
-
-def _rank(turn: str, statements: Sequence[Judged]) -> float:
-    return next((float(place) for place, one in enumerate(sorted(statements, key=lambda one: -one.rank)) if turn in one.evidence.turn_ids), np.inf)
+    ranks: dict[str, float] = {}
+    for place, one in enumerate(sorted(statements, key=lambda one: -one.rank)):
+        for turn in one.evidence.turn_ids:
+            ranks.setdefault(turn, place)
+    return tuple(ranks.get(turn, inf) for turn in evidence)
 
 
 def _summed(ranked: Sequence[tuple[float, ...]]) -> Updates:
-    right = np.array([places[-1] < min(places[:-1]) for places in ranked], dtype=np.float64)
-    shares = right[np.random.default_rng(SEED).integers(0, len(right), (RESAMPLES, len(right)))].mean(axis=1)
-    low, high = np.percentile(shares, [2.5, 97.5])
-    return Updates(len(right), float(right.mean()), float(low), float(high), float(np.mean([np.isfinite(places[-1]) for places in ranked])))
+    latest_first = estimated([places[-1] < min(places[:-1]) for places in ranked])
+    return Updates(len(ranked), latest_first, fmean(isfinite(places[-1]) for places in ranked))
 
 
 def show(found: Mapping[str, Updates], console: Console) -> None:
     """Prints a row a dataset."""
     heading = table("what has changed", "dataset", ("questions", "latest first", "95 % interval", "latest found"))
     for name, one in found.items():
-        heading.add_row(name, str(one.questions), f"{one.latest_first:.2f}", f"{one.low:.2f} to {one.high:.2f}", f"{one.found:.2f}")
+        right = one.latest_first
+        heading.add_row(name, str(one.questions), f"{right.mean:.2f}", f"{right.low:.2f} to {right.high:.2f}", f"{one.found:.2f}")
     console.print(heading)
 
 

@@ -106,10 +106,11 @@ COURTESIES: Final = _any_of(
 """Greetings, thanks, farewells, assent, small talk and filler: nothing that a memory could help with."""
 
 _PLEASE: Final = r"^\W*(?:(?:hey|ok|okay|please|so|and|now|then|just|(?:can|could|would|will) you)[,\s]+)*"
+_NOW: Final = r"(?:[\s,]+(?:please|now|right now|today|tonight|tomorrow|outside|currently|all the way|a (?:bit|little|notch)|(?:in|at) \w+))*\W*$"
 _PLAYING: Final = r"(?:music|song|track|video|playback|radio|podcast|movie|tv|television|timer|alarm|recording)"
 
 DEVICE: Final = _any_of(
-    _PLEASE + r"(?:turn|switch)\b.*\b(?:on|off|up|down)\b",
+    _PLEASE + r"(?:turn|switch)\b.*\b(?:on|off|up|down)" + _NOW,
     _PLEASE + r"(?:turn|switch)\s+(?:on|off|up|down)\b",
     _PLEASE + r"(?:dim|brighten|mute|unmute|pause|resume|rewind|skip|shuffle)\b",
     _PLEASE + r"(?:set|start|stop|cancel|snooze|extend)\s+(?:(?:a|an|the)\s+)?(?:\S+\s+){0,3}?" + _PLAYING + r"s?\b",
@@ -123,15 +124,17 @@ DEVICE: Final = _any_of(
 """Commands to a device in the room."""
 
 COMMON: Final = _any_of(
-    r"^\W*what(?:['’]s| is) the (?:weather|time|temperature|forecast)\b(?: (?:like|today|tomorrow|now|outside|right now|in|for|going to be))*",
-    r"^\W*what (?:time|day) is it\b",
+    r"^\W*what(?:['’]s| is) the (?:weather|forecast)\b",
+    r"^\W*what(?:['’]s| is) the (?:time|temperature)" + _NOW,
+    r"^\W*what (?:time|day) is it" + _NOW,
     r"\bwhat(?:['’]s| is) (?:the )?(?:square root|[\d.,]+ (?:plus|minus|times|divided|percent|multiplied|over|to the))\b",
     r"\bwhat(?:['’]s| is| was) the (?:capital|population|currency|boiling point|melting point|official language|chemical symbol) of\b",
     r"^\W*how (?:far|tall|big|deep|high|heavy|fast|hot) (?:is|are) the (?:moon|sun|earth|equator|ocean|sky)\b",
     r"^\W*how (?:far|tall|big|deep|high|heavy|fast|hot) is (?:mount|mercury|venus|mars|jupiter|saturn|light|sound)\b",
     r"^\W*how many \w+ (?:are (?:there )?)?in (?:a|an|one) \w+\W*$",
     _PLEASE + r"(?:convert|define|translate|spell)\b",
-    r"^\W*how do you (?:spell|pronounce|boil|cook|bake|say)\b",
+    r"^\W*how do you (?:spell|pronounce|say)\b",
+    r"^\W*how do you (?:boil|cook|bake|roast|fry) (?:an?|some)\b",
     r"^\W*what does (?:the word )?\w+ mean\W*$",
     _PLEASE + r"(?:tell (?:me )?(?:a|another) (?:joke|story|riddle)|flip a coin|roll a (?:die|dice)|sing (?:a song|something))\b",
     r"^\W*(?:what(?:['’]s| is) (?:in )?the (?:latest )?news|any news)\b(?! (?:about|from|of)\b)",

@@ -126,7 +126,7 @@ class Understanding:
         statements: What it states.
         corrections: What it corrects.
         entities: Names in it.
-        jest: Whether it only says that what was said before it was a joke.
+        jest: Whether it begins by saying that what was said before it was a joke.
     """
 
     statements: tuple[Statement, ...] = ()
