@@ -30,7 +30,7 @@ from eval.bench.history import Keys, Nearest, Reading, build, spoken
 from eval.bench.latency import Times
 from eval.bench.talk import SESSION_TURNS, START, USER, Talk
 from hotmem import Memory, Options
-from hotmem.layers.semantic import NEAREST as TAKEN
+from hotmem.layers.semantic import PASSAGES
 from hotmem.models import load_encoder, load_language
 from hotmem.models.onnx import OnnxEncoder
 from hotmem.options import ModelOptions, RecallOptions
@@ -226,7 +226,7 @@ async def _found(memory: Memory, asked: Sequence[str], exact: Keys) -> tuple[flo
     assert user is not None
     shares = []
     for vector, keys in zip(reader.encoder.encode(asked), exact.tolist(), strict=True):
-        (nearest,) = await reader.store.search(user, ByMeaning(EvidenceKind.PASSAGE, vector, TAKEN[EvidenceKind.PASSAGE]))
+        (nearest,) = await reader.store.search(user, ByMeaning(EvidenceKind.PASSAGE, vector, PASSAGES))
         near = {key for key, _ in nearest}
         shares.append([len(near.intersection(wanted)) / np.count_nonzero(wanted) for wanted in (keys, keys[:FIRST])])
     both, first = np.mean(shares, axis=0).tolist()
