@@ -14,6 +14,7 @@ from pipecat.turns.user_start import BaseUserTurnStartStrategy
 
 from hotmem.pipecat import HotMemProcessor
 from hotmem.pipecat.context import spoken
+from hotmem.pipecat.exchange import Timing
 from hotmem.types import ContextBlock, Usage
 from pipelines.bot import Bot
 
@@ -56,8 +57,8 @@ class ExchangeListener:
         self._changed = asyncio.Event()
         bot.user.add_event_handler("on_user_turn_started", self._on_user_speaks)
         bot.user.add_event_handler("on_user_turn_message_added", self._on_user)
-        bot.memory.add_event_handler("on_recalled", self._on_recalled)
-        bot.memory.add_event_handler("on_feedback", self._on_feedback)
+        bot.memory.add_event_handler("on_memory_recalled", self._on_recalled)
+        bot.memory.add_event_handler("on_memory_used", self._on_feedback)
         bot.assistant.add_event_handler("on_assistant_turn_stopped", self._on_assistant)
 
     async def next(self, timeout_s: float | None) -> Exchange:
@@ -76,7 +77,7 @@ class ExchangeListener:
     async def _on_user(self, _: LLMUserAggregator, message: UserTurnMessageAddedMessage) -> None:
         self._note(replace(self._exchange, heard=spoken(f"{self._exchange.heard} {message.content}")))
 
-    async def _on_recalled(self, _: HotMemProcessor, block: ContextBlock) -> None:
+    async def _on_recalled(self, _: HotMemProcessor, block: ContextBlock, __: Timing) -> None:
         self._note(replace(self._exchange, block=block))
 
     async def _on_assistant(self, _: LLMAssistantAggregator, message: AssistantTurnStoppedMessage) -> None:

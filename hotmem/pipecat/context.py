@@ -9,13 +9,15 @@ from hotmem.types import Role
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The latest thing the user said.
+    """The latest thing the user said; equal for two contexts of one turn.
 
     Attributes:
-        number: How many user messages the context holds, this one included; tells a repeated question from a re-entry.
+        turn: How many turns the user had ended when it was asked; tells a repeated question from one that comes back.
+        number: How many user messages the context holds, this one included; tells the same where turns are not told of.
         text: Its words.
     """
 
+    turn: int
     number: int
     text: str
 
@@ -25,18 +27,30 @@ def spoken(text: str) -> str:
     return " ".join(text.split())
 
 
-def latest_question(context: LLMContext) -> Question | None:
-    """The latest user message, or None if there is none or it holds no words (an image alone)."""
+def latest_question(context: LLMContext, turn: int) -> Question | None:
+    """The latest user message, or None if there is none or it holds no words (an image alone).
+
+    Args:
+        context: The context.
+        turn: How many turns the user has ended.
+    """
     asked = [message for message in context.get_messages() if _role(message) == Role.USER]
     if not asked or not (text := spoken(standard_message_text(asked[-1]))):
         return None
-    return Question(number=len(asked), text=text)
+    return Question(turn, len(asked), text)
 
 
 def visible_texts(context: LLMContext) -> tuple[str, ...]:
     """What user and bot said, as far as the language model still sees it. Instructions and blocks are not speech."""
     texts = (spoken(standard_message_text(message)) for message in context.get_messages() if _role(message) in tuple(Role))
     return tuple(text for text in texts if text)
+
+
+def visible_before(context: LLMContext, question: Question) -> tuple[str, ...]:
+    """What the language model sees besides the question itself."""
+    texts = visible_texts(context)
+    last = max(place for place, text in enumerate(texts) if text == question.text)
+    return (*texts[:last], *texts[last + 1 :])
 
 
 def with_block(context: LLMContext, block: str) -> LLMContext:

@@ -19,7 +19,7 @@ class Outbox:
         failed: Told the name of a failed write and its exception.
     """
 
-    def __init__(self, failed: Callable[[str, Exception], None]) -> None:
+    def __init__(self, failed: Callable[[str, Exception], Awaitable[None]]) -> None:
         self._writes: asyncio.Queue[Write] = asyncio.Queue()
         self._failed = failed
 
@@ -34,7 +34,7 @@ class Outbox:
             try:
                 await write.run()
             except Exception as error:  # the border at which a failed write must not stop the next
-                self._failed(write.name, error)
+                await self._failed(write.name, error)
             finally:
                 self._writes.task_done()
 

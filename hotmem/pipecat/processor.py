@@ -1,31 +1,38 @@
 """The frame processor: hands the language model what is known, remembers what was said, learns from what was heard."""
 
 import asyncio
-from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from time import perf_counter
 from typing import Final
 from uuid import uuid4
 
 import structlog
-from pipecat.frames.frames import Frame, InterruptionFrame, LLMContextAssistantTurnFrame, LLMContextFrame, LLMContextUserTurnFrame
+from pipecat.frames.frames import (
+    EagerTranscriptionFrame,
+    Frame,
+    InterimTranscriptionFrame,
+    InterruptionFrame,
+    LLMContextAssistantTurnFrame,
+    LLMContextFrame,
+    LLMContextUserTurnFrame,
+    TranscriptionFrame,
+)
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor, FrameProcessorSetup
 
-from hotmem.commands import Commands
 from hotmem.errors import HotMemError
 from hotmem.memory import Memory
 from hotmem.options import Options
-from hotmem.pipecat.context import latest_question, spoken, visible_texts, with_block
-from hotmem.pipecat.exchange import Exchange, answered
+from hotmem.pipecat.context import spoken, with_block
+from hotmem.pipecat.exchange import Timing, answered
+from hotmem.pipecat.hearing import Hearing
 from hotmem.pipecat.outbox import Outbox
-from hotmem.types import ContextBlock, Layer, Role, Turn
-
-MEMORY_SHARE: Final = 0.95
-"""Share of the deadline the memory is told, so that a block of what was ready by then still arrives in time."""
+from hotmem.pipecat.questions import Questions, Terms
+from hotmem.pipecat.taps import AfterModel, Listener
+from hotmem.pipecat.telling import log_recall, trace_recall
+from hotmem.types import ContextBlock, Role, Turn
 
 PARTING_S: Final = 5.0
 """Seconds that the last writes with the end of the session, and then closing, may take when the pipeline ends."""
@@ -42,19 +49,27 @@ class HotMemProcessor(FrameProcessor):
     """Gives a voice bot a long-term memory. Belongs between the user aggregator and the language model.
 
         memory = HotMemProcessor("memory.db", user_id="ana")
-        pipeline = Pipeline([transport.input(), stt, aggregators.user(), memory, llm, tts, transport.output(), aggregators.assistant()])
+        pipeline = Pipeline([
+            transport.input(), stt, memory.listener, aggregators.user(), memory, llm, memory.after_model, tts,
+            transport.output(), aggregators.assistant(),
+        ])
+
+    `listener` lets the search run while the user speaks; `after_model` gives memory to the model when a tool has answered. Either may
+    be left out.
 
     The model gets a copy of the context with one block of memory before the latest user message; the shared context stays as it is.
     What the user said and the part of the reply that was heard are remembered after the frame has gone on. Nothing that fails here
     stops a frame: failures are logged, counted in `failures`, and the bot speaks without memory.
 
-    Events: `on_recalled(processor, block)` for each block that is in time, `on_feedback(processor, usage)` after each reply made of
-    a block with items.
+    Events: `on_memory_recalled(processor, block, timing)` for each block that is in time, `on_memory_stored(processor, turn)` for each
+    turn that is remembered, `on_memory_used(processor, usage)` after each reply made of a block with items, and
+    `on_memory_error(processor, stage, error)` for each failure.
 
     Attributes:
         session_id: The conversation's id.
+        listener: Belongs right after speech recognition.
+        after_model: Belongs right after the language model.
         failures: Times the memory raised an error.
-        late: Blocks that missed the deadline.
     """
 
     def __init__(
@@ -65,6 +80,7 @@ class HotMemProcessor(FrameProcessor):
         session_id: str | None = None,
         user_name: str | None = None,
         bot_name: str | None = None,
+        speakers: Mapping[str, str] | None = None,
         deadline_ms: float = 150.0,
         max_tokens: int | None = None,
         options: Options | None = None,
@@ -78,7 +94,8 @@ class HotMemProcessor(FrameProcessor):
             session_id: The conversation's id; None makes a new one.
             user_name: The user's name, if known; shown as the speaker of their turns.
             bot_name: The bot's name, if it has one.
-            deadline_ms: Milliseconds a context frame waits for its block at most.
+            speakers: Names by the ids that the transport gives the people in the room; whoever is not among them is the user.
+            deadline_ms: Milliseconds a context frame waits for its block at most; 0 takes only what is ready.
             max_tokens: Tokens of a block at most; None takes the memory's own option.
             options: Options of the memory opened from a path.
             clock: Tells when something was said, with time zone. Replays pass the recording's own time.
@@ -86,152 +103,145 @@ class HotMemProcessor(FrameProcessor):
         super().__init__()
         self.session_id = session_id or uuid4().hex
         self.failures = 0
-        self.late = 0
+        self.listener = Listener(self._heard)
+        self.after_model = AfterModel(self._with_memory)
         self._owned = None if isinstance(memory, Memory) else Memory(memory, options)
-        self._memory = memory if isinstance(memory, Memory) else None
         self._user_id = user_id
         self._user_name = user_name
         self._bot_name = bot_name
-        self._deadline_ms = deadline_ms
-        self._max_tokens = max_tokens
+        self._speakers = dict(speakers or {})
         self._clock = clock
         self._outbox = Outbox(self._failed)
         self._writer: asyncio.Task[None] | None = None
-        self._exchanges: deque[Exchange] = deque(maxlen=2)
-        self._commands = Commands(user_id, self.session_id)
-        self._register_event_handler("on_recalled")
-        self._register_event_handler("on_feedback")
+        self._hearing = Hearing()
+        terms = Terms(user_id, self.session_id, deadline_ms, max_tokens, clock)
+        self._questions = Questions(terms, self.create_task, self._failed)
+        self._questions.memory = memory if isinstance(memory, Memory) else None
+        for event in ("on_memory_recalled", "on_memory_stored", "on_memory_used", "on_memory_error"):
+            self._register_event_handler(event)
+
+    def can_generate_metrics(self) -> bool:
+        """Yes: how long contexts wait for their blocks, as processing time."""
+        return True
+
+    @property
+    def late(self) -> int:
+        """Blocks that missed the deadline."""
+        return self._questions.late
 
     async def setup(self, setup: FrameProcessorSetup) -> None:  # type: ignore[override]  # as pipecat's own FrameProcessor does
         """Opens a memory given by its path and starts the writing task."""
         await super().setup(setup)
+        self._tracing = setup.tracing_context if setup.enable_tracing else None
         if self._owned is not None:
             try:
                 await self._owned.start()
-                self._memory = self._owned
+                self._questions.memory = self._owned
             except Exception as error:  # a bot without its memory still speaks
-                self._failed("open", error)
+                await self._failed("open", error)
         self._writer = self.create_task(self._outbox.run(), "hotmem-writer")
 
     async def cleanup(self) -> None:
         """Finishes the writes, ends the session, and closes the memory if it was opened here."""
         if self._writer is not None:
-            await self._part()
+            await self._part(self._writer)
+            self._writer = None
         await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it untyped
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         """Adds memory to contexts, takes note of turns, and passes every frame on."""
         await super().process_frame(frame, direction)
         match frame:
-            case InterruptionFrame() if self._exchanges:
-                self._exchanges[-1].interrupted = True
+            case InterruptionFrame():
+                self._questions.interrupted()
             case LLMContextUserTurnFrame():
-                self._remember(Role.USER, frame.text)
+                self._questions.turn_ended()
+                await self._remember_user(frame.text)
             case LLMContextAssistantTurnFrame():
-                self._remember(Role.ASSISTANT, frame.text)
-                self._learn(frame)
+                await self._remember_reply(frame)
             case LLMContextFrame() if direction is FrameDirection.DOWNSTREAM:
                 frame = await self._with_memory(frame)
         await self.push_frame(frame, direction)
 
+    def _heard(self, frame: Frame) -> None:
+        """Searches ahead for what is being said."""
+        match frame:
+            case TranscriptionFrame():
+                self._hearing.hear(frame.text, frame.user_id)
+            case InterimTranscriptionFrame() | EagerTranscriptionFrame():
+                self._hearing.guess(frame.text)
+        self._questions.foresee(self._hearing.text, whole=not isinstance(frame, InterimTranscriptionFrame))
+
     async def _with_memory(self, frame: LLMContextFrame) -> LLMContextFrame:
         """The frame with a copy of its context that holds the block, or the frame itself if there is none in time."""
         try:
-            exchange = self._asked(frame)
+            exchange = self._questions.asked(frame.context, speculation=frame.speculation)
             if exchange is None:
                 return frame
-            done, _ = await asyncio.wait({exchange.recall}, timeout=self._deadline_ms / 1000)
-            if not done:
-                self.late += 1
-                log.warning("recall late", session_id=self.session_id, deadline_ms=self._deadline_ms)
-                return frame
-            block = exchange.recall.result()
+            await self.start_processing_metrics()
+            block, timing = await self._questions.block(exchange)
+            await self.stop_processing_metrics()
             if block is None:
                 return frame
-            if exchange.given is None:
-                await self._call_event_handler("on_recalled", block)
+            if exchange.given is not block:
+                await self._recalled(block, timing, exchange.began)
             exchange.given, exchange.interrupted = block, False
-            if not block.text:
-                return frame
-            return replace(frame, context=with_block(frame.context, block.text))
+            return replace(frame, context=with_block(frame.context, block.text)) if block.text else frame
         except Exception as error:  # the frame goes on without a block
-            self._failed("context", error)
+            await self._failed("context", error)
             return frame
 
-    def _asked(self, frame: LLMContextFrame) -> Exchange | None:
-        """The exchange the frame belongs to: the current one when a tool call or a confirmed guess comes back, else a new one."""
-        question = latest_question(frame.context)
-        if question is None or self._memory is None:
-            return None
-        if not self._exchanges or self._exchanges[-1].question != question:
-            self._drop_search()
-            recall = self._recall(self._memory, question.text, visible_texts(frame.context))
-            self._exchanges.append(Exchange(question, self.create_task(recall, "hotmem-recall")))
-        return self._exchanges[-1]
+    async def _recalled(self, block: ContextBlock, timing: Timing, began: float) -> None:
+        log_recall(block, timing)
+        if self._tracing is not None:
+            trace_recall(self._tracing.get_turn_context(), block, timing, began)
+        await self._call_event_handler("on_memory_recalled", block, timing)
 
-    async def _recall(self, memory: Memory, text: str, visible: tuple[str, ...]) -> ContextBlock | None:
-        started = perf_counter()
-        at, given = self._clock(), next((exchange.given.items for exchange in reversed(self._exchanges) if exchange.given), ())
-        try:
-            answer = await self._commands.answer(memory, text, at, given, self._max_tokens or memory.options.recall.max_tokens)
-            if answer is not None:
-                return answer
-            block = await memory.recall(
-                text,
-                user_id=self._user_id,
-                session_id=self.session_id,
-                at=at,
-                max_tokens=self._max_tokens,
-                deadline_ms=self._deadline_ms * MEMORY_SHARE,
-                visible=visible,
-            )
-        except Exception as error:  # the turn goes on without a block
-            self._failed("recall", error)
-            return None
-        self._log(block, (perf_counter() - started) * 1000)
-        return block
+    async def _remember_user(self, text: str) -> None:
+        """Notes a turn for remembering, cut up by speaker where the transport names them."""
+        pieces = self._hearing.turn(text)
+        if self._questions.commands.keeps(spoken(text), self._clock()):
+            for piece in pieces:
+                await self._remember(Role.USER, piece.text, self._speakers.get(piece.speaker or "", self._user_name))
 
-    def _remember(self, role: Role, text: str) -> None:
+    async def _remember_reply(self, frame: LLMContextAssistantTurnFrame) -> None:
+        """Notes what was heard of a reply, for remembering and as feedback; off the record not even the question's is kept."""
+        if not self._questions.commands.keeps_reply:
+            return
+        await self._remember(Role.ASSISTANT, frame.text, self._bot_name)
+        memory, exchange = self._questions.memory, answered(self._questions.exchanges, frame.timestamp)
+        if memory is not None and exchange is not None and exchange.given is not None and exchange.given.items and frame.text.strip():
+            self._outbox.put("feedback", partial(self._feed_back, memory, exchange.given, frame.text, exchange.interrupted))
+
+    async def _remember(self, role: Role, text: str, speaker: str | None) -> None:
         """Notes a turn for remembering. What was said is dated now, not when its write comes round."""
-        if self._memory is None or not (words := spoken(text)):
-            return
-        if not (self._commands.keeps(words, self._clock()) if role is Role.USER else self._commands.keeps_reply):
+        memory, words = self._questions.memory, spoken(text)
+        if memory is None or not words:
             return
         try:
-            speaker = self._user_name if role is Role.USER else self._bot_name
             turn = Turn(self._user_id, self.session_id, role, words, spoken_at=self._clock(), speaker=speaker)
         except HotMemError as error:
-            self._failed("remember", error)
+            await self._failed("remember", error)
             return
-        self._outbox.put("remember", partial(self._memory.remember, turn))
+        self._outbox.put("remember", partial(self._store, memory, turn))
 
-    def _learn(self, frame: LLMContextAssistantTurnFrame) -> None:
-        """Notes what was heard of a reply as feedback on the block it was made of; off the record not even the question is kept."""
-        exchange = answered(self._exchanges, frame.timestamp) if self._commands.keeps_reply else None
-        if self._memory is None or exchange is None or exchange.given is None or not exchange.given.items or not frame.text.strip():
-            return
-        self._outbox.put("feedback", partial(self._feed_back, self._memory, exchange.given, frame.text, exchange.interrupted))
+    async def _store(self, memory: Memory, turn: Turn) -> None:
+        await memory.remember(turn)
+        await self._call_event_handler("on_memory_stored", turn)
 
     async def _feed_back(self, memory: Memory, block: ContextBlock, reply: str, interrupted: bool) -> None:
         usage = await memory.feedback(block, reply, interrupted=interrupted)
-        await self._call_event_handler("on_feedback", usage)
+        await self._call_event_handler("on_memory_used", usage)
 
-    def _drop_search(self) -> None:
-        """Gives up a search that was still running for an earlier question."""
-        if self._exchanges and not self._exchanges[-1].recall.done():
-            self._exchanges[-1].recall.cancel()
-
-    async def _part(self) -> None:
-        if self._memory is not None:
-            await self._within("end of session", self._finish(self._memory))
-        if self._writer is not None:
-            await self.cancel_task(self._writer)
-            self._writer = None
-        for exchange in self._exchanges:
-            await self.cancel_task(exchange.recall)
-        if self._owned is not None and self._memory is not None:
+    async def _part(self, writer: asyncio.Task[None]) -> None:
+        """Every step is tried, whatever became of the one before."""
+        memory, self._questions.memory = self._questions.memory, None
+        if memory is not None:
+            await self._within("end of session", self._finish(memory))
+        await self.cancel_task(writer)
+        await self._questions.close(self.cancel_task)
+        if self._owned is not None:
             await self._within("close", self._owned.close())
-        self._memory = None
 
     async def _finish(self, memory: Memory) -> None:
         await self._outbox.drained()
@@ -242,28 +252,11 @@ class HotMemProcessor(FrameProcessor):
         try:
             await asyncio.wait_for(work, PARTING_S)
         except Exception as error:  # the other steps of the parting still have to be done
-            self._failed(stage, error)
+            await self._failed(stage, error)
 
-    def _failed(self, stage: str, error: Exception) -> None:
-        """Counts and logs a failure. Only HotMem's own messages are logged: they never hold speech."""
+    async def _failed(self, stage: str, error: Exception) -> None:
+        """Counts, logs and tells of a failure. Only HotMem's own messages are logged: they never hold speech."""
         self.failures += 1
         reason = str(error) if isinstance(error, HotMemError) else None
         log.error("memory failed", stage=stage, session_id=self.session_id, error=type(error).__name__, reason=reason)
-
-    def _log(self, block: ContextBlock, ms: float) -> None:
-        log.info(
-            "recall",
-            session_id=self.session_id,
-            block_id=block.id,
-            hits={report.layer.value: report.hits for report in block.trace.layers},
-            merged=block.trace.merged,
-            items=len(block.items),
-            top_source=_top_source(block),
-            tokens=block.tokens,
-            ms=round(ms, 1),
-        )
-
-
-def _top_source(block: ContextBlock) -> Layer | None:
-    """The layer that found the block's most relevant item."""
-    return max(block.items, key=lambda item: item.relevance).layer if block.items else None
+        await self._call_event_handler("on_memory_error", stage, error)

@@ -78,6 +78,11 @@ class Trace:
     reason: str = ""
     rewrite: Rewrite | None = None
 
+    @property
+    def late(self) -> bool:
+        """Whether something was left out because it was not ready by the deadline."""
+        return bool(self.stages) and (self.analysis is None or any(report.outcome is LayerOutcome.LATE for report in self.layers))
+
 
 @dataclass(frozen=True, slots=True)
 class ContextBlock:

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMContextMessage, LLMSpecificMessage
 
-from hotmem.pipecat.context import Question, latest_question, spoken, visible_texts, with_block
+from hotmem.pipecat.context import Question, latest_question, spoken, visible_before, visible_texts, with_block
 
 BLOCK = "<memory>block</memory>"
 
@@ -36,21 +36,22 @@ def test_block_stands_right_before_the_latest_user_message_of_a_copy(given_messa
 @given(messages)
 def test_question_and_visible_texts_are_plain_words(given_messages: list[LLMContextMessage]) -> None:
     context = LLMContext(messages=[*given_messages])
-    question = latest_question(context)
+    question = latest_question(context, 0)
     texts = visible_texts(context)
     assert all(text and text == spoken(text) for text in texts)
     if question is not None:
         assert question.number == roles(context).count("user")
         assert question.text in texts
+        assert sorted((*visible_before(context, question), question.text)) == sorted(texts)
 
 
 def test_lists_specific_messages_and_images() -> None:
     image = {"type": "image_url", "image_url": {"url": "data:,"}}
     asked = {"role": "user", "content": [{"type": "text", "text": "What is  this?"}, image]}
     context = LLMContext(messages=[LLMSpecificMessage("google", {"thought": "x"}), asked])  # type: ignore[list-item]
-    assert latest_question(context) == Question(number=1, text="What is this?")
-    assert latest_question(LLMContext(messages=[{"role": "user", "content": [image]}])) is None  # type: ignore[list-item]
-    assert latest_question(LLMContext()) is None
+    assert latest_question(context, 0) == Question(0, number=1, text="What is this?")
+    assert latest_question(LLMContext(messages=[{"role": "user", "content": [image]}]), 0) is None  # type: ignore[list-item]
+    assert latest_question(LLMContext(), 0) is None
 
 
 def test_tools_go_with_the_copy() -> None:

@@ -109,7 +109,7 @@ async def test_interruption_credits_only_what_was_heard(memory: Memory, database
     await tell(memory)
     processor = daniels(memory)
     usages: list[Usage] = []
-    processor.add_event_handler("on_feedback", lambda _, usage: usages.append(usage))
+    processor.add_event_handler("on_memory_used", lambda _, usage: usages.append(usage))
     reply = "Your dog is called Rocky. " + "Let me think. " * 30 + "Your sister lives in Boston."
     async with scene(processor, [reply, "Sorry."], word_s=0.05) as bot:
         await bot.say("What's my dog called, and what's my sister called?")
@@ -143,7 +143,7 @@ async def test_a_tool_call_comes_back_to_the_same_block(memory: Memory) -> None:
     await tell(memory)
     processor = daniels(memory)
     recalled: list[ContextBlock] = []
-    processor.add_event_handler("on_recalled", lambda _, block: recalled.append(block))
+    processor.add_event_handler("on_memory_recalled", lambda _, block, __: recalled.append(block))
     first, back = asking("What is my dog called?"), asking("What is my dog called?")
     back.context.get_messages().append({"role": "tool", "content": "{}", "tool_call_id": "1"})
     down, _ = await run_test(processor, frames_to_send=[first, back, SleepFrame(0.3)])
@@ -244,7 +244,7 @@ async def test_interruptions_between_turns_do_no_harm(memory: Memory, database: 
     reply = LLMContextAssistantTurnFrame(text="She is called Rocky.", timestamp="")
     processor = daniels(memory)
     usages: list[Usage] = []
-    processor.add_event_handler("on_feedback", lambda _, usage: usages.append(usage))
+    processor.add_event_handler("on_memory_used", lambda _, usage: usages.append(usage))
     frames = [InterruptionFrame(), asking("What is my dog called?"), SleepFrame(0.5), reply, SleepFrame(0.3), InterruptionFrame(), SleepFrame(0.1)]
     await run_test(processor, frames_to_send=frames)
     assert [usage.interrupted for usage in usages] == [False]
