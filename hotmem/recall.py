@@ -17,7 +17,7 @@ from hotmem.layers.gathering import gather
 from hotmem.query import read_query
 from hotmem.reader import Reader, Request
 from hotmem.stopwatch import Stopwatch
-from hotmem.types import ContextBlock, LayerReport, Profile, Query, Trace
+from hotmem.types import ContextBlock, LayerOutcome, LayerReport, Profile, Query, Trace
 
 QUERY_SHARE: Final = 0.4
 LAYERS_SHARE: Final = 0.8
@@ -40,11 +40,12 @@ async def recall(reader: Reader, request: Request) -> ContextBlock:
     try:
         found = await retrieve(reader, request, watch)
     except (TimeoutError, DeadlineExceeded):
-        return _block(request, Packed(), Trace(stages=watch.laps, reason="nothing was ready in time"))
+        return _block(request, Packed(), Trace(stages=watch.laps, reason="nothing was ready in time", late=True))
     packed, merged, reason = await asyncio.to_thread(compose, reader, request, found)
     watch.lap("context")
     query = found.query
-    trace = Trace(query.analysis, found.reports, watch.laps, len(found.candidates), merged, found.profile.weights, reason, query.rewrite)
+    late = any(report.outcome is LayerOutcome.LATE for report in found.reports)
+    trace = Trace(query.analysis, found.reports, watch.laps, len(found.candidates), merged, found.profile.weights, reason, query.rewrite, late)
     return _block(request, packed, trace)
 
 

@@ -7,6 +7,7 @@ from threading import Lock
 from typing import Final
 
 import Stemmer
+from spacy.lang.en.stop_words import STOP_WORDS
 
 LONGEST: Final = 64
 """Characters of a word that count; longer ones are addresses and noise."""
@@ -35,3 +36,7 @@ def stems(text: str) -> frozenset[str]:
 def _stem(word: str) -> str:
     with _one_at_a_time:
         return str(_stemmer.stemWord(word)) or word
+
+
+STOPS: Final = stems(" ".join(STOP_WORDS))
+"""Stems of words that tell nothing by themselves (spaCy's English list)."""

@@ -4,9 +4,13 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from hotmem.terms import STOPS, stems
 from hotmem.types import Evidence, EvidenceKind, Hit, Layer, Query
 
 Key = tuple[EvidenceKind, int]
+
+USER: Final = stems("the user's")
+"""How a fact names whoever said "I"."""
 
 RANK_CONSTANT: Final = 10
 """Reciprocal rank fusion's k; 60 for deep lists, less for lists of a hundred."""
@@ -53,12 +57,19 @@ def fused(pool: Mapping[Key, Mapping[Layer, float]], evidence: Sequence[Evidence
 
 
 def unseen(candidates: Sequence[Candidate], visible: Sequence[str], query: Query) -> list[Candidate]:
-    """Candidates without the question itself and without what the language model has before it already."""
+    """Candidates without the question itself and without what the language model has before it already.
+
+    A fact that was read in the live session tells nothing new if one visible text holds all its words.
+    """
     seen = [plain(text) for text in visible]
+    stems_seen = [stems(text) for text in visible]
     asked = plain(query.text)
 
     def known(found: Evidence) -> bool:
         live = found.session_id == query.session_id
+        if found.kind is EvidenceKind.MEMORY and live:
+            told = found.terms - STOPS - USER - stems(found.speaker or "")
+            return any(told <= words for words in stems_seen)
         if found.kind is not EvidenceKind.PASSAGE or not (seen or live):
             return False
         words = plain(found.text)

@@ -4,9 +4,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from spacy.lang.en.stop_words import STOP_WORDS
-
-from hotmem.terms import stems
+from hotmem.terms import STOPS, stems
 
 KEPT: Final = 0.8
 """Share of a statement's content words that stay. What goes is mostly greetings and praise, a tenth of the tokens; in their place stand
@@ -15,7 +13,6 @@ half a point more evidence on LoCoMo and one on REALTALK. At 0.7 evidence itself
 ELLIPSIS: Final = "…"
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…][\"'”’)\]])\s+|\n+")
-_STOPS: Final = stems(" ".join(STOP_WORDS))
 
 
 def trimmed(text: str, asked: frozenset[str]) -> str:
@@ -51,4 +48,4 @@ def _joined(sentences: list[str], kept: set[int]) -> str:
 @lru_cache(maxsize=8192)
 def _content(sentence: str) -> frozenset[str]:
     """Stems of a sentence's content words."""
-    return stems(sentence) - _STOPS
+    return stems(sentence) - STOPS

@@ -12,10 +12,8 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import Any, Final
 
-from spacy.lang.en.stop_words import STOP_WORDS
-
 from hotmem.options import RewriteOptions
-from hotmem.terms import stems
+from hotmem.terms import STOPS, stems
 from hotmem.types import Rewrite
 
 RULES: Final = (
@@ -41,7 +39,6 @@ LONGER: Final = 25
 """Words that a rewriting may add."""
 
 _OBJECT: Final = re.compile(r"\{.*\}", re.DOTALL)
-_STOPS: Final = stems(" ".join(STOP_WORDS))
 
 
 class Rewriter:
@@ -105,7 +102,7 @@ def checked(text: str, turns: Sequence[str], answer: str, ms: float) -> Rewrite:
     expanded = " ".join(str(data.get("rewritten") or "").split()).strip("\"'“”‘’` ")
     told = data.get("confidence")
     confidence = min(max(float(told), 0.0), 1.0) if isinstance(told, int | float) and not isinstance(told, bool) else PLAIN
-    own, new = stems(text) - _STOPS, stems(expanded) - _STOPS
+    own, new = stems(text) - STOPS, stems(expanded) - STOPS
     supported = own | stems(" ".join(turns))
     if not expanded or len(expanded.split()) > len(text.split()) + LONGER:
         return Rewrite(text, text, ms=ms, reason="the model wrote no rewriting")

@@ -67,6 +67,7 @@ class Trace:
         weights: The layer weights used.
         reason: One sentence on the outcome.
         rewrite: What a language model made of the question, if one was asked.
+        late: Whether something was left out because it was not ready by the deadline.
     """
 
     analysis: Analysis | None = None
@@ -77,11 +78,7 @@ class Trace:
     weights: Weights = START_WEIGHTS
     reason: str = ""
     rewrite: Rewrite | None = None
-
-    @property
-    def late(self) -> bool:
-        """Whether something was left out because it was not ready by the deadline."""
-        return bool(self.stages) and (self.analysis is None or any(report.outcome is LayerOutcome.LATE for report in self.layers))
+    late: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """Hits become candidates; what the model has before it already does not."""
 
+from functools import partial
+
 import pytest
 
 from hotmem.context.fusion import Candidate, fused, pooled, unseen
@@ -34,3 +36,11 @@ def test_the_question_itself_is_no_answer() -> None:
     own, earlier = evidence("Where is the dog?", key=1, session=1), evidence("Where is the dog?", key=2, session=2)
     kept = unseen([Candidate(own, {}), Candidate(earlier, {})], [], query("where is the dog?", session="s1"))
     assert [candidate.evidence.key for candidate in kept] == [2]
+
+
+def test_a_fact_of_this_session_is_left_out_while_its_words_are_in_sight() -> None:
+    fact = evidence("The user's dog is called Rocky.", kind=EvidenceKind.MEMORY, key=1, session=1)
+    kept = partial(unseen, [Candidate(fact, {})])
+    assert kept(["My dog is called Rocky."], query(session="s1")) == []
+    assert kept(["My dog is called Rex.", "Rocky is a film."], query(session="s1")) != []
+    assert kept(["My dog is called Rocky."], query(session="s2")) != [], "an earlier session's facts may be told"

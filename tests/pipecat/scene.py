@@ -1,6 +1,7 @@
 """A bot in text: real aggregators and worker around HotMem, a model that says what it is told, and everything it was shown."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
@@ -9,6 +10,9 @@ from pathlib import Path
 from pipecat.frames.frames import (
     EndFrame,
     Frame,
+    FunctionCallInProgressFrame,
+    FunctionCallResultFrame,
+    InterimTranscriptionFrame,
     LLMContextFrame,
     LLMFullResponseEndFrame,
     LLMFullResponseStartFrame,
@@ -16,9 +20,10 @@ from pipecat.frames.frames import (
     ProposedUserStartedSpeakingFrame,
     ProposedUserStoppedSpeakingFrame,
     TranscriptionFrame,
+    VADUserStoppedSpeakingFrame,
 )
 from pipecat.pipeline.pipeline import Pipeline
-from pipecat.pipeline.worker import PipelineWorker
+from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import (
     AssistantTurnStoppedMessage,
@@ -27,7 +32,7 @@ from pipecat.processors.aggregators.llm_response_universal import (
     LLMUserAggregatorParams,
 )
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
-from pipecat.turns.user_turn_strategies import ExternalUserTurnStrategies
+from pipecat.turns.user_turn_strategies import ExternalUserTurnStrategies, UserTurnStrategies
 from pipecat.workers.runner import WorkerRunner
 
 from hotmem.pipecat import HotMemProcessor
@@ -35,13 +40,20 @@ from hotmem.store.driver import connect
 
 Message = dict[str, str]
 
+NOW = "2026-03-02T18:00:00Z"
+
+
+TOOL_CALL = "(calls a tool)"
+"""A reply that asks a tool and waits for its result."""
+
 
 class ScriptedModel(FrameProcessor):
-    """Says the scripted replies one after the other, word by word, and keeps the messages of every context it was shown."""
+    """Says the scripted replies one after the other, word by word, and keeps the messages of every context it was shown, and when."""
 
     def __init__(self, replies: Sequence[str], word_s: float = 0.0) -> None:
         super().__init__()
         self.shown: list[list[Message]] = []
+        self.shown_at: list[float] = []
         self._replies = iter(replies)
         self._word_s = word_s
 
@@ -51,8 +63,16 @@ class ScriptedModel(FrameProcessor):
             await self.push_frame(frame, direction)
             return
         self.shown.append([dict(message) for message in frame.context.get_messages()])  # type: ignore[arg-type]
+        self.shown_at.append(time.perf_counter())
+        if frame.speculation:
+            return
+        reply = next(self._replies, "All right.")
+        if reply == TOOL_CALL:
+            await self.push_frame(FunctionCallInProgressFrame("clock", "call-1", {}, cancel_on_interruption=True))
+            await self.push_frame(FunctionCallResultFrame("clock", "call-1", {}, {"time": "18:00"}, run_llm=True))
+            return
         await self.push_frame(LLMFullResponseStartFrame())
-        for word in next(self._replies, "All right.").split():
+        for word in reply.split():
             await self.push_frame(LLMTextFrame(f"{word} "))
             await asyncio.sleep(self._word_s)
         await self.push_frame(LLMFullResponseEndFrame())
@@ -70,7 +90,18 @@ class Scene:
     async def say(self, text: str) -> None:
         """Ends a turn of the user with these words; breaks in if the bot is speaking."""
         await self.worker.queue_frame(ProposedUserStartedSpeakingFrame())
-        await self.worker.queue_frame(TranscriptionFrame(text, "user", "2026-03-02T18:00:00Z", finalized=True))
+        await self.worker.queue_frame(TranscriptionFrame(text, "user", NOW, finalized=True))
+        await self.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
+
+    async def speak(self, *interims: str, final: str, speaker: str = "user", every_s: float = 0.05, pause_s: float = 0.3) -> None:
+        """Speaks a turn as a streaming recogniser hears it: interim transcripts while words come, the final one after a pause."""
+        await self.worker.queue_frame(ProposedUserStartedSpeakingFrame())
+        for text in interims:
+            await self.worker.queue_frame(InterimTranscriptionFrame(text, speaker, NOW))
+            await asyncio.sleep(every_s)
+        await self.worker.queue_frame(VADUserStoppedSpeakingFrame())
+        await asyncio.sleep(pause_s)
+        await self.worker.queue_frame(TranscriptionFrame(final, speaker, NOW, finalized=True))
         await self.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
 
     async def exchange(self, text: str) -> str:
@@ -84,12 +115,18 @@ class Scene:
 
 
 @asynccontextmanager
-async def scene(processor: HotMemProcessor, replies: Sequence[str] = (), *, word_s: float = 0.0) -> AsyncIterator[Scene]:
-    """Runs a bot; on leaving, the pipeline has ended."""
+async def scene(
+    processor: HotMemProcessor, replies: Sequence[str] = (), *, word_s: float = 0.0, turns: UserTurnStrategies | None = None, observed: bool = False
+) -> AsyncIterator[Scene]:
+    """Runs a bot, with metrics and traces if it is observed; on leaving, the pipeline has ended."""
     context = LLMContext()
-    user, assistant = LLMContextAggregatorPair(context, user_params=LLMUserAggregatorParams(user_turn_strategies=ExternalUserTurnStrategies()))
+    user, assistant = LLMContextAggregatorPair(
+        context, user_params=LLMUserAggregatorParams(user_turn_strategies=turns or ExternalUserTurnStrategies())
+    )
     model = ScriptedModel(replies, word_s)
-    worker = PipelineWorker(Pipeline([user, processor, model, assistant]), enable_rtvi=False, cancel_on_idle_timeout=False)
+    pipeline = Pipeline([processor.listener, user, processor, model, processor.after_model, assistant])
+    params = PipelineParams(enable_metrics=observed)
+    worker = PipelineWorker(pipeline, params=params, enable_tracing=observed, enable_rtvi=False, cancel_on_idle_timeout=False)
     stage = Scene(worker, context, model)
 
     async def on_stopped(_: LLMAssistantAggregator, message: AssistantTurnStoppedMessage) -> None:

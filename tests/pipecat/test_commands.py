@@ -5,8 +5,8 @@ from pathlib import Path
 
 from hotmem import Memory
 from hotmem.store.driver import connect
+from tests.pipecat.daniel import blocks, daniels, tell
 from tests.pipecat.scene import scene, turns_in
-from tests.pipecat.test_processor import blocks, daniels, tell
 
 
 async def test_forgetting_waits_for_a_yes_and_leaves_no_trace(memory: Memory, database: Path) -> None:

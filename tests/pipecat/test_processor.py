@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -24,34 +23,12 @@ from hotmem import Memory, Turn, Usage
 from hotmem.pipecat import HotMemProcessor
 from hotmem.pipecat import processor as module
 from hotmem.types import ContextBlock
+from tests.pipecat.daniel import PATIENT_MS, SMALL_TALK, TOLD, blocks, daniels, tell
 from tests.pipecat.scene import scene, turns_in
-
-MONDAY = datetime(2026, 3, 2, 18, tzinfo=UTC)
-THURSDAY = datetime(2026, 3, 5, 8, tzinfo=UTC)
-PATIENT_MS = 5_000.0
-"""A deadline that a busy machine keeps too."""
-
-TOLD = ("My dog is called Rocky.", "My sister lives in Boston.", "I am allergic to peanuts.")
-SMALL_TALK = "Good morning!"
-
-
-async def tell(memory: Memory) -> None:
-    """An earlier session of Daniel's."""
-    for number, text in enumerate(TOLD):
-        await memory.remember(Turn("daniel", "monday", "user", text, MONDAY, speaker="Daniel", id=f"told-{number}"))
-    await memory.settle()
-
-
-def daniels(memory: Memory | Path, *, deadline_ms: float = PATIENT_MS) -> HotMemProcessor:
-    return HotMemProcessor(memory, user_id="daniel", session_id="thursday", user_name="Daniel", deadline_ms=deadline_ms, clock=lambda: THURSDAY)
 
 
 def asking(text: str, *, speculation: bool = False) -> LLMContextFrame:
     return LLMContextFrame(context=LLMContext(messages=[{"role": "user", "content": text}]), speculation=speculation)
-
-
-def blocks(messages: list[dict[str, str]]) -> list[str]:
-    return [message["content"] for message in messages if "<memory>" in message["content"]]
 
 
 def contexts(frames: "list[Frame]") -> list[LLMContextFrame]:

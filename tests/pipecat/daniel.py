@@ -1,0 +1,41 @@
+"""Daniel, whom the bot has met before."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from hotmem import Memory, Turn
+from hotmem.pipecat import HotMemProcessor
+
+MONDAY = datetime(2026, 3, 2, 18, tzinfo=UTC)
+THURSDAY = datetime(2026, 3, 5, 8, tzinfo=UTC)
+PATIENT_MS = 5_000.0
+"""A deadline that a busy machine keeps too."""
+
+TOLD = ("My dog is called Rocky.", "My sister lives in Boston.", "I am allergic to peanuts.")
+SMALL_TALK = "Good morning!"
+
+
+async def tell(memory: Memory) -> None:
+    """An earlier session of Daniel's."""
+    for number, text in enumerate(TOLD):
+        await memory.remember(Turn("daniel", "monday", "user", text, MONDAY, speaker="Daniel", id=f"told-{number}"))
+    await memory.settle()
+
+
+def daniels(
+    memory: Memory | Path,
+    *,
+    deadline_ms: float = PATIENT_MS,
+    speakers: Mapping[str, str] | None = None,
+    clock: Callable[[], datetime] = lambda: THURSDAY,
+) -> HotMemProcessor:
+    """A processor for Daniel's next session."""
+    return HotMemProcessor(
+        memory, user_id="daniel", session_id="thursday", user_name="Daniel", deadline_ms=deadline_ms, speakers=speakers, clock=clock
+    )
+
+
+def blocks(messages: list[dict[str, str]]) -> list[str]:
+    """The blocks of memory among messages."""
+    return [message["content"] for message in messages if "<memory>" in str(message.get("content"))]

@@ -1,0 +1,46 @@
+"""What was heard of a turn."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hotmem.pipecat.hearing import Hearing, Piece, content
+
+
+def test_the_same_speech_written_twice_has_the_same_words() -> None:
+    assert content("hey whats um my dogs name") == content("Hey — what's my dog's name?")
+    assert content("what's my dog's name") != content("what's my cat's name")
+    assert content("uh … um") == ()
+
+
+@given(st.text(), st.sampled_from([" ", ". ", "! ", " um, "]))
+def test_case_and_punctuation_never_matter(text: str, joint: str) -> None:
+    assert content(joint.join(content(text))) == content(text)
+
+
+def test_finals_follow_each_other_and_interims_take_each_others_place() -> None:
+    heard = Hearing()
+    heard.guess("what is")
+    heard.guess("what is my")
+    assert heard.text == "what is my"
+    heard.hear("What is my dog", "ana")
+    heard.guess("called and")
+    assert heard.text == "What is my dog called and"
+    heard.hear("called?", "ana")
+    assert heard.turn("What is my dog called?") == (Piece("ana", "What is my dog called?"),)
+    assert heard.text == ""
+
+
+def test_a_turn_of_two_is_cut_up_by_who_spoke() -> None:
+    heard = Hearing()
+    heard.hear("I like tea.", "ana")
+    heard.hear("And biscuits.", "ana")
+    heard.hear("I like coffee.", "ben")
+    assert heard.turn("I like tea. And biscuits. I like coffee.") == (Piece("ana", "I like tea. And biscuits."), Piece("ben", "I like coffee."))
+
+
+def test_words_that_were_not_heard_here_have_no_speaker() -> None:
+    heard = Hearing()
+    heard.hear("I like tea.", "ana")
+    heard.hear("I like coffee.", "ben")
+    assert heard.turn("I like tea.") == (Piece(None, "I like tea."),)
+    assert Hearing().turn("typed") == (Piece(None, "typed"),)

@@ -1,0 +1,383 @@
+"""The shapes a turn can take, in a real pipeline: what the model is given, when, and what is remembered."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from pipecat.frames.frames import (
+    EagerEndOfTurnCancelFrame,
+    EagerTranscriptionFrame,
+    EndFrame,
+    InterimTranscriptionFrame,
+    LLMContextFrame,
+    LLMRunFrame,
+    ProposedUserStartedSpeakingFrame,
+    ProposedUserStoppedSpeakingFrame,
+    TranscriptionFrame,
+)
+from pipecat.pipeline.parallel_pipeline import ParallelPipeline
+from pipecat.pipeline.pipeline import Pipeline
+from pipecat.pipeline.worker import PipelineWorker
+from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.tests.utils import SleepFrame, run_test
+from pipecat.turns.user_turn_strategies import EagerUserTurnStrategies
+from pipecat.workers.runner import WorkerRunner
+
+from hotmem import Memory
+from hotmem.pipecat import HotMemProcessor
+from hotmem.pipecat.exchange import Timing
+from hotmem.types import ContextBlock
+from tests.pipecat.daniel import THURSDAY, TOLD, blocks, daniels, tell
+from tests.pipecat.scene import NOW, TOOL_CALL, ScriptedModel, scene, turns_in
+
+QUESTION = "What is my dog called?"
+GROWING = ("what", "what is", "what is my", "what is my dog", "what is my dog called")
+
+
+class Recalls(list[tuple[ContextBlock, Timing]]):
+    """Every recall of a processor."""
+
+    def __init__(self, processor: HotMemProcessor) -> None:
+        super().__init__()
+        processor.add_event_handler("on_memory_recalled", lambda _, block, timing: self.append((block, timing)))
+
+
+class Slow(Memory):
+    """A memory on a slow disk: every recall takes `seconds` more, or as long as it is given."""
+
+    seconds = 0.4
+    asked = 0
+
+    async def recall(self, text: str, *, deadline_ms: float | None = None, **more: object) -> ContextBlock:
+        type(self).asked += 1
+        await asyncio.sleep(min(self.seconds, (deadline_ms or 1e6) / 1000))
+        if deadline_ms is not None and deadline_ms < self.seconds * 1000:
+            return await super().recall(text, deadline_ms=0.001, **more)  # type: ignore[arg-type]
+        return await super().recall(text, **more)  # type: ignore[arg-type]
+
+
+async def test_what_was_heard_before_the_final_transcript_costs_the_turn_nothing(memory: Memory) -> None:
+    await tell(memory)
+    processor = daniels(memory)
+    recalls = Recalls(processor)
+    async with scene(processor) as bot:
+        await bot.speak(*GROWING, final=QUESTION, pause_s=0.6)
+        await bot.reply()
+    (block, timing) = recalls[0]
+    assert "Rocky" in blocks(bot.model.shown[0])[0]
+    assert block.query == QUESTION
+    assert timing.ahead > sum(timing.stages.values()) > 0
+    assert timing.waited < 20
+
+
+async def test_a_final_without_interims_is_searched_for_at_once(memory: Memory) -> None:
+    await tell(memory)
+    processor = daniels(memory)
+    recalls = Recalls(processor)
+    async with scene(processor) as bot:
+        await bot.speak(final=QUESTION)
+        await bot.reply()
+    assert "Rocky" in blocks(bot.model.shown[0])[0]
+    assert recalls[0][1].ahead > 0, "it began when the transcript came, not when the context did"
+
+
+async def test_other_words_in_the_end_are_searched_for_anew(memory: Memory) -> None:
+    await tell(memory)
+    async with scene(daniels(memory)) as bot:
+        await bot.speak(*GROWING, final="Where does my sister live?", pause_s=0.4)
+        await bot.reply()
+    assert "Boston" in blocks(bot.model.shown[0])[0]
+    assert turns_in(memory.path)[len(TOLD)] == ("user", "Where does my sister live?")
+
+
+async def test_several_finals_in_one_turn_are_one_question(memory: Memory) -> None:
+    await tell(memory)
+    processor = daniels(memory)
+    recalls = Recalls(processor)
+    async with scene(processor) as bot:
+        await bot.worker.queue_frame(ProposedUserStartedSpeakingFrame())
+        for text in ("Well, tell me,", "what is my dog called?"):
+            await bot.worker.queue_frame(InterimTranscriptionFrame(text, "user", NOW))
+            await bot.worker.queue_frame(TranscriptionFrame(text, "user", NOW))
+        await asyncio.sleep(0.5)
+        await bot.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
+        await bot.reply()
+    assert [block.query for block, _ in recalls] == ["Well, tell me, what is my dog called?"]
+    assert recalls[0][1].waited < 50
+    assert "Rocky" in blocks(bot.model.shown[0])[0]
+
+
+async def test_interims_that_never_become_final_leave_no_trace(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    async with scene(daniels(memory)) as bot:
+        await bot.worker.queue_frame(InterimTranscriptionFrame("my bank code is", "user", NOW))
+        await asyncio.sleep(0.3)
+        await bot.exchange("Where does my sister live?")
+    assert "Boston" in blocks(bot.model.shown[0])[0]
+    assert [text for _, text in turns_in(database)] == [*TOLD, "Where does my sister live?", "All right."]
+
+
+async def test_transcripts_out_of_order_do_no_harm(memory: Memory) -> None:
+    await tell(memory)
+    async with scene(daniels(memory)) as bot:
+        await bot.worker.queue_frame(ProposedUserStartedSpeakingFrame())
+        await bot.worker.queue_frame(TranscriptionFrame(QUESTION, "user", NOW))
+        await bot.worker.queue_frame(InterimTranscriptionFrame("what is my", "user", NOW))
+        await bot.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
+        await bot.reply()
+        await bot.exchange("Where does my sister live?")
+    assert "Rocky" in blocks(bot.model.shown[0])[0]
+    assert "Boston" in blocks(bot.model.shown[1])[0]
+
+
+async def test_an_empty_turn_asks_nothing(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    processor = daniels(memory)
+    recalls = Recalls(processor)
+    async with scene(processor) as bot:
+        await bot.speak("um", final="")
+        await bot.worker.queue_frame(LLMRunFrame())
+        await bot.reply()
+    assert recalls == [] and processor.failures == 0
+    assert [role for role, _ in turns_in(database)[len(TOLD) :]] == ["assistant"]
+
+
+async def test_an_eager_turn_that_holds_has_memory_and_is_remembered_once(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    async with scene(daniels(memory), turns=EagerUserTurnStrategies()) as bot:
+        await bot.worker.queue_frame(ProposedUserStartedSpeakingFrame())
+        await bot.worker.queue_frame(EagerTranscriptionFrame("what is my dog called", "user", NOW))
+        await asyncio.sleep(0.5)
+        assert turns_in(database) == [("user", text) for text in TOLD], "a guess is not remembered"
+        await bot.worker.queue_frame(TranscriptionFrame(QUESTION, "user", NOW, finalized=True))
+        await bot.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
+        await asyncio.sleep(0.5)
+    assert [len(blocks(messages)) for messages in bot.model.shown] == [1], "no second context comes"
+    assert "Rocky" in blocks(bot.model.shown[0])[0]
+    assert turns_in(database)[len(TOLD) :] == [("user", QUESTION)]
+
+
+async def test_an_eager_turn_that_fails_is_asked_again_with_the_words_that_count(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    async with scene(daniels(memory), turns=EagerUserTurnStrategies()) as bot:
+        await bot.worker.queue_frame(ProposedUserStartedSpeakingFrame())
+        await bot.worker.queue_frame(EagerTranscriptionFrame("what is my dog", "user", NOW))
+        await asyncio.sleep(0.3)
+        await bot.worker.queue_frame(EagerEndOfTurnCancelFrame())
+        await bot.worker.queue_frame(TranscriptionFrame("What is my dog allergic to, and am I allergic?", "user", NOW, finalized=True))
+        await bot.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
+        await bot.reply()
+    assert len(bot.model.shown) == 2
+    assert "peanuts" in blocks(bot.model.shown[1])[0]
+    assert [text for role, text in turns_in(database)[len(TOLD) :] if role == "user"] == ["What is my dog allergic to, and am I allergic?"]
+
+
+async def test_several_inferences_of_a_turn_share_one_recall(memory: Memory) -> None:
+    await tell(memory)
+    processor = daniels(memory)
+    recalls = Recalls(processor)
+    async with scene(processor, ["Let me see.", "Rocky."]) as bot:
+        await bot.exchange(QUESTION)
+        await bot.worker.queue_frame(LLMRunFrame())
+        await bot.reply()
+    assert len(recalls) == 1
+    assert blocks(bot.model.shown[0]) == blocks(bot.model.shown[1]) == [recalls[0][0].text]
+
+
+async def test_the_result_of_a_tool_reaches_the_model_with_the_memory_of_its_question(memory: Memory) -> None:
+    await tell(memory)
+    processor = daniels(memory)
+    recalls = Recalls(processor)
+    async with scene(processor, [TOOL_CALL, "It is six, and your dog is called Rocky."]) as bot:
+        await bot.exchange(QUESTION)
+    assert len(recalls) == 1
+    assert [len(blocks(messages)) for messages in bot.model.shown] == [1, 1]
+    assert any(message["role"] == "tool" for message in bot.model.shown[1])
+    assert "<memory>" not in str(bot.context.get_messages())
+
+
+async def test_branches_of_a_parallel_pipeline_see_the_same_block(memory: Memory) -> None:
+    await tell(memory)
+    models = ScriptedModel(["Rocky."]), ScriptedModel(["Rocky."])
+    processor = daniels(memory)
+    pipeline = Pipeline([processor, ParallelPipeline([models[0]], [models[1]])])  # type: ignore[no-untyped-call]
+    worker = PipelineWorker(pipeline, enable_rtvi=False, cancel_on_idle_timeout=False)
+    runner = WorkerRunner(handle_sigint=False)
+    await runner.add_workers(worker)
+    run = asyncio.create_task(runner.run())
+    await worker.queue_frame(LLMContextFrame(LLMContext(messages=[{"role": "user", "content": QUESTION}])))
+    await worker.queue_frame(EndFrame())
+    await asyncio.wait_for(run, 30)
+    assert len(blocks(models[0].shown[0])) == 1
+    assert models[0].shown == models[1].shown
+
+
+async def test_a_question_repeated_after_the_context_was_summarised_is_a_new_one(memory: Memory) -> None:
+    await tell(memory)
+    processor = daniels(memory)
+    recalls = Recalls(processor)
+    async with scene(processor) as bot:
+        await bot.exchange(QUESTION)
+        bot.context.set_messages([{"role": "developer", "content": "Summary: they spoke of a dog."}])
+        await bot.exchange(QUESTION)
+    assert len(recalls) == 2
+    assert [len(blocks(messages)) for messages in bot.model.shown] == [1, 1]
+
+
+async def test_what_the_summary_took_out_of_sight_is_told_again(memory: Memory) -> None:
+    async with scene(daniels(memory), ["Nice name."]) as bot:
+        await bot.exchange("My dog is called Rocky.")
+        await memory.settle()
+        await bot.exchange(QUESTION)
+        seen = "Rocky" in str(blocks(bot.model.shown[-1]))
+        bot.context.set_messages([])
+        await bot.exchange("Tell me, what is my dog called?")
+    assert not seen, "the model still had it before it"
+    assert "Rocky" in str(blocks(bot.model.shown[-1]))
+
+
+async def test_a_context_sent_again_after_a_reconnect_has_the_same_block(memory: Memory) -> None:
+    await tell(memory)
+    processor = daniels(memory)
+    recalls = Recalls(processor)
+    context = LLMContext(messages=[{"role": "user", "content": QUESTION}])
+    down, _ = await run_test(processor, frames_to_send=[LLMContextFrame(context), SleepFrame(0.2), LLMContextFrame(context), SleepFrame(0.2)])
+    first, second = (frame.context.get_messages() for frame in down if isinstance(frame, LLMContextFrame))
+    assert first == second and len(first) == 2
+    assert len(recalls) == 1
+
+
+async def test_two_bots_of_one_process_share_a_file_and_nothing_else(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    eve = HotMemProcessor(memory, user_id="eve", session_id="eves")
+    async with scene(daniels(memory)) as daniels_bot, scene(eve) as eves_bot:
+        await asyncio.gather(daniels_bot.exchange(QUESTION), eves_bot.exchange(QUESTION))
+    assert "Rocky" in str(blocks(daniels_bot.model.shown[0]))
+    assert "Rocky" not in str(eves_bot.model.shown)
+
+
+async def test_two_people_in_a_room_are_told_apart(memory: Memory) -> None:
+    processor = daniels(memory, speakers={"p1": "Daniel", "p2": "Mia"})
+    async with scene(processor) as bot:
+        await bot.speak(final="My favourite fruit is mango.", speaker="p2")
+        await bot.reply()
+        await bot.worker.queue_frame(ProposedUserStartedSpeakingFrame())
+        await bot.worker.queue_frame(TranscriptionFrame("I like pears.", "p1", NOW))
+        await bot.worker.queue_frame(TranscriptionFrame("And I like plums.", "p2", NOW))
+        await bot.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
+        await bot.reply()
+    await memory.settle()
+    block = await memory.recall("What fruit does Mia like?", user_id="daniel", at=THURSDAY)
+    said = {item.text: item.speaker for item in block.items}
+    assert any("mango" in text and speaker == "Mia" for text, speaker in said.items())
+    assert any("plums" in text and speaker == "Mia" for text, speaker in said.items())
+    assert not any("pears" in text and speaker == "Mia" for text, speaker in said.items())
+
+
+async def test_late_results_are_offered_to_a_turn_that_asks_nothing_itself(database: Path, memory: Memory) -> None:
+    await tell(memory)
+    slow = Slow(database, encoder=memory.reader.encoder, language=memory.reader.language)
+    async with slow, scene(daniels(slow, deadline_ms=100)) as bot:
+        await bot.exchange(QUESTION)
+        await asyncio.sleep(0.8)
+        Slow.seconds = 0.0
+        await bot.exchange("Okay.")
+        await bot.exchange("Thanks.")
+    Slow.seconds = 0.4
+    assert [len(blocks(messages)) for messages in bot.model.shown] == [0, 1, 0]
+    assert "Rocky" in blocks(bot.model.shown[1])[0]
+
+
+async def test_a_late_result_is_there_when_the_tool_has_answered(database: Path, memory: Memory) -> None:
+    await tell(memory)
+    async with Slow(database, encoder=memory.reader.encoder, language=memory.reader.language) as slow:
+        down, _ = await run_test(
+            daniels(slow, deadline_ms=100),
+            frames_to_send=[asking(QUESTION), SleepFrame(1.0), asking(QUESTION), SleepFrame(0.2)],
+        )
+    assert [len(blocks(messages(frame))) for frame in down if isinstance(frame, LLMContextFrame)] == [0, 1]
+
+
+async def test_a_deadline_of_nothing_takes_what_is_ready(memory: Memory) -> None:
+    await tell(memory)
+    async with scene(daniels(memory, deadline_ms=0)) as bot:
+        await bot.exchange("Where does my sister live?")
+        await bot.speak(*GROWING, final=QUESTION, pause_s=0.6)
+        await bot.reply()
+    assert [len(blocks(messages)) for messages in bot.model.shown] == [0, 1]
+    assert "Rocky" in blocks(bot.model.shown[1])[0]
+
+
+async def test_a_user_who_interrupts_every_moment_keeps_their_words(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    processor = daniels(memory)
+    said = [f"Wait, number {number} is mine." for number in range(12)]
+    async with scene(processor, ["I think that " * 40] * 12, word_s=0.01) as bot:
+        for text in said:
+            await bot.speak(text[:10], final=text, pause_s=0.05)
+            await asyncio.sleep(0.1)
+    assert [text for role, text in turns_in(database)[len(TOLD) :] if role == "user"] == said
+    assert processor.failures == 0
+
+
+async def test_a_monologue_of_ten_minutes_is_heard_to_its_end(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    words = ["the weather was fine and we walked along the river for a while" for _ in range(120)]
+    words = " ".join((*words, QUESTION)).split()
+    processor = daniels(memory)
+    recalls = Recalls(processor)
+    async with scene(processor) as bot:
+        await bot.worker.queue_frame(ProposedUserStartedSpeakingFrame())
+        for end in (*range(3, len(words), 3), len(words)):
+            await bot.worker.queue_frame(InterimTranscriptionFrame(" ".join(words[:end]), "user", NOW))
+        await asyncio.sleep(1.5)
+        await bot.worker.queue_frame(TranscriptionFrame(" ".join(words), "user", NOW, finalized=True))
+        await bot.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
+        await bot.reply()
+    assert "Rocky" in blocks(bot.model.shown[0])[0]
+    assert recalls[0][1].waited < 100
+    assert turns_in(database)[len(TOLD)] == ("user", " ".join(words))
+
+
+async def test_a_clock_that_jumps_back_loses_nothing(memory: Memory, database: Path) -> None:
+    times = iter([THURSDAY, datetime(1970, 1, 2, tzinfo=UTC), THURSDAY + timedelta(days=900)] * 20)
+    processor = daniels(memory, clock=lambda: next(times))
+    async with scene(processor) as bot:
+        for number in range(4):
+            await bot.speak(f"I have {number}", final=f"I have {number} cats.")
+            await bot.reply()
+    assert len(turns_in(database)) == 8
+    assert processor.failures == 0
+
+
+class Unreadable(Memory):
+    """A memory whose encoder raises."""
+
+    async def recall(self, *_: object, **__: object) -> ContextBlock:
+        raise RuntimeError("peanuts")
+
+
+@pytest.mark.parametrize("kind", [Slow, Unreadable])
+async def test_neither_a_slow_nor_a_broken_search_ahead_holds_up_a_frame(database: Path, memory: Memory, kind: type[Memory]) -> None:
+    await tell(memory)
+    async with kind(database, encoder=memory.reader.encoder, language=memory.reader.language) as broken:
+        processor = daniels(broken, deadline_ms=100)
+        Slow.seconds = 2.0
+        async with scene(processor) as bot:
+            for _ in range(3):
+                spoken = asyncio.get_running_loop().time()
+                await bot.speak(*GROWING, final=QUESTION, pause_s=0.05)
+                await bot.reply()
+                assert asyncio.get_running_loop().time() - spoken < 1.0
+        Slow.seconds = 0.4
+    assert [text for role, text in turns_in(database)[len(TOLD) :] if role == "user"] == [QUESTION] * 3
+    assert (processor.failures > 0) == (kind is Unreadable)
+
+
+def asking(text: str) -> LLMContextFrame:
+    return LLMContextFrame(context=LLMContext(messages=[{"role": "user", "content": text}]))
+
+
+def messages(frame: LLMContextFrame) -> list[dict[str, str]]:
+    return [dict(message) for message in frame.context.get_messages()]  # type: ignore[arg-type]
