@@ -1,8 +1,11 @@
 """Daniel, whom the bot has met before."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+
+from pipecat.frames.frames import Frame, LLMContextFrame
+from pipecat.processors.aggregators.llm_context import LLMContext
 
 from hotmem import Memory, Turn
 from hotmem.pipecat import HotMemProcessor
@@ -39,3 +42,13 @@ def daniels(
 def blocks(messages: list[dict[str, str]]) -> list[str]:
     """The blocks of memory among messages."""
     return [message["content"] for message in messages if "<memory>" in str(message.get("content"))]
+
+
+def asking(text: str, *, speculation: bool = False) -> LLMContextFrame:
+    """A context whose user asks this."""
+    return LLMContextFrame(context=LLMContext(messages=[{"role": "user", "content": text}]), speculation=speculation)
+
+
+def contexts(frames: Iterable[Frame]) -> list[LLMContextFrame]:
+    """The contexts among frames."""
+    return [frame for frame in frames if isinstance(frame, LLMContextFrame)]

@@ -1,10 +1,10 @@
 """The shapes a turn can take, in a real pipeline: what the model is given, when, and what is remembered."""
 
 import asyncio
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
 from pipecat.frames.frames import (
     EagerEndOfTurnCancelFrame,
     EagerTranscriptionFrame,
@@ -28,7 +28,8 @@ from hotmem import Memory
 from hotmem.pipecat import HotMemProcessor
 from hotmem.pipecat.exchange import Timing
 from hotmem.types import ContextBlock
-from tests.pipecat.daniel import THURSDAY, TOLD, blocks, daniels, tell
+from tests.pipecat.daniel import THURSDAY, TOLD, asking, blocks, daniels, tell
+from tests.pipecat.failing import Raising, Slow
 from tests.pipecat.scene import NOW, TOOL_CALL, ScriptedModel, scene, turns_in
 
 QUESTION = "What is my dog called?"
@@ -41,20 +42,6 @@ class Recalls(list[tuple[ContextBlock, Timing]]):
     def __init__(self, processor: HotMemProcessor) -> None:
         super().__init__()
         processor.add_event_handler("on_memory_recalled", lambda _, block, timing: self.append((block, timing)))
-
-
-class Slow(Memory):
-    """A memory on a slow disk: every recall takes `seconds` more, or as long as it is given."""
-
-    seconds = 0.4
-    asked = 0
-
-    async def recall(self, text: str, *, deadline_ms: float | None = None, **more: object) -> ContextBlock:
-        type(self).asked += 1
-        await asyncio.sleep(min(self.seconds, (deadline_ms or 1e6) / 1000))
-        if deadline_ms is not None and deadline_ms < self.seconds * 1000:
-            return await super().recall(text, deadline_ms=0.001, **more)  # type: ignore[arg-type]
-        return await super().recall(text, **more)  # type: ignore[arg-type]
 
 
 async def test_what_was_heard_before_the_final_transcript_costs_the_turn_nothing(memory: Memory) -> None:
@@ -151,6 +138,7 @@ async def test_an_eager_turn_that_holds_has_memory_and_is_remembered_once(memory
         await asyncio.sleep(0.5)
         assert turns_in(database) == [("user", text) for text in TOLD], "a guess is not remembered"
         await bot.worker.queue_frame(TranscriptionFrame(QUESTION, "user", NOW, finalized=True))
+        await asyncio.sleep(0.1)
         await bot.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
         await asyncio.sleep(0.5)
     assert [len(blocks(messages)) for messages in bot.model.shown] == [1], "no second context comes"
@@ -277,21 +265,20 @@ async def test_two_people_in_a_room_are_told_apart(memory: Memory) -> None:
 
 async def test_late_results_are_offered_to_a_turn_that_asks_nothing_itself(database: Path, memory: Memory) -> None:
     await tell(memory)
-    slow = Slow(database, encoder=memory.reader.encoder, language=memory.reader.language)
+    slow = Slow(database, encoder=memory.reader.encoder, language=memory.reader.language, seconds=0.4)
     async with slow, scene(daniels(slow, deadline_ms=100)) as bot:
         await bot.exchange(QUESTION)
         await asyncio.sleep(0.8)
-        Slow.seconds = 0.0
+        slow.seconds = 0.0
         await bot.exchange("Okay.")
         await bot.exchange("Thanks.")
-    Slow.seconds = 0.4
     assert [len(blocks(messages)) for messages in bot.model.shown] == [0, 1, 0]
     assert "Rocky" in blocks(bot.model.shown[1])[0]
 
 
 async def test_a_late_result_is_there_when_the_tool_has_answered(database: Path, memory: Memory) -> None:
     await tell(memory)
-    async with Slow(database, encoder=memory.reader.encoder, language=memory.reader.language) as slow:
+    async with Slow(database, encoder=memory.reader.encoder, language=memory.reader.language, seconds=0.4) as slow:
         down, _ = await run_test(
             daniels(slow, deadline_ms=100),
             frames_to_send=[asking(QUESTION), SleepFrame(1.0), asking(QUESTION), SleepFrame(0.2)],
@@ -351,32 +338,28 @@ async def test_a_clock_that_jumps_back_loses_nothing(memory: Memory, database: P
     assert processor.failures == 0
 
 
-class Unreadable(Memory):
-    """A memory whose encoder raises."""
-
-    async def recall(self, *_: object, **__: object) -> ContextBlock:
-        raise RuntimeError("peanuts")
-
-
-@pytest.mark.parametrize("kind", [Slow, Unreadable])
-async def test_neither_a_slow_nor_a_broken_search_ahead_holds_up_a_frame(database: Path, memory: Memory, kind: type[Memory]) -> None:
+async def test_a_slow_search_ahead_holds_up_no_frame(database: Path, memory: Memory) -> None:
     await tell(memory)
-    async with kind(database, encoder=memory.reader.encoder, language=memory.reader.language) as broken:
-        processor = daniels(broken, deadline_ms=100)
-        Slow.seconds = 2.0
-        async with scene(processor) as bot:
-            for _ in range(3):
-                spoken = asyncio.get_running_loop().time()
-                await bot.speak(*GROWING, final=QUESTION, pause_s=0.05)
-                await bot.reply()
-                assert asyncio.get_running_loop().time() - spoken < 1.0
-        Slow.seconds = 0.4
+    async with Slow(database, encoder=memory.reader.encoder, language=memory.reader.language, seconds=2.0) as slow:
+        processor = daniels(slow, deadline_ms=100)
+        await _spoken_in_time(processor)
     assert [text for role, text in turns_in(database)[len(TOLD) :] if role == "user"] == [QUESTION] * 3
-    assert (processor.failures > 0) == (kind is Unreadable)
+    assert processor.failures == 0
 
 
-def asking(text: str) -> LLMContextFrame:
-    return LLMContextFrame(context=LLMContext(messages=[{"role": "user", "content": text}]))
+async def test_a_broken_search_ahead_holds_up_no_frame(database: Path) -> None:
+    processor = daniels(Raising(database), deadline_ms=100)
+    await _spoken_in_time(processor)
+    assert processor.failures > 0
+
+
+async def _spoken_in_time(processor: HotMemProcessor) -> None:
+    async with scene(processor) as bot:
+        for _ in range(3):
+            began = time.perf_counter()
+            await bot.speak(*GROWING, final=QUESTION, pause_s=0.05)
+            await bot.reply()
+            assert time.perf_counter() - began < 1.0
 
 
 def messages(frame: LLMContextFrame) -> list[dict[str, str]]:

@@ -1,0 +1,43 @@
+"""Memories that fail, and one that is slow."""
+
+import asyncio
+from pathlib import Path
+
+from hotmem import Memory, Turn
+from hotmem.models import Encoder, Language
+from hotmem.types import ContextBlock
+
+
+class Raising(Memory):
+    """A memory whose disk has gone."""
+
+    async def recall(self, *_: object, **__: object) -> ContextBlock:
+        raise OSError("peanuts")
+
+    async def remember(self, _: Turn) -> bool:
+        raise OSError("peanuts")
+
+
+class Hanging(Memory):
+    """A memory that never answers."""
+
+    async def recall(self, *_: object, **__: object) -> ContextBlock:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def remember(self, _: Turn) -> bool:
+        await asyncio.Event().wait()
+        return True
+
+
+class Slow(Memory):
+    """A memory on a slow disk: every recall takes `seconds` more, and finds nothing if it has less time than that."""
+
+    def __init__(self, path: Path, *, encoder: Encoder, language: Language, seconds: float) -> None:
+        super().__init__(path, encoder=encoder, language=language)
+        self.seconds = seconds
+
+    async def recall(self, text: str, *, deadline_ms: float | None = None, **more: object) -> ContextBlock:
+        given_s = (deadline_ms or 1e6) / 1000
+        await asyncio.sleep(min(self.seconds, given_s))
+        return await super().recall(text, deadline_ms=0.001 if given_s < self.seconds else None, **more)  # type: ignore[arg-type]

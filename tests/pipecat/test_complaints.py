@@ -1,0 +1,128 @@
+"""What other memories for pipecat get wrong, each as a test."""
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+from pipecat.frames.frames import (
+    Frame,
+    LLMContextFrame,
+    LLMContextUserTurnFrame,
+    LLMMessagesAppendFrame,
+)
+from pipecat.tests.utils import SleepFrame, run_test
+
+from hotmem import Memory, Usage
+from hotmem.pipecat import HotMemProcessor
+from hotmem.pipecat import processor as module
+from tests.pipecat.daniel import SMALL_TALK, TOLD, asking, blocks, contexts, daniels, tell
+from tests.pipecat.failing import Hanging
+from tests.pipecat.scene import scene, turns_in
+
+
+async def test_blocks_do_not_pile_up_turn_after_turn(memory: Memory) -> None:
+    await tell(memory)
+    async with scene(daniels(memory)) as bot:
+        for _ in range(5):
+            await bot.exchange("What is my dog called?")
+            await bot.exchange("Where does my sister live?")
+    assert len(bot.context.get_messages()) == 20
+    assert "<memory>" not in str(bot.context.get_messages())
+    assert [len(blocks(messages)) for messages in bot.model.shown] == [1] * 10
+    assert all(messages[-2]["role"] == "developer" and messages[-1]["role"] == "user" for messages in bot.model.shown)
+    assert "Rocky" in blocks(bot.model.shown[0])[0]
+    assert "Boston" in blocks(bot.model.shown[1])[0]
+
+
+async def test_no_stale_block_stays_when_none_is_needed(memory: Memory) -> None:
+    await tell(memory)
+    async with scene(daniels(memory)) as bot:
+        await bot.exchange("What is my dog called?")
+        await bot.exchange(SMALL_TALK)
+    assert blocks(bot.model.shown[0])
+    assert not blocks(bot.model.shown[1])
+
+
+async def test_the_block_stands_before_the_question_and_not_after_it(memory: Memory) -> None:
+    await tell(memory)
+    async with scene(daniels(memory)) as bot:
+        await bot.exchange("What is my dog called?")
+        await bot.exchange("Where does my sister live?")
+    for messages in bot.model.shown:
+        assert [message["role"] for message in messages[-2:]] == ["developer", "user"]
+        assert "<memory>" in messages[-2]["content"]
+
+
+async def test_neither_the_block_nor_the_history_is_stored_again_as_if_the_user_had_said_it(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    async with scene(daniels(memory), ["She is called Rocky.", "In Boston."]) as bot:
+        await bot.exchange("What is my dog called?")
+        await bot.worker.queue_frame(LLMMessagesAppendFrame(messages=[{"role": "developer", "content": "Be brief."}], run_llm=False))
+        await bot.exchange("Where does my sister live?")
+    assert turns_in(database) == [
+        *(("user", text) for text in TOLD),
+        ("user", "What is my dog called?"),
+        ("assistant", "She is called Rocky."),
+        ("user", "Where does my sister live?"),
+        ("assistant", "In Boston."),
+    ]
+
+
+async def test_the_spoken_path_has_a_deadline(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PARTING_S", 0.1)
+    processor = daniels(Hanging(database), deadline_ms=150)
+    moments: list[float] = []
+
+    def note(_: HotMemProcessor, frame: Frame) -> None:
+        if isinstance(frame, LLMContextFrame):
+            moments.append(time.perf_counter())
+
+    processor.add_event_handler("on_before_process_frame", note)
+    processor.add_event_handler("on_before_push_frame", note)
+    await run_test(processor, frames_to_send=[asking("Am I allergic?"), SleepFrame(0.4)])
+    came, went = moments
+    assert 0.14 < went - came < 0.4
+
+
+async def test_provisional_words_get_memory_and_are_not_remembered(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    asked = "What is my dog called?"
+    turn = LLMContextUserTurnFrame(text=asked, timestamp="2026-03-05T08:00:00Z")
+    down, _ = await run_test(daniels(memory), frames_to_send=[asking(asked, speculation=True), SleepFrame(0.3)])
+    (guess,) = contexts(down)
+    assert guess.speculation
+    assert "Rocky" in str(guess.context.get_messages())
+    assert len(turns_in(database)) == len(TOLD)
+    await run_test(daniels(memory), frames_to_send=[asking(asked, speculation=True), turn, SleepFrame(0.3)])
+    assert turns_in(database)[len(TOLD) :] == [("user", asked)]
+
+
+async def test_an_interrupted_turn_is_kept_and_credited_as_far_as_it_was_heard(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    processor = daniels(memory)
+    usages: list[Usage] = []
+    processor.add_event_handler("on_memory_used", lambda _, usage: usages.append(usage))
+    reply = "Your dog is called Rocky. " + "Let me think. " * 30 + "Your sister lives in Boston."
+    async with scene(processor, [reply, "Sorry."], word_s=0.05) as bot:
+        await bot.say("What's my dog called, and what's my sister called?")
+        await asyncio.sleep(1.5)
+        await bot.say("Stop, please.")
+        heard = await bot.reply()
+        await bot.reply()
+    assert heard.startswith("Your dog is called Rocky.")
+    assert "Boston" not in heard
+    assert ("assistant", heard) in turns_in(database)
+    assert usages[0].interrupted
+    used = " ".join(use.item.text for use in usages[0].used)
+    assert "Rocky" in used
+    assert "Boston" not in used
+
+
+async def test_the_last_reply_is_stored_and_the_session_ended(memory: Memory, database: Path) -> None:
+    async with scene(daniels(memory), ["I will remember that your dog is called Rocky."], word_s=0.02) as bot:
+        await bot.say("My dog is called Rocky and she is three years old.")
+        await asyncio.sleep(0.8)
+    await memory.settle()
+    assert [role for role, _ in turns_in(database)] == ["user", "assistant"]
+    assert await memory.summary(user_id="daniel", session_id="thursday") is not None

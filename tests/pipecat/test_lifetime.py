@@ -1,0 +1,74 @@
+"""Pipelines that come and go: nothing is left behind."""
+
+import asyncio
+import threading
+from pathlib import Path
+
+from pipecat.frames.frames import CancelFrame, InterimTranscriptionFrame, LLMContextUserTurnFrame
+from pipecat.pipeline.pipeline import Pipeline
+from pipecat.tests.utils import SleepFrame, run_test
+
+from hotmem import Memory
+from hotmem.pipecat import HotMemProcessor
+from tests.pipecat.daniel import asking, blocks, contexts, daniels, tell
+from tests.pipecat.failing import Slow
+from tests.pipecat.scene import NOW, turns_in
+
+QUESTION = "What is my dog called?"
+
+
+def whole(processor: HotMemProcessor) -> Pipeline:
+    """All that HotMem puts into a pipeline."""
+    return Pipeline([processor.listener, processor, processor.after_model])
+
+
+def running() -> list[str]:
+    """Names of HotMem's live tasks and threads, but for those of an open memory."""
+    names = [task.get_name() for task in asyncio.all_tasks()] + [thread.name for thread in threading.enumerate()]
+    return [name for name in names if "hotmem" in name and not name.startswith(("hotmem-reader_", "hotmem-writer_", "hotmem-background"))]
+
+
+async def test_a_thousand_starts_and_stops_leave_no_task_and_no_thread(memory: Memory) -> None:
+    await tell(memory)
+    tasks, threads = len(asyncio.all_tasks()), 0
+    for number in range(1000):
+        heard = [InterimTranscriptionFrame(QUESTION, "user", NOW)]
+        await run_test(whole(daniels(memory)), frames_to_send=[*heard, asking(QUESTION)] if number % 10 == 0 else heard)
+        if number == 100:
+            threads = threading.active_count()
+    assert len(asyncio.all_tasks()) == tasks
+    assert threading.active_count() <= threads
+    assert running() == []
+
+
+async def test_opening_and_closing_a_file_leaves_no_thread(database: Path) -> None:
+    turn = LLMContextUserTurnFrame(text="I have a cat.", timestamp=NOW)
+    for _ in range(3):
+        await run_test(whole(daniels(database)), frames_to_send=[turn], start_timeout=60)
+    assert not [thread.name for thread in threading.enumerate() if "hotmem" in thread.name]
+    assert turns_in(database) == [("user", "I have a cat.")] * 3
+
+
+async def test_a_pipeline_cancelled_in_the_middle_of_a_search_ends(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    async with Slow(database, encoder=memory.reader.encoder, language=memory.reader.language, seconds=5) as slow:
+        processor = daniels(slow)
+        await run_test(whole(processor), frames_to_send=[asking(QUESTION), SleepFrame(0.1), CancelFrame()], send_end_frame=False)
+        assert running() == []
+    assert processor.failures == 0
+
+
+async def test_a_search_ahead_ends_with_the_pipeline(memory: Memory, database: Path) -> None:
+    async with Slow(database, encoder=memory.reader.encoder, language=memory.reader.language, seconds=5) as slow:
+        processor = daniels(slow)
+        await run_test(whole(processor), frames_to_send=[InterimTranscriptionFrame(QUESTION, "user", NOW), SleepFrame(0.3)])
+        assert running() == []
+    assert processor.failures == 0
+
+
+async def test_what_was_heard_before_the_pipeline_is_interrupted_counts_after_it(memory: Memory) -> None:
+    await tell(memory)
+    processor = daniels(memory)
+    down, _ = await run_test(whole(processor), frames_to_send=[InterimTranscriptionFrame(QUESTION, "user", NOW), SleepFrame(0.5), asking(QUESTION)])
+    (shown,) = contexts(down)
+    assert len(blocks([dict(message) for message in shown.context.get_messages()])) == 1  # type: ignore[arg-type]

@@ -1,0 +1,130 @@
+"""What the processor tells of itself: metrics frames, events, spans, log lines, and a breakdown that adds up."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import structlog
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from pipecat.frames.frames import Frame, MetricsFrame
+from pipecat.metrics.metrics import ProcessingMetricsData
+from pipecat.observers.base_observer import BaseObserver, FramePushed
+
+from hotmem import Memory, Turn, Usage
+from hotmem.pipecat.exchange import Timing
+from hotmem.types import ContextBlock
+from tests.pipecat.daniel import daniels, tell
+from tests.pipecat.scene import scene
+
+QUESTION = "What is my dog called?"
+
+
+@pytest.fixture(scope="module")
+def spans() -> InMemorySpanExporter:
+    """Collects the spans of this process."""
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    trace.set_tracer_provider(provider)
+    return exporter
+
+
+@pytest.fixture
+def fresh(spans: InMemorySpanExporter) -> Iterator[InMemorySpanExporter]:
+    spans.clear()
+    yield spans
+    spans.clear()
+
+
+class Metrics(BaseObserver):
+    """Keeps what a pipeline measured."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.frames: dict[int, Frame] = {}
+
+    async def on_push_frame(self, data: FramePushed) -> None:
+        if isinstance(data.frame, MetricsFrame):
+            self.frames[data.frame.id] = data.frame
+
+
+async def test_the_breakdown_of_a_turn_adds_up(memory: Memory) -> None:
+    await tell(memory)
+    timings: list[Timing] = []
+    processor = daniels(memory)
+    processor.add_event_handler("on_memory_recalled", lambda _, __, timing: timings.append(timing))
+    async with scene(processor) as bot:
+        await bot.exchange(QUESTION)
+        await bot.speak("what is", "what is my dog called", final=QUESTION, pause_s=0.6)
+        await bot.reply()
+    for timing in timings:
+        assert list(timing.stages) == ["query", "layers", "evidence", "context"]
+        assert timing.waited == pytest.approx(max(sum(timing.stages.values()) - timing.ahead, 0), abs=15)
+    assert timings[0].waited > timings[1].waited
+
+
+async def test_metrics_frames_say_how_long_contexts_waited(memory: Memory) -> None:
+    await tell(memory)
+    processor = daniels(memory)
+    metrics = Metrics()
+    async with scene(processor, observed=True) as bot:
+        bot.worker.add_observer(metrics)
+        await bot.exchange(QUESTION)
+    told = [one for frame in metrics.frames.values() if isinstance(frame, MetricsFrame) for one in frame.data]
+    waits = [one.value for one in told if isinstance(one, ProcessingMetricsData) and one.processor == processor.name]
+    assert [value for value in waits if value] == [pytest.approx(0.02, abs=0.4)], "besides the 0 that every processor begins with"
+
+
+async def test_spans_of_all_stages_stand_under_the_turn(memory: Memory, fresh: InMemorySpanExporter) -> None:
+    await tell(memory)
+    async with scene(daniels(memory), observed=True) as bot:
+        await bot.exchange(QUESTION)
+    spans = {span.name: span for span in fresh.get_finished_spans()}
+    recall, turn = spans["hotmem.recall"], spans["turn"]
+    assert recall.parent is not None and recall.parent.span_id == turn.context.span_id
+    stages = [spans[f"hotmem.{stage}"] for stage in ("query", "layers", "evidence", "context")]
+    assert all(stage.parent is not None and stage.parent.span_id == recall.context.span_id for stage in stages)
+    assert recall.start_time is not None and recall.end_time is not None
+    assert all(recall.start_time <= (stage.start_time or 0) <= (stage.end_time or 0) <= recall.end_time for stage in stages)
+    assert [before.end_time for before in stages[:-1]] == [after.start_time for after in stages[1:]]
+    assert "Rocky" not in str([span.to_json() for span in fresh.get_finished_spans() if span.name.startswith("hotmem")])
+
+
+async def test_without_tracing_there_are_no_spans(memory: Memory, fresh: InMemorySpanExporter) -> None:
+    await tell(memory)
+    async with scene(daniels(memory)) as bot:
+        await bot.exchange(QUESTION)
+    assert not fresh.get_finished_spans()
+
+
+async def test_events_tell_of_recalls_turns_and_use(memory: Memory) -> None:
+    await tell(memory)
+    processor = daniels(memory)
+    recalled: list[ContextBlock] = []
+    stored: list[Turn] = []
+    used: list[Usage] = []
+    processor.add_event_handler("on_memory_recalled", lambda _, block, __: recalled.append(block))
+    processor.add_event_handler("on_memory_stored", lambda _, turn: stored.append(turn))
+    processor.add_event_handler("on_memory_used", lambda _, usage: used.append(usage))
+    async with scene(processor, ["She is called Rocky."]) as bot:
+        await bot.exchange(QUESTION)
+    assert [block.query for block in recalled] == [QUESTION]
+    assert [turn.text for turn in stored] == [QUESTION, "She is called Rocky."]
+    assert [usage.block_id for usage in used] == [recalled[0].id] and used[0].used
+
+
+async def test_errors_are_told_counted_and_logged_without_speech(database: Path, memory: Memory) -> None:
+    errors: list[tuple[str, Exception]] = []
+    processor = daniels(Memory(database))
+    processor.add_event_handler("on_memory_error", lambda _, stage, error: errors.append((stage, error)))
+    with structlog.testing.capture_logs() as logs:
+        async with scene(processor) as bot:
+            await bot.exchange("I am allergic to peanuts.")
+            await asyncio.sleep(0.1)
+    assert {stage for stage, _ in errors} >= {"recall", "remember"}
+    assert processor.failures == len(errors)
+    assert "peanuts" not in str(logs)
