@@ -59,15 +59,16 @@ def fused(pool: Mapping[Key, Mapping[Layer, float]], evidence: Sequence[Evidence
 def unseen(candidates: Sequence[Candidate], visible: Sequence[str], query: Query) -> list[Candidate]:
     """Candidates without the question itself and without what the language model has before it already.
 
-    A fact that was read in the live session tells nothing new if one visible text holds all its words.
+    A fact that was read in the live session tells nothing new if one visible text holds all its words, unless it corrects another candidate.
     """
+    corrections = {candidate.evidence.replaced_by for candidate in candidates}
     seen = [plain(text) for text in visible]
     stems_seen = [stems(text) for text in visible]
     asked = plain(query.text)
 
     def known(found: Evidence) -> bool:
         live = found.session_id == query.session_id
-        if found.kind is EvidenceKind.MEMORY and live:
+        if found.kind is EvidenceKind.MEMORY and live and found.key not in corrections:
             told = found.terms - STOPS - USER - stems(found.speaker or "")
             return any(told <= words for words in stems_seen)
         if found.kind is not EvidenceKind.PASSAGE or not (seen or live):

@@ -44,3 +44,10 @@ def test_a_fact_of_this_session_is_left_out_while_its_words_are_in_sight() -> No
     assert kept(["My dog is called Rocky."], query(session="s1")) == []
     assert kept(["My dog is called Rex.", "Rocky is a film."], query(session="s1")) != []
     assert kept(["My dog is called Rocky."], query(session="s2")) != [], "an earlier session's facts may be told"
+
+
+def test_a_fact_that_corrects_another_is_told_with_it() -> None:
+    stale = evidence("The user's dog is called Rex.", kind=EvidenceKind.MEMORY, key=1, session=2)._replace(replaced_by=2)
+    fact = evidence("The user's dog is called Rocky.", kind=EvidenceKind.MEMORY, key=2, session=1)
+    kept = unseen([Candidate(stale, {}), Candidate(fact, {})], ["My dog is called Rocky."], query(session="s1"))
+    assert [candidate.evidence.key for candidate in kept] == [1, 2]
