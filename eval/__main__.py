@@ -1,5 +1,6 @@
 """The command line of the evaluation: `python -m eval --help`."""
 
+import asyncio
 import json
 import tempfile
 import time
@@ -12,7 +13,7 @@ import typer
 from rich.console import Console
 
 from eval import knowing, train
-from eval.bench import language, latency, scale
+from eval.bench import language, latency, scale, soak, turn
 from eval.datasets import LOADERS, Dataset
 from eval.datasets.recognised import as_recognised
 from eval.datasets.selection import selected
@@ -28,6 +29,7 @@ from eval.rows import write
 from eval.run import run
 from eval.studies.command import COMMANDS
 from hotmem.errors import HotMemError
+from pipelines.logs import quiet
 
 app = typer.Typer(help="Measures HotMem beside simple references.", no_args_is_help=True, add_completion=False, pretty_exceptions_show_locals=False)
 bench = typer.Typer(help="Measures speed.", no_args_is_help=True)
@@ -132,6 +134,43 @@ def bench_language(
     language.show(reading, Console())
     if as_json:
         print(json.dumps(asdict(reading)))
+
+
+@bench.command("turn")
+def bench_turn(
+    turns: Annotated[list[int] | None, typer.Option(help="Turns of a store, once for each; 100 and 100,000 if nothing is said.", min=100)] = None,
+    questions: Annotated[int, typer.Option(help="Questions of the session that speaks alone.", min=10, max=500)] = 60,
+    crowd: Annotated[int, typer.Option(help="Sessions at once in the run of many.", min=2, max=200)] = 50,
+    mem0: Annotated[int, typer.Option(help="Turns of the mem0 service's store, 30 ms each to build; 0 leaves it out.", min=0)] = 2_000,
+    keep: Annotated[Path | None, typer.Option(help="Folder that keeps the stores, to measure them again; removed otherwise.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
+) -> None:
+    """Measures what memory adds between the final transcript and the language model, in real pipelines, beside pipecat's mem0 service."""
+    quiet(verbose=False)
+    console = Console(stderr=True)
+    if mem0 and (missing := turn.mem0_missing()):
+        console.print(missing)
+        mem0 = 0
+    with tempfile.TemporaryDirectory(prefix="hotmem-turn-") as temporary:
+        folder = keep or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        results = asyncio.run(turn.measure(turns or turn.USUAL, crowd, questions, mem0, folder, console))
+    turn.show(results, Console())
+    if as_json:
+        print(json.dumps(turn.figures(results)))
+
+
+@bench.command("soak")
+def bench_soak(
+    minutes: Annotated[float, typer.Option(help="Minutes of talk; they pass some thirty times as fast.", min=1)] = 30,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
+) -> None:
+    """Holds one long conversation in a real pipeline and notes whether latency, memory, tasks or threads grow."""
+    quiet(verbose=False)
+    parts = asyncio.run(soak.measure(minutes, Console(stderr=True)))
+    soak.show(parts, Console())
+    if as_json:
+        print(json.dumps([asdict(part) for part in parts]))
 
 
 @bench.command("scale")

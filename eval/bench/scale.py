@@ -121,15 +121,30 @@ def measure(sizes: Sequence[Size], questions: int, folder: Path, console: Consol
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
     with Progress(*columns, console=console) as progress:
         for size in sizes:
-            bar = progress.add_task(f"{size.name}: building", total=size.turns)
-            path = folder / f"{size.users}x{size.each}.db"
-            if not path.with_suffix(".npy").exists():
-                _build(path, size, reading, asked, partial(progress.advance, bar))
-            progress.update(bar, completed=size.turns, description=f"{size.name}: measuring")
+            path = stored(size, folder, reading, asked, progress)
+            bar = progress.add_task(f"{size.name}: measuring", total=1)
             with ProcessPoolExecutor(1, get_context("spawn")) as process:
                 measured.append(process.submit(_measured, path, size, asked).result())
-            progress.update(bar, description=f"{size.name}: done")
+            progress.advance(bar)
     return measured
+
+
+def stored(size: Size, folder: Path, reading: Reading, asked: Sequence[str], progress: Progress) -> Path:
+    """The store of a size in the folder, built if it is not there yet.
+
+    Args:
+        size: Which.
+        folder: Where the stores are.
+        reading: Reads what is told.
+        asked: Questions whose exact nearest passages are kept beside it.
+        progress: Where it is shown.
+    """
+    bar = progress.add_task(f"{size.name}: building", total=size.turns)
+    path = folder / f"{size.users}x{size.each}.db"
+    if not path.with_suffix(".npy").exists():
+        _build(path, size, reading, asked, partial(progress.advance, bar))
+    progress.update(bar, completed=size.turns)
+    return path
 
 
 def show(results: Sequence[Scale], console: Console) -> None:
@@ -191,14 +206,14 @@ async def _measure(path: Path, size: Size, asked: Sequence[str], stored: int) ->
     users = [USER if number == 0 else f"{USER}-{number}" for number in range(size.users)]
     at = START + timedelta(days=size.each)
     async with Memory.open(path, options=options) as memory:
-        opened_mb = _memory_mb()
+        opened_mb = memory_mb()
         milliseconds: list[float] = []
         blocks: list[ContextBlock] = []
         for number, text in enumerate(asked):
             started = time.perf_counter()
             blocks.append(await memory.recall(text, user_id=users[number % len(users)], session_id="today", at=at))
             milliseconds.append(1000 * (time.perf_counter() - started))
-        asked_mb = _memory_mb()
+        asked_mb = memory_mb()
         found, nearest_found = await _found(memory, asked, np.load(path.with_suffix(".npy")))
         traces = [block.trace for block in blocks[WARM_UP:]]
     floor = await asyncio.to_thread(_floor, path.with_suffix(".floor"), asked, size.users)
@@ -257,7 +272,7 @@ async def _fresh(path: Path) -> float:
         return FRESH / (time.perf_counter() - started)
 
 
-def _memory_mb() -> float:
+def memory_mb() -> float:
     """The process's own memory, MiB: without the pages of the file, which the system shares and takes back, where it tells them apart."""
     status = Path("/proc/self/status")
     if status.exists():

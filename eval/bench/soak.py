@@ -1,0 +1,127 @@
+"""A long conversation in one pipeline: does anything grow?
+
+Turns follow each other without pauses, so that half an hour of talk takes minutes; the memory's clock is virtual and goes on by `TURN_S` a turn.
+The user tells and asks in turn, half of the replies quote the block. Latency, memory, tasks and threads are noted for each tenth of it.
+"""
+
+import asyncio
+import gc
+import tempfile
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from pipecat.frames.frames import (
+    InterimTranscriptionFrame,
+    ProposedUserStartedSpeakingFrame,
+    ProposedUserStoppedSpeakingFrame,
+    TranscriptionFrame,
+    VADUserStoppedSpeakingFrame,
+)
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from eval.bench.scale import memory_mb
+from eval.bench.speaking import running
+from eval.bench.talk import USER, Talk
+from hotmem import Memory
+from hotmem.pipecat import HotMemProcessor
+from hotmem.pipecat.exchange import Timing
+from hotmem.types import ContextBlock, Role
+
+TURN_S: Final = 6.0
+"""Seconds of a turn with its reply."""
+
+PARTS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A tenth of the conversation.
+
+    Attributes:
+        minutes: Minutes of talk at its end.
+        waited: 95th percentile of what contexts waited for their blocks, ms.
+        recall: Median of the recalls, ms.
+        memory_mb: The process's own memory, MiB.
+        tasks: Live tasks.
+        threads: Live threads.
+    """
+
+    minutes: float
+    waited: float
+    recall: float
+    memory_mb: float
+    tasks: int
+    threads: int
+
+
+async def measure(minutes: float, console: Console) -> list[Part]:
+    """Holds a conversation of so many minutes."""
+    turns = max(round(minutes * 60 / TURN_S), PARTS)
+    parts: list[Part] = []
+    with tempfile.TemporaryDirectory(prefix="hotmem-soak-") as folder, Progress(console=console) as progress:
+        async with Memory.open(Path(folder) / "memory.db") as memory:
+            spoken = count()
+            processor = HotMemProcessor(
+                memory, user_id=USER, clock=lambda: datetime(2026, 3, 2, tzinfo=UTC) + timedelta(seconds=TURN_S * next(spoken))
+            )
+            waited: list[float] = []
+            recalls: list[float] = []
+
+            def note(_: HotMemProcessor, __: ContextBlock, timing: Timing) -> None:
+                waited.append(timing.waited)
+                recalls.append(sum(timing.stages.values()))
+
+            processor.add_event_handler("on_memory_recalled", note)
+            async with running([processor.listener], [processor], audio=False) as (worker, model):
+                for number, text in enumerate(progress.track(list(_said(turns)), description="talking")):
+                    await worker.queue_frame(ProposedUserStartedSpeakingFrame())
+                    await worker.queue_frame(InterimTranscriptionFrame(text, "user", ""))
+                    await worker.queue_frame(VADUserStoppedSpeakingFrame())
+                    await asyncio.sleep(0.05)
+                    await worker.queue_frame(TranscriptionFrame(text, "user", "", finalized=True))
+                    await worker.queue_frame(ProposedUserStoppedSpeakingFrame())
+                    await asyncio.wait_for(model.shown.get(), 20)
+                    if (number + 1) % (turns // PARTS) == 0:
+                        await memory.settle()
+                        gc.collect()
+                        parts.append(_part((number + 1) * TURN_S / 60, waited, recalls))
+                        waited.clear()
+                        recalls.clear()
+    return parts
+
+
+def _said(turns: int) -> Iterator[str]:
+    talk = Talk()
+    told = (turn.text for turn in talk.turns(10 * turns) if turn.role is Role.USER)
+    for question in talk.questions(turns // 2 + 1):
+        yield next(told)
+        yield question
+
+
+def _part(minutes: float, waited: list[float], recalls: list[float]) -> Part:
+    return Part(
+        minutes,
+        float(np.percentile(waited, 95)) if waited else 0.0,
+        float(np.median(recalls)) if recalls else 0.0,
+        memory_mb(),
+        len(asyncio.all_tasks()),
+        threading.active_count(),
+    )
+
+
+def show(parts: list[Part], console: Console) -> None:
+    """Prints a row for each tenth."""
+    columns = ("minutes", "waited p95, ms", "recall p50, ms", "memory, MiB", "tasks", "threads")
+    table = Table(*columns, title="a long conversation", title_justify="left")
+    for part in parts:
+        cells = f"{part.minutes:.0f}", f"{part.waited:.1f}", f"{part.recall:.1f}", f"{part.memory_mb:,.0f}", str(part.tasks), str(part.threads)
+        table.add_row(*cells)
+    console.print(table)

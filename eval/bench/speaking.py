@@ -1,0 +1,139 @@
+"""Bots that are spoken to in real pipelines, by scripted frames and by recordings, and when the language model has its context."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from time import perf_counter
+from typing import Final
+
+from pipecat.audio.vad.silero import SileroVADAnalyzer
+from pipecat.frames.frames import (
+    EndFrame,
+    Frame,
+    InputAudioRawFrame,
+    InterimTranscriptionFrame,
+    LLMContextFrame,
+    LLMFullResponseEndFrame,
+    LLMFullResponseStartFrame,
+    LLMTextFrame,
+    ProposedUserStartedSpeakingFrame,
+    ProposedUserStoppedSpeakingFrame,
+    TranscriptionFrame,
+    VADUserStoppedSpeakingFrame,
+)
+from pipecat.pipeline.pipeline import Pipeline
+from pipecat.pipeline.worker import PipelineParams, PipelineWorker
+from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair, LLMUserAggregatorParams
+from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
+from pipecat.turns.user_turn_strategies import ExternalUserTurnStrategies
+from pipecat.workers.runner import WorkerRunner
+
+from pipelines.bot import SAMPLE_RATE
+from pipelines.recording import SILENCE, Utterance, frames_of
+from pipelines.replay import TICK_S
+
+WORD_S: Final = 0.2
+"""Seconds a word takes; people speak two to five words a second, so this leaves little time."""
+
+INTERIM_WORDS: Final = 2
+"""New words of an interim transcript."""
+
+ALL_WORDS_S, SILENCE_S, FINAL_S = 0.15, 0.2, 0.3
+"""Seconds after the last word at which an interim transcript holds all words, the end of speech is noticed, and the final transcript comes."""
+
+PATIENCE_S: Final = 20.0
+"""Seconds after which a context that has not come is given up."""
+
+
+class Heard(FrameProcessor):
+    """Notes when the recogniser is done."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.at = 0.0
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        """Passes everything on."""
+        await super().process_frame(frame, direction)
+        if isinstance(frame, TranscriptionFrame):
+            self.at = perf_counter()
+        await self.push_frame(frame, direction)
+
+
+class Model(FrameProcessor):
+    """Notes when a context comes and says something short."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown: asyncio.Queue[float] = asyncio.Queue()
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        """Answers contexts and passes everything else on."""
+        await super().process_frame(frame, direction)
+        if not isinstance(frame, LLMContextFrame):
+            await self.push_frame(frame, direction)
+            return
+        self.shown.put_nowait(perf_counter())
+        for reply in (LLMFullResponseStartFrame(), LLMTextFrame("I see."), LLMFullResponseEndFrame()):
+            await self.push_frame(reply)
+
+
+async def ask(worker: PipelineWorker, model: Model, question: str, *, interims: bool) -> float:
+    """Speaks a question by frames as a recogniser sends them, a streaming one or one that hears whole segments.
+
+    Returns:
+        Milliseconds from its final transcript to the model.
+    """
+    words = question.split()
+    await worker.queue_frame(ProposedUserStartedSpeakingFrame())
+    if interims:
+        for end in range(INTERIM_WORDS, len(words), INTERIM_WORDS):
+            await asyncio.sleep(WORD_S * INTERIM_WORDS)
+            await worker.queue_frame(InterimTranscriptionFrame(" ".join(words[:end]).lower(), "user", ""))
+        await asyncio.sleep(ALL_WORDS_S)
+        await worker.queue_frame(InterimTranscriptionFrame(question.lower().rstrip("?."), "user", ""))
+        await asyncio.sleep(SILENCE_S - ALL_WORDS_S)
+    else:
+        await asyncio.sleep(WORD_S * len(words) + SILENCE_S)
+    await worker.queue_frame(VADUserStoppedSpeakingFrame())
+    await asyncio.sleep(FINAL_S - SILENCE_S)
+    final = perf_counter()
+    await worker.queue_frame(TranscriptionFrame(question, "user", "", finalized=True))
+    await worker.queue_frame(ProposedUserStoppedSpeakingFrame())
+    return (await asyncio.wait_for(model.shown.get(), PATIENCE_S) - final) * 1000
+
+
+async def play(worker: PipelineWorker, model: Model, heard: Heard, utterance: Utterance) -> float:
+    """Plays a recording as a microphone would give it, then silence until the model has its context.
+
+    Returns:
+        Milliseconds from its final transcript to the model.
+    """
+    frames = await asyncio.to_thread(lambda: list(frames_of(utterance)))
+    shown = asyncio.create_task(asyncio.wait_for(model.shown.get(), PATIENCE_S + len(frames) * TICK_S), name="shown")
+    due = perf_counter()
+    while not shown.done():
+        await worker.queue_frame(InputAudioRawFrame(audio=frames.pop(0) if frames else SILENCE, sample_rate=SAMPLE_RATE, num_channels=1))
+        due += TICK_S
+        await asyncio.sleep(max(due - perf_counter(), 0.0))
+    return (shown.result() - heard.at) * 1000
+
+
+@asynccontextmanager
+async def running(ears: Sequence[FrameProcessor], memory: Sequence[FrameProcessor], *, audio: bool) -> AsyncIterator[tuple[PipelineWorker, Model]]:
+    """A bot with these processors before the user's turns and before the model; with audio it hears for itself when a turn ends."""
+    hearing = LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
+    reading = LLMUserAggregatorParams(user_turn_strategies=ExternalUserTurnStrategies())
+    user, assistant = LLMContextAggregatorPair(LLMContext(), user_params=hearing if audio else reading)
+    model = Model()
+    params = PipelineParams(audio_in_sample_rate=SAMPLE_RATE)
+    worker = PipelineWorker(Pipeline([*ears, user, *memory, model, assistant]), params=params, enable_rtvi=False, cancel_on_idle_timeout=False)
+    runner = WorkerRunner(handle_sigint=False)
+    await runner.add_workers(worker)
+    run = asyncio.create_task(runner.run(), name="bot")
+    try:
+        yield worker, model
+    finally:
+        await worker.queue_frame(EndFrame())
+        await run

@@ -1,0 +1,234 @@
+"""What memory adds to a turn: the time from the final transcript until the language model has its context, in real pipelines.
+
+Each arrangement is asked the same questions, by the frames of a streaming recogniser, by those of one that hears whole segments, and by
+recorded speech. What is added is a turn's time less the median without memory in the same run.
+"""
+
+import asyncio
+import os
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from shutil import copyfile
+from statistics import median
+from typing import Any, Final
+
+from pipecat.processors.frame_processor import FrameProcessor
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from eval.bench import scale
+from eval.bench.history import Reading
+from eval.bench.latency import Times
+from eval.bench.speaking import Heard, ask, play, running
+from eval.bench.talk import USER, Talk
+from hotmem import Memory, Options
+from hotmem.models import load_language
+from hotmem.models.onnx import OnnxEncoder
+from hotmem.models.weights import find_weights
+from hotmem.pipecat import HotMemProcessor
+from pipelines.recogniser import build_recogniser
+from pipelines.recording import load_sessions
+from pipelines.replay import DEMO
+
+USUAL: Final = (100, 100_000)
+"""Turns of the stores, if nothing else is said."""
+
+WARM_UP: Final = 2
+"""First questions of a session, which are not counted."""
+
+CROWD_TURNS: Final = 4
+"""Questions of each session that are counted where there are many."""
+
+
+class Arrangement(StrEnum):
+    """What stands in the pipeline."""
+
+    NONE = "no memory"
+    AHEAD = "HotMem, listening"
+    PLACE = "HotMem, its place alone"
+    MEM0 = "mem0 service"
+
+
+class Speech(StrEnum):
+    """How the questions are spoken."""
+
+    INTERIMS = "with interims"
+    SEGMENTS = "without interims"
+    RECORDED = "recorded, Whisper"
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """The turns of one arrangement.
+
+    Attributes:
+        arrangement: What stood in the pipeline.
+        speech: How they were spoken.
+        stored: Turns in its store.
+        sessions: Sessions at once.
+        total: From the final transcript to the model, in ms.
+        added: The same less the median without memory, in ms.
+        turns: How many were counted.
+    """
+
+    arrangement: Arrangement
+    speech: Speech
+    stored: int
+    sessions: int
+    total: Times
+    added: Times
+    turns: int
+
+
+Make = Callable[[], tuple[Sequence[FrameProcessor], Sequence[FrameProcessor]]]
+"""Makes one session's processors: those that listen, and those before the model."""
+
+
+class Bench:
+    """Measures arrangements and keeps what was found.
+
+    Args:
+        scripts: The questions of one session that speaks alone, and of each session of the crowd.
+        progress: Where it is shown.
+    """
+
+    def __init__(self, alone: Sequence[str], crowd: Sequence[Sequence[str]], progress: Progress) -> None:
+        self._scripts = {False: [alone], True: crowd}
+        self._recordings = [utterance for session in load_sessions(DEMO) for utterance in session.utterances]
+        self._progress = progress
+        self._bare: dict[tuple[Speech, bool], float] = {}
+        self.found: list[Turns] = []
+
+    async def measure(self, arrangement: Arrangement, stored: int, make: Make, speech: Speech, *, crowd: bool = False) -> None:
+        """The turns of one arrangement; that without memory comes first of its kind."""
+        scripts = self._scripts[crowd]
+        if speech is Speech.RECORDED:
+            times = await self._recorded(make, arrangement)
+        else:
+            bar = self._progress.add_task(f"{arrangement}, {stored:,}, {speech}, {len(scripts)} at once", total=sum(map(len, scripts)))
+            tell = partial(self._progress.advance, bar)
+            spoken = (_session(make, script, 0.37 * place % 3, speech, tell) for place, script in enumerate(scripts))
+            times = [ms for part in await asyncio.gather(*spoken) for ms in part]
+        bare = self._bare.setdefault((speech, crowd), median(times))
+        added = Times.of([ms - bare for ms in times])
+        self.found.append(Turns(arrangement, speech, stored, len(scripts), Times.of(times), added, len(times)))
+
+    async def _recorded(self, make: Make, arrangement: Arrangement) -> list[float]:
+        ears, memory = make()
+        heard, recogniser = Heard(), await asyncio.to_thread(build_recogniser)
+        times = []
+        async with running([recogniser, heard, *ears], memory, audio=True) as (worker, model):
+            for utterance in self._progress.track(self._recordings, description=f"{arrangement}, {Speech.RECORDED}"):
+                times.append(await play(worker, model, heard, utterance))
+        return times[WARM_UP:]
+
+
+async def _session(make: Make, questions: Sequence[str], after_s: float, speech: Speech, tell: Callable[[], None]) -> list[float]:
+    """The times of one session's turns, begun after a while so that sessions do not speak in step."""
+    await asyncio.sleep(after_s)
+    times = []
+    async with running(*make(), audio=False) as (worker, model):
+        for question in questions:
+            times.append(await ask(worker, model, question, interims=speech is Speech.INTERIMS))
+            tell()
+    return times[WARM_UP:]
+
+
+async def measure(sizes: Sequence[int], crowd: int, questions: int, mem0_turns: int, folder: Path, console: Console) -> list[Turns]:
+    """All arrangements, one after the other.
+
+    Args:
+        sizes: Turns of the stores; those the folder does not hold are built.
+        crowd: Sessions at once in the run of many, on the largest store.
+        questions: Turns counted in the run of one.
+        mem0_turns: Turns of mem0's store, which is built anew: 100,000 would take it an hour. 0 leaves mem0 out.
+        folder: Where the stores are.
+        console: Where the progress goes.
+    """
+    reading = await asyncio.to_thread(lambda: Reading(OnnxEncoder.load(), load_language()))
+    each = WARM_UP + CROWD_TURNS
+    script = Talk().questions(max(WARM_UP + questions, crowd * each))
+    with Progress(console=console) as progress:
+        bench = Bench(script[: WARM_UP + questions], [script[place * each : (place + 1) * each] for place in range(crowd)], progress)
+        paths = [scale.stored(scale.Size(1, size), folder, reading, script, progress) for size in sizes]
+        for speech in Speech:
+            await bench.measure(Arrangement.NONE, 0, _nothing, speech)
+        await bench.measure(Arrangement.NONE, 0, _nothing, Speech.INTERIMS, crowd=True)
+        for size, path in zip(sizes, paths, strict=True):
+            async with _opened(path) as memory:
+                for speech in Speech:
+                    await bench.measure(Arrangement.AHEAD, size, partial(_hotmem, memory, listening=True), speech)
+                await bench.measure(Arrangement.PLACE, size, partial(_hotmem, memory, listening=False), Speech.INTERIMS)
+                if size == max(sizes):
+                    await bench.measure(Arrangement.AHEAD, size, partial(_hotmem, memory, listening=True), Speech.INTERIMS, crowd=True)
+        if mem0_turns:
+            make = await asyncio.to_thread(_mem0, folder, mem0_turns, progress)
+            await bench.measure(Arrangement.MEM0, mem0_turns, make, Speech.INTERIMS)
+    return bench.found
+
+
+@asynccontextmanager
+async def _opened(path: Path) -> AsyncIterator[Memory]:
+    """The store, left as it was: a copy is asked and written to."""
+    with tempfile.TemporaryDirectory(dir=path.parent) as temporary:
+        copy = Path(temporary) / path.name
+        await asyncio.to_thread(copyfile, path, copy)
+        async with Memory.open(copy, Options()) as memory:
+            yield memory
+
+
+def _nothing() -> tuple[Sequence[FrameProcessor], Sequence[FrameProcessor]]:
+    return (), ()
+
+
+def _hotmem(memory: Memory, *, listening: bool) -> tuple[Sequence[FrameProcessor], Sequence[FrameProcessor]]:
+    processor = HotMemProcessor(memory, user_id=USER)
+    return ([processor.listener] if listening else []), [processor]
+
+
+def mem0_missing() -> str | None:
+    """What to do to measure mem0 too; None if it can be."""
+    return None if find_spec("mem0") else 'mem0 is left out. To measure it too: pip install "pipecat-hotmem[bench]"'
+
+
+def _mem0(folder: Path, turns: int, progress: Progress) -> Make:
+    """Pipecat's mem0 service over a local store with the same embedding weights, told to keep turns as they are."""
+    os.environ["MEM0_TELEMETRY"] = "False"
+    from pipecat.services.mem0.memory import Mem0MemoryService
+
+    place = tempfile.mkdtemp(dir=folder)
+    config: dict[str, Any] = {
+        "embedder": {"provider": "huggingface", "config": {"model": str(find_weights()), "embedding_dims": 384}},
+        "vector_store": {"provider": "qdrant", "config": {"path": f"{place}/qdrant", "embedding_model_dims": 384, "on_disk": True}},
+        "llm": {"provider": "openai", "config": {"api_key": "never used"}},
+        "history_db_path": f"{place}/history.db",
+    }
+    service = Mem0MemoryService(local_config=config, user_id=USER)
+    add = partial(service.memory_client.add, user_id=USER, infer=False)
+    for turn in progress.track(list(Talk().turns(turns)), description="mem0: building"):
+        add([{"role": str(turn.role), "content": turn.text}])
+    service.memory_client.add = lambda **given: add(given["messages"])  # the service has no way to say infer=False
+    return lambda: ((), (service,))
+
+
+def show(results: Iterable[Turns], console: Console) -> None:
+    """Prints a row for each arrangement."""
+    table = Table(title="from the final transcript to the model, milliseconds", title_justify="left")
+    for heading in ("", "spoken", "stored", "sessions", "p50", "p95", "added p50", "added p95", "turns"):
+        table.add_column(heading, justify="left" if heading in ("", "spoken") else "right")
+    for one in results:
+        times = (one.total.p50, one.total.p95, one.added.p50, one.added.p95)
+        table.add_row(one.arrangement, one.speech, f"{one.stored:,}", str(one.sessions), *(f"{ms:.1f}" for ms in times), str(one.turns))
+    console.print(table)
+
+
+def figures(results: Iterable[Turns]) -> list[dict[str, Any]]:
+    """The same as plain values."""
+    return [asdict(one) for one in results]
