@@ -5,10 +5,10 @@ EXTRAS := whisper,offline,dev
 PEERS := .peers
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint peers clean clean-peers
+.PHONY: help setup demo test test-browser lint peers clean clean-peers
 
 help: ## Shows this list.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(VENV)/installed ## Makes .venv with everything pinned in constraints.txt.
 
@@ -17,6 +17,12 @@ demo: setup ## Replays two recorded sessions: heard, remembered, recalled.
 
 test: lint ## Checks style and types and runs every test.
 	$(BIN)/pytest
+
+test-browser: setup ## Tests the browser bot in headless Chromium; as root on Debian it installs Chromium first.
+	@command -v chromedriver >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium-driver; } \
+		|| { echo "Chromium and its driver are missing. On Debian: apt-get install chromium-driver"; exit 1; }
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[$(EXTRAS),browser]" selenium
+	$(BIN)/pytest tests/browser
 
 lint: setup ## Checks style and types.
 	$(BIN)/ruff check .

@@ -60,7 +60,7 @@ def build_bot(memory: HotMemProcessor, llm: FrameProcessor, *, ears: Sequence[Fr
     reading = LLMUserAggregatorParams(user_turn_strategies=ExternalUserTurnStrategies())
     context = LLMContext(messages=[{"role": "developer", "content": INSTRUCTIONS}])
     user, assistant = LLMContextAggregatorPair(context, user_params=hearing if ears else reading)
-    pipeline = Pipeline([*ears, user, memory, llm, *mouth, assistant])
+    pipeline = Pipeline([*ears, memory.listener, user, memory, llm, memory.after_model, *mouth, assistant])
     params = PipelineParams(audio_in_sample_rate=SAMPLE_RATE)
     return Bot(PipelineWorker(pipeline, params=params, cancel_on_idle_timeout=False, enable_rtvi=False), memory, user, assistant)
 

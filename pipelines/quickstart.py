@@ -1,0 +1,76 @@
+"""HotMem in a pipecat bot with hosted services, in one file: the three lines marked with HotMem are all it takes.
+
+Needs `pip install "pipecat-hotmem[offline]" "pipecat-ai[webrtc,runner,deepgram,openai,cartesia]"` and three keys in the environment or in `.env`:
+DEEPGRAM_API_KEY (hears), OPENAI_API_KEY (answers), CARTESIA_API_KEY (speaks). Run `python -m pipelines.quickstart` and open the address it prints.
+"""
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from dotenv import load_dotenv
+from pipecat.audio.vad.silero import SileroVADAnalyzer
+from pipecat.pipeline.pipeline import Pipeline
+from pipecat.pipeline.worker import PipelineWorker
+from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair, LLMUserAggregatorParams
+from pipecat.workers.runner import WorkerRunner
+
+from hotmem.pipecat import HotMemProcessor
+
+if TYPE_CHECKING:
+    from pipecat.runner.types import RunnerArguments
+
+KEYS = ("DEEPGRAM_API_KEY", "OPENAI_API_KEY", "CARTESIA_API_KEY")
+VOICE = "71a7ad14-091c-4e8e-a314-022ece01c121"
+
+
+async def bot(arguments: "RunnerArguments") -> None:
+    """Talks to whoever connects; pipecat's runner calls it."""
+    from pipecat.runner.utils import create_transport
+    from pipecat.services.cartesia.tts import CartesiaTTSService
+    from pipecat.services.deepgram.stt import DeepgramSTTService
+    from pipecat.services.openai.llm import OpenAILLMService
+    from pipecat.transports.base_transport import TransportParams
+
+    transport = await create_transport(arguments, {"webrtc": lambda: TransportParams(audio_in_enabled=True, audio_out_enabled=True)})
+    stt = DeepgramSTTService(api_key=os.environ["DEEPGRAM_API_KEY"])
+    llm = OpenAILLMService(api_key=os.environ["OPENAI_API_KEY"])
+    tts = CartesiaTTSService(api_key=os.environ["CARTESIA_API_KEY"], settings=CartesiaTTSService.Settings(voice=VOICE))
+    context = LLMContext(messages=[{"role": "developer", "content": "You are a friendly voice assistant. Answer in one or two short sentences."}])
+    user, assistant = LLMContextAggregatorPair(context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer()))
+
+    memory = HotMemProcessor("memory.db", user_id="me")  # HotMem
+    pipeline = Pipeline(
+        [
+            transport.input(),
+            stt,
+            memory.listener,  # HotMem: searches while the user speaks
+            user,
+            memory,  # HotMem: gives the model what is known
+            llm,
+            tts,
+            transport.output(),
+            assistant,
+        ]
+    )
+
+    worker = PipelineWorker(pipeline)
+    runner = WorkerRunner(handle_sigint=False)
+    await runner.add_workers(worker)
+    await runner.run()
+
+
+def main() -> None:
+    """Serves the bot, or says which keys are missing."""
+    load_dotenv()
+    missing = [key for key in KEYS if not os.environ.get(key)]
+    if missing:
+        sys.exit(f"Missing: {', '.join(missing)}. Put them into the environment or into .env; python -m pipelines.browser needs none.")
+    from pipecat.runner.run import main as serve
+
+    serve()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""The browser bot end to end: its page in headless Chromium, with a recording as the microphone. Run by `make test-browser`."""
+
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlparse
+
+import numpy as np
+import pytest
+import soundfile
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webdriver import WebDriver
+from selenium.webdriver.support.ui import WebDriverWait
+
+from pipelines.bot import SAMPLE_RATE
+from pipelines.recording import load_sessions, read_audio
+from pipelines.replay import DEMO
+
+PATIENCE_S = 60
+QUIET = (
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--window-size=1000,800", "--autoplay-policy=no-user-gesture-required",
+    "--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", "--disable-features=WebRtcHideLocalIpsWithMdns",
+)  # fmt: skip
+
+
+@pytest.fixture
+def microphone(tmp_path: Path) -> Path:
+    """A recording in which Daniel tells who he is and of his dog, with pauses."""
+    pause = np.zeros(8 * SAMPLE_RATE, np.int16)
+    said = [read_audio(utterance.path) for utterance in load_sessions(DEMO)[0].utterances[:2]]
+    path = tmp_path / "microphone.wav"
+    soundfile.write(path, np.concatenate([pause[: 3 * SAMPLE_RATE], said[0], pause, said[1], pause, pause]), SAMPLE_RATE, subtype="PCM_16")
+    return path
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    """The address of a bot that runs as a user starts it."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "pipelines.browser", "--port", str(port), "--database", str(tmp_path / "memory.db"), "--name", "Daniel"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as bot:
+        assert bot.stdout is not None
+        assert any("Open http://localhost" in line for line in bot.stdout)
+        time.sleep(0.5)
+        yield f"http://localhost:{port}/"
+        bot.terminate()
+
+
+@pytest.fixture
+def chromium(microphone: Path) -> Iterator[WebDriver]:
+    options = webdriver.ChromeOptions()
+    for flag in (*QUIET, f"--use-file-for-fake-audio-capture={microphone}%noloop"):
+        options.add_argument(flag)
+    found = shutil.which("chromedriver")
+    driver = webdriver.Chrome(options=options, service=Service(found) if found else Service())
+    yield driver
+    driver.quit()
+
+
+def texts(page: WebDriver, selector: str) -> list[str]:
+    return [found.text for found in page.find_elements(By.CSS_SELECTOR, selector)]
+
+
+def test_a_browser_talks_to_the_bot_and_sees_what_memory_gave(chromium: WebDriver, address: str, tmp_path: Path) -> None:
+    chromium.get(address)
+    assert chromium.title == "HotMem"
+    chromium.switch_to.active_element.send_keys(Keys.TAB, Keys.ENTER)
+    wait = WebDriverWait(chromium, PATIENCE_S)
+    wait.until(lambda page: texts(page, "#state") == ["listening"])
+    wait.until(lambda page: len(texts(page, "article")) == 2)
+    heard = texts(chromium, ".heard")
+    assert "nurse" in heard[0] and "Rocky" in heard[1]
+    assert all(texts(chromium, ".reply"))
+    chromium.find_elements(By.CSS_SELECTOR, "summary")[-1].click()
+    assert "<memory>" in texts(chromium, "pre")[-1]
+    chromium.save_screenshot(str(tmp_path / "page.png"))
+    loaded = chromium.execute_script("return performance.getEntriesByType('resource').map((entry) => entry.name)")
+    assert {urlparse(name).netloc for name in loaded} == {urlparse(address).netloc}, "nothing comes from elsewhere"
+    chromium.find_element(By.ID, "connect").click()
+    wait.until(lambda page: texts(page, "#connect") == ["Connect"])
