@@ -26,7 +26,7 @@ from eval.peers.command import peers
 from eval.report import figures, show
 from eval.retrieval import SHIPPED, Asked, retrieved
 from eval.rows import write
-from eval.run import run
+from eval.run import models, run
 from eval.studies.command import COMMANDS
 from hotmem.errors import HotMemError
 from pipelines.logs import quiet
@@ -158,6 +158,28 @@ def bench_turn(
     turn.show(results, Console())
     if as_json:
         print(json.dumps(turn.figures(results)))
+
+
+@bench.command("spoken")
+def bench_spoken(
+    data: Annotated[list[str], typer.Argument(help="DATASET=PATH, one or more.")],
+    questions: Annotated[int, typer.Option(help="Questions of each dataset; a second for each and voice.", min=1)] = 100,
+    step: Annotated[int, typer.Option(help="Take every n-th conversation of LongMemEval, which has one a question.", min=1)] = 12,
+    cache: Annotated[Path | None, typer.Option(help="Folder that keeps embeddings and parses for later runs; a run alone otherwise.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
+) -> None:
+    """Asks questions by voice, clear and in noise, through the real recogniser, and compares the evidence with that of typed ones."""
+    from eval.bench import spoken
+
+    with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
+        folder = cache or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        loaded = models(folder / "shelf.db")
+        found = {name: spoken.measure(part, questions, loaded, Console(stderr=True)) for name, part in selected(data, step).items()}
+    for name, part in found.items():
+        spoken.show(name, part, Console())
+    if as_json:
+        print(json.dumps({name: spoken.figures(part) for name, part in found.items()}))
 
 
 @bench.command("soak")

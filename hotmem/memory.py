@@ -236,6 +236,17 @@ class Memory:
         user = await store.user(checked_id(user_id, "user_id"))
         return [] if user is None else await store.memories(user, past=past)
 
+    async def vocabulary(self, user_id: str, limit: int = 50) -> list[str]:
+        """Names that a user and their bot speak of, for a recogniser's hot words: who speaks first, then what is in most turns.
+
+        Args:
+            user_id: Whose.
+            limit: Names at most.
+        """
+        store, _, _ = self._open()
+        user = await store.user(checked_id(user_id, "user_id"))
+        return [] if user is None else await store.vocabulary(user, limit)
+
     async def summary(self, *, user_id: str, session_id: str) -> SessionSummary | None:
         """What a session was about; None until it has been summarised."""
         store, _, _ = self._open()

@@ -7,6 +7,7 @@ if it is installed, and answers in writing otherwise.
 
 import asyncio
 import socket
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -95,7 +96,7 @@ def build_page(memory: Memory, user_id: str, name: str | None, deadline_ms: floa
 
     async def begin(connection: "SmallWebRTCConnection") -> None:
         processor = HotMemProcessor(memory, user_id=user_id, user_name=name, bot_name=BOT_NAME, deadline_ms=deadline_ms)
-        talk = asyncio.create_task(converse(connection, processor), name="talk")
+        talk = asyncio.create_task(converse(connection, processor, await memory.vocabulary(user_id)), name="talk")
         talks.add(talk)
         talk.add_done_callback(talks.discard)
 
@@ -107,14 +108,14 @@ def build_page(memory: Memory, user_id: str, name: str | None, deadline_ms: floa
     return site
 
 
-async def converse(connection: "SmallWebRTCConnection", processor: HotMemProcessor) -> None:
-    """Talks to one browser until it leaves."""
+async def converse(connection: "SmallWebRTCConnection", processor: HotMemProcessor, names: Sequence[str]) -> None:
+    """Talks to one browser until it leaves; listens for the names."""
     from pipecat.transports.base_transport import TransportParams
     from pipecat.transports.smallwebrtc.transport import SmallWebRTCTransport
 
     voice = await asyncio.to_thread(build_voice)
     transport = SmallWebRTCTransport(connection, TransportParams(audio_in_enabled=True, audio_out_enabled=bool(voice)))
-    ears = [transport.input(), await asyncio.to_thread(build_recogniser)]
+    ears = [transport.input(), await asyncio.to_thread(build_recogniser, names)]
     bot = build_bot(processor, build_llm(ModelSettings()), ears=ears, mouth=[*voice, transport.output()])
     left = asyncio.Event()
 

@@ -62,7 +62,7 @@ async def talk(database: Path | None, user_id: str, name: str | None, screen: Co
     settings, model = Settings(), ModelSettings()
     screen.print(f"[dim]answered by {model.name}, {'spoken by Piper' if voice else 'in writing'}; Control-C ends[/dim]")
     async with Memory.open(database or settings.database, settings.options()) as memory:
-        ears = [transport.input(), await asyncio.to_thread(build_recogniser)]
+        ears = [transport.input(), await asyncio.to_thread(build_recogniser, await memory.vocabulary(user_id))]
         mouth = [*voice, transport.output()] if voice else []
         bot = build_bot(
             HotMemProcessor(memory, user_id=user_id, user_name=name, bot_name=BOT_NAME, deadline_ms=settings.recall_deadline_ms),

@@ -56,6 +56,11 @@ async def bot(arguments: "RunnerArguments") -> None:
     )
 
     worker = PipelineWorker(pipeline)
+
+    async def leave(*_: object) -> None:
+        await worker.cancel()
+
+    transport.add_event_handler("on_client_disconnected", leave)
     runner = WorkerRunner(handle_sigint=False)
     await runner.add_workers(worker)
     await runner.run()

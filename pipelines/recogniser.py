@@ -1,6 +1,7 @@
 """Speech recognition: pipecat's faster-whisper service with the weights of an installed package."""
 
 import hashlib
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -41,11 +42,14 @@ def whisper_folder() -> Path:
     return folder
 
 
-def build_recogniser() -> WhisperSTTService:
+def build_recogniser(names: Sequence[str] = ()) -> WhisperSTTService:
     """Whisper tiny.en on the processor, in int8. Takes about a second: call it in a thread.
+
+    Args:
+        names: Names that the user speaks of, as hot words.
 
     Raises:
         ModelMissing: See `whisper_folder`.
     """
-    settings = WhisperSTTService.Settings(model=str(whisper_folder()), language=Language.EN)
+    settings = WhisperSTTService.Settings(model=str(whisper_folder()), language=Language.EN, hotwords=" ".join(names) or None)
     return WhisperSTTService(device="cpu", compute_type="int8", ttfs_p99_latency=TRANSCRIPT_S, settings=settings)

@@ -85,7 +85,7 @@ async def replay(sessions: tuple[Session, ...], memory: Memory, user_id: str, sc
             deadline_ms=DEADLINE_MS,
             clock=session_clock(session.started_at),
         )
-        bot = build_bot(processor, build_llm(model), ears=[await asyncio.to_thread(build_recogniser)])
+        bot = build_bot(processor, build_llm(model), ears=[await asyncio.to_thread(build_recogniser, await memory.vocabulary(user_id))])
         listener = ExchangeListener(bot)
         async with running(bot):
             for utterance in session.utterances:

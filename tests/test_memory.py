@@ -264,3 +264,13 @@ def test_every_public_name_is_there_and_documented() -> None:
 def test_weights_are_read_by_layer() -> None:
     weights = Weights.from_dict({Layer.VERBATIM: 0.7})
     assert weights.as_dict() == {Layer.FACTS: 1.0, Layer.SESSIONS: 0.8, Layer.SEMANTIC: 0.6, Layer.VERBATIM: 0.7}
+
+
+async def test_the_vocabulary_has_who_speaks_and_the_names_spoken_of_most(memory: Memory) -> None:
+    for number, text in enumerate(("Tom lives in Lisbon.", "Tom has a boat.", "I met Petra in Lisbon with Tom.")):
+        await memory.remember(said(text, name=f"turn-{number}"))
+    await memory.remember(said("Zelda is my sister.", user="ben"))
+    await memory.settle()
+    assert await memory.vocabulary("ana") == ["Ana", "Tom", "Lisbon", "Petra"]
+    assert await memory.vocabulary("ana", limit=2) == ["Ana", "Tom"]
+    assert await memory.vocabulary("nobody") == []

