@@ -25,7 +25,8 @@ LEAST_AGED: Final = 0.6
 CONFIRMATION: Final = 0.2
 
 HIGH_RELEVANCE: Final = 0.67
-"""Of items so relevant 84 in 100 are labelled as evidence, of those from 0.5 on 66; what answers without being labelled counts as wrong."""
+"""Of held-out items so relevant 71 in 100 are labelled as evidence, of those from `MEDIUM_RELEVANCE` on 23, of the others 3; what answers without
+being labelled counts as wrong."""
 MEDIUM_RELEVANCE: Final = 0.15
 HIGH_CONFIDENCE: Final = 0.7
 MEDIUM_CONFIDENCE: Final = 0.4
