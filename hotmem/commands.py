@@ -48,6 +48,10 @@ class Commands:
         """Whether the reply to the user's last turn is to be remembered."""
         return not (self._off_record or self._unkept_reply)
 
+    def concern(self, text: str) -> bool:
+        """Whether an utterance asks something of the memory itself, or answers what it asked."""
+        return self._waiting is not None or find_command(text) is not None
+
     async def answer(self, memory: Memory, text: str, at: datetime, given: Sequence[Item], max_tokens: int) -> ContextBlock | None:
         """Does what the utterance asks of the memory.
 

@@ -4,13 +4,16 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from hotmem.terms import STOPS, stems
+from hotmem.terms import stems
 from hotmem.types import Evidence, EvidenceKind, Hit, Layer, Query
 
 Key = tuple[EvidenceKind, int]
 
-USER: Final = stems("the user's")
-"""How a fact names whoever said "I"."""
+SAID_OTHERWISE: Final = stems("the user's is are was were has have had does do")
+"""Words of a fact that its turn may say otherwise: "my dog" is "the user's dog"."""
+
+TELLING: Final = 2
+"""Other words that a fact must have to be recognised by them."""
 
 RANK_CONSTANT: Final = 10
 """Reciprocal rank fusion's k; 60 for deep lists, less for lists of a hundred."""
@@ -59,18 +62,19 @@ def fused(pool: Mapping[Key, Mapping[Layer, float]], evidence: Sequence[Evidence
 def unseen(candidates: Sequence[Candidate], visible: Sequence[str], query: Query) -> list[Candidate]:
     """Candidates without the question itself and without what the language model has before it already.
 
-    A fact that was read in the live session tells nothing new if one visible text holds all its words, unless it corrects another candidate.
+    A fact that was read in the live session tells nothing new if one visible text besides the question holds all its words, unless it
+    corrects another candidate.
     """
     corrections = {candidate.evidence.replaced_by for candidate in candidates}
-    seen = [plain(text) for text in visible]
-    stems_seen = [stems(text) for text in visible]
     asked = plain(query.text)
+    seen = [plain(text) for text in visible]
+    said = [stems(text) for text in visible if plain(text) != asked]
 
     def known(found: Evidence) -> bool:
         live = found.session_id == query.session_id
         if found.kind is EvidenceKind.MEMORY and live and found.key not in corrections:
-            told = found.terms - STOPS - USER - stems(found.speaker or "")
-            return any(told <= words for words in stems_seen)
+            told = found.terms - SAID_OTHERWISE - stems(found.speaker or "")
+            return len(told) >= TELLING and any(told <= words for words in said)
         if found.kind is not EvidenceKind.PASSAGE or not (seen or live):
             return False
         words = plain(found.text)

@@ -1,4 +1,4 @@
-"""Semantic: passages whose embedding is near the query's. Memories are searched by meaning with the facts, which are always asked."""
+"""Semantic: passages whose embedding is near the query's. Memories are searched by meaning with the facts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

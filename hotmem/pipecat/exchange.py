@@ -39,37 +39,50 @@ class Exchange:
         ask: What is searched for.
         recall: The search; it outlives an interruption of the frame that waits for it.
         began: When the search began, by `time.perf_counter()`.
-        unhurried: A second search without haste, where the first was late.
+        guessed: Whether it may not have been said: the recogniser foresaw the end of the turn.
+        ahead: The search that was begun ahead and that `recall` waits for, if there was one.
+        unhurried: A second search without haste, where the first was late; or what a guess asked of the memory itself.
         asked_at: When it was asked, by the wall clock.
         given: The block that was in time for the language model, if any.
         interrupted: Whether the user broke into the reply.
+        resumed_at: When the model was last asked, again after each tool it called, by the wall clock; None while a tool is at work.
+        heard: What was heard of the reply so far.
     """
 
     question: Question
     ask: Ask
     recall: Recall
     began: float
+    guessed: bool = False
+    ahead: Recall | None = None
     unhurried: Recall | None = None
     asked_at: datetime = field(default_factory=now_ms)
     given: ContextBlock | None = None
     interrupted: bool = False
+    resumed_at: datetime | None = field(default_factory=now_ms)
+    heard: str = ""
 
     @property
     def searches(self) -> tuple[Recall, ...]:
-        """The searches, the one without haste first."""
-        return (self.recall,) if self.unhurried is None else (self.unhurried, self.recall)
+        """All searches, running or not."""
+        return tuple(search for search in (self.unhurried, self.recall, self.ahead) if search is not None)
 
     @property
     def block(self) -> ContextBlock | None:
         """The fullest block that is there by now."""
-        done = (search.result() for search in self.searches if search.done() and not search.cancelled())
-        return next((block for block in done if block is not None), None)
+        tasks = (search for search in (self.unhurried, self.recall) if search is not None and search.done() and not search.cancelled())
+        return next((block for block in (task.result() for task in tasks) if block is not None), None)
 
     @property
     def late(self) -> ContextBlock | None:
-        """What was found only after the language model had been asked."""
+        """What was found or done only after the language model had been asked; that nothing is known is not worth telling late."""
         block = self.block
-        return block if block is not None and block.items and (self.given is None or not self.given.items) else None
+        worth_telling = block is not None and (block.items or (block.text and block.trace.analysis is None))
+        return block if worth_telling and block is not self.given else None
+
+    def completed_by(self, timestamp: str) -> bool:
+        """Whether a reply that began then is the answer, and no more what was said before a tool was called."""
+        return self.resumed_at is not None and _read(timestamp, self.resumed_at) >= self.resumed_at
 
 
 def answered(exchanges: Sequence[Exchange], timestamp: str) -> Exchange | None:
@@ -81,9 +94,16 @@ def answered(exchanges: Sequence[Exchange], timestamp: str) -> Exchange | None:
         exchanges: The last exchanges, oldest first.
         timestamp: When the reply began, ISO 8601; without one it answers the latest question.
     """
-    try:
-        began = datetime.fromisoformat(timestamp)
-    except ValueError:
-        return exchanges[-1] if exchanges else None
-    began = began if began.tzinfo else began.replace(tzinfo=UTC)
+    if not exchanges:
+        return None
+    began = _read(timestamp, exchanges[-1].asked_at)
     return next((exchange for exchange in reversed(exchanges) if exchange.asked_at <= began), None)
+
+
+def _read(timestamp: str, otherwise: datetime) -> datetime:
+    """A frame's time, ISO 8601; `otherwise` where it has none."""
+    try:
+        told = datetime.fromisoformat(timestamp)
+    except ValueError:
+        return otherwise
+    return told if told.tzinfo else told.replace(tzinfo=UTC)

@@ -2,10 +2,13 @@
 
 import re
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import combinations, groupby
 from typing import Final
 
-HESITATIONS: Final = frozenset({"um", "uh", "uhm", "er", "erm", "hm", "hmm", "mm", "ah"})
+HESITATIONS: Final = frozenset({"um", "uh", "uhm", "erm", "hmm", "mm"})
+
+MOST_FINALS: Final = 40
+"""Final transcripts of a turn that are told apart; a longer one is remembered as it was written."""
 
 _APOSTROPHES: Final = re.compile(r"['’ʼ]")
 _WORD: Final = re.compile(r"\w+")
@@ -43,12 +46,21 @@ class Hearing:
     def hear(self, text: str, speaker: str | None) -> None:
         """Notes a final transcript."""
         self._interim = ""
-        self._finals.append(Piece(speaker or None, text.strip()))
+        self._finals = [*self._finals[1 - MOST_FINALS :], Piece(speaker or None, text.strip())]
 
     def turn(self, text: str) -> tuple[Piece, ...]:
-        """The turn that has ended with these words, cut up by speaker if they are what was heard; the next begins."""
-        finals, self._finals, self._interim = self._finals, [], ""
-        pieces = tuple(Piece(speaker, " ".join(piece.text for piece in said)) for speaker, said in groupby(finals, key=lambda piece: piece.speaker))
-        if content(" ".join(piece.text for piece in pieces)) != content(text):
-            return (Piece(None, text),)
-        return pieces if len(pieces) > 1 else (Piece(pieces[0].speaker if pieces else None, text),)
+        """The turn that has ended with these words, cut up by speaker where they were heard here.
+
+        What was heard before them was not meant for the bot, and what was heard after them belongs to the next turn.
+        """
+        words, spans = content(text), combinations(range(len(self._finals) + 1), 2)
+        start, stop = next(((start, stop) for start, stop in spans if self._words(start, stop) == words), (0, 0))
+        said, self._finals = self._finals[start:stop], self._finals[stop:] if stop else []
+        self._interim = ""
+        if len({piece.speaker for piece in said}) < 2:
+            return (Piece(said[0].speaker if said else None, text),)
+        groups = groupby(said, key=lambda piece: piece.speaker)
+        return tuple(Piece(speaker, " ".join(piece.text for piece in pieces)) for speaker, pieces in groups)
+
+    def _words(self, start: int, stop: int) -> tuple[str, ...]:
+        return content(" ".join(piece.text for piece in self._finals[start:stop]))

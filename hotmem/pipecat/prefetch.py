@@ -24,15 +24,17 @@ class Ask:
     Attributes:
         text: The user's words.
         visible: What the language model has before it already, without them.
+        turn: Which turn of the user's it is.
     """
 
     text: str
     visible: tuple[str, ...] = ()
+    turn: int = 0
 
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for two asks that the same block answers."""
-        return content(self.text), self.visible
+        return content(self.text), self.visible, self.turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,53 +47,56 @@ class Search:
 
 
 class Prefetch:
-    """One search at a time, for the latest words. What an earlier one has parsed and embedded stays in the memory's caches.
+    """One search at a time, for the latest words. What an earlier one has parsed and embedded stays in the memory's caches."""
 
-    Args:
-        search: Begins a search.
-    """
-
-    def __init__(self, search: Callable[[Ask], Recall]) -> None:
-        self._search = search
+    def __init__(self) -> None:
         self._wanted: Ask | None = None
         self._latest: Search | None = None
         self._timer: asyncio.TimerHandle | None = None
 
-    def hear(self, ask: Ask) -> None:
-        """Takes note of what was heard so far, and searches for it unless more words follow soon."""
-        if self._wanted is not None and self._wanted.key == ask.key:
+    def hear(self, ask: Ask, search: Callable[[], Recall], *, at_once: bool) -> None:
+        """Takes note of what was heard so far, and searches for it unless more words follow soon.
+
+        Args:
+            ask: What was heard.
+            search: Begins the search.
+            at_once: Whether no more words are waited for.
+        """
+        if not at_once and self._wanted is not None and self._wanted.key == ask.key:
             return
-        self._wait(ask)
-        self._timer = asyncio.get_running_loop().call_later(SETTLED_S, self.begin)
-
-    def finish(self, ask: Ask) -> None:
-        """Searches for the whole of what was said at once."""
-        self._wait(ask)
-        self.begin()
-
-    def begin(self) -> None:
-        """Searches for what was heard last, in place of any search for other words."""
-        wanted = self._wanted
         self._disarm()
-        if wanted is None or not content(wanted.text) or (self._latest is not None and self._latest.ask.key == wanted.key):
-            return
-        self.stop()
-        self._latest = Search(wanted, self._search(wanted))
+        self._wanted = ask
+        if at_once:
+            self._begin(ask, search)
+        else:
+            self._timer = asyncio.get_running_loop().call_later(SETTLED_S, self._begin, ask, search)
 
-    def found(self, ask: Ask) -> Search | None:
-        """The search that answers it, finished or not, if there is one."""
-        return self._latest if self._latest is not None and self._latest.ask.key == ask.key else None
+    def take(self, ask: Ask) -> Search | None:
+        """Hands over the search that answers it, finished or not, if there is one; any other is given up."""
+        taken = self._latest
+        if taken is not None and taken.ask.key == ask.key:
+            self._latest = None
+            self._disarm()
+            return taken
+        self.stop()
+        return None
 
     def stop(self) -> None:
         """Gives up a search that is still running."""
         self._disarm()
-        if self._latest is not None and not self._latest.task.done():
+        self._wanted = None
+        if self._latest is not None:
             self._latest.task.cancel()
             self._latest = None
 
-    def _wait(self, ask: Ask) -> None:
+    def _begin(self, ask: Ask, search: Callable[[], Recall]) -> None:
+        """Searches for these words, in place of any search for others."""
         self._disarm()
-        self._wanted = ask
+        if not content(ask.text) or (self._latest is not None and self._latest.ask.key == ask.key):
+            return
+        if self._latest is not None:
+            self._latest.task.cancel()
+        self._latest = Search(ask, search())
 
     def _disarm(self) -> None:
         if self._timer is not None:

@@ -13,14 +13,18 @@ import structlog
 from pipecat.frames.frames import (
     EagerTranscriptionFrame,
     Frame,
+    FunctionCallsStartedFrame,
     InterimTranscriptionFrame,
     InterruptionFrame,
     LLMContextAssistantTurnFrame,
     LLMContextFrame,
     LLMContextUserTurnFrame,
+    MetricsFrame,
     TranscriptionFrame,
 )
+from pipecat.metrics.metrics import ProcessingMetricsData
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor, FrameProcessorSetup
+from pipecat.utils.tracing.tracing_context import TracingContext
 
 from hotmem.errors import HotMemError
 from hotmem.memory import Memory
@@ -114,6 +118,7 @@ class HotMemProcessor(FrameProcessor):
         self._outbox = Outbox(self._failed)
         self._writer: asyncio.Task[None] | None = None
         self._hearing = Hearing()
+        self._tracing: TracingContext | None = None
         terms = Terms(user_id, self.session_id, deadline_ms, max_tokens, clock)
         self._questions = Questions(terms, self.create_task, self._failed)
         self._questions.memory = memory if isinstance(memory, Memory) else None
@@ -126,7 +131,7 @@ class HotMemProcessor(FrameProcessor):
 
     @property
     def late(self) -> int:
-        """Blocks that missed the deadline."""
+        """Questions whose block missed the deadline, or a part of it."""
         return self._questions.late
 
     async def setup(self, setup: FrameProcessorSetup) -> None:  # type: ignore[override]  # as pipecat's own FrameProcessor does
@@ -154,8 +159,10 @@ class HotMemProcessor(FrameProcessor):
         match frame:
             case InterruptionFrame():
                 self._questions.interrupted()
+            case FunctionCallsStartedFrame():
+                self._questions.calling()
             case LLMContextUserTurnFrame():
-                self._questions.turn_ended()
+                self._questions.turn_ended(frame.text)
                 await self._remember_user(frame.text)
             case LLMContextAssistantTurnFrame():
                 await self._remember_reply(frame)
@@ -165,12 +172,16 @@ class HotMemProcessor(FrameProcessor):
 
     def _heard(self, frame: Frame) -> None:
         """Searches ahead for what is being said."""
-        match frame:
-            case TranscriptionFrame():
-                self._hearing.hear(frame.text, frame.user_id)
-            case InterimTranscriptionFrame() | EagerTranscriptionFrame():
-                self._hearing.guess(frame.text)
-        self._questions.foresee(self._hearing.text, whole=not isinstance(frame, InterimTranscriptionFrame))
+        try:
+            match frame:
+                case TranscriptionFrame():
+                    self._hearing.hear(frame.text, frame.user_id)
+                case InterimTranscriptionFrame() | EagerTranscriptionFrame():
+                    self._hearing.guess(frame.text)
+            final = isinstance(frame, TranscriptionFrame | EagerTranscriptionFrame)
+            self._questions.foresee(self._hearing.text, paused=not isinstance(frame, InterimTranscriptionFrame), final=final)
+        except Exception as error:  # what was said goes on to the user's turn
+            self._count("listen", error)
 
     async def _with_memory(self, frame: LLMContextFrame) -> LLMContextFrame:
         """The frame with a copy of its context that holds the block, or the frame itself if there is none in time."""
@@ -178,21 +189,24 @@ class HotMemProcessor(FrameProcessor):
             exchange = self._questions.asked(frame.context, speculation=frame.speculation)
             if exchange is None:
                 return frame
-            await self.start_processing_metrics()
             block, timing = await self._questions.block(exchange)
-            await self.stop_processing_metrics()
             if block is None:
                 return frame
-            if exchange.given is not block:
-                await self._recalled(block, timing, exchange.began)
+            new = exchange.given is not block
             exchange.given, exchange.interrupted = block, False
-            return replace(frame, context=with_block(frame.context, block.text)) if block.text else frame
-        except Exception as error:  # the frame goes on without a block
+            if block.text:
+                frame = replace(frame, context=with_block(frame.context, block.text))
+            if new:
+                await self._tell(block, timing, exchange.began)
+        except Exception as error:  # the frame goes on, without a block if need be
             await self._failed("context", error)
-            return frame
+        return frame
 
-    async def _recalled(self, block: ContextBlock, timing: Timing, began: float) -> None:
+    async def _tell(self, block: ContextBlock, timing: Timing, began: float) -> None:
+        """Tells of a block that was given: in the log, as a metric, as spans, and as an event."""
         log_recall(block, timing)
+        if self.metrics_enabled:
+            await self.push_frame(MetricsFrame(data=[ProcessingMetricsData(processor=self.name, value=timing.waited / 1000)]))
         if self._tracing is not None:
             trace_recall(self._tracing.get_turn_context(), block, timing, began)
         await self._call_event_handler("on_memory_recalled", block, timing)
@@ -210,8 +224,11 @@ class HotMemProcessor(FrameProcessor):
             return
         await self._remember(Role.ASSISTANT, frame.text, self._bot_name)
         memory, exchange = self._questions.memory, answered(self._questions.exchanges, frame.timestamp)
-        if memory is not None and exchange is not None and exchange.given is not None and exchange.given.items and frame.text.strip():
-            self._outbox.put("feedback", partial(self._feed_back, memory, exchange.given, frame.text, exchange.interrupted))
+        if memory is None or exchange is None or exchange.given is None or not exchange.given.items:
+            return
+        exchange.heard = spoken(f"{exchange.heard} {frame.text}")
+        if exchange.heard and exchange.completed_by(frame.timestamp):
+            self._outbox.put("feedback", partial(self._feed_back, memory, exchange.given, exchange.heard, exchange.interrupted))
 
     async def _remember(self, role: Role, text: str, speaker: str | None) -> None:
         """Notes a turn for remembering. What was said is dated now, not when its write comes round."""
@@ -235,7 +252,8 @@ class HotMemProcessor(FrameProcessor):
 
     async def _part(self, writer: asyncio.Task[None]) -> None:
         """Every step is tried, whatever became of the one before."""
-        memory, self._questions.memory = self._questions.memory, None
+        memory = self._questions.memory
+        self._questions.stop()
         if memory is not None:
             await self._within("end of session", self._finish(memory))
         await self.cancel_task(writer)
@@ -255,8 +273,12 @@ class HotMemProcessor(FrameProcessor):
             await self._failed(stage, error)
 
     async def _failed(self, stage: str, error: Exception) -> None:
-        """Counts, logs and tells of a failure. Only HotMem's own messages are logged: they never hold speech."""
+        """Counts and tells of a failure."""
+        self._count(stage, error)
+        await self._call_event_handler("on_memory_error", stage, error)
+
+    def _count(self, stage: str, error: Exception) -> None:
+        """Only HotMem's own messages are logged: they never hold speech."""
         self.failures += 1
         reason = str(error) if isinstance(error, HotMemError) else None
         log.error("memory failed", stage=stage, session_id=self.session_id, error=type(error).__name__, reason=reason)
-        await self._call_event_handler("on_memory_error", stage, error)

@@ -14,8 +14,9 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from hotmem.commands import Commands
 from hotmem.memory import Memory
 from hotmem.pipecat.context import Question, latest_question, spoken, visible_before, visible_texts
-from hotmem.pipecat.exchange import Exchange, Timing
-from hotmem.pipecat.prefetch import Ask, Prefetch, Recall, Search
+from hotmem.pipecat.exchange import Exchange, Timing, now_ms
+from hotmem.pipecat.hearing import content
+from hotmem.pipecat.prefetch import Ask, Prefetch, Recall
 from hotmem.types import ContextBlock, Item
 
 MEMORY_SHARE: Final = 0.95
@@ -48,6 +49,11 @@ class Terms:
     max_tokens: int | None
     clock: Callable[[], datetime]
 
+    @property
+    def search_ms(self) -> float:
+        """Deadline of a search that a question waits for."""
+        return self.deadline_ms * MEMORY_SHARE or UNHURRIED_MS
+
 
 class Questions:
     """The questions of one conversation.
@@ -61,7 +67,7 @@ class Questions:
         memory: The memory; None while there is none.
         commands: What the user asked of the memory itself.
         exchanges: The last two questions, oldest first.
-        late: Blocks that missed the deadline.
+        late: Questions whose block was late, or in part.
     """
 
     def __init__(self, terms: Terms, spawn: Callable[[Coroutine[object, object, ContextBlock | None], str], Recall], failed: Failed) -> None:
@@ -72,33 +78,46 @@ class Questions:
         self._terms = terms
         self._spawn = spawn
         self._failed = failed
-        self._prefetch = Prefetch(lambda ask: self._searching(ask, UNHURRIED_MS))
+        self._prefetch = Prefetch()
         self._context: LLMContext | None = None
         self._turns = 0
 
-    def foresee(self, heard: str, *, whole: bool) -> None:
+    def foresee(self, heard: str, *, paused: bool, final: bool) -> None:
         """Searches ahead for what is being said.
 
         Args:
             heard: All of the turn so far.
-            whole: Whether the speaker has paused; otherwise the search waits until the words settle.
+            paused: Whether the speaker has paused; otherwise the search waits until the words settle.
+            final: Whether the question may come any moment, so that a part of the answer in time is better than all of it too late.
         """
-        if self.memory is None:
-            return
-        ask = Ask(spoken(heard), () if self._context is None else visible_texts(self._context))
-        if whole:
-            self._prefetch.finish(ask)
-        else:
-            self._prefetch.hear(ask)
+        memory = self.memory
+        if memory is None or (memory.options.rewriting.model and not paused):
+            return  # half a sentence is not sent to a language model that may be far away
+        ask = Ask(spoken(heard), () if self._context is None else visible_texts(self._context), self._turns + 1)
+        search_ms = self._terms.search_ms if final else UNHURRIED_MS
+        self._prefetch.hear(ask, lambda: self._spawn(self._search(memory, ask, search_ms), "hotmem-search"), at_once=paused)
 
-    def turn_ended(self) -> None:
-        """Notes that a turn of the user is over; the same words after it are another question."""
+    def turn_ended(self, text: str) -> None:
+        """Notes that a turn of the user is over; the same words after it are another question.
+
+        What a guess asked of the memory itself is done only now that it was really said.
+        """
         self._turns += 1
+        exchange = self.exchanges[-1] if self.exchanges else None
+        if exchange is not None and exchange.guessed and content(exchange.ask.text) == content(text):
+            exchange.guessed = False
+            if self.memory is not None and self.commands.concern(text):
+                exchange.unhurried = self._spawn(self._command(self.memory, exchange.ask, self._given()), "hotmem-command")
 
     def interrupted(self) -> None:
         """Notes that the user broke into the reply."""
         if self.exchanges:
             self.exchanges[-1].interrupted = True
+
+    def calling(self) -> None:
+        """Notes that the model called a tool: the reply goes on once the tool has answered."""
+        if self.exchanges:
+            self.exchanges[-1].resumed_at = None
 
     def asked(self, context: LLMContext, *, speculation: bool) -> Exchange | None:
         """The exchange a context belongs to: the current one when a tool's result or a confirmed guess comes back, else a new one.
@@ -111,60 +130,66 @@ class Questions:
         if question is None or self.memory is None:
             return None
         if not self.exchanges or self.exchanges[-1].question != question:
-            if len(self.exchanges) == self.exchanges.maxlen:
-                _give_up(self.exchanges[0])
-            self.exchanges.append(self._exchange(self.memory, question, Ask(question.text, visible_before(context, question))))
+            self._append(self._exchange(self.memory, question, visible_before(context, question), guessed=speculation))
+        elif self.exchanges[-1].resumed_at is None:
+            self.exchanges[-1].resumed_at = now_ms()
         return self.exchanges[-1]
 
     async def block(self, exchange: Exchange) -> tuple[ContextBlock | None, Timing]:
         """The block of an exchange with what is ready by the deadline; None if nothing is. What is late is kept for the next question."""
         arrived = perf_counter()
         await asyncio.wait({exchange.recall}, timeout=self._terms.deadline_ms / 1000)
-        block = exchange.block
-        if block is None and not exchange.recall.done():
-            self.late += 1
-            log.warning("recall late", session_id=self._terms.session_id, deadline_ms=self._terms.deadline_ms)
-        if block is not None and block.trace.late and exchange.unhurried is None:
-            exchange.unhurried = self._searching(exchange.ask, UNHURRIED_MS)
-        if block is not None and not block.text:
+        block = own = exchange.block
+        if not exchange.recall.done() or (block is not None and block.trace.late and exchange.unhurried is None):
+            self._note_late(exchange)
+        if block is not None and not block.text and block.trace.analysis is not None and not block.trace.analysis.needs_memory:
             block = self._left_over() or block
-        stages = {} if block is None else block.trace.stages
+        stages = own.trace.stages if own is not None and own is block and exchange.unhurried is None else {}
         return block, Timing(max(arrived - exchange.began, 0) * 1000, (perf_counter() - arrived) * 1000, stages)
+
+    def stop(self) -> None:
+        """Begins no search ahead any more."""
+        self.memory = None
+        self._prefetch.stop()
 
     async def close(self, cancel: Callable[[Recall], Awaitable[None]]) -> None:
         """Ends all searches."""
-        self._prefetch.stop()
+        self.stop()
         for exchange in self.exchanges:
             for search in exchange.searches:
                 await cancel(search)
 
-    def _exchange(self, memory: Memory, question: Question, ask: Ask) -> Exchange:
-        """Takes over the search that was begun ahead, if it was for these words."""
-        ahead = self._prefetch.found(ask)
-        if ahead is None:
-            self._prefetch.stop()
-        given = next((exchange.given.items for exchange in reversed(self.exchanges) if exchange.given), ())
-        recall = self._spawn(self._answer(memory, ask, given, ahead), "hotmem-recall")
-        return Exchange(question, ask, recall, perf_counter() if ahead is None else ahead.began)
+    def _append(self, exchange: Exchange) -> None:
+        """A guess that was withdrawn makes room for what was really said; of the others the oldest goes."""
+        if self.exchanges and self.exchanges[-1].guessed:
+            _give_up(self.exchanges.pop())
+        elif len(self.exchanges) == self.exchanges.maxlen:
+            _give_up(self.exchanges.popleft())
+        self.exchanges.append(exchange)
 
-    async def _answer(self, memory: Memory, ask: Ask, given: Sequence[Item], ahead: Search | None) -> ContextBlock | None:
+    def _exchange(self, memory: Memory, question: Question, visible: tuple[str, ...], *, guessed: bool) -> Exchange:
+        """Takes over the search that was begun ahead, if it was for these words."""
+        ask = Ask(question.text, visible, question.turn)
+        ahead = self._prefetch.take(ask)
+        recall = self._spawn(self._answer(memory, ask, None if ahead is None else ahead.task, guessed=guessed), "hotmem-recall")
+        return Exchange(question, ask, recall, perf_counter() if ahead is None else ahead.began, guessed, None if ahead is None else ahead.task)
+
+    async def _answer(self, memory: Memory, ask: Ask, ahead: Recall | None, *, guessed: bool) -> ContextBlock | None:
         """What was asked of the memory itself is done; for anything else there is a search."""
+        if not guessed and (done := await self._command(memory, ask, self._given())) is not None:
+            return done
+        found = None if ahead is None else await asyncio.shield(ahead)
+        if found is None:
+            return await self._search(memory, ask, self._terms.search_ms)
+        return replace(found, query=ask.text, at=self._terms.clock())
+
+    async def _command(self, memory: Memory, ask: Ask, given: Sequence[Item]) -> ContextBlock | None:
         terms = self._terms
         try:
-            at, most = terms.clock(), terms.max_tokens or memory.options.recall.max_tokens
-            if (done := await self.commands.answer(memory, ask.text, at, given, most)) is not None:
-                return done
+            return await self.commands.answer(memory, ask.text, terms.clock(), given, terms.max_tokens or memory.options.recall.max_tokens)
         except Exception as error:  # the turn goes on without a block
-            await self._failed("recall", error)
+            await self._failed("command", error)
             return None
-        if ahead is None:
-            return await self._search(memory, ask, terms.deadline_ms * MEMORY_SHARE or UNHURRIED_MS)
-        found = await asyncio.shield(ahead.task)
-        return found and replace(found, query=ask.text, at=at)
-
-    def _searching(self, ask: Ask, deadline_ms: float) -> Recall:
-        assert self.memory is not None
-        return self._spawn(self._search(self.memory, ask, deadline_ms), "hotmem-search")
 
     async def _search(self, memory: Memory, ask: Ask, deadline_ms: float) -> ContextBlock | None:
         terms = self._terms
@@ -181,6 +206,17 @@ class Questions:
         except Exception as error:  # the turn goes on without a block
             await self._failed("recall", error)
             return None
+
+    def _given(self) -> Sequence[Item]:
+        """The items that the language model was given last."""
+        return next((exchange.given.items for exchange in reversed(self.exchanges) if exchange.given), ())
+
+    def _note_late(self, exchange: Exchange) -> None:
+        """Counts a block that was late, and looks without haste for what it lacks."""
+        self.late += 1
+        log.warning("recall late", session_id=self._terms.session_id, deadline_ms=self._terms.deadline_ms)
+        if exchange.recall.done() and self.memory is not None:
+            exchange.unhurried = self._spawn(self._search(self.memory, exchange.ask, UNHURRIED_MS), "hotmem-search")
 
     def _left_over(self) -> ContextBlock | None:
         """What came too late for the question before; offered to a turn that asks for nothing itself."""

@@ -69,7 +69,7 @@ class Store:
         return await self._db.read(users.profile, user, runs)
 
     async def vocabulary(self, user: UserKey, limit: int) -> list[str]:
-        """Names that the user speaks of, the most frequent first."""
+        """Names of who speaks, then those spoken of, the most frequent first."""
         return await self._db.read(users.vocabulary, user, limit)
 
     async def add_turn(self, turn: Turn, now: datetime) -> bool:

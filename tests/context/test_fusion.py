@@ -51,3 +51,18 @@ def test_a_fact_that_corrects_another_is_told_with_it() -> None:
     fact = evidence("The user's dog is called Rocky.", kind=EvidenceKind.MEMORY, key=2, session=1)
     kept = unseen([Candidate(stale, {}), Candidate(fact, {})], ["My dog is called Rocky."], query(session="s1"))
     assert [candidate.evidence.key for candidate in kept] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("fact", "visible", "question"),
+    [
+        ("The user has two cats.", ["How many cats do I have?"], "How many cats do I have?"),
+        ("The user's name is Daniel.", ["What is my name?", "That is a fine name."], "What is my name?"),
+        ("The user's sister lives in Boston.", ["Did I say that my sister lives in Boston?"], "Did I say that my sister lives in Boston?"),
+        ("The user does not eat meat.", ["Do you eat meat?", "Tell me what I eat."], "Tell me what I eat."),
+        ("The user has two cats.", ["I like cats."], "How many cats do I have?"),
+    ],
+)
+def test_a_fact_is_told_unless_a_text_in_sight_really_holds_it(fact: str, visible: list[str], question: str) -> None:
+    found = evidence(fact, kind=EvidenceKind.MEMORY, key=1, session=1)
+    assert unseen([Candidate(found, {})], visible, query(question, session="s1")) != []

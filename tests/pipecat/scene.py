@@ -12,6 +12,7 @@ from pipecat.frames.frames import (
     Frame,
     FunctionCallInProgressFrame,
     FunctionCallResultFrame,
+    FunctionCallsStartedFrame,
     InterimTranscriptionFrame,
     LLMContextFrame,
     LLMFullResponseEndFrame,
@@ -67,15 +68,17 @@ class ScriptedModel(FrameProcessor):
         if frame.speculation:
             return
         reply = next(self._replies, "All right.")
-        if reply == TOOL_CALL:
-            await self.push_frame(FunctionCallInProgressFrame("clock", "call-1", {}, cancel_on_interruption=True))
-            await self.push_frame(FunctionCallResultFrame("clock", "call-1", {}, {"time": "18:00"}, run_llm=True))
-            return
+        calling = reply.endswith(TOOL_CALL)
         await self.push_frame(LLMFullResponseStartFrame())
-        for word in reply.split():
+        for word in reply.removesuffix(TOOL_CALL).split():
             await self.push_frame(LLMTextFrame(f"{word} "))
             await asyncio.sleep(self._word_s)
+        if calling:
+            await self.broadcast_frame(FunctionCallsStartedFrame, function_calls=[])
         await self.push_frame(LLMFullResponseEndFrame())
+        if calling:
+            await self.push_frame(FunctionCallInProgressFrame("clock", "call-1", {}, cancel_on_interruption=True))
+            await self.push_frame(FunctionCallResultFrame("clock", "call-1", {}, {"time": "18:00"}, run_llm=True))
 
 
 @dataclass

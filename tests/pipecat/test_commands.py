@@ -30,7 +30,7 @@ async def test_without_a_yes_nothing_goes(memory: Memory, database: Path) -> Non
         await bot.exchange("No, wait.")
         await bot.exchange("Yes.")
     assert "for good" in blocks(bot.model.shown[0])[0]
-    assert not any("deleted:" in block for messages in bot.model.shown[1:] for block in blocks(messages))
+    assert not any("are deleted" in block for messages in bot.model.shown[1:] for block in blocks(messages))
     assert any("Boston" in text for _, text in turns_in(database))
 
 

@@ -41,6 +41,27 @@ def test_a_turn_of_two_is_cut_up_by_who_spoke() -> None:
 def test_words_that_were_not_heard_here_have_no_speaker() -> None:
     heard = Hearing()
     heard.hear("I like tea.", "ana")
-    heard.hear("I like coffee.", "ben")
-    assert heard.turn("I like tea.") == (Piece(None, "I like tea."),)
+    assert heard.turn("I like coffee.") == (Piece(None, "I like coffee."),)
+    assert heard.text == ""
     assert Hearing().turn("typed") == (Piece(None, "typed"),)
+
+
+def test_what_the_bot_was_deaf_to_and_what_comes_next_stay_apart() -> None:
+    heard = Hearing()
+    heard.hear("While you were muted.", "ana")
+    heard.hear("I like mango.", "mia")
+    heard.hear("And what", "ana")
+    assert heard.turn("I like mango.") == (Piece("mia", "I like mango."),)
+    assert heard.text == "And what"
+
+
+def test_a_room_has_its_emergencies() -> None:
+    assert content("What happened in the ER?") != content("What happened in the?")
+
+
+def test_an_endless_turn_stays_bounded() -> None:
+    heard = Hearing()
+    for number in range(1000):
+        heard.hear(f"number {number}", "ana")
+    text = " ".join(f"number {number}" for number in range(1000))
+    assert heard.turn(text) == (Piece(None, text),)

@@ -4,12 +4,13 @@ import asyncio
 import threading
 from pathlib import Path
 
-from pipecat.frames.frames import CancelFrame, InterimTranscriptionFrame, LLMContextUserTurnFrame
+from pipecat.frames.frames import CancelFrame, InterimTranscriptionFrame, InterruptionFrame, LLMContextUserTurnFrame
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.tests.utils import SleepFrame, run_test
 
 from hotmem import Memory
 from hotmem.pipecat import HotMemProcessor
+from hotmem.pipecat.exchange import Timing
 from tests.pipecat.daniel import asking, blocks, contexts, daniels, tell
 from tests.pipecat.failing import Slow
 from tests.pipecat.scene import NOW, turns_in
@@ -36,6 +37,8 @@ async def test_a_thousand_starts_and_stops_leave_no_task_and_no_thread(memory: M
         await run_test(whole(daniels(memory)), frames_to_send=[*heard, asking(QUESTION)] if number % 10 == 0 else heard)
         if number == 100:
             threads = threading.active_count()
+    await memory.settle()
+    await asyncio.sleep(0.1)
     assert len(asyncio.all_tasks()) == tasks
     assert threading.active_count() <= threads
     assert running() == []
@@ -66,9 +69,15 @@ async def test_a_search_ahead_ends_with_the_pipeline(memory: Memory, database: P
     assert processor.failures == 0
 
 
-async def test_what_was_heard_before_the_pipeline_is_interrupted_counts_after_it(memory: Memory) -> None:
+async def test_the_interruption_at_the_start_of_a_turn_leaves_its_search_alone(memory: Memory) -> None:
     await tell(memory)
     processor = daniels(memory)
-    down, _ = await run_test(whole(processor), frames_to_send=[InterimTranscriptionFrame(QUESTION, "user", NOW), SleepFrame(0.5), asking(QUESTION)])
+    timings: list[Timing] = []
+    processor.add_event_handler("on_memory_recalled", lambda _, __, timing: timings.append(timing))
+    heard = InterimTranscriptionFrame(QUESTION, "user", NOW)
+    turn = LLMContextUserTurnFrame(text=QUESTION, timestamp=NOW)
+    frames = [heard, SleepFrame(0.2), InterruptionFrame(), SleepFrame(0.4), turn, asking(QUESTION), SleepFrame(0.2)]
+    down, _ = await run_test(whole(processor), frames_to_send=frames)
+    assert timings[0].ahead > sum(timings[0].stages.values()) > 0
     (shown,) = contexts(down)
     assert len(blocks([dict(message) for message in shown.context.get_messages()])) == 1  # type: ignore[arg-type]

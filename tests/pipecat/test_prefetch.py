@@ -16,8 +16,11 @@ class Searches:
         self.begun: list[str] = []
         self.tasks: list[Recall] = []
 
-    def __call__(self, ask: Ask) -> Recall:
-        self.begun.append(ask.text)
+    def hear(self, prefetch: Prefetch, text: str, *, at_once: bool = False, turn: int = 0) -> None:
+        prefetch.hear(Ask(text, turn=turn), lambda: self._begin(text), at_once=at_once)
+
+    def _begin(self, text: str) -> Recall:
+        self.begun.append(text)
         self.tasks.append(asyncio.create_task(self._search()))
         return self.tasks[-1]
 
@@ -33,50 +36,64 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> float:
 
 
 async def test_words_are_searched_for_once_they_settle(settled: float) -> None:
-    searches = Searches()
-    prefetch = Prefetch(searches)
+    searches, prefetch = Searches(), Prefetch()
     for text in ("what", "what is", "What is, um,", "What is my dog"):
-        prefetch.hear(Ask(text))
+        searches.hear(prefetch, text)
     assert searches.begun == []
     await asyncio.sleep(settled)
     assert searches.begun == ["What is my dog"]
-    prefetch.hear(Ask("what is my dog?"))
+    searches.hear(prefetch, "what is my dog?")
     await asyncio.sleep(settled)
     assert searches.begun == ["What is my dog"], "the same words"
     prefetch.stop()
 
 
 async def test_the_whole_is_searched_for_at_once_and_stale_searches_end() -> None:
-    searches = Searches()
-    prefetch = Prefetch(searches)
-    prefetch.finish(Ask("What is my dog"))
-    prefetch.finish(Ask("What is my dog called?"))
-    prefetch.finish(Ask("what is my dog called"))
+    searches, prefetch = Searches(), Prefetch()
+    for text in ("What is my dog", "What is my dog called?", "what is my dog called"):
+        searches.hear(prefetch, text, at_once=True)
     await asyncio.sleep(0)
     assert searches.begun == ["What is my dog", "What is my dog called?"]
     assert [task.cancelled() for task in searches.tasks] == [True, False]
-    assert prefetch.found(Ask("What is my dog called")) is not None
-    assert prefetch.found(Ask("What is my dog")) is None
-    assert prefetch.found(Ask("What is my dog called?", ("something new to see",))) is None
+    taken = prefetch.take(Ask("What is my dog called"))
+    assert taken is not None and taken.task is searches.tasks[1]
     prefetch.stop()
+
+
+@pytest.mark.parametrize("asked", [Ask("What is my dog"), Ask("What is my dog called?", ("new to see",)), Ask("What is my dog called?", turn=1)])
+async def test_other_words_another_sight_and_another_turn_are_not_answered_by_it(asked: Ask) -> None:
+    searches, prefetch = Searches(), Prefetch()
+    searches.hear(prefetch, "What is my dog called?", at_once=True)
+    assert prefetch.take(asked) is None
     await asyncio.sleep(0)
-    assert searches.tasks[-1].cancelled() and prefetch.found(Ask("What is my dog called")) is None
+    assert searches.tasks[0].cancelled(), "nobody waits for it any more"
+
+
+async def test_a_search_that_was_taken_over_goes_on_whatever_is_heard_next(settled: float) -> None:
+    searches, prefetch = Searches(), Prefetch()
+    searches.hear(prefetch, "What is my dog called?", at_once=True)
+    assert prefetch.take(Ask("What is my dog called?")) is not None
+    assert prefetch.take(Ask("What is my dog called?")) is None, "it is taken once"
+    searches.hear(prefetch, "And my cat?", turn=1)
+    await asyncio.sleep(settled)
+    assert searches.begun == ["What is my dog called?", "And my cat?"]
+    assert not searches.tasks[0].done()
+    searches.tasks[0].cancel()
+    prefetch.stop()
 
 
 async def test_silence_is_not_searched_for(settled: float) -> None:
-    searches = Searches()
-    prefetch = Prefetch(searches)
-    prefetch.finish(Ask(""))
-    prefetch.finish(Ask("um …"))
-    prefetch.hear(Ask(" "))
+    searches, prefetch = Searches(), Prefetch()
+    searches.hear(prefetch, "", at_once=True)
+    searches.hear(prefetch, "um …", at_once=True)
+    searches.hear(prefetch, " ")
     await asyncio.sleep(settled)
     assert searches.begun == []
 
 
 async def test_a_stopped_prefetch_begins_nothing(settled: float) -> None:
-    searches = Searches()
-    prefetch = Prefetch(searches)
-    prefetch.hear(Ask("What is my dog"))
+    searches, prefetch = Searches(), Prefetch()
+    searches.hear(prefetch, "What is my dog")
     prefetch.stop()
     await asyncio.sleep(settled)
     assert searches.begun == []

@@ -24,11 +24,11 @@ from pipecat.tests.utils import SleepFrame, run_test
 from pipecat.turns.user_turn_strategies import EagerUserTurnStrategies
 from pipecat.workers.runner import WorkerRunner
 
-from hotmem import Memory
+from hotmem import Memory, Turn, Usage
 from hotmem.pipecat import HotMemProcessor
 from hotmem.pipecat.exchange import Timing
 from hotmem.types import ContextBlock
-from tests.pipecat.daniel import THURSDAY, TOLD, asking, blocks, daniels, tell
+from tests.pipecat.daniel import MONDAY, THURSDAY, TOLD, asking, blocks, daniels, tell
 from tests.pipecat.failing import Raising, Slow
 from tests.pipecat.scene import NOW, TOOL_CALL, ScriptedModel, scene, turns_in
 
@@ -161,6 +161,60 @@ async def test_an_eager_turn_that_fails_is_asked_again_with_the_words_that_count
     assert [text for role, text in turns_in(database)[len(TOLD) :] if role == "user"] == ["What is my dog allergic to, and am I allergic?"]
 
 
+async def test_a_yes_that_was_only_guessed_deletes_nothing(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    async with scene(daniels(memory), turns=EagerUserTurnStrategies()) as bot:
+        await bot.exchange("Forget everything about me.")
+        await bot.worker.queue_frame(ProposedUserStartedSpeakingFrame())
+        await bot.worker.queue_frame(EagerTranscriptionFrame("yes", "user", NOW))
+        await asyncio.sleep(0.4)
+        await bot.worker.queue_frame(EagerEndOfTurnCancelFrame())
+        await bot.worker.queue_frame(TranscriptionFrame("Yes but keep the dog, what is my dog called?", "user", NOW, finalized=True))
+        await asyncio.sleep(0.1)
+        await bot.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
+        await bot.reply()
+    assert ("user", TOLD[0]) in turns_in(database)
+
+
+async def test_a_guessed_yes_that_was_said_deletes_once_it_is_certain(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    async with scene(daniels(memory), turns=EagerUserTurnStrategies()) as bot:
+        await bot.exchange("Forget everything about me.")
+        await bot.worker.queue_frame(ProposedUserStartedSpeakingFrame())
+        await bot.worker.queue_frame(EagerTranscriptionFrame("yes", "user", NOW))
+        await asyncio.sleep(0.3)
+        assert ("user", TOLD[0]) in turns_in(database)
+        await bot.worker.queue_frame(TranscriptionFrame("Yes.", "user", NOW, finalized=True))
+        await asyncio.sleep(0.1)
+        await bot.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
+        await asyncio.sleep(0.5)
+        assert ("user", TOLD[0]) not in turns_in(database)
+        await bot.exchange("Okay.")
+    assert "deleted" in blocks(bot.model.shown[-1])[0], "the model is told at the next turn"
+
+
+async def test_a_preamble_before_a_tool_takes_no_credit_from_the_answer(memory: Memory) -> None:
+    await tell(memory)
+    processor = daniels(memory)
+    usages: list[Usage] = []
+    processor.add_event_handler("on_memory_used", lambda _, usage: usages.append(usage))
+    async with scene(processor, [f"Let me check. {TOOL_CALL}", "It is six, and your dog is called Rocky."]) as bot:
+        await bot.say(QUESTION)
+        while "Rocky" not in await bot.reply():
+            pass
+    assert [bool(usage.used) for usage in usages] == [True]
+
+
+async def test_what_was_late_for_one_question_does_not_answer_another(database: Path, memory: Memory) -> None:
+    await tell(memory)
+    slow = Slow(database, encoder=memory.reader.encoder, language=memory.reader.language, seconds=0.4)
+    async with slow, scene(daniels(slow, deadline_ms=100)) as bot:
+        await bot.exchange(QUESTION)
+        await asyncio.sleep(0.8)
+        await bot.exchange("Where does my sister live?")
+    assert [len(blocks(messages)) for messages in bot.model.shown] == [0, 0]
+
+
 async def test_several_inferences_of_a_turn_share_one_recall(memory: Memory) -> None:
     await tell(memory)
     processor = daniels(memory)
@@ -206,11 +260,16 @@ async def test_a_question_repeated_after_the_context_was_summarised_is_a_new_one
     processor = daniels(memory)
     recalls = Recalls(processor)
     async with scene(processor) as bot:
-        await bot.exchange(QUESTION)
-        bot.context.set_messages([{"role": "developer", "content": "Summary: they spoke of a dog."}])
-        await bot.exchange(QUESTION)
+        await bot.speak("what is my", final=QUESTION)
+        await bot.reply()
+        bot.context.set_messages([])
+        await memory.remember(Turn("daniel", "tuesday", "user", "My dog is called Bruno these days.", MONDAY + timedelta(days=1), speaker="Daniel"))
+        await memory.settle()
+        await bot.speak("what is my", final=QUESTION)
+        await bot.reply()
     assert len(recalls) == 2
-    assert [len(blocks(messages)) for messages in bot.model.shown] == [1, 1]
+    assert "Bruno" not in blocks(bot.model.shown[0])[0]
+    assert "Bruno" in blocks(bot.model.shown[1])[0]
 
 
 async def test_what_the_summary_took_out_of_sight_is_told_again(memory: Memory) -> None:
