@@ -11,7 +11,6 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -39,6 +38,8 @@ TURN_S: Final = 6.0
 """Seconds of a turn with its reply."""
 
 PARTS: Final = 10
+
+BEGAN: Final = datetime(2026, 3, 2, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +69,8 @@ async def measure(minutes: float, console: Console) -> list[Part]:
     parts: list[Part] = []
     with tempfile.TemporaryDirectory(prefix="hotmem-soak-") as folder, Progress(console=console) as progress:
         async with Memory.open(Path(folder) / "memory.db") as memory:
-            spoken = count()
-            processor = HotMemProcessor(
-                memory, user_id=USER, clock=lambda: datetime(2026, 3, 2, tzinfo=UTC) + timedelta(seconds=TURN_S * next(spoken))
-            )
+            now = BEGAN
+            processor = HotMemProcessor(memory, user_id=USER, clock=lambda: now)
             waited: list[float] = []
             recalls: list[float] = []
 
@@ -82,6 +81,7 @@ async def measure(minutes: float, console: Console) -> list[Part]:
             processor.add_event_handler("on_memory_recalled", note)
             async with running([processor.listener], [processor], audio=False) as (worker, model):
                 for number, text in enumerate(progress.track(list(_said(turns)), description="talking")):
+                    now += timedelta(seconds=TURN_S)
                     await worker.queue_frame(ProposedUserStartedSpeakingFrame())
                     await worker.queue_frame(InterimTranscriptionFrame(text, "user", ""))
                     await worker.queue_frame(VADUserStoppedSpeakingFrame())

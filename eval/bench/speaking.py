@@ -42,6 +42,9 @@ INTERIM_WORDS: Final = 2
 ALL_WORDS_S, SILENCE_S, FINAL_S = 0.15, 0.2, 0.3
 """Seconds after the last word at which an interim transcript holds all words, the end of speech is noticed, and the final transcript comes."""
 
+TURN_S: Final = 1.0
+"""Seconds without another context after which a recorded turn is over."""
+
 PATIENCE_S: Final = 20.0
 """Seconds after which a context that has not come is given up."""
 
@@ -62,11 +65,12 @@ class Heard(FrameProcessor):
 
 
 class Model(FrameProcessor):
-    """Notes when a context comes and says something short."""
+    """Notes when a context comes, and reads out the last line of every second block."""
 
     def __init__(self) -> None:
         super().__init__()
         self.shown: asyncio.Queue[float] = asyncio.Queue()
+        self._reads = False
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         """Answers contexts and passes everything else on."""
@@ -75,8 +79,13 @@ class Model(FrameProcessor):
             await self.push_frame(frame, direction)
             return
         self.shown.put_nowait(perf_counter())
-        for reply in (LLMFullResponseStartFrame(), LLMTextFrame("I see."), LLMFullResponseEndFrame()):
+        for reply in (LLMFullResponseStartFrame(), LLMTextFrame(self._reply(frame.context)), LLMFullResponseEndFrame()):
             await self.push_frame(reply)
+
+    def _reply(self, context: LLMContext) -> str:
+        block = [message["content"] for message in context.get_messages()[-2:-1] if message["role"] == "developer"]  # type: ignore[index]
+        self._reads = not self._reads
+        return f"You said: {str(block[0]).splitlines()[-2]}" if block and self._reads and str(block[0]).count("\n") > 1 else "I see."
 
 
 async def ask(worker: PipelineWorker, model: Model, question: str, *, interims: bool) -> float:
@@ -108,16 +117,21 @@ async def play(worker: PipelineWorker, model: Model, heard: Heard, utterance: Ut
     """Plays a recording as a microphone would give it, then silence until the model has its context.
 
     Returns:
-        Milliseconds from its final transcript to the model.
+        Milliseconds from its final transcript to the model; of a recording that was taken for several turns, those of the last.
     """
     frames = await asyncio.to_thread(lambda: list(frames_of(utterance)))
-    shown = asyncio.create_task(asyncio.wait_for(model.shown.get(), PATIENCE_S + len(frames) * TICK_S), name="shown")
-    due = perf_counter()
-    while not shown.done():
+    due, shown_at = perf_counter(), 0.0
+    given_up = due + PATIENCE_S + len(frames) * TICK_S
+    while frames or shown_at < heard.at or not heard.at or perf_counter() - shown_at < TURN_S:
+        if perf_counter() > given_up:
+            raise TimeoutError(f"{utterance.path.name} brought no context. Is the machine too slow for the recogniser?")
         await worker.queue_frame(InputAudioRawFrame(audio=frames.pop(0) if frames else SILENCE, sample_rate=SAMPLE_RATE, num_channels=1))
+        while not model.shown.empty():
+            shown_at = model.shown.get_nowait()
         due += TICK_S
         await asyncio.sleep(max(due - perf_counter(), 0.0))
-    return (shown.result() - heard.at) * 1000
+    waited, heard.at = shown_at - heard.at, 0.0
+    return waited * 1000
 
 
 @asynccontextmanager

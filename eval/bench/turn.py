@@ -7,12 +7,13 @@ recorded speech. What is added is a turn's time less the median without memory i
 import asyncio
 import os
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import partial
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from shutil import copyfile
 from statistics import median
@@ -42,6 +43,9 @@ USUAL: Final = (100, 100_000)
 
 WARM_UP: Final = 2
 """First questions of a session, which are not counted."""
+
+RUNS: Final = 5
+"""Runs of a session that speaks alone, at most, for each store and without one."""
 
 CROWD_TURNS: Final = 4
 """Questions of each session that are counted where there are many."""
@@ -92,15 +96,18 @@ Make = Callable[[], tuple[Sequence[FrameProcessor], Sequence[FrameProcessor]]]
 
 
 class Bench:
-    """Measures arrangements and keeps what was found.
+    """Measures arrangements and keeps what was found. No question is asked twice, so that no cache knows one.
 
     Args:
-        scripts: The questions of one session that speaks alone, and of each session of the crowd.
+        questions: Enough for all.
+        alone: Questions counted of a session that speaks alone.
+        crowd: Sessions of the run of many.
         progress: Where it is shown.
     """
 
-    def __init__(self, alone: Sequence[str], crowd: Sequence[Sequence[str]], progress: Progress) -> None:
-        self._scripts = {False: [alone], True: crowd}
+    def __init__(self, questions: Iterator[str], alone: int, crowd: int, progress: Progress) -> None:
+        self._questions = questions
+        self._each = {False: (1, WARM_UP + alone), True: (crowd, WARM_UP + CROWD_TURNS)}
         self._recordings = [utterance for session in load_sessions(DEMO) for utterance in session.utterances]
         self._progress = progress
         self._bare: dict[tuple[Speech, bool], float] = {}
@@ -108,7 +115,8 @@ class Bench:
 
     async def measure(self, arrangement: Arrangement, stored: int, make: Make, speech: Speech, *, crowd: bool = False) -> None:
         """The turns of one arrangement; that without memory comes first of its kind."""
-        scripts = self._scripts[crowd]
+        sessions, each = self._each[crowd]
+        scripts = [list(islice(self._questions, each)) for _ in range(sessions)]
         if speech is Speech.RECORDED:
             times = await self._recorded(make, arrangement)
         else:
@@ -153,11 +161,10 @@ async def measure(sizes: Sequence[int], crowd: int, questions: int, mem0_turns: 
         console: Where the progress goes.
     """
     reading = await asyncio.to_thread(lambda: Reading(OnnxEncoder.load(), load_language()))
-    each = WARM_UP + CROWD_TURNS
-    script = Talk().questions(max(WARM_UP + questions, crowd * each))
+    script = Talk().questions(RUNS * (WARM_UP + questions) * (1 + len(sizes)) + 2 * crowd * (WARM_UP + CROWD_TURNS))
     with Progress(console=console) as progress:
-        bench = Bench(script[: WARM_UP + questions], [script[place * each : (place + 1) * each] for place in range(crowd)], progress)
-        paths = [scale.stored(scale.Size(1, size), folder, reading, script, progress) for size in sizes]
+        bench = Bench(iter(script), questions, crowd, progress)
+        paths = [scale.stored(scale.Size(1, size), folder, reading, script[:10], progress) for size in sizes]
         for speech in Speech:
             await bench.measure(Arrangement.NONE, 0, _nothing, speech)
         await bench.measure(Arrangement.NONE, 0, _nothing, Speech.INTERIMS, crowd=True)
