@@ -2,7 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+AFTER_S: Final = 0.03
+"""Seconds a write waits: the language model gets its context first, and the interpreter's lock with it."""
 
 
 class Write(NamedTuple):
@@ -32,6 +35,7 @@ class Outbox:
         while True:
             write = await self._writes.get()
             try:
+                await asyncio.sleep(AFTER_S)
                 await write.run()
             except Exception as error:  # the border at which a failed write must not stop the next
                 await self._failed(write.name, error)

@@ -9,8 +9,8 @@ from typing import Final, TypeAlias
 from hotmem.pipecat.hearing import content
 from hotmem.types import ContextBlock
 
-Recall: TypeAlias = asyncio.Task[ContextBlock | None]
-"""A search in progress; None if it failed."""
+Recall: TypeAlias = asyncio.Future[ContextBlock | None]
+"""A search, in progress or done; None if it failed."""
 
 SETTLED_S: Final = 0.1
 """Seconds without a new word after which what was heard is searched for. Recognisers send interim transcripts every 50 to 200 ms while

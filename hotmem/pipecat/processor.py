@@ -257,7 +257,7 @@ class HotMemProcessor(FrameProcessor):
         if memory is not None:
             await self._within("end of session", self._finish(memory))
         await self.cancel_task(writer)
-        await self._questions.close(self.cancel_task)
+        await self._questions.close()
         if self._owned is not None:
             await self._within("close", self._owned.close())
 

@@ -138,7 +138,8 @@ class Questions:
     async def block(self, exchange: Exchange) -> tuple[ContextBlock | None, Timing]:
         """The block of an exchange with what is ready by the deadline; None if nothing is. What is late is kept for the next question."""
         arrived = perf_counter()
-        await asyncio.wait({exchange.recall}, timeout=self._terms.deadline_ms / 1000)
+        if not exchange.recall.done():
+            await asyncio.wait({exchange.recall}, timeout=self._terms.deadline_ms / 1000)
         block = own = exchange.block
         if not exchange.recall.done() or (block is not None and block.trace.late and exchange.unhurried is None):
             self._note_late(exchange)
@@ -152,12 +153,13 @@ class Questions:
         self.memory = None
         self._prefetch.stop()
 
-    async def close(self, cancel: Callable[[Recall], Awaitable[None]]) -> None:
+    async def close(self) -> None:
         """Ends all searches."""
         self.stop()
-        for exchange in self.exchanges:
-            for search in exchange.searches:
-                await cancel(search)
+        searches = [search for exchange in self.exchanges for search in exchange.searches]
+        for search in searches:
+            search.cancel()
+        await asyncio.gather(*searches, return_exceptions=True)
 
     def _append(self, exchange: Exchange) -> None:
         """A guess that was withdrawn makes room for what was really said; of the others the oldest goes."""
@@ -171,8 +173,15 @@ class Questions:
         """Takes over the search that was begun ahead, if it was for these words."""
         ask = Ask(question.text, visible, question.turn)
         ahead = self._prefetch.take(ask)
-        recall = self._spawn(self._answer(memory, ask, None if ahead is None else ahead.task, guessed=guessed), "hotmem-recall")
-        return Exchange(question, ask, recall, perf_counter() if ahead is None else ahead.began, guessed, None if ahead is None else ahead.task)
+        if ahead is None:
+            return Exchange(question, ask, self._spawn(self._answer(memory, ask, None, guessed=guessed), "hotmem-recall"), perf_counter(), guessed)
+        found = ahead.task.result() if ahead.task.done() else None
+        if found is None or (not guessed and self.commands.concern(ask.text)):
+            recall: Recall = self._spawn(self._answer(memory, ask, ahead.task, guessed=guessed), "hotmem-recall")
+        else:
+            recall = asyncio.get_running_loop().create_future()
+            recall.set_result(replace(found, query=ask.text, at=self._terms.clock()))
+        return Exchange(question, ask, recall, ahead.began, guessed, ahead.task)
 
     async def _answer(self, memory: Memory, ask: Ask, ahead: Recall | None, *, guessed: bool) -> ContextBlock | None:
         """What was asked of the memory itself is done; for anything else there is a search."""
