@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple
 
 AFTER_S: Final = 0.03
-"""Seconds a write waits: the language model gets its context first, and the interpreter's lock with it."""
+"""Seconds that the first write after a pause waits: the language model gets its context first, and the interpreter's lock with it."""
 
 
 class Write(NamedTuple):
@@ -33,9 +33,11 @@ class Outbox:
     async def run(self) -> None:
         """Does the writes until cancelled."""
         while True:
+            paused = self._writes.empty()
             write = await self._writes.get()
             try:
-                await asyncio.sleep(AFTER_S)
+                if paused:
+                    await asyncio.sleep(AFTER_S)
                 await write.run()
             except Exception as error:  # the border at which a failed write must not stop the next
                 await self._failed(write.name, error)

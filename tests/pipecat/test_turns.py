@@ -275,6 +275,7 @@ async def test_a_question_repeated_after_the_context_was_summarised_is_a_new_one
 async def test_what_the_summary_took_out_of_sight_is_told_again(memory: Memory) -> None:
     async with scene(daniels(memory), ["Nice name."]) as bot:
         await bot.exchange("My dog is called Rocky.")
+        await asyncio.sleep(0.3)
         await memory.settle()
         await bot.exchange(QUESTION)
         seen = "Rocky" in str(blocks(bot.model.shown[-1]))
