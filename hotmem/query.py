@@ -7,6 +7,7 @@ from typing import Final
 
 from spacy.tokens import Doc
 
+from hotmem.analysis.entities import meant
 from hotmem.analysis.query import analyse
 from hotmem.analysis.references import MOST_TURNS, expand, leaves_unsaid
 from hotmem.analysis.runs import word_runs
@@ -37,7 +38,7 @@ async def read_query(reader: Reader, request: Request) -> tuple[Query, Profile]:
         _known(reader, request, text), asyncio.to_thread(_embedded, reader, text), asyncio.to_thread(_parsed, reader, text)
     )
     known = (*profile.speakers, *profile.entities)
-    analysis = analyse(doc, request.at, known)
+    analysis = _heard(analyse(doc, request.at, known), profile)
     rewrite = None
     if turns and analysis.needs_memory and leaves_unsaid(doc, analysis.ambiguous):
         rewrite, analysis = await _completed(reader, request, doc, analysis, known, turns)
@@ -46,6 +47,13 @@ async def read_query(reader: Reader, request: Request) -> tuple[Query, Profile]:
         reading = await asyncio.to_thread(_embedded, reader, meant)
     offered = _offered(reader, analysis)
     return Query(text, user or NOBODY, request.session_id, request.at, offered, profile.speakers, reading.row, reading.states, rewrite), profile
+
+
+def _heard(analysis: Analysis, profile: Profile) -> Analysis:
+    """The analysis with the names that were meant, where others were heard."""
+    names = meant(analysis.entities, (*profile.speakers, *profile.entities), profile.sounding)
+    terms = (*analysis.terms, *(name.casefold() for name in names))
+    return replace(analysis, entities=(*analysis.entities, *names), terms=terms) if names else analysis
 
 
 async def _completed(

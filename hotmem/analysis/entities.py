@@ -7,6 +7,7 @@ from typing import Final
 from spacy.tokens import Doc, Span, Token
 
 from hotmem.analysis.wordlist import wordlist
+from hotmem.sounds import resembling
 
 NAMED: Final = frozenset({"PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "PRODUCT", "WORK_OF_ART"})
 """Entity types of OntoNotes that name something; dates, quantities and nationalities do not."""
@@ -41,6 +42,19 @@ def find_entities(doc: Doc, known: Sequence[str] = ()) -> tuple[str, ...]:
         name = doc.text[first:last]
         names.setdefault(name.casefold(), name)
     return tuple(names.values())
+
+
+def meant(entities: Sequence[str], known: Sequence[str], sounding: Sequence[str]) -> tuple[str, ...]:
+    """The known names that were meant by those in an utterance that nobody is known by, but that sound like one.
+
+    Args:
+        entities: The names in the utterance.
+        known: Names the store knows that are in it.
+        sounding: Names the store knows that may sound like one of them.
+    """
+    familiar = {name.casefold() for name in known}
+    found = (resembling(name, (*sounding, *known)) for name in entities if name.casefold() not in familiar)
+    return tuple(dict.fromkeys(name for name in found if name is not None))
 
 
 def is_name(token: Token) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from uuid import uuid4
 
+from hotmem.sounds import sound
 from hotmem.store import entries
 from hotmem.store.driver import Connection
 from hotmem.store.times import from_stored, to_stored
@@ -196,6 +197,6 @@ def _ensure_entities(conn: Connection, user: UserKey, names: Sequence[str]) -> l
     keys = []
     for name in names:
         shown = re.sub(r"\s+", " ", name).strip()
-        conn.execute("INSERT OR IGNORE INTO entities (user, key, name) VALUES (?, ?, ?)", (user, shown.casefold(), shown))
+        conn.execute("INSERT OR IGNORE INTO entities (user, key, name, sound) VALUES (?, ?, ?, ?)", (user, shown.casefold(), shown, sound(shown)))
         keys.append(conn.execute("SELECT id FROM entities WHERE user = ? AND key = ?", (user, shown.casefold())).fetchone()[0])
     return keys

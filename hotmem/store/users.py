@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from hotmem.sounds import sound
 from hotmem.store.driver import Connection
 from hotmem.types import Layer, Profile, UserKey, Weights
 
@@ -35,10 +36,13 @@ def profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Profile:
     keys = [run.casefold() for run in runs[:MOST_RUNS]]
     named = conn.execute(f"SELECT name FROM entities WHERE user = ? AND key IN ({','.join('?' * len(keys))})", (user, *keys))
     speaking = conn.execute("SELECT name FROM speakers WHERE user = ? ORDER BY name", (user,))
+    sounds = [sound(run) for run in runs[:MOST_RUNS] if run[:1].isupper()]
+    sounding = conn.execute(f"SELECT name FROM entities WHERE user = ? AND sound IN ({','.join('?' * len(sounds))}) LIMIT 50", (user, *sounds))
     learnt = conn.execute("SELECT layer, weight FROM weights WHERE user = ?", (user,))
     return Profile(
         speakers=tuple(row[0] for row in speaking),
         entities=tuple(row[0] for row in named),
+        sounding=tuple(row[0] for row in sounding),
         weights=Weights.from_dict({Layer(layer): weight for layer, weight in learnt}),
     )
 

@@ -221,9 +221,11 @@ class Profile:
     Attributes:
         speakers: Names of those who spoke in the user's sessions.
         entities: Known entities that the utterance names.
+        sounding: Known entities that sound like a capitalised word of it.
         weights: The user's layer weights.
     """
 
     speakers: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
+    sounding: tuple[str, ...] = ()
     weights: Weights = START_WEIGHTS

@@ -1,3 +1,4 @@
+CREATE INDEX entities_by_sound ON entities (user, sound);
 CREATE INDEX memories_amending ON memories (amends) WHERE amends IS NOT NULL;
 CREATE INDEX memories_by_relation ON memories (user, relation, subject COLLATE NOCASE, value);
 CREATE INDEX memories_by_time ON memories (user, said_at);
@@ -14,7 +15,7 @@ CREATE INDEX summary_sentences_of_turn ON summary_sentences (turn);
 CREATE INDEX turn_entities_of_turn ON turn_entities (turn);
 CREATE INDEX turns_by_time ON turns (user, spoken_at);
 CREATE INDEX turns_of_session ON turns (session);
-CREATE TABLE entities ( id INTEGER PRIMARY KEY, user INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, key TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (user, key) );
+CREATE TABLE entities ( id INTEGER PRIMARY KEY, user INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, key TEXT NOT NULL, name TEXT NOT NULL, sound TEXT NOT NULL DEFAULT '', UNIQUE (user, key) );
 CREATE TABLE memories ( id INTEGER PRIMARY KEY AUTOINCREMENT, user INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, name TEXT NOT NULL UNIQUE, text TEXT NOT NULL, subject TEXT NOT NULL, relation TEXT NOT NULL, object TEXT NOT NULL, kind TEXT NOT NULL, category TEXT NOT NULL, importance INTEGER NOT NULL, hedged INTEGER NOT NULL, negated INTEGER NOT NULL, changes INTEGER NOT NULL, single INTEGER NOT NULL, said_at INTEGER NOT NULL, valid_until INTEGER, superseded_by INTEGER REFERENCES memories ON DELETE SET NULL, amends INTEGER REFERENCES memories ON DELETE CASCADE, confirmations INTEGER NOT NULL DEFAULT 0, accesses INTEGER NOT NULL DEFAULT 0, accessed_at INTEGER, vector BLOB , value TEXT NOT NULL DEFAULT '');
 CREATE TABLE memory_entities ( entity INTEGER NOT NULL REFERENCES entities ON DELETE CASCADE, memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE, PRIMARY KEY (entity, memory) ) WITHOUT ROWID;
 CREATE TABLE memory_entries (user INTEGER, id INTEGER, session INTEGER NOT NULL, length INTEGER NOT NULL, bits BLOB, PRIMARY KEY (user, id)) WITHOUT ROWID;
