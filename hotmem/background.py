@@ -21,6 +21,7 @@ from hotmem.extraction.recognised import caseless, recased, sentence_starts
 from hotmem.extraction.repairs import repaired
 from hotmem.models import Encoder, Language, read
 from hotmem.options import BackgroundOptions
+from hotmem.precedence import Precedence
 from hotmem.store.store import Store
 from hotmem.types import Role, Turn, Understanding
 
@@ -44,13 +45,15 @@ class Background:
         encoder: Texts → vectors.
         language: Texts → parses.
         options: Batch size, tries and idle time.
+        precedence: Tells when recalls are on their way.
     """
 
-    def __init__(self, store: Store, encoder: Encoder, language: Language, options: BackgroundOptions) -> None:
+    def __init__(self, store: Store, encoder: Encoder, language: Language, options: BackgroundOptions, precedence: Precedence) -> None:
         self._store = store
         self._encoder = encoder
         self._language = language
         self._options = options
+        self._precedence = precedence
         self._work = asyncio.Event()
         self._settled = asyncio.Event()
         self._failures = 0
@@ -81,6 +84,7 @@ class Background:
     async def _run(self) -> None:
         while True:
             self._work.clear()
+            await self._precedence.free()
             if await self._one_round():
                 continue
             if not self._work.is_set():

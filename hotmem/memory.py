@@ -21,6 +21,7 @@ from hotmem.learning.weights import moved
 from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_language
 from hotmem.models.rewriter import Rewriter
 from hotmem.options import Options, checked_budget
+from hotmem.precedence import Precedence
 from hotmem.reader import Reader, Request
 from hotmem.recall import recall
 from hotmem.store.store import Store
@@ -63,6 +64,7 @@ class Memory:
         self.options = options or Options()
         self._given_encoder = encoder
         self._given_language = language
+        self._precedence = Precedence()
         self._live: tuple[Store, Reader, Background] | None = None
 
     @classmethod
@@ -96,7 +98,7 @@ class Memory:
         layers = [search(store) for search in (Facts, Sessions, Semantic, Verbatim) if search(store).layer in self.options.recall.layers]
         rewriter = Rewriter(self.options.rewriting) if self.options.rewriting.model else None
         reader = Reader(store, encoder, language, tokens, layers, model, self.options.recall, rewriter)
-        background = Background(store, encoder, language, self.options.background)
+        background = Background(store, encoder, language, self.options.background, self._precedence)
         background.start()
         self._live = (store, reader, background)
 
@@ -187,7 +189,8 @@ class Memory:
             deadline_ms=self.options.recall.deadline_ms if deadline_ms is None else deadline_ms,
             visible=tuple(visible),
         )
-        return await recall(reader, request)
+        with self._precedence.recalling():
+            return await recall(reader, request)
 
     async def feedback(self, block: ContextBlock, reply: str, *, interrupted: bool = False) -> Usage:
         """Notes what was heard of the reply to a block, and learns which layers helped.

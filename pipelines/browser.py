@@ -8,10 +8,12 @@ if it is installed, and answers in writing otherwise.
 import asyncio
 import socket
 from collections.abc import Sequence
+from contextlib import nullcontext, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
+import structlog
 import typer
 from pipecat.frames.frames import OutputTransportMessageUrgentFrame
 from rich.console import Console
@@ -24,7 +26,7 @@ from pipelines.bot import BOT_NAME, Bot, build_bot, running
 from pipelines.exchange import Exchange, ExchangeListener
 from pipelines.llm import ModelSettings, build_llm
 from pipelines.logs import quiet
-from pipelines.recogniser import build_recogniser
+from pipelines.recogniser import build_recogniser, whisper_folder
 from pipelines.voice import build_voice
 
 if TYPE_CHECKING:
@@ -36,7 +38,11 @@ PAGE: Final = Path(__file__).parent / "page"
 
 NEEDED: Final = ("aiortc", "fastapi", "uvicorn")
 
+LOOK_S: Final = 2.0
+"""Seconds between two looks at whether a browser is still there: one that leaves while the models load tells nobody."""
+
 app = typer.Typer(add_completion=False)
+log = structlog.get_logger(__name__)
 
 
 class NoBrowser(HotMemError):
@@ -76,32 +82,70 @@ async def serve(database: Path | None, user_id: str, name: str | None, port: int
         listening = socket.create_server(("127.0.0.1", port))
     except OSError as error:
         raise NoBrowser(f"Port {port} is taken. Choose another with --port.") from error
+    await asyncio.to_thread(whisper_folder)
     settings = Settings()
     async with Memory.open(database or settings.database, settings.options()) as memory:
         spoken = "spoken by Piper" if await asyncio.to_thread(build_voice) else "in writing"
         screen.print(f"[dim]answered by {ModelSettings().name}, {spoken}; Control-C ends[/dim]\nOpen http://localhost:{port}")
-        page = build_page(memory, user_id, name, settings.recall_deadline_ms)
-        await uvicorn.Server(uvicorn.Config(page, log_level="warning")).serve([listening])
+        talks = Talks(memory, user_id, name, settings.recall_deadline_ms)
+        server = uvicorn.Server(uvicorn.Config(build_page(talks), log_level="warning"))
+        server.capture_signals = nullcontext  # type: ignore[assignment, method-assign]  # Control-C cancels this task and closes what is open
+        try:
+            await server.serve([listening])
+        finally:
+            await talks.close()
 
 
-def build_page(memory: Memory, user_id: str, name: str | None, deadline_ms: float) -> "FastAPI":
-    """The page, and the one place it sends an offer to; each offer is answered by a bot of its own."""
+class Talks:
+    """The conversations with the browsers that are connected.
+
+    Args:
+        memory: The memory, open.
+        user_id: Whose it is.
+        name: The user's name, if known.
+        deadline_ms: Milliseconds a block may take.
+    """
+
+    def __init__(self, memory: Memory, user_id: str, name: str | None, deadline_ms: float) -> None:
+        self._memory = memory
+        self._user_id = user_id
+        self._name = name
+        self._deadline_ms = deadline_ms
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def begin(self, connection: "SmallWebRTCConnection") -> None:
+        """Begins a conversation of its own with a browser."""
+        processor = HotMemProcessor(self._memory, user_id=self._user_id, user_name=self._name, bot_name=BOT_NAME, deadline_ms=self._deadline_ms)
+        names = await self._memory.vocabulary(self._user_id)
+        talk = asyncio.create_task(converse(connection, processor, names), name="talk")
+        self._tasks.add(talk)
+        talk.add_done_callback(self._ended)
+
+    async def close(self) -> None:
+        """Ends all conversations; their sessions are summarised."""
+        for talk in self._tasks:
+            talk.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _ended(self, talk: asyncio.Task[None]) -> None:
+        self._tasks.discard(talk)
+        if not talk.cancelled() and (error := talk.exception()) is not None:
+            log.error("conversation failed", error=type(error).__name__)
+
+
+def build_page(talks: Talks) -> "FastAPI":
+    """The page, and the one place it sends an offer to. Pages of other hosts are not answered."""
     from fastapi import FastAPI
     from fastapi.staticfiles import StaticFiles
     from pipecat.transports.smallwebrtc.request_handler import SmallWebRTCRequest, SmallWebRTCRequestHandler
+    from starlette.middleware.trustedhost import TrustedHostMiddleware
 
     site = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    site.add_middleware(TrustedHostMiddleware, allowed_hosts=["localhost", "127.0.0.1"])
     handler = SmallWebRTCRequestHandler()
-    talks: set[asyncio.Task[None]] = set()
-
-    async def begin(connection: "SmallWebRTCConnection") -> None:
-        processor = HotMemProcessor(memory, user_id=user_id, user_name=name, bot_name=BOT_NAME, deadline_ms=deadline_ms)
-        talk = asyncio.create_task(converse(connection, processor, await memory.vocabulary(user_id)), name="talk")
-        talks.add(talk)
-        talk.add_done_callback(talks.discard)
 
     async def offer(request: dict[str, Any]) -> dict[str, str] | None:
-        return await handler.handle_web_request(SmallWebRTCRequest.from_dict(request), begin)
+        return await handler.handle_web_request(SmallWebRTCRequest.from_dict(request), talks.begin)
 
     site.post("/offer")(offer)
     site.mount("/", StaticFiles(directory=PAGE, html=True))
@@ -126,8 +170,12 @@ async def converse(connection: "SmallWebRTCConnection", processor: HotMemProcess
     listener = ExchangeListener(bot)
     async with running(bot):
         telling = asyncio.create_task(_tell(bot, listener), name="telling")
-        await left.wait()
-        telling.cancel()
+        try:
+            while connection.pc.connectionState != "closed" and not left.is_set():
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(left.wait(), LOOK_S)
+        finally:
+            telling.cancel()
 
 
 async def _tell(bot: Bot, listener: ExchangeListener) -> None:
@@ -140,8 +188,9 @@ async def _tell(bot: Bot, listener: ExchangeListener) -> None:
 def message(exchange: Exchange) -> dict[str, str | float]:
     """What the page shows of an exchange."""
     block = exchange.block
-    waited = 0.0 if block is None else sum(block.trace.stages.values())
-    return {"type": "exchange", "heard": exchange.heard, "block": block.text if block else "", "reply": exchange.reply, "ms": round(waited, 1)}
+    given = "" if block is None else block.text
+    took = 0.0 if block is None else sum(block.trace.stages.values())
+    return {"type": "exchange", "heard": exchange.heard, "block": given, "reply": exchange.reply, "ms": round(took, 1)}
 
 
 if __name__ == "__main__":

@@ -22,13 +22,13 @@ from typing import Any, Final
 from pipecat.processors.frame_processor import FrameProcessor
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 
 from eval.bench import scale
 from eval.bench.history import Reading
 from eval.bench.latency import Times
 from eval.bench.speaking import Heard, ask, play, running
 from eval.bench.talk import USER, Talk
+from eval.report import table
 from hotmem import Memory, Options
 from hotmem.models import load_language
 from hotmem.models.onnx import OnnxEncoder
@@ -43,6 +43,9 @@ USUAL: Final = (100, 100_000)
 
 WARM_UP: Final = 2
 """First questions of a session, which are not counted."""
+
+REPLY_S: Final = 2.0
+"""Seconds a bot of the crowd speaks before its user does again."""
 
 RUNS: Final = 5
 """Runs of a session that speaks alone, at most, for each store and without one."""
@@ -122,7 +125,8 @@ class Bench:
         else:
             bar = self._progress.add_task(f"{arrangement}, {stored:,}, {speech}, {len(scripts)} at once", total=sum(map(len, scripts)))
             tell = partial(self._progress.advance, bar)
-            spoken = (_session(make, script, 0.37 * place % 3, speech, tell) for place, script in enumerate(scripts))
+            reply_s = REPLY_S if crowd else 0.0
+            spoken = (_session(make, script, 0.37 * place % 4, reply_s, speech, tell) for place, script in enumerate(scripts))
             times = [ms for part in await asyncio.gather(*spoken) for ms in part]
         bare = self._bare.setdefault((speech, crowd), median(times))
         added = Times.of([ms - bare for ms in times])
@@ -138,7 +142,7 @@ class Bench:
         return times[WARM_UP:]
 
 
-async def _session(make: Make, questions: Sequence[str], after_s: float, speech: Speech, tell: Callable[[], None]) -> list[float]:
+async def _session(make: Make, questions: Sequence[str], after_s: float, reply_s: float, speech: Speech, tell: Callable[[], None]) -> list[float]:
     """The times of one session's turns, begun after a while so that sessions do not speak in step."""
     await asyncio.sleep(after_s)
     times = []
@@ -146,6 +150,7 @@ async def _session(make: Make, questions: Sequence[str], after_s: float, speech:
         for question in questions:
             times.append(await ask(worker, model, question, interims=speech is Speech.INTERIMS))
             tell()
+            await asyncio.sleep(reply_s)
     return times[WARM_UP:]
 
 
@@ -227,13 +232,11 @@ def _mem0(folder: Path, turns: int, progress: Progress) -> Make:
 
 def show(results: Iterable[Turns], console: Console) -> None:
     """Prints a row for each arrangement."""
-    table = Table(title="from the final transcript to the model, milliseconds", title_justify="left")
-    for heading in ("", "spoken", "stored", "sessions", "p50", "p95", "added p50", "added p95", "turns"):
-        table.add_column(heading, justify="left" if heading in ("", "spoken") else "right")
+    rows = table("added from the final transcript to the model, milliseconds", "", ("stored", "p50", "p95", "turns"))
     for one in results:
-        times = (one.total.p50, one.total.p95, one.added.p50, one.added.p95)
-        table.add_row(one.arrangement, one.speech, f"{one.stored:,}", str(one.sessions), *(f"{ms:.1f}" for ms in times), str(one.turns))
-    console.print(table)
+        crowd = f", {one.sessions} at once" if one.sessions > 1 else ""
+        rows.add_row(f"{one.arrangement}, {one.speech}{crowd}", f"{one.stored:,}", f"{one.added.p50:.1f}", f"{one.added.p95:.1f}", str(one.turns))
+    console.print(rows)
 
 
 def figures(results: Iterable[Turns]) -> list[dict[str, Any]]:

@@ -12,9 +12,12 @@ from hotmem.types import ContextBlock
 Recall: TypeAlias = asyncio.Future[ContextBlock | None]
 """A search, in progress or done; None if it failed."""
 
-SETTLED_S: Final = 0.1
-"""Seconds without a new word after which what was heard is searched for. Recognisers send interim transcripts every 50 to 200 ms while
-words come; the pause before a final one is longer. A search for every word would cost a fifth of a core a speaker."""
+SETTLED_S: Final = (0.1, 0.4, 1.0)
+"""Seconds without a new word after which what was heard is searched for: at least, for a first transcript, and at most."""
+
+PAUSE: Final = 1.5
+"""Times the longest gap between the turn's transcripts so far: what comes at an even pace is not over yet. A search for every transcript
+would cost a fifth of a core a speaker, and fifty speakers would wait for each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,8 @@ class Prefetch:
         self._wanted: Ask | None = None
         self._latest: Search | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._heard_at = 0.0
+        self._gap = 0.0
 
     def hear(self, ask: Ask, search: Callable[[], Recall], *, at_once: bool) -> None:
         """Takes note of what was heard so far, and searches for it unless more words follow soon.
@@ -65,11 +70,12 @@ class Prefetch:
         if not at_once and self._wanted is not None and self._wanted.key == ask.key:
             return
         self._disarm()
+        settled_s = self._settled_s(ask)
         self._wanted = ask
         if at_once:
             self._begin(ask, search)
         else:
-            self._timer = asyncio.get_running_loop().call_later(SETTLED_S, self._begin, ask, search)
+            self._timer = asyncio.get_running_loop().call_later(settled_s, self._begin, ask, search)
 
     def take(self, ask: Ask) -> Search | None:
         """Hands over the search that answers it, finished or not, if there is one; any other is given up."""
@@ -88,6 +94,17 @@ class Prefetch:
         if self._latest is not None:
             self._latest.task.cancel()
             self._latest = None
+
+    def _settled_s(self, ask: Ask) -> float:
+        """Seconds to wait for more words, by the pace at which they came."""
+        least, first, most = SETTLED_S
+        now, before = perf_counter(), self._heard_at
+        self._heard_at = now
+        if self._wanted is None or self._wanted.turn != ask.turn:
+            self._gap = 0.0
+            return first
+        self._gap = max(self._gap, now - before)
+        return min(max(PAUSE * self._gap, least), most)
 
     def _begin(self, ask: Ask, search: Callable[[], Recall]) -> None:
         """Searches for these words, in place of any search for others."""

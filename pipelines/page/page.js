@@ -16,7 +16,7 @@ function show(exchange) {
   shown.querySelector(".heard").textContent = exchange.heard;
   shown.querySelector(".reply").textContent = exchange.reply;
   shown.querySelector("pre").textContent = exchange.block;
-  shown.querySelector("summary").textContent = exchange.block ? `what memory gave, found in ${exchange.ms} ms` : "no memory was needed";
+  shown.querySelector("summary").textContent = exchange.block ? `what memory gave, found in ${exchange.ms} ms` : "no memory was given";
   talk.append(shown);
   talk.lastElementChild.scrollIntoView({ behavior: "smooth" });
 }
@@ -65,9 +65,12 @@ function disconnect(why) {
 
 button.addEventListener("click", async () => {
   if (peer) return disconnect("not connected");
+  button.disabled = true;
   try {
     await connect();
   } catch (error) {
     disconnect(error.name === "NotAllowedError" ? "the microphone was not allowed" : `could not connect: ${error.message}`);
+  } finally {
+    button.disabled = false;
   }
 });

@@ -31,7 +31,7 @@ class Searches:
 
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> float:
-    monkeypatch.setattr(module, "SETTLED_S", 0.05)
+    monkeypatch.setattr(module, "SETTLED_S", (0.05, 0.05, 0.2))
     return 0.15
 
 
@@ -97,3 +97,15 @@ async def test_a_stopped_prefetch_begins_nothing(settled: float) -> None:
     prefetch.stop()
     await asyncio.sleep(settled)
     assert searches.begun == []
+
+
+async def test_what_comes_at_an_even_pace_is_not_searched_for_before_it_ends() -> None:
+    searches, prefetch = Searches(), Prefetch()
+    words = ["what", "is", "my", "dog", "called", "these", "days"]
+    for end in range(1, len(words) + 1):
+        searches.hear(prefetch, " ".join(words[:end]))
+        await asyncio.sleep(0.15)
+    assert searches.begun == []
+    await asyncio.sleep(0.3)
+    assert searches.begun == ["what is my dog called these days"]
+    prefetch.stop()

@@ -1,0 +1,37 @@
+"""Background work makes way for recalls, but not for ever."""
+
+import asyncio
+import time
+
+import pytest
+
+from hotmem import precedence as module
+from hotmem.precedence import Precedence
+
+
+async def test_work_waits_for_the_last_recall() -> None:
+    precedence = Precedence()
+    with precedence.recalling():
+        waiting = asyncio.create_task(precedence.free())
+        with precedence.recalling():
+            await asyncio.sleep(0.02)
+        await asyncio.sleep(0.02)
+        assert not waiting.done()
+    await asyncio.wait_for(waiting, 1)
+    await asyncio.wait_for(precedence.free(), 1)
+
+
+async def test_a_recall_that_fails_holds_nothing_back() -> None:
+    precedence = Precedence()
+    with pytest.raises(ValueError, match="late"), precedence.recalling():
+        raise ValueError("late")
+    await asyncio.wait_for(precedence.free(), 0.1)
+
+
+async def test_work_goes_on_beside_endless_recalls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PATIENCE_S", 0.05)
+    precedence = Precedence()
+    began = time.perf_counter()
+    with precedence.recalling():
+        await precedence.free()
+    assert 0.04 < time.perf_counter() - began < 0.5
