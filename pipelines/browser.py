@@ -89,7 +89,7 @@ async def serve(database: Path | None, user_id: str, name: str | None, port: int
         screen.print(f"[dim]answered by {ModelSettings().name}, {spoken}; Control-C ends[/dim]\nOpen http://localhost:{port}")
         talks = Talks(memory, user_id, name, settings.recall_deadline_ms)
         server = uvicorn.Server(uvicorn.Config(build_page(talks), log_level="warning"))
-        server.capture_signals = nullcontext  # type: ignore[assignment, method-assign]  # Control-C cancels this task and closes what is open
+        object.__setattr__(server, "capture_signals", nullcontext)  # Control-C cancels this task, and what is open is closed
         try:
             await server.serve([listening])
         finally:
