@@ -120,7 +120,7 @@ class HotMemProcessor(FrameProcessor):
         self._hearing = Hearing()
         self._tracing: TracingContext | None = None
         terms = Terms(user_id, self.session_id, deadline_ms, max_tokens, clock)
-        self._questions = Questions(terms, self.create_task, self._failed)
+        self._questions = Questions(terms, self.create_task, self._failed, self._outbox.drained)
         self._questions.memory = memory if isinstance(memory, Memory) else None
         for event in ("on_memory_recalled", "on_memory_stored", "on_memory_used", "on_memory_error"):
             self._register_event_handler(event)

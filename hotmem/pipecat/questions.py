@@ -25,6 +25,9 @@ MEMORY_SHARE: Final = 0.95
 UNHURRIED_MS: Final = 2000.0
 """Deadline of a search that nobody waits for: one ahead of the question, or one for what was late."""
 
+Spawn: TypeAlias = Callable[[Coroutine[object, object, ContextBlock | None], str], Recall]
+"""Makes a named task that the pipeline owns."""
+
 Failed: TypeAlias = Callable[[str, Exception], Awaitable[None]]
 """Told the stage of a failure and its exception."""
 
@@ -62,6 +65,7 @@ class Questions:
         terms: What is the same for all of them.
         spawn: Makes a named task that the pipeline owns.
         failed: Told of failures.
+        written: Returns once all that was said before is written: what is to be forgotten must not be stored afterwards.
 
     Attributes:
         memory: The memory; None while there is none.
@@ -70,7 +74,7 @@ class Questions:
         late: Questions whose block was late, or in part.
     """
 
-    def __init__(self, terms: Terms, spawn: Callable[[Coroutine[object, object, ContextBlock | None], str], Recall], failed: Failed) -> None:
+    def __init__(self, terms: Terms, spawn: Spawn, failed: Failed, written: Callable[[], Awaitable[None]]) -> None:
         self.memory: Memory | None = None
         self.commands = Commands(terms.user_id, terms.session_id)
         self.exchanges: deque[Exchange] = deque(maxlen=2)
@@ -78,6 +82,7 @@ class Questions:
         self._terms = terms
         self._spawn = spawn
         self._failed = failed
+        self._written = written
         self._prefetch = Prefetch()
         self._context: LLMContext | None = None
         self._turns = 0
@@ -195,6 +200,8 @@ class Questions:
     async def _command(self, memory: Memory, ask: Ask, given: Sequence[Item]) -> ContextBlock | None:
         terms = self._terms
         try:
+            if self.commands.concern(ask.text):
+                await self._written()
             return await self.commands.answer(memory, ask.text, terms.clock(), given, terms.max_tokens or memory.options.recall.max_tokens)
         except Exception as error:  # the turn goes on without a block
             await self._failed("command", error)

@@ -3,7 +3,10 @@
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from hotmem import Memory
+from hotmem.pipecat import outbox
 from hotmem.store.driver import connect
 from tests.pipecat.daniel import blocks, daniels, tell
 from tests.pipecat.scene import scene, turns_in
@@ -81,3 +84,13 @@ async def test_a_stranger_is_told_that_nothing_is_known(memory: Memory) -> None:
         await bot.exchange("How do you know that?")
     assert "Nothing is known" in blocks(bot.model.shown[0])[0]
     assert "Nothing from earlier" in blocks(bot.model.shown[1])[0]
+
+
+async def test_what_is_forgotten_is_not_written_afterwards(memory: Memory, database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outbox, "AFTER_S", 0.3)
+    await tell(memory)
+    async with scene(daniels(memory)) as bot:
+        await bot.exchange("My code word is Oleander.")
+        await bot.exchange("Forget everything about me.")
+        await bot.exchange("Yes.")
+    assert not [text for _, text in turns_in(database) if "Oleander" in text or "Rocky" in text]
