@@ -201,7 +201,7 @@ def bench_scale(
         list[int] | None, typer.Option(help="Turns of each user, once for each store; a store of a million takes 20 minutes.", min=100)
     ] = None,
     users: Annotated[int, typer.Option(help="Users of each store.", min=1)] = 1,
-    questions: Annotated[int, typer.Option(help="Distinct questions counted at each size.", min=10, max=2000)] = 300,
+    questions: Annotated[int, typer.Option(help="Distinct questions counted at each size.", min=10, max=2000)] = scale.QUESTIONS,
     keep: Annotated[Path | None, typer.Option(help="Folder that keeps the stores, to measure them again; removed otherwise.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
 ) -> None:

@@ -37,27 +37,28 @@ async def read_query(reader: Reader, request: Request) -> tuple[Query, Profile]:
     (user, profile, turns), reading, doc = await asyncio.gather(
         _known(reader, request, text), asyncio.to_thread(_embedded, reader, text), asyncio.to_thread(_parsed, reader, text)
     )
-    known = (*profile.speakers, *profile.entities)
-    analysis = _heard(analyse(doc, request.at, known), profile)
+    analysis = _analysed(doc, request, profile)
     rewrite = None
     if turns and analysis.needs_memory and leaves_unsaid(doc, analysis.ambiguous):
-        rewrite, analysis = await _completed(reader, request, doc, analysis, known, turns)
+        rewrite, analysis = await _completed(reader, request, doc, analysis, profile, turns)
     if analysis.expansion:
-        meant = rewrite.expanded if rewrite and rewrite.rewritten else " ".join((text, *analysis.expansion))
-        reading = await asyncio.to_thread(_embedded, reader, meant)
+        whole = rewrite.expanded if rewrite and rewrite.rewritten else " ".join((text, *analysis.expansion))
+        reading = await asyncio.to_thread(_embedded, reader, whole)
     offered = _offered(reader, analysis)
     return Query(text, user or NOBODY, request.session_id, request.at, offered, profile.speakers, reading.row, reading.states, rewrite), profile
 
 
-def _heard(analysis: Analysis, profile: Profile) -> Analysis:
-    """The analysis with the names that were meant, where others were heard."""
-    names = meant(analysis.entities, (*profile.speakers, *profile.entities), profile.sounding)
+def _analysed(doc: Doc, request: Request, profile: Profile) -> Analysis:
+    """The analysis, with the names that were meant beside those that were heard."""
+    known = (*profile.speakers, *profile.entities)
+    analysis = analyse(doc, request.at, known)
+    names = meant(analysis.entities, known, profile.sounding)
     terms = (*analysis.terms, *(name.casefold() for name in names))
     return replace(analysis, entities=(*analysis.entities, *names), terms=terms) if names else analysis
 
 
 async def _completed(
-    reader: Reader, request: Request, doc: Doc, analysis: Analysis, known: Sequence[str], turns: Sequence[str]
+    reader: Reader, request: Request, doc: Doc, analysis: Analysis, profile: Profile, turns: Sequence[str]
 ) -> tuple[Rewrite | None, Analysis]:
     """The analysis with what the utterance leaves unsaid: by the language model if there is one and it is in time, else by rules."""
     rewrite = None
@@ -65,7 +66,7 @@ async def _completed(
         limit_s = None if request.deadline_ms is None else request.deadline_ms * MODEL_SHARE / 1000
         rewrite = await reader.rewriter.rewrite(doc.text, turns, limit_s)
         if rewrite.rewritten:
-            whole = analyse(await asyncio.to_thread(_parsed, reader, rewrite.expanded), request.at, known)
+            whole = _analysed(await asyncio.to_thread(_parsed, reader, rewrite.expanded), request, profile)
             return rewrite, replace(whole, terms=analysis.terms, expansion=tuple(term for term in whole.terms if term not in analysis.terms))
     return rewrite, replace(analysis, expansion=expand(doc, analysis.ambiguous, await _recent(reader, turns)))
 

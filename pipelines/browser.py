@@ -27,7 +27,7 @@ from pipelines.exchange import Exchange, ExchangeListener
 from pipelines.llm import ModelSettings, build_llm
 from pipelines.logs import quiet
 from pipelines.recogniser import build_recogniser, whisper_folder
-from pipelines.voice import build_voice
+from pipelines.voice import build_voice, voice_folder
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -85,7 +85,7 @@ async def serve(database: Path | None, user_id: str, name: str | None, port: int
     await asyncio.to_thread(whisper_folder)
     settings = Settings()
     async with Memory.open(database or settings.database, settings.options()) as memory:
-        spoken = "spoken by Piper" if await asyncio.to_thread(build_voice) else "in writing"
+        spoken = "spoken by Piper" if voice_folder() else "in writing"
         screen.print(f"[dim]answered by {ModelSettings().name}, {spoken}; Control-C ends[/dim]\nOpen http://localhost:{port}")
         talks = Talks(memory, user_id, name, settings.recall_deadline_ms)
         server = uvicorn.Server(uvicorn.Config(build_page(talks), log_level="warning"))
@@ -176,6 +176,7 @@ async def converse(connection: "SmallWebRTCConnection", processor: HotMemProcess
                     await asyncio.wait_for(left.wait(), LOOK_S)
         finally:
             telling.cancel()
+            await asyncio.gather(telling, return_exceptions=True)
 
 
 async def _tell(bot: Bot, listener: ExchangeListener) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 import soundfile
-import soxr  # type: ignore[import-untyped]
+import soxr  # type: ignore[import-untyped]  # it ships no types
 from numpy.typing import NDArray
 from pydantic import AwareDatetime, BaseModel, Field, ValidationError
 

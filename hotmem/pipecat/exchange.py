@@ -22,7 +22,7 @@ class Timing:
     Attributes:
         ahead: How long before the context came its search had begun; 0 for one that began with it.
         waited: How long the context waited for its block.
-        stages: The search's stages, in order; what they add up to beyond `ahead` had to be waited for.
+        stages: The search's stages, in order; what they add up to beyond `ahead` had to be waited for. None where the block is another search's.
     """
 
     ahead: float

@@ -2,13 +2,13 @@
 
 import re
 from dataclasses import dataclass
-from itertools import combinations, groupby
+from itertools import accumulate, chain, groupby
 from typing import Final
 
 HESITATIONS: Final = frozenset({"um", "uh", "uhm", "erm", "hmm", "mm"})
 
 MOST_FINALS: Final = 40
-"""Final transcripts of a turn that are told apart; a longer one is remembered as it was written."""
+"""Final transcripts of a turn that are told apart; a turn of more is remembered as one, and searched for when it has ended."""
 
 _APOSTROPHES: Final = re.compile(r"['’ʼ]")
 _WORD: Final = re.compile(r"\w+")
@@ -53,14 +53,14 @@ class Hearing:
 
         What was heard before them was not meant for the bot, and what was heard after them belongs to the next turn.
         """
-        words, spans = content(text), combinations(range(len(self._finals) + 1), 2)
-        start, stop = next(((start, stop) for start, stop in spans if self._words(start, stop) == words), (0, 0))
+        words, heard = content(text), [content(piece.text) for piece in self._finals]
+        flat, edges = tuple(chain.from_iterable(heard)), [0, *accumulate(map(len, heard))]
+        pieces = {edge: number for number, edge in enumerate(edges)}
+        spans = ((number, edge, edge + len(words)) for number, edge in enumerate(edges))
+        start, stop = next(((number, pieces[end]) for number, edge, end in spans if end in pieces and flat[edge:end] == words), (0, 0))
         said, self._finals = self._finals[start:stop], self._finals[stop:] if stop else []
         self._interim = ""
         if len({piece.speaker for piece in said}) < 2:
             return (Piece(said[0].speaker if said else None, text),)
         groups = groupby(said, key=lambda piece: piece.speaker)
-        return tuple(Piece(speaker, " ".join(piece.text for piece in pieces)) for speaker, pieces in groups)
-
-    def _words(self, start: int, stop: int) -> tuple[str, ...]:
-        return content(" ".join(piece.text for piece in self._finals[start:stop]))
+        return tuple(Piece(speaker, " ".join(piece.text for piece in part)) for speaker, part in groups)

@@ -170,7 +170,7 @@ class HotMemProcessor(FrameProcessor):
                 frame = await self._with_memory(frame)
         await self.push_frame(frame, direction)
 
-    def _heard(self, frame: Frame) -> None:
+    async def _heard(self, frame: Frame) -> None:
         """Searches ahead for what is being said."""
         try:
             match frame:
@@ -181,7 +181,7 @@ class HotMemProcessor(FrameProcessor):
             final = isinstance(frame, TranscriptionFrame | EagerTranscriptionFrame)
             self._questions.foresee(self._hearing.text, paused=not isinstance(frame, InterimTranscriptionFrame), final=final)
         except Exception as error:  # what was said goes on to the user's turn
-            self._count("listen", error)
+            await self._failed("listen", error)
 
     async def _with_memory(self, frame: LLMContextFrame) -> LLMContextFrame:
         """The frame with a copy of its context that holds the block, or the frame itself if there is none in time."""
@@ -273,12 +273,8 @@ class HotMemProcessor(FrameProcessor):
             await self._failed(stage, error)
 
     async def _failed(self, stage: str, error: Exception) -> None:
-        """Counts and tells of a failure."""
-        self._count(stage, error)
-        await self._call_event_handler("on_memory_error", stage, error)
-
-    def _count(self, stage: str, error: Exception) -> None:
-        """Only HotMem's own messages are logged: they never hold speech."""
+        """Counts, logs and tells of a failure. Only HotMem's own messages are logged: they never hold speech."""
         self.failures += 1
         reason = str(error) if isinstance(error, HotMemError) else None
         log.error("memory failed", stage=stage, session_id=self.session_id, error=type(error).__name__, reason=reason)
+        await self._call_event_handler("on_memory_error", stage, error)

@@ -19,10 +19,10 @@ class Listener(FrameProcessor):
     """Tells the memory what is being said. Belongs right after speech recognition: the user aggregator keeps transcripts to itself.
 
     Args:
-        heard: Told each transcript, and each end of speech; must return at once.
+        heard: Told each transcript, and each end of speech; nothing slow, for the frame waits, and nothing is raised.
     """
 
-    def __init__(self, heard: Callable[[Frame], None]) -> None:
+    def __init__(self, heard: Callable[[Frame], Awaitable[None]]) -> None:
         super().__init__()
         self._heard = heard
 
@@ -30,7 +30,7 @@ class Listener(FrameProcessor):
         """Passes every frame on and tells of those that were heard."""
         await super().process_frame(frame, direction)
         if isinstance(frame, HEARD):
-            self._heard(frame)
+            await self._heard(frame)
         await self.push_frame(frame, direction)
 
 

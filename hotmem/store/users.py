@@ -11,6 +11,10 @@ MOST_RUNS: Final = 500
 """Word runs looked up; SQLite takes at most 32,766 values, a spoken question has some 50 runs."""
 
 
+MOST_SOUNDING: Final = 50
+"""Names looked at that sound like a word of the utterance."""
+
+
 def find(conn: Connection, name: str) -> UserKey | None:
     """The user's number, or None for a user never seen."""
     row = conn.execute("SELECT id FROM users WHERE name = ?", (name,)).fetchone()
@@ -36,8 +40,10 @@ def profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Profile:
     keys = [run.casefold() for run in runs[:MOST_RUNS]]
     named = conn.execute(f"SELECT name FROM entities WHERE user = ? AND key IN ({','.join('?' * len(keys))})", (user, *keys))
     speaking = conn.execute("SELECT name FROM speakers WHERE user = ? ORDER BY name", (user,))
-    sounds = [sound(run) for run in runs[:MOST_RUNS] if run[:1].isupper()]
-    sounding = conn.execute(f"SELECT name FROM entities WHERE user = ? AND sound IN ({','.join('?' * len(sounds))}) LIMIT 50", (user, *sounds))
+    sounds = [key for run in runs[:MOST_RUNS] if run[:1].isupper() and (key := sound(run))]
+    sounding = conn.execute(
+        f"SELECT name FROM entities WHERE user = ? AND sound IN ({','.join('?' * len(sounds))}) LIMIT ?", (user, *sounds, MOST_SOUNDING)
+    )
     learnt = conn.execute("SELECT layer, weight FROM weights WHERE user = ?", (user,))
     return Profile(
         speakers=tuple(row[0] for row in speaking),

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipecat.frames.frames import (
+    EagerEndOfTurnCancelFrame,
+    EagerTranscriptionFrame,
     EndFrame,
     Frame,
     FunctionCallInProgressFrame,
@@ -105,6 +107,20 @@ class Scene:
         await self.worker.queue_frame(VADUserStoppedSpeakingFrame())
         await asyncio.sleep(pause_s)
         await self.worker.queue_frame(TranscriptionFrame(final, speaker, NOW, finalized=True))
+        await self.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
+
+    async def guess(self, text: str, *, wait_s: float) -> None:
+        """Begins a turn whose end the recogniser foresees after these words."""
+        await self.worker.queue_frame(ProposedUserStartedSpeakingFrame())
+        await self.worker.queue_frame(EagerTranscriptionFrame(text, "user", NOW))
+        await asyncio.sleep(wait_s)
+
+    async def commit(self, text: str, *, guessed: bool) -> None:
+        """Ends that turn with these words, as they were guessed or otherwise."""
+        if not guessed:
+            await self.worker.queue_frame(EagerEndOfTurnCancelFrame())
+        await self.worker.queue_frame(TranscriptionFrame(text, "user", NOW, finalized=True))
+        await asyncio.sleep(0.1)
         await self.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
 
     async def exchange(self, text: str) -> str:

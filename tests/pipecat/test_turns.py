@@ -6,8 +6,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from pipecat.frames.frames import (
-    EagerEndOfTurnCancelFrame,
-    EagerTranscriptionFrame,
     EndFrame,
     InterimTranscriptionFrame,
     LLMContextFrame,
@@ -133,13 +131,9 @@ async def test_an_empty_turn_asks_nothing(memory: Memory, database: Path) -> Non
 async def test_an_eager_turn_that_holds_has_memory_and_is_remembered_once(memory: Memory, database: Path) -> None:
     await tell(memory)
     async with scene(daniels(memory), turns=EagerUserTurnStrategies()) as bot:
-        await bot.worker.queue_frame(ProposedUserStartedSpeakingFrame())
-        await bot.worker.queue_frame(EagerTranscriptionFrame("what is my dog called", "user", NOW))
-        await asyncio.sleep(0.5)
+        await bot.guess("what is my dog called", wait_s=0.5)
         assert turns_in(database) == [("user", text) for text in TOLD], "a guess is not remembered"
-        await bot.worker.queue_frame(TranscriptionFrame(QUESTION, "user", NOW, finalized=True))
-        await asyncio.sleep(0.1)
-        await bot.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
+        await bot.commit(QUESTION, guessed=True)
         await asyncio.sleep(0.5)
     assert [len(blocks(messages)) for messages in bot.model.shown] == [1], "no second context comes"
     assert "Rocky" in blocks(bot.model.shown[0])[0]
@@ -149,12 +143,8 @@ async def test_an_eager_turn_that_holds_has_memory_and_is_remembered_once(memory
 async def test_an_eager_turn_that_fails_is_asked_again_with_the_words_that_count(memory: Memory, database: Path) -> None:
     await tell(memory)
     async with scene(daniels(memory), turns=EagerUserTurnStrategies()) as bot:
-        await bot.worker.queue_frame(ProposedUserStartedSpeakingFrame())
-        await bot.worker.queue_frame(EagerTranscriptionFrame("what is my dog", "user", NOW))
-        await asyncio.sleep(0.3)
-        await bot.worker.queue_frame(EagerEndOfTurnCancelFrame())
-        await bot.worker.queue_frame(TranscriptionFrame("What is my dog allergic to, and am I allergic?", "user", NOW, finalized=True))
-        await bot.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
+        await bot.guess("what is my dog", wait_s=0.3)
+        await bot.commit("What is my dog allergic to, and am I allergic?", guessed=False)
         await bot.reply()
     assert len(bot.model.shown) == 2
     assert "peanuts" in blocks(bot.model.shown[1])[0]
@@ -165,13 +155,8 @@ async def test_a_yes_that_was_only_guessed_deletes_nothing(memory: Memory, datab
     await tell(memory)
     async with scene(daniels(memory), turns=EagerUserTurnStrategies()) as bot:
         await bot.exchange("Forget everything about me.")
-        await bot.worker.queue_frame(ProposedUserStartedSpeakingFrame())
-        await bot.worker.queue_frame(EagerTranscriptionFrame("yes", "user", NOW))
-        await asyncio.sleep(0.4)
-        await bot.worker.queue_frame(EagerEndOfTurnCancelFrame())
-        await bot.worker.queue_frame(TranscriptionFrame("Yes but keep the dog, what is my dog called?", "user", NOW, finalized=True))
-        await asyncio.sleep(0.1)
-        await bot.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
+        await bot.guess("yes", wait_s=0.4)
+        await bot.commit("Yes but keep the dog, what is my dog called?", guessed=False)
         await bot.reply()
     assert ("user", TOLD[0]) in turns_in(database)
 
@@ -180,13 +165,9 @@ async def test_a_guessed_yes_that_was_said_deletes_once_it_is_certain(memory: Me
     await tell(memory)
     async with scene(daniels(memory), turns=EagerUserTurnStrategies()) as bot:
         await bot.exchange("Forget everything about me.")
-        await bot.worker.queue_frame(ProposedUserStartedSpeakingFrame())
-        await bot.worker.queue_frame(EagerTranscriptionFrame("yes", "user", NOW))
-        await asyncio.sleep(0.3)
+        await bot.guess("yes", wait_s=0.3)
         assert ("user", TOLD[0]) in turns_in(database)
-        await bot.worker.queue_frame(TranscriptionFrame("Yes.", "user", NOW, finalized=True))
-        await asyncio.sleep(0.1)
-        await bot.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
+        await bot.commit("Yes.", guessed=True)
         await asyncio.sleep(0.5)
         assert ("user", TOLD[0]) not in turns_in(database)
         await bot.exchange("Okay.")
