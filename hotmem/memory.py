@@ -12,6 +12,7 @@ import structlog
 from hotmem.background import Background
 from hotmem.context.relevance import RelevanceModel, fitted_model
 from hotmem.errors import InvalidInput, MemoryClosed
+from hotmem.lane import Lane
 from hotmem.layers.facts import Facts
 from hotmem.layers.semantic import Semantic
 from hotmem.layers.sessions import Sessions
@@ -23,7 +24,7 @@ from hotmem.models.rewriter import Rewriter
 from hotmem.options import Options, checked_budget
 from hotmem.precedence import Precedence
 from hotmem.reader import Reader, Request
-from hotmem.recall import recall
+from hotmem.recall import late, recall
 from hotmem.store.store import Store
 from hotmem.text import MAX_TEXT, checked_id, clean
 from hotmem.transfer import exported
@@ -65,7 +66,7 @@ class Memory:
         self._given_encoder = encoder
         self._given_language = language
         self._precedence = Precedence()
-        self._live: tuple[Store, Reader, Background] | None = None
+        self._live: tuple[Store, Reader, Background, Lane] | None = None
 
     @classmethod
     def open(cls, path: str | Path, options: Options | None = None, *, encoder: Encoder | None = None, language: Language | None = None) -> Self:
@@ -95,12 +96,13 @@ class Memory:
         except BaseException:  # cancelled or not, no open file is left behind
             await store.close()
             raise
-        layers = [search(store) for search in (Facts, Sessions, Semantic, Verbatim) if search(store).layer in self.options.recall.layers]
+        here = store.here()
+        layers = [search(here) for search in (Facts, Sessions, Semantic, Verbatim) if search(here).layer in self.options.recall.layers]
         rewriter = Rewriter(self.options.rewriting) if self.options.rewriting.model else None
-        reader = Reader(store, encoder, language, tokens, layers, model, self.options.recall, rewriter)
+        reader = Reader(here, encoder, language, tokens, layers, model, self.options.recall, rewriter)
         background = Background(store, encoder, language, self.options.background, self._precedence)
         background.start()
-        self._live = (store, reader, background)
+        self._live = (store, reader, background, Lane("hotmem-lane"))
 
     def _load(self) -> tuple[Store, Encoder, Language, TokenCounter, RelevanceModel]:
         encoder = self._given_encoder or load_encoder(self.options.models)
@@ -112,11 +114,12 @@ class Memory:
         """Stops the background work and closes the file; what was not finished is done on the next open."""
         if self._live is None:
             return
-        store, reader, background = self._live
+        store, reader, background, lane = self._live
         self._live = None
         await background.close()
         if reader.rewriter is not None:
-            await reader.rewriter.close()
+            await lane.run(reader.rewriter.close())
+        await lane.close()
         await store.close()
 
     @property
@@ -134,14 +137,14 @@ class Memory:
             InvalidInput: If its id belongs to other words.
             StoreError: If it could not be written.
         """
-        store, _, background = self._open()
+        store, _, background, _ = self._open()
         added = await store.add_turn(turn, datetime.now(UTC))
         background.wake()
         return added
 
     async def end_session(self, *, user_id: str, session_id: str) -> bool:
         """Says that a session is over, so that it is summarised now and not after its idle time; False if it is unknown."""
-        store, _, background = self._open()
+        store, _, background, _ = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
         ended = user is not None and await store.end_session(user, checked_id(session_id, "session_id"))
         background.wake()
@@ -177,7 +180,7 @@ class Memory:
             InvalidInput: If an argument cannot be used.
             StoreError: If the file cannot be read.
         """
-        _, reader, _ = self._open()
+        _, reader, _, lane = self._open()
         if len(text) > MAX_TEXT:
             raise InvalidInput(f"The query has {len(text):,} characters, at most {MAX_TEXT:,} are read. Pass what was said last.")
         request = Request(
@@ -190,7 +193,10 @@ class Memory:
             visible=tuple(visible),
         )
         with self._precedence.recalling():
-            return await recall(reader, request)
+            try:
+                return await lane.run(recall(reader, request), request.patience_s)
+            except TimeoutError:
+                return late(request)
 
     async def feedback(self, block: ContextBlock, reply: str, *, interrupted: bool = False) -> Usage:
         """Notes what was heard of the reply to a block, and learns which layers helped.
@@ -203,7 +209,7 @@ class Memory:
         Raises:
             StoreError: If it could not be written.
         """
-        store, _, _ = self._open()
+        store, *_ = self._open()
         uses = await asyncio.to_thread(detect, block.items, block.query, clean(reply))
         used = sum(use.kind is not UsageKind.UNUSED for use in uses)
         weights = block.trace.weights
@@ -229,13 +235,13 @@ class Memory:
 
     async def weights(self, user_id: str) -> Weights:
         """The user's layer weights; the start weights for an unknown user."""
-        store, _, _ = self._open()
+        store, *_ = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
         return START_WEIGHTS if user is None else (await store.profile(user, ())).weights
 
     async def memories(self, user_id: str, *, past: bool = False) -> list[StoredMemory]:
         """What is known of a user, latest first; with `past` also what no longer holds."""
-        store, _, _ = self._open()
+        store, *_ = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
         return [] if user is None else await store.memories(user, past=past)
 
@@ -246,19 +252,19 @@ class Memory:
             user_id: Whose.
             limit: Names at most.
         """
-        store, _, _ = self._open()
+        store, *_ = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
         return [] if user is None else await store.vocabulary(user, limit)
 
     async def summary(self, *, user_id: str, session_id: str) -> SessionSummary | None:
         """What a session was about; None until it has been summarised."""
-        store, _, _ = self._open()
+        store, *_ = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
         return None if user is None else await store.summary(user, checked_id(session_id, "session_id"))
 
     async def export(self, user_id: str) -> AsyncIterator[str]:
         """A user's turns, and the questions whose answers used them, as lines of JSON; see `hotmem.transfer`."""
-        store, _, _ = self._open()
+        store, *_ = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
         if user is not None:
             async for line in exported(store, user, user_id):
@@ -301,7 +307,7 @@ class Memory:
         session_id = None if session_id is None else checked_id(session_id, "session_id")
         after = None if after is None else aware(after, "after")
         before = None if before is None else aware(before, "before")
-        store, _, background = self._open()
+        store, _, background, _ = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
         if user is None:
             return Forgotten(0, 0, 0)
@@ -318,7 +324,7 @@ class Memory:
         log.info("forgotten", turns=removed.turns, memories=removed.memories, sessions=removed.sessions)
         return removed
 
-    def _open(self) -> tuple[Store, Reader, Background]:
+    def _open(self) -> tuple[Store, Reader, Background, Lane]:
         if self._live is None:
             raise MemoryClosed("The memory is not open. Use `async with Memory.open(path) as memory`, or await memory.start() first.")
         return self._live

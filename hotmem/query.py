@@ -34,8 +34,8 @@ NOBODY: Final = UserKey(0)
 async def read_query(reader: Reader, request: Request) -> tuple[Query, Profile]:
     """What is asked, and what is known of who asks. What it leaves unsaid ("that", "she", "and on Friday?") is looked for in its session."""
     text = " ".join(request.text.split()[-QUERY_WORDS:])
-    (user, profile, turns), reading, doc = await asyncio.gather(
-        _known(reader, request, text), asyncio.to_thread(_embedded, reader, text), asyncio.to_thread(_parsed, reader, text)
+    reading, (user, profile, turns), doc = await asyncio.gather(
+        asyncio.to_thread(_embedded, reader, text), _known(reader, request, text), _parsed(reader, text)
     )
     analysis = _analysed(doc, request, profile)
     rewrite = None
@@ -66,7 +66,7 @@ async def _completed(
         limit_s = None if request.deadline_ms is None else request.deadline_ms * MODEL_SHARE / 1000
         rewrite = await reader.rewriter.rewrite(doc.text, turns, limit_s)
         if rewrite.rewritten:
-            whole = _analysed(await asyncio.to_thread(_parsed, reader, rewrite.expanded), request, profile)
+            whole = _analysed(await _parsed(reader, rewrite.expanded), request, profile)
             return rewrite, replace(whole, terms=analysis.terms, expansion=tuple(term for term in whole.terms if term not in analysis.terms))
     return rewrite, replace(analysis, expansion=expand(doc, analysis.ambiguous, await _recent(reader, turns)))
 
@@ -96,7 +96,7 @@ def _embedded(reader: Reader, text: str) -> Reading:
     return read(reader.encoder, [text])[0]
 
 
-def _parsed(reader: Reader, text: str) -> Doc:
+async def _parsed(reader: Reader, text: str) -> Doc:
     """Names are known by the tagger and by the user's own entities; the entity recogniser would double the time of the parse."""
     return reader.language.parse([text], names=False)[0]
 

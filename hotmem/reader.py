@@ -1,8 +1,10 @@
 """What a recall works with: the live parts, and the request."""
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final
 
 from hotmem.context.relevance import RelevanceModel
 from hotmem.layers.base import LayerSearch
@@ -10,6 +12,9 @@ from hotmem.models import Encoder, Language, TokenCounter
 from hotmem.models.rewriter import Rewriter
 from hotmem.options import RecallOptions
 from hotmem.store.store import Store
+
+PATIENCE: Final = 1.25
+"""How much of its deadline a recall is waited for; one that hangs in the lane, on a disk that does not answer, is given up then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,7 @@ class Request:
         max_tokens: Tokens of the block at most.
         deadline_ms: Milliseconds until the block must be there, or None.
         visible: Texts the language model has in its context already.
+        asked_at: Reading of `time.monotonic()` when it was asked; its deadline counts from then.
     """
 
     text: str
@@ -47,3 +53,9 @@ class Request:
     max_tokens: int
     deadline_ms: float | None = None
     visible: tuple[str, ...] = ()
+    asked_at: float = field(default_factory=time.monotonic)
+
+    @property
+    def patience_s(self) -> float | None:
+        """Seconds that the block is waited for: the deadline, and a quarter more to compose what was found by then; None without one."""
+        return None if self.deadline_ms is None else PATIENCE * self.deadline_ms / 1000

@@ -1,7 +1,7 @@
 """READ FIRST: utterance → block, one line a stage."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -36,16 +36,16 @@ class Retrieved:
 
 async def recall(reader: Reader, request: Request) -> ContextBlock:
     """The context block for an utterance. With a deadline it is there in time, with less if need be."""
-    watch = Stopwatch(request.deadline_ms)
+    watch = Stopwatch(request.deadline_ms, request.asked_at)
     try:
         found = await retrieve(reader, request, watch)
     except (TimeoutError, DeadlineExceeded):
-        return _block(request, Packed(), Trace(stages=watch.laps, reason="nothing was ready in time", late=True))
-    packed, merged, reason = await asyncio.to_thread(compose, reader, request, found)
+        return late(request, watch.laps)
+    packed, merged, reason = compose(reader, request, found)
     watch.lap("context")
     query = found.query
-    late = any(report.outcome is LayerOutcome.LATE for report in found.reports)
-    trace = Trace(query.analysis, found.reports, watch.laps, len(found.candidates), merged, found.profile.weights, reason, query.rewrite, late)
+    cut_short = any(report.outcome is LayerOutcome.LATE for report in found.reports)
+    trace = Trace(query.analysis, found.reports, watch.laps, len(found.candidates), merged, found.profile.weights, reason, query.rewrite, cut_short)
     return _block(request, packed, trace)
 
 
@@ -80,6 +80,11 @@ def compose(reader: Reader, request: Request, found: Retrieved) -> tuple[Packed,
     text = nothing_known(found.query.topics)
     tokens = reader.tokens.count(text)
     return (Packed((), text, tokens) if tokens <= request.max_tokens else packed), merged, "nothing relevant was found"
+
+
+def late(request: Request, stages: Mapping[str, float] | None = None) -> ContextBlock:
+    """The empty block of a recall that was not done in time; `stages` are the milliseconds of those it went through."""
+    return _block(request, Packed(), Trace(stages=stages or {}, reason="nothing was ready in time", late=True))
 
 
 def _block(request: Request, packed: Packed, trace: Trace) -> ContextBlock:

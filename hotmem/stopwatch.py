@@ -7,11 +7,12 @@ class Stopwatch:
     """Measures laps in ms and knows when time is up.
 
     Args:
-        limit_ms: Milliseconds from now until the deadline; None for none.
+        limit_ms: Milliseconds until the deadline; None for none.
+        started: The reading of `time.monotonic()` from which they count; now, if not given.
     """
 
-    def __init__(self, limit_ms: float | None = None) -> None:
-        self._started = self._lap = time.monotonic()
+    def __init__(self, limit_ms: float | None = None, started: float | None = None) -> None:
+        self._started = self._lap = time.monotonic() if started is None else started
         self._limit_ms = limit_ms
         self.laps: dict[str, float] = {}
 

@@ -1,4 +1,8 @@
-"""Asks the layers at once, under one deadline. A layer that is late or fails yields nothing; the others go on."""
+"""Asks the layers at once, under one deadline. A layer that is late or fails yields nothing; the others go on.
+
+What a layer waits for goes on beside the others. A search of the store waits for nothing in the recall's own thread: there one follows the
+other, which takes less time than four threads that wait for one interpreter's lock (`hotmem.lane`).
+"""
 
 import asyncio
 import time

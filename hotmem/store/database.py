@@ -1,6 +1,7 @@
 """One writer thread and a few read-only reader threads over one file."""
 
 import asyncio
+import copy
 import os
 import time
 from collections.abc import Callable
@@ -17,7 +18,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 READERS: Final = 2
-"""Reader threads. The layers' reads hold the interpreter's lock most of the time: four threads take a tenth longer than two."""
+"""Reader threads. Reads hold the interpreter's lock most of the time: four threads take a tenth longer than two."""
 
 DEADLINE_CHECK_STEPS: Final = 2000
 """SQLite instructions between two looks at the clock, about 20 µs."""
@@ -32,6 +33,7 @@ class Database:
 
     def __init__(self, path: Path, writer: Connection, readers: list[Connection]) -> None:
         self.path = path
+        self._reads_here = False
         self._writer = writer
         self._readers: SimpleQueue[Connection] = SimpleQueue()
         for reader in readers:
@@ -55,11 +57,17 @@ class Database:
         try:
             with mapped_errors(path):
                 migrate(writer, path)
-            readers = [connect(path, read_only=True) for _ in range(READERS)]
+            readers = [connect(path, read_only=True) for _ in range(READERS + 1)]
         except BaseException:  # interrupted or not, no open file is left behind
             writer.close()
             raise
         return cls(path, writer, readers)
+
+    def here(self) -> Self:
+        """The same file, read in the thread that asks; for one that may wait."""
+        view = copy.copy(self)
+        view._reads_here = True
+        return view
 
     async def write(self, operation: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs the operation in one transaction; returns once it is committed to disk.
@@ -88,7 +96,7 @@ class Database:
         Raises:
             StoreError: If the file cannot be read.
         """
-        return await self._in(self._read_pool, lambda: self._with_reader(operation, None, *args, **kwargs))
+        return await self._read(lambda: self._with_reader(operation, None, *args, **kwargs))
 
     async def read_until(self, deadline: float | None, operation: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Like `read`, and stops inside SQLite once `time.monotonic()` passes the deadline.
@@ -96,7 +104,7 @@ class Database:
         Raises:
             DeadlineExceeded: If the deadline passed.
         """
-        return await self._in(self._read_pool, lambda: self._with_reader(operation, deadline, *args, **kwargs))
+        return await self._read(lambda: self._with_reader(operation, deadline, *args, **kwargs))
 
     def _with_reader(self, operation: Callable[Concatenate[Connection, P], T], deadline: float | None, *args: P.args, **kwargs: P.kwargs) -> T:
         if deadline is not None and time.monotonic() > deadline:
@@ -115,6 +123,9 @@ class Database:
         finally:
             conn.set_progress_handler(None, 0)
             self._readers.put(conn)
+
+    async def _read(self, run: Callable[[], T]) -> T:
+        return run() if self._reads_here else await self._in(self._read_pool, run)
 
     async def _in(self, pool: ThreadPoolExecutor, run: Callable[[], T]) -> T:
         if self._closed:

@@ -84,7 +84,7 @@ class Index:
             if revision > self._revision:
                 self._revision = revision
                 self._empty()
-            if revision == self._revision:
+            if revision == self._revision and not self._complete(last):
                 self._read_behind(conn, self._settled)
             self.loaded = True
             n, sessions = int(np.searchsorted(self._keys[: self._count], last, side="right")), len(self._place_of)
@@ -97,6 +97,10 @@ class Index:
                 self._session_lengths[:sessions],
                 self._postings,
             )
+
+    def _complete(self, last: int) -> bool:
+        """Whether every entry up to this key is known, with its signs."""
+        return self._settled == self._count and last == (self._keys[self._count - 1] if self._count else 0)
 
     def _empty(self) -> None:
         self._count = self._settled = 0

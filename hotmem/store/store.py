@@ -3,6 +3,7 @@
 Another engine takes this class's place by offering the same methods; nothing outside this package knows SQL.
 """
 
+import copy
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -51,6 +52,12 @@ class Store:
             StoreError: If the file cannot be used.
         """
         return cls(Database.open(path))
+
+    def here(self) -> Self:
+        """The same store, which reads in the thread that asks instead of in threads of its own."""
+        view = copy.copy(self)
+        view._db = self._db.here()
+        return view
 
     async def close(self) -> None:
         """Finishes what is running and closes the file."""
@@ -121,8 +128,6 @@ class Store:
         until: float | None = None,
     ) -> list[Evidence]:
         """The evidence of these rows, passages up to `reach` places from `around`, and what has taken the place of the replaced.
-
-        It is one read on purpose: several at once would wait for each other's turns at the interpreter's lock, row by row.
 
         Raises:
             DeadlineExceeded: If `time.monotonic()` passed `until`.

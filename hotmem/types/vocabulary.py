@@ -27,6 +27,8 @@ class Role(StrEnum):
 class Layer(StrEnum):
     """A way of retrieving."""
 
+    __hash__ = str.__hash__
+
     FACTS = "facts"
     SESSIONS = "sessions"
     SEMANTIC = "semantic"
@@ -64,6 +66,8 @@ class Mark(StrEnum):
 
 class EvidenceKind(StrEnum):
     """What a piece of evidence is."""
+
+    __hash__ = str.__hash__
 
     PASSAGE = "passage"
     MEMORY = "memory"

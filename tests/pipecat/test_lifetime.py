@@ -25,8 +25,9 @@ def whole(processor: HotMemProcessor) -> Pipeline:
 
 def running() -> list[str]:
     """Names of HotMem's live tasks and threads, but for those of an open memory."""
+    own = ("hotmem-reader_", "hotmem-writer_", "hotmem-background", "hotmem-lane")
     names = [task.get_name() for task in asyncio.all_tasks()] + [thread.name for thread in threading.enumerate()]
-    return [name for name in names if "hotmem" in name and not name.startswith(("hotmem-reader_", "hotmem-writer_", "hotmem-background"))]
+    return [name for name in names if "hotmem" in name and not name.startswith(own)]
 
 
 async def test_a_thousand_starts_and_stops_leave_no_task_and_no_thread(memory: Memory) -> None:
