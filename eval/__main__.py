@@ -14,6 +14,7 @@ from rich.console import Console
 
 from eval import knowing, train
 from eval.bench import language, latency, scale, soak, turn
+from eval.bench import tools as tool_times
 from eval.datasets import LOADERS, Dataset
 from eval.datasets.recognised import as_recognised
 from eval.datasets.selection import selected
@@ -28,6 +29,7 @@ from eval.retrieval import SHIPPED, Asked, retrieved
 from eval.rows import write
 from eval.run import models, run
 from eval.studies.command import COMMANDS
+from eval.tools.command import tools
 from hotmem.errors import HotMemError
 from pipelines.logs import quiet
 
@@ -40,6 +42,7 @@ app.command("facts")(facts)
 app.command("need")(need)
 app.command("rewriting")(rewriting)
 app.command("time")(times)
+app.command("tools")(tools)
 for name, study in COMMANDS.items():
     app.command(name)(study)
 
@@ -193,6 +196,23 @@ def bench_soak(
     soak.show(parts, Console())
     if as_json:
         print(json.dumps([asdict(part) for part in parts]))
+
+
+@bench.command("tools")
+def bench_tools(
+    memories: Annotated[int, typer.Option(help="Memories stored; a hundred thousand take some ten minutes.", min=10)] = 10_000,
+    questions: Annotated[int, typer.Option(help="Searches counted, and statements stored.", min=10, max=2000)] = 200,
+    keep: Annotated[Path | None, typer.Option(help="Folder that keeps the store, to measure it again; removed otherwise.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
+) -> None:
+    """Measures search_memory() and store_memory() with many memories of one user."""
+    with tempfile.TemporaryDirectory(prefix="hotmem-tools-") as temporary:
+        folder = keep or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        result = asyncio.run(tool_times.measure(memories, questions, folder, Console(stderr=True)))
+    tool_times.show(result, Console())
+    if as_json:
+        print(json.dumps(tool_times.figures(result)))
 
 
 @bench.command("scale")

@@ -1,11 +1,11 @@
 """The door: a memory in one file, with everything that a voice bot asks of it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import structlog
 
@@ -26,7 +26,10 @@ from hotmem.precedence import Precedence
 from hotmem.reader import Reader, Request
 from hotmem.recall import late, recall
 from hotmem.store.store import Store
-from hotmem.text import MAX_TEXT, checked_id, clean
+from hotmem.text import MAX_TEXT, checked_id, checked_text, clean
+from hotmem.tools import contextual, searching, storing
+from hotmem.tools.requests import SearchOptions, StoreContext, checked
+from hotmem.tools.results import ContextualResult, SearchResult, Stored
 from hotmem.transfer import exported
 from hotmem.types import (
     START_WEIGHTS,
@@ -197,6 +200,80 @@ class Memory:
                 return await lane.run(recall(reader, request), request.patience_s)
             except TimeoutError:
                 return late(request)
+
+    async def store_memory(self, content: str, *, user_id: str, context: StoreContext | Mapping[str, Any] | None = None) -> Stored:
+        """Keeps a statement that nobody said, or that is to be kept as it stands. It is filed, tagged, and compared with what is known.
+
+        Args:
+            content: The statement.
+            user_id: Whose memory.
+            context: What is known of it besides its words; what is left out is found.
+
+        Returns:
+            Where it was filed and what is like it. If the same is known already, that memory is confirmed instead.
+
+        Raises:
+            InvalidInput: If an argument cannot be used, naming the field and what it may be.
+            StoreError: If it could not be written.
+        """
+        store, reader, _, lane = self._open()
+        given = checked(StoreContext, context)
+        content, user_id = checked_text(content, "content"), checked_id(user_id, "user_id")
+        with self._precedence.recalling():
+            return await lane.run(storing.store(reader, store, user_id, content, given, datetime.now(UTC)))
+
+    async def search_memory(
+        self, query: str, *, user_id: str, options: SearchOptions | Mapping[str, Any] | None = None, at: datetime | None = None
+    ) -> SearchResult:
+        """Finds what is known and what was said, by its relevance, and counts the memories found as accessed.
+
+        Args:
+            query: A question, or some words.
+            user_id: Whose memory is searched; an unknown user has none.
+            options: How it is searched; every option has a default.
+            at: When it is asked; now, if not given.
+
+        Raises:
+            InvalidInput: If an argument cannot be used, naming the field and what it may be.
+            StoreError: If the file cannot be read.
+        """
+        store, reader, _, lane = self._open()
+        wanted = checked(SearchOptions, options)
+        request = self._outright(query, user_id, wanted.session, at)
+        with self._precedence.recalling():
+            found, touched = await lane.run(searching.search(reader, request, wanted))
+        user = await store.user(user_id)
+        if touched and user is not None:
+            await store.touch_memories(user, touched, datetime.now(UTC))
+        return found
+
+    async def search_contextual(self, query: str, *, user_id: str, session_id: str | None = None, at: datetime | None = None) -> ContextualResult:
+        """Finds the sessions that were about something: the best messages of each in their place, and related sessions.
+
+        Args:
+            query: A question, or some words.
+            user_id: Whose memory is searched.
+            session_id: The live session.
+            at: When it is asked; now, if not given.
+
+        Raises:
+            InvalidInput: If an argument cannot be used.
+            StoreError: If the file cannot be read.
+        """
+        _, reader, _, lane = self._open()
+        with self._precedence.recalling():
+            return await lane.run(contextual.search_contextual(reader, self._outright(query, user_id, session_id, at)))
+
+    def _outright(self, query: str, user_id: str, session_id: str | None, at: datetime | None) -> Request:
+        """The request of a tool: all layers are asked, without a deadline."""
+        return Request(
+            text=checked_text(query, "query"),
+            user_id=checked_id(user_id, "user_id"),
+            session_id=None if session_id is None else checked_id(session_id, "session_id"),
+            at=datetime.now(UTC) if at is None else aware(at, "at"),
+            max_tokens=self.options.recall.max_tokens,
+            outright=True,
+        )
 
     async def feedback(self, block: ContextBlock, reply: str, *, interrupted: bool = False) -> Usage:
         """Notes what was heard of the reply to a block, and learns which layers helped.

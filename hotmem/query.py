@@ -44,7 +44,7 @@ async def read_query(reader: Reader, request: Request) -> tuple[Query, Profile]:
     if analysis.expansion:
         whole = rewrite.expanded if rewrite and rewrite.rewritten else " ".join((text, *analysis.expansion))
         reading = await asyncio.to_thread(_embedded, reader, whole)
-    offered = _offered(reader, analysis)
+    offered = _offered(reader, analysis, outright=request.outright)
     return Query(text, user or NOBODY, request.session_id, request.at, offered, profile.speakers, reading.row, reading.states, rewrite), profile
 
 
@@ -101,8 +101,8 @@ async def _parsed(reader: Reader, text: str) -> Doc:
     return reader.language.parse([text], names=False)[0]
 
 
-def _offered(reader: Reader, analysis: Analysis) -> Analysis:
-    """The analysis with all layers to ask, where the options leave it no choice."""
-    if reader.options.choose_layers or not analysis.needs_memory:
+def _offered(reader: Reader, analysis: Analysis, *, outright: bool) -> Analysis:
+    """The analysis with all layers to ask, where it has no choice."""
+    if not outright and (reader.options.choose_layers or not analysis.needs_memory):
         return analysis
     return analysis.asking(tuple(search.layer for search in reader.layers))

@@ -43,6 +43,7 @@ class Request:
         max_tokens: Tokens of the block at most.
         deadline_ms: Milliseconds until the block must be there, or None.
         visible: Texts the language model has in its context already.
+        outright: Whether memory is asked for as such: then all layers are, whatever the words.
         asked_at: Reading of `time.monotonic()` when it was asked; its deadline counts from then.
     """
 
@@ -53,6 +54,7 @@ class Request:
     max_tokens: int
     deadline_ms: float | None = None
     visible: tuple[str, ...] = ()
+    outright: bool = False
     asked_at: float = field(default_factory=time.monotonic)
 
     @property

@@ -116,7 +116,7 @@ def _by_session_and_fact(candidates: Sequence[Candidate]) -> dict[str, object]:
             facts[turn] = max(facts[turn], candidate.scores.get(Layer.FACTS, 0.0))
     return {
         "session_words": [candidate.session_score for candidate in candidates],
-        "fact": [max((facts[turn] for turn in candidate.evidence.turns), default=0.0) for candidate in candidates],
+        "fact": [max((facts[turn] for turn in candidate.evidence.turns), default=candidate.scores.get(Layer.FACTS, 0.0)) for candidate in candidates],
     }
 
 

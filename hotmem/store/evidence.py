@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from hotmem.store import traits
 from hotmem.store.driver import Connection
@@ -16,6 +16,13 @@ SEPARATOR = "\x00"
 
 LATEST_SOURCES = "SELECT DISTINCT turn FROM sources WHERE memory = m.id ORDER BY turn DESC LIMIT 8"
 """Turns that a memory is shown to come from: what was said a hundred times is not proved better by a hundred of them."""
+
+
+ROLES: Final = {role.value: role for role in Role}
+"""Looked up two hundred times a recall; calling the enumeration takes ten times as long."""
+
+NOTED: Final = ""
+"""The session of a memory that was noted and not said."""
 
 
 def load(
@@ -74,9 +81,9 @@ def passages(conn: Connection, user: UserKey, keys: Sequence[int], around: Seque
             Evidence(
                 kind=EvidenceKind.PASSAGE,
                 key=key,
-                text=_widened(text, left, right, window),
+                text=_widened(text, left, right, window) if window else text,
                 speaker=speaker,
-                role=Role(role),
+                role=ROLES[role],
                 session_id=session_name,
                 session=session,
                 position=position,
@@ -99,33 +106,33 @@ def passages(conn: Connection, user: UserKey, keys: Sequence[int], around: Seque
 
 
 def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evidence]:
-    """The memories, each with the turns it comes from."""
+    """The memories, each with the turns it comes from; one that was noted comes from none."""
     rows = conn.execute(
         f"""SELECT m.id, m.text, m.name, m.said_at, m.vector, m.hedged, m.changes, m.confirmations,
                 CASE WHEN m.valid_until IS NOT NULL THEN m.id END,
                 (SELECT group_concat(t.id || ',' || t.name, char(0)) FROM turns t WHERE t.id IN ({LATEST_SOURCES})), s.name, s.id, t.speaker, t.role
             FROM memories m
-            JOIN turns t ON t.id = (SELECT max(x.turn) FROM sources x WHERE x.memory = m.id)
-            JOIN sessions s ON s.id = t.session
+            LEFT JOIN turns t ON t.id = (SELECT max(x.turn) FROM sources x WHERE x.memory = m.id)
+            LEFT JOIN sessions s ON s.id = t.session
             WHERE m.user = ? AND m.id IN ({_marks(keys)})""",
         (user, *keys),
     ).fetchall()
     found = []
     for row, vector in zip(rows, _vectors([row[4] for row in rows]), strict=True):
         valid_until, replaced_by = _standing(conn, row[8]) if row[8] else (None, None)
-        turns, names = zip(*(source.split(",", 1) for source in row[9].split(SEPARATOR)), strict=True)
+        sources = [source.split(",", 1) for source in row[9].split(SEPARATOR)] if row[9] else []
         found.append(
             Evidence(
                 kind=EvidenceKind.MEMORY,
                 key=row[0],
                 text=row[1],
                 speaker=row[12],
-                role=Role(row[13]),
-                session_id=row[10],
-                session=row[11],
+                role=Role(row[13] or Role.USER),
+                session_id=row[10] or NOTED,
+                session=row[11] or 0,
                 position=-1,
-                turn_ids=names,
-                turns=tuple(map(int, turns)),
+                turn_ids=tuple(name for _, name in sources),
+                turns=tuple(int(turn) for turn, _ in sources),
                 said_at=from_stored(row[3]),
                 terms=stems(row[1]),
                 vector=vector,

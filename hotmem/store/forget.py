@@ -68,13 +68,14 @@ def session(conn: Connection, user: UserKey, name: str) -> Forgotten:
 
 
 def between(conn: Connection, user: UserKey, after: datetime | None, before: datetime | None) -> Forgotten:
-    """Removes what was said at or after `after` and before `before`."""
+    """Removes what was said or noted at or after `after` and before `before`."""
     first = -(2**62) if after is None else to_stored(after)
     last = 2**62 if before is None else to_stored(before)
     span = (user, first, last)
     turns = [row[0] for row in conn.execute("SELECT id FROM turns WHERE user = ? AND spoken_at >= ? AND spoken_at < ?", span)]
+    noted = [row[0] for row in conn.execute("SELECT id FROM memories WHERE user = ? AND noted_at >= ? AND noted_at < ?", span)]
     conn.execute("DELETE FROM recalls WHERE user = ? AND asked_at >= ? AND asked_at < ?", span)
-    return _remove(conn, user, turns, [])
+    return _remove(conn, user, turns, noted)
 
 
 def _remove(conn: Connection, user: UserKey, turns: list[int], memories: list[int], kept: Iterable[int] = ()) -> Forgotten:
@@ -107,9 +108,11 @@ def _remove(conn: Connection, user: UserKey, turns: list[int], memories: list[in
 
 
 def _remove_memories(conn: Connection, memories: list[int]) -> int:
-    """Removes the memories and those that amend them; one that a removed memory had replaced does not come back to life."""
+    """Removes the memories, those that amend them, and tags that only they had; one that a removed memory had replaced stays replaced."""
     before = conn.execute("SELECT count(*) FROM memories").fetchone()[0]
+    tags = {row[0] for key in memories for row in conn.execute("SELECT tag FROM memory_tags WHERE memory = ?", (key,))}
     _delete(conn, "memories", memories)
+    _delete(conn, "tags", [tag for tag in tags if not conn.execute("SELECT 1 FROM memory_tags WHERE tag = ?", (tag,)).fetchone()])
     return int(before - conn.execute("SELECT count(*) FROM memories").fetchone()[0])
 
 

@@ -1,12 +1,10 @@
 """Memories: statements with their words, their standing and what they replaced."""
 
-import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from uuid import uuid4
 
-from hotmem.sounds import sound
-from hotmem.store import entries
+from hotmem.store import entities, entries
 from hotmem.store.driver import Connection
 from hotmem.store.times import from_stored, to_stored
 from hotmem.text import plain
@@ -35,7 +33,7 @@ def learn(conn: Connection, turn: int, understanding: Understanding, revise: Rev
         return
     user, spoken_at = conn.execute("SELECT user, spoken_at FROM turns WHERE id = ?", (turn,)).fetchone()
     said_at = from_stored(spoken_at)
-    for entity in _ensure_entities(conn, user, understanding.entities):
+    for entity in entities.ensure(conn, user, understanding.entities):
         conn.execute("INSERT OR IGNORE INTO turn_entities (entity, turn) VALUES (?, ?)", (entity, turn))
     if understanding.jest:
         _unlearn_turn_before(conn, turn)
@@ -86,7 +84,7 @@ def named(conn: Connection, user: UserKey, names: Sequence[str], limit: int) -> 
     keys = [name.casefold() for name in names]
     rows = conn.execute(
         f"""SELECT DISTINCT m.id FROM entities e JOIN memory_entities x ON x.entity = e.id JOIN memories m ON m.id = x.memory
-            WHERE e.user = ? AND e.key IN ({",".join("?" * len(keys))}) ORDER BY m.said_at DESC LIMIT ?""",
+            WHERE e.user = ? AND e.key IN ({",".join("?" * len(keys))}) AND m.merged_into IS NULL ORDER BY m.said_at DESC LIMIT ?""",
         (user, *keys, limit),
     )
     return [row[0] for row in rows]
@@ -111,7 +109,7 @@ def _select(
     rows = conn.execute(
         f"""SELECT m.name, m.text, m.subject, m.relation, m.object, m.kind, m.category, m.importance, m.negated, m.single,
                 m.said_at, m.valid_until, m.confirmations, {turns}
-            FROM memories m INDEXED BY {by} WHERE {where} ORDER BY m.said_at DESC, m.id DESC LIMIT ?""",
+            FROM memories m INDEXED BY {by} WHERE {where} AND m.merged_into IS NULL ORDER BY m.said_at DESC, m.id DESC LIMIT ?""",
         (*values, limit),
     )
     return [
@@ -160,7 +158,7 @@ def _insert(conn: Connection, user: UserKey, turn: int, statement: Statement, sa
     ).fetchone()[0]
     entries.add(conn, EvidenceKind.MEMORY, user, key, 0, statement.text)
     _add_source(conn, key, turn, statement)
-    for entity in _ensure_entities(conn, user, statement.entities):
+    for entity in entities.ensure(conn, user, statement.entities):
         conn.execute("INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key))
     return key
 
@@ -191,12 +189,3 @@ def _confirm(conn: Connection, memory: str, turn: int, statement: Statement, sai
 
 def _add_source(conn: Connection, memory: int, turn: int, statement: Statement) -> None:
     conn.execute("INSERT OR IGNORE INTO sources (memory, turn, start, stop) VALUES (?, ?, ?, ?)", (memory, turn, statement.start, statement.stop))
-
-
-def _ensure_entities(conn: Connection, user: UserKey, names: Sequence[str]) -> list[int]:
-    keys = []
-    for name in names:
-        shown = re.sub(r"\s+", " ", name).strip()
-        conn.execute("INSERT OR IGNORE INTO entities (user, key, name, sound) VALUES (?, ?, ?, ?)", (user, shown.casefold(), shown, sound(shown)))
-        keys.append(conn.execute("SELECT id FROM entities WHERE user = ? AND key = ?", (user, shown.casefold())).fetchone()[0])
-    return keys

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.errors import InvalidInput
-from hotmem.store import evidence, forget, memories, pending, summaries, turns, usage, users, vectors
+from hotmem.store import evidence, forget, memories, notes, pending, summaries, turns, usage, users, vectors
 from hotmem.store.database import Database
 from hotmem.store.driver import Connection
 from hotmem.store.memories import Amend, Revise
@@ -25,9 +25,11 @@ from hotmem.types import (
     EvidenceKind,
     Forgotten,
     ItemUse,
+    Note,
     Profile,
     SessionSummary,
     Signs,
+    Standing,
     StoredMemory,
     Turn,
     Understanding,
@@ -166,6 +168,26 @@ class Store:
     async def memories(self, user: UserKey, *, past: bool = False) -> list[StoredMemory]:
         """The user's memories, latest first."""
         return await self._db.read(memories.of_user, user, past=past)
+
+    async def keep(self, user_id: str, note: Note, vector: Vector, now: datetime, reason: str) -> str:
+        """Stores a note with its embedding, and why it was filed as it is; returns the memory's id."""
+        return await self._db.write(lambda conn: notes.keep(conn, users.ensure(conn, user_id), note, vector, now, reason))
+
+    async def confirm(self, user: UserKey, memory_id: str, note: Note, now: datetime, reason: str) -> None:
+        """Counts that a memory was stored again."""
+        await self._db.write(notes.confirm, user, memory_id, note, now, reason)
+
+    async def standing(self, user: UserKey, keys: Sequence[int]) -> dict[int, Standing]:
+        """What a search shows of memories besides their words, by row number."""
+        return await self._db.read(notes.standing, user, keys)
+
+    async def tags(self, user: UserKey) -> list[str]:
+        """The user's tags in use, the most recent first."""
+        return await self._db.read(notes.tags_of, user)
+
+    async def related_sessions(self, user: UserKey, sessions: Sequence[int], limit: int) -> dict[int, tuple[str, ...]]:
+        """For each session those that speak most of the same people and things, by name."""
+        return await self._db.read(summaries.related, user, sessions, limit)
 
     async def touch_memories(self, user: UserKey, ids: Sequence[str], now: datetime) -> None:
         """Counts an access of each memory."""

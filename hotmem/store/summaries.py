@@ -74,3 +74,20 @@ def of_session(conn: Connection, user: UserKey, session_name: str) -> SessionSum
         )
         parts[part] = tuple(SummarySentence(text, turn) for text, turn in sentences)
     return SessionSummary(topics=tuple(json.loads(row[1])), **parts)
+
+
+def related(conn: Connection, user: UserKey, sessions: Sequence[int], limit: int) -> dict[int, tuple[str, ...]]:
+    """For each session the others that speak of most of the entities it speaks of, the rarer an entity the more it counts."""
+    found: dict[int, tuple[str, ...]] = {}
+    for session in sessions:
+        rows = conn.execute(
+            """WITH own AS (SELECT DISTINCT x.entity FROM turns t JOIN turn_entities x ON x.turn = t.id WHERE t.session = ?),
+                   shared AS (SELECT DISTINCT x.entity, t.session
+                              FROM own o JOIN turn_entities x ON x.entity = o.entity JOIN turns t ON t.id = x.turn),
+                   spread AS (SELECT entity, count(*) AS sessions FROM shared GROUP BY entity)
+               SELECT s.name FROM shared h JOIN spread p ON p.entity = h.entity JOIN sessions s ON s.id = h.session
+               WHERE h.session <> ? AND s.user = ? GROUP BY s.id ORDER BY sum(1.0 / p.sessions) DESC, s.last_at DESC LIMIT ?""",
+            (session, session, user, limit),
+        )
+        found[session] = tuple(row[0] for row in rows)
+    return found

@@ -23,7 +23,20 @@ from hotmem.types.vocabulary import (
     UserKey,
     Vector,
 )
-from hotmem.types.writing import Correction, Forgotten, Revision, SessionSummary, Statement, StoredMemory, SummarySentence, Turn, Understanding, aware
+from hotmem.types.writing import (
+    Correction,
+    Forgotten,
+    Note,
+    Revision,
+    SessionSummary,
+    Standing,
+    Statement,
+    StoredMemory,
+    SummarySentence,
+    Turn,
+    Understanding,
+    aware,
+)
 
 __all__ = [
     "START_WEIGHTS",
@@ -46,6 +59,7 @@ __all__ = [
     "LayerOutcome",
     "LayerReport",
     "Mark",
+    "Note",
     "Profile",
     "Query",
     "Revision",
@@ -53,6 +67,7 @@ __all__ = [
     "Role",
     "SessionSummary",
     "Signs",
+    "Standing",
     "Statement",
     "StoredMemory",
     "SummarySentence",

@@ -178,6 +178,54 @@ class StoredMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """A memory that is to be stored as it stands, with where it was filed.
+
+    Attributes:
+        text: The words.
+        kind: What sort of statement it is.
+        category: Where it belongs.
+        importance: 1 to 5.
+        tags: Words it is filed under.
+        entities: Names in it.
+        expires_at: When it stops being true, UTC; None for never.
+        source: Where it comes from, if that was said.
+        remark: The user's remark about it, if there is one.
+    """
+
+    text: str
+    kind: Kind
+    category: Category
+    importance: int
+    tags: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    expires_at: datetime | None = None
+    source: str | None = None
+    remark: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a search shows of a memory besides its words.
+
+    Attributes:
+        kind: What sort of statement it is.
+        category: Where it belongs.
+        importance: 1 to 5.
+        created: When it was stored or last said, UTC.
+        accesses: How often it was given out.
+        accessed_at: When it was last given out, UTC, if ever.
+    """
+
+    kind: Kind
+    category: Category
+    importance: int
+    created: datetime
+    accesses: int
+    accessed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Revision:
     """What a new statement does to the memories that are about the same thing.
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from hotmem.errors import StoreTooNew, StoreUnusable
 from hotmem.store.driver import Connection
-from hotmem.store.migrations import m0001_first, m0002_entries, m0003_pieces, m0004_values, m0005_traits, m0006_sounds
+from hotmem.store.migrations import m0001_first, m0002_entries, m0003_pieces, m0004_values, m0005_traits, m0006_sounds, m0007_tools
 
 STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
     m0001_first.apply,
@@ -15,6 +15,7 @@ STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
     m0004_values.apply,
     m0005_traits.apply,
     m0006_sounds.apply,
+    m0007_tools.apply,
 )
 """The step at place n brings a file of version n to version n + 1."""
 

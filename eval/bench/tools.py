@@ -1,0 +1,89 @@
+"""How long search_memory and store_memory take with many memories of one user."""
+
+import asyncio
+import gc
+import time
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from eval.bench.latency import WARM_UP, Times, timed
+from eval.bench.talk import USER, Talk
+from hotmem import Memory
+from hotmem.models import load_encoder
+from hotmem.options import ModelOptions
+from hotmem.store.store import Store
+from hotmem.types import Category, Kind, Note
+
+NEW_SEED: Final = 17
+"""Of the talk that is stored on top."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolTimes:
+    """Milliseconds of the tools with so many memories stored."""
+
+    memories: int
+    search: Times
+    store: Times
+
+
+async def measure(memories: int, questions: int, folder: Path, console: Console) -> ToolTimes:
+    """Fills a store, kept in the folder for another time, and asks and stores one after the other.
+
+    Args:
+        memories: Memories of the one user.
+        questions: Searches counted, and statements stored.
+        folder: Where the store is, or will be.
+        console: Where the progress bar goes.
+    """
+    path = folder / f"memories-{memories}.db"
+    if not path.exists():
+        await _fill(path, memories, console)
+    search_ms: list[float] = []
+    store_ms: list[float] = []
+    async with Memory.open(path) as memory:
+        gc.collect()
+        gc.freeze()
+        for query in Talk().questions(WARM_UP + questions):
+            with timed(search_ms):
+                await memory.search_memory(query, user_id=USER)
+        for turn in list(Talk(seed=NEW_SEED + time.time_ns() % 1000).turns(WARM_UP + questions)):
+            with timed(store_ms):
+                await memory.store_memory(turn.text, user_id=USER)
+    return ToolTimes(memories, Times.of(search_ms[WARM_UP:]), Times.of(store_ms[WARM_UP:]))
+
+
+def show(result: ToolTimes, console: Console) -> None:
+    """Prints the times as a table."""
+    table = Table("milliseconds", "p50", "p95", title=f"{result.memories:,} memories of one user", title_justify="left")
+    for name, times in (("search_memory()", result.search), ("store_memory()", result.store)):
+        table.add_row(name, f"{times.p50:.1f}", f"{times.p95:.1f}")
+    console.print(table)
+
+
+def figures(result: ToolTimes) -> dict[str, Any]:
+    """The times as plain values."""
+    return asdict(result)
+
+
+async def _fill(path: Path, memories: int, console: Console) -> None:
+    """Stores what people say as memories, filed anywhere, under a name that is the path's only once all are there."""
+    making = path.with_suffix(".making")
+    making.unlink(missing_ok=True)
+    encoder = load_encoder(ModelOptions(embeddings_cached=0))
+    store = Store.open(making)
+    await store.adopt_encoder(encoder.name, encoder.dimension)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as progress:
+        for number, turn in enumerate(progress.track(Talk().turns(memories), total=memories, description="storing")):
+            note = Note(turn.text, tuple(Kind)[number % len(Kind)], tuple(Category)[number % len(Category)], 1 + number % 5)
+            vector = (await asyncio.to_thread(encoder.encode, [turn.text]))[0]
+            await store.keep(USER, note, vector, datetime.now(UTC), "measured")
+    await store.close()
+    making.rename(path)

@@ -1,0 +1,131 @@
+"""Where memories are filed: fitted on every second statement of `statements.tsv`, measured on the others."""
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from scipy.sparse import csr_matrix, hstack, lil_matrix
+from sklearn.linear_model import LogisticRegression
+
+from hotmem.extraction import filing
+from hotmem.extraction.filing import SURE_FROM, WEIGHTS, Filed, features, file
+from hotmem.models import Encoder, Language
+
+STATEMENTS: Final = Path(__file__).with_name("statements.tsv")
+COEFFICIENTS: Final = Path(filing.__file__).with_name("filing.json")
+
+STRENGTH: Final = 3.0
+"""Inverse of the L2 penalty, chosen by cross-validation."""
+
+SEEN: Final = 1
+"""Statements in which a feature must stand to be fitted."""
+
+LEAST: Final = 0.05
+"""Coefficients nearer to 0 are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement and where we would file it."""
+
+    text: str
+    kind: str
+    category: str
+    importance: str
+
+
+@dataclass(frozen=True, slots=True)
+class Filing:
+    """How the statements held back are filed.
+
+    Attributes:
+        statements: How many.
+        category: Share in the right category.
+        kind: Share of the right kind.
+        importance: Mean difference of the importance from ours, 0 to 4.
+        sure: Share of which the models say that they are sure.
+        category_where_sure: Share of those in the right category.
+        confusion: Our category, then the one found, then how often.
+    """
+
+    statements: int
+    category: float
+    kind: float
+    importance: float
+    sure: float
+    category_where_sure: float
+    confusion: dict[str, dict[str, int]]
+
+
+def statements() -> list[Statement]:
+    """All statements, in the file's order."""
+    with STATEMENTS.open(encoding="utf-8", newline="") as lines:
+        return [Statement(**row) for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)]
+
+
+def fit(encoder: Encoder, language: Language, taught: Sequence[Statement]) -> dict[str, Any]:
+    """The coefficients fitted on some statements, in the stored form."""
+    texts = [one.text for one in taught]
+    seen = [features(doc) for doc in language.parse(texts)]
+    counts = Counter(name for one in seen for name in one)
+    names = sorted(name for name, count in counts.items() if count >= SEEN)
+    place = {name: column for column, name in enumerate(names)}
+    table = lil_matrix((len(texts), len(names)), dtype=np.float32)
+    for row, one in enumerate(seen):
+        for name in one.keys() & place.keys():
+            table[row, place[name]] = one[name]
+    whole = hstack([csr_matrix(WEIGHTS["meaning"] * encoder.encode(texts)), table.tocsr()]).tocsr()
+    return {question: _choices(whole, [getattr(one, question) for one in taught], names) for question in ("category", "kind", "importance")}
+
+
+def write(fitted: dict[str, Any]) -> None:
+    """Puts the coefficients where the package reads them."""
+    lines = (
+        f'"{question}": {{\n' + ",\n".join(f'"{name}": {json.dumps(of, ensure_ascii=False)}' for name, of in choices.items()) + "\n}"
+        for question, choices in fitted.items()
+    )
+    COEFFICIENTS.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
+
+
+def measure(encoder: Encoder, language: Language) -> Filing:
+    """The shipped coefficients on the statements held back from fitting."""
+    held = statements()[1::2]
+    texts = [one.text for one in held]
+    return judged(held, [file(doc, vector) for doc, vector in zip(language.parse(texts), encoder.encode(texts), strict=True)])
+
+
+def judged(held: Sequence[Statement], filed: Sequence[Filed]) -> Filing:
+    """How statements were filed, beside where we would file them."""
+    right = np.array([one.category == found.category for one, found in zip(held, filed, strict=True)])
+    sure = np.array([found.confidence >= SURE_FROM for found in filed])
+    confusion: dict[str, dict[str, int]] = {}
+    for one, found in zip(held, filed, strict=True):
+        row = confusion.setdefault(one.category, {})
+        row[found.category.value] = row.get(found.category.value, 0) + 1
+    return Filing(
+        statements=len(held),
+        category=float(right.mean()),
+        kind=float(np.mean([one.kind == found.kind for one, found in zip(held, filed, strict=True)])),
+        importance=float(np.mean([abs(int(one.importance) - found.importance) for one, found in zip(held, filed, strict=True)])),
+        sure=float(sure.mean()),
+        category_where_sure=float(right[sure].mean()),
+        confusion=confusion,
+    )
+
+
+def _choices(seen: csr_matrix, answers: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
+    model = LogisticRegression(C=STRENGTH, max_iter=3000).fit(seen, answers)
+    meaning = seen.shape[1] - len(names)
+    return {
+        answer: {
+            "intercept": round(float(intercept), 4),
+            "meaning": [round(float(value), 3) for value in row[:meaning]],
+            "features": {name: round(float(value), 2) for name, value in zip(names, row[meaning:], strict=True) if abs(value) >= LEAST},
+        }
+        for answer, intercept, row in zip(model.classes_, model.intercept_, model.coef_, strict=True)
+    }

@@ -1,0 +1,169 @@
+"""Whether two memories say the same: a logistic model over what they share and where they differ.
+
+Cosines cannot tell. "I owe Paul fifty euros" and "Paul owes me fifty euros" are nearer to each other than most paraphrases are; what tells is
+whether every word piece of the one finds its like in the other, and whether numbers, names and a "not" agree. The coefficients are fitted by
+`python -m eval tools`.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hotmem.analysis.wordlist import wordlist
+from hotmem.models import Reading
+from hotmem.terms import STOPS, stems
+
+MERGES_FROM: Final = 0.78
+"""Probability from which a memory that is stored again confirms the old one: of those merged at this point fewer than 5 in 100 are not the same."""
+
+SUGGESTED_FROM: Final = 0.35
+"""Probability from which a merge is suggested: it finds more than 80 in 100 of those that say the same."""
+
+SIGNS: Final = (
+    "cosine", "matched", "matched_back", "worst", "worst_back", "worst_three", "worst_three_back", "shared", "alone", "alone_back",
+    "numbers_shared", "numbers_alone", "numbers_alone_back", "numbers_differ", "names_alone", "names_alone_back", "names_differ",
+    "negation_differs", "past_differs", "change", "longer",
+)  # fmt: skip
+"""What the model looks at, in order; "back" is seen from the second statement."""
+
+_NUMBER_WORDS: Final = {
+    word: str(number)
+    for number, word in enumerate(
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+            "twenty",
+        ]
+    )
+} | {
+    "thirty": "30",
+    "forty": "40",
+    "fifty": "50",
+    "sixty": "60",
+    "first": "1",
+    "second": "2",
+    "third": "3",
+    "fourth": "4",
+    "fifth": "5",
+    "half": "30",
+}
+"""Numbers as they are said; "half" is that of an hour."""
+
+_NUMBERS: Final = re.compile(r"\d+|[a-z]+")
+_WORDS: Final = re.compile(r"[\w'-]+")
+_NAMES: Final = re.compile(r"(?<=\S )[A-Z][\w'’-]+")
+_NEGATION: Final = re.compile(
+    r"\b(?:not|no|never|without|nobody|none|neither|cannot|nothing|stopped|stop|quit|cancelled|any ?more|no longer|hates?|dislikes?|avoids?)\b|n't\b",
+    re.IGNORECASE,
+)
+_PAST: Final = re.compile(r"\b(?:was|were|had|used to|did|went|got|\w{2,}ed)\b", re.IGNORECASE)
+_CHANGE: Final = re.compile(
+    r"\b(?:now|moved|changed|instead|renamed|switched|new|extended|closed|cancelled|any ?more|from now|again|sold|replaced|postponed|became)\b",
+    re.IGNORECASE,
+)
+_SELF: Final = wordlist("i i'm i've i'd i'll")
+
+
+@dataclass(frozen=True, slots=True)
+class Sayings:
+    """Two statements and how the encoder reads them."""
+
+    one: str
+    other: str
+    one_read: Reading
+    other_read: Reading
+
+
+def same(sayings: Sayings) -> float:
+    """Probability, 0 to 1, that both say the same, so that nothing is lost if only one is kept."""
+    intercept, coefficients = _fitted()
+    return float(0.5 * (1 + np.tanh((intercept + signs(sayings) @ coefficients) / 2)))
+
+
+def signs(sayings: Sayings) -> NDArray[np.float64]:
+    """What the model sees of a pair, float64 (len(SIGNS),)."""
+    one, other = sayings.one, sayings.other
+    forth, back = _matches(sayings.one_read, sayings.other_read)
+    numbers, other_numbers = _numbers(one), _numbers(other)
+    names, other_names = _names(one) - _words(other), _names(other) - _words(one)
+    held, other_held = stems(one) - STOPS, stems(other) - STOPS
+    seen = {
+        "cosine": float(sayings.one_read.row @ sayings.other_read.row),
+        "matched": forth.mean(),
+        "matched_back": back.mean(),
+        "worst": forth[0],
+        "worst_back": back[0],
+        "worst_three": forth[:3].mean(),
+        "worst_three_back": back[:3].mean(),
+        "shared": len(held & other_held) / max(len(held | other_held), 1),
+        "alone": len(held - other_held) / max(len(held), 1),
+        "alone_back": len(other_held - held) / max(len(other_held), 1),
+        "numbers_shared": len(numbers & other_numbers),
+        "numbers_alone": len(numbers - other_numbers),
+        "numbers_alone_back": len(other_numbers - numbers),
+        "numbers_differ": bool(numbers - other_numbers and other_numbers - numbers),
+        "names_alone": len(names),
+        "names_alone_back": len(other_names),
+        "names_differ": bool(names and other_names),
+        "negation_differs": bool(_NEGATION.search(one)) != bool(_NEGATION.search(other)),
+        "past_differs": bool(_PAST.search(one)) != bool(_PAST.search(other)),
+        "change": bool(_CHANGE.search(other)) and not _CHANGE.search(one),
+        "longer": np.log(len(other) / len(one)),
+    }
+    return np.array([float(seen[name]) for name in SIGNS])
+
+
+def _matches(one: Reading, other: Reading) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Each piece's best cosine in the other statement, the worst first; 0 where one has no pieces."""
+    if not len(one.states) or not len(other.states):
+        return np.zeros(1), np.zeros(1)
+    cosines = _unit(one.states) @ _unit(other.states).T
+    return np.sort(cosines.max(axis=1)), np.sort(cosines.max(axis=0))
+
+
+def _unit(states: NDArray[np.float32]) -> NDArray[np.float64]:
+    return np.asarray(states / np.maximum(np.linalg.norm(states.astype(np.float64), axis=1, keepdims=True), 1e-9), dtype=np.float64)
+
+
+def _numbers(text: str) -> frozenset[str]:
+    words = _NUMBERS.findall(text.lower())
+    return frozenset(word.lstrip("0") or "0" if word.isdigit() else _NUMBER_WORDS[word] for word in words if word.isdigit() or word in _NUMBER_WORDS)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.removesuffix("'s") for word in _WORDS.findall(text.lower()))
+
+
+def _names(text: str) -> frozenset[str]:
+    """Capitalised words that do not begin the statement."""
+    return frozenset(name.lower().removesuffix("'s") for name in _NAMES.findall(text) if name.lower() not in _SELF)
+
+
+@cache
+def _fitted() -> tuple[float, NDArray[np.float64]]:
+    data = json.loads(files("hotmem.consolidation").joinpath("sameness.json").read_text("utf-8"))
+    return float(data["intercept"]), np.array([data[name] for name in SIGNS])

@@ -1,0 +1,170 @@
+"""Where a memory is filed: its kind, its category and how important it is, by small fitted models over its meaning and its words.
+
+`python -m eval tools` fits them on statements that we wrote (`eval/tools/statements.tsv`); `filing.json` holds them as readable data.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.tokens import Doc
+
+from hotmem.terms import terms
+from hotmem.types import Category, Kind, Vector
+
+SURE_FROM: Final = 0.6
+"""Probability of kind and category together, below which the answer says that it is unsure."""
+
+CUES: Final[Mapping[str, re.Pattern[str]]] = {
+    name: re.compile("|".join(parts), re.IGNORECASE)
+    for name, parts in {
+        "digits": (r"\d",),
+        "code": (r"\b(?=\w*\d)(?=\w*[a-z])[\w-]{3,}", r"\d{4,}", r"[\w.]+@[\w.]+", r"\bwww\.", r"https?:"),
+        "unit": (
+            r"\d\s?(?:mm|cm|km|kg|g|ml|mg|l|euros?|pounds?|dollars?|%|degrees)\b",
+            r"\b(?:litres?|grams?|metres?|watts?)\b",
+        ),
+        "clock": (r"\b\d{1,2}[:.]\d\d\b", r"\bo'?clock\b", r"\b(?:half past|quarter (?:to|past))\b", r"\b\d{1,2} ?[ap]\.?m\b"),
+        "weekday": (r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b",),
+        "ahead": (
+            r"\b(?:tomorrow|tonight|due|deadline|before|until)\b",
+            r"\bnext (?:week|month|year)\b",
+            r"\bby (?:the end|then|friday|monday|tuesday|wednesday|thursday)\b",
+        ),
+        "ordinal": (
+            r"\b\d{1,2}(?:st|nd|rd|th)\b",
+            r"\b(?:january|february|march|april|june|july|august|september|october|november|december)\b",
+        ),
+        "must": (r"\b(?:needs? to|ha(?:ve|s) to|got to|must|should|don't forget|remember to|remind)\b",),
+        "first person": (r"\b(?:i|i'm|i've|my|me|mine)\b",),
+        "we": (r"\b(?:we|we're|we've|our|us)\b",),
+        "you": (r"\b(?:you|your|yourself|you're)\b",),
+        "order": (
+            r"^\W*(?:please |and |so |ok(?:ay)?,? )?(?:always|never|don't|do not|stop|keep|use|call|speak|answer|say|read|tell|ask|let|play|send)\b",
+            r"^\W*(?:please |and |so |ok(?:ay)?,? )?(?:switch|turn|set|give|make|start|treat|talk|remember|wait|repeat|store|save|delete|forget)\b",
+            r"^\W*(?:if i|when i|no |be )\b",
+        ),
+        "found out": (
+            r"\bturns? out\b|\b(?:learn(?:ed|t)?|reali[sz]\w*|found out|discovered|figured|it seems|apparently|the trick|lesson|because)\b",
+            r"\b(?:works better|understood|noticed|if you|you have to|means)\b",
+        ),
+        "passed between": (
+            r"\b(?:said|told|asked|promised|apologi\w+|argued|row|quarrel\w*|rang|called|visited|met|thanked|shouted|agreed|chatted|texted)\b",
+            r"\b(?:wrote|lent|gave|talked|spoke|invited|refused|offered|complained|hugged|laughed)\b",
+        ),
+        "under way": (
+            r"\b(?:half ?way|almost done|nearly|stage|phase|step|draft|prototype|plan(?:ning|ned)?|building|launch\w*|finish\w*|progress)\b",
+            r"\b(?:waiting for|still|so far|chapter|milestone|budget|release\w*|version)\b",
+        ),
+        "taste": (r"\b(?:likes?|loves?|hates?|can't stand|prefer\w*|favou?rite|enjoy\w*|rather)\b",),
+        "able": (r"\b(?:can|can't|able to|know how|good at|fluent|plays? the|speaks?|taught)\b",),
+        "third person": (r"\b(?:he|she|his|her|they|their|him|them)\b",),
+    }.items()
+}
+"""Words that tell where a statement belongs."""
+
+WEIGHTS: Final = {"meaning": 2.0, "words": 2.5, "forms": 1.5, "cues": 0.4}
+"""How much each block of features counts beside the others in the penalty of the fit; chosen by cross-validation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """Where a statement belongs.
+
+    Attributes:
+        kind: What sort of statement it is.
+        category: Where it belongs.
+        importance: 1 to 5.
+        confidence: Probability, 0 to 1, that the category is right.
+    """
+
+    kind: Kind
+    category: Category
+    importance: int
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What speaks for one name.
+
+    Attributes:
+        intercept: Its logit without any feature.
+        meaning: Coefficients of the embedding, float32 (dimension,).
+        features: Coefficients of the other features by name; those that are not there count 0.
+    """
+
+    intercept: float
+    meaning: NDArray[np.float32]
+    features: Mapping[str, float]
+
+
+def file(doc: Doc, vector: Vector) -> Filed:
+    """Files a statement.
+
+    Args:
+        doc: Its parse, with named entities.
+        vector: Its embedding by the default encoder, float32 (384,); one of another length tells nothing.
+    """
+    seen = features(doc)
+    category, sure = _best("category", seen, vector)
+    kind, _ = _best("kind", seen, vector)
+    importance, _ = _best("importance", seen, vector)
+    return Filed(Kind(kind), Category(category), int(importance), sure)
+
+
+def features(doc: Doc) -> dict[str, float]:
+    """What the models see of a statement besides its meaning, by name: in each block every feature there weighs the same, and all together 1."""
+    held = terms(doc.text)
+    blocks = {
+        "words": {*held, *(f"{one} {two}" for one, two in pairwise(held))},
+        "forms": set(_forms(doc)),
+        "cues": {f"cue:{name}" for name, cue in CUES.items() if cue.search(doc.text)},
+    }
+    share = {name: WEIGHTS[name] * (1.0 if name == "cues" else 1 / np.sqrt(max(len(block), 1))) for name, block in blocks.items()}
+    return {feature: share[name] for name, block in blocks.items() for feature in sorted(block)}
+
+
+def _forms(doc: Doc) -> Iterator[str]:
+    """How it is said: parts of speech, subjects, how sentences begin, what sort of names there are."""
+    for sentence in doc.sents:
+        yield f"root:{sentence.root.tag_}"
+        subjects = [token for token in sentence.root.children if "subj" in token.dep_]
+        yield from (f"subject:{token.lower_ if token.pos_ == 'PRON' else token.pos_}" for token in subjects)
+        if not subjects:
+            yield "subject:none"
+    yield from (f"tag:{token.tag_}" for token in doc)
+    yield from (f"entity:{entity.label_}" for entity in doc.ents)
+    if len(doc):
+        yield f"first:{doc[0].tag_}"
+        yield f"opens:{doc[0].lower_}"
+
+
+def _best(question: str, seen: Mapping[str, float], vector: Vector) -> tuple[str, float]:
+    """The most probable answer, and its probability, 0 to 1 (softmax)."""
+    choices = _fitted()[question]
+    logits = np.array([_logit(choice, seen, vector) for choice in choices.values()])
+    shares = np.exp(logits - logits.max())
+    place = int(np.argmax(shares))
+    return tuple(choices)[place], float(shares[place] / shares.sum())
+
+
+def _logit(choice: Choice, seen: Mapping[str, float], vector: Vector) -> float:
+    meaning = WEIGHTS["meaning"] * float(choice.meaning @ vector) if len(vector) == len(choice.meaning) else 0.0
+    return choice.intercept + meaning + sum(choice.features.get(name, 0.0) * value for name, value in seen.items())
+
+
+@cache
+def _fitted() -> Mapping[str, Mapping[str, Choice]]:
+    data = json.loads(files("hotmem.extraction").joinpath("filing.json").read_text("utf-8"))
+    return {
+        question: {name: Choice(float(of["intercept"]), np.array(of["meaning"], dtype=np.float32), of["features"]) for name, of in choices.items()}
+        for question, choices in data.items()
+    }

@@ -1,0 +1,107 @@
+"""Memories that were noted and not said: kept, filed, merged, and what was decided about them."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import uuid4
+
+import numpy as np
+
+from hotmem.store import entries, vectors
+from hotmem.store.driver import Connection
+from hotmem.store.entities import ensure
+from hotmem.store.times import from_stored, to_stored
+from hotmem.text import plain
+from hotmem.types import Category, EvidenceKind, Kind, Note, Standing, UserKey, Vector
+
+
+def keep(conn: Connection, user: UserKey, note: Note, vector: Vector, now: datetime, reason: str) -> str:
+    """Stores a note, searchable at once, and why it was filed as it is; returns the memory's id."""
+    name = uuid4().hex
+    stored = to_stored(now)
+    key = conn.execute(
+        """INSERT INTO memories (user, name, text, subject, relation, object, value, kind, category, importance, hedged, negated, changes, single,
+               said_at, valid_until, noted_at, origin, remark)
+           VALUES (?, ?, ?, '', '', ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?) RETURNING id""",
+        (
+            user,
+            name,
+            note.text,
+            note.text,
+            plain(note.text),
+            note.kind,
+            note.category,
+            note.importance,
+            stored,
+            None if note.expires_at is None else to_stored(note.expires_at),
+            stored,
+            note.source,
+            note.remark,
+        ),
+    ).fetchone()[0]
+    entries.add(conn, EvidenceKind.MEMORY, user, key, 0, note.text)
+    vectors.put(conn, EvidenceKind.MEMORY, [key], [vector], [np.empty((0, 0), dtype=np.uint8)])
+    for entity in ensure(conn, user, note.entities):
+        conn.execute("INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key))
+    tag(conn, user, key, note.tags, now)
+    decide(conn, user, "filed", reason, [(key, None)], now)
+    return name
+
+
+def confirm(conn: Connection, user: UserKey, name: str, note: Note, now: datetime, reason: str) -> None:
+    """Counts that a memory was stored again, and gives it what the new words bring: tags, and the higher importance."""
+    key = conn.execute(
+        """UPDATE memories SET confirmations = confirmations + 1, said_at = max(said_at, ?), importance = max(importance, ?)
+           WHERE user = ? AND name = ? RETURNING id""",
+        (to_stored(now), note.importance, user, name),
+    ).fetchone()[0]
+    tag(conn, user, key, note.tags, now)
+    decide(conn, user, "confirmed", reason, [(key, None)], now)
+
+
+def tag(conn: Connection, user: UserKey, memory: int, names: Sequence[str], now: datetime) -> None:
+    """Files a memory under tags; an archived one comes back into use."""
+    for name in names:
+        key = conn.execute(
+            """INSERT INTO tags (user, name, used_at) VALUES (?, ?, ?)
+               ON CONFLICT DO UPDATE SET used_at = excluded.used_at, archived = 0 RETURNING id""",
+            (user, name, to_stored(now)),
+        ).fetchone()[0]
+        conn.execute("INSERT OR IGNORE INTO memory_tags (memory, tag) VALUES (?, ?)", (memory, key))
+
+
+def decide(conn: Connection, user: UserKey, action: str, reason: str, memories: Sequence[tuple[int, int | None]], now: datetime) -> str:
+    """Records a decision about memories, each with the one it went into, if any; returns the decision's id."""
+    name = uuid4().hex
+    key = conn.execute(
+        "INSERT INTO decisions (user, name, action, reason, decided_at) VALUES (?, ?, ?, ?, ?) RETURNING id",
+        (user, name, action, reason, to_stored(now)),
+    ).fetchone()[0]
+    conn.executemany("INSERT INTO decided (decision, memory, into_memory) VALUES (?, ?, ?)", [(key, memory, into) for memory, into in memories])
+    return name
+
+
+def standing(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, Standing]:
+    """What a search shows of memories besides their words, by row number."""
+    rows = conn.execute(
+        """SELECT id, kind, category, importance, coalesce(noted_at, said_at), accesses, accessed_at FROM memories
+           WHERE user = ? AND id IN (SELECT value FROM json_each(?))""",
+        (user, json.dumps(list(keys))),
+    )
+    return {
+        row[0]: Standing(
+            kind=Kind(row[1]),
+            category=Category(row[2]),
+            importance=row[3],
+            created=from_stored(row[4]),
+            accesses=row[5],
+            accessed_at=None if row[6] is None else from_stored(row[6]),
+        )
+        for row in rows
+    }
+
+
+def tags_of(conn: Connection, user: UserKey) -> list[str]:
+    """The user's tags that are in use, the most recent first."""
+    rows = conn.execute("SELECT name FROM tags WHERE user = ? AND NOT archived ORDER BY used_at DESC, name", (user,))
+    return [row[0] for row in rows]

@@ -1,0 +1,136 @@
+"""Every tool with its name, its description and its arguments: what the doors show and call. A door adds nothing of its own."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from hotmem.errors import InvalidInput
+from hotmem.memory import Memory
+from hotmem.tools.requests import CLOSED, SearchOptions, StoreContext, checked, schema
+from hotmem.tools.results import as_json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreArguments(StoreContext):
+    """What is to be stored.
+
+    Attributes:
+        content: The statement, in a whole sentence.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    content: Annotated[str, Field(description="What is to be kept, as a whole sentence that can be understood alone.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchArguments(SearchOptions):
+    """What is to be found.
+
+    Attributes:
+        query: The question or some words.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    query: Annotated[str, Field(description="The question, or some words.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextualArguments:
+    """What was talked about.
+
+    Attributes:
+        query: The question or some words.
+        session: The live session.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    query: Annotated[str, Field(description="The question, or some words.")]
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One operation.
+
+    Attributes:
+        name: What it is called, everywhere.
+        description: What it does, as a language model or a person is told.
+        arguments: The class of its arguments.
+        run: Does it, for a user of a memory.
+    """
+
+    name: str
+    description: str
+    arguments: type[Any]
+    run: Callable[[Memory, str, Any], Awaitable[object]]
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of its arguments."""
+        return schema(self.arguments)
+
+    async def call(self, memory: Memory, user_id: str, arguments: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever JSON holds
+        """Does it with arguments as they come from outside, and returns what JSON holds.
+
+        Raises:
+            InvalidInput: If an argument is unknown, missing or wrong.
+            StoreError: If the file cannot be read or written.
+        """
+        return as_json(await self.run(memory, user_id, checked(self.arguments, arguments)))
+
+
+async def _store(memory: Memory, user_id: str, asked: StoreArguments) -> object:
+    return await memory.store_memory(asked.content, user_id=user_id, context=_part(StoreContext, asked))
+
+
+async def _search(memory: Memory, user_id: str, asked: SearchArguments) -> object:
+    return await memory.search_memory(asked.query, user_id=user_id, options=_part(SearchOptions, asked))
+
+
+async def _search_contextual(memory: Memory, user_id: str, asked: ContextualArguments) -> object:
+    return await memory.search_contextual(asked.query, user_id=user_id, session_id=asked.session)
+
+
+def _part(kind: type[Any], arguments: object) -> Any:  # noqa: ANN401 - an instance of `kind`
+    """The fields of a class that its arguments extend."""
+    return kind(**{field.name: getattr(arguments, field.name) for field in fields(kind)})
+
+
+TOOLS: Final = (
+    Tool(
+        "store_memory",
+        "Keeps a statement for good. It is filed, tagged and compared with what is known by itself; only the content is needed.",
+        StoreArguments,
+        _store,
+    ),
+    Tool(
+        "search_memory",
+        "Finds what is known and what was said in earlier conversations, the most relevant first. Only the query is needed.",
+        SearchArguments,
+        _search,
+    ),
+    Tool(
+        "search_contextual",
+        "Finds the conversations that were about something: the best messages of each in their place, and related conversations.",
+        ContextualArguments,
+        _search_contextual,
+    ),
+)
+"""In the order in which they are shown."""
+
+
+def tool(name: str) -> Tool:
+    """The tool of a name.
+
+    Raises:
+        InvalidInput: If there is none.
+    """
+    for one in TOOLS:
+        if one.name == name:
+            return one
+    raise InvalidInput(f"{name!r} is no tool. There are: {', '.join(one.name for one in TOOLS)}.")

@@ -1,0 +1,119 @@
+"""store_memory: a statement is filed, tagged, compared with what is known, and kept, or confirms what is known.
+
+content ─▶ embedding, parse ─▶ filing, tags ─▶ likeness ─▶ kept or confirmed
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+import numpy as np
+from spacy.tokens import Doc
+
+from hotmem.analysis.entities import find_entities
+from hotmem.analysis.query import content_terms
+from hotmem.consolidation.sameness import MERGES_FROM, SUGGESTED_FROM, Sayings, same
+from hotmem.extraction import tags as tagging
+from hotmem.extraction.filing import SURE_FROM, file
+from hotmem.models import Reading, read
+from hotmem.reader import Reader
+from hotmem.store.searches import ByMeaning
+from hotmem.store.store import Store
+from hotmem.tools.requests import StoreContext
+from hotmem.tools.results import Filing, Recommendations, Similar, Stored
+from hotmem.types import Evidence, EvidenceKind, Note, UserKey
+
+COMPARED: Final = 4
+"""Nearest memories that are compared word piece by word piece; each costs a millisecond and a half."""
+
+LIKE_FROM: Final = 0.45
+"""Cosine from which a memory may be like another. Of the pairs that say the same, 1 in 50 is below."""
+
+TAG_LIKE_FROM: Final = 0.7
+"""Cosine from which a new tag is taken to be one that is in use (the design's)."""
+
+MOST_TAGS_KNOWN: Final = 500
+"""Tags in use, the most recent, that a new one is compared with."""
+
+
+async def store(reader: Reader, writer: Store, user_id: str, content: str, context: StoreContext, now: datetime) -> Stored:
+    """Keeps a statement.
+
+    Args:
+        reader: The live parts of the read path.
+        writer: The store that writes.
+        user_id: Whose memory.
+        content: The statement, cleaned.
+        context: What is known of it, checked.
+        now: When it is stored, UTC.
+
+    Raises:
+        StoreError: If it could not be written.
+    """
+    reading = (await asyncio.to_thread(read, reader.encoder, [content]))[0]
+    doc = reader.language.parse([content])[0]
+    user = await reader.store.user(user_id)
+    filing, mapped = await _filed(reader, user, content, doc, reading, context)
+    similar = [] if user is None else await _similar(reader, user, content, reading)
+    note = Note(
+        text=content,
+        kind=filing.kind,
+        category=filing.category,
+        importance=filing.importance,
+        tags=filing.tags,
+        entities=find_entities(doc),
+        expires_at=context.expires_at,
+        source=context.source,
+        remark=context.note,
+    )
+    suggested = tuple(one for one in similar if one.same >= SUGGESTED_FROM)
+    recommendations = Recommendations(tuple(similar), suggested, mapped)
+    twin = max(suggested, key=lambda one: one.same, default=None)
+    if twin is not None and twin.same >= MERGES_FROM and user is not None and context.expires_at is None:
+        await writer.confirm(user, twin.id, note, now, f"says the same as what is known, probability {twin.same:.2f}")
+        return Stored(True, twin.id, True, filing, recommendations)
+    given = [name for name in ("kind", "category", "importance") if getattr(context, name) is not None]
+    reason = f"{filing.category}, {filing.kind}, importance {filing.importance}: " + (
+        f"{' and '.join(given)} given, the rest found" if given else f"found, probability {filing.confidence:.2f}"
+    )
+    return Stored(True, await writer.keep(user_id, note, reading.row, now, reason), False, filing, recommendations)
+
+
+async def _filed(
+    reader: Reader, user: UserKey | None, content: str, doc: Doc, reading: Reading, context: StoreContext
+) -> tuple[Filing, Mapping[str, str]]:
+    """Where it belongs, and which of the tags found are taken to be which in use."""
+    filed = file(doc, reading.row)
+    in_use = [] if user is None else (await reader.store.tags(user))[:MOST_TAGS_KNOWN]
+    mapped = mapping(reader, tagging.found(doc), in_use)
+    found = (mapped.get(tag, tag) for tag in tagging.found(doc))
+    tags = tuple(dict.fromkeys((*(tag.strip().lower() for tag in context.tags), *found, *tagging.circumstances(content))))
+    confidence = filed.confidence if context.category is None else 1.0
+    concepts = tuple(dict.fromkeys((*find_entities(doc), *content_terms(doc))))
+    kind, category = context.kind or filed.kind, context.category or filed.category
+    return Filing(kind, category, tags, context.importance or filed.importance, confidence, concepts, confidence >= SURE_FROM), mapped
+
+
+def mapping(reader: Reader, found: Sequence[str], in_use: Sequence[str]) -> dict[str, str]:
+    """For each new tag that means nearly what one in use means, that one."""
+    new = [tag for tag in found if tag not in in_use]
+    if not new or not in_use:
+        return {}
+    likeness = reader.encoder.encode(new) @ reader.encoder.encode(in_use).T
+    best = np.argmax(likeness, axis=1)
+    return {tag: in_use[place] for tag, place, row in zip(new, best.tolist(), likeness, strict=True) if row[place] >= TAG_LIKE_FROM}
+
+
+async def _similar(reader: Reader, user: UserKey, content: str, reading: Reading) -> list[Similar]:
+    """The memories most like it, the likeliest to say the same first."""
+    (near,) = await reader.store.search(user, ByMeaning(EvidenceKind.MEMORY, reading.row, COMPARED))
+    cosines = {key: cosine for key, cosine in near if cosine >= LIKE_FROM}
+    known: list[Evidence] = await reader.store.evidence(user, {EvidenceKind.MEMORY: list(cosines)})
+    known = [one for one in known if one.key in cosines and one.valid_until is None]
+    readings = read(reader.encoder, [one.text for one in known])
+    found = [
+        Similar(one.memory_id or "", one.text, cosines[one.key], same(Sayings(one.text, content, of_one, reading)))
+        for one, of_one in zip(known, readings, strict=True)
+    ]
+    return sorted(found, key=lambda one: -one.same)
