@@ -71,7 +71,7 @@ def statements() -> list[Statement]:
 def fit(encoder: Encoder, language: Language, taught: Sequence[Statement]) -> dict[str, Any]:
     """The coefficients fitted on some statements, in the stored form."""
     texts = [one.text for one in taught]
-    seen = [features(doc) for doc in language.parse(texts)]
+    seen = [features(doc) for doc in language.parse(texts, names=False)]
     counts = Counter(name for one in seen for name in one)
     names = sorted(name for name, count in counts.items() if count >= SEEN)
     place = {name: column for column, name in enumerate(names)}
@@ -96,7 +96,7 @@ def measure(encoder: Encoder, language: Language) -> Filing:
     """The shipped coefficients on the statements held back from fitting."""
     held = statements()[1::2]
     texts = [one.text for one in held]
-    return judged(held, [file(doc, vector) for doc, vector in zip(language.parse(texts), encoder.encode(texts), strict=True)])
+    return judged(held, [file(doc, vector) for doc, vector in zip(language.parse(texts, names=False), encoder.encode(texts), strict=True)])
 
 
 def judged(held: Sequence[Statement], filed: Sequence[Filed]) -> Filing:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,31 +92,46 @@ class Filed:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """What speaks for one name.
+class Question:
+    """A fitted choice among some names.
 
     Attributes:
-        intercept: Its logit without any feature.
-        meaning: Coefficients of the embedding, float32 (dimension,).
-        features: Coefficients of the other features by name; those that are not there count 0.
+        names: The names.
+        intercepts: Their logits without any feature, float32 (names,).
+        meaning: Coefficients of the embedding, float32 (dimension, names).
+        places: Rows of the other features in `coefficients`; those that are not there count 0.
+        coefficients: float32 (features, names).
     """
 
-    intercept: float
+    names: tuple[str, ...]
+    intercepts: NDArray[np.float32]
     meaning: NDArray[np.float32]
-    features: Mapping[str, float]
+    places: Mapping[str, int]
+    coefficients: NDArray[np.float32]
+
+    def best(self, seen: Mapping[str, float], vector: Vector) -> tuple[str, float]:
+        """The most probable name, and its probability, 0 to 1 (softmax)."""
+        known = [name for name in seen if name in self.places]
+        logits = self.intercepts + np.array([seen[name] for name in known]) @ self.coefficients[[self.places[name] for name in known]]
+        if len(vector) == len(self.meaning):
+            logits = logits + WEIGHTS["meaning"] * (vector @ self.meaning)
+        shares = np.exp(logits - logits.max())
+        place = int(np.argmax(shares))
+        return self.names[place], float(shares[place] / shares.sum())
 
 
 def file(doc: Doc, vector: Vector) -> Filed:
     """Files a statement.
 
     Args:
-        doc: Its parse, with named entities.
+        doc: Its parse.
         vector: Its embedding by the default encoder, float32 (384,); one of another length tells nothing.
     """
     seen = features(doc)
-    category, sure = _best("category", seen, vector)
-    kind, _ = _best("kind", seen, vector)
-    importance, _ = _best("importance", seen, vector)
+    fitted = _fitted()
+    category, sure = fitted["category"].best(seen, vector)
+    kind, _ = fitted["kind"].best(seen, vector)
+    importance, _ = fitted["importance"].best(seen, vector)
     return Filed(Kind(kind), Category(category), int(importance), sure)
 
 
@@ -133,7 +148,7 @@ def features(doc: Doc) -> dict[str, float]:
 
 
 def _forms(doc: Doc) -> Iterator[str]:
-    """How it is said: parts of speech, subjects, how sentences begin, what sort of names there are."""
+    """How it is said: parts of speech, subjects, how sentences begin."""
     for sentence in doc.sents:
         yield f"root:{sentence.root.tag_}"
         subjects = [token for token in sentence.root.children if "subj" in token.dep_]
@@ -141,30 +156,27 @@ def _forms(doc: Doc) -> Iterator[str]:
         if not subjects:
             yield "subject:none"
     yield from (f"tag:{token.tag_}" for token in doc)
-    yield from (f"entity:{entity.label_}" for entity in doc.ents)
     if len(doc):
         yield f"first:{doc[0].tag_}"
         yield f"opens:{doc[0].lower_}"
 
 
-def _best(question: str, seen: Mapping[str, float], vector: Vector) -> tuple[str, float]:
-    """The most probable answer, and its probability, 0 to 1 (softmax)."""
-    choices = _fitted()[question]
-    logits = np.array([_logit(choice, seen, vector) for choice in choices.values()])
-    shares = np.exp(logits - logits.max())
-    place = int(np.argmax(shares))
-    return tuple(choices)[place], float(shares[place] / shares.sum())
-
-
-def _logit(choice: Choice, seen: Mapping[str, float], vector: Vector) -> float:
-    meaning = WEIGHTS["meaning"] * float(choice.meaning @ vector) if len(vector) == len(choice.meaning) else 0.0
-    return choice.intercept + meaning + sum(choice.features.get(name, 0.0) * value for name, value in seen.items())
-
-
 @cache
-def _fitted() -> Mapping[str, Mapping[str, Choice]]:
+def _fitted() -> Mapping[str, Question]:
     data = json.loads(files("hotmem.extraction").joinpath("filing.json").read_text("utf-8"))
-    return {
-        question: {name: Choice(float(of["intercept"]), np.array(of["meaning"], dtype=np.float32), of["features"]) for name, of in choices.items()}
-        for question, choices in data.items()
-    }
+    return {question: _read(choices) for question, choices in data.items()}
+
+
+def _read(choices: Mapping[str, Mapping[str, Any]]) -> Question:
+    places = {name: place for place, name in enumerate(dict.fromkeys(name for of in choices.values() for name in of["features"]))}
+    coefficients = np.zeros((len(places), len(choices)), dtype=np.float32)
+    for column, of in enumerate(choices.values()):
+        for name, value in of["features"].items():
+            coefficients[places[name], column] = value
+    return Question(
+        names=tuple(choices),
+        intercepts=np.array([of["intercept"] for of in choices.values()], dtype=np.float32),
+        meaning=np.array([of["meaning"] for of in choices.values()], dtype=np.float32).T,
+        places=places,
+        coefficients=coefficients,
+    )

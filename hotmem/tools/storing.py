@@ -3,7 +3,6 @@
 content ─▶ embedding, parse ─▶ filing, tags ─▶ likeness ─▶ kept or confirmed
 """
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
@@ -24,8 +23,8 @@ from hotmem.tools.requests import StoreContext
 from hotmem.tools.results import Filing, Recommendations, Similar, Stored
 from hotmem.types import Evidence, EvidenceKind, Note, UserKey
 
-COMPARED: Final = 4
-"""Nearest memories that are compared word piece by word piece; each costs a millisecond and a half."""
+COMPARED: Final = 2
+"""Nearest memories that are compared word piece by word piece; each costs two milliseconds."""
 
 LIKE_FROM: Final = 0.45
 """Cosine from which a memory may be like another. Of the pairs that say the same, 1 in 50 is below."""
@@ -51,11 +50,16 @@ async def store(reader: Reader, writer: Store, user_id: str, content: str, conte
     Raises:
         StoreError: If it could not be written.
     """
-    reading = (await asyncio.to_thread(read, reader.encoder, [content]))[0]
-    doc = reader.language.parse([content])[0]
+    (reading,), doc = read(reader.encoder, [content]), reader.language.parse([content], names=False)[0]
     user = await reader.store.user(user_id)
+    near = [] if user is None else await _near(reader, user, reading)
+    readings = read(reader.encoder, [one.text for one, _ in near])
     filing, mapped = await _filed(reader, user, content, doc, reading, context)
-    similar = [] if user is None else await _similar(reader, user, content, reading)
+    similar = [
+        Similar(one.memory_id or "", one.text, cosine, same(Sayings(one.text, content, of_one, reading)))
+        for (one, cosine), of_one in zip(near, readings, strict=True)
+    ]
+    similar.sort(key=lambda one: -one.same)
     note = Note(
         text=content,
         kind=filing.kind,
@@ -105,15 +109,9 @@ def mapping(reader: Reader, found: Sequence[str], in_use: Sequence[str]) -> dict
     return {tag: in_use[place] for tag, place, row in zip(new, best.tolist(), likeness, strict=True) if row[place] >= TAG_LIKE_FROM}
 
 
-async def _similar(reader: Reader, user: UserKey, content: str, reading: Reading) -> list[Similar]:
-    """The memories most like it, the likeliest to say the same first."""
-    (near,) = await reader.store.search(user, ByMeaning(EvidenceKind.MEMORY, reading.row, COMPARED))
-    cosines = {key: cosine for key, cosine in near if cosine >= LIKE_FROM}
-    known: list[Evidence] = await reader.store.evidence(user, {EvidenceKind.MEMORY: list(cosines)})
-    known = [one for one in known if one.key in cosines and one.valid_until is None]
-    readings = read(reader.encoder, [one.text for one in known])
-    found = [
-        Similar(one.memory_id or "", one.text, cosines[one.key], same(Sayings(one.text, content, of_one, reading)))
-        for one, of_one in zip(known, readings, strict=True)
-    ]
-    return sorted(found, key=lambda one: -one.same)
+async def _near(reader: Reader, user: UserKey, reading: Reading) -> list[tuple[Evidence, float]]:
+    """The memories nearest in meaning that still hold, with their cosines."""
+    (nearest,) = await reader.store.search(user, ByMeaning(EvidenceKind.MEMORY, reading.row, COMPARED))
+    cosines = {key: cosine for key, cosine in nearest if cosine >= LIKE_FROM}
+    known = await reader.store.evidence(user, {EvidenceKind.MEMORY: list(cosines)})
+    return [(one, cosines[one.key]) for one in known if one.key in cosines and one.valid_until is None]
