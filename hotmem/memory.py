@@ -130,6 +130,11 @@ class Memory:
         """The live parts of the read path, for measuring it stage by stage."""
         return self._open()[1]
 
+    @property
+    def store(self) -> Store:
+        """The live store, for the tools that keep it in order."""
+        return self._open()[0]
+
     async def remember(self, turn: Turn) -> bool:
         """Keeps a turn word for word. Durable on return; what it says is understood in the background.
 
@@ -320,7 +325,7 @@ class Memory:
         """What is known of a user, latest first; with `past` also what no longer holds."""
         store, *_ = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
-        return [] if user is None else await store.memories(user, past=past)
+        return [] if user is None else await store.memories(user, datetime.now(UTC), past=past)
 
     async def vocabulary(self, user_id: str, limit: int = 50) -> list[str]:
         """Names that a user and their bot speak of, for a recogniser's hot words: who speaks first, then what is in most turns.

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from hotmem import InvalidInput, Memory, cli
+from hotmem import InvalidInput, Memory, cli, terminal
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import ModelOptions
 from hotmem.settings import Settings
@@ -40,7 +40,7 @@ def surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model_options:
     for name in Settings.model_fields:
         monkeypatch.delenv(f"HOTMEM_{name.upper()}", raising=False)
     monkeypatch.setenv("HOTMEM_CACHE_DIR", str(model_options.cache_dir))
-    monkeypatch.setattr(cli, "screen", Console(width=200))
+    monkeypatch.setattr(terminal, "screen", Console(width=200))
     monkeypatch.chdir(tmp_path)
 
 
@@ -158,3 +158,75 @@ def test_blank_lines_and_questions_are_passed_over(tmp_path: Path) -> None:
     file.write_bytes(b"\xff\xfe")
     with pytest.raises(InvalidInput, match="UTF-8"):
         list(imported(file))
+
+
+def test_what_is_stored_is_found(told: Path) -> None:
+    stored = run("store", "The boiler's serial number is 44 B 19.", "-u", "ana", "-d", told, "--importance", "4", "--tag", "heating")
+    assert stored.exit_code == 0, stored.output
+    assert "importance 4" in stored.output and "heating" in stored.output
+    found = run("search", "serial number of the boiler", "-u", "ana", "-d", told)
+    assert "44 B 19" in found.output
+    answer = json.loads(run("search", "boiler", "-u", "ana", "-d", told, "--json").output)
+    assert answer["results"][0]["importance"] == 4
+    assert "Potola" in run("contextual", "dog", "-u", "ana", "-d", told).output
+
+
+@pytest.mark.parametrize(
+    ("words", "told_of"),
+    [
+        (("store", "My dog is big.", "--importance", "9"), "importance is 9"),
+        (("search", "dog", "--content-type", "poem"), "content_type is 'poem'"),
+        (("search", "dog", "--after", "yesterday"), "time_range.start is 'yesterday'"),
+        (("timeline", "--by", "week"), "by is 'week'"),
+        (("undo", "nothing"), "is no merge"),
+    ],
+)
+def test_a_wrong_option_of_a_tool_is_named(told: Path, words: tuple[str, ...], told_of: str) -> None:
+    outcome = run(*words, "-u", "ana", "-d", told)
+    assert outcome.exit_code != 0
+    assert isinstance(outcome.exception, InvalidInput) and told_of in str(outcome.exception)
+
+
+def test_the_state_of_a_memory_is_shown(told: Path) -> None:
+    for words, shown in (
+        (("stats",), "by category"),
+        (("discover",), "search_memory"),
+        (("timeline",), "2026-03"),
+        (("decisions",), "decisions"),
+    ):
+        outcome = run(*words, "-u", "ana", "-d", told)
+        assert outcome.exit_code == 0 and shown in outcome.output, outcome.output
+    assert "sound" in run("validate", "-d", told).output
+    assert "entries" in run("repair", "-d", told).output
+    assert json.loads(run("stats", "-u", "ana", "-d", told, "--json").output)["turns"] == 2
+
+
+def test_a_memory_is_copied_and_restored(told: Path, tmp_path: Path) -> None:
+    assert run("backup", tmp_path / "copy.db", "-d", told).exit_code == 0
+    outcome = run("restore", tmp_path / "copy.db", "-d", tmp_path / "again.db")
+    assert outcome.exit_code == 0, outcome.output
+    assert "Potola" in run("recall", "What's my dog called?", "-u", "ana", "-d", tmp_path / "again.db").output
+    outcome = run("restore", tmp_path / "copy.db", "-d", told)
+    assert isinstance(outcome.exception, InvalidInput) and "exists" in str(outcome.exception)
+
+
+def test_every_command_has_help() -> None:
+    listed = run("--help").output
+    for name in (
+        "store",
+        "search",
+        "contextual",
+        "discover",
+        "stats",
+        "timeline",
+        "merge",
+        "decisions",
+        "undo",
+        "backup",
+        "restore",
+        "validate",
+        "repair",
+    ):
+        assert re.search(rf"\b{name}\b", listed)
+        assert run(name, "--help").exit_code == 0
+    assert "serve-mcp" in listed

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from hotmem.analysis.wordlist import wordlist
 from hotmem.models import Reading
 from hotmem.terms import STOPS, stems
+from hotmem.text import plain
 
 MERGES_FROM: Final = 0.78
 """Probability from which a memory that is stored again confirms the old one: of those merged at this point fewer than 5 in 100 are not the same."""
@@ -99,7 +100,9 @@ class Sayings:
 
 
 def same(sayings: Sayings) -> float:
-    """Probability, 0 to 1, that both say the same, so that nothing is lost if only one is kept."""
+    """Probability, 0 to 1, that both say the same, so that nothing is lost if only one is kept; 1 if they are the same words."""
+    if plain(sayings.one) == plain(sayings.other):
+        return 1.0
     intercept, coefficients = _fitted()
     return float(0.5 * (1 + np.tanh((intercept + signs(sayings) @ coefficients) / 2)))
 

@@ -9,7 +9,7 @@ from pipecat.services.llm_service import FunctionCallParams, LLMService
 
 from hotmem.errors import HotMemError
 from hotmem.memory import Memory
-from hotmem.tools.catalogue import TOOLS, Tool
+from hotmem.tools.catalogue import FOR_MODELS, Tool
 
 log = structlog.get_logger(__name__)
 
@@ -24,9 +24,9 @@ def memory_functions(memory: Memory, user_id: str, llm: LLMService[Any]) -> Tool
         user_id: Whose memory it is.
         llm: The model's service.
     """
-    for one in TOOLS:
+    for one in FOR_MODELS:
         llm.register_function(one.name, _handler(one, memory, user_id))
-    return ToolsSchema(standard_tools=[_described(one) for one in TOOLS])
+    return ToolsSchema(standard_tools=[_described(one) for one in FOR_MODELS])
 
 
 def _described(one: Tool) -> FunctionSchema:

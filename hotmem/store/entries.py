@@ -27,6 +27,13 @@ def add(conn: Connection, kind: EvidenceKind, user: UserKey, key: int, session: 
         conn.execute(f"INSERT INTO {kind}_words (rowid, terms) VALUES (?, ?)", (key, " ".join(token(user, term) for term in held)))
 
 
+def remove(conn: Connection, kind: EvidenceKind, user: UserKey, key: int) -> None:
+    """Makes a row that stays impossible to find."""
+    conn.execute(f"DELETE FROM {kind}_entries WHERE user = ? AND id = ?", (user, key))
+    if kind in WORDED:
+        conn.execute(f"DELETE FROM {kind}_words WHERE rowid = ?", (key,))
+
+
 def token(user: UserKey, term: str) -> str:
     """The term in the index: each user's are terms of their own, so that no search reads, or counts, another's rows."""
     return f"u{user}x{term}"

@@ -74,9 +74,11 @@ def about(conn: Connection, user: UserKey, statement: Statement, said_at: dateti
     return _select(conn, f"{where} AND m.value = ?", (*values, plain(statement.object)), by="memories_by_relation")
 
 
-def of_user(conn: Connection, user: UserKey, *, past: bool) -> list[StoredMemory]:
+def of_user(conn: Connection, user: UserKey, now: datetime, *, past: bool) -> list[StoredMemory]:
     """The user's memories, latest first; those that no longer hold only if `past`."""
-    return _select(conn, "m.user = ?" if past else "m.user = ? AND m.valid_until IS NULL", (user,), turns=TURNS)
+    if past:
+        return _select(conn, "m.user = ?", (user,), turns=TURNS)
+    return _select(conn, "m.user = ? AND (m.valid_until IS NULL OR m.valid_until > ?)", (user, to_stored(now)), turns=TURNS)
 
 
 def named(conn: Connection, user: UserKey, names: Sequence[str], limit: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""Memories that were noted and not said: kept, filed, merged, and what was decided about them."""
+"""Memories that were noted and not said: kept, filed, confirmed."""
 
 import json
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ from uuid import uuid4
 import numpy as np
 
 from hotmem.store import entries, vectors
+from hotmem.store.decisions import record
 from hotmem.store.driver import Connection
 from hotmem.store.entities import ensure
 from hotmem.store.times import from_stored, to_stored
@@ -44,7 +45,7 @@ def keep(conn: Connection, user: UserKey, note: Note, vector: Vector, now: datet
     for entity in ensure(conn, user, note.entities):
         conn.execute("INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key))
     tag(conn, user, key, note.tags, now)
-    decide(conn, user, "filed", reason, [(key, None)], now)
+    record(conn, user, "filed", reason, [(key, None)], now)
     return name
 
 
@@ -56,7 +57,7 @@ def confirm(conn: Connection, user: UserKey, name: str, note: Note, now: datetim
         (to_stored(now), note.importance, user, name),
     ).fetchone()[0]
     tag(conn, user, key, note.tags, now)
-    decide(conn, user, "confirmed", reason, [(key, None)], now)
+    record(conn, user, "confirmed", reason, [(key, None)], now)
 
 
 def tag(conn: Connection, user: UserKey, memory: int, names: Sequence[str], now: datetime) -> None:
@@ -68,17 +69,6 @@ def tag(conn: Connection, user: UserKey, memory: int, names: Sequence[str], now:
             (user, name, to_stored(now)),
         ).fetchone()[0]
         conn.execute("INSERT OR IGNORE INTO memory_tags (memory, tag) VALUES (?, ?)", (memory, key))
-
-
-def decide(conn: Connection, user: UserKey, action: str, reason: str, memories: Sequence[tuple[int, int | None]], now: datetime) -> str:
-    """Records a decision about memories, each with the one it went into, if any; returns the decision's id."""
-    name = uuid4().hex
-    key = conn.execute(
-        "INSERT INTO decisions (user, name, action, reason, decided_at) VALUES (?, ?, ?, ?, ?) RETURNING id",
-        (user, name, action, reason, to_stored(now)),
-    ).fetchone()[0]
-    conn.executemany("INSERT INTO decided (decision, memory, into_memory) VALUES (?, ?, ?)", [(key, memory, into) for memory, into in memories])
-    return name
 
 
 def standing(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, Standing]:

@@ -4,7 +4,7 @@ Another engine takes this class's place by offering the same methods; nothing ou
 """
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Self
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.errors import InvalidInput
-from hotmem.store import evidence, forget, memories, notes, pending, summaries, turns, usage, users, vectors
+from hotmem.store import decisions, evidence, forget, memories, notes, pending, summaries, turns, upkeep, usage, users, vectors
 from hotmem.store.database import Database
 from hotmem.store.driver import Connection
 from hotmem.store.memories import Amend, Revise
@@ -21,15 +21,19 @@ from hotmem.store.searches import Ranking, Search, run
 from hotmem.store.shelf import Shelf
 from hotmem.types import (
     ContextBlock,
+    Decision,
     Evidence,
     EvidenceKind,
+    Fault,
     Forgotten,
     ItemUse,
     Note,
+    Period,
     Profile,
     SessionSummary,
     Signs,
     Standing,
+    Stats,
     StoredMemory,
     Turn,
     Understanding,
@@ -165,9 +169,9 @@ class Store:
 
         await self._db.write(learn)
 
-    async def memories(self, user: UserKey, *, past: bool = False) -> list[StoredMemory]:
-        """The user's memories, latest first."""
-        return await self._db.read(memories.of_user, user, past=past)
+    async def memories(self, user: UserKey, now: datetime, *, past: bool = False) -> list[StoredMemory]:
+        """The user's memories that hold at a time, or all if `past`, latest first."""
+        return await self._db.read(memories.of_user, user, now, past=past)
 
     async def keep(self, user_id: str, note: Note, vector: Vector, now: datetime, reason: str) -> str:
         """Stores a note with its embedding, and why it was filed as it is; returns the memory's id."""
@@ -184,6 +188,51 @@ class Store:
     async def tags(self, user: UserKey) -> list[str]:
         """The user's tags in use, the most recent first."""
         return await self._db.read(notes.tags_of, user)
+
+    async def merge(self, user: UserKey, into: str, others: Sequence[str], reason: str, now: datetime) -> str:
+        """Merges memories into one; returns the decision's id.
+
+        Raises:
+            InvalidInput: If one is not among the user's memories, or was merged before.
+        """
+        return await self._db.write(decisions.merge, user, into, others, reason, now)
+
+    async def undo(self, user: UserKey, decision: str, now: datetime) -> int:
+        """Takes a merge back; returns how many memories are there again.
+
+        Raises:
+            InvalidInput: If there is no such merge, or it was taken back before.
+        """
+        return await self._db.write(decisions.undo, user, decision, now)
+
+    async def decisions(self, user: UserKey, limit: int) -> list[Decision]:
+        """What was decided about the user's memories, latest first."""
+        return await self._db.read(decisions.of_user, user, limit)
+
+    async def stats(self, user: UserKey) -> Stats:
+        """What there is of a user."""
+        return await self._db.read(upkeep.stats, user)
+
+    async def timeline(self, user: UserKey, length: str, about: str | None, after: datetime | None, before: datetime | None) -> list[Period]:
+        """What was said and learnt in each "day", "month" or "year" that has anything, the earliest first."""
+        return await self._db.read(upkeep.timeline, user, length, about, after, before)
+
+    async def faults(self) -> list[Fault]:
+        """What is wrong with the file."""
+        return await self._db.read(upkeep.faults)
+
+    async def reindex(self) -> int:
+        """Makes all index entries anew; returns how many."""
+        return await self._db.write(upkeep.reindex)
+
+    async def backup(self, target: Path, progress: Callable[[int, int], None]) -> None:
+        """Copies the file while others read and write; `progress` is told pages left and in all.
+
+        Raises:
+            InvalidInput: If the target exists.
+            StoreError: If it cannot be written.
+        """
+        await self._db.read(upkeep.backup, target, progress)
 
     async def related_sessions(self, user: UserKey, sessions: Sequence[int], limit: int) -> dict[int, tuple[str, ...]]:
         """For each session those that speak most of the same people and things, by name."""

@@ -8,8 +8,10 @@ from pydantic import Field
 
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
+from hotmem.tools import upkeep
 from hotmem.tools.requests import CLOSED, SearchOptions, StoreContext, checked, schema
 from hotmem.tools.results import as_json
+from hotmem.tools.upkeep import Health, Merge, Nothing, Recent, Span, Undo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,18 +56,35 @@ class ContextualArguments:
 
 
 @dataclass(frozen=True, slots=True)
+class Discovery:
+    """The tools there are, and the state of the memory.
+
+    Attributes:
+        tools: What each tool does, by name, by group.
+        memories: How many statements are known.
+        health: How the memory is, with what could be improved.
+    """
+
+    tools: Mapping[str, Mapping[str, str]]
+    memories: int
+    health: Health
+
+
+@dataclass(frozen=True, slots=True)
 class Tool:
     """One operation.
 
     Attributes:
         name: What it is called, everywhere.
         description: What it does, as a language model or a person is told.
+        group: What it belongs to: "memory", "maintenance", "analysis" or "debugging".
         arguments: The class of its arguments.
         run: Does it, for a user of a memory.
     """
 
     name: str
     description: str
+    group: str
     arguments: type[Any]
     run: Callable[[Memory, str, Any], Awaitable[object]]
 
@@ -101,27 +120,65 @@ def _part(kind: type[Any], arguments: object) -> Any:  # noqa: ANN401 - an insta
     return kind(**{field.name: getattr(arguments, field.name) for field in fields(kind)})
 
 
-TOOLS: Final = (
+async def _discover(memory: Memory, user_id: str, _: Nothing) -> Discovery:
+    state = await upkeep.memory_stats(memory, user_id, Nothing())
+    groups = {group: {one.name: one.description for one in TOOLS if one.group == group} for group in dict.fromkeys(one.group for one in TOOLS)}
+    return Discovery(groups, state.memories, await upkeep.memory_health(memory, user_id))
+
+
+TOOLS: Final[tuple[Tool, ...]] = (
     Tool(
         "store_memory",
         "Keeps a statement for good. It is filed, tagged and compared with what is known by itself; only the content is needed.",
+        "memory",
         StoreArguments,
         _store,
     ),
     Tool(
         "search_memory",
         "Finds what is known and what was said in earlier conversations, the most relevant first. Only the query is needed.",
+        "memory",
         SearchArguments,
         _search,
     ),
     Tool(
         "search_contextual",
         "Finds the conversations that were about something: the best messages of each in their place, and related conversations.",
+        "memory",
         ContextualArguments,
         _search_contextual,
     ),
+    Tool("discover_memory_tools", "Lists all tools by group, and tells the state of the memory.", "memory", Nothing, _discover),
+    Tool(
+        "memory_stats",
+        "Counts what is remembered: turns, sessions, memories by category, kind and tag.",
+        "maintenance",
+        Nothing,
+        upkeep.memory_stats,
+    ),
+    Tool(
+        "merge_memories",
+        "Lets one memory stand for others that say the same. It can be taken back.",
+        "maintenance",
+        Merge,
+        upkeep.merge_memories,
+    ),
+    Tool(
+        "memory_decisions",
+        "Lists what was decided about memories, and why.",
+        "maintenance",
+        Recent,
+        upkeep.memory_decisions,
+    ),
+    Tool("undo_decision", "Takes a merge back.", "maintenance", Undo, upkeep.undo_decision),
+    Tool("memory_timeline", "Tells what each day, month or year brought, of everything or of one name.", "analysis", Span, upkeep.memory_timeline),
+    Tool("validate_storage", "Checks the file and all its indexes.", "debugging", Nothing, upkeep.validate_storage),
+    Tool("repair_index", "Makes all index entries anew from what is stored.", "debugging", Nothing, upkeep.repair_index),
 )
 """In the order in which they are shown."""
+
+FOR_MODELS: Final = tuple(one for one in TOOLS if one.group == "memory")
+"""Those that a bot's own model is offered; too many tools confuse a model and cost it time."""
 
 
 def tool(name: str) -> Tool:

@@ -47,8 +47,9 @@ async def search_contextual(reader: Reader, request: Request) -> ContextualResul
             for one in sorted(by_session[key], key=lambda one: one.position)
             if one.kind is EvidenceKind.PASSAGE
         )
-        if summary is None or not messages:
-            continue
-        score = max(message.relevance_score for message in messages)
-        sessions.append(SessionFound(summary.session_id, summary.said_at, score, summary.text, messages, related.get(key, ())))
+        if messages:
+            said = by_session[key][0]
+            score = max(message.relevance_score for message in messages)
+            last = max(message.at for message in messages) if summary is None else summary.said_at
+            sessions.append(SessionFound(said.session_id, last, score, summary.text if summary else "", messages, related.get(key, ())))
     return ContextualResult(tuple(sorted(sessions, key=lambda one: -one.relevance_score)), analysed(query))

@@ -1,6 +1,6 @@
 """Answers of the tools as a person reads them in a terminal."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from rich.console import Group, RenderableType
@@ -11,7 +11,7 @@ from rich.table import Table
 
 def shown(name: str, answer: Mapping[str, Any]) -> RenderableType:
     """A tool's answer, as `hotmem.tools.catalogue.Tool.call` returns it."""
-    return _SHOWN[name](answer)
+    return _SHOWN.get(name, _plain)(answer)
 
 
 def _stored(answer: Mapping[str, Any]) -> RenderableType:
@@ -44,8 +44,49 @@ def _sessions(answer: Mapping[str, Any]) -> RenderableType:
     return Group(*panels) if panels else "nothing found"
 
 
+def _plain(answer: Mapping[str, Any]) -> RenderableType:
+    """Names and values; a list of records as a table of its own."""
+    grid = Table.grid(padding=(0, 2))
+    tables: list[RenderableType] = []
+    for name, value in answer.items():
+        label = name.replace("_", " ")
+        if isinstance(value, list) and value and isinstance(value[0], Mapping):
+            tables.append(_records(value))
+        elif isinstance(value, Mapping):
+            told = (f"{key}: {one if not isinstance(one, Mapping) else ', '.join(map(str, one.values()))}" for key, one in value.items())
+            grid.add_row(label, escape("\n".join(told)) or "none")
+        else:
+            grid.add_row(label, escape("\n".join(map(str, value)) if isinstance(value, list) else str(value)))
+    return Group(grid, *tables)
+
+
+def _records(records: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table(*(name.replace("_", " ") for name in records[0]))
+    for record in records:
+        table.add_row(*(_cell(value) for value in record.values()))
+    return table
+
+
+def _cell(value: object) -> str:
+    return escape("\n".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value))
+
+
+def _discovered(answer: Mapping[str, Any]) -> RenderableType:
+    health = answer["health"]
+    tools = Table("tool", "what it does")
+    for group in answer["tools"].values():
+        for name, description in group.items():
+            tools.add_row(name, description)
+        tools.add_section()
+    parts = Table("share", "of", title=f"{answer['memories']} memories, health {health['score']:.2f}", title_justify="left")
+    for part in health["parts"].values():
+        parts.add_row(f"{part['share']:.0%}", part["meaning"])
+    return Group(tools, parts, *health["advice"])
+
+
 _SHOWN: Final[Mapping[str, Callable[[Mapping[str, Any]], RenderableType]]] = {
     "store_memory": _stored,
     "search_memory": _found,
     "search_contextual": _sessions,
+    "discover_memory_tools": _discovered,
 }

@@ -7,6 +7,7 @@ reply → Usage → Weights                                                     
 
 from hotmem.types.block import ContextBlock, Item, ItemUse, LayerReport, Trace, Usage
 from hotmem.types.reading import START_WEIGHTS, Analysis, Evidence, Hit, Interval, Profile, Query, Rewrite, Weights
+from hotmem.types.upkeep import Fault, Period, Stats
 from hotmem.types.vocabulary import (
     Category,
     Complexity,
@@ -25,6 +26,7 @@ from hotmem.types.vocabulary import (
 )
 from hotmem.types.writing import (
     Correction,
+    Decision,
     Forgotten,
     Note,
     Revision,
@@ -45,8 +47,10 @@ __all__ = [
     "Complexity",
     "ContextBlock",
     "Correction",
+    "Decision",
     "Evidence",
     "EvidenceKind",
+    "Fault",
     "Forgotten",
     "Form",
     "Hit",
@@ -60,6 +64,7 @@ __all__ = [
     "LayerReport",
     "Mark",
     "Note",
+    "Period",
     "Profile",
     "Query",
     "Revision",
@@ -69,6 +74,7 @@ __all__ = [
     "Signs",
     "Standing",
     "Statement",
+    "Stats",
     "StoredMemory",
     "SummarySentence",
     "Trace",

@@ -226,6 +226,29 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
+class Decision:
+    """What was decided about memories.
+
+    Attributes:
+        id: The decision's id.
+        action: "filed", "confirmed" or "merged".
+        reason: Why, in a sentence.
+        decided_at: When, UTC.
+        undone_at: When it was taken back, UTC, if it was.
+        memory_ids: The memories.
+        into: The memory they were merged into, if they were.
+    """
+
+    id: str
+    action: str
+    reason: str
+    decided_at: datetime
+    undone_at: datetime | None
+    memory_ids: tuple[str, ...]
+    into: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Revision:
     """What a new statement does to the memories that are about the same thing.
 

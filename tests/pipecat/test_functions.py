@@ -98,5 +98,5 @@ async def test_a_failing_memory_silences_nobody(memory: Memory) -> None:
 
 async def test_schemas_hold_no_references(memory: Memory) -> None:
     schemas = memory_functions(memory, "daniel", CallingModel(()))
-    assert [one.name for one in schemas.standard_tools] == ["store_memory", "search_memory", "search_contextual"]
+    assert [one.name for one in schemas.standard_tools] == ["store_memory", "search_memory", "search_contextual", "discover_memory_tools"]
     assert "$ref" not in str([one.properties for one in schemas.standard_tools])

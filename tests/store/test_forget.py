@@ -250,7 +250,7 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(database: Path, langu
 
     ben = await store.user("ben")
     assert ben is not None
-    assert await store.memories(ben, past=True) == []
+    assert await store.memories(ben, START, past=True) == []
     assert await store.summary(ben, "monday") is None
     assert [text for _, _, text in await store.waiting_for_vectors(5)] == ["Ana: I live in Utrecht."]
     assert [turn.text for _, turn in await store.waiting_turns(5, 3)] == ["I live in Utrecht."]

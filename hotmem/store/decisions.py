@@ -1,0 +1,98 @@
+"""What was decided about memories, why, and how it is taken back.
+
+A merged memory keeps its row and everything in it; only its index entry goes, so that no search finds it. Taking the decision back makes the
+entry again.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import uuid4
+
+from hotmem.errors import InvalidInput
+from hotmem.store import entries
+from hotmem.store.driver import Connection
+from hotmem.store.times import from_stored, to_stored
+from hotmem.store.vectors import from_bytes
+from hotmem.types import Decision, EvidenceKind, UserKey
+
+MERGED = "merged"
+
+
+def record(conn: Connection, user: UserKey, action: str, reason: str, memories: Sequence[tuple[int, int | None]], now: datetime) -> str:
+    """Records a decision about memories, each with the one it went into, if any; returns the decision's id."""
+    name = uuid4().hex
+    key = conn.execute(
+        "INSERT INTO decisions (user, name, action, reason, decided_at) VALUES (?, ?, ?, ?, ?) RETURNING id",
+        (user, name, action, reason, to_stored(now)),
+    ).fetchone()[0]
+    conn.executemany("INSERT INTO decided (decision, memory, into_memory) VALUES (?, ?, ?)", [(key, memory, into) for memory, into in memories])
+    return name
+
+
+def merge(conn: Connection, user: UserKey, into: str, others: Sequence[str], reason: str, now: datetime) -> str:
+    """Merges memories into one, which counts as confirmed by each; returns the decision's id.
+
+    Raises:
+        InvalidInput: If one is not among the user's memories, or was merged before.
+    """
+    keys = [_unmerged(conn, user, name) for name in (into, *others)]
+    if len(set(keys)) < len(keys):
+        raise InvalidInput("A memory cannot be merged into itself. Name each once.")
+    kept, *gone = keys
+    for key in gone:
+        conn.execute("UPDATE memories SET merged_into = ? WHERE id = ?", (kept, key))
+        entries.remove(conn, EvidenceKind.MEMORY, user, key)
+    conn.execute("UPDATE memories SET confirmations = confirmations + ? WHERE id = ?", (len(gone), kept))
+    return record(conn, user, MERGED, reason, [(key, kept) for key in gone], now)
+
+
+def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> int:
+    """Takes a merge back; returns how many memories are there again.
+
+    Raises:
+        InvalidInput: If there is no such decision, it is no merge, or it was taken back before.
+    """
+    row = conn.execute("SELECT id, action, undone_at FROM decisions WHERE user = ? AND name = ?", (user, name)).fetchone()
+    if row is None or row[1] != MERGED:
+        raise InvalidInput(f"{name!r} is no merge of this user's memories. memory_decisions lists what can be taken back.")
+    if row[2] is not None:
+        raise InvalidInput(f"{name!r} was taken back on {from_stored(row[2]).date()}.")
+    merged = conn.execute("SELECT memory, into_memory FROM decided WHERE decision = ?", (row[0],)).fetchall()
+    for key, kept in merged:
+        text, vector = conn.execute("UPDATE memories SET merged_into = NULL WHERE id = ? RETURNING text, vector", (key,)).fetchone()
+        entries.add(conn, EvidenceKind.MEMORY, user, key, 0, text)
+        if vector is not None:
+            entries.sign(conn, EvidenceKind.MEMORY, user, key, from_bytes([vector])[0])
+        conn.execute("UPDATE memories SET confirmations = max(confirmations - 1, 0) WHERE id = ?", (kept,))
+    conn.execute("UPDATE decisions SET undone_at = ? WHERE id = ?", (to_stored(now), row[0]))
+    return len(merged)
+
+
+def of_user(conn: Connection, user: UserKey, limit: int) -> list[Decision]:
+    """The user's decisions, latest first."""
+    rows = conn.execute(
+        """SELECT d.name, d.action, d.reason, d.decided_at, d.undone_at,
+               (SELECT group_concat(m.name) FROM decided x JOIN memories m ON m.id = x.memory WHERE x.decision = d.id),
+               (SELECT m.name FROM decided x JOIN memories m ON m.id = x.into_memory WHERE x.decision = d.id LIMIT 1)
+           FROM decisions d WHERE d.user = ? ORDER BY d.decided_at DESC, d.id DESC LIMIT ?""",
+        (user, limit),
+    )
+    return [
+        Decision(
+            id=name,
+            action=action,
+            reason=reason,
+            decided_at=from_stored(decided_at),
+            undone_at=None if undone_at is None else from_stored(undone_at),
+            memory_ids=tuple(memories.split(",")) if memories else (),
+            into=into,
+        )
+        for name, action, reason, decided_at, undone_at, memories, into in rows
+    ]
+
+
+def _unmerged(conn: Connection, user: UserKey, name: str) -> int:
+    row = conn.execute("SELECT id FROM memories WHERE user = ? AND name = ? AND merged_into IS NULL", (user, name)).fetchone()
+    if row is None:
+        raise InvalidInput(f"{name!r} is not among this user's memories. search_memory shows their ids.")
+    return int(row[0])

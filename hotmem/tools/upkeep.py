@@ -1,0 +1,233 @@
+"""Keeping a memory in order: what there is, what was decided and how it is taken back, whether the file is sound, and copies of it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import AwareDatetime, Field
+
+from hotmem.memory import Memory
+from hotmem.store.store import Store
+from hotmem.tools.requests import CLOSED
+from hotmem.types import Decision, Fault, Period, Stats, UserKey
+
+NOBODY: Final = UserKey(0)
+"""A user number that no row has: an unknown user's memory is empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """No arguments."""
+
+    __pydantic_config__ = CLOSED
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Which stretch of a memory.
+
+    Attributes:
+        by: Length of a period, in UTC.
+        about: Only what mentions this name.
+        after: Said at or after.
+        before: Said before.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    by: Literal["day", "month", "year"] = "month"
+    about: str | None = None
+    after: AwareDatetime | None = None
+    before: AwareDatetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merge:
+    """Memories that say the same.
+
+    Attributes:
+        into: The id of the one that stays.
+        ids: The ids of the others.
+        reason: Why, for the record.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    into: Annotated[str, Field(description="The id of the memory that stays.")]
+    ids: Annotated[tuple[str, ...], Field(min_length=1, max_length=100, description="The ids of those that go into it.")]
+    reason: str = "asked to"
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """How many of the latest."""
+
+    __pydantic_config__ = CLOSED
+
+    limit: Annotated[int, Field(ge=1, le=1000)] = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undo:
+    """What is to be taken back."""
+
+    __pydantic_config__ = CLOSED
+
+    decision: Annotated[str, Field(description="The id of the decision.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What became of a merge: the decision's id, by which it can be taken back, and how many memories went into another."""
+
+    decision: str
+    memories: int
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """How many memories are there again."""
+
+    memories: int
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Every period that has anything, the earliest first."""
+
+    periods: tuple[Period, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """What was decided, latest first."""
+
+    decisions: tuple[Decision, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Soundness:
+    """Whether the file is sound, and what is wrong with it."""
+
+    sound: bool
+    faults: tuple[Fault, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """How many index entries were made anew, and what is still wrong."""
+
+    entries: int
+    faults: tuple[Fault, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HealthPart:
+    """A part of the health score.
+
+    Attributes:
+        share: 0 to 1.
+        weight: What it counts in the score.
+        meaning: What it is the share of.
+    """
+
+    share: float
+    weight: float
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The state of a memory in one number, 0 to 1, with its parts, and what can be improved."""
+
+    score: float
+    parts: Mapping[str, HealthPart]
+    advice: tuple[str, ...]
+
+
+async def memory_stats(memory: Memory, user_id: str, _: Nothing) -> Stats:
+    """What there is of a user."""
+    store, user = await _user(memory, user_id)
+    return await store.stats(user)
+
+
+async def memory_timeline(memory: Memory, user_id: str, asked: Span) -> Timeline:
+    """What each period brought."""
+    store, user = await _user(memory, user_id)
+    return Timeline(tuple(await store.timeline(user, asked.by, asked.about, asked.after, asked.before)))
+
+
+async def merge_memories(memory: Memory, user_id: str, asked: Merge) -> Merged:
+    """Lets one memory stand for others that say the same.
+
+    Raises:
+        InvalidInput: If an id is not among the user's memories.
+    """
+    store, user = await _user(memory, user_id)
+    return Merged(await store.merge(user, asked.into, asked.ids, asked.reason, datetime.now(UTC)), len(asked.ids))
+
+
+async def memory_decisions(memory: Memory, user_id: str, asked: Recent) -> Decisions:
+    """What was decided about memories, and why."""
+    store, user = await _user(memory, user_id)
+    return Decisions(tuple(await store.decisions(user, asked.limit)))
+
+
+async def undo_decision(memory: Memory, user_id: str, asked: Undo) -> Undone:
+    """Takes a merge back.
+
+    Raises:
+        InvalidInput: If there is no such merge, or it was taken back before.
+    """
+    store, user = await _user(memory, user_id)
+    return Undone(await store.undo(user, asked.decision, datetime.now(UTC)))
+
+
+async def validate_storage(memory: Memory, _: str, __: Nothing) -> Soundness:
+    """Checks the file and all its indexes."""
+    faults = tuple(await memory.store.faults())
+    return Soundness(not faults, faults)
+
+
+async def repair_index(memory: Memory, _: str, __: Nothing) -> Repaired:
+    """Makes all index entries anew from what is stored."""
+    return Repaired(await memory.store.reindex(), tuple(await memory.store.faults()))
+
+
+async def memory_health(memory: Memory, user_id: str) -> Health:
+    """How far a memory is understood, summarised and current."""
+    store, user = await _user(memory, user_id)
+    stats = await store.stats(user)
+    parts = {
+        "understood": HealthPart(1 - stats.waiting / max(stats.turns, 1), 0.4, "turns that are understood"),
+        "summarised": HealthPart(min(stats.summaries / max(stats.sessions, 1), 1.0), 0.3, "conversations that are summarised"),
+        "distinct": HealthPart(1 - stats.merged / max(stats.memories + stats.merged, 1), 0.1, "memories that say what no other says"),
+        "used": HealthPart(1 - stats.never_used / max(stats.memories, 1), 0.2, "memories that a search or a reply has used"),
+    }
+    advice = {
+        "understood": "Turns wait to be understood: leave the memory open until settle() returns.",
+        "summarised": "Conversations are not summarised yet: call end_session() when one is over.",
+    }
+    told = tuple(text for name, text in advice.items() if parts[name].share < 1)
+    return Health(sum(part.share * part.weight for part in parts.values()), parts, told)
+
+
+async def backup(memory: Memory, target: Path, progress: Callable[[int, int], None] = lambda _left, _whole: None) -> None:
+    """Copies the memory's file, as it is at one moment, while bots go on talking.
+
+    Args:
+        memory: An open memory.
+        target: Where the copy goes.
+        progress: Told pages left and pages in all, now and then, from another thread.
+
+    Raises:
+        InvalidInput: If the target exists.
+        StoreError: If it cannot be written.
+    """
+    await memory.store.backup(target, progress)
+
+
+async def _user(memory: Memory, user_id: str) -> tuple[Store, UserKey]:
+    return memory.store, await memory.store.user(user_id) or NOBODY

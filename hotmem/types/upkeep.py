@@ -1,0 +1,66 @@
+"""The state of a memory, as the tools tell it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What there is of a user.
+
+    Attributes:
+        turns: What was said.
+        sessions: Conversations.
+        memories: Statements that are known, those that no longer hold among them.
+        ended: Statements that no longer hold, or will not some day.
+        merged: Statements that said the same as another and went into it.
+        stored: Statements that were stored outright.
+        never_used: Statements that no search and no reply has used.
+        entities: People, places and things spoken of.
+        summaries: Sessions that are summarised.
+        waiting: Turns that wait to be understood.
+        by_category: Statements of each category.
+        by_kind: Statements of each kind.
+        by_importance: Statements of each importance.
+        tags: Statements under each tag, the most used first.
+        first_said: When the first turn was spoken, UTC.
+        last_said: When the last one was.
+        file_bytes: Size of the whole file, all users together.
+    """
+
+    turns: int
+    sessions: int
+    memories: int
+    ended: int
+    merged: int
+    stored: int
+    never_used: int
+    entities: int
+    summaries: int
+    waiting: int
+    by_category: Mapping[str, int]
+    by_kind: Mapping[str, int]
+    by_importance: Mapping[str, int]
+    tags: Mapping[str, int]
+    first_said: datetime | None
+    last_said: datetime | None
+    file_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """What a day, month or year brought: its ISO date, the turns spoken, and the statements last said in it."""
+
+    period: str
+    turns: int
+    memories: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something that is wrong with a file: where, how many rows, and what."""
+
+    where: str
+    rows: int
+    what: str
