@@ -45,39 +45,37 @@ def memories(user: User, database: Database = None, past: Annotated[bool, typer.
 
 
 @app.command("export")
-def export_sessions(file: Path, user: User, database: Database = None) -> None:
-    """Writes a user's turns, and the questions whose answers used them, as JSON Lines."""
+def export_memories(file: Path, user: User, database: Database = None) -> None:
+    """Writes everything that is known of a user as JSON Lines."""
 
     async def run(memory: Memory) -> None:
         count = 0
-        with file.open("w", encoding="utf-8") as out:
+        with file.open("w", encoding="utf-8") as out, terminal.progress() as progress:
+            bar = progress.add_task("exporting", total=None)
             async for line in memory.export(user):
                 out.write(line + "\n")
                 count += 1
+                progress.update(bar, completed=count)
+            progress.update(bar, total=count)
         terminal.screen.print(f"{count} lines written to {file}")
 
     terminal.with_memory(terminal.existing(database), run)
 
 
 @app.command("import")
-def import_sessions(file: Path, database: Database = None) -> None:
-    """Remembers the turns of a JSON Lines file; turns that are known already are left alone."""
-    turns = list(imported(file))
-    sessions = dict.fromkeys((turn.user_id, turn.session_id) for turn in turns)
+def import_memories(file: Path, database: Database = None) -> None:
+    """Takes in what `hotmem export` wrote, or a file of turns; what is there already is left alone."""
+    records = sum(1 for _ in imported(file))
 
     async def run(memory: Memory) -> None:
         with terminal.progress() as progress:
-            bar = progress.add_task("remembering", total=len(turns))
-            added = 0
-            for turn in turns:
-                added += await memory.remember(turn)
-                progress.advance(bar)
-            for user_id, session_id in sessions:
-                await memory.end_session(user_id=user_id, session_id=session_id)
+            bar = progress.add_task("importing", total=records)
+            taken = await memory.take_in(file, lambda: progress.advance(bar))
             bar = progress.add_task("understanding", total=None)
             await memory.settle()
             progress.update(bar, total=1, completed=1)
-        terminal.screen.print(f"{added} turns remembered, {len(turns) - added} were known; {len(sessions)} sessions")
+        told = f"{taken.turns} turns and {taken.memories} memories taken in, {taken.known} were known; {taken.sessions} sessions"
+        terminal.screen.print(told, highlight=False)
 
     terminal.with_memory(database or Settings().database, run)
 

@@ -1,7 +1,7 @@
 """The door: a memory in one file, with everything that a voice bot asks of it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -30,7 +30,7 @@ from hotmem.text import MAX_TEXT, checked_id, checked_text, clean
 from hotmem.tools import contextual, searching, storing
 from hotmem.tools.requests import SearchOptions, StoreContext, checked
 from hotmem.tools.results import ContextualResult, SearchResult, Stored
-from hotmem.transfer import exported
+from hotmem.transfer import exported, imported
 from hotmem.types import (
     START_WEIGHTS,
     ContextBlock,
@@ -39,6 +39,7 @@ from hotmem.types import (
     LayerOutcome,
     SessionSummary,
     StoredMemory,
+    TakenIn,
     Turn,
     Usage,
     UsageKind,
@@ -344,8 +345,24 @@ class Memory:
         user = await store.user(checked_id(user_id, "user_id"))
         return None if user is None else await store.summary(user, checked_id(session_id, "session_id"))
 
+    async def take_in(self, path: Path, progress: Callable[[], None] = lambda: None) -> TakenIn:
+        """Takes in a file that `export` wrote, or one of turns alone, in one transaction; what is there already stays as it is.
+
+        Args:
+            path: The file; see `hotmem.transfer` for its form.
+            progress: Called after each record, from another thread.
+
+        Raises:
+            InvalidInput: If a line cannot be used, naming it; then nothing of the file is kept.
+            StoreError: If it could not be written.
+        """
+        store, _, background, _ = self._open()
+        taken = await store.take_in(imported(path), datetime.now(UTC), progress)
+        background.wake()
+        return taken
+
     async def export(self, user_id: str) -> AsyncIterator[str]:
-        """A user's turns, and the questions whose answers used them, as lines of JSON; see `hotmem.transfer`."""
+        """Everything that is known of a user as lines of JSON; see `hotmem.transfer`."""
         store, *_ = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
         if user is not None:

@@ -1,9 +1,11 @@
 """What people say in the tests: single turns, and a life in 150 of them."""
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import cycle, islice
 
+from hotmem import Memory
 from hotmem.types import Role, Turn
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -74,3 +76,9 @@ def life(user: str = "ana", turns: int = 150, per_session: int = 15) -> Iterator
             text = " ".join(f"My friend {who} {what.format(place=where)}" for who, where, what in islice(told, 30))
         minutes = session * 7 * 24 * 60 + minute
         yield said(text, user=user, session=f"week {session}", role=role, speaker=speaker, minutes=minutes, name=f"{user}-{number}")
+
+
+async def turns_told(memory: Memory, user: str = "ana") -> list[str]:
+    """The words of a user's turns, in the order they were stored."""
+    records = [json.loads(line) async for line in memory.export(user)]
+    return [record["text"] for record in records if record["type"] == "turn"]

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 import hotmem
-from hotmem import HotMemError, InvalidInput, Layer, Memory, MemoryClosed, Options, Role, Weights
+from hotmem import HotMemError, InvalidInput, Layer, Memory, MemoryClosed, Options, Weights
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import BackgroundOptions, LearningOptions, RecallOptions
-from hotmem.transfer import imported
 from hotmem.types import START_WEIGHTS, EvidenceKind, Forgotten, LayerOutcome
-from tests.conversation import START, said
+from tests.conversation import START, said, turns_told
 
 LATER = START + timedelta(days=3)
 
@@ -58,8 +57,7 @@ async def test_the_same_turn_is_remembered_once(memory: Memory) -> None:
     turn = said("I bought an aubergine.", name="one")
     assert await memory.remember(turn)
     assert not await memory.remember(turn)
-    lines = [line async for line in memory.export("ana")]
-    assert len(lines) == 1
+    assert len(await turns_told(memory)) == 1
     with pytest.raises(InvalidInput, match="id of its own"):
         await memory.remember(said("I bought a pumpkin.", name="one"))
     assert await memory.remember(said("I bought a pumpkin.", name="one", user="ben")), "another user's ids are another matter"
@@ -76,7 +74,7 @@ async def test_the_latest_words_win_whatever_the_order_they_are_told_in(memory: 
     assert [known.object for known in await memory.memories("ana")] == ["Lisbon"]
     assert held["Braga"].valid_until == START + timedelta(days=20)
     assert held["Porto"].valid_until == START + timedelta(days=10)
-    ordered = [json.loads(line)["text"] async for line in memory.export("ana")]
+    ordered = await turns_told(memory)
     assert ordered == ["I live in Lisbon.", "I live in Porto.", "I live in Braga."], "an export keeps the order of remembering"
 
 
@@ -190,29 +188,6 @@ async def test_only_the_layers_of_the_options_are_asked(database: Path, encoder:
         block = await memory.recall("What's my dog called?", user_id="ana", at=LATER)
     assert [report.layer for report in block.trace.layers] == [Layer.FACTS]
     assert "Potola" in block.text
-
-
-async def test_an_export_can_be_imported_again(memory: Memory, tmp_path: Path, encoder: CachedEncoder, language: Language) -> None:
-    turns = [
-        said("My dog is called Potola.", name="dog"),
-        said('"Quoted", ünïcode 🐕\nand a second line', role=Role.ASSISTANT, speaker=None, minutes=1.5, name="reply"),
-    ]
-    for turn in turns:
-        await memory.remember(turn)
-    await memory.settle()
-    block = await memory.recall("What's my dog called?", user_id="ana", session_id="monday", at=LATER)
-    await memory.feedback(block, reply="She's called Potola!")
-    file = tmp_path / "sessions.jsonl"
-    lines = [line async for line in memory.export("ana")]
-    file.write_text("\n".join(lines), encoding="utf-8")
-
-    assert list(imported(file)) == turns
-    question = json.loads(lines[-1])
-    assert (question["type"], question["text"], question["evidence"]) == ("question", "What's my dog called?", ["dog"])
-    async with Memory.open(tmp_path / "second.db", encoder=encoder, language=language) as second:
-        for turn in imported(file):
-            await second.remember(turn)
-        assert [line async for line in second.export("ana")] == lines[: len(turns)]
 
 
 async def test_who_is_unknown_has_no_memory(memory: Memory) -> None:

@@ -4,7 +4,7 @@ Another engine takes this class's place by offering the same methods; nothing ou
 """
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Self
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.errors import InvalidInput
-from hotmem.store import decisions, evidence, forget, memories, notes, pending, summaries, turns, upkeep, usage, users, vectors
+from hotmem.store import decisions, evidence, forget, memories, notes, pending, summaries, transfer, turns, upkeep, usage, users, vectors
 from hotmem.store.database import Database
 from hotmem.store.driver import Connection
 from hotmem.store.memories import Amend, Revise
@@ -26,7 +26,9 @@ from hotmem.types import (
     EvidenceKind,
     Fault,
     Forgotten,
+    Imported,
     ItemUse,
+    MemoryRecord,
     Note,
     Period,
     Profile,
@@ -35,6 +37,8 @@ from hotmem.types import (
     Standing,
     Stats,
     StoredMemory,
+    SummaryRecord,
+    TakenIn,
     Turn,
     Understanding,
     UserKey,
@@ -233,6 +237,27 @@ class Store:
             StoreError: If it cannot be written.
         """
         await self._db.read(upkeep.backup, target, progress)
+
+    async def turn_entities(self, user: UserKey, turns: Sequence[int]) -> dict[int, tuple[str, ...]]:
+        """Names in each of the turns, by row number."""
+        return await self._db.read(transfer.entities_of, user, turns)
+
+    async def memory_records(self, user: UserKey, after: int, limit: int) -> list[tuple[int, MemoryRecord]]:
+        """The user's next memories after a row number, whole."""
+        return await self._db.read(transfer.memories, user, after, limit)
+
+    async def summary_records(self, user: UserKey) -> list[SummaryRecord]:
+        """The user's summaries, whole."""
+        return await self._db.read(transfer.summaries, user)
+
+    async def take_in(self, records: Iterable[Imported], now: datetime, tell: Callable[[], None]) -> TakenIn:
+        """Stores records in one transaction; `tell` is called after each.
+
+        Raises:
+            InvalidInput: If one cannot be used; then none is stored.
+            StoreError: If it could not be committed.
+        """
+        return await self._db.write(transfer.take_in, records, now, tell)
 
     async def related_sessions(self, user: UserKey, sessions: Sequence[int], limit: int) -> dict[int, tuple[str, ...]]:
         """For each session those that speak most of the same people and things, by name."""

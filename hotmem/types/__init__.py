@@ -7,6 +7,7 @@ reply → Usage → Weights                                                     
 
 from hotmem.types.block import ContextBlock, Item, ItemUse, LayerReport, Trace, Usage
 from hotmem.types.reading import START_WEIGHTS, Analysis, Evidence, Hit, Interval, Profile, Query, Rewrite, Weights
+from hotmem.types.transfer import Imported, MemoryRecord, Of, SummaryRecord, TakenIn, Understood, Words
 from hotmem.types.upkeep import Fault, Period, Stats
 from hotmem.types.vocabulary import (
     Category,
@@ -54,6 +55,7 @@ __all__ = [
     "Forgotten",
     "Form",
     "Hit",
+    "Imported",
     "Intent",
     "Interval",
     "Item",
@@ -63,7 +65,9 @@ __all__ = [
     "LayerOutcome",
     "LayerReport",
     "Mark",
+    "MemoryRecord",
     "Note",
+    "Of",
     "Period",
     "Profile",
     "Query",
@@ -76,14 +80,18 @@ __all__ = [
     "Statement",
     "Stats",
     "StoredMemory",
+    "SummaryRecord",
     "SummarySentence",
+    "TakenIn",
     "Trace",
     "Turn",
     "Understanding",
+    "Understood",
     "Usage",
     "UsageKind",
     "UserKey",
     "Vector",
     "Weights",
+    "Words",
     "aware",
 ]

@@ -14,7 +14,7 @@ from hotmem.models import CachedEncoder, Language
 from hotmem.store import migrations
 from hotmem.store.driver import Connection, connect
 from hotmem.store.migrations import APPLICATION_ID, STEPS, migrate
-from tests.conversation import START
+from tests.conversation import START, turns_told
 from tests.letters import LetterEncoder
 from tests.store.make_version1 import FILE, QUESTION, TURNS
 
@@ -101,7 +101,7 @@ async def test_a_file_of_the_first_version_opens_and_answers(database: Path, lan
     async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
         block = await memory.recall(QUESTION, user_id="ana", session_id="third", at=START + timedelta(days=60))
         assert "Potola" in block.text
-        assert [json.loads(line)["text"] async for line in memory.export("ben")] == [TURNS[-1].text]
+        assert await turns_told(memory, "ben") == [TURNS[-1].text]
         held = {known.text: known.current for known in await memory.memories("ana", past=True)}
         assert held["Ana's dog is called Potola."] and not held["Ana's dog is called Paola."]
         assert held["Ana lives in Lisbon."] and not held["Ana lives in Porto."]

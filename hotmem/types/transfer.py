@@ -1,0 +1,108 @@
+"""What an export holds of a memory, whole."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, TypeAlias
+
+from pydantic import AwareDatetime, Field
+
+from hotmem.types.reading import Weights
+from hotmem.types.vocabulary import Category, Kind
+from hotmem.types.writing import SummarySentence, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Where in a turn a memory was read: characters from `start`, up to before `stop`."""
+
+    turn_id: str
+    start: Annotated[int, Field(ge=0)]
+    stop: Annotated[int, Field(ge=0)]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRecord:
+    """A memory with all its standing; see `Statement`, `StoredMemory` and `Note` for what the fields mean.
+
+    Attributes:
+        words: Where it was read; none for one that was stored outright.
+        superseded_by: Id of the memory that took its place.
+        amends: Id of the memory that it corrects.
+        merged_into: Id of the memory that stands for it.
+        noted_at: When it was stored outright, UTC.
+        origin: Where one that was stored comes from.
+        remark: The user's remark about it.
+    """
+
+    id: str
+    text: str
+    subject: str
+    relation: str
+    object: str
+    kind: Kind
+    category: Category
+    importance: Annotated[int, Field(ge=1, le=5)]
+    hedged: bool
+    negated: bool
+    changes: bool
+    single: bool
+    said_at: AwareDatetime
+    valid_until: AwareDatetime | None = None
+    superseded_by: str | None = None
+    amends: str | None = None
+    merged_into: str | None = None
+    confirmations: int = 0
+    accesses: int = 0
+    accessed_at: AwareDatetime | None = None
+    noted_at: AwareDatetime | None = None
+    origin: str | None = None
+    remark: str | None = None
+    tags: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    words: tuple[Words, ...] = ()
+
+    @property
+    def links(self) -> dict[str, str]:
+        """The ids of other memories, by what they are to this one."""
+        named = {"superseded_by": self.superseded_by, "amends": self.amends, "merged_into": self.merged_into}
+        return {name: other for name, other in named.items() if other is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRecord:
+    """A session's summary with the turns its sentences come from, by part."""
+
+    session_id: str
+    topics: tuple[str, ...]
+    text: str
+    sentences: Mapping[str, tuple[SummarySentence, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """A turn that needs no more reading, and the names in it."""
+
+    turn: Turn
+    entities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Of:
+    """A record of a user."""
+
+    user_id: str
+    record: MemoryRecord | SummaryRecord | Weights
+
+
+Imported: TypeAlias = Turn | Understood | Of
+"""What an import takes in."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakenIn:
+    """What an import brought: turns and memories that were not there, those that were, and sessions."""
+
+    turns: int
+    memories: int
+    known: int
+    sessions: int

@@ -1,0 +1,183 @@
+"""An export holds everything, and imported it answers as before; an import that fails leaves nothing behind."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from hotmem import InvalidInput, Memory
+from hotmem.models import CachedEncoder, Language
+from hotmem.store.driver import connect
+from hotmem.tools.upkeep import Merge, Nothing, memory_stats, merge_memories, validate_storage
+from hotmem.transfer import imported
+from hotmem.types import Role, Turn, Understood
+from tests.conversation import START, life, said
+
+LATER = START + timedelta(days=151)
+
+QUESTIONS = (
+    "What is my dog called?",
+    "Where did I live before?",
+    "Who is allergic to walnuts?",
+    "What did Rui do in Porto?",
+    "What is the serial number of the boiler?",
+    "Who wants to open a bakery?",
+    "What did we talk about last week?",
+)
+
+
+@pytest.fixture
+async def second(tmp_path: Path, encoder: CachedEncoder, language: Language) -> AsyncIterator[Memory]:
+    """Another, empty memory."""
+    async with Memory.open(tmp_path / "second.db", encoder=encoder, language=language) as opened:
+        yield opened
+
+
+async def tell(memory: Memory) -> None:
+    """A life in 150 turns, a correction, a move, feedback, two notes that say the same, and one that expires."""
+    for turn in life():
+        await memory.remember(turn)
+    for number, text in enumerate(("My dog is called Paola.", "I live in Utrecht.", "No, I said Potola, not Paola.", "I moved to Leeds.")):
+        await memory.remember(said(text, session="last", minutes=216_000 + number))
+    for session in ("last", "monday"):
+        await memory.end_session(user_id="ana", session_id=session)
+    await memory.settle()
+    await memory.store_memory("The boiler's serial number is 44 B 19.", user_id="ana", context={"tags": ["heating"], "note": "on the left"})
+    kept = await memory.store_memory("I drive a grey Skoda Octavia.", user_id="ana")
+    other = await memory.store_memory("My own vehicle is one of those Octavias, grey.", user_id="ana")
+    await merge_memories(memory, "ana", Merge(into=kept.id, ids=(other.id,)))
+    await memory.store_memory("The cat's chip is 981.", user_id="ana", context={"expires_at": (LATER + timedelta(days=1)).isoformat()})
+    block = await memory.recall("What is my dog called?", user_id="ana", at=LATER)
+    await memory.feedback(block, reply="She's called Potola!")
+
+
+async def written(memory: Memory, path: Path) -> list[str]:
+    """The lines of an export, which is written to a file too."""
+    lines = [line async for line in memory.export("ana")]
+    await asyncio.to_thread(path.write_text, "\n".join(lines), "utf-8")
+    return lines
+
+
+async def test_imported_it_answers_as_before(memory: Memory, second: Memory, tmp_path: Path) -> None:
+    await tell(memory)
+    lines = await written(memory, tmp_path / "export.jsonl")
+    told: list[None] = []
+    taken = await second.take_in(tmp_path / "export.jsonl", lambda: told.append(None))
+    await second.settle()
+    assert taken.known == 0 and len(told) == sum('"type": "question"' not in line for line in lines) - 1
+    for question in QUESTIONS:
+        ours, theirs = [await one.recall(question, user_id="ana", at=LATER) for one in (memory, second)]
+        assert ours.text == theirs.text, question
+        assert [(item.memory_id, item.turn_ids, item.mark) for item in ours.items] == [
+            (item.memory_id, item.turn_ids, item.mark) for item in theirs.items
+        ]
+    assert await second.memories("ana", past=True) == await memory.memories("ana", past=True)
+    assert await second.weights("ana") == await memory.weights("ana")
+    again = [line async for line in second.export("ana")]
+    assert again == [line for line in lines if '"type": "question"' not in line]
+    before, after = [await memory_stats(one, "ana", Nothing()) for one in (memory, second)]
+    for count in ("turns", "memories", "merged", "entities", "tags"):
+        assert getattr(before, count) == getattr(after, count)
+    assert after.waiting == 0 and (await validate_storage(second, "ana", Nothing())).sound
+
+
+async def test_imported_twice_it_is_there_once(memory: Memory, second: Memory, tmp_path: Path) -> None:
+    await tell(memory)
+    await written(memory, tmp_path / "export.jsonl")
+    first = await second.take_in(tmp_path / "export.jsonl")
+    again = await second.take_in(tmp_path / "export.jsonl")
+    assert (again.turns, again.memories, again.known) == (0, 0, first.turns + first.memories)
+    await second.settle()
+    assert (await validate_storage(second, "ana", Nothing())).sound
+
+
+def line(turn: Turn) -> str:
+    """A turn as others write it."""
+    said = {"id": turn.id, "user_id": turn.user_id, "session_id": turn.session_id, "role": turn.role, "speaker": turn.speaker, "text": turn.text}
+    return json.dumps({"type": "turn"} | said | {"spoken_at": turn.spoken_at.isoformat()})
+
+
+async def test_turns_alone_are_understood_anew(second: Memory, tmp_path: Path) -> None:
+    spoken = [
+        said("My dog is called Potola.", name="dog"),
+        said('"Quoted", ünïcode 🐕\nand a second line', role=Role.ASSISTANT, speaker=None, minutes=1.5, name="reply"),
+    ]
+    file = tmp_path / "turns.jsonl"
+    file.write_text("\n".join(line(turn) for turn in spoken), "utf-8")
+    assert list(imported(file)) == spoken
+    await second.take_in(file)
+    await second.settle()
+    assert [known.text for known in await second.memories("ana")] == ["Ana's dog is called Potola."]
+    assert await second.summary(user_id="ana", session_id="monday") is not None
+
+
+def without(kind: str) -> Callable[[list[str]], list[str]]:
+    return lambda lines: [line for line in lines if f'"type": "{kind}"' not in line]
+
+
+def cut(lines: list[str]) -> list[str]:
+    return [*lines[:-3], lines[-3][: len(lines[-3]) // 2]]
+
+
+def replaced(old: str, new: str) -> Callable[[list[str]], list[str]]:
+    return lambda lines: [line.replace(old, new, 1) for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "named"),
+    [
+        (cut, "is not JSON"),
+        (without("turn"), "comes from the turn"),
+        (replaced('"version": 1', '"version": 2'), "an export of version 2"),
+        (replaced('"kind": "fact"', '"kind": "song"'), "kind: Input should be 'fact'"),
+        (replaced('"importance": 5', '"importance": 9'), "importance: Input should be less than or equal to 5"),
+        (replaced('{"type": "memory", "user_id": "ana"', '{"type": "memory"'), "has no user_id"),
+    ],
+)
+async def test_half_an_import_is_none(memory: Memory, second: Memory, tmp_path: Path, spoil: Callable[[list[str]], list[str]], named: str) -> None:
+    await tell(memory)
+    lines = await written(memory, tmp_path / "export.jsonl")
+    await second.remember(said("I was here before.", user="ana", session="early", name="early"))
+    await second.settle()
+    file = tmp_path / "spoilt.jsonl"
+    await asyncio.to_thread(file.write_text, "\n".join(spoil(lines)), "utf-8")
+    with pytest.raises(InvalidInput, match=named):
+        await second.take_in(file)
+    stats = await memory_stats(second, "ana", Nothing())
+    assert (stats.turns, stats.sessions) == (1, 1)
+    assert (await validate_storage(second, "ana", Nothing())).sound
+
+
+async def test_a_memory_of_another_user_is_not_taken(memory: Memory, tmp_path: Path) -> None:
+    await tell(memory)
+    lines = await written(memory, tmp_path / "export.jsonl")
+    file = tmp_path / "ben.jsonl"
+    await asyncio.to_thread(file.write_text, "\n".join(lines).replace('"user_id": "ana"', '"user_id": "ben"'), "utf-8")
+    with pytest.raises(InvalidInput, match="belongs to another user"):
+        await memory.take_in(file)
+    assert (await memory_stats(memory, "ben", Nothing())).turns == 0
+
+
+async def test_a_forgotten_user_leaves_no_line(memory: Memory) -> None:
+    await tell(memory)
+    await memory.forget(user_id="ana", everything=True)
+    assert [line async for line in memory.export("ana")] == []
+    with connect(memory.path) as conn:
+        assert conn.execute("SELECT count(*) FROM tags").fetchone()[0] == 0
+        assert conn.execute("SELECT count(*) FROM decisions").fetchone()[0] == 0
+
+
+def test_lines_are_read_as_they_come(tmp_path: Path) -> None:
+    file = tmp_path / "long.jsonl"
+    turn = {"type": "turn", "id": "1", "user_id": "ana", "session_id": "s", "role": "user", "text": "Hi.", "spoken_at": START.isoformat()}
+    file.write_text(
+        "\n".join([json.dumps({"type": "export", "version": 1, "user_id": "ana"}), json.dumps(turn | {"entities": ["Rui"]}), "{"]), "utf-8"
+    )
+    lines = imported(file)
+    first = next(lines)
+    assert first == Understood(Turn("ana", "s", Role.USER, "Hi.", START, None, "1"), ("Rui",))
+    with pytest.raises(InvalidInput, match="Line 3 is not JSON"):
+        next(lines)
