@@ -51,7 +51,7 @@ class Store:
     """One memory file."""
 
     def __init__(self, database: Database) -> None:
-        self._db = database
+        self._db = self._beside = database
         self._shelf = Shelf()
 
     @classmethod
@@ -116,7 +116,8 @@ class Store:
     async def search(self, user: UserKey, *searches: Search, until: float | None = None) -> list[Ranking]:
         """The ranking of each search among the user's rows, all in one read.
 
-        An index that is not in memory yet is read first, without a deadline: a long one that is cut short would never be there.
+        An index that is not in memory yet is read first, in a thread of its own and without a deadline: others are not to wait for it, and a
+        long one that is cut short would never be there.
 
         Raises:
             DeadlineExceeded: If `time.monotonic()` passed `until`.
@@ -124,7 +125,7 @@ class Store:
         for kind in dict.fromkeys(kind for search in searches for kind in search.reads):
             index = self._shelf.index(kind, user)
             if not index.loaded:
-                await self._db.read(index.read)
+                await self._beside.read(index.read)
         return await self._db.read_until(until, run, user, searches, lambda kind: self._shelf.index(kind, user))
 
     async def evidence(
