@@ -26,7 +26,7 @@ from hotmem.precedence import Precedence
 from hotmem.reader import Reader, Request
 from hotmem.recall import late, recall
 from hotmem.store.store import Store
-from hotmem.text import MAX_TEXT, checked_id, checked_text, clean
+from hotmem.text import LONGEST_STATEMENT, MAX_TEXT, checked_id, checked_text, clean
 from hotmem.tools import contextual, searching, storing
 from hotmem.tools.requests import SearchOptions, StoreContext, checked
 from hotmem.tools.results import ContextualResult, SearchResult, Stored
@@ -224,7 +224,7 @@ class Memory:
         """
         store, reader, _, lane = self._open()
         given = checked(StoreContext, context)
-        content, user_id = checked_text(content, "content"), checked_id(user_id, "user_id")
+        content, user_id = checked_text(content, "content", LONGEST_STATEMENT), checked_id(user_id, "user_id")
         with self._precedence.recalling():
             return await lane.run(storing.store(reader, store, user_id, content, given, datetime.now(UTC)))
 

@@ -8,6 +8,9 @@ from hotmem.errors import InvalidInput
 MAX_TEXT: Final = 200_000
 """Characters of one turn; about four hours of speech at 150 words a minute."""
 
+LONGEST_STATEMENT: Final = 5_000
+"""Characters of a statement that is stored outright; the encoder reads the first thousand or so."""
+
 MAX_ID: Final = 512
 """Characters of a user, session or turn id."""
 
@@ -27,16 +30,21 @@ def clean(text: str) -> str:
     return _UNSPEAKABLE.sub(lambda match: "\ufffd" if "\ud800" <= match[0] <= "\udfff" else "", text).strip()
 
 
-def checked_text(text: str, name: str = "text") -> str:
+def checked_text(text: str, name: str = "text", longest: int = MAX_TEXT) -> str:
     """The cleaned text.
 
+    Args:
+        text: The text.
+        name: What an error calls it.
+        longest: Characters at most.
+
     Raises:
-        InvalidInput: If it is not a string, holds no visible character, or is longer than `MAX_TEXT`.
+        InvalidInput: If it is not a string, holds no visible character, or is longer than that.
     """
     if not isinstance(text, str):
         raise InvalidInput(f"{name} is {type(text).__name__}, not a string. Pass the words that were said.")
-    if len(text) > MAX_TEXT:
-        raise InvalidInput(f"{name} has {len(text):,} characters; at most {MAX_TEXT:,} fit one turn. Split it into several turns.")
+    if len(text) > longest:
+        raise InvalidInput(f"{name} has {len(text):,} characters; at most {longest:,} are taken at once. Split it.")
     cleaned = clean(text)
     if not cleaned:
         raise InvalidInput(f"{name} is empty. Leave out turns in which nothing was said.")

@@ -178,7 +178,7 @@ def test_what_is_stored_is_found(told: Path) -> None:
         (("search", "dog", "--content-type", "poem"), "content_type is 'poem'"),
         (("search", "dog", "--after", "yesterday"), "time_range.start is 'yesterday'"),
         (("timeline", "--by", "week"), "by is 'week'"),
-        (("undo", "nothing"), "is no merge"),
+        (("undo", "nothing"), "is nothing that can be taken back"),
     ],
 )
 def test_a_wrong_option_of_a_tool_is_named(told: Path, words: tuple[str, ...], told_of: str) -> None:

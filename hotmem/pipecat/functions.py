@@ -3,13 +3,18 @@
 from typing import Any
 
 import structlog
-from pipecat.adapters.schemas.function_schema import FunctionSchema
-from pipecat.adapters.schemas.tools_schema import ToolsSchema
 from pipecat.services.llm_service import FunctionCallParams, LLMService
 
 from hotmem.errors import HotMemError
 from hotmem.memory import Memory
 from hotmem.tools.catalogue import FOR_MODELS, Tool
+
+try:
+    from pipecat.adapters.llm.schemas.function_schema import FunctionSchema
+    from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
+except ImportError:  # pipecat 1.13
+    from pipecat.adapters.schemas.function_schema import FunctionSchema
+    from pipecat.adapters.schemas.tools_schema import ToolsSchema
 
 log = structlog.get_logger(__name__)
 

@@ -6,6 +6,7 @@ entry again.
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 from uuid import uuid4
 
 from hotmem.errors import InvalidInput
@@ -15,7 +16,9 @@ from hotmem.store.times import from_stored, to_stored
 from hotmem.store.vectors import from_bytes
 from hotmem.types import Decision, EvidenceKind, UserKey
 
-MERGED = "merged"
+MERGED: Final = "merged"
+TAGS_CHANGED: Final = "tags consolidated"
+"""Decisions that can be taken back."""
 
 
 def record(conn: Connection, user: UserKey, action: str, reason: str, memories: Sequence[tuple[int, int | None]], now: datetime) -> str:
@@ -47,14 +50,14 @@ def merge(conn: Connection, user: UserKey, into: str, others: Sequence[str], rea
 
 
 def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> int:
-    """Takes a merge back; returns how many memories are there again.
+    """Takes a merge or a consolidation of tags back; returns how many memories and tags are there again.
 
     Raises:
-        InvalidInput: If there is no such decision, it is no merge, or it was taken back before.
+        InvalidInput: If there is no such decision, it cannot be taken back, or it was before.
     """
     row = conn.execute("SELECT id, action, undone_at FROM decisions WHERE user = ? AND name = ?", (user, name)).fetchone()
-    if row is None or row[1] != MERGED:
-        raise InvalidInput(f"{name!r} is no merge of this user's memories. memory_decisions lists what can be taken back.")
+    if row is None or row[1] not in (MERGED, TAGS_CHANGED):
+        raise InvalidInput(f"{name!r} is nothing that can be taken back. memory_decisions lists the merges and consolidations of this user.")
     if row[2] is not None:
         raise InvalidInput(f"{name!r} was taken back on {from_stored(row[2]).date()}.")
     merged = conn.execute("SELECT memory, into_memory FROM decided WHERE decision = ?", (row[0],)).fetchall()
@@ -64,8 +67,10 @@ def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> int:
         if vector is not None:
             entries.sign(conn, EvidenceKind.MEMORY, user, key, from_bytes([vector])[0])
         conn.execute("UPDATE memories SET confirmations = max(confirmations - 1, 0) WHERE id = ?", (kept,))
+    tags = conn.execute("SELECT tag FROM decided_tags WHERE decision = ?", (row[0],)).fetchall()
+    conn.executemany("UPDATE tags SET merged_into = NULL, archived = 0 WHERE id = ?", tags)
     conn.execute("UPDATE decisions SET undone_at = ? WHERE id = ?", (to_stored(now), row[0]))
-    return len(merged)
+    return len(merged) + len(tags)
 
 
 def of_user(conn: Connection, user: UserKey, limit: int) -> list[Decision]:

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from hotmem.store import entries, vectors
+from hotmem.store import entries, tags, vectors
 from hotmem.store.decisions import record
 from hotmem.store.driver import Connection
 from hotmem.store.entities import ensure
@@ -44,7 +44,7 @@ def keep(conn: Connection, user: UserKey, note: Note, vector: Vector, now: datet
     vectors.put(conn, EvidenceKind.MEMORY, [key], [vector], [np.empty((0, 0), dtype=np.uint8)])
     for entity in ensure(conn, user, note.entities):
         conn.execute("INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key))
-    tag(conn, user, key, note.tags, now)
+    tags.attach(conn, user, key, note.tags, note.tag_vectors, now)
     record(conn, user, "filed", reason, [(key, None)], now)
     return name
 
@@ -56,19 +56,8 @@ def confirm(conn: Connection, user: UserKey, name: str, note: Note, now: datetim
            WHERE user = ? AND name = ? RETURNING id""",
         (to_stored(now), note.importance, user, name),
     ).fetchone()[0]
-    tag(conn, user, key, note.tags, now)
+    tags.attach(conn, user, key, note.tags, note.tag_vectors, now)
     record(conn, user, "confirmed", reason, [(key, None)], now)
-
-
-def tag(conn: Connection, user: UserKey, memory: int, names: Sequence[str], now: datetime) -> None:
-    """Files a memory under tags; an archived one comes back into use."""
-    for name in names:
-        key = conn.execute(
-            """INSERT INTO tags (user, name, used_at) VALUES (?, ?, ?)
-               ON CONFLICT DO UPDATE SET used_at = excluded.used_at, archived = 0 RETURNING id""",
-            (user, name, to_stored(now)),
-        ).fetchone()[0]
-        conn.execute("INSERT OR IGNORE INTO memory_tags (memory, tag) VALUES (?, ?)", (memory, key))
 
 
 def standing(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, Standing]:
@@ -89,9 +78,3 @@ def standing(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, 
         )
         for row in rows
     }
-
-
-def tags_of(conn: Connection, user: UserKey) -> list[str]:
-    """The user's tags that are in use, the most recent first."""
-    rows = conn.execute("SELECT name FROM tags WHERE user = ? AND NOT archived ORDER BY used_at DESC, name", (user,))
-    return [row[0] for row in rows]

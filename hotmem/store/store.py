@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.errors import InvalidInput
-from hotmem.store import decisions, evidence, forget, memories, notes, pending, summaries, transfer, turns, upkeep, usage, users, vectors
+from hotmem.store import decisions, evidence, forget, memories, notes, pending, summaries, tags, transfer, turns, upkeep, usage, users, vectors
 from hotmem.store.database import Database
 from hotmem.store.driver import Connection
 from hotmem.store.memories import Amend, Revise
@@ -38,6 +38,7 @@ from hotmem.types import (
     Stats,
     StoredMemory,
     SummaryRecord,
+    TagUse,
     TakenIn,
     Turn,
     Understanding,
@@ -190,9 +191,15 @@ class Store:
         """What a search shows of memories besides their words, by row number."""
         return await self._db.read(notes.standing, user, keys)
 
-    async def tags(self, user: UserKey) -> list[str]:
-        """The user's tags in use, the most recent first."""
-        return await self._db.read(notes.tags_of, user)
+    async def tags(self, user: UserKey, limit: int) -> tuple[list[TagUse], NDArray[np.float32]]:
+        """The user's embedded tags in use, the most recent first, and their unit rows, float32 (tags, dimension)."""
+        return await self._db.read(tags.in_use, user, limit)
+
+    async def consolidate_tags(
+        self, user: UserKey, pairs: Sequence[tuple[int, int]], unused_since: datetime, reason: str, now: datetime
+    ) -> tuple[str, int]:
+        """Lets tags stand for others and archives what was hardly used; returns the decision's id and how many were archived."""
+        return await self._db.write(tags.consolidate, user, pairs, unused_since, reason, now)
 
     async def merge(self, user: UserKey, into: str, others: Sequence[str], reason: str, now: datetime) -> str:
         """Merges memories into one; returns the decision's id.

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from hotmem.errors import InvalidInput
-from hotmem.store import entries, notes, turns, usage, users
+from hotmem.store import entries, tags, turns, usage, users
 from hotmem.store import summaries as summaries_of_sessions
 from hotmem.store.driver import Connection
 from hotmem.store.entities import ensure
@@ -56,7 +56,8 @@ LINKS: Final = ["superseded_by", "amends", "merged_into"]
 MEMORY: Final = f"""
     SELECT m.id, m.name, {", ".join(f"m.{column}" for column in (*PLAIN, *TIMES))},
         {", ".join(f"(SELECT o.name FROM memories o WHERE o.id = m.{link})" for link in LINKS)},
-        (SELECT json_group_array(g.name) FROM memory_tags x JOIN tags g ON g.id = x.tag WHERE x.memory = m.id),
+        (SELECT json_group_array(DISTINCT g.name) FROM memory_tags x JOIN tags o ON o.id = x.tag JOIN tags g ON g.id = coalesce(o.merged_into, o.id)
+         WHERE x.memory = m.id),
         (SELECT json_group_array(e.name) FROM memory_entities x JOIN entities e ON e.id = x.entity WHERE x.memory = m.id),
         (SELECT json_group_array(json_array(t.name, x.start, x.stop)) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id)
     FROM memories m WHERE m.user = ? AND m.id > ? ORDER BY m.id LIMIT ?"""
@@ -179,7 +180,7 @@ def put_memory(conn: Connection, user: UserKey, record: MemoryRecord) -> bool:
         entries.add(conn, EvidenceKind.MEMORY, user, key, 0, record.text)
     for entity in ensure(conn, user, record.entities):
         conn.execute("INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key))
-    notes.tag(conn, user, key, record.tags, record.noted_at or record.said_at)
+    tags.attach(conn, user, key, record.tags, {}, record.noted_at or record.said_at)
     for words in record.words:
         turn = conn.execute("SELECT id FROM turns WHERE user = ? AND name = ?", (user, words.turn_id)).fetchone()
         if turn is None:

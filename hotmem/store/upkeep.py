@@ -65,7 +65,8 @@ def stats(conn: Connection, user: UserKey) -> Stats:
         by_importance=counted("importance"),
         tags=dict(
             conn.execute(
-                """SELECT g.name, count(*) FROM tags g JOIN memory_tags x ON x.tag = g.id WHERE g.user = ? AND NOT g.archived
+                """SELECT g.name, count(DISTINCT x.memory) FROM memory_tags x JOIN tags o ON o.id = x.tag
+                       JOIN tags g ON g.id = coalesce(o.merged_into, o.id) WHERE g.user = ? AND NOT g.archived
                    GROUP BY g.id ORDER BY 2 DESC, 1""",
                 (user,),
             ).fetchall()

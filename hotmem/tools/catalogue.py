@@ -170,7 +170,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
         Recent,
         upkeep.memory_decisions,
     ),
-    Tool("undo_decision", "Takes a merge back.", "maintenance", Undo, upkeep.undo_decision),
+    Tool("undo_decision", "Takes a merge, or what was done to tags, back.", "maintenance", Undo, upkeep.undo_decision),
     Tool("memory_timeline", "Tells what each day, month or year brought, of everything or of one name.", "analysis", Span, upkeep.memory_timeline),
     Tool("validate_storage", "Checks the file and all its indexes.", "debugging", Nothing, upkeep.validate_storage),
     Tool("repair_index", "Makes all index entries anew from what is stored.", "debugging", Nothing, upkeep.repair_index),

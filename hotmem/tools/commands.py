@@ -110,6 +110,16 @@ def merge(into: str, ids: list[str], user: User, database: Database = None, json
     _call("merge_memories", {"into": into, "ids": ids}, user, terminal.existing(database), json_=json_)
 
 
+def optimise(
+    user: User,
+    database: Database = None,
+    unused_days: Annotated[int, typer.Option(help="Days without use after which a tag of one memory at most is put away.")] = 90,
+    json_: Json = False,
+) -> None:
+    """Lets one tag stand for those that mean the same; `hotmem undo` takes it back."""
+    _call("optimize_tags", {"unused_days": unused_days}, user, terminal.existing(database), json_=json_)
+
+
 def decisions(
     user: User, database: Database = None, limit: Annotated[int, typer.Option(help="How many, 1 to 1000.")] = 50, json_: Json = False
 ) -> None:
@@ -118,7 +128,7 @@ def decisions(
 
 
 def undo(decision: str, user: User, database: Database = None, json_: Json = False) -> None:
-    """Takes a merge back."""
+    """Takes a merge, or what was done to tags, back."""
     _call("undo_decision", {"decision": decision}, user, terminal.existing(database), json_=json_)
 
 
@@ -168,6 +178,7 @@ def register(app: typer.Typer) -> None:
         stats,
         timeline,
         merge,
+        optimise,
         decisions,
         undo,
         backup,

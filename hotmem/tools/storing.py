@@ -1,13 +1,17 @@
 """store_memory: a statement is filed, tagged, compared with what is known, and kept, or confirms what is known.
 
 content ─▶ embedding, parse ─▶ filing, tags ─▶ likeness ─▶ kept or confirmed
+
+What is given besides the words (a category, an expiry, a note) is never lost in another memory: then a merge is suggested only.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from spacy.tokens import Doc
 
 from hotmem.analysis.entities import find_entities
@@ -16,12 +20,13 @@ from hotmem.consolidation.sameness import MERGES_FROM, SUGGESTED_FROM, Sayings, 
 from hotmem.extraction import tags as tagging
 from hotmem.extraction.filing import SURE_FROM, file
 from hotmem.models import Reading, read
+from hotmem.query import NOBODY
 from hotmem.reader import Reader
 from hotmem.store.searches import ByMeaning
 from hotmem.store.store import Store
 from hotmem.tools.requests import StoreContext
 from hotmem.tools.results import Filing, Recommendations, Similar, Stored
-from hotmem.types import Evidence, EvidenceKind, Note, UserKey
+from hotmem.types import Evidence, EvidenceKind, Note, UserKey, Vector
 
 COMPARED: Final = 2
 """Nearest memories that are compared word piece by word piece; each costs two milliseconds."""
@@ -51,10 +56,10 @@ async def store(reader: Reader, writer: Store, user_id: str, content: str, conte
         StoreError: If it could not be written.
     """
     (reading,), doc = read(reader.encoder, [content]), reader.language.parse([content], names=False)[0]
-    user = await reader.store.user(user_id)
-    near = [] if user is None else await _near(reader, user, reading)
+    user = await reader.store.user(user_id) or NOBODY
+    near = await _near(reader, user, reading)
     readings = read(reader.encoder, [one.text for one, _ in near])
-    filing, mapped = await _filed(reader, user, content, doc, reading, context)
+    filing, vectors, taken = await _filed(reader, user, content, doc, reading, context)
     similar = [
         Similar(one.memory_id or "", one.text, cosine, same(Sayings(one.text, content, of_one, reading)))
         for (one, cosine), of_one in zip(near, readings, strict=True)
@@ -66,15 +71,16 @@ async def store(reader: Reader, writer: Store, user_id: str, content: str, conte
         category=filing.category,
         importance=filing.importance,
         tags=filing.tags,
+        tag_vectors=vectors,
         entities=find_entities(doc),
         expires_at=context.expires_at,
         source=context.source,
         remark=context.note,
     )
     suggested = tuple(one for one in similar if one.same >= SUGGESTED_FROM)
-    recommendations = Recommendations(tuple(similar), suggested, mapped)
+    recommendations = Recommendations(tuple(similar), suggested, taken)
     twin = max(suggested, key=lambda one: one.same, default=None)
-    if twin is not None and twin.same >= MERGES_FROM and user is not None and context.expires_at is None:
+    if twin is not None and twin.same >= MERGES_FROM and replace(context, tags=(), source=None) == StoreContext():
         await writer.confirm(user, twin.id, note, now, f"says the same as what is known, probability {twin.same:.2f}")
         return Stored(True, twin.id, True, filing, recommendations)
     given = [name for name in ("kind", "category", "importance") if getattr(context, name) is not None]
@@ -85,26 +91,40 @@ async def store(reader: Reader, writer: Store, user_id: str, content: str, conte
 
 
 async def _filed(
-    reader: Reader, user: UserKey | None, content: str, doc: Doc, reading: Reading, context: StoreContext
-) -> tuple[Filing, Mapping[str, str]]:
-    """Where it belongs, and which of the tags found are taken to be which in use."""
+    reader: Reader, user: UserKey, content: str, doc: Doc, reading: Reading, context: StoreContext
+) -> tuple[Filing, Mapping[str, Vector], Mapping[str, str]]:
+    """Where it belongs, the embeddings of new tags, and which of the tags found are taken to be which in use."""
     filed = file(doc, reading.row)
-    in_use = [] if user is None else (await reader.store.tags(user))[:MOST_TAGS_KNOWN]
-    mapped = mapping(reader, tagging.found(doc), in_use)
-    found = (mapped.get(tag, tag) for tag in tagging.found(doc))
-    tags = tuple(dict.fromkeys((*(tag.strip().lower() for tag in context.tags), *found, *tagging.circumstances(content))))
+    found, given = tagging.found(doc), tuple(dict.fromkeys(tag.strip().lower() for tag in context.tags))
+    vectors = dict(zip((*given, *found), reader.encoder.encode((*given, *found)), strict=True))
+    in_use, rows = await reader.store.tags(user, MOST_TAGS_KNOWN)
+    taken = taken_as({tag: vectors[tag] for tag in found}, [tag.name for tag in in_use], rows)
+    tags = tuple(dict.fromkeys((*given, *(taken.get(tag, tag) for tag in found), *tagging.circumstances(content))))
     confidence = filed.confidence if context.category is None else 1.0
-    concepts = tuple(dict.fromkeys((*find_entities(doc), *content_terms(doc))))
-    kind, category = context.kind or filed.kind, context.category or filed.category
-    return Filing(kind, category, tags, context.importance or filed.importance, confidence, concepts, confidence >= SURE_FROM), mapped
+    filing = Filing(
+        kind=context.kind or filed.kind,
+        category=context.category or filed.category,
+        tags=tags,
+        importance=context.importance or filed.importance,
+        confidence=confidence,
+        concepts=tuple(dict.fromkeys((*find_entities(doc), *content_terms(doc)))),
+        sure=confidence >= SURE_FROM,
+    )
+    return filing, vectors, taken
 
 
-def mapping(reader: Reader, found: Sequence[str], in_use: Sequence[str]) -> dict[str, str]:
-    """For each new tag that means nearly what one in use means, that one."""
+def taken_as(found: Mapping[str, Vector], in_use: Sequence[str], rows: NDArray[np.float32]) -> dict[str, str]:
+    """For each new tag that means nearly what one in use means, that one.
+
+    Args:
+        found: Tags and their embeddings.
+        in_use: Tags in use.
+        rows: Their embeddings, float32 (tags, dimension).
+    """
     new = [tag for tag in found if tag not in in_use]
-    if not new or not in_use:
+    if not new or not in_use or rows.shape[1] != len(found[new[0]]):
         return {}
-    likeness = reader.encoder.encode(new) @ reader.encoder.encode(in_use).T
+    likeness = np.stack([found[tag] for tag in new]) @ rows.T
     best = np.argmax(likeness, axis=1)
     return {tag: in_use[place] for tag, place, row in zip(new, best.tolist(), likeness, strict=True) if row[place] >= TAG_LIKE_FROM}
 

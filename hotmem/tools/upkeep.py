@@ -1,20 +1,23 @@
 """Keeping a memory in order: what there is, what was decided and how it is taken back, whether the file is sound, and copies of it."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from pydantic import AwareDatetime, Field
 
+from hotmem.consolidation.tagging import SAME_FROM, consolidated
 from hotmem.memory import Memory
+from hotmem.query import NOBODY
 from hotmem.store.store import Store
 from hotmem.tools.requests import CLOSED
 from hotmem.types import Decision, Fault, Period, Stats, UserKey
 
-NOBODY: Final = UserKey(0)
-"""A user number that no row has: an unknown user's memory is empty."""
+MOST_TAGS: Final = 20_000
+"""Tags compared with each other, the most recent; all pairs of so many take some seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,32 @@ class Recent:
     limit: Annotated[int, Field(ge=1, le=1000)] = 50
 
 
+@dataclass(frozen=True, slots=True)
+class Unused:
+    """Days without use after which a tag of one memory at most is put away."""
+
+    __pydantic_config__ = CLOSED
+
+    unused_days: Annotated[int, Field(ge=0, le=36_500)] = 90
+
+
+@dataclass(frozen=True, slots=True)
+class TagsOptimised:
+    """What became of the tags.
+
+    Attributes:
+        decision: The decision's id, by which it can be taken back.
+        before: Tags in use before.
+        merged: Tags that mean the same as another, and which.
+        archived: How many were put away; used again they come back.
+    """
+
+    decision: str
+    before: int
+    merged: Mapping[str, str]
+    archived: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undo:
     """What is to be taken back."""
@@ -88,9 +117,9 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """How many memories are there again."""
+    """How many memories and tags are there again."""
 
-    memories: int
+    restored: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +198,18 @@ async def merge_memories(memory: Memory, user_id: str, asked: Merge) -> Merged:
     return Merged(await store.merge(user, asked.into, asked.ids, asked.reason, datetime.now(UTC)), len(asked.ids))
 
 
+async def optimize_tags(memory: Memory, user_id: str, asked: Unused) -> TagsOptimised:
+    """Lets one tag stand for those that mean the same, and puts away those that hardly anything is filed under."""
+    store, user = await _user(memory, user_id)
+    tags, rows = await store.tags(user, MOST_TAGS)
+    pairs = await asyncio.to_thread(consolidated, tags, rows)
+    now = datetime.now(UTC)
+    reason = f"{len(pairs)} of {len(tags)} tags mean the same as another, cosine {SAME_FROM} or more"
+    numbers = [(tag.key, into.key) for tag, into in pairs]
+    decision, archived = await store.consolidate_tags(user, numbers, now - timedelta(days=asked.unused_days), reason, now)
+    return TagsOptimised(decision, len(tags), {tag.name: into.name for tag, into in pairs}, archived)
+
+
 async def memory_decisions(memory: Memory, user_id: str, asked: Recent) -> Decisions:
     """What was decided about memories, and why."""
     store, user = await _user(memory, user_id)
@@ -176,10 +217,10 @@ async def memory_decisions(memory: Memory, user_id: str, asked: Recent) -> Decis
 
 
 async def undo_decision(memory: Memory, user_id: str, asked: Undo) -> Undone:
-    """Takes a merge back.
+    """Takes a merge or a consolidation of tags back.
 
     Raises:
-        InvalidInput: If there is no such merge, or it was taken back before.
+        InvalidInput: If there is no such decision, or it was taken back before.
     """
     store, user = await _user(memory, user_id)
     return Undone(await store.undo(user, asked.decision, datetime.now(UTC)))

@@ -8,7 +8,7 @@ reply → Usage → Weights                                                     
 from hotmem.types.block import ContextBlock, Item, ItemUse, LayerReport, Trace, Usage
 from hotmem.types.reading import START_WEIGHTS, Analysis, Evidence, Hit, Interval, Profile, Query, Rewrite, Weights
 from hotmem.types.transfer import Imported, MemoryRecord, Of, SummaryRecord, TakenIn, Understood, Words
-from hotmem.types.upkeep import Fault, Period, Stats
+from hotmem.types.upkeep import Fault, Period, Stats, TagUse
 from hotmem.types.vocabulary import (
     Category,
     Complexity,
@@ -82,6 +82,7 @@ __all__ = [
     "StoredMemory",
     "SummaryRecord",
     "SummarySentence",
+    "TagUse",
     "TakenIn",
     "Trace",
     "Turn",

@@ -49,6 +49,15 @@ class Stats:
 
 
 @dataclass(frozen=True, slots=True)
+class TagUse:
+    """A tag, its row number, and how many memories are filed under it."""
+
+    key: int
+    name: str
+    memories: int
+
+
+@dataclass(frozen=True, slots=True)
 class Period:
     """What a day, month or year brought: its ISO date, the turns spoken, and the statements last said in it."""
 

@@ -1,12 +1,13 @@
 """The data of the write path: a turn, what is understood of it, what is then known."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import uuid4
 
 from hotmem.errors import InvalidInput
 from hotmem.text import checked_id, checked_text
-from hotmem.types.vocabulary import Category, Kind, Role
+from hotmem.types.vocabulary import Category, Kind, Role, Vector
 
 
 def aware(moment: datetime, name: str) -> datetime:
@@ -187,6 +188,7 @@ class Note:
         category: Where it belongs.
         importance: 1 to 5.
         tags: Words it is filed under.
+        tag_vectors: The embeddings of those that were found in it, by tag.
         entities: Names in it.
         expires_at: When it stops being true, UTC; None for never.
         source: Where it comes from, if that was said.
@@ -198,6 +200,7 @@ class Note:
     category: Category
     importance: int
     tags: tuple[str, ...] = ()
+    tag_vectors: Mapping[str, Vector] = field(default_factory=dict)
     entities: tuple[str, ...] = ()
     expires_at: datetime | None = None
     source: str | None = None

@@ -1,5 +1,7 @@
 CREATE INDEX decided_into ON decided (into_memory) WHERE into_memory IS NOT NULL;
+CREATE INDEX decided_into_tag ON decided_tags (into_tag) WHERE into_tag IS NOT NULL;
 CREATE INDEX decided_memory ON decided (memory);
+CREATE INDEX decided_tag ON decided_tags (tag);
 CREATE INDEX decisions_of_user ON decisions (user, decided_at);
 CREATE INDEX entities_by_sound ON entities (user, sound);
 CREATE INDEX memories_amending ON memories (amends) WHERE amends IS NOT NULL;
@@ -17,10 +19,12 @@ CREATE INDEX sessions_due ON sessions (summary_due, touched_at) WHERE summary_du
 CREATE INDEX sources_of_turn ON sources (turn);
 CREATE INDEX summaries_waiting ON summaries (id) WHERE vector IS NULL;
 CREATE INDEX summary_sentences_of_turn ON summary_sentences (turn);
+CREATE INDEX tags_merged ON tags (merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX turn_entities_of_turn ON turn_entities (turn);
 CREATE INDEX turns_by_time ON turns (user, spoken_at);
 CREATE INDEX turns_of_session ON turns (session);
 CREATE TABLE decided ( decision INTEGER NOT NULL REFERENCES decisions ON DELETE CASCADE, memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE, into_memory INTEGER REFERENCES memories ON DELETE CASCADE, PRIMARY KEY (decision, memory) ) WITHOUT ROWID;
+CREATE TABLE decided_tags ( decision INTEGER NOT NULL REFERENCES decisions ON DELETE CASCADE, tag INTEGER NOT NULL REFERENCES tags ON DELETE CASCADE, into_tag INTEGER REFERENCES tags ON DELETE CASCADE, PRIMARY KEY (decision, tag) ) WITHOUT ROWID;
 CREATE TABLE decisions ( id INTEGER PRIMARY KEY AUTOINCREMENT, user INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, name TEXT NOT NULL UNIQUE, action TEXT NOT NULL, reason TEXT NOT NULL, decided_at INTEGER NOT NULL, undone_at INTEGER );
 CREATE TABLE entities ( id INTEGER PRIMARY KEY, user INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, key TEXT NOT NULL, name TEXT NOT NULL, sound TEXT NOT NULL DEFAULT '', UNIQUE (user, key) );
 CREATE TABLE memories ( id INTEGER PRIMARY KEY AUTOINCREMENT, user INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, name TEXT NOT NULL UNIQUE, text TEXT NOT NULL, subject TEXT NOT NULL, relation TEXT NOT NULL, object TEXT NOT NULL, kind TEXT NOT NULL, category TEXT NOT NULL, importance INTEGER NOT NULL, hedged INTEGER NOT NULL, negated INTEGER NOT NULL, changes INTEGER NOT NULL, single INTEGER NOT NULL, said_at INTEGER NOT NULL, valid_until INTEGER, superseded_by INTEGER REFERENCES memories ON DELETE SET NULL, amends INTEGER REFERENCES memories ON DELETE CASCADE, confirmations INTEGER NOT NULL DEFAULT 0, accesses INTEGER NOT NULL DEFAULT 0, accessed_at INTEGER, vector BLOB , value TEXT NOT NULL DEFAULT '', noted_at INTEGER, origin TEXT, remark TEXT, merged_into INTEGER REFERENCES memories ON DELETE CASCADE);
@@ -42,7 +46,7 @@ CREATE TABLE speakers ( user INTEGER NOT NULL REFERENCES users ON DELETE CASCADE
 CREATE TABLE summaries ( id INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE, user INTEGER NOT NULL, topics TEXT NOT NULL, text TEXT NOT NULL, vector BLOB );
 CREATE TABLE summary_entries (user INTEGER, id INTEGER, session INTEGER NOT NULL, length INTEGER NOT NULL, bits BLOB, PRIMARY KEY (user, id)) WITHOUT ROWID;
 CREATE TABLE summary_sentences ( summary INTEGER NOT NULL REFERENCES summaries ON DELETE CASCADE, part TEXT NOT NULL, place INTEGER NOT NULL, text TEXT NOT NULL, turn INTEGER NOT NULL REFERENCES turns ON DELETE CASCADE, PRIMARY KEY (summary, part, place) ) WITHOUT ROWID;
-CREATE TABLE tags ( id INTEGER PRIMARY KEY AUTOINCREMENT, user INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, name TEXT NOT NULL, used_at INTEGER NOT NULL, archived INTEGER NOT NULL DEFAULT 0, vector BLOB, UNIQUE (user, name) );
+CREATE TABLE tags ( id INTEGER PRIMARY KEY AUTOINCREMENT, user INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, name TEXT NOT NULL, used_at INTEGER NOT NULL, archived INTEGER NOT NULL DEFAULT 0, merged_into INTEGER REFERENCES tags ON DELETE SET NULL, vector BLOB, UNIQUE (user, name) );
 CREATE TABLE turn_entities ( entity INTEGER NOT NULL REFERENCES entities ON DELETE CASCADE, turn INTEGER NOT NULL REFERENCES turns ON DELETE CASCADE, PRIMARY KEY (entity, turn) ) WITHOUT ROWID;
 CREATE TABLE turns ( id INTEGER PRIMARY KEY AUTOINCREMENT, user INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE, name TEXT NOT NULL, role TEXT NOT NULL, speaker TEXT, text TEXT NOT NULL, spoken_at INTEGER NOT NULL, UNIQUE (user, name) );
 CREATE TABLE users (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE);

@@ -40,6 +40,21 @@ async def test_the_same_said_again_confirms(memory: Memory) -> None:
     assert known.confirmations == 1
 
 
+async def test_what_was_given_besides_the_words_is_not_lost_in_another_memory(memory: Memory) -> None:
+    first = await memory.store_memory("The cottage has no heating.", user_id="ana")
+    again = await memory.store_memory("The cottage has no heating.", user_id="ana", context={"note": "the landlord denies it"})
+    assert not again.merged
+    assert [one.id for one in again.recommendations.suggested_merges] == [first.id]
+
+
+async def test_a_tag_that_means_one_in_use_is_that_one(memory: Memory) -> None:
+    first = await memory.store_memory("The bicycle needs a chain.", user_id="ana")
+    second = await memory.store_memory("My bike has a flat tyre.", user_id="ana")
+    assert "bicycle" in first.analysis.tags
+    assert "bicycle" in second.analysis.tags and "bike" not in second.analysis.tags
+    assert second.recommendations.tag_consolidations == {"bike": "bicycle"}
+
+
 async def test_what_looks_alike_and_is_not_the_same_is_kept(memory: Memory) -> None:
     await memory.store_memory("Paul owes me fifty euros.", user_id="ana")
     await memory.store_memory("My sister Clara lives in Munich.", user_id="ana")
@@ -107,7 +122,7 @@ async def test_a_wrong_field_is_named_and_nothing_is_stored(memory: Memory, cont
     assert await memory.memories("ana") == []
 
 
-@pytest.mark.parametrize("content", ["", "  \n", "x" * 200_001, 7])
+@pytest.mark.parametrize("content", ["", "  \n", "x" * 5_001, 7])
 async def test_what_is_no_statement_is_refused(memory: Memory, content: str) -> None:
     with pytest.raises(InvalidInput, match="content"):
         await memory.store_memory(content, user_id="ana")

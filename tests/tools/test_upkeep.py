@@ -4,9 +4,11 @@ import asyncio
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hotmem import InvalidInput, Memory
+from hotmem.consolidation.tagging import consolidated
 from hotmem.store.driver import connect
 from hotmem.tools.catalogue import tool
 from hotmem.tools.requests import checked
@@ -16,16 +18,19 @@ from hotmem.tools.upkeep import (
     Recent,
     Span,
     Undo,
+    Unused,
     backup,
     memory_decisions,
     memory_health,
     memory_stats,
     memory_timeline,
     merge_memories,
+    optimize_tags,
     repair_index,
     undo_decision,
     validate_storage,
 )
+from hotmem.types import TagUse
 from tests.conversation import said
 
 CAR, SAME_CAR = "I drive a grey Skoda Octavia.", "My own vehicle is one of those Octavias, grey."
@@ -85,7 +90,7 @@ async def test_a_merge_is_found_once_and_can_be_taken_back(memory: Memory) -> No
     assert [(one.text, one.confirmations) for one in await memory.memories("ana")] == [(CAR, 1)]
     latest = (await memory_decisions(memory, "ana", Recent())).decisions[0]
     assert (latest.id, latest.action, latest.reason, latest.memory_ids, latest.into) == (merged.decision, "merged", "the same car", (gone,), kept)
-    assert (await undo_decision(memory, "ana", Undo(decision=merged.decision))).memories == 1
+    assert (await undo_decision(memory, "ana", Undo(decision=merged.decision))).restored == 1
     assert await contents(memory) == {CAR, SAME_CAR}
     assert {one.confirmations for one in await memory.memories("ana")} == {0}
     with pytest.raises(InvalidInput, match="was taken back on"):
@@ -100,7 +105,7 @@ async def test_a_merge_needs_memories_of_the_user(memory: Memory) -> None:
         with pytest.raises(InvalidInput):
             await merge_memories(memory, "ana", Merge(into=into, ids=ids))
     decision = (await merge_memories(memory, "ana", Merge(into=kept, ids=(gone,)))).decision
-    with pytest.raises(InvalidInput, match="is no merge of this user's"):
+    with pytest.raises(InvalidInput, match="is nothing that can be taken back"):
         await undo_decision(memory, "ben", Undo(decision=decision))
     with pytest.raises(InvalidInput, match="not among this user's memories"):
         await merge_memories(memory, "ana", Merge(into=kept, ids=(gone,)))
@@ -122,6 +127,28 @@ async def test_every_decision_has_its_reason(memory: Memory) -> None:
     assert filed.action == "filed" and "contexts" in filed.reason and "category given" in filed.reason
     assert confirmed.action == "confirmed" and "probability" in confirmed.reason
     assert len((await memory_decisions(memory, "ana", Recent(limit=1))).decisions) == 1
+
+
+async def test_tags_that_mean_the_same_become_one_and_can_be_taken_back(memory: Memory) -> None:
+    for number, tag in enumerate(("holiday", "holidays", "summer holiday", "car insurance", "insurance for the car", "recipe")):
+        await memory.store_memory(f"Note number {number} is kept here.", user_id="ana", context={"tags": [tag], "note": str(number)})
+    before = (await memory_stats(memory, "ana", Nothing())).tags
+    done = await optimize_tags(memory, "ana", Unused())
+    after = (await memory_stats(memory, "ana", Nothing())).tags
+    assert {"holidays": "holiday", "car insurance": "insurance for the car"}.items() <= done.merged.items()
+    assert len(after) == len(before) - len(done.merged) and after["holiday"] == 2
+    again = await memory.store_memory("The last note.", user_id="ana", context={"tags": ["holidays"]})
+    assert "holidays" in again.analysis.tags
+    assert (await memory_stats(memory, "ana", Nothing())).tags["holiday"] == 3
+    assert (await undo_decision(memory, "ana", Undo(decision=done.decision))).restored == len(done.merged) + done.archived
+    assert set((await memory_stats(memory, "ana", Nothing())).tags) >= set(before)
+
+
+def test_the_tag_of_more_words_stays() -> None:
+    tags = [TagUse(1, "holidays", 5), TagUse(2, "summer holiday", 1), TagUse(3, "recipe", 9), TagUse(4, "far", 1)]
+    rows = np.array([[1, 0, 0], [0.9, np.sqrt(1 - 0.81), 0], [0, 0, 1], [0.75, -np.sqrt(1 - 0.5625), 0]], dtype=np.float32)
+    assert consolidated(tags, rows) == [(tags[0], tags[1])]
+    assert consolidated([], np.empty((0, 3), dtype=np.float32)) == []
 
 
 async def test_a_damaged_index_is_told_and_mended(database: Path, memory: Memory) -> None:

@@ -1,7 +1,8 @@
 """Version 7: memories that were noted and not said, their tags, and a record of what was decided about them.
 
-A memory that says the same as another is merged into it: it keeps its row, so that the decision can be taken back, and loses its index
-entry, so that nothing finds it. The record names memories and holds no words of theirs, so that forgetting need not search it.
+A memory that says the same as another is merged into it: it keeps its row, so that the decision can be taken back, and loses its index entry, so
+that nothing finds it. A tag that means the same as another is merged into it likewise. The record names memories and holds no words of theirs,
+so that forgetting need not search it.
 """
 
 from hotmem.store.driver import Connection
@@ -18,9 +19,11 @@ STATEMENTS = (
         name TEXT NOT NULL,
         used_at INTEGER NOT NULL,
         archived INTEGER NOT NULL DEFAULT 0,
+        merged_into INTEGER REFERENCES tags ON DELETE SET NULL,
         vector BLOB,
         UNIQUE (user, name)
     )""",
+    "CREATE INDEX tags_merged ON tags (merged_into) WHERE merged_into IS NOT NULL",
     """CREATE TABLE memory_tags (
         memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
         tag INTEGER NOT NULL REFERENCES tags ON DELETE CASCADE,
@@ -44,6 +47,14 @@ STATEMENTS = (
         PRIMARY KEY (decision, memory)
     ) WITHOUT ROWID""",
     "CREATE INDEX decided_memory ON decided (memory)",
+    """CREATE TABLE decided_tags (
+        decision INTEGER NOT NULL REFERENCES decisions ON DELETE CASCADE,
+        tag INTEGER NOT NULL REFERENCES tags ON DELETE CASCADE,
+        into_tag INTEGER REFERENCES tags ON DELETE CASCADE,
+        PRIMARY KEY (decision, tag)
+    ) WITHOUT ROWID""",
+    "CREATE INDEX decided_tag ON decided_tags (tag)",
+    "CREATE INDEX decided_into_tag ON decided_tags (into_tag) WHERE into_tag IS NOT NULL",
     "CREATE INDEX decided_into ON decided (into_memory) WHERE into_memory IS NOT NULL",
 )
 

@@ -1,0 +1,64 @@
+"""Tags: what memories are filed under, which of them stand for others, and which are put away."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hotmem.store.decisions import TAGS_CHANGED, record
+from hotmem.store.driver import Connection
+from hotmem.store.times import to_stored
+from hotmem.store.vectors import from_bytes, to_bytes
+from hotmem.types import TagUse, UserKey, Vector
+
+
+def attach(conn: Connection, user: UserKey, memory: int, names: Sequence[str], vectors: Mapping[str, Vector], now: datetime) -> None:
+    """Files a memory under tags, or under those that stand for them; an archived one comes back into use."""
+    for name in names:
+        vector = to_bytes(vectors[name]) if name in vectors else None
+        key = conn.execute(
+            """INSERT INTO tags (user, name, used_at, vector) VALUES (?, ?, ?, ?)
+               ON CONFLICT DO UPDATE SET used_at = excluded.used_at, archived = 0, vector = coalesce(vector, excluded.vector)
+               RETURNING coalesce(merged_into, id)""",
+            (user, name, to_stored(now), vector),
+        ).fetchone()[0]
+        conn.execute("INSERT OR IGNORE INTO memory_tags (memory, tag) VALUES (?, ?)", (memory, key))
+
+
+def in_use(conn: Connection, user: UserKey, limit: int) -> tuple[list[TagUse], NDArray[np.float32]]:
+    """The user's tags in use that have an embedding, the most recent first, and their unit rows, float32 (tags, dimension)."""
+    rows = conn.execute(
+        """SELECT g.id, g.name, (SELECT count(*) FROM memory_tags x JOIN tags o ON o.id = x.tag WHERE coalesce(o.merged_into, o.id) = g.id), g.vector
+           FROM tags g WHERE g.user = ? AND NOT g.archived AND g.merged_into IS NULL AND g.vector NOT NULL
+           ORDER BY g.used_at DESC, g.name LIMIT ?""",
+        (user, limit),
+    ).fetchall()
+    return [TagUse(*row[:3]) for row in rows], from_bytes([row[3] for row in rows]) if rows else np.empty((0, 0), dtype=np.float32)
+
+
+def consolidate(
+    conn: Connection, user: UserKey, pairs: Sequence[tuple[int, int]], unused_since: datetime, reason: str, now: datetime
+) -> tuple[str, int]:
+    """Lets tags stand for others and archives those of one memory at most that were last used before a time.
+
+    Returns:
+        The decision's id, and how many were archived.
+    """
+    conn.executemany("UPDATE tags SET merged_into = ? WHERE user = ? AND id = ?", [(into, user, tag) for tag, into in pairs])
+    conn.executemany("UPDATE tags SET merged_into = ? WHERE user = ? AND merged_into = ?", [(into, user, tag) for tag, into in pairs])
+    archived = [
+        row[0]
+        for row in conn.execute(
+            """SELECT g.id FROM tags g WHERE g.user = ? AND NOT g.archived AND g.merged_into IS NULL AND g.used_at < ?
+                   AND (SELECT count(*) FROM memory_tags x JOIN tags o ON o.id = x.tag WHERE coalesce(o.merged_into, o.id) = g.id) < 2""",
+            (user, to_stored(unused_since)),
+        ).fetchall()
+    ]
+    conn.executemany("UPDATE tags SET archived = 1 WHERE id = ?", [(tag,) for tag in archived])
+    decision = record(conn, user, TAGS_CHANGED, reason, [], now)
+    conn.executemany(
+        "INSERT INTO decided_tags (decision, tag, into_tag) SELECT id, ?, ? FROM decisions WHERE name = ?",
+        [(tag, into, decision) for tag, into in (*pairs, *((tag, None) for tag in archived))],
+    )
+    return decision, len(archived)
