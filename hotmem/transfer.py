@@ -1,13 +1,15 @@
 """A memory as JSON Lines: everything that is known of one user, one record a line, for keeping, moving and evaluating.
 
     {"type": "export", "version": 1, "user_id": …}
-    {"type": "turn", "id": …, "user_id": …, "session_id": …, "role": …, "speaker": …, "text": …, "spoken_at": ISO 8601, "entities": [names]}
+    {"type": "turn", "id": …, "user_id": …, "session_id": …, "role": …, "speaker": …, "text": …, "spoken_at": ISO 8601,
+     "entities": [names], "waiting": whether it was not understood yet}
     {"type": "memory", "user_id": …, and the fields of hotmem.types.MemoryRecord}
     {"type": "summary", "user_id": …, and the fields of hotmem.types.SummaryRecord}
     {"type": "weights", "user_id": …, "facts": …, "sessions": …, "semantic": …, "verbatim": …}
     {"type": "question", "id": …, "user_id": …, "text": …, "asked_at": ISO 8601, "evidence": [turn ids], "answer": ""}
 
-Imported, an export answers as before: nothing is understood anew, vectors follow from the words. A file of turns alone, without the first line,
+Imported, an export answers as before: nothing is understood anew, vectors follow from the words. The record of decisions stays behind, and tags that
+nothing is filed under. A file of turns alone, without the first line,
 is understood as if it were said now. Questions are those whose answer used remembered turns; an import passes them over, and
 `python -m eval run hotmem FILE` measures a memory by them.
 """
@@ -23,7 +25,7 @@ from pydantic import TypeAdapter, ValidationError
 from hotmem.errors import InvalidInput
 from hotmem.store.store import Store
 from hotmem.store.times import from_stored
-from hotmem.types import Imported, MemoryRecord, Of, SummaryRecord, Turn, Understood, UserKey, Weights
+from hotmem.types import ExportedTurn, Imported, MemoryRecord, Of, SummaryRecord, Turn, UserKey, Weights
 
 VERSION: Final = 1
 
@@ -44,12 +46,12 @@ async def exported(store: Store, user: UserKey, user_id: str) -> AsyncIterator[s
     after = 0
     while page := await store.user_turns(user, after, PAGE):
         after = page[-1][0]
-        entities = await store.turn_entities(user, [key for key, _ in page])
+        entities, waiting = await store.turn_entities(user, [key for key, _ in page]), await store.waiting_among([key for key, _ in page])
         for key, turn in page:
             said = {"id": turn.id, "user_id": user_id, "session_id": turn.session_id, "role": turn.role, "speaker": turn.speaker, "text": turn.text}
-            yield _line("turn", said | {"spoken_at": turn.spoken_at.isoformat(), "entities": entities.get(key, ())})
-    after = 0
-    while known := await store.memory_records(user, after, PAGE):
+            yield _line("turn", said | {"spoken_at": turn.spoken_at.isoformat(), "entities": entities.get(key, ()), "waiting": key in waiting})
+    last, after = after, 0
+    while known := await store.memory_records(user, after, PAGE, last):
         after = known[-1][0]
         for _, record in known:
             yield _line("memory", {"user_id": user_id} | RECORDS["memory"].dump_python(record, mode="json"))
@@ -79,7 +81,7 @@ def imported(path: Path) -> Iterator[Imported]:
                         whole = _checked_version(record.get("version"))
                     case "turn":
                         turn = _turn(record, number)
-                        yield Understood(turn, tuple(record.get("entities", ()))) if whole else turn
+                        yield ExportedTurn(turn, tuple(record.get("entities", ())), bool(record.get("waiting"))) if whole else turn
                     case "memory" | "summary" | "weights" as kind:
                         yield _of(kind, record, number)
     except (OSError, UnicodeDecodeError) as error:

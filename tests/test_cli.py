@@ -196,6 +196,7 @@ def test_the_state_of_a_memory_is_shown(told: Path) -> None:
     ):
         outcome = run(*words, "-u", "ana", "-d", told)
         assert outcome.exit_code == 0 and shown in outcome.output, outcome.output
+    assert "archived" in run("optimise", "-u", "ana", "-d", told).output
     assert "sound" in run("validate", "-d", told).output
     assert "entries" in run("repair", "-d", told).output
     assert json.loads(run("stats", "-u", "ana", "-d", told, "--json").output)["turns"] == 2

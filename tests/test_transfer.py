@@ -13,7 +13,7 @@ from hotmem.models import CachedEncoder, Language
 from hotmem.store.driver import connect
 from hotmem.tools.upkeep import Merge, Nothing, memory_stats, merge_memories, validate_storage
 from hotmem.transfer import imported
-from hotmem.types import Role, Turn, Understood
+from hotmem.types import ExportedTurn, Role, Turn
 from tests.conversation import START, life, said
 
 LATER = START + timedelta(days=151)
@@ -178,6 +178,6 @@ def test_lines_are_read_as_they_come(tmp_path: Path) -> None:
     )
     lines = imported(file)
     first = next(lines)
-    assert first == Understood(Turn("ana", "s", Role.USER, "Hi.", START, None, "1"), ("Rui",))
+    assert first == ExportedTurn(Turn("ana", "s", Role.USER, "Hi.", START, None, "1"), ("Rui",))
     with pytest.raises(InvalidInput, match="Line 3 is not JSON"):
         next(lines)

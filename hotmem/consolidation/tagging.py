@@ -18,19 +18,22 @@ BLOCK: Final = 1000
 def consolidated(tags: Sequence[TagUse], rows: NDArray[np.float32]) -> list[tuple[TagUse, TagUse]]:
     """Tags that mean the same as another, each with the one that stays: the one of more words, then the one used more.
 
-    Every tag goes into one that stays itself, and is as near to it as `SAME_FROM`, so that nothing drifts along a chain.
+    One that stands for others already stays, so that each change can be taken back alone. Every tag goes into one that stays itself, and is as
+    near to it as `SAME_FROM`, so that nothing drifts along a chain.
 
     Args:
         tags: The tags.
         rows: Their embeddings, unit rows, float32 (tags, dimension).
     """
-    order = sorted(range(len(tags)), key=lambda place: (-len(tags[place].name.split()), -tags[place].memories, tags[place].name))
-    open_to = np.ones(len(tags), dtype=np.bool_)
+    order = sorted(
+        range(len(tags)), key=lambda place: (not tags[place].stands, -len(tags[place].name.split()), -tags[place].memories, tags[place].name)
+    )
+    open_to = np.array([not tag.stands for tag in tags], dtype=np.bool_)
     found: list[tuple[TagUse, TagUse]] = []
     for start in range(0, len(order), BLOCK):
         block = order[start : start + BLOCK]
         for place, likeness in zip(block, rows[block] @ rows.T, strict=True):
-            if open_to[place]:
+            if open_to[place] or tags[place].stands:
                 open_to[place] = False
                 alike = np.flatnonzero((likeness >= SAME_FROM) & open_to).tolist()
                 found += [(tags[other], tags[place]) for other in alike]

@@ -11,7 +11,7 @@ WEIGHED: Final = {EvidenceKind.PASSAGE: 80, EvidenceKind.MEMORY: 20, EvidenceKin
 """Hits of each kind that are loaded and weighed; every further one costs some 50 µs."""
 
 OVERVIEWS: Final = frozenset({Intent.SUMMARY, Intent.PATTERN})
-"""Intents that a session's summary may answer. A summary costs as much room as three turns; for other intents none is weighed."""
+"""Intents that a session's summary may answer. A summary costs as much room as three turns; for others none is weighed, unless asked outright."""
 
 NEIGHBOURS: Final = 2
 """Passages on each side of a hit that are weighed with it: an answer often shares no word with its question."""
@@ -26,7 +26,7 @@ async def gather(reader: Reader, request: Request, query: Query, hits: Sequence[
     Raises:
         DeadlineExceeded: If `time.monotonic()` passed `until`.
     """
-    overview = query.analysis.intent in OVERVIEWS
+    overview = request.outright or query.analysis.intent in OVERVIEWS
     keys = {kind: most_promising(hits, kind, WEIGHED[kind]) for kind in EvidenceKind if overview or kind is not EvidenceKind.SUMMARY}
     around = keys[EvidenceKind.PASSAGE][:WITH_NEIGHBOURS]
     evidence = await reader.store.evidence(query.user, keys, around=around, reach=NEIGHBOURS, window=reader.options.verbatim_window, until=until)

@@ -62,15 +62,23 @@ def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> int:
         raise InvalidInput(f"{name!r} was taken back on {from_stored(row[2]).date()}.")
     merged = conn.execute("SELECT memory, into_memory FROM decided WHERE decision = ?", (row[0],)).fetchall()
     for key, kept in merged:
-        text, vector = conn.execute("UPDATE memories SET merged_into = NULL WHERE id = ? RETURNING text, vector", (key,)).fetchone()
-        entries.add(conn, EvidenceKind.MEMORY, user, key, 0, text)
-        if vector is not None:
-            entries.sign(conn, EvidenceKind.MEMORY, user, key, from_bytes([vector])[0])
+        _stand_alone(conn, user, key)
         conn.execute("UPDATE memories SET confirmations = max(confirmations - 1, 0) WHERE id = ?", (kept,))
     tags = conn.execute("SELECT tag FROM decided_tags WHERE decision = ?", (row[0],)).fetchall()
     conn.executemany("UPDATE tags SET merged_into = NULL, archived = 0 WHERE id = ?", tags)
     conn.execute("UPDATE decisions SET undone_at = ? WHERE id = ?", (to_stored(now), row[0]))
     return len(merged) + len(tags)
+
+
+def give_back(conn: Connection, user: UserKey, kept: int) -> None:
+    """Lets memories that went into one, and that have words or a note of their own, stand alone again."""
+    merged = conn.execute(
+        """SELECT m.id FROM memories m WHERE m.merged_into = ?
+               AND (m.noted_at IS NOT NULL OR EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id))""",
+        (kept,),
+    ).fetchall()
+    for (key,) in merged:
+        _stand_alone(conn, user, key)
 
 
 def of_user(conn: Connection, user: UserKey, limit: int) -> list[Decision]:
@@ -94,6 +102,13 @@ def of_user(conn: Connection, user: UserKey, limit: int) -> list[Decision]:
         )
         for name, action, reason, decided_at, undone_at, memories, into in rows
     ]
+
+
+def _stand_alone(conn: Connection, user: UserKey, key: int) -> None:
+    text, vector = conn.execute("UPDATE memories SET merged_into = NULL WHERE id = ? RETURNING text, vector", (key,)).fetchone()
+    entries.add(conn, EvidenceKind.MEMORY, user, key, 0, text)
+    if vector is not None:
+        entries.sign(conn, EvidenceKind.MEMORY, user, key, from_bytes([vector])[0])
 
 
 def _unmerged(conn: Connection, user: UserKey, name: str) -> int:

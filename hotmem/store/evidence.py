@@ -129,7 +129,7 @@ def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evide
                 speaker=row[12],
                 role=Role(row[13] or Role.USER),
                 session_id=row[10] or NOTED,
-                session=row[11] or 0,
+                session=row[11] or -row[0],
                 position=-1,
                 turn_ids=tuple(name for _, name in sources),
                 turns=tuple(int(turn) for turn, _ in sources),
@@ -181,8 +181,8 @@ def _standing(conn: Connection, ended: int) -> tuple[datetime, int | None]:
     valid_until = conn.execute("SELECT valid_until FROM memories WHERE id = ?", (ended,)).fetchone()[0]
     successor = conn.execute(
         """WITH RECURSIVE later (id, following) AS (
-               SELECT id, superseded_by FROM memories WHERE id = ?
-               UNION SELECT m.id, m.superseded_by FROM later JOIN memories m ON m.id = later.following)
+               SELECT id, coalesce(merged_into, superseded_by) FROM memories WHERE id = ?
+               UNION SELECT m.id, coalesce(m.merged_into, m.superseded_by) FROM later JOIN memories m ON m.id = later.following)
            SELECT id FROM later WHERE following IS NULL AND id <> ?""",
         (ended, ended),
     ).fetchone()

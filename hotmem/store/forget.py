@@ -4,15 +4,25 @@ Triggers remove the index rows of every passage, memory and summary that goes; S
 (secure_delete), and the full-text indexes are rewritten without the words that are gone.
 """
 
+import json
 import re
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Final
 
+from hotmem.store import decisions
 from hotmem.store.driver import Connection
 from hotmem.store.entries import WORDED
 from hotmem.store.summaries import WHEN_ENDED
 from hotmem.store.times import to_stored
 from hotmem.types import Forgotten, UserKey
+
+WITH_THEIRS: Final = """
+    WITH RECURSIVE going (id) AS (
+        SELECT value FROM json_each(?)
+        UNION SELECT m.id FROM going g JOIN memories m ON m.merged_into = g.id OR m.amends = g.id)
+    SELECT m.id, m.name FROM going g JOIN memories m ON m.id = g.id"""
+"""Memories, those that went into them and those that amend them: they go together."""
 
 
 def everything(conn: Connection, user: UserKey) -> Forgotten:
@@ -48,7 +58,9 @@ def entity(conn: Connection, user: UserKey, name: str) -> Forgotten:
         rows = conn.execute(f"SELECT id, {', '.join(columns)} FROM {table} WHERE user = ?", (user,))
         return [row[0] for row in rows if any(value and holds.search(value) for value in row[1:])]
 
-    turns, memories = holding("turns", "text", "speaker"), holding("memories", "text", "subject", "object")
+    turns, memories = holding("turns", "text", "speaker"), holding("memories", "text", "subject", "object", "remark", "origin")
+    _delete(conn, "tags", holding("tags", "name"))
+    _delete(conn, "decisions", holding("decisions", "reason"))
     _delete(conn, "recalls", holding("recalls", "query"))
     _delete(conn, "entities", holding("entities", "name"))
     for (speaker,) in conn.execute("SELECT name FROM speakers WHERE user = ?", (user,)).fetchall():
@@ -91,6 +103,7 @@ def _remove(conn: Connection, user: UserKey, turns: list[int], memories: list[in
     _delete(conn, "turns", turns)
     for key in told - set(kept):
         if not conn.execute("SELECT 1 FROM sources WHERE memory = ?", (key,)).fetchone():
+            decisions.give_back(conn, user, key)
             memories.append(key)
     gone = _remove_memories(conn, memories)
     _delete(conn, "summaries", touched)
@@ -110,7 +123,11 @@ def _remove(conn: Connection, user: UserKey, turns: list[int], memories: list[in
 def _remove_memories(conn: Connection, memories: list[int]) -> int:
     """Removes the memories, those that amend them, and tags that only they had; one that a removed memory had replaced stays replaced."""
     before = conn.execute("SELECT count(*) FROM memories").fetchone()[0]
-    tags = {row[0] for key in memories for row in conn.execute("SELECT tag FROM memory_tags WHERE memory = ?", (key,))}
+    going = conn.execute(WITH_THEIRS, (json.dumps(memories),)).fetchall()
+    tags = {row[0] for key, _ in going for row in conn.execute("SELECT tag FROM memory_tags WHERE memory = ?", (key,))}
+    for key, name in going:
+        conn.execute("DELETE FROM recalls WHERE id IN (SELECT recall FROM uses WHERE memory = ?)", (name,))
+        conn.execute("DELETE FROM decisions WHERE id IN (SELECT decision FROM decided WHERE memory = ? OR into_memory = ?)", (key, key))
     _delete(conn, "memories", memories)
     _delete(conn, "tags", [tag for tag in tags if not conn.execute("SELECT 1 FROM memory_tags WHERE tag = ?", (tag,)).fetchone()])
     return int(before - conn.execute("SELECT count(*) FROM memories").fetchone()[0])

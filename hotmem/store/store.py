@@ -191,9 +191,13 @@ class Store:
         """What a search shows of memories besides their words, by row number."""
         return await self._db.read(notes.standing, user, keys)
 
-    async def tags(self, user: UserKey, limit: int) -> tuple[list[TagUse], NDArray[np.float32]]:
+    async def tags(self, user: UserKey, limit: int) -> tuple[list[str], NDArray[np.float32]]:
         """The user's embedded tags in use, the most recent first, and their unit rows, float32 (tags, dimension)."""
         return await self._db.read(tags.in_use, user, limit)
+
+    async def counted_tags(self, user: UserKey, limit: int) -> tuple[list[TagUse], NDArray[np.float32]]:
+        """The same, with how many memories are filed under each."""
+        return await self._db.read(tags.counted, user, limit)
 
     async def consolidate_tags(
         self, user: UserKey, pairs: Sequence[tuple[int, int]], unused_since: datetime, reason: str, now: datetime
@@ -210,10 +214,10 @@ class Store:
         return await self._db.write(decisions.merge, user, into, others, reason, now)
 
     async def undo(self, user: UserKey, decision: str, now: datetime) -> int:
-        """Takes a merge back; returns how many memories are there again.
+        """Takes a merge or a consolidation of tags back; returns how many memories and tags are there again.
 
         Raises:
-            InvalidInput: If there is no such merge, or it was taken back before.
+            InvalidInput: If there is no such decision, or it was taken back before.
         """
         return await self._db.write(decisions.undo, user, decision, now)
 
@@ -250,9 +254,13 @@ class Store:
         """Names in each of the turns, by row number."""
         return await self._db.read(transfer.entities_of, user, turns)
 
-    async def memory_records(self, user: UserKey, after: int, limit: int) -> list[tuple[int, MemoryRecord]]:
-        """The user's next memories after a row number, whole."""
-        return await self._db.read(transfer.memories, user, after, limit)
+    async def waiting_among(self, turns: Sequence[int]) -> set[int]:
+        """Those of the turns, by row number, that wait to be understood."""
+        return await self._db.read(transfer.waiting_among, turns)
+
+    async def memory_records(self, user: UserKey, after: int, limit: int, last_turn: int) -> list[tuple[int, MemoryRecord]]:
+        """The user's next memories after a row number, whole, without those that were read in turns after the last one."""
+        return await self._db.read(transfer.memories, user, after, limit, last_turn)
 
     async def summary_records(self, user: UserKey) -> list[SummaryRecord]:
         """The user's summaries, whole."""

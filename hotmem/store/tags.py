@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,22 +20,40 @@ def attach(conn: Connection, user: UserKey, memory: int, names: Sequence[str], v
         vector = to_bytes(vectors[name]) if name in vectors else None
         key = conn.execute(
             """INSERT INTO tags (user, name, used_at, vector) VALUES (?, ?, ?, ?)
-               ON CONFLICT DO UPDATE SET used_at = excluded.used_at, archived = 0, vector = coalesce(vector, excluded.vector)
+               ON CONFLICT DO UPDATE SET used_at = excluded.used_at, archived = 0, vector = coalesce(excluded.vector, vector)
                RETURNING coalesce(merged_into, id)""",
             (user, name, to_stored(now), vector),
         ).fetchone()[0]
         conn.execute("INSERT OR IGNORE INTO memory_tags (memory, tag) VALUES (?, ?)", (memory, key))
 
 
-def in_use(conn: Connection, user: UserKey, limit: int) -> tuple[list[TagUse], NDArray[np.float32]]:
+FILED: Final = """
+    SELECT coalesce(o.merged_into, o.id) AS tag, count(DISTINCT x.memory) AS memories
+    FROM tags o JOIN memory_tags x ON x.tag = o.id WHERE o.user = :user GROUP BY 1"""
+"""How many memories are filed under each tag, or under those that it stands for."""
+
+
+def in_use(conn: Connection, user: UserKey, limit: int) -> tuple[list[str], NDArray[np.float32]]:
     """The user's tags in use that have an embedding, the most recent first, and their unit rows, float32 (tags, dimension)."""
     rows = conn.execute(
-        """SELECT g.id, g.name, (SELECT count(*) FROM memory_tags x JOIN tags o ON o.id = x.tag WHERE coalesce(o.merged_into, o.id) = g.id), g.vector
-           FROM tags g WHERE g.user = ? AND NOT g.archived AND g.merged_into IS NULL AND g.vector NOT NULL
-           ORDER BY g.used_at DESC, g.name LIMIT ?""",
+        """SELECT name, vector FROM tags WHERE user = ? AND NOT archived AND merged_into IS NULL AND vector NOT NULL
+           ORDER BY used_at DESC, name LIMIT ?""",
         (user, limit),
     ).fetchall()
-    return [TagUse(*row[:3]) for row in rows], from_bytes([row[3] for row in rows]) if rows else np.empty((0, 0), dtype=np.float32)
+    return [row[0] for row in rows], from_bytes([row[1] for row in rows]) if rows else np.empty((0, 0), dtype=np.float32)
+
+
+def counted(conn: Connection, user: UserKey, limit: int) -> tuple[list[TagUse], NDArray[np.float32]]:
+    """The same, with how many memories are filed under each; a tag that stands for others already is the first to stay."""
+    rows = conn.execute(
+        f"""SELECT g.id, g.name, coalesce(f.memories, 0), EXISTS (SELECT 1 FROM tags o WHERE o.merged_into = g.id), g.vector
+            FROM tags g LEFT JOIN ({FILED}) f ON f.tag = g.id
+            WHERE g.user = :user AND NOT g.archived AND g.merged_into IS NULL AND g.vector NOT NULL ORDER BY g.used_at DESC, g.name LIMIT :limit""",
+        {"user": user, "limit": limit},
+    ).fetchall()
+    return [TagUse(key, name, memories, bool(stands)) for key, name, memories, stands, _ in rows], from_bytes(
+        [row[4] for row in rows]
+    ) if rows else np.empty((0, 0), dtype=np.float32)
 
 
 def consolidate(
@@ -46,13 +65,12 @@ def consolidate(
         The decision's id, and how many were archived.
     """
     conn.executemany("UPDATE tags SET merged_into = ? WHERE user = ? AND id = ?", [(into, user, tag) for tag, into in pairs])
-    conn.executemany("UPDATE tags SET merged_into = ? WHERE user = ? AND merged_into = ?", [(into, user, tag) for tag, into in pairs])
     archived = [
         row[0]
         for row in conn.execute(
-            """SELECT g.id FROM tags g WHERE g.user = ? AND NOT g.archived AND g.merged_into IS NULL AND g.used_at < ?
-                   AND (SELECT count(*) FROM memory_tags x JOIN tags o ON o.id = x.tag WHERE coalesce(o.merged_into, o.id) = g.id) < 2""",
-            (user, to_stored(unused_since)),
+            f"""SELECT g.id FROM tags g LEFT JOIN ({FILED}) f ON f.tag = g.id
+                WHERE g.user = :user AND NOT g.archived AND g.merged_into IS NULL AND g.used_at < :since AND coalesce(f.memories, 0) < 2""",
+            {"user": user, "since": to_stored(unused_since)},
         ).fetchall()
     ]
     conn.executemany("UPDATE tags SET archived = 1 WHERE id = ?", [(tag,) for tag in archived])

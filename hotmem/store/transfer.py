@@ -18,6 +18,7 @@ from hotmem.text import plain
 from hotmem.types import (
     Category,
     EvidenceKind,
+    ExportedTurn,
     Imported,
     Kind,
     MemoryRecord,
@@ -26,7 +27,6 @@ from hotmem.types import (
     SummarySentence,
     TakenIn,
     Turn,
-    Understood,
     UserKey,
     Weights,
     Words,
@@ -60,7 +60,9 @@ MEMORY: Final = f"""
          WHERE x.memory = m.id),
         (SELECT json_group_array(e.name) FROM memory_entities x JOIN entities e ON e.id = x.entity WHERE x.memory = m.id),
         (SELECT json_group_array(json_array(t.name, x.start, x.stop)) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id)
-    FROM memories m WHERE m.user = ? AND m.id > ? ORDER BY m.id LIMIT ?"""
+    FROM memories m WHERE m.user = ? AND m.id > ?
+        AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id AND x.turn > ?)
+    ORDER BY m.id LIMIT ?"""
 
 
 def entities_of(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, tuple[str, ...]]:
@@ -73,10 +75,16 @@ def entities_of(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[in
     return {turn: tuple(json.loads(names)) for turn, names in rows}
 
 
-def memories(conn: Connection, user: UserKey, after: int, limit: int) -> list[tuple[int, MemoryRecord]]:
-    """The user's next memories after a row number, oldest row first."""
+def waiting_among(conn: Connection, keys: Sequence[int]) -> set[int]:
+    """Those of the turns that wait to be understood."""
+    rows = conn.execute("SELECT turn FROM pending WHERE turn IN (SELECT value FROM json_each(?))", (json.dumps(list(keys)),))
+    return {row[0] for row in rows}
+
+
+def memories(conn: Connection, user: UserKey, after: int, limit: int, last_turn: int) -> list[tuple[int, MemoryRecord]]:
+    """The user's next memories after a row number, oldest row first, without those that were read in turns after the last one."""
     found = []
-    for row in conn.execute(MEMORY, (user, after, limit)):
+    for row in conn.execute(MEMORY, (user, after, last_turn, limit)):
         key, name, *values = row
         columns = dict(zip((*PLAIN, *TIMES, *LINKS, "tags", "entities", "words"), values, strict=True))
         for moment in TIMES:
@@ -133,12 +141,12 @@ def take_in(conn: Connection, records: Iterable[Imported], now: datetime, tell: 
     heard: dict[tuple[str, str], bool] = {}
     for record in records:
         match record:
-            case Turn() | Understood():
-                turn = record.turn if isinstance(record, Understood) else record
+            case Turn() | ExportedTurn():
+                turn = record.turn if isinstance(record, ExportedTurn) else record
                 added = turns.add(conn, turn, now)
                 turns_in, known = turns_in + added, known + (not added)
-                heard[turn.user_id, turn.session_id] = isinstance(record, Understood)
-                if added and isinstance(record, Understood):
+                heard[turn.user_id, turn.session_id] = isinstance(record, ExportedTurn)
+                if added and isinstance(record, ExportedTurn) and not record.waiting:
                     understood(conn, users.ensure(conn, turn.user_id), turn.id, record.entities)
             case Of(user_id, MemoryRecord() as memory):
                 user = users.ensure(conn, user_id)
@@ -149,7 +157,9 @@ def take_in(conn: Connection, records: Iterable[Imported], now: datetime, tell: 
             case Of(user_id, SummaryRecord() as summary):
                 put_summary(conn, users.ensure(conn, user_id), summary)
             case Of(user_id, Weights() as weights):
-                usage.put_weights(conn, users.ensure(conn, user_id), weights.as_dict(), now)
+                user = users.ensure(conn, user_id)
+                if not conn.execute("SELECT 1 FROM weights WHERE user = ?", (user,)).fetchone():
+                    usage.put_weights(conn, user, weights.as_dict(), now)
         tell()
     for user, name, others in links:
         link(conn, user, name, others)
@@ -190,24 +200,26 @@ def put_memory(conn: Connection, user: UserKey, record: MemoryRecord) -> bool:
 
 
 def link(conn: Connection, user: UserKey, name: str, links: Mapping[str, str]) -> None:
-    """Sets what a memory was replaced by, amends and went into, by the others' ids.
-
-    Raises:
-        InvalidInput: If one of the others is not there.
-    """
+    """Sets what a memory was replaced by, amends and went into, by the others' ids; what was said after the export is not there."""
     for column, other in links.items():
-        row = conn.execute("SELECT id FROM memories WHERE user = ? AND name = ?", (user, other)).fetchone()
-        if row is None:
-            raise InvalidInput(f"The memory {name} refers to {other}, which is not there. Import the whole export.")
-        conn.execute(f"UPDATE memories SET {column} = ? WHERE user = ? AND name = ?", (row[0], user, name))
+        conn.execute(
+            f"UPDATE memories SET {column} = (SELECT id FROM memories WHERE user = ? AND name = ?) WHERE user = ? AND name = ?",
+            (user, other, user, name),
+        )
 
 
 def put_summary(conn: Connection, user: UserKey, record: SummaryRecord) -> None:
-    """Stores a session's summary as it was, in place of any other."""
-    session = conn.execute("UPDATE sessions SET summary_due = 0 WHERE user = ? AND name = ? RETURNING id", (user, record.session_id)).fetchone()
+    """Stores a session's summary as it was, unless the session has one or more was said in it.
+
+    Raises:
+        InvalidInput: If the session is not there.
+    """
+    session = conn.execute("SELECT id FROM sessions WHERE user = ? AND name = ?", (user, record.session_id)).fetchone()
     if session is None:
         raise InvalidInput(f"The summary is of the session {record.session_id}, which is not there. Import the whole export.")
-    conn.execute("DELETE FROM summaries WHERE id = ?", session)
+    if conn.execute("SELECT 1 FROM summaries WHERE id = ?", session).fetchone():
+        return
+    conn.execute("UPDATE sessions SET summary_due = 0 WHERE id = ?", session)
     conn.execute("INSERT INTO summaries (id, user, topics, text) VALUES (?, ?, ?, ?)", (session[0], user, json.dumps(record.topics), record.text))
     for part, sentences in record.sentences.items():
         for place, sentence in enumerate(sentences):

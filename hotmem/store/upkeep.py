@@ -96,8 +96,9 @@ def timeline(conn: Connection, user: UserKey, length: str, about: str | None, af
         "length": LENGTHS[length],
     }
     spoken = dict(conn.execute(IN_PERIODS.format(counted="count(*)", table="turns", moment="spoken_at", entity="turn"), asked).fetchall())
+    memories = "(SELECT * FROM memories WHERE merged_into IS NULL)"
     learnt = dict(
-        conn.execute(IN_PERIODS.format(counted="json_group_array(r.text)", table="memories", moment="said_at", entity="memory"), asked).fetchall()
+        conn.execute(IN_PERIODS.format(counted="json_group_array(r.text)", table=memories, moment="said_at", entity="memory"), asked).fetchall()
     )
     return [Period(name, spoken.get(name, 0), tuple(json.loads(learnt.get(name, "[]")))) for name in sorted(spoken.keys() | learnt.keys())]
 
@@ -152,8 +153,23 @@ def backup(conn: Connection, target: Path, progress: Callable[[int, int], None])
     """
     if target.exists():
         raise InvalidInput(f"{target} exists. Name a file that does not.")
-    with mapped_errors(target), closing(connect(target)) as copy:
+    making = target.with_name(f"{target.name}.making")
+    making.unlink(missing_ok=True)
+    conn.execute("SELECT 1 FROM sqlite_master").fetchone()  # all portions are of this moment, whatever others write
+    with mapped_errors(target), closing(connect(making)) as copy:
         conn.backup(copy, pages=PAGES, progress=lambda _, left, whole: progress(left, whole))
+    making.rename(target)
+
+
+def restore(source: Path, target: Path) -> None:
+    """Makes a file of a copy, which is left as it is. Blocking.
+
+    Raises:
+        InvalidInput: If the target exists.
+        StoreError: If one of them cannot be used.
+    """
+    with mapped_errors(source), closing(connect(source, read_only=True)) as conn:
+        backup(conn, target, lambda _left, _whole: None)
 
 
 def _count(conn: Connection, sql: str) -> int:

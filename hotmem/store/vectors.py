@@ -45,6 +45,7 @@ def adopt(conn: Connection, encoder: str, dimension: int) -> bool:
         conn.execute(f"UPDATE {table} SET vector = NULL WHERE vector IS NOT NULL")
         entries.unsign(conn, kind)
     pieces.clear(conn)
+    conn.execute("UPDATE tags SET vector = NULL")
     conn.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('encoder', ?)", (identity,))
     return True
 

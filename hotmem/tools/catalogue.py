@@ -11,7 +11,7 @@ from hotmem.memory import Memory
 from hotmem.tools import upkeep
 from hotmem.tools.requests import CLOSED, SearchOptions, StoreContext, checked, schema
 from hotmem.tools.results import as_json
-from hotmem.tools.upkeep import Health, Merge, Nothing, Recent, Span, Undo
+from hotmem.tools.upkeep import Health, Merge, Nothing, Recent, Span, Undo, Unused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +162,13 @@ TOOLS: Final[tuple[Tool, ...]] = (
         "maintenance",
         Merge,
         upkeep.merge_memories,
+    ),
+    Tool(
+        "optimize_tags",
+        "Lets one tag stand for those that mean the same, and puts away hardly used ones. It can be taken back.",
+        "maintenance",
+        Unused,
+        upkeep.optimize_tags,
     ),
     Tool(
         "memory_decisions",

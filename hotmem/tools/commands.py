@@ -8,6 +8,7 @@ import typer
 from hotmem import Memory, terminal
 from hotmem.errors import InvalidInput
 from hotmem.settings import Settings
+from hotmem.store import upkeep as files
 from hotmem.terminal import Database, User
 from hotmem.tools import upkeep
 from hotmem.tools.catalogue import tool
@@ -161,11 +162,8 @@ def restore(source: Path, database: Database = None) -> None:
     if target.exists():
         raise InvalidInput(f"{target} exists. Move it away first, or name another file with --database.")
 
-    async def run(memory: Memory) -> None:
-        await upkeep.backup(memory, target)
-        terminal.screen.print(f"{target} restored from {source}", highlight=False)
-
-    terminal.with_memory(terminal.existing(source), run)
+    files.restore(terminal.existing(source), target)
+    terminal.screen.print(f"{target} restored from {source}", highlight=False)
 
 
 def register(app: typer.Typer) -> None:

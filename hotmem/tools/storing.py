@@ -98,7 +98,7 @@ async def _filed(
     found, given = tagging.found(doc), tuple(dict.fromkeys(tag.strip().lower() for tag in context.tags))
     vectors = dict(zip((*given, *found), reader.encoder.encode((*given, *found)), strict=True))
     in_use, rows = await reader.store.tags(user, MOST_TAGS_KNOWN)
-    taken = taken_as({tag: vectors[tag] for tag in found}, [tag.name for tag in in_use], rows)
+    taken = taken_as({tag: vectors[tag] for tag in found}, in_use, rows)
     tags = tuple(dict.fromkeys((*given, *(taken.get(tag, tag) for tag in found), *tagging.circumstances(content))))
     confidence = filed.confidence if context.category is None else 1.0
     filing = Filing(

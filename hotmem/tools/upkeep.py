@@ -201,7 +201,7 @@ async def merge_memories(memory: Memory, user_id: str, asked: Merge) -> Merged:
 async def optimize_tags(memory: Memory, user_id: str, asked: Unused) -> TagsOptimised:
     """Lets one tag stand for those that mean the same, and puts away those that hardly anything is filed under."""
     store, user = await _user(memory, user_id)
-    tags, rows = await store.tags(user, MOST_TAGS)
+    tags, rows = await store.counted_tags(user, MOST_TAGS)
     pairs = await asyncio.to_thread(consolidated, tags, rows)
     now = datetime.now(UTC)
     reason = f"{len(pairs)} of {len(tags)} tags mean the same as another, cosine {SAME_FROM} or more"

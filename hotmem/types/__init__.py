@@ -7,7 +7,7 @@ reply → Usage → Weights                                                     
 
 from hotmem.types.block import ContextBlock, Item, ItemUse, LayerReport, Trace, Usage
 from hotmem.types.reading import START_WEIGHTS, Analysis, Evidence, Hit, Interval, Profile, Query, Rewrite, Weights
-from hotmem.types.transfer import Imported, MemoryRecord, Of, SummaryRecord, TakenIn, Understood, Words
+from hotmem.types.transfer import ExportedTurn, Imported, MemoryRecord, Of, SummaryRecord, TakenIn, Words
 from hotmem.types.upkeep import Fault, Period, Stats, TagUse
 from hotmem.types.vocabulary import (
     Category,
@@ -51,6 +51,7 @@ __all__ = [
     "Decision",
     "Evidence",
     "EvidenceKind",
+    "ExportedTurn",
     "Fault",
     "Forgotten",
     "Form",
@@ -87,7 +88,6 @@ __all__ = [
     "Trace",
     "Turn",
     "Understanding",
-    "Understood",
     "Usage",
     "UsageKind",
     "UserKey",

@@ -79,11 +79,12 @@ class SummaryRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Understood:
-    """A turn that needs no more reading, and the names in it."""
+class ExportedTurn:
+    """A turn of an export, the names in it, and whether it still waited to be understood."""
 
     turn: Turn
     entities: tuple[str, ...] = ()
+    waiting: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ class Of:
     record: MemoryRecord | SummaryRecord | Weights
 
 
-Imported: TypeAlias = Turn | Understood | Of
+Imported: TypeAlias = Turn | ExportedTurn | Of
 """What an import takes in."""
 
 

@@ -50,11 +50,12 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class TagUse:
-    """A tag, its row number, and how many memories are filed under it."""
+    """A tag: its row number, its name, how many memories are filed under it, and whether it stands for others already."""
 
     key: int
     name: str
     memories: int
+    stands: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -234,7 +234,7 @@ class Decision:
 
     Attributes:
         id: The decision's id.
-        action: "filed", "confirmed" or "merged".
+        action: "filed", "confirmed", "merged" or "tags consolidated".
         reason: Why, in a sentence.
         decided_at: When, UTC.
         undone_at: When it was taken back, UTC, if it was.

@@ -83,6 +83,10 @@ async def test_a_stored_statement_is_forgotten_everywhere(database: Path, memory
     stored = await memory.store_memory("The safe opens with Zanzibarquark.", user_id="ana", context={"tags": ["quarkbox"], "note": "Zanzibarquark!"})
     await memory.forget(user_id="ana", memory_id=stored.id)
     await memory.store_memory("The cellar opens with Quibblemoor.", user_id="ana")
+    context = {"note": "Quibblemoor's own", "source": "Quibblemoor", "tags": ["quibblemoor"]}
+    await memory.store_memory("It is loud on Fridays.", user_id="ana", context=context)
+    block = await memory.recall("What does the cellar open with?", user_id="ana")
+    await memory.feedback(block, reply="It opens with Quibblemoor.")
     await memory.forget(user_id="ana", entity="Quibblemoor")
     assert await memory.memories("ana") == []
     await memory.close()

@@ -117,7 +117,19 @@ async def test_what_a_forgotten_memory_stood_for_is_forgotten_too(database: Path
     await merge_memories(memory, "ana", Merge(into=kept, ids=(gone,)))
     await memory.forget(user_id="ana", memory_id=kept)
     await memory.close()
-    assert b"Octavia" not in await asyncio.to_thread(database.read_bytes)
+    held = (await asyncio.to_thread(database.read_bytes)).lower()
+    assert b"octavia" not in held and b"skoda" not in held
+
+
+async def test_what_a_forgotten_session_stood_for_stands_alone_again(memory: Memory) -> None:
+    await memory.remember(said("My dog is called Potola.", session="one"))
+    await memory.settle()
+    (spoken,) = await memory.memories("ana")
+    noted = await memory.store_memory("Potola is the name of the dog.", user_id="ana", context={"note": "from the vet"})
+    await merge_memories(memory, "ana", Merge(into=spoken.id, ids=(noted.id,)))
+    await memory.forget(user_id="ana", session_id="one")
+    assert [one.id for one in await memory.memories("ana")] == [noted.id]
+    assert (await validate_storage(memory, "ana", Nothing())).sound
 
 
 async def test_every_decision_has_its_reason(memory: Memory) -> None:
