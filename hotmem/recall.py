@@ -35,7 +35,10 @@ class Retrieved:
 
 
 async def recall(reader: Reader, request: Request) -> ContextBlock:
-    """The context block for an utterance. With a deadline it is there in time, with less if need be."""
+    """The context block for an utterance. With a deadline it is there in time, with less if need be.
+
+    It waits for little and computes much: `hotmem.Memory` runs it in its lane, where it holds up no bot.
+    """
     watch = Stopwatch(request.deadline_ms, request.asked_at)
     try:
         found = await retrieve(reader, request, watch)
