@@ -24,7 +24,7 @@ from hotmem.tools.results import Found, QueryAnalysis, SearchDebug, SearchResult
 from hotmem.types import Evidence, EvidenceKind, Layer, Query, Standing
 
 LEAST_RELEVANCE: Final[Mapping[Ranking, float]] = {"learned": 0.05, "design": 0.3}
-"""Least relevance of a result by ranking. The design's 0.3 is meant for its own sum; of what a calibrated probability puts there, half is lost."""
+"""Least relevance of a result by ranking. The design's 0.3 is meant for its own sum; of the probability, 1 in 20 is chosen, not yet measured."""
 
 MEANING, WORDS, IMPORTANCE, RECENCY, USE = 0.4, 0.3, 0.1, 0.1, 0.1
 """The design's ranking."""
