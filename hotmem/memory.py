@@ -17,8 +17,7 @@ from hotmem.layers.facts import Facts
 from hotmem.layers.semantic import Semantic
 from hotmem.layers.sessions import Sessions
 from hotmem.layers.verbatim import Verbatim
-from hotmem.learning.usage import detect
-from hotmem.learning.weights import moved
+from hotmem.learning.feedback import learn
 from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_language
 from hotmem.models.rewriter import Rewriter
 from hotmem.options import Options, checked_budget
@@ -35,15 +34,11 @@ from hotmem.types import (
     START_WEIGHTS,
     ContextBlock,
     Forgotten,
-    ItemUse,
-    LayerOutcome,
     SessionSummary,
     StoredMemory,
     TakenIn,
     Turn,
     Usage,
-    UsageKind,
-    UserKey,
     Weights,
     aware,
 )
@@ -247,11 +242,7 @@ class Memory:
         wanted = checked(SearchOptions, options)
         request = self._outright(query, user_id, wanted.session, at)
         with self._precedence.recalling():
-            found, touched = await lane.run(searching.search(reader, request, wanted))
-        user = await store.user(user_id)
-        if touched and user is not None:
-            await store.touch_memories(user, touched, datetime.now(UTC))
-        return found
+            return await lane.run(searching.search(reader, store, request, wanted))
 
     async def search_contextual(self, query: str, *, user_id: str, session_id: str | None = None, at: datetime | None = None) -> ContextualResult:
         """Finds the sessions that were about something: the best messages of each in their place, and related sessions.
@@ -293,28 +284,7 @@ class Memory:
             StoreError: If it could not be written.
         """
         store, *_ = self._open()
-        uses = await asyncio.to_thread(detect, block.items, block.query, clean(reply))
-        used = sum(use.kind is not UsageKind.UNUSED for use in uses)
-        weights = block.trace.weights
-        user = await store.user(block.user_id)
-        if user is not None:
-            weights = await self._learn(store, user, block, uses, interrupted=interrupted)
-        return Usage(block.id, uses, used / len(uses) if uses else 0.0, interrupted, weights)
-
-    async def _learn(self, store: Store, user: UserKey, block: ContextBlock, uses: tuple[ItemUse, ...], *, interrupted: bool) -> Weights:
-        options = self.options.learning
-        before = (await store.profile(user, ())).weights
-        if options.analytics and not await store.record_usage(user, block, uses, sum(block.trace.stages.values()), interrupted=interrupted):
-            return before
-        now = datetime.now(UTC)
-        await store.touch_memories(user, [use.item.memory_id for use in uses if use.item.memory_id and use.kind is not UsageKind.UNUSED], now)
-        if not options.adaptive:
-            return before
-        asked = [report.layer for report in block.trace.layers if report.outcome is LayerOutcome.ANSWERED]
-        after = moved(before, uses, asked, options.rate)
-        if after != before:
-            await store.put_weights(user, after, now)
-        return after
+        return await learn(store, block, clean(reply), self.options.learning, datetime.now(UTC), interrupted=interrupted)
 
     async def weights(self, user_id: str) -> Weights:
         """The user's layer weights; the start weights for an unknown user."""

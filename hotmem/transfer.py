@@ -8,10 +8,9 @@
     {"type": "weights", "user_id": …, "facts": …, "sessions": …, "semantic": …, "verbatim": …}
     {"type": "question", "id": …, "user_id": …, "text": …, "asked_at": ISO 8601, "evidence": [turn ids], "answer": ""}
 
-Imported, an export answers as before: nothing is understood anew, vectors follow from the words. The record of decisions stays behind, and tags that
-nothing is filed under. A file of turns alone, without the first line,
-is understood as if it were said now. Questions are those whose answer used remembered turns; an import passes them over, and
-`python -m eval run hotmem FILE` measures a memory by them.
+Imported, an export answers as before: nothing is understood anew, vectors follow from the words. The record of decisions stays behind, and
+tags that nothing is filed under. A file of turns alone, without the first line, is understood as if it were said now. Questions are those
+whose answer used remembered turns; an import passes them over, and `python -m eval run hotmem FILE` measures a memory by them.
 """
 
 import json
@@ -32,7 +31,6 @@ VERSION: Final = 1
 PAGE: Final = 1000
 """Records read at once."""
 
-
 RECORDS: Final[Mapping[str, TypeAdapter[Any]]] = {
     "memory": TypeAdapter(MemoryRecord),
     "summary": TypeAdapter(SummaryRecord),
@@ -46,7 +44,8 @@ async def exported(store: Store, user: UserKey, user_id: str) -> AsyncIterator[s
     after = 0
     while page := await store.user_turns(user, after, PAGE):
         after = page[-1][0]
-        entities, waiting = await store.turn_entities(user, [key for key, _ in page]), await store.waiting_among([key for key, _ in page])
+        keys = [key for key, _ in page]
+        entities, waiting = await store.turn_entities(user, keys), await store.waiting_among(keys)
         for key, turn in page:
             said = {"id": turn.id, "user_id": user_id, "session_id": turn.session_id, "role": turn.role, "speaker": turn.speaker, "text": turn.text}
             yield _line("turn", said | {"spoken_at": turn.spoken_at.isoformat(), "entities": entities.get(key, ()), "waiting": key in waiting})

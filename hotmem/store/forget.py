@@ -20,7 +20,8 @@ from hotmem.types import Forgotten, UserKey
 WITH_THEIRS: Final = """
     WITH RECURSIVE going (id) AS (
         SELECT value FROM json_each(?)
-        UNION SELECT m.id FROM going g JOIN memories m ON m.merged_into = g.id OR m.amends = g.id)
+        UNION SELECT m.id FROM going g JOIN memories m ON m.merged_into = g.id
+        UNION SELECT m.id FROM going g JOIN memories m ON m.amends = g.id)
     SELECT m.id, m.name FROM going g JOIN memories m ON m.id = g.id"""
 """Memories, those that went into them and those that amend them: they go together."""
 
@@ -121,13 +122,17 @@ def _remove(conn: Connection, user: UserKey, turns: list[int], memories: list[in
 
 
 def _remove_memories(conn: Connection, memories: list[int]) -> int:
-    """Removes the memories, those that amend them, and tags that only they had; one that a removed memory had replaced stays replaced."""
+    """Removes the memories with theirs, tags that only they had, and what was decided about them; what they had replaced stays replaced."""
     before = conn.execute("SELECT count(*) FROM memories").fetchone()[0]
     going = conn.execute(WITH_THEIRS, (json.dumps(memories),)).fetchall()
-    tags = {row[0] for key, _ in going for row in conn.execute("SELECT tag FROM memory_tags WHERE memory = ?", (key,))}
-    for key, name in going:
-        conn.execute("DELETE FROM recalls WHERE id IN (SELECT recall FROM uses WHERE memory = ?)", (name,))
-        conn.execute("DELETE FROM decisions WHERE id IN (SELECT decision FROM decided WHERE memory = ? OR into_memory = ?)", (key, key))
+    keys, names = json.dumps([key for key, _ in going]), json.dumps([name for _, name in going])
+    tags = [row[0] for row in conn.execute("SELECT DISTINCT tag FROM memory_tags WHERE memory IN (SELECT value FROM json_each(?))", (keys,))]
+    conn.execute("DELETE FROM recalls WHERE id IN (SELECT recall FROM uses WHERE memory IN (SELECT value FROM json_each(?)))", (names,))
+    conn.execute(
+        """DELETE FROM decisions WHERE id IN (SELECT decision FROM decided WHERE memory IN (SELECT value FROM json_each(:keys))
+               UNION SELECT decision FROM decided WHERE into_memory IN (SELECT value FROM json_each(:keys)))""",
+        {"keys": keys},
+    )
     _delete(conn, "memories", memories)
     _delete(conn, "tags", [tag for tag in tags if not conn.execute("SELECT 1 FROM memory_tags WHERE tag = ?", (tag,)).fetchone()])
     return int(before - conn.execute("SELECT count(*) FROM memories").fetchone()[0])

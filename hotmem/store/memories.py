@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from uuid import uuid4
 
-from hotmem.store import entities, entries
+from hotmem.store import decisions, entities, entries
 from hotmem.store.driver import Connection
 from hotmem.store.times import from_stored, to_stored
 from hotmem.text import plain
@@ -36,7 +36,7 @@ def learn(conn: Connection, turn: int, understanding: Understanding, revise: Rev
     for entity in entities.ensure(conn, user, understanding.entities):
         conn.execute("INSERT OR IGNORE INTO turn_entities (entity, turn) VALUES (?, ?)", (entity, turn))
     if understanding.jest:
-        _unlearn_turn_before(conn, turn)
+        _unlearn_turn_before(conn, user, turn)
     corrected: list[Correction] = []
     for correction in understanding.corrections:
         amended = amend(correction, _latest(conn, user, said_at))
@@ -169,7 +169,7 @@ def _end(conn: Connection, memory: str, said_at: datetime, successor: int) -> No
     conn.execute("UPDATE memories SET valid_until = ?, superseded_by = ? WHERE name = ?", (to_stored(said_at), successor, memory))
 
 
-def _unlearn_turn_before(conn: Connection, turn: int) -> None:
+def _unlearn_turn_before(conn: Connection, user: UserKey, turn: int) -> None:
     """Removes what the user's turn before this one alone told, and lets hold again what it had ended."""
     told = """
         SELECT x.memory FROM sources x JOIN (
@@ -178,6 +178,8 @@ def _unlearn_turn_before(conn: Connection, turn: int) -> None:
         ) last ON last.id = x.turn
         WHERE NOT EXISTS (SELECT 1 FROM sources o WHERE o.memory = x.memory AND o.turn <> x.turn)"""
     conn.execute(f"UPDATE memories SET valid_until = NULL, superseded_by = NULL WHERE superseded_by IN ({told})", (turn,))
+    for (key,) in conn.execute(told, (turn,)).fetchall():
+        decisions.give_back(conn, user, key)
     conn.execute(f"DELETE FROM memories WHERE id IN ({told})", (turn,))
 
 

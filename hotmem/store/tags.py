@@ -13,6 +13,11 @@ from hotmem.store.times import to_stored
 from hotmem.store.vectors import from_bytes, to_bytes
 from hotmem.types import TagUse, UserKey, Vector
 
+FILED: Final = """
+    SELECT coalesce(o.merged_into, o.id) AS tag, count(DISTINCT x.memory) AS memories
+    FROM tags o JOIN memory_tags x ON x.tag = o.id WHERE o.user = :user GROUP BY 1"""
+"""How many memories are filed under each tag, or under those that it stands for."""
+
 
 def attach(conn: Connection, user: UserKey, memory: int, names: Sequence[str], vectors: Mapping[str, Vector], now: datetime) -> None:
     """Files a memory under tags, or under those that stand for them; an archived one comes back into use."""
@@ -27,12 +32,6 @@ def attach(conn: Connection, user: UserKey, memory: int, names: Sequence[str], v
         conn.execute("INSERT OR IGNORE INTO memory_tags (memory, tag) VALUES (?, ?)", (memory, key))
 
 
-FILED: Final = """
-    SELECT coalesce(o.merged_into, o.id) AS tag, count(DISTINCT x.memory) AS memories
-    FROM tags o JOIN memory_tags x ON x.tag = o.id WHERE o.user = :user GROUP BY 1"""
-"""How many memories are filed under each tag, or under those that it stands for."""
-
-
 def in_use(conn: Connection, user: UserKey, limit: int) -> tuple[list[str], NDArray[np.float32]]:
     """The user's tags in use that have an embedding, the most recent first, and their unit rows, float32 (tags, dimension)."""
     rows = conn.execute(
@@ -40,7 +39,7 @@ def in_use(conn: Connection, user: UserKey, limit: int) -> tuple[list[str], NDAr
            ORDER BY used_at DESC, name LIMIT ?""",
         (user, limit),
     ).fetchall()
-    return [row[0] for row in rows], from_bytes([row[1] for row in rows]) if rows else np.empty((0, 0), dtype=np.float32)
+    return [row[0] for row in rows], _rows([row[1] for row in rows])
 
 
 def counted(conn: Connection, user: UserKey, limit: int) -> tuple[list[TagUse], NDArray[np.float32]]:
@@ -51,9 +50,7 @@ def counted(conn: Connection, user: UserKey, limit: int) -> tuple[list[TagUse], 
             WHERE g.user = :user AND NOT g.archived AND g.merged_into IS NULL AND g.vector NOT NULL ORDER BY g.used_at DESC, g.name LIMIT :limit""",
         {"user": user, "limit": limit},
     ).fetchall()
-    return [TagUse(key, name, memories, bool(stands)) for key, name, memories, stands, _ in rows], from_bytes(
-        [row[4] for row in rows]
-    ) if rows else np.empty((0, 0), dtype=np.float32)
+    return [TagUse(key, name, memories, bool(stands)) for key, name, memories, stands, _ in rows], _rows([row[4] for row in rows])
 
 
 def consolidate(
@@ -80,3 +77,7 @@ def consolidate(
         [(tag, into, decision) for tag, into in (*pairs, *((tag, None) for tag in archived))],
     )
     return decision, len(archived)
+
+
+def _rows(vectors: Sequence[bytes]) -> NDArray[np.float32]:
+    return from_bytes(vectors) if vectors else np.empty((0, 0), dtype=np.float32)

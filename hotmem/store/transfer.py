@@ -4,6 +4,7 @@ Vectors and index entries are not among it: they follow from the words.
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -138,15 +139,18 @@ def take_in(conn: Connection, records: Iterable[Imported], now: datetime, tell: 
     """
     turns_in = memories_in = known = 0
     links: list[tuple[UserKey, str, Mapping[str, str]]] = []
-    heard: dict[tuple[str, str], bool] = {}
+    heard: Counter[tuple[str, str]] = Counter()
+    plain_sessions: set[tuple[str, str]] = set()
     for record in records:
         match record:
             case Turn() | ExportedTurn():
                 turn = record.turn if isinstance(record, ExportedTurn) else record
                 added = turns.add(conn, turn, now)
                 turns_in, known = turns_in + added, known + (not added)
-                heard[turn.user_id, turn.session_id] = isinstance(record, ExportedTurn)
-                if added and isinstance(record, ExportedTurn) and not record.waiting:
+                heard[turn.user_id, turn.session_id] += 1
+                if not isinstance(record, ExportedTurn):
+                    plain_sessions.add((turn.user_id, turn.session_id))
+                elif added and not record.waiting:
                     understood(conn, users.ensure(conn, turn.user_id), turn.id, record.entities)
             case Of(user_id, MemoryRecord() as memory):
                 user = users.ensure(conn, user_id)
@@ -155,7 +159,7 @@ def take_in(conn: Connection, records: Iterable[Imported], now: datetime, tell: 
                 if added and memory.links:
                     links.append((user, memory.id, memory.links))
             case Of(user_id, SummaryRecord() as summary):
-                put_summary(conn, users.ensure(conn, user_id), summary)
+                put_summary(conn, users.ensure(conn, user_id), summary, heard[user_id, summary.session_id])
             case Of(user_id, Weights() as weights):
                 user = users.ensure(conn, user_id)
                 if not conn.execute("SELECT 1 FROM weights WHERE user = ?", (user,)).fetchone():
@@ -163,9 +167,8 @@ def take_in(conn: Connection, records: Iterable[Imported], now: datetime, tell: 
         tell()
     for user, name, others in links:
         link(conn, user, name, others)
-    for (user_id, session), whole in heard.items():
-        if not whole:
-            summaries_of_sessions.end(conn, users.ensure(conn, user_id), session)
+    for user_id, session in plain_sessions:
+        summaries_of_sessions.end(conn, users.ensure(conn, user_id), session)
     return TakenIn(turns_in, memories_in, known, len(heard))
 
 
@@ -208,8 +211,8 @@ def link(conn: Connection, user: UserKey, name: str, links: Mapping[str, str]) -
         )
 
 
-def put_summary(conn: Connection, user: UserKey, record: SummaryRecord) -> None:
-    """Stores a session's summary as it was, unless the session has one or more was said in it.
+def put_summary(conn: Connection, user: UserKey, record: SummaryRecord, heard: int) -> None:
+    """Stores a session's summary as it was, unless the session has one; it stays due if more was said in it than the turns that were heard of.
 
     Raises:
         InvalidInput: If the session is not there.
@@ -219,7 +222,9 @@ def put_summary(conn: Connection, user: UserKey, record: SummaryRecord) -> None:
         raise InvalidInput(f"The summary is of the session {record.session_id}, which is not there. Import the whole export.")
     if conn.execute("SELECT 1 FROM summaries WHERE id = ?", session).fetchone():
         return
-    conn.execute("UPDATE sessions SET summary_due = 0 WHERE id = ?", session)
+    conn.execute(
+        "UPDATE sessions SET summary_due = 0 WHERE id = ? AND (SELECT count(*) FROM turns t WHERE t.session = sessions.id) <= ?", (*session, heard)
+    )
     conn.execute("INSERT INTO summaries (id, user, topics, text) VALUES (?, ?, ?, ?)", (session[0], user, json.dumps(record.topics), record.text))
     for part, sentences in record.sentences.items():
         for place, sentence in enumerate(sentences):

@@ -159,9 +159,6 @@ def backup(target: Path, database: Database = None) -> None:
 def restore(source: Path, database: Database = None) -> None:
     """Makes a memory file of a copy; one that exists is never overwritten."""
     target = database or Settings().database
-    if target.exists():
-        raise InvalidInput(f"{target} exists. Move it away first, or name another file with --database.")
-
     files.restore(terminal.existing(source), target)
     terminal.screen.print(f"{target} restored from {source}", highlight=False)
 

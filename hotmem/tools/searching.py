@@ -6,7 +6,7 @@ retrieve ─▶ relevance ─▶ filters ─▶ distinct ─▶ the best
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
 import numpy as np
@@ -18,6 +18,7 @@ from hotmem.context.judgement import Judged, distinct, judge
 from hotmem.reader import Reader, Request
 from hotmem.recall import Retrieved, retrieve
 from hotmem.stopwatch import Stopwatch
+from hotmem.store.store import Store
 from hotmem.terms import stems
 from hotmem.tools.requests import Ranking, SearchOptions
 from hotmem.tools.results import Found, QueryAnalysis, SearchDebug, SearchResult, SourceReport
@@ -42,11 +43,12 @@ WEIGHED: Final = 10_000
 """Budget that lets every candidate be judged."""
 
 
-async def search(reader: Reader, request: Request, options: SearchOptions) -> tuple[SearchResult, tuple[str, ...]]:
-    """The results, and the ids of the memories among them.
+async def search(reader: Reader, writer: Store, request: Request, options: SearchOptions) -> SearchResult:
+    """The results; the memories among them are counted as accessed.
 
     Args:
         reader: The live parts of the read path.
+        writer: The store that writes.
         request: The query; its deadline and budget are not asked for.
         options: How to search, checked.
     """
@@ -75,8 +77,9 @@ async def search(reader: Reader, request: Request, options: SearchOptions) -> tu
             weights=found.profile.weights.as_dict(),
             milliseconds=dict(watch.laps),
         )
-    touched = tuple(one.evidence.memory_id for _, one in best if one.evidence.memory_id)
-    return SearchResult(results, len(ranked), analysed(query), debug), touched
+    if given := [one.evidence.memory_id for _, one in best if one.evidence.memory_id]:
+        await writer.touch_memories(query.user, given, datetime.now(UTC))
+    return SearchResult(results, len(ranked), analysed(query), debug)
 
 
 def analysed(query: Query) -> QueryAnalysis:
