@@ -16,6 +16,7 @@ from hotmem.errors import InvalidInput
 from hotmem.store import decisions, evidence, forget, memories, notes, pending, summaries, tags, transfer, turns, upkeep, usage, users, vectors
 from hotmem.store.database import Database
 from hotmem.store.driver import Connection
+from hotmem.store.inspection import Inspection
 from hotmem.store.memories import Amend, Revise
 from hotmem.store.searches import Ranking, Search, run
 from hotmem.store.shelf import Shelf
@@ -69,6 +70,10 @@ class Store:
         view = copy.copy(self)
         view._db = self._db.here()
         return view
+
+    def inspection(self, user: UserKey) -> Inspection:
+        """A user's rows as a person looks at them."""
+        return Inspection(self._db, user)
 
     async def close(self) -> None:
         """Finishes what is running and closes the file."""
