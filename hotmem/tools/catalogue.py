@@ -9,6 +9,7 @@ from pydantic import Field
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
 from hotmem.tools import upkeep
+from hotmem.tools.editing import Edit, edit_memory
 from hotmem.tools.requests import CLOSED, SearchOptions, StoreContext, checked, schema
 from hotmem.tools.results import as_json
 from hotmem.tools.upkeep import Health, Merge, Nothing, Recent, Span, Undo, Unused
@@ -157,6 +158,13 @@ TOOLS: Final[tuple[Tool, ...]] = (
         upkeep.memory_stats,
     ),
     Tool(
+        "edit_memory",
+        "Changes a memory: its words, category, kind, importance, tags, note, or until when it is true. New words can be taken back.",
+        "maintenance",
+        Edit,
+        edit_memory,
+    ),
+    Tool(
         "merge_memories",
         "Lets one memory stand for others that say the same. It can be taken back.",
         "maintenance",
@@ -177,7 +185,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
         Recent,
         upkeep.memory_decisions,
     ),
-    Tool("undo_decision", "Takes a merge, or what was done to tags, back.", "maintenance", Undo, upkeep.undo_decision),
+    Tool("undo_decision", "Takes a merge, an edit, or what was done to tags, back.", "maintenance", Undo, upkeep.undo_decision),
     Tool("memory_timeline", "Tells what each day, month or year brought, of everything or of one name.", "analysis", Span, upkeep.memory_timeline),
     Tool("validate_storage", "Checks the file and all its indexes.", "debugging", Nothing, upkeep.validate_storage),
     Tool("repair_index", "Makes all index entries anew from what is stored.", "debugging", Nothing, upkeep.repair_index),

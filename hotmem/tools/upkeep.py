@@ -217,7 +217,7 @@ async def memory_decisions(memory: Memory, user_id: str, asked: Recent) -> Decis
 
 
 async def undo_decision(memory: Memory, user_id: str, asked: Undo) -> Undone:
-    """Takes a merge or a consolidation of tags back.
+    """Takes a merge, an edit or a consolidation of tags back.
 
     Raises:
         InvalidInput: If there is no such decision, or it was taken back before.

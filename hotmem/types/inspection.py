@@ -254,7 +254,7 @@ class EntityRow:
 
 @dataclass(frozen=True, slots=True)
 class EntityGraph:
-    """The names mentioned most, and which of them stand together in how many memories and turns, by their places in `entities`."""
+    """The names mentioned most, and how often two of them stand together in a turn or a memory, by their places in `entities`."""
 
     entities: tuple[EntityRow, ...]
     links: Mapping[tuple[int, int], int]

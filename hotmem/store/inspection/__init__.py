@@ -93,7 +93,7 @@ class Inspection:
         return await self._db.read(names.entity, self.user, key)
 
     async def beside(self, entity: int, rows: int) -> list[tuple[EntityRow, int]]:
-        """The entities that stand in most memories together with one, and in how many."""
+        """The entities that stand most often together with one, and how often."""
         return await self._db.read(names.beside, self.user, entity, rows)
 
     async def graph(self, most: int) -> EntityGraph:

@@ -16,7 +16,14 @@ MENTIONS: Final = """
     FROM entities e WHERE e.user = :user"""
 
 LATEST_LINKED: Final = 5_000
-"""Memories of the names that are looked at for which stand together, the latest."""
+"""Turns, and memories, that are looked at for which names stand together, the latest."""
+
+TOGETHER: Final = """
+    SELECT json_group_array(x.entity) FROM (SELECT id FROM turns WHERE user = :user ORDER BY spoken_at DESC LIMIT :latest) t
+        JOIN turn_entities x ON x.turn = t.id GROUP BY t.id
+    UNION ALL
+    SELECT json_group_array(x.entity) FROM (SELECT id FROM memories INDEXED BY memories_by_time WHERE user = :user AND merged_into IS NULL
+        ORDER BY said_at DESC LIMIT :latest) m JOIN memory_entities x ON x.memory = m.id GROUP BY m.id"""
 
 
 def entities(conn: Connection, user: UserKey, begins: str, after: str, rows: int) -> list[EntityRow]:
@@ -44,12 +51,14 @@ def entity(conn: Connection, user: UserKey, key: int) -> EntityRow | None:
 
 
 def beside(conn: Connection, user: UserKey, key: int, rows: int) -> list[tuple[EntityRow, int]]:
-    """The entities that stand in most memories together with one, and in how many of its latest ones."""
+    """The entities that stand most often together with one in its latest turns and memories, and how often."""
     found = conn.execute(
-        f"""WITH latest AS (SELECT x.memory FROM memory_entities x JOIN entities e ON e.id = x.entity
-                WHERE e.user = :user AND x.entity = :key ORDER BY x.memory DESC LIMIT :latest),
-            together AS (SELECT y.entity, count(*) AS often FROM latest l JOIN memory_entities y ON y.memory = l.memory
-                WHERE y.entity <> :key GROUP BY 1 ORDER BY 2 DESC LIMIT :rows)
+        f"""WITH own AS (SELECT id FROM entities WHERE user = :user AND id = :key),
+            turns_of AS (SELECT x.turn FROM own o JOIN turn_entities x ON x.entity = o.id ORDER BY x.turn DESC LIMIT :latest),
+            memories_of AS (SELECT x.memory FROM own o JOIN memory_entities x ON x.entity = o.id ORDER BY x.memory DESC LIMIT :latest),
+            others AS (SELECT y.entity FROM turns_of t JOIN turn_entities y ON y.turn = t.turn
+                       UNION ALL SELECT y.entity FROM memories_of m JOIN memory_entities y ON y.memory = m.memory),
+            together AS (SELECT entity, count(*) AS often FROM others WHERE entity <> :key GROUP BY 1 ORDER BY 2 DESC LIMIT :rows)
             SELECT w.often, f.* FROM together w JOIN ({MENTIONS}) f ON f.id = w.entity ORDER BY 1 DESC, f.name""",
         {"user": user, "key": key, "rows": rows, "latest": LATEST_LINKED, "most": MOST_COUNTED},
     )
@@ -57,18 +66,14 @@ def beside(conn: Connection, user: UserKey, key: int, rows: int) -> list[tuple[E
 
 
 def graph(conn: Connection, user: UserKey, most: int) -> EntityGraph:
-    """The entities that are mentioned most, and which stand together in the latest memories."""
-    latest = conn.execute(
-        """SELECT json_group_array(x.entity) FROM (SELECT id FROM memories INDEXED BY memories_by_time WHERE user = ? AND merged_into IS NULL
-               ORDER BY said_at DESC LIMIT ?) m JOIN memory_entities x ON x.memory = m.id GROUP BY m.id""",
-        (user, LATEST_LINKED),
-    )
-    groups = [sorted(set(json.loads(row[0]))) for row in latest]
+    """The entities that the latest turns and memories mention most, and which of them stand together."""
+    rows = conn.execute(TOGETHER, {"user": user, "latest": LATEST_LINKED})
+    groups = [set(json.loads(row[0])) for row in rows]
     chosen = [key for key, _ in Counter(key for group in groups for key in group).most_common(most)]
-    rows = conn.execute(
+    counted = conn.execute(
         f"{MENTIONS} AND e.id IN (SELECT value FROM json_each(:keys))", {"user": user, "keys": json.dumps(chosen), "most": MOST_COUNTED}
     )
-    found = {row[0]: EntityRow(*row) for row in rows}
+    found = {row[0]: EntityRow(*row) for row in counted}
     ordered = [found[key] for key in chosen if key in found]
     places = {row.key: place for place, row in enumerate(ordered)}
     pairs = Counter(pair for group in groups for pair in combinations(sorted(places[key] for key in group if key in places), 2))
