@@ -85,7 +85,9 @@ def moment(value: datetime) -> Markup:
 
 def share(value: float) -> str:
     """A share as a percentage; what is nearly nothing is not written as nothing."""
-    return "under 1 %" if 0 < value < 0.01 else f"{value:.0%}".replace("%", " %")
+    if 0 < value < 0.001:
+        return "under 0.1 %"
+    return f"{100 * value:.{1 if 0 < value < 0.01 else 0}f} %"
 
 
 def marked(text: str, start: int, stop: int) -> Markup:
