@@ -18,7 +18,7 @@ MARGIN: Final = 60
 ROUNDS: Final = 60
 """Steps of the layout; more move nothing that is seen."""
 
-LABEL: Final = (95.0, 34.0)
+LABEL: Final = (95.0, 42.0)
 """Room of a name in the picture, across and down."""
 
 SEED: Final = 7
@@ -61,7 +61,8 @@ def drawn(graph: EntityGraph) -> Picture:
     network.add_weighted_edges_from((one, other, math.log1p(often)) for (one, other), often in graph.links.items())
     if not network:
         return Picture((), ())
-    whole = sorted(max(nx.connected_components(network), key=len))
+    parts: list[set[int]] = list(nx.connected_components(network))
+    whole = sorted(max(parts, key=len))
     layout = nx.spring_layout(network.subgraph(whole), k=2.5 / math.sqrt(len(whole)), iterations=ROUNDS, seed=SEED)
     places = spread(np.array([layout[place] for place in whole]))
     nodes = {
@@ -83,7 +84,7 @@ def spread(places: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     room = np.array([WIDTH, HEIGHT]) - 2 * MARGIN
     low, high = places.min(axis=0), places.max(axis=0)
-    moved = MARGIN + (places - low) / np.maximum(high - low, 1e-9) * room
+    moved: NDArray[np.float64] = MARGIN + (places - low) / np.maximum(high - low, 1e-9) * room
     for _ in range(ROUNDS):
         apart = moved[:, None] - moved[None]
         near = np.all(np.abs(apart) < LABEL, axis=2)
