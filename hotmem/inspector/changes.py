@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from hotmem.errors import InvalidInput
 from hotmem.inspector.guard import form
-from hotmem.inspector.site import Site, found
+from hotmem.inspector.site import Site, found, key
 from hotmem.tools.editing import Edit, edit_memory
 from hotmem.tools.requests import checked
 from hotmem.tools.upkeep import Merge, Undo, merge_memories, undo_decision
@@ -21,7 +21,7 @@ async def edit(site: Site, request: Request) -> Response:
     """Changes a memory as a form says."""
     fields = await form(request, site.form_token)
     rows = await site.rows()
-    memory = found(await rows.memory(request.path_params["key"]))
+    memory = found(await rows.memory(key(request)))
     asked: dict[str, Any] = {"id": memory.row.id, "reason": REASON}
     asked |= {name: fields[name] for name in ("content", "category", "kind", "importance", "note") if name in fields}
     if "tags" in fields and (tags := tuple(tag.strip() for tag in fields["tags"].split(",") if tag.strip())) != memory.tags:
@@ -57,8 +57,8 @@ async def merge(site: Site, request: Request) -> Response:
 
 async def asked_forget(site: Site, request: Request) -> Response:
     """Shows what would go, and asks."""
-    what, key = request.query_params.get("what", ""), request.query_params.get("key", "")
-    return site.show("forget.html", what=what, key=key, thing=await _thing(site, what, key))
+    what, number = request.query_params.get("what", ""), request.query_params.get("key", "")
+    return site.show("forget.html", what=what, key=number, thing=await _thing(site, what, number))
 
 
 async def forget(site: Site, request: Request) -> Response:
@@ -90,13 +90,13 @@ async def undo(site: Site, request: Request) -> Response:
     return site.go("/changes?done=undone")
 
 
-async def _thing(site: Site, what: str, key: str) -> Any:  # noqa: ANN401 - a row of one of three sorts
+async def _thing(site: Site, what: str, number: str) -> Any:  # noqa: ANN401 - a row of one of three sorts
     """What is to be forgotten, if it is there and the user's."""
     rows = await site.rows()
     reads = {"memory": rows.memory, "conversation": rows.session, "name": rows.entity}
     if what == "everything":
         return await rows.totals()
-    numbers = _keys([key])
+    numbers = _keys([number])
     return found(await reads[what](numbers[0]) if what in reads and numbers else None)
 
 

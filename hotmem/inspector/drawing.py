@@ -61,8 +61,7 @@ def drawn(graph: EntityGraph) -> Picture:
     network.add_weighted_edges_from((one, other, math.log1p(often)) for (one, other), often in graph.links.items())
     if not network:
         return Picture((), ())
-    parts: list[set[int]] = list(nx.connected_components(network))
-    whole = sorted(max(parts, key=len))
+    whole = sorted(max(nx.connected_components(network), key=lambda part: len(list(part))))
     layout = nx.spring_layout(network.subgraph(whole), k=2.5 / math.sqrt(len(whole)), iterations=ROUNDS, seed=SEED)
     places = spread(np.array([layout[place] for place in whole]))
     nodes = {

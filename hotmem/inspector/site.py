@@ -76,6 +76,16 @@ def place(request: Request) -> Cursor | None:
     return Cursor.parse(text) if text else None
 
 
+def key(request: Request) -> int:
+    """The row number that the path names.
+
+    Raises:
+        HTTPException: If no row can have it.
+    """
+    number: int = request.path_params["key"]
+    return found(number if number < 2**63 else None)  # type: ignore[no-any-return]
+
+
 def found(row: Any) -> Any:  # noqa: ANN401 - the row, which is there
     """What was looked for, if it is there and the user's.
 

@@ -50,6 +50,6 @@ async def left_out(site: Site, block: ContextBlock) -> list[Judged]:
 
 async def _session(site: Site, request: Request) -> str | None:
     """The id of the conversation that the question is asked in, by its row number; None without one."""
-    key = request.query_params.get("session", "")
-    session = await (await site.rows()).session(int(key)) if key.isdecimal() and len(key) < 19 else None
+    number = request.query_params.get("session", "")
+    session = await (await site.rows()).session(int(number)) if number.isdecimal() and len(number) < 19 else None
     return None if session is None else session.id

@@ -6,7 +6,7 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hotmem.inspector.site import Site, found, place
+from hotmem.inspector.site import Site, found, key, place
 
 SESSIONS: Final = 50
 TURNS: Final = 100
@@ -24,7 +24,7 @@ async def listed(site: Site, request: Request) -> Response:
 async def one(site: Site, request: Request) -> Response:
     """One conversation."""
     rows = await site.rows()
-    session = found(await rows.session(request.path_params["key"]))
+    session = found(await rows.session(key(request)))
     turns = await rows.turns(session.key, place(request), TURNS)
     summary = await site.memory.summary(user_id=site.user_id, session_id=session.id)
     told = () if summary is None else (*summary.narrative, *summary.decisions, *summary.open_loops)
@@ -35,6 +35,6 @@ async def one(site: Site, request: Request) -> Response:
 async def turn(site: Site, request: Request) -> Response:
     """One turn."""
     rows = await site.rows()
-    said = found(await rows.turn(request.path_params["key"]))
+    said = found(await rows.turn(key(request)))
     recalls = await rows.recalls_for(said.session_id, said.text, said.spoken_at - AROUND, said.spoken_at + AROUND)
     return site.show("turn.html", turn=said, memories=await rows.read_from(said.key), recalls=recalls)

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from hotmem.context.confidence import SOURCE, confidence, replaced
 from hotmem.errors import InvalidInput
-from hotmem.inspector.site import Site, found, place
+from hotmem.inspector.site import Site, found, key, place
 from hotmem.store.inspection import Inspection
 from hotmem.store.searches import ByWords
 from hotmem.types import Category, Evidence, EvidenceKind, Kind
@@ -45,10 +45,9 @@ async def listed(site: Site, request: Request) -> Response:
 async def one(site: Site, request: Request) -> Response:
     """One memory."""
     rows, now = await site.rows(), datetime.now(UTC)
-    key = request.path_params["key"]
-    memory: MemoryPage = found(await rows.memory(key))
-    evidence = await site.memory.store.evidence(rows.user, {EvidenceKind.MEMORY: [key]})
-    known = next(one for one in evidence if one.key == key)
+    memory: MemoryPage = found(await rows.memory(key(request)))
+    evidence = await site.memory.store.evidence(rows.user, {EvidenceKind.MEMORY: [memory.row.key]})
+    known = next(one for one in evidence if one.key == memory.row.key)
     return site.show(
         "memory.html",
         memory=memory,

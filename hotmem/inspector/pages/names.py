@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hotmem.inspector.drawing import drawn
-from hotmem.inspector.site import Site, found, place
+from hotmem.inspector.site import Site, found, key, place
 from hotmem.types.inspection import MemoryFilter
 
 IN_PICTURE: Final = 40
@@ -32,7 +32,7 @@ async def listed(site: Site, request: Request) -> Response:
 async def one(site: Site, request: Request) -> Response:
     """One name."""
     rows = await site.rows()
-    name = found(await rows.entity(request.path_params["key"]))
+    name = found(await rows.entity(key(request)))
     now = datetime.now(UTC)
     memories = await rows.memories(MemoryFilter(now, entity=name.key), None, MENTIONS)
     turns = await rows.mentioning(name.key, place(request), MENTIONS)

@@ -5,7 +5,7 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hotmem.inspector.site import Site, found, place
+from hotmem.inspector.site import Site, found, key, place
 
 ROWS: Final = 50
 
@@ -19,5 +19,5 @@ async def listed(site: Site, request: Request) -> Response:
 async def one(site: Site, request: Request) -> Response:
     """One question."""
     rows = await site.rows()
-    recall = found(await rows.recall(request.path_params["key"]))
+    recall = found(await rows.recall(key(request)))
     return site.show("reply.html", recall=recall, items=await rows.items(recall.key))
