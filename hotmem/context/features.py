@@ -138,7 +138,7 @@ def _by_form(query: Query, evidence: Sequence[Evidence]) -> dict[str, object]:
         "no_answer_form": ~answering & bool(answer),
         "name": forms & Form.NAME != 0,
         "time": forms & Form.TIME != 0,
-        "in_time": [time is not None and time.start <= found.said_at < time.end for found in evidence],
+        "in_time": [time is not None and (found.tells_of_time or time.start <= found.said_at < time.end) for found in evidence],
     }
 
 
