@@ -42,6 +42,7 @@ from hotmem.types import (
     Weights,
     aware,
 )
+from hotmem.zones import now_here
 
 log = structlog.get_logger(__name__)
 
@@ -175,7 +176,7 @@ class Memory:
             text: What the user said; blank text gives an empty block.
             user_id: Whose memory is asked; an unknown user has none.
             session_id: The live session.
-            at: When it was said; now, if not given.
+            at: When it was said, in the zone of who asks; now and here, if not given.
             max_tokens: Tokens of the block at most; the options' limit, if not given.
             deadline_ms: Milliseconds after which what is not ready is left out; the options', if not given.
             visible: Texts the language model already has before it; they are not given again.
@@ -191,7 +192,7 @@ class Memory:
             text=clean(text),
             user_id=checked_id(user_id, "user_id"),
             session_id=None if session_id is None else checked_id(session_id, "session_id"),
-            at=datetime.now(UTC) if at is None else aware(at, "at"),
+            at=now_here() if at is None else aware(at, "at"),
             max_tokens=checked_budget(self.options.recall.max_tokens if max_tokens is None else max_tokens),
             deadline_ms=self.options.recall.deadline_ms if deadline_ms is None else deadline_ms,
             visible=tuple(visible),
@@ -267,7 +268,7 @@ class Memory:
             text=checked_text(query, "query"),
             user_id=checked_id(user_id, "user_id"),
             session_id=None if session_id is None else checked_id(session_id, "session_id"),
-            at=datetime.now(UTC) if at is None else aware(at, "at"),
+            at=now_here() if at is None else aware(at, "at"),
             max_tokens=self.options.recall.max_tokens,
             outright=True,
         )

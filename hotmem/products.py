@@ -1,4 +1,8 @@
-"""Matrix products on the calling thread alone. OpenBLAS gives a larger one to several threads, which wait for each other on busy cores."""
+"""Matrix products on the calling thread alone. OpenBLAS gives a larger one to several threads, which wait for each other on busy cores.
+
+In some runs of a process and not in others OpenBLAS also leaves the processor's flag for an invalid operation behind, after a product
+whose figures are right. NumPy warns of the flag, whatever the figures are; here it is not asked to.
+"""
 
 from collections.abc import Iterator
 from typing import Final
@@ -22,13 +26,14 @@ def spans(rows: int, size: int) -> Iterator[slice]:
 
 
 def product(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The matrix product, float32 (n, m).
+    """The matrix product, float32 (n, m), or float32 (n,) with a vector.
 
     Args:
         left: float32 (n, k).
-        right: float32 (k, m).
+        right: float32 (k, m) or (k,).
     """
-    found = np.empty((len(left), right.shape[1]), dtype=np.float32)
-    for span in spans(len(left), right.size):
-        np.matmul(left[span], right, out=found[span])
+    found = np.empty((len(left), *right.shape[1:]), dtype=np.float32)
+    with np.errstate(invalid="ignore"):
+        for span in spans(len(left), right.size):
+            np.matmul(left[span], right, out=found[span])
     return found

@@ -1,13 +1,16 @@
 """Settings from HOTMEM_ variables and a .env file, for programs at the edge; the package itself takes `Options`."""
 
+from datetime import datetime
 from pathlib import Path
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from hotmem.options import BackgroundOptions, LearningOptions, ModelOptions, Options, RecallOptions, RewriteOptions
 from hotmem.types import Layer
+from hotmem.zones import now_here
 
 DEFAULTS: Final = Options()
 
@@ -31,6 +34,7 @@ class Settings(BaseSettings):
     mark_symbols: bool = Field(default=DEFAULTS.recall.symbols, description="Marks as coloured circles instead of words.")
     adaptive_learning: bool = Field(default=DEFAULTS.learning.adaptive, description="Let the layer weights follow use.")
     usage_analytics: bool = Field(default=DEFAULTS.learning.analytics, description="Record in the memory file what replies used.")
+    time_zone: ZoneInfo | None = Field(default=None, description="Where the user is, such as Europe/Berlin; empty: the machine's own zone.")
     session_idle_s: float = Field(default=DEFAULTS.background.idle_s, ge=0, description="Seconds of silence after which a session is summarised.")
     encoder: str = Field(default=DEFAULTS.models.encoder, description="'default', or a sentence-transformers model by name or folder.")
     cache_dir: Path | None = Field(default=None, description="Folder of prepared models; empty: the user's cache folder.")
@@ -39,6 +43,10 @@ class Settings(BaseSettings):
     rewrite_api_key: str = Field(default="", repr=False, description="Its key, if it wants one.")
     rewrite_deadline_ms: float = Field(default=DEFAULTS.rewriting.deadline_ms, ge=0, description="Milliseconds it may take.")
     relevance_model: Path | None = Field(default=None, description="Coefficients of relevance by `python -m eval train`; empty: the shipped ones.")
+
+    def now(self) -> datetime:
+        """The wall clock, where the user is."""
+        return now_here() if self.time_zone is None else datetime.now(self.time_zone)
 
     def options(self) -> Options:
         """The same as options of the package."""

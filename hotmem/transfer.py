@@ -1,8 +1,8 @@
 """A memory as JSON Lines: everything that is known of one user, one record a line, for keeping, moving and evaluating.
 
     {"type": "export", "version": 1, "user_id": …}
-    {"type": "turn", "id": …, "user_id": …, "session_id": …, "role": …, "speaker": …, "text": …, "spoken_at": ISO 8601,
-     "entities": [names], "waiting": whether it was not understood yet}
+    {"type": "turn", "id": …, "user_id": …, "session_id": …, "role": …, "speaker": …, "text": …, "spoken_at": ISO 8601, "zone": …,
+     "entities": [names], "happenings": [see hotmem.types.Happening], "waiting": whether it was not understood yet}
     {"type": "memory", "user_id": …, and the fields of hotmem.types.MemoryRecord}
     {"type": "summary", "user_id": …, and the fields of hotmem.types.SummaryRecord}
     {"type": "weights", "user_id": …, "facts": …, "sessions": …, "semantic": …, "verbatim": …}
@@ -24,7 +24,8 @@ from pydantic import TypeAdapter, ValidationError
 from hotmem.errors import InvalidInput
 from hotmem.store.store import Store
 from hotmem.store.times import from_stored
-from hotmem.types import ExportedTurn, Imported, MemoryRecord, Of, SummaryRecord, Turn, UserKey, Weights
+from hotmem.types import ExportedTurn, Happening, Imported, MemoryRecord, Of, SummaryRecord, Turn, UserKey, Weights
+from hotmem.zones import in_zone, zone_of
 
 VERSION: Final = 1
 
@@ -37,6 +38,8 @@ RECORDS: Final[Mapping[str, TypeAdapter[Any]]] = {
     "weights": TypeAdapter(Weights),
 }
 
+HAPPENINGS: Final = TypeAdapter(tuple[Happening, ...])
+
 
 async def exported(store: Store, user: UserKey, user_id: str) -> AsyncIterator[str]:
     """The lines of everything that is known of a user, without line ends."""
@@ -45,10 +48,12 @@ async def exported(store: Store, user: UserKey, user_id: str) -> AsyncIterator[s
     while page := await store.user_turns(user, after, PAGE):
         after = page[-1][0]
         keys = [key for key, _ in page]
-        entities, waiting = await store.turn_entities(user, keys), await store.waiting_among(keys)
+        entities, happenings, waiting = await store.turn_entities(user, keys), await store.happenings(keys), await store.waiting_among(keys)
         for key, turn in page:
             said = {"id": turn.id, "user_id": user_id, "session_id": turn.session_id, "role": turn.role, "speaker": turn.speaker, "text": turn.text}
-            yield _line("turn", said | {"spoken_at": turn.spoken_at.isoformat(), "entities": entities.get(key, ()), "waiting": key in waiting})
+            when = {"spoken_at": turn.spoken_at.isoformat(), "zone": zone_of(turn.spoken_at)}
+            read = {"entities": entities.get(key, ()), "happenings": HAPPENINGS.dump_python(happenings.get(key, ()), mode="json")}
+            yield _line("turn", said | when | read | {"waiting": key in waiting})
     last, after = after, 0
     while known := await store.memory_records(user, after, PAGE, last):
         after = known[-1][0]
@@ -80,7 +85,7 @@ def imported(path: Path) -> Iterator[Imported]:
                         whole = _checked_version(record.get("version"))
                     case "turn":
                         turn = _turn(record, number)
-                        yield ExportedTurn(turn, tuple(record.get("entities", ())), bool(record.get("waiting"))) if whole else turn
+                        yield _read_turn(turn, record, number) if whole else turn
                     case "memory" | "summary" | "weights" as kind:
                         yield _of(kind, record, number)
     except (OSError, UnicodeDecodeError) as error:
@@ -111,11 +116,21 @@ def _turn(record: dict[str, Any], number: int) -> Turn:
     try:
         spoken_at = datetime.fromisoformat(record["spoken_at"])
         user_id, session_id, role, text = (record[name] for name in ("user_id", "session_id", "role", "text"))
+        if record.get("zone"):
+            spoken_at = in_zone(spoken_at, record["zone"])
         return Turn(user_id, session_id, role, text, spoken_at, record.get("speaker"), record["id"])
     except KeyError as error:
         raise InvalidInput(f"Line {number} has no {error.args[0]}. A turn has id, user_id, session_id, role, text and spoken_at.") from error
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"Line {number} cannot be used: {error}") from error
+
+
+def _read_turn(turn: Turn, record: dict[str, Any], number: int) -> ExportedTurn:
+    try:
+        happenings = HAPPENINGS.validate_python(record.get("happenings", ()))
+    except ValidationError as error:
+        raise InvalidInput(f"Line {number} cannot be used: {_first(error)}") from error
+    return ExportedTurn(turn, tuple(record.get("entities", ())), happenings, bool(record.get("waiting")))
 
 
 def _of(kind: str, record: dict[str, Any], number: int) -> Of:
@@ -125,6 +140,10 @@ def _of(kind: str, record: dict[str, Any], number: int) -> Of:
     try:
         return Of(user_id, RECORDS[kind].validate_python(record))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise InvalidInput(f"Line {number} cannot be used: {where}: {first['msg']}.") from error
+        raise InvalidInput(f"Line {number} cannot be used: {_first(error)}") from error
+
+
+def _first(error: ValidationError) -> str:
+    """The first thing that is wrong, with where."""
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}."

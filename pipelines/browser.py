@@ -87,7 +87,7 @@ async def serve(database: Path | None, user_id: str, name: str | None, port: int
     async with Memory.open(database or settings.database, settings.options()) as memory:
         spoken = "spoken by Piper" if voice_folder() else "in writing"
         screen.print(f"[dim]answered by {ModelSettings().name}, {spoken}; Control-C ends[/dim]\nOpen http://localhost:{port}")
-        talks = Talks(memory, user_id, name, settings.recall_deadline_ms)
+        talks = Talks(memory, user_id, name, settings)
         server = uvicorn.Server(uvicorn.Config(build_page(talks), log_level="warning"))
         object.__setattr__(server, "capture_signals", nullcontext)  # Control-C cancels this task, and what is open is closed
         try:
@@ -103,19 +103,26 @@ class Talks:
         memory: The memory, open.
         user_id: Whose it is.
         name: The user's name, if known.
-        deadline_ms: Milliseconds a block may take.
+        settings: The deadline and the clock.
     """
 
-    def __init__(self, memory: Memory, user_id: str, name: str | None, deadline_ms: float) -> None:
+    def __init__(self, memory: Memory, user_id: str, name: str | None, settings: Settings) -> None:
         self._memory = memory
         self._user_id = user_id
         self._name = name
-        self._deadline_ms = deadline_ms
+        self._settings = settings
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def begin(self, connection: "SmallWebRTCConnection") -> None:
         """Begins a conversation of its own with a browser."""
-        processor = HotMemProcessor(self._memory, user_id=self._user_id, user_name=self._name, bot_name=BOT_NAME, deadline_ms=self._deadline_ms)
+        processor = HotMemProcessor(
+            self._memory,
+            user_id=self._user_id,
+            user_name=self._name,
+            bot_name=BOT_NAME,
+            deadline_ms=self._settings.recall_deadline_ms,
+            clock=self._settings.now,
+        )
         names = await self._memory.vocabulary(self._user_id)
         talk = asyncio.create_task(converse(connection, processor, names), name="talk")
         self._tasks.add(talk)

@@ -46,7 +46,8 @@ async def chat(database: Path | None, user_id: str, name: str | None, screen: Co
     screen.print(f"[dim]answered by {model.name}; an empty line ends the session[/dim]")
     async with Memory.open(database or settings.database, settings.options()) as memory:
         bot = build_bot(
-            HotMemProcessor(memory, user_id=user_id, user_name=name, bot_name=BOT_NAME, deadline_ms=settings.recall_deadline_ms), build_llm(model)
+            HotMemProcessor(memory, user_id=user_id, user_name=name, bot_name=BOT_NAME, deadline_ms=settings.recall_deadline_ms, clock=settings.now),
+            build_llm(model),
         )
         listener = ExchangeListener(bot)
         number = 0

@@ -65,7 +65,7 @@ async def talk(database: Path | None, user_id: str, name: str | None, screen: Co
         ears = [transport.input(), await asyncio.to_thread(build_recogniser, await memory.vocabulary(user_id))]
         mouth = [*voice, transport.output()] if voice else []
         bot = build_bot(
-            HotMemProcessor(memory, user_id=user_id, user_name=name, bot_name=BOT_NAME, deadline_ms=settings.recall_deadline_ms),
+            HotMemProcessor(memory, user_id=user_id, user_name=name, bot_name=BOT_NAME, deadline_ms=settings.recall_deadline_ms, clock=settings.now),
             build_llm(model),
             ears=ears,
             mouth=mouth,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 
 from hotmem.analysis.ambiguity import find_ambiguous
 from hotmem.analysis.entities import find_entities
@@ -56,10 +56,9 @@ def content_terms(doc: Doc) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words))
 
 
-def looks_ahead(doc: Doc) -> bool:
-    """Whether an utterance speaks of the future: "will", "going to", "do I have to", or a present tense without any past."""
-    tags = {token.tag_ for token in doc}
-    words = {token.lower_ for token in doc}
-    if words & {"will", "'ll", "upcoming", "plan", "plans", "planning", "planned", "tomorrow"}:
+def looks_ahead(words: Doc | Span) -> bool:
+    """Whether an utterance, or a sentence of it, speaks of the future: "will", "going to", "do I have to", or a present tense without any past."""
+    tags = {token.tag_ for token in words}
+    if {token.lower_ for token in words} & {"will", "'ll", "upcoming", "plan", "plans", "planning", "planned", "tomorrow"}:
         return True
     return not tags & {"VBD", "VBN"} and bool(tags & {"VBZ", "VBP", "VBG", "VB"})

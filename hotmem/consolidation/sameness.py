@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from hotmem.analysis.wordlist import wordlist
 from hotmem.models import Reading
+from hotmem.products import product
 from hotmem.terms import STOPS, stems
 from hotmem.text import plain
 
@@ -104,7 +105,7 @@ def same(sayings: Sayings) -> float:
     if plain(sayings.one) == plain(sayings.other):
         return 1.0
     intercept, coefficients = _fitted()
-    return float(0.5 * (1 + np.tanh((intercept + signs(sayings) @ coefficients) / 2)))
+    return float(0.5 * (1 + np.tanh((intercept + np.vecdot(signs(sayings), coefficients)) / 2)))
 
 
 def signs(sayings: Sayings) -> NDArray[np.float64]:
@@ -115,7 +116,7 @@ def signs(sayings: Sayings) -> NDArray[np.float64]:
     names, other_names = _names(one) - _words(other), _names(other) - _words(one)
     held, other_held = stems(one) - STOPS, stems(other) - STOPS
     seen = {
-        "cosine": float(sayings.one_read.row @ sayings.other_read.row),
+        "cosine": float(np.vecdot(sayings.one_read.row, sayings.other_read.row)),
         "matched": forth.mean(),
         "matched_back": back.mean(),
         "worst": forth[0],
@@ -140,16 +141,16 @@ def signs(sayings: Sayings) -> NDArray[np.float64]:
     return np.array([float(seen[name]) for name in SIGNS])
 
 
-def _matches(one: Reading, other: Reading) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _matches(one: Reading, other: Reading) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Each piece's best cosine in the other statement, the worst first; 0 where one has no pieces."""
     if not len(one.states) or not len(other.states):
-        return np.zeros(1), np.zeros(1)
-    cosines = _unit(one.states) @ _unit(other.states).T
+        return np.zeros(1, dtype=np.float32), np.zeros(1, dtype=np.float32)
+    cosines = product(_unit(one.states), _unit(other.states).T)
     return np.sort(cosines.max(axis=1)), np.sort(cosines.max(axis=0))
 
 
-def _unit(states: NDArray[np.float32]) -> NDArray[np.float64]:
-    return np.asarray(states / np.maximum(np.linalg.norm(states.astype(np.float64), axis=1, keepdims=True), 1e-9), dtype=np.float64)
+def _unit(states: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.asarray(states / np.maximum(np.linalg.norm(states, axis=1, keepdims=True), 1e-9), dtype=np.float32)
 
 
 def _numbers(text: str) -> frozenset[str]:

@@ -17,6 +17,7 @@ from hotmem.analysis.entities import find_entities
 from hotmem.analysis.intent import is_chitchat
 from hotmem.analysis.wordlist import wordlist
 from hotmem.models.encoder import Vectors
+from hotmem.products import product
 from hotmem.types import Role, SessionSummary, SummarySentence, Turn
 
 MOST_TOPICS: Final = 6
@@ -120,9 +121,9 @@ def render_summary(summary: SessionSummary) -> str:
 def _centrality(turns: Sequence[Turn], vectors: Vectors) -> list[float]:
     """Each turn's cosine with the session's centroid, in which a turn weighs by its role and not by its length."""
     weights = np.array([_ROLE_WEIGHT[Role(turn.role)] for turn in turns], dtype=np.float32)
-    centroid = weights @ vectors
+    centroid = product(weights[None], vectors)[0]
     length = float(np.linalg.norm(centroid))
-    return [float(score) for score in vectors @ (centroid / length)] if length > 0 else [0.0] * len(turns)
+    return [float(score) for score in product(vectors, centroid / length)] if length > 0 else [0.0] * len(turns)
 
 
 def _candidates(turns: Sequence[Turn], docs: Sequence[Doc], centrality: Sequence[float]) -> list[_Candidate]:

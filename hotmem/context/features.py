@@ -12,6 +12,7 @@ from hotmem.context.fusion import Candidate
 from hotmem.context.interaction import best_matches, telling
 from hotmem.context.surroundings import Surroundings
 from hotmem.forms import wanted
+from hotmem.products import product
 from hotmem.terms import stems
 from hotmem.types import Evidence, Form, Layer, Query, Role
 
@@ -81,9 +82,9 @@ def _by_words(query: Query, candidates: Sequence[Candidate], around: Surrounding
     return {
         "words": words,
         "window_words": (before + after) / 2,
-        "overlap": held @ rarity,
-        "window_overlap": around.window(held) @ rarity,
-        "session_overlap": around.session(held) @ rarity,
+        "overlap": product(held, rarity),
+        "window_overlap": product(around.window(held), rarity),
+        "session_overlap": product(around.session(held), rarity),
     }
 
 
@@ -92,7 +93,7 @@ def _by_meaning(query: Query, evidence: Sequence[Evidence], around: Surroundings
     cosine = _cosines(query, evidence)
     matches = best_matches(query.pieces, [found.signs for found in evidence])
     weight = telling(matches)
-    match, window = matches @ weight, around.window(matches) @ weight
+    match, window = product(matches, weight), product(around.window(matches), weight)
     before, after = around.neighbours(cosine)
     return {
         "cosine": cosine,
@@ -104,7 +105,7 @@ def _by_meaning(query: Query, evidence: Sequence[Evidence], around: Surroundings
         "match_all": matches.mean(axis=1) if matches.shape[1] else match,
         "window_match": window,
         "window_match_gap": window - window.max(),
-        "session_match": around.session(matches) @ weight,
+        "session_match": product(around.session(matches), weight),
     }
 
 
@@ -137,7 +138,7 @@ def _by_form(query: Query, evidence: Sequence[Evidence]) -> dict[str, object]:
         "no_answer_form": ~answering & bool(answer),
         "name": forms & Form.NAME != 0,
         "time": forms & Form.TIME != 0,
-        "in_time": [time is not None and time.start <= found.said_at < time.end for found in evidence],
+        "in_time": [time is not None and (found.tells_of_time or time.start <= found.said_at < time.end) for found in evidence],
     }
 
 

@@ -87,7 +87,7 @@ def judge(
     kinds = [candidate.evidence.kind for candidate in candidates]
     relevances = inherited(candidates, model.probabilities(features, kinds, weights))
     best = np.argsort(-relevances, kind="stable")[: budget // SHORTEST]
-    by_layer = model.contributions(features[best], [kinds[row] for row in best], weights) @ OF_LAYER
+    by_layer = product(model.contributions(features[best], [kinds[row] for row in best], weights), OF_LAYER)
     judged = [
         Judged(
             candidates[row].evidence,

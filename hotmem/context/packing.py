@@ -14,6 +14,7 @@ from hotmem.context.trimming import trimmed
 from hotmem.options import RecallOptions
 from hotmem.terms import stems
 from hotmem.types import EvidenceKind, Item, Layer, Mark, Query
+from hotmem.zones import in_zone, zone_of
 
 LENGTH_POWER: Final = 0.35
 """How strongly length counts: worth = rank / characters ** power; 0 ignores it, 1 is worth per character. Measured in `eval/RESULTS.md`."""
@@ -56,11 +57,11 @@ def pack(query: Query, judged: Sequence[Judged], known: Known, budget: int, coun
     opened: set[str] = set()
     chosen: list[Item] = []
     misses = 0
-    asked = stems(" ".join(query.terms))
+    asked, zone = stems(" ".join(query.terms)), zone_of(query.at)
     for one in sorted((one for one in judged if _relevant(one, options)), key=_worth, reverse=True):
         if not limit.allows(one):
             continue
-        item = _item(one, _mark(one, known, foremost=one is judged[0]), asked)
+        item = _item(one, _mark(one, known, foremost=one is judged[0]), asked, zone)
         new = [title for title in titles(item) if title not in opened]
         cost = count("\n".join((*new, line(item, symbols=options.symbols), "")))
         if spent + cost > budget:
@@ -95,7 +96,7 @@ def _mark(one: Judged, known: Known, *, foremost: bool) -> Mark:
     return Mark.MEDIUM if foremost and own is Mark.LOW and one.confidence >= MEDIUM_CONFIDENCE else own
 
 
-def _item(one: Judged, mark: Mark, asked: frozenset[str]) -> Item:
+def _item(one: Judged, mark: Mark, asked: frozenset[str], zone: str | None) -> Item:
     found = one.evidence
     text = trimmed(found.text, asked) if found.kind is EvidenceKind.PASSAGE else found.text
     return Item(
@@ -110,8 +111,8 @@ def _item(one: Judged, mark: Mark, asked: frozenset[str]) -> Item:
         memory_id=found.memory_id,
         session_id=found.session_id,
         speaker=found.speaker,
-        said_at=found.said_at,
-        valid_until=found.valid_until,
+        said_at=in_zone(found.said_at, zone),
+        valid_until=found.valid_until and in_zone(found.valid_until, zone),
     )
 
 

@@ -68,7 +68,7 @@ def frame() -> str:
 
 
 def day(moment: datetime) -> str:
-    """A date as year-month-day, in UTC."""
+    """A date as year-month-day, in the zone of the moment."""
     return moment.date().isoformat()
 
 

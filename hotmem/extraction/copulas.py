@@ -84,7 +84,7 @@ def _when_or_where(verb: Token, subject: Subject, words: Sequence[Token], mentio
     mention = timed(words, mentions)
     if mention is not None and mention.grain is not Grain.SPAN:
         if subject.head in _YEARLY and mention.yearly:
-            yield Fact(IS_BORN_ON, (), tuple(words), object=f"{mention.interval.start.day} {mention.interval.start:%B}")
+            yield Fact(IS_BORN_ON, (), tuple(words), object=f"{mention.local[0].day} {mention.local[0]:%B}")
         elif not any(child.dep_ in ("attr", "acomp") and not covered(child, mentions) for child in verb.children):
             yield Fact(IS_ON, (), tuple(words), object=re.sub(r"^(?:on|in) ", "", written(mention)))
     elif (place := complement(verb, "in") or complement(verb, "at")) is not None and place.pos_ == "PROPN":

@@ -13,6 +13,7 @@ from hotmem.extraction.clauses import Clause, Tense, read_clauses
 from hotmem.extraction.copulas import read_copula
 from hotmem.extraction.corrections import read_corrections
 from hotmem.extraction.general import read_general
+from hotmem.extraction.happenings import read_happenings
 from hotmem.extraction.instructions import read_instructions
 from hotmem.extraction.jokes import jests, takes_back
 from hotmem.extraction.naming import Naming, owned_thing, read_namings
@@ -40,24 +41,26 @@ def understand(doc: Doc, speaker: str | None, role: Role, said_at: datetime) -> 
     Args:
         doc: The parsed turn.
         speaker: The speaker's name; "I" and "my" become it, or "the user" without one.
-        role: Who spoke; the assistant's turns yield names only.
+        role: Who spoke; the assistant's turns yield names and times only.
         said_at: When it was said; "next Tuesday" becomes a date.
 
     Returns:
         Statements in the order of their words, each with a literal span of `doc.text`.
     """
     entities = find_entities(doc)
+    times = find_times(doc.text, said_at), find_times(doc.text, said_at, ahead=True)
+    happenings = tuple(read_happenings(doc, said_at, *times))
     if role is not Role.USER:
-        return Understanding(entities=entities)
+        return Understanding(entities=entities, happenings=happenings)
     name = speaker or ANONYMOUS
     jest = tuple(jests(doc.text))
-    told = (*_named(doc, name), *read_instructions(doc, name), *_stated(doc, name, said_at, entities))
+    told = (*_named(doc, name), *read_instructions(doc, name), *_stated(doc, name, entities, *times))
     found = [statement for statement in told if not any(start <= statement.start < stop for start, stop in jest)]
     unique = {
         (statement.subject.casefold(), statement.relation, statement.object.casefold(), statement.negated): statement for statement in reversed(found)
     }
     statements = sorted(unique.values(), key=lambda statement: (statement.start, statement.stop))
-    return Understanding(tuple(statements), tuple(read_corrections(doc, said_at)), entities, takes_back(doc.text))
+    return Understanding(tuple(statements), tuple(read_corrections(doc, said_at)), entities, takes_back(doc.text), happenings)
 
 
 def _named(doc: Doc, speaker: str) -> Iterator[Statement]:
@@ -83,8 +86,7 @@ def _naming(naming: Naming, subject: str) -> Statement:
     )
 
 
-def _stated(doc: Doc, speaker: str, said_at: datetime, entities: Sequence[str]) -> Iterator[Statement]:
-    behind, before = find_times(doc.text, said_at), find_times(doc.text, said_at, ahead=True)
+def _stated(doc: Doc, speaker: str, entities: Sequence[str], behind: Sequence[TimeMention], before: Sequence[TimeMention]) -> Iterator[Statement]:
     for clause in read_clauses(doc):
         subject = resolve(clause.subject, speaker)
         if subject is None:

@@ -59,6 +59,7 @@ class Repaired:
             understanding,
             statements=tuple(replace(one, start=self._start(one.start), stop=self._start(one.stop - 1) + 1) for one in understanding.statements),
             corrections=tuple(replace(one, start=self._start(one.start), stop=self._start(one.stop - 1) + 1) for one in understanding.corrections),
+            happenings=tuple(replace(one, start=self._start(one.start), stop=self._start(one.stop - 1) + 1) for one in understanding.happenings),
         )
 
     def _start(self, place: int) -> int:

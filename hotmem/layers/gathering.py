@@ -29,5 +29,7 @@ async def gather(reader: Reader, request: Request, query: Query, hits: Sequence[
     overview = request.outright or query.analysis.intent in OVERVIEWS
     keys = {kind: most_promising(hits, kind, WEIGHED[kind]) for kind in EvidenceKind if overview or kind is not EvidenceKind.SUMMARY}
     around = keys[EvidenceKind.PASSAGE][:WITH_NEIGHBOURS]
-    evidence = await reader.store.evidence(query.user, keys, around=around, reach=NEIGHBOURS, window=reader.options.verbatim_window, until=until)
+    evidence = await reader.store.evidence(
+        query.user, keys, around=around, reach=NEIGHBOURS, window=reader.options.verbatim_window, asked=query.analysis.time, until=until
+    )
     return unseen(fused(pooled(hits), evidence), request.visible, query)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -37,16 +37,12 @@ from hotmem.pipecat.questions import Questions, Terms
 from hotmem.pipecat.taps import AfterModel, Listener
 from hotmem.pipecat.telling import log_recall, trace_recall
 from hotmem.types import ContextBlock, Role, Turn
+from hotmem.zones import now_here
 
 PARTING_S: Final = 5.0
 """Seconds that the last writes with the end of the session, and then closing, may take when the pipeline ends."""
 
 log = structlog.get_logger(__name__)
-
-
-def utc_now() -> datetime:
-    """The time of day, UTC."""
-    return datetime.now(UTC)
 
 
 class HotMemProcessor(FrameProcessor):
@@ -88,7 +84,7 @@ class HotMemProcessor(FrameProcessor):
         deadline_ms: float = 150.0,
         max_tokens: int | None = None,
         options: Options | None = None,
-        clock: Callable[[], datetime] = utc_now,
+        clock: Callable[[], datetime] = now_here,
     ) -> None:
         """Prepares the processor; files are opened when the pipeline is set up.
 
@@ -102,7 +98,8 @@ class HotMemProcessor(FrameProcessor):
             deadline_ms: Milliseconds a context frame waits for its block at most; 0 takes only what is ready.
             max_tokens: Tokens of a block at most; None takes the memory's own option.
             options: Options of the memory opened from a path.
-            clock: Tells when something was said, with time zone. Replays pass the recording's own time.
+            clock: Tells when something was said, in the user's zone, by which "yesterday" is reckoned; the machine's own, if not given. Replays pass
+                the recording's own time.
         """
         super().__init__()
         self.session_id = session_id or uuid4().hex

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from hotmem.store import traits
+from hotmem.store import happenings, traits
 from hotmem.store.driver import Connection
 from hotmem.store.pieces import unpacked
 from hotmem.store.times import from_stored
 from hotmem.store.vectors import from_bytes
 from hotmem.terms import stems
-from hotmem.types import Evidence, EvidenceKind, Role, UserKey, Vector
+from hotmem.types import Evidence, EvidenceKind, Interval, Role, UserKey, Vector
 
 SEPARATOR = "\x00"
 
@@ -26,7 +26,13 @@ NOTED: Final = ""
 
 
 def load(
-    conn: Connection, user: UserKey, keys: Mapping[EvidenceKind, Sequence[int]], around: Sequence[int], reach: int, window: int
+    conn: Connection,
+    user: UserKey,
+    keys: Mapping[EvidenceKind, Sequence[int]],
+    around: Sequence[int],
+    reach: int,
+    window: int,
+    asked: Interval | None,
 ) -> list[Evidence]:
     """The evidence of all rows named, with what stands beside the passages and what has taken the place of the replaced.
 
@@ -37,12 +43,14 @@ def load(
         around: Row numbers of the passages whose neighbours are wanted too.
         reach: Places before and after them in their session.
         window: Characters of the turn on each side of a passage that are shown with it.
+        asked: The time that is asked about, if any.
     """
     found = passages(conn, user, keys.get(EvidenceKind.PASSAGE, ()), around, reach, window)
     known = keys.get(EvidenceKind.MEMORY, ())
     found += memories(conn, user, known)
     found += memories(conn, user, sorted({one.replaced_by for one in found if one.replaced_by is not None} - set(known)))
-    return found + summaries(conn, user, keys.get(EvidenceKind.SUMMARY, ()))
+    found += summaries(conn, user, keys.get(EvidenceKind.SUMMARY, ()))
+    return found if asked is None else _timed(conn, found, asked)
 
 
 def passages(conn: Connection, user: UserKey, keys: Sequence[int], around: Sequence[int], reach: int, window: int) -> list[Evidence]:
@@ -174,6 +182,12 @@ def summaries(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evid
         )
         for row, vector in zip(rows, _vectors([row[4] for row in rows]), strict=True)
     ]
+
+
+def _timed(conn: Connection, found: Sequence[Evidence], asked: Interval) -> list[Evidence]:
+    """The evidence, marked where it tells of the time asked about."""
+    telling = {kind: happenings.within(conn, kind, [one.key for one in found if one.kind is kind], asked) for kind in EvidenceKind}
+    return [one._replace(tells_of_time=True) if one.key in telling[one.kind] else one for one in found]
 
 
 def _standing(conn: Connection, ended: int) -> tuple[datetime, int | None]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from uuid import uuid4
 
-from hotmem.store import decisions, entities, entries
+from hotmem.store import decisions, entities, entries, happenings
 from hotmem.store.driver import Connection
 from hotmem.store.times import from_stored, to_stored
 from hotmem.text import plain
@@ -35,6 +35,7 @@ def learn(conn: Connection, turn: int, understanding: Understanding, revise: Rev
     said_at = from_stored(spoken_at)
     for entity in entities.ensure(conn, user, understanding.entities):
         conn.execute("INSERT OR IGNORE INTO turn_entities (entity, turn) VALUES (?, ?)", (entity, turn))
+    happenings.put(conn, turn, understanding.happenings)
     if understanding.jest:
         _unlearn_turn_before(conn, user, turn)
     corrected: list[Correction] = []

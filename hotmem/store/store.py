@@ -13,7 +13,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.errors import InvalidInput
-from hotmem.store import decisions, edits, evidence, forget, memories, notes, pending, summaries, tags, transfer, turns, upkeep, usage, users, vectors
+from hotmem.store import (
+    decisions,
+    edits,
+    evidence,
+    forget,
+    happenings,
+    memories,
+    notes,
+    pending,
+    summaries,
+    tags,
+    transfer,
+    turns,
+    upkeep,
+    usage,
+    users,
+    vectors,
+)
 from hotmem.store.database import Database
 from hotmem.store.driver import Connection
 from hotmem.store.edits import Wording
@@ -28,7 +45,9 @@ from hotmem.types import (
     EvidenceKind,
     Fault,
     Forgotten,
+    Happening,
     Imported,
+    Interval,
     ItemUse,
     MemoryRecord,
     Note,
@@ -143,14 +162,17 @@ class Store:
         around: Sequence[int] = (),
         reach: int = 0,
         window: int = 0,
+        asked: Interval | None = None,
         until: float | None = None,
     ) -> list[Evidence]:
         """The evidence of these rows, passages up to `reach` places from `around`, and what has taken the place of the replaced.
 
+        What tells of the time `asked` about is marked.
+
         Raises:
             DeadlineExceeded: If `time.monotonic()` passed `until`.
         """
-        return await self._db.read_until(until, evidence.load, user, keys, around, reach, window)
+        return await self._db.read_until(until, evidence.load, user, keys, around, reach, window, asked)
 
     async def waiting_for_vectors(self, limit: int) -> list[tuple[EvidenceKind, int, str]]:
         """Texts without an embedding: kind, row number, text."""
@@ -297,6 +319,10 @@ class Store:
     async def turn_entities(self, user: UserKey, turns: Sequence[int]) -> dict[int, tuple[str, ...]]:
         """Names in each of the turns, by row number."""
         return await self._db.read(transfer.entities_of, user, turns)
+
+    async def happenings(self, turns: Sequence[int]) -> dict[int, tuple[Happening, ...]]:
+        """When what each of the turns tells of happened, by row number."""
+        return await self._db.read(happenings.of_turns, turns)
 
     async def waiting_among(self, turns: Sequence[int]) -> set[int]:
         """Those of the turns, by row number, that wait to be understood."""

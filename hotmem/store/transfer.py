@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from hotmem.errors import InvalidInput
-from hotmem.store import entries, tags, turns, usage, users
+from hotmem.store import entries, happenings, tags, turns, usage, users
 from hotmem.store import summaries as summaries_of_sessions
 from hotmem.store.driver import Connection
 from hotmem.store.entities import ensure
@@ -20,6 +20,7 @@ from hotmem.types import (
     Category,
     EvidenceKind,
     ExportedTurn,
+    Happening,
     Imported,
     Kind,
     MemoryRecord,
@@ -117,12 +118,13 @@ def summaries(conn: Connection, user: UserKey) -> list[SummaryRecord]:
     return found
 
 
-def understood(conn: Connection, user: UserKey, turn: str, names: Sequence[str]) -> None:
-    """Says that a turn needs no more reading, and which names are in it."""
+def understood(conn: Connection, user: UserKey, turn: str, names: Sequence[str], told: Sequence[Happening]) -> None:
+    """Says that a turn needs no more reading, which names are in it, and when what it tells of happened."""
     key = conn.execute("SELECT id FROM turns WHERE user = ? AND name = ?", (user, turn)).fetchone()[0]
     conn.execute("DELETE FROM pending WHERE turn = ?", (key,))
     for entity in ensure(conn, user, names):
         conn.execute("INSERT OR IGNORE INTO turn_entities (entity, turn) VALUES (?, ?)", (entity, key))
+    happenings.put(conn, key, told)
 
 
 def take_in(conn: Connection, records: Iterable[Imported], now: datetime, tell: Callable[[], None]) -> TakenIn:
@@ -151,7 +153,7 @@ def take_in(conn: Connection, records: Iterable[Imported], now: datetime, tell: 
                 if not isinstance(record, ExportedTurn):
                     plain_sessions.add((turn.user_id, turn.session_id))
                 elif added and not record.waiting:
-                    understood(conn, users.ensure(conn, turn.user_id), turn.id, record.entities)
+                    understood(conn, users.ensure(conn, turn.user_id), turn.id, record.entities, record.happenings)
             case Of(user_id, MemoryRecord() as memory):
                 user = users.ensure(conn, user_id)
                 added = put_memory(conn, user, memory)

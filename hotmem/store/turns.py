@@ -9,6 +9,7 @@ from hotmem.store.driver import Connection
 from hotmem.store.times import from_stored, to_stored
 from hotmem.text import passages
 from hotmem.types import EvidenceKind, Role, Turn, UserKey
+from hotmem.zones import in_zone, zone_of
 
 
 def add(conn: Connection, turn: Turn, now: datetime) -> bool:
@@ -40,8 +41,8 @@ def add(conn: Connection, turn: Turn, now: datetime) -> bool:
         (user, turn.session_id, spoken_at, spoken_at, to_stored(now)),
     ).fetchone()
     key = conn.execute(
-        "INSERT INTO turns (user, session, name, role, speaker, text, spoken_at) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
-        (user, session, turn.id, turn.role, turn.speaker, turn.text, spoken_at),
+        "INSERT INTO turns (user, session, name, role, speaker, text, spoken_at, zone) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+        (user, session, turn.id, turn.role, turn.speaker, turn.text, spoken_at, zone_of(turn.spoken_at)),
     ).fetchone()[0]
     if turn.speaker:
         conn.execute("INSERT OR IGNORE INTO speakers (user, name) VALUES (?, ?)", (user, turn.speaker))
@@ -77,9 +78,9 @@ def of_user(conn: Connection, user: UserKey, after: int, limit: int) -> list[tup
 def select(conn: Connection, where: str, values: tuple[object, ...]) -> Iterator[tuple[int, Turn]]:
     """Turns with their row numbers; `where` is SQL over t (turns), s (sessions) and u (users), without any user's text in it."""
     rows = conn.execute(
-        f"""SELECT t.id, u.name, s.name, t.role, t.text, t.spoken_at, t.speaker, t.name
+        f"""SELECT t.id, u.name, s.name, t.role, t.text, t.spoken_at, t.zone, t.speaker, t.name
             FROM turns t JOIN sessions s ON s.id = t.session JOIN users u ON u.id = t.user WHERE {where}""",
         values,
     )
-    for key, user, session, role, text, spoken_at, speaker, name in rows:
-        yield key, Turn(user, session, Role(role), text, from_stored(spoken_at), speaker, name)
+    for key, user, session, role, text, spoken_at, zone, speaker, name in rows:
+        yield key, Turn(user, session, Role(role), text, in_zone(from_stored(spoken_at), zone), speaker, name)

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from hotmem.products import product
 from hotmem.store import entries, pieces
 from hotmem.store.driver import Connection
 from hotmem.store.entries import TABLES, to_bits
@@ -132,7 +133,7 @@ def agreements(bits: NDArray[np.uint64], vector: Vector) -> NDArray[np.float32]:
     """The dot product of each row's signs, as 1 and -1, with the vector; float32 (rows,). A byte of signs is looked up at once."""
     weights = np.zeros((len(bits) * 8, 8), dtype=np.float32)
     weights.reshape(-1)[: len(vector)] = vector
-    of_byte = weights @ (2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").T - 1).astype(np.float32)
+    of_byte = product(weights, (2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").T - 1).astype(np.float32))
     total, looked_up = np.zeros(bits.shape[1], dtype=np.float32), np.empty(bits.shape[1], dtype=np.float32)
     octets = (word.astype(WORD, copy=False).view(np.uint8).reshape(-1, WORD.itemsize)[:, place] for word in bits for place in range(WORD.itemsize))
     for octet, table in zip(octets, of_byte, strict=True):

@@ -25,7 +25,7 @@ class Item:
         memory_id: The memory's id, for memories.
         session_id: The session it was said in.
         speaker: Who said it, if known.
-        said_at: When it was said, UTC.
+        said_at: When it was said, by the clock of who asks.
         valid_until: When it stopped being true, if it did.
     """
 

@@ -85,7 +85,7 @@ class Query:
         text: The utterance.
         user: The user's number in the store.
         session_id: The session it was said in, or None.
-        at: When it was said, UTC.
+        at: When it was said, in the speaker's zone.
         analysis: What it is after.
         speakers: Names of those who spoke in the user's sessions.
         vector: Its embedding, that of its expansion with it.
@@ -162,6 +162,7 @@ class Evidence(NamedTuple):
         valid_until: When it stopped being true, if it did.
         replaced_by: Row number of the memory that holds in its place now, if there is one.
         after_question: Whether the passage before it, by another speaker, asks something.
+        tells_of_time: Whether its words tell of the time asked about.
     """
 
     kind: EvidenceKind
@@ -186,6 +187,7 @@ class Evidence(NamedTuple):
     valid_until: datetime | None = None
     replaced_by: int | None = None
     after_question: bool = False
+    tells_of_time: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pydantic import AwareDatetime, Field
 
 from hotmem.types.reading import Weights
 from hotmem.types.vocabulary import Category, Kind
-from hotmem.types.writing import SummarySentence, Turn
+from hotmem.types.writing import Happening, SummarySentence, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +80,11 @@ class SummaryRecord:
 
 @dataclass(frozen=True, slots=True)
 class ExportedTurn:
-    """A turn of an export, the names in it, and whether it still waited to be understood."""
+    """A turn of an export, the names in it, when what it tells of happened, and whether it still waited to be understood."""
 
     turn: Turn
     entities: tuple[str, ...] = ()
+    happenings: tuple[Happening, ...] = ()
     waiting: bool = False
 
 

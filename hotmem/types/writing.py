@@ -7,11 +7,12 @@ from uuid import uuid4
 
 from hotmem.errors import InvalidInput
 from hotmem.text import checked_id, checked_text
+from hotmem.types.reading import Interval
 from hotmem.types.vocabulary import Category, Kind, Role, Vector
 
 
 def aware(moment: datetime, name: str) -> datetime:
-    """The moment in UTC.
+    """The moment, in the zone it was given in.
 
     Raises:
         InvalidInput: If it is not a datetime, carries no time zone or lies outside the years that UTC can express.
@@ -21,9 +22,10 @@ def aware(moment: datetime, name: str) -> datetime:
     if moment.utcoffset() is None:
         raise InvalidInput(f"{name} has no time zone. Pass datetime.now(timezone.utc) or add tzinfo.")
     try:
-        return moment.astimezone(UTC)
+        moment.astimezone(UTC)
     except OverflowError as error:
         raise InvalidInput(f"{name} lies outside the years 1 to 9999 in UTC. Pass a time within them.") from error
+    return moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Turn:
         session_id: The conversation it was said in.
         role: "user" or "assistant".
         text: The words, cleaned of what cannot be stored.
-        spoken_at: When it was said, in UTC. History may be added in any order.
+        spoken_at: When it was said, in the speaker's zone, by which "yesterday" is reckoned. History may be added in any order.
         speaker: The speaker's name, if known.
         id: The caller's id; remembering the same id again changes nothing.
 
@@ -120,6 +122,21 @@ class Correction:
 
 
 @dataclass(frozen=True, slots=True)
+class Happening:
+    """When something that a turn speaks of happened, or is to happen, apart from when it was told.
+
+    Attributes:
+        start: First character of the words that say when.
+        stop: One past the last character.
+        interval: What they mean, UTC.
+    """
+
+    start: int
+    stop: int
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True)
 class Understanding:
     """What the language analysis read in one turn.
 
@@ -128,12 +145,14 @@ class Understanding:
         corrections: What it corrects.
         entities: Names in it.
         jest: Whether it begins by saying that what was said before it was a joke.
+        happenings: When what it speaks of happened, where it says so.
     """
 
     statements: tuple[Statement, ...] = ()
     corrections: tuple[Correction, ...] = ()
     entities: tuple[str, ...] = ()
     jest: bool = False
+    happenings: tuple[Happening, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

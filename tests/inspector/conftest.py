@@ -55,7 +55,7 @@ async def two_lives(memory: Memory) -> None:
 
 
 @pytest.fixture(scope="session")
-def told(tmp_path_factory: pytest.TempPathFactory, encoder: CachedEncoder, language: Language) -> Path:
+def lives(tmp_path_factory: pytest.TempPathFactory, encoder: CachedEncoder, language: Language) -> Path:
     """A file with both lives, made once."""
     path = tmp_path_factory.mktemp("inspector") / "memory.db"
 
@@ -68,9 +68,9 @@ def told(tmp_path_factory: pytest.TempPathFactory, encoder: CachedEncoder, langu
 
 
 @pytest.fixture
-async def memory(told: Path, database: Path, encoder: CachedEncoder, language: Language) -> AsyncIterator[Memory]:
+async def memory(lives: Path, database: Path, encoder: CachedEncoder, language: Language) -> AsyncIterator[Memory]:
     """A memory of both lives, open."""
-    shutil.copy(told, database)
+    shutil.copy(lives, database)
     async with Memory.open(database, encoder=encoder, language=language) as opened:
         yield opened
 

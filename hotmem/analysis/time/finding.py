@@ -29,48 +29,46 @@ _LEFT: Final = 40
 """Characters before a time in which its prepositions are sought."""
 
 
-def find_times(text: str, at: datetime, *, ahead: bool = False, zone: tzinfo = UTC, daily: bool = False) -> tuple[TimeMention, ...]:
+def find_times(text: str, at: datetime, *, ahead: bool = False, daily: bool = False) -> tuple[TimeMention, ...]:
     """Every time an utterance names, in order, without overlap; where two readings compete the longer one wins.
 
     Args:
         text: The utterance, spoken or typed.
-        at: When it was said; relative times count from here.
+        at: When it was said, in the speaker's zone: relative times count from here, days begin at midnight there.
         ahead: Whether it looks to the future, which decides "on Tuesday", "in May" and "at 5".
-        zone: Where the speaker is; days begin at midnight there.
         daily: Whether times of day without a day are wanted too ("at 5 pm"); they are taken on the nearest one.
     """
     wording = respelt(text)
     if not _HINT.search(wording.text):
         return ()
     try:
-        reference = Reference(at.astimezone(zone).replace(tzinfo=None), ahead)
+        reference = Reference(at.replace(tzinfo=None), ahead)
         pieces = longest(piece for rule in _RULES for piece in rule.pieces(wording.text, reference))
-        mentions = _mentions(composed(pieces, wording.text, reference), wording, reference, zone)
+        mentions = _mentions(composed(pieces, wording.text, reference), wording, reference, at.tzinfo or UTC)
         return tuple(mention for mention in mentions if daily or not mention.daily)
     except OverflowError:
         return ()
 
 
-def find_interval(text: str, at: datetime, *, ahead: bool = False, zone: tzinfo = UTC) -> Interval | None:
+def find_interval(text: str, at: datetime, *, ahead: bool = False) -> Interval | None:
     """The days an utterance speaks of, whole ones because what happened at an hour is mostly told at another.
 
     "Since" and "after" run up to `at`, "before" begins in 1970; times of day without a day name none.
 
     Args:
         text: The utterance.
-        at: When it was said; relative times count from here.
+        at: When it was said, in the speaker's zone: relative times count from here, days begin at midnight there.
         ahead: Whether it looks to the future, which decides "on Tuesday" and "in May".
-        zone: Where the speaker is; days begin at midnight there.
 
     Returns:
         The half-open interval in UTC, or None if no time is named.
     """
-    mention = next(iter(find_times(text, at, ahead=ahead, zone=zone)), None)
+    mention = next(iter(find_times(text, at, ahead=ahead)), None)
     if mention is None:
         return None
     found, now = mention.interval, at.astimezone(UTC)
-    first = midnight(found.start.astimezone(zone))
-    last = found.end.astimezone(zone)
+    first = midnight(found.start.astimezone(at.tzinfo))
+    last = found.end.astimezone(at.tzinfo)
     start = first.astimezone(UTC)
     end = (last if last == midnight(last) else midnight(last) + timedelta(days=1)).astimezone(UTC)
     match mention.bound:
@@ -116,6 +114,7 @@ def _mentions(pieces: list[Piece], wording: Wording, reference: Reference, zone:
             bound,
             _utc(span.counted, zone) if span.counted else None,
             piece.span is None,
+            zone,
         )
 
 

@@ -1,7 +1,7 @@
 """A time as it is found in an utterance."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 
 from hotmem.analysis.time.bounds import Bound
 from hotmem.analysis.time.units import Grain
@@ -22,6 +22,7 @@ class TimeMention:
         bound: Whether something begins or ends there: "since March", "before 2020".
         counted: The very moment that "in two weeks" counts to, UTC; None where nothing was counted.
         daily: Names a time of day only, taken on the nearest day: "at 5 pm".
+        zone: Where it was said.
     """
 
     start: int
@@ -33,3 +34,9 @@ class TimeMention:
     bound: Bound = Bound.AT
     counted: datetime | None = None
     daily: bool = False
+    zone: tzinfo = UTC
+
+    @property
+    def local(self) -> tuple[datetime, datetime]:
+        """The interval by the clock of where it was said."""
+        return self.interval.start.astimezone(self.zone), self.interval.end.astimezone(self.zone)

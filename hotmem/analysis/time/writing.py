@@ -1,24 +1,24 @@
 """A time as an absolute phrase."""
 
 import re
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import datetime, timedelta
 
 from hotmem.analysis.time.bounds import Bound
 from hotmem.analysis.time.mention import TimeMention
 from hotmem.analysis.time.units import SEASONS, Grain
 
 
-def written(mention: TimeMention, zone: tzinfo = UTC) -> str:
-    """The time as an absolute phrase: "on 2026-11-24 (Tuesday)", "in November 2026", "around 2020".
+def written(mention: TimeMention) -> str:
+    """The time as an absolute phrase, by the clock of where it was said: "on 2026-11-24 (Tuesday)", "in November 2026", "around 2020".
 
     Of a span with a bound it is the edge that is meant: "since early 2015" becomes "on 2015-01-01".
     """
-    exact = _written(mention, zone)
+    exact = _written(mention)
     return re.sub(r"^(?:on|in) ", "around ", exact) if mention.vague else exact
 
 
-def _written(mention: TimeMention, zone: tzinfo) -> str:
-    start, end = mention.interval.start.astimezone(zone), mention.interval.end.astimezone(zone)
+def _written(mention: TimeMention) -> str:
+    start, end = mention.local
     first, last = start.date(), (end - timedelta(microseconds=1)).date()
     match mention.grain:
         case Grain.MINUTE:

@@ -1,6 +1,5 @@
 """A question asked on the page: what memory would give a bot for it, and why."""
 
-from datetime import UTC, datetime
 from typing import Final
 
 from starlette.requests import Request
@@ -24,9 +23,9 @@ async def show(site: Site, request: Request) -> Response:
     question = clean(request.query_params.get("q", ""))
     if not question:
         return site.show("ask.html", question="", block=None)
-    rows, now = await site.rows(), datetime.now(UTC)
+    rows = await site.rows()
     session = await _session(site, request)
-    block = await site.memory.recall(question, user_id=site.user_id, session_id=session, at=now)
+    block = await site.memory.recall(question, user_id=site.user_id, session_id=session)
     dropped = await site.lane.run(left_out(site, block))
     memories = await rows.memories_by_id([item.memory_id for item in block.items if item.memory_id])
     turns = await rows.turn_keys([turn for item in block.items for turn in item.turn_ids])
