@@ -138,7 +138,6 @@ class MemoryFilter:
         holds: Those that hold at `now`, or those that do not.
         now: The wall clock.
         tag: Filed under this tag, or under one that it stands for.
-        entity: Row number of an entity that they mention.
         keys: Among these row numbers.
     """
 
@@ -147,7 +146,6 @@ class MemoryFilter:
     category: Category | None = None
     holds: bool | None = None
     tag: str | None = None
-    entity: int | None = None
     keys: tuple[int, ...] | None = None
 
 

@@ -13,7 +13,7 @@ from tests.inspector.conftest import ADDRESS, SECRET, Pages
 
 LISTS = (
     "/", "/memories", "/conversations", "/names", "/ask", "/replies", "/learning", "/changes", "/forget?what=everything",
-    "/ask?q=Where+does+Potola+live", "/ask?q=Where+does+the+dog+live", f"/memories?words={SECRET}", f"/names?begins={SECRET}",
+    "/ask?q=Where+does+Potola+live", "/ask?q=Where+does+the+dog+live&dropped=yes", f"/memories?words={SECRET}", f"/names?begins={SECRET}",
     "/memories?tag=boiler+tag", f"/memories?tag={SECRET.lower()}+boiler+tag", "/memories?standing=past", "/learning?span=all",
 )  # fmt: skip
 ONE = ("/memories/{}", "/conversations/{}", "/turns/{}", "/names/{}", "/replies/{}")

@@ -72,6 +72,7 @@ async def test_asking_shows_why(pages: Pages) -> None:
     for told in (DOG, "How the question was understood", "Where it was looked for", "understanding the question", "Exact words"):
         assert told in shown
     assert "Nothing:" in text(await pages.get("/ask?q=Hello%21"))
+    assert "Found, but not given" in text(await pages.get("/ask?q=What+is+my+dog+called%3F&dropped=yes"))
 
 
 async def test_names_are_drawn_and_listed(pages: Pages) -> None:

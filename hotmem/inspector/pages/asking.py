@@ -19,19 +19,20 @@ DROPPED: Final = 20
 
 
 async def show(site: Site, request: Request) -> Response:
-    """The page, with the answer if something is asked."""
+    """The page, with the answer if something is asked; what was left out is worked out anew, and only if it is wanted."""
     question = clean(request.query_params.get("q", ""))
     if not question:
         return site.show("ask.html", question="", block=None)
     rows = await site.rows()
     session = await _session(site, request)
     block = await site.memory.recall(question, user_id=site.user_id, session_id=session)
-    dropped = await site.lane.run(left_out(site, block))
-    memories = await rows.memories_by_id([item.memory_id for item in block.items if item.memory_id])
-    turns = await rows.turn_keys([turn for item in block.items for turn in item.turn_ids])
-    turns |= await rows.turn_keys([turn for one in dropped for turn in one.evidence.turn_ids])
-    memories |= await rows.memories_by_id([one.evidence.memory_id for one in dropped if one.evidence.memory_id])
-    return site.show("ask.html", question=question, block=block, dropped=dropped, memories=memories, turns=turns)
+    dropped = await site.lane.run(left_out(site, block)) if "dropped" in request.query_params else None
+    items = [(item.memory_id, item.turn_ids) for item in block.items]
+    items += [(one.evidence.memory_id, one.evidence.turn_ids) for one in dropped or ()]
+    memories = await rows.memories_by_id([memory for memory, _ in items if memory])
+    turns = await rows.turn_keys([turn for _, ids in items for turn in ids])
+    again = {"q": question, "session": request.query_params.get("session", "")}
+    return site.show("ask.html", question=question, again=again, block=block, dropped=dropped, memories=memories, turns=turns)
 
 
 async def left_out(site: Site, block: ContextBlock) -> list[Judged]:

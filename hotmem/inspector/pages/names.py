@@ -8,7 +8,6 @@ from starlette.responses import Response
 
 from hotmem.inspector.drawing import drawn
 from hotmem.inspector.site import Site, found, key, place
-from hotmem.types.inspection import MemoryFilter
 
 IN_PICTURE: Final = 40
 """Names in the picture; more are not told apart."""
@@ -33,7 +32,11 @@ async def one(site: Site, request: Request) -> Response:
     """One name."""
     rows = await site.rows()
     name = found(await rows.entity(key(request)))
-    now = datetime.now(UTC)
-    memories = await rows.memories(MemoryFilter(now, entity=name.key), None, MENTIONS)
-    turns = await rows.mentioning(name.key, place(request), MENTIONS)
-    return site.show("name.html", name=name, memories=memories.rows, turns=turns, beside=await rows.beside(name.key, BESIDE), now=now)
+    return site.show(
+        "name.html",
+        name=name,
+        memories=await rows.memories_mentioning(name.key, MENTIONS),
+        turns=await rows.turns_mentioning(name.key, place(request), MENTIONS),
+        beside=await rows.beside(name.key, BESIDE),
+        now=datetime.now(UTC),
+    )

@@ -56,8 +56,8 @@ class Inspection:
         """One turn."""
         return await self._db.read(conversations.turn, self.user, key)
 
-    async def mentioning(self, entity: int, at: Cursor | None, rows: int) -> Screen[TurnRow]:
-        """The turns that mention an entity, the latest first."""
+    async def turns_mentioning(self, entity: int, at: Cursor | None, rows: int) -> Screen[TurnRow]:
+        """The turns that mention an entity, those that came last first."""
         return await self._db.read(conversations.mentioning, self.user, entity, at, rows)
 
     async def turn_keys(self, ids: Sequence[str]) -> dict[str, int]:
@@ -71,6 +71,10 @@ class Inspection:
     async def memory(self, key: int) -> MemoryPage | None:
         """Everything about one memory."""
         return await self._db.read(statements.memory, self.user, key)
+
+    async def memories_mentioning(self, entity: int, rows: int) -> list[MemoryRow]:
+        """The memories that mention an entity, those that came last first."""
+        return await self._db.read(statements.mentioning, self.user, entity, rows)
 
     async def memories_by_key(self, keys: Sequence[int]) -> list[MemoryRow]:
         """The memories of these row numbers, in this order."""

@@ -64,9 +64,10 @@ def turn(conn: Connection, user: UserKey, key: int) -> TurnRow | None:
 
 
 def mentioning(conn: Connection, user: UserKey, entity: int, at: Cursor | None, rows: int) -> Screen[TurnRow]:
-    """The turns that mention an entity, the latest first."""
-    sql = f"{TURNS} AND t.id IN (SELECT x.turn FROM turn_entities x JOIN entities e ON e.id = x.entity WHERE e.user = t.user AND e.id = ?)"
-    return screen(conn, sql, (user, entity), turn_row, by=("t.spoken_at", "t.id"), at=at, rows=rows)
+    """The turns that mention an entity, those that came last first; a name that is in every turn costs no more than another."""
+    turns = TURNS.replace("FROM turns t", "FROM entities e CROSS JOIN turn_entities x ON x.entity = e.id CROSS JOIN turns t ON t.id = x.turn")
+    sql = f"{turns.replace('t.spoken_at, t.id', 'x.turn, x.entity, t.spoken_at, t.id', 1)} AND e.user = t.user AND e.id = ?"
+    return screen(conn, sql, (user, entity), lambda row: turn_row(row[2:]), by=("x.turn", "x.entity"), at=at, rows=rows)
 
 
 def turn_keys(conn: Connection, user: UserKey, names: Sequence[str]) -> dict[str, int]:

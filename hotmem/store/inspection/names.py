@@ -15,7 +15,7 @@ MENTIONS: Final = """
         (SELECT count(*) FROM (SELECT 1 FROM memory_entities x WHERE x.entity = e.id LIMIT :most))
     FROM entities e WHERE e.user = :user"""
 
-LATEST_LINKED: Final = 5_000
+LATEST_LINKED: Final = 2_000
 """Turns, and memories, that are looked at for which names stand together, the latest."""
 
 TOGETHER: Final = """

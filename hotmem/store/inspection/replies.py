@@ -27,6 +27,10 @@ BY_LAYER: Final = """
     FROM recalls r JOIN uses u ON u.recall = r.id WHERE r.user = :user AND r.asked_at >= :since GROUP BY 1, 2"""
 
 
+LATEST: Final = 2_000
+"""Replies that the quality is worked out from, the latest; each has some twenty items."""
+
+
 def recalls(conn: Connection, user: UserKey, at: Cursor | None, rows: int) -> Screen[RecallRow]:
     """The user's recorded recalls, the latest first."""
     return screen(conn, RECALLS, (user,), _recall, by=("r.asked_at", "r.id"), at=at, rows=rows)
@@ -64,8 +68,10 @@ def items(conn: Connection, user: UserKey, recall: int) -> list[RecordedItem]:
 
 
 def quality(conn: Connection, user: UserKey, length: str, since: datetime) -> list[UsePeriod]:
-    """What replies made of memory in each "day", "month" or "year" since a time that has any, the earliest first."""
-    asked = {"user": user, "length": LENGTHS[length], "since": to_stored(since)}
+    """What the latest replies made of memory in each "day", "month" or "year" since a time that has any, the earliest first."""
+    before_latest = conn.execute("SELECT asked_at FROM recalls WHERE user = ? ORDER BY asked_at DESC LIMIT 1 OFFSET ?", (user, LATEST)).fetchone()
+    first = max(to_stored(since), before_latest[0] + 1) if before_latest else to_stored(since)
+    asked = {"user": user, "length": LENGTHS[length], "since": first}
     layers: dict[str, dict[str, tuple[int, int]]] = {}
     totals: dict[str, tuple[int, int]] = {}
     for period, found_by, given, used in conn.execute(BY_LAYER, asked):

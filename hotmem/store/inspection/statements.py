@@ -23,7 +23,9 @@ FILED: Final = """
     SELECT x.memory FROM tags g JOIN tags o ON coalesce(o.merged_into, o.id) = g.id AND o.user = g.user JOIN memory_tags x ON x.tag = o.id
     WHERE g.user = ? AND g.name = ?"""
 
-MENTIONING: Final = "SELECT x.memory FROM memory_entities x JOIN entities e ON e.id = x.entity WHERE e.user = ? AND e.id = ?"
+MENTIONING: Final = f"""
+    SELECT {COLUMNS} FROM entities e CROSS JOIN memory_entities x ON x.entity = e.id CROSS JOIN memories m ON m.id = x.memory
+    WHERE e.user = ? AND e.id = ? AND m.user = e.user AND m.merged_into IS NULL ORDER BY x.memory DESC LIMIT ?"""
 
 MOST_LINKED: Final = 50
 """Turns, former memories and decisions shown of one memory, the latest: what is said every day has thousands."""
@@ -33,7 +35,7 @@ def memories(conn: Connection, user: UserKey, wanted: MemoryFilter, at: Cursor |
     """The user's memories that pass a filter, the latest first; without those that others stand for."""
     conditions: list[str] = [""]
     values: list[object] = []
-    narrow = wanted.tag is not None or wanted.entity is not None or wanted.keys is not None
+    narrow = wanted.tag is not None or wanted.keys is not None
     for column, value in (("kind", wanted.kind), ("category", wanted.category)):
         if value is not None:
             conditions.append(f"m.{column} = ?")
@@ -44,9 +46,6 @@ def memories(conn: Connection, user: UserKey, wanted: MemoryFilter, at: Cursor |
     if wanted.tag is not None:
         conditions.append(f"m.id IN ({FILED})")
         values += [user, wanted.tag]
-    if wanted.entity is not None:
-        conditions.append(f"m.id IN ({MENTIONING})")
-        values += [user, wanted.entity]
     if wanted.keys is not None:
         conditions.append("m.id IN (SELECT value FROM json_each(?))")
         values.append(json.dumps(wanted.keys))
@@ -89,6 +88,11 @@ def memory(conn: Connection, user: UserKey, key: int) -> MemoryPage | None:
         stands_for=_some(conn, user, "m.merged_into = ?", key),
         decisions=_decisions(conn, user, key),
     )
+
+
+def mentioning(conn: Connection, user: UserKey, entity: int, rows: int) -> list[MemoryRow]:
+    """The memories that mention an entity, those that came last first."""
+    return [memory_row(row) for row in conn.execute(MENTIONING, (user, entity, rows))]
 
 
 def by_keys(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[MemoryRow]:
