@@ -171,6 +171,13 @@ def test_what_is_stored_is_found(told: Path) -> None:
     assert "Potola" in run("contextual", "dog", "-u", "ana", "-d", told).output
 
 
+def test_a_memory_is_edited(told: Path) -> None:
+    (dog,) = [one["id"] for one in json.loads(run("search", "dog", "-u", "ana", "-d", told, "--json").output)["results"] if one["category"]]
+    outcome = run("edit", dog, "-u", "ana", "-d", told, "--content", "Ana's dog is called Pippa.", "--importance", "5")
+    assert outcome.exit_code == 0 and "content" in outcome.output, outcome.output
+    assert "Pippa" in run("memories", "-u", "ana", "-d", told).output
+
+
 @pytest.mark.parametrize(
     ("words", "told_of"),
     [
@@ -220,7 +227,9 @@ def test_every_command_has_help() -> None:
         "discover",
         "stats",
         "timeline",
+        "edit",
         "merge",
+        "inspect",
         "decisions",
         "undo",
         "backup",

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from contextlib import nullcontext
 
 import uvicorn
 
@@ -33,6 +34,7 @@ async def serve(memory: Memory, user_id: str, port: int) -> None:
     terminal.screen.print(f"Open http://{LOOPBACK}:{listening.getsockname()[1]}/{site.token}/", soft_wrap=True, highlight=False)
     terminal.screen.print("[dim]Whoever has this address on this machine sees this memory; it is new each time. Control-C ends.[/]")
     server = uvicorn.Server(uvicorn.Config(build(site), log_level="warning", access_log=False, server_header=False))
+    object.__setattr__(server, "capture_signals", nullcontext)  # Control-C cancels this task, and the memory is closed
     try:
         await server.serve([listening])
     except asyncio.CancelledError:

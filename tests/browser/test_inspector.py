@@ -131,10 +131,11 @@ def tab_to(page: webdriver.Chrome, words: str) -> None:
 
 def test_every_page_is_walked_and_loads_nothing_from_outside(chromium: webdriver.Chrome, address: str) -> None:
     chromium.get(address)
+    waiting, walked = [], set()
     for name in PAGES:
         follow(chromium, name)
         assert texts(chromium, "nav a[aria-current]") == [name]
-    waiting, walked = [address], {""}
+        waiting.append(chromium.current_url)
     while waiting:
         chromium.get(link := waiting.pop())
         assert not re.search(r"could not be made|There is nothing here", texts(chromium, "main")[0]), link
