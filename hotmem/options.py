@@ -69,6 +69,23 @@ class BackgroundOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class EvolutionOptions:
+    """How categories evolve into subcategories.
+
+    Attributes:
+        on: Whether they do so by themselves, in the background.
+        every_s: Seconds after which a category that has grown evolves anew.
+        cluster_size: Memories of a subcategory at least, 2 or more.
+        most: Subcategories of a category at most.
+    """
+
+    on: bool = True
+    every_s: float = 6 * 3600.0
+    cluster_size: int = 5
+    most: int = 10
+
+
+@dataclass(frozen=True, slots=True)
 class ModelOptions:
     """Which models run and where their prepared files lie.
 
@@ -111,6 +128,7 @@ class Options:
     recall: RecallOptions = field(default_factory=RecallOptions)
     learning: LearningOptions = field(default_factory=LearningOptions)
     background: BackgroundOptions = field(default_factory=BackgroundOptions)
+    evolution: EvolutionOptions = field(default_factory=EvolutionOptions)
     models: ModelOptions = field(default_factory=ModelOptions)
     rewriting: RewriteOptions = field(default_factory=RewriteOptions)
 

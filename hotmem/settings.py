@@ -6,7 +6,7 @@ from typing import Final
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from hotmem.options import BackgroundOptions, LearningOptions, ModelOptions, Options, RecallOptions, RewriteOptions
+from hotmem.options import BackgroundOptions, EvolutionOptions, LearningOptions, ModelOptions, Options, RecallOptions, RewriteOptions
 from hotmem.types import Layer
 
 DEFAULTS: Final = Options()
@@ -32,6 +32,10 @@ class Settings(BaseSettings):
     adaptive_learning: bool = Field(default=DEFAULTS.learning.adaptive, description="Let the layer weights follow use.")
     usage_analytics: bool = Field(default=DEFAULTS.learning.analytics, description="Record in the memory file what replies used.")
     session_idle_s: float = Field(default=DEFAULTS.background.idle_s, ge=0, description="Seconds of silence after which a session is summarised.")
+    evolution: bool = Field(default=DEFAULTS.evolution.on, description="Let categories evolve into subcategories in the background.")
+    evolution_hours: float = Field(default=DEFAULTS.evolution.every_s / 3600, ge=0, description="Hours after which one that has grown evolves anew.")
+    evolution_cluster_size: int = Field(default=DEFAULTS.evolution.cluster_size, ge=2, description="Memories of a subcategory at least.")
+    evolution_most: int = Field(default=DEFAULTS.evolution.most, ge=1, description="Subcategories of a category at most.")
     encoder: str = Field(default=DEFAULTS.models.encoder, description="'default', or a sentence-transformers model by name or folder.")
     cache_dir: Path | None = Field(default=None, description="Folder of prepared models; empty: the user's cache folder.")
     rewrite_model: str = Field(default="", description="A language model that says what a question leaves unsaid; empty: rules do.")
@@ -53,6 +57,12 @@ class Settings(BaseSettings):
             ),
             learning=LearningOptions(adaptive=self.adaptive_learning, analytics=self.usage_analytics),
             background=BackgroundOptions(idle_s=self.session_idle_s),
+            evolution=EvolutionOptions(
+                on=self.evolution,
+                every_s=self.evolution_hours * 3600,
+                cluster_size=self.evolution_cluster_size,
+                most=self.evolution_most,
+            ),
             models=ModelOptions(encoder=self.encoder, cache_dir=self.cache_dir, relevance=self.relevance_model),
             rewriting=RewriteOptions(
                 model=self.rewrite_model, base_url=self.rewrite_base_url, api_key=self.rewrite_api_key, deadline_ms=self.rewrite_deadline_ms

@@ -3,14 +3,16 @@
     {"type": "export", "version": 1, "user_id": …}
     {"type": "turn", "id": …, "user_id": …, "session_id": …, "role": …, "speaker": …, "text": …, "spoken_at": ISO 8601,
      "entities": [names], "waiting": whether it was not understood yet}
+    {"type": "evolution", "user_id": …, and the fields of hotmem.types.EvolutionRecord}
     {"type": "memory", "user_id": …, and the fields of hotmem.types.MemoryRecord}
     {"type": "summary", "user_id": …, and the fields of hotmem.types.SummaryRecord}
     {"type": "weights", "user_id": …, "facts": …, "sessions": …, "semantic": …, "verbatim": …}
     {"type": "question", "id": …, "user_id": …, "text": …, "asked_at": ISO 8601, "evidence": [turn ids], "answer": ""}
 
-Imported, an export answers as before: nothing is understood anew, vectors follow from the words. The record of decisions stays behind, and
-tags that nothing is filed under. A file of turns alone, without the first line, is understood as if it were said now. Questions are those
-whose answer used remembered turns; an import passes them over, and `python -m eval run hotmem FILE` measures a memory by them.
+Imported, an export answers as before: nothing is understood anew, vectors follow from the words. The record of decisions stays behind, and with
+it tags that nothing is filed under and subcategories that others have taken the place of. A file of turns alone, without the first line, is
+understood as if it were said now. Questions are those whose answer used remembered turns; an import passes them over, and
+`python -m eval run hotmem FILE` measures a memory by them.
 """
 
 import json
@@ -24,7 +26,7 @@ from pydantic import TypeAdapter, ValidationError
 from hotmem.errors import InvalidInput
 from hotmem.store.store import Store
 from hotmem.store.times import from_stored
-from hotmem.types import ExportedTurn, Imported, MemoryRecord, Of, SummaryRecord, Turn, UserKey, Weights
+from hotmem.types import EvolutionRecord, ExportedTurn, Imported, MemoryRecord, Of, SummaryRecord, Turn, UserKey, Weights
 
 VERSION: Final = 1
 
@@ -32,6 +34,7 @@ PAGE: Final = 1000
 """Records read at once."""
 
 RECORDS: Final[Mapping[str, TypeAdapter[Any]]] = {
+    "evolution": TypeAdapter(EvolutionRecord),
     "memory": TypeAdapter(MemoryRecord),
     "summary": TypeAdapter(SummaryRecord),
     "weights": TypeAdapter(Weights),
@@ -49,6 +52,8 @@ async def exported(store: Store, user: UserKey, user_id: str) -> AsyncIterator[s
         for key, turn in page:
             said = {"id": turn.id, "user_id": user_id, "session_id": turn.session_id, "role": turn.role, "speaker": turn.speaker, "text": turn.text}
             yield _line("turn", said | {"spoken_at": turn.spoken_at.isoformat(), "entities": entities.get(key, ()), "waiting": key in waiting})
+    for evolution in await store.evolution_records(user):
+        yield _line("evolution", {"user_id": user_id} | RECORDS["evolution"].dump_python(evolution, mode="json"))
     last, after = after, 0
     while known := await store.memory_records(user, after, PAGE, last):
         after = known[-1][0]
@@ -81,7 +86,7 @@ def imported(path: Path) -> Iterator[Imported]:
                     case "turn":
                         turn = _turn(record, number)
                         yield ExportedTurn(turn, tuple(record.get("entities", ())), bool(record.get("waiting"))) if whole else turn
-                    case "memory" | "summary" | "weights" as kind:
+                    case "evolution" | "memory" | "summary" | "weights" as kind:
                         yield _of(kind, record, number)
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path} cannot be read ({type(error).__name__}). Pass a JSON Lines file in UTF-8.") from error

@@ -121,6 +121,21 @@ def optimise(
     _call("optimize_tags", {"unused_days": unused_days}, user, terminal.existing(database), json_=json_)
 
 
+def evolve(
+    user: User,
+    database: Database = None,
+    category: Annotated[str | None, typer.Option(help="One of the seven; all, if none is named.")] = None,
+    json_: Json = False,
+) -> None:
+    """Files what is known under subcategories anew; `hotmem undo` takes it back."""
+    _call("evolve_categories", {"category": category}, user, terminal.existing(database), json_=json_)
+
+
+def subcategories(user: User, database: Database = None, json_: Json = False) -> None:
+    """Lists what the categories have evolved into."""
+    _call("memory_subcategories", {}, user, terminal.existing(database), json_=json_)
+
+
 def decisions(
     user: User, database: Database = None, limit: Annotated[int, typer.Option(help="How many, 1 to 1000.")] = 50, json_: Json = False
 ) -> None:
@@ -129,7 +144,7 @@ def decisions(
 
 
 def undo(decision: str, user: User, database: Database = None, json_: Json = False) -> None:
-    """Takes a merge, or what was done to tags, back."""
+    """Takes a merge, or what was done to tags and categories, back."""
     _call("undo_decision", {"decision": decision}, user, terminal.existing(database), json_=json_)
 
 
@@ -174,6 +189,8 @@ def register(app: typer.Typer) -> None:
         timeline,
         merge,
         optimise,
+        evolve,
+        subcategories,
         decisions,
         undo,
         backup,

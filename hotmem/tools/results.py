@@ -95,6 +95,7 @@ class Found:
         relevance_score: How relevant it is, 0 to 1.
         matched_concepts: The query's words that it holds.
         category: A memory's category.
+        subcategory: The name of its place in its category, if that has evolved.
         importance: A memory's importance, 1 to 5.
         created: When it was said or stored, UTC.
         last_accessed: When it was last given out, UTC, if ever.
@@ -109,6 +110,7 @@ class Found:
     relevance_score: float
     matched_concepts: tuple[str, ...]
     category: Category | None
+    subcategory: str | None
     importance: int | None
     created: datetime
     last_accessed: datetime | None

@@ -164,6 +164,7 @@ def _found(query: Query, score: float, one: Judged, filed: Standing | None) -> F
         relevance_score=score,
         matched_concepts=tuple(term for term in query.topics if stems(term) <= found.terms),
         category=None if filed is None else filed.category,
+        subcategory=None if filed is None else filed.subcategory,
         importance=None if filed is None else filed.importance,
         created=found.said_at if filed is None else filed.created,
         last_accessed=None if filed is None else filed.accessed_at,
