@@ -102,7 +102,7 @@ async def measure(encoder: Encoder, language: Language) -> Evolution:
             again = await _records(memory)
     topic_of = {one.text: one.topic for one in (*first, *second)}
     by_category = {
-        category: _judged(*(_of(records, category) for records in (at_first, then, again)), topic_of=topic_of)
+        category: _judged(_of(at_first, category), _of(then, category), _of(again, category), topic_of)
         for category in dict.fromkeys(one.category for one in first)
     }
     return Evolution(
