@@ -245,7 +245,7 @@ class Memory:
         wanted = checked(SearchOptions, options)
         request = self._outright(query, user_id, wanted.session, at)
         with self._precedence.recalling():
-            return await lane.run(searching.search(reader, store, request, wanted))
+            return await lane.run(searching.search(reader, store, request, wanted, self.options.searching))
 
     async def search_contextual(self, query: str, *, user_id: str, session_id: str | None = None, at: datetime | None = None) -> ContextualResult:
         """Finds the sessions that were about something: the best messages of each in their place, and related sessions.

@@ -86,6 +86,19 @@ class EvolutionOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class SearchingOptions:
+    """How the memory tools search.
+
+    Attributes:
+        progressive: Whether a search goes from digests to turns and stops when enough is found, unless it says otherwise itself.
+        suffices: Good results that are enough.
+    """
+
+    progressive: bool = True
+    suffices: int = 3
+
+
+@dataclass(frozen=True, slots=True)
 class ModelOptions:
     """Which models run and where their prepared files lie.
 
@@ -129,6 +142,7 @@ class Options:
     learning: LearningOptions = field(default_factory=LearningOptions)
     background: BackgroundOptions = field(default_factory=BackgroundOptions)
     evolution: EvolutionOptions = field(default_factory=EvolutionOptions)
+    searching: SearchingOptions = field(default_factory=SearchingOptions)
     models: ModelOptions = field(default_factory=ModelOptions)
     rewriting: RewriteOptions = field(default_factory=RewriteOptions)
 

@@ -6,7 +6,16 @@ from typing import Final
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from hotmem.options import BackgroundOptions, EvolutionOptions, LearningOptions, ModelOptions, Options, RecallOptions, RewriteOptions
+from hotmem.options import (
+    BackgroundOptions,
+    EvolutionOptions,
+    LearningOptions,
+    ModelOptions,
+    Options,
+    RecallOptions,
+    RewriteOptions,
+    SearchingOptions,
+)
 from hotmem.types import Layer
 
 DEFAULTS: Final = Options()
@@ -36,6 +45,8 @@ class Settings(BaseSettings):
     evolution_hours: float = Field(default=DEFAULTS.evolution.every_s / 3600, ge=0, description="Hours after which one that has grown evolves anew.")
     evolution_cluster_size: int = Field(default=DEFAULTS.evolution.cluster_size, ge=2, description="Memories of a subcategory at least.")
     evolution_most: int = Field(default=DEFAULTS.evolution.most, ge=1, description="Subcategories of a category at most.")
+    progressive_search: bool = Field(default=DEFAULTS.searching.progressive, description="Let tools stop searching when enough is found.")
+    progressive_suffices: int = Field(default=DEFAULTS.searching.suffices, ge=1, description="Good results that are enough.")
     encoder: str = Field(default=DEFAULTS.models.encoder, description="'default', or a sentence-transformers model by name or folder.")
     cache_dir: Path | None = Field(default=None, description="Folder of prepared models; empty: the user's cache folder.")
     rewrite_model: str = Field(default="", description="A language model that says what a question leaves unsaid; empty: rules do.")
@@ -63,6 +74,7 @@ class Settings(BaseSettings):
                 cluster_size=self.evolution_cluster_size,
                 most=self.evolution_most,
             ),
+            searching=SearchingOptions(progressive=self.progressive_search, suffices=self.progressive_suffices),
             models=ModelOptions(encoder=self.encoder, cache_dir=self.cache_dir, relevance=self.relevance_model),
             rewriting=RewriteOptions(
                 model=self.rewrite_model, base_url=self.rewrite_base_url, api_key=self.rewrite_api_key, deadline_ms=self.rewrite_deadline_ms

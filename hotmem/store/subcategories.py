@@ -19,7 +19,7 @@ from hotmem.store.entries import token
 from hotmem.store.times import from_stored, to_stored
 from hotmem.store.vectors import from_bytes, to_bytes
 from hotmem.terms import terms
-from hotmem.types import Category, EvolutionRecord, Members, Subcategory, SubcategoryDraft, SubcategoryRecord, UserKey
+from hotmem.types import Category, EvolutionRecord, Members, Subcategory, SubcategoryDraft, SubcategoryRecord, UserKey, Vector
 
 DRAFT, LIVE, PAST, UNDONE, NOTHING = "draft", "live", "past", "undone", "nothing"
 """States of an evolution; one that found nothing is kept for its time."""
@@ -160,6 +160,20 @@ def of_user(conn: Connection, user: UserKey) -> list[Subcategory]:
         Subcategory(Category(category), name, tuple(json.loads(words)), held, tuple(json.loads(texts)), from_stored(since), from_stored(evolved_at))
         for category, name, words, since, evolved_at, held, texts in rows
     ]
+
+
+def nearest(conn: Connection, user: UserKey, vector: Vector, looked_into: int, limit: int) -> list[tuple[int, float]]:
+    """Row numbers and cosines of the memories nearest to a vector among those in the nearest live subcategories, nearest first."""
+    return conn.execute(
+        """WITH near AS (
+               SELECT s.id FROM evolutions e JOIN subcategories s ON s.evolution = e.id
+               WHERE e.user = :user AND e.state = 'live' AND s.centroid NOT NULL
+               ORDER BY vec_distance_cosine(vec_int8(s.centroid), vec_int8(:vector)) LIMIT :looked_into)
+           SELECT m.id, 1 - vec_distance_cosine(vec_int8(m.vector), vec_int8(:vector)) AS cosine
+           FROM near JOIN placements x ON x.subcategory = near.id JOIN memories m ON m.id = x.memory
+           WHERE m.merged_into IS NULL AND m.vector NOT NULL ORDER BY cosine DESC, m.id LIMIT :limit""",
+        {"user": user, "vector": to_bytes(vector), "looked_into": looked_into, "limit": limit},
+    ).fetchall()
 
 
 def records(conn: Connection, user: UserKey) -> list[EvolutionRecord]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hotmem import InvalidInput, Layer, Memory
 from hotmem.tools.requests import SearchOptions, TimeRange
 from hotmem.tools.results import as_json
-from hotmem.tools.searching import design_score
+from hotmem.tools.weighing import design_score
 from tests.conversation import START, said
 
 LATER = START + timedelta(days=2)
