@@ -92,10 +92,12 @@ class SearchingOptions:
     Attributes:
         progressive: Whether a search goes from digests to turns and stops when enough is found, unless it says otherwise itself.
         suffices: Good results that are enough.
+        good: Mean relevance, 0 to 1, from which they are (the design's).
     """
 
     progressive: bool = True
     suffices: int = 3
+    good: float = 0.8
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,13 +50,14 @@ def search(
     expired: Annotated[bool, typer.Option(help="Also what no longer holds.")] = False,
     conversation: Annotated[bool, typer.Option(help="Search what was said.")] = True,
     stored: Annotated[bool, typer.Option(help="Search memories and summaries.")] = True,
+    progressive: Annotated[bool | None, typer.Option(help="Stop when enough is found. [default: HOTMEM_PROGRESSIVE_SEARCH]")] = None,
     ranking: Annotated[str, typer.Option(help="learned, or the simple one of the design.")] = "learned",
     json_: Json = False,
 ) -> None:
     """Finds what is known and what was said, the most relevant first."""
     asked = {"query": query, "limit": limit, "min_relevance": min_relevance, "min_importance": min_importance, "content_type": content_type}
     asked |= {"include_expired": expired, "include_conversation": conversation, "include_stored": stored, "ranking": ranking}
-    asked |= {"time_range": {"start": after, "end": before}}
+    asked |= {"time_range": {"start": after, "end": before}, "progressive": progressive}
     _call("search_memory", asked, user, terminal.existing(database), json_=json_)
 
 

@@ -40,7 +40,7 @@ async def search(reader: Reader, writer: Store, request: Request, options: Searc
     by_tier = usual.progressive if options.progressive is None else options.progressive
     searched = tiers(options) if by_tier else ()
     query, profile, weighed, progress = await (
-        _by_tier(reader, request, options, usual.suffices, watch) if searched else _at_once(reader, request, options, watch)
+        _by_tier(reader, request, options, usual, watch) if searched else _at_once(reader, request, options, watch)
     )
     best = weighed.ranked[: options.limit]
     results = tuple(_found(query, score, one, weighed.filed(one.evidence)) for score, one in best)
@@ -68,14 +68,14 @@ async def _at_once(reader: Reader, request: Request, options: SearchOptions, wat
 
 
 async def _by_tier(
-    reader: Reader, request: Request, options: SearchOptions, suffices: int, watch: Stopwatch
+    reader: Reader, request: Request, options: SearchOptions, usual: SearchingOptions, watch: Stopwatch
 ) -> tuple[Query, Profile, Weighed, Progress | None]:
     """What the first tiers find that have enough, ranked."""
     query, profile = await read_query(reader, request)
     watch.lap("query")
     searched = tiers(options)
-    steps = climb(reader, request, query, searched, partial(weigh, reader, query, profile, options))
-    weighed, progress = await progressive(steps, searched, suffices)
+    steps = climb(reader, request, query, searched, usual.suffices, partial(weigh, reader, query, profile, options))
+    weighed, progress = await progressive(steps, searched, usual)
     watch.lap("tiers")
     return query, profile, weighed, progress
 
