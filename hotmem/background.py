@@ -1,12 +1,12 @@
-"""Work off the spoken path: embedding, understanding, summarising. Durable, resumed after a crash, one piece at a time.
+"""Work off the spoken path: embedding, understanding, summarising, evolving. Durable, resumed after a crash, one piece at a time.
 
 The queue is the file itself: a row without a vector waits to be embedded, a turn in `pending` waits to be understood, a
-session marked due waits for its summary. Whatever a crash leaves is found there again.
+session marked due waits for its summary, a category that has grown for its time. Whatever a crash leaves is found there again.
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Final
 
@@ -14,21 +14,25 @@ import structlog
 from spacy.tokens import Doc
 
 from hotmem.analysis.runs import word_runs
+from hotmem.consolidation.evolution import evolve
 from hotmem.consolidation.revision import amend, revise
 from hotmem.consolidation.summary import render_summary, summarise
 from hotmem.extraction import understand
 from hotmem.extraction.recognised import caseless, recased, sentence_starts
 from hotmem.extraction.repairs import repaired
 from hotmem.models import Encoder, Language, read
-from hotmem.options import BackgroundOptions
+from hotmem.options import BackgroundOptions, EvolutionOptions
 from hotmem.precedence import Precedence
 from hotmem.store.store import Store
-from hotmem.types import Role, Turn, Understanding
+from hotmem.types import Category, Evolved, Role, Turn, Understanding, UserKey
 
 log = structlog.get_logger(__name__)
 
 IDLE_CHECK_S: Final = 30.0
 """Seconds between two looks for sessions that have fallen idle."""
+
+EVOLUTION_CHECK_S: Final = 300.0
+"""Seconds between two looks for categories whose time has come to evolve; each counts all memories."""
 
 PARSED_AT_ONCE: Final = 4
 """Turns parsed in one go, some 20 ms; parses run one at a time, a question's among them."""
@@ -45,15 +49,21 @@ class Background:
         encoder: Texts → vectors.
         language: Texts → parses.
         options: Batch size, tries and idle time.
+        evolution: Whether and when categories evolve.
         precedence: Tells when recalls are on their way.
     """
 
-    def __init__(self, store: Store, encoder: Encoder, language: Language, options: BackgroundOptions, precedence: Precedence) -> None:
+    def __init__(
+        self, store: Store, encoder: Encoder, language: Language, options: BackgroundOptions, evolution: EvolutionOptions, precedence: Precedence
+    ) -> None:
         self._store = store
         self._encoder = encoder
         self._language = language
         self._options = options
+        self._evolution = evolution
         self._precedence = precedence
+        self._evolving = asyncio.Lock()
+        self._evolution_looked_at = datetime.min.replace(tzinfo=UTC)
         self._work = asyncio.Event()
         self._settled = asyncio.Event()
         self._failures = 0
@@ -73,6 +83,14 @@ class Background:
         """Returns when nothing is left to do; what failed for good is set aside and does not count."""
         self.wake()
         await self._settled.wait()
+
+    async def evolve(self, user: UserKey, categories: Iterable[Category]) -> list[Evolved]:
+        """Finds the subcategories of these categories anew, one after the other."""
+        found = []
+        for category in categories:
+            async with self._evolving:
+                found.append(await evolve(self._store, self._precedence, user, category, self._evolution, datetime.now(UTC)))
+        return found
 
     async def close(self) -> None:
         """Stops after the piece of work at hand; the rest waits in the file."""
@@ -105,13 +123,13 @@ class Background:
             for outcome in outcomes:
                 if isinstance(outcome, BaseException):
                     raise outcome
-            summarised = await self._summarise()
+            more = any(outcomes) or await self._summarise() or await self._evolve()
         except Exception as error:  # the border at which background work must not take the memory down
             self._failures += 1
             log.error("background work failed", error=type(error).__name__, failures=self._failures)
             return self._failures < self._options.attempts
         self._failures = 0
-        return summarised or any(outcomes)
+        return more
 
     async def _embed(self) -> bool:
         rows = await self._store.waiting_for_vectors(self._options.batch)
@@ -175,6 +193,18 @@ class Background:
         turns, vectors = await self._store.session_turns(session)
         summary = await asyncio.to_thread(lambda: summarise(turns, list(self._parse(turns)), vectors))
         await self._store.put_summary(session, turns, summary, render_summary(summary))
+        return True
+
+    async def _evolve(self) -> bool:
+        """Lets a category evolve whose time has come; one that never did waits that long from when the file was first looked through."""
+        now = datetime.now(UTC)
+        if not self._evolution.on or now < self._evolution_looked_at + timedelta(seconds=min(EVOLUTION_CHECK_S, self._evolution.every_s)):
+            return False
+        found = await self._store.evolution_due(now, timedelta(seconds=self._evolution.every_s), self._evolution.cluster_size)
+        if found is None:
+            self._evolution_looked_at = now
+            return False
+        await self.evolve(found[0], [found[1]])
         return True
 
     def _parse(self, turns: Sequence[Turn]) -> Iterator[Doc]:

@@ -32,10 +32,13 @@ from hotmem.tools.results import ContextualResult, SearchResult, Stored
 from hotmem.transfer import exported, imported
 from hotmem.types import (
     START_WEIGHTS,
+    Category,
     ContextBlock,
+    Evolved,
     Forgotten,
     SessionSummary,
     StoredMemory,
+    Subcategory,
     TakenIn,
     Turn,
     Usage,
@@ -100,7 +103,7 @@ class Memory:
         layers = [search(here) for search in (Facts, Sessions, Semantic, Verbatim) if search(here).layer in self.options.recall.layers]
         rewriter = Rewriter(self.options.rewriting) if self.options.rewriting.model else None
         reader = Reader(here, encoder, language, tokens, layers, model, self.options.recall, rewriter)
-        background = Background(store, encoder, language, self.options.background, self._precedence)
+        background = Background(store, encoder, language, self.options.background, self.options.evolution, self._precedence)
         background.start()
         self._live = (store, reader, background, Lane("hotmem-lane"))
 
@@ -243,7 +246,7 @@ class Memory:
         wanted = checked(SearchOptions, options)
         request = self._outright(query, user_id, wanted.session, at)
         with self._precedence.recalling():
-            return await lane.run(searching.search(reader, store, request, wanted))
+            return await lane.run(searching.search(reader, store, request, wanted, self.options.searching))
 
     async def search_contextual(self, query: str, *, user_id: str, session_id: str | None = None, at: datetime | None = None) -> ContextualResult:
         """Finds the sessions that were about something: the best messages of each in their place, and related sessions.
@@ -309,6 +312,26 @@ class Memory:
         store, *_ = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
         return [] if user is None else await store.vocabulary(user, limit)
+
+    async def subcategories(self, user_id: str) -> list[Subcategory]:
+        """What the user's categories have evolved into, by category, the largest first."""
+        store, *_ = self._open()
+        user = await store.user(checked_id(user_id, "user_id"))
+        return [] if user is None else await store.subcategories(user)
+
+    async def evolve(self, user_id: str, *, category: Category | None = None) -> list[Evolved]:
+        """Finds a user's subcategories anew now, which the background else does every few hours.
+
+        Args:
+            user_id: Whose.
+            category: Which category; None is all.
+
+        Raises:
+            StoreError: If they could not be written; then they are as before.
+        """
+        store, _, background, _ = self._open()
+        user = await store.user(checked_id(user_id, "user_id"))
+        return [] if user is None else await background.evolve(user, Category if category is None else [category])
 
     async def summary(self, *, user_id: str, session_id: str) -> SessionSummary | None:
         """What a session was about; None until it has been summarised."""

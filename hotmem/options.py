@@ -69,6 +69,38 @@ class BackgroundOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class EvolutionOptions:
+    """How categories evolve into subcategories.
+
+    Attributes:
+        on: Whether they do so by themselves, in the background.
+        every_s: Seconds after which a category that has grown evolves anew.
+        cluster_size: Memories of a subcategory at least, 2 or more.
+        most: Subcategories of a category at most.
+    """
+
+    on: bool = True
+    every_s: float = 6 * 3600.0
+    cluster_size: int = 5
+    most: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class SearchingOptions:
+    """How the memory tools search.
+
+    Attributes:
+        progressive: Whether a search goes from digests to turns and stops when enough is found, unless it says otherwise itself.
+        suffices: Good results that are enough.
+        good: Mean relevance, 0 to 1, from which they are (the design's).
+    """
+
+    progressive: bool = True
+    suffices: int = 3
+    good: float = 0.8
+
+
+@dataclass(frozen=True, slots=True)
 class ModelOptions:
     """Which models run and where their prepared files lie.
 
@@ -111,6 +143,8 @@ class Options:
     recall: RecallOptions = field(default_factory=RecallOptions)
     learning: LearningOptions = field(default_factory=LearningOptions)
     background: BackgroundOptions = field(default_factory=BackgroundOptions)
+    evolution: EvolutionOptions = field(default_factory=EvolutionOptions)
+    searching: SearchingOptions = field(default_factory=SearchingOptions)
     models: ModelOptions = field(default_factory=ModelOptions)
     rewriting: RewriteOptions = field(default_factory=RewriteOptions)
 

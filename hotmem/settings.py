@@ -8,7 +8,16 @@ from zoneinfo import ZoneInfo
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from hotmem.options import BackgroundOptions, LearningOptions, ModelOptions, Options, RecallOptions, RewriteOptions
+from hotmem.options import (
+    BackgroundOptions,
+    EvolutionOptions,
+    LearningOptions,
+    ModelOptions,
+    Options,
+    RecallOptions,
+    RewriteOptions,
+    SearchingOptions,
+)
 from hotmem.types import Layer
 from hotmem.zones import now_here
 
@@ -36,6 +45,12 @@ class Settings(BaseSettings):
     usage_analytics: bool = Field(default=DEFAULTS.learning.analytics, description="Record in the memory file what replies used.")
     time_zone: ZoneInfo | None = Field(default=None, description="Where the user is, such as Europe/Berlin; empty: the machine's own zone.")
     session_idle_s: float = Field(default=DEFAULTS.background.idle_s, ge=0, description="Seconds of silence after which a session is summarised.")
+    evolution: bool = Field(default=DEFAULTS.evolution.on, description="Let categories evolve into subcategories in the background.")
+    evolution_hours: float = Field(default=DEFAULTS.evolution.every_s / 3600, ge=0, description="Hours after which one that has grown evolves anew.")
+    evolution_cluster_size: int = Field(default=DEFAULTS.evolution.cluster_size, ge=2, description="Memories of a subcategory at least.")
+    evolution_most: int = Field(default=DEFAULTS.evolution.most, ge=1, description="Subcategories of a category at most.")
+    progressive_search: bool = Field(default=DEFAULTS.searching.progressive, description="Let tools stop searching when enough is found.")
+    progressive_suffices: int = Field(default=DEFAULTS.searching.suffices, ge=1, description="Good results that are enough.")
     encoder: str = Field(default=DEFAULTS.models.encoder, description="'default', or a sentence-transformers model by name or folder.")
     cache_dir: Path | None = Field(default=None, description="Folder of prepared models; empty: the user's cache folder.")
     rewrite_model: str = Field(default="", description="A language model that says what a question leaves unsaid; empty: rules do.")
@@ -61,6 +76,13 @@ class Settings(BaseSettings):
             ),
             learning=LearningOptions(adaptive=self.adaptive_learning, analytics=self.usage_analytics),
             background=BackgroundOptions(idle_s=self.session_idle_s),
+            evolution=EvolutionOptions(
+                on=self.evolution,
+                every_s=self.evolution_hours * 3600,
+                cluster_size=self.evolution_cluster_size,
+                most=self.evolution_most,
+            ),
+            searching=SearchingOptions(progressive=self.progressive_search, suffices=self.progressive_suffices),
             models=ModelOptions(encoder=self.encoder, cache_dir=self.cache_dir, relevance=self.relevance_model),
             rewriting=RewriteOptions(
                 model=self.rewrite_model, base_url=self.rewrite_base_url, api_key=self.rewrite_api_key, deadline_ms=self.rewrite_deadline_ms

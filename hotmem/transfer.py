@@ -3,14 +3,16 @@
     {"type": "export", "version": 1, "user_id": …}
     {"type": "turn", "id": …, "user_id": …, "session_id": …, "role": …, "speaker": …, "text": …, "spoken_at": ISO 8601, "zone": …,
      "entities": [names], "happenings": [see hotmem.types.Happening], "waiting": whether it was not understood yet}
+    {"type": "evolution", "user_id": …, and the fields of hotmem.types.EvolutionRecord}
     {"type": "memory", "user_id": …, and the fields of hotmem.types.MemoryRecord}
     {"type": "summary", "user_id": …, and the fields of hotmem.types.SummaryRecord}
     {"type": "weights", "user_id": …, "facts": …, "sessions": …, "semantic": …, "verbatim": …}
     {"type": "question", "id": …, "user_id": …, "text": …, "asked_at": ISO 8601, "evidence": [turn ids], "answer": ""}
 
-Imported, an export answers as before: nothing is understood anew, vectors follow from the words. The record of decisions stays behind, and
-tags that nothing is filed under. A file of turns alone, without the first line, is understood as if it were said now. Questions are those
-whose answer used remembered turns; an import passes them over, and `python -m eval run hotmem FILE` measures a memory by them.
+Imported, an export answers as before: nothing is understood anew, vectors follow from the words. The record of decisions stays behind, and with
+it tags that nothing is filed under and subcategories that others have taken the place of. A file of turns alone, without the first line, is
+understood as if it were said now. Questions are those whose answer used remembered turns; an import passes them over, and
+`python -m eval run hotmem FILE` measures a memory by them.
 """
 
 import json
@@ -24,7 +26,7 @@ from pydantic import TypeAdapter, ValidationError
 from hotmem.errors import InvalidInput
 from hotmem.store.store import Store
 from hotmem.store.times import from_stored
-from hotmem.types import ExportedTurn, Happening, Imported, MemoryRecord, Of, SummaryRecord, Turn, UserKey, Weights
+from hotmem.types import EvolutionRecord, ExportedTurn, Happening, Imported, MemoryRecord, Of, SummaryRecord, Turn, UserKey, Weights
 from hotmem.zones import in_zone, zone_of
 
 VERSION: Final = 1
@@ -33,6 +35,7 @@ PAGE: Final = 1000
 """Records read at once."""
 
 RECORDS: Final[Mapping[str, TypeAdapter[Any]]] = {
+    "evolution": TypeAdapter(EvolutionRecord),
     "memory": TypeAdapter(MemoryRecord),
     "summary": TypeAdapter(SummaryRecord),
     "weights": TypeAdapter(Weights),
@@ -54,6 +57,8 @@ async def exported(store: Store, user: UserKey, user_id: str) -> AsyncIterator[s
             when = {"spoken_at": turn.spoken_at.isoformat(), "zone": zone_of(turn.spoken_at)}
             read = {"entities": entities.get(key, ()), "happenings": HAPPENINGS.dump_python(happenings.get(key, ()), mode="json")}
             yield _line("turn", said | when | read | {"waiting": key in waiting})
+    for evolution in await store.evolution_records(user):
+        yield _line("evolution", {"user_id": user_id} | RECORDS["evolution"].dump_python(evolution, mode="json"))
     last, after = after, 0
     while known := await store.memory_records(user, after, PAGE, last):
         after = known[-1][0]
@@ -86,7 +91,7 @@ def imported(path: Path) -> Iterator[Imported]:
                     case "turn":
                         turn = _turn(record, number)
                         yield _read_turn(turn, record, number) if whole else turn
-                    case "memory" | "summary" | "weights" as kind:
+                    case "evolution" | "memory" | "summary" | "weights" as kind:
                         yield _of(kind, record, number)
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path} cannot be read ({type(error).__name__}). Pass a JSON Lines file in UTF-8.") from error

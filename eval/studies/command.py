@@ -13,7 +13,7 @@ from rich.console import Console
 from eval.datasets import Conversation
 from eval.datasets.selection import selected
 from eval.retrieval import SHIPPED, Asked, Choice, retrieved
-from eval.studies import ablation, abstention, calibration, policy, transfer, updates
+from eval.studies import ablation, abstention, calibration, policy, progressive, transfer, updates
 
 Data = Annotated[list[str], typer.Argument(help="DATASET=PATH, one or more.", show_default=False)]
 Step = Annotated[int, typer.Option(help="Take every n-th conversation of LongMemEval, which has one a question; as in the fit.", min=1)]
@@ -76,6 +76,16 @@ def chosen(data: Data, step: Step = 6, limit: Limit = None, jobs: Jobs = 1, cach
     _printed(policy.figures(found), as_json)
 
 
+def searched(data: Data, step: Step = 6, limit: Limit = None, jobs: Jobs = 2, cache: Cache = None, as_json: Json = False) -> None:
+    """Asks search_memory held-out questions, stopping when enough is found and searching everything: evidence, tiers and time."""
+    with _folder(cache) as folder:
+        best, found = progressive.measure(selected(data, step, limit), jobs, folder, Console(stderr=True))
+    if not found:
+        raise typer.BadParameter(NONE_HELD_OUT, param_hint="DATA")
+    progressive.show(best, found, Console())
+    _printed(progressive.figures(best, found), as_json)
+
+
 def updated(data: Data, step: Step = 1, limit: Limit = None, jobs: Jobs = 2, cache: Cache = None, as_json: Json = False) -> None:
     """Looks whether the latest word stands above the stale one in questions on what has changed."""
     chosen = {name: [one for one in part if _changed(one)] for name, part in selected(data, step, limit).items()}
@@ -96,6 +106,7 @@ COMMANDS: Final[Mapping[str, Callable[..., None]]] = {
     "calibration": calibrated,
     "abstention": abstained,
     "policy": chosen,
+    "progressive": searched,
     "updates": updated,
 }
 """The studies by name."""

@@ -1,5 +1,6 @@
 """`python -m eval tools`: the tools' judgement on statements that we wrote."""
 
+import asyncio
 import json
 from dataclasses import asdict
 from typing import Annotated
@@ -8,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from eval.tools import filing, sameness
+from eval.tools import evolution, filing, sameness
 from hotmem.consolidation.sameness import MERGES_FROM, SUGGESTED_FROM
 from hotmem.models import load_encoder, load_language
 from hotmem.options import ModelOptions
@@ -18,17 +19,19 @@ def tools(
     fit: Annotated[bool, typer.Option("--fit", help="Fits the coefficients anew first, on every second line of each file, and writes them.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
 ) -> None:
-    """Files statements and compares pairs of them that were held back from fitting, and shows how often that is right."""
+    """Files statements, compares pairs of them, and lets categories evolve on them; shows how often that is right of those held back."""
     encoder, language = load_encoder(ModelOptions()), load_language()
     if fit:
         filing.write(filing.fit(encoder, language, filing.statements()[::2]))
         sameness.fit(encoder)
     filed, alike = filing.measure(encoder, language), sameness.measure(encoder)
+    evolved = asyncio.run(evolution.measure(encoder, language))
     screen = Console()
     _show_filing(filed, screen)
     _show_sameness(alike, screen)
+    _show_evolution(evolved, screen)
     if as_json:
-        print(json.dumps({"filing": asdict(filed), "sameness": asdict(alike)}))
+        print(json.dumps({"filing": asdict(filed), "sameness": asdict(alike), "evolution": asdict(evolved)}))
 
 
 def _show_filing(filed: filing.Filing, screen: Console) -> None:
@@ -50,4 +53,18 @@ def _show_sameness(alike: sameness.Sameness, screen: Console) -> None:
         f"{alike.pairs} pairs held back: {alike.found:.1%} of those that say the same are found (from {SUGGESTED_FROM}), "
         f"{alike.merged:.1%} merged without asking (from {MERGES_FROM}); {alike.false_merges:.1%} of the merges "
         f"and {alike.false_suggestions:.1%} of the suggestions are wrong"
+    )
+
+
+def _show_evolution(evolved: evolution.Evolution, screen: Console) -> None:
+    table = Table(title=f"subcategories of {evolved.memories:,} statements, evolved on one half, the other placed", title_justify="left")
+    for heading in ("category", "subcategories", "placed right", "purity", "covered", "topics found", "evolved again", "names kept"):
+        table.add_column(heading, justify="left" if heading == "category" else "right")
+    for name, one in evolved.by_category.items():
+        shares = (f"{share:.0%}" for share in (one.right, one.purity, one.covered, one.topics))
+        table.add_row(name, str(one.subcategories), *shares, str(one.again), f"{one.kept:.0%}")
+    screen.print(table)
+    screen.print(
+        f"placed right {evolved.right:.1%}: {evolved.right_where_chosen:.1%} in the categories that the constants were chosen on, "
+        f"{evolved.right_elsewhere:.1%} in the others"
     )

@@ -12,8 +12,9 @@ from hotmem.types import ContextBlock
 Recall: TypeAlias = asyncio.Future[ContextBlock | None]
 """A search, in progress or done; None if it failed."""
 
-SETTLED_S: Final = (0.1, 0.4, 1.0)
-"""Seconds without a new word after which what was heard is searched for: at least, for a first transcript, and at most."""
+SETTLED_S: Final = (0.1, 0.6, 1.0)
+"""Seconds without a new word after which what was heard is searched for: at least, for a first transcript, and at most. The next one comes within
+half a second where recognisers stream, and a search begun before it is in vain."""
 
 PAUSE: Final = 1.5
 """Times the longest gap between the turn's transcripts so far: what comes at an even pace is not over yet. A search for every transcript

@@ -19,6 +19,7 @@ from hotmem.types import Decision, EvidenceKind, UserKey
 MERGED: Final = "merged"
 TAGS_CHANGED: Final = "tags consolidated"
 EDITED: Final = "edited"
+EVOLVED: Final = "evolved"
 """Decisions that can be taken back."""
 
 
@@ -51,14 +52,14 @@ def merge(conn: Connection, user: UserKey, into: str, others: Sequence[str], rea
 
 
 def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> int:
-    """Takes a merge, an edit or a consolidation of tags back; returns how many memories and tags are there again.
+    """Takes a merge, an edit, a consolidation of tags or an evolution back; returns how many memories, tags and subcategories are there again.
 
     Raises:
         InvalidInput: If there is no such decision, it cannot be taken back, or it was before.
     """
     row = conn.execute("SELECT id, action, undone_at FROM decisions WHERE user = ? AND name = ?", (user, name)).fetchone()
-    if row is None or row[1] not in (MERGED, TAGS_CHANGED, EDITED):
-        raise InvalidInput(f"{name!r} is nothing that can be taken back. memory_decisions lists the merges, edits and consolidations of this user.")
+    if row is None or row[1] not in (MERGED, TAGS_CHANGED, EDITED, EVOLVED):
+        raise InvalidInput(f"{name!r} is nothing that can be taken back. memory_decisions lists what was decided about this user's memories.")
     if row[2] is not None:
         raise InvalidInput(f"{name!r} was taken back on {from_stored(row[2]).date()}.")
     merged = conn.execute("SELECT memory, into_memory FROM decided WHERE decision = ?", (row[0],)).fetchall()
@@ -69,8 +70,9 @@ def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> int:
         conn.execute("UPDATE memories SET confirmations = max(confirmations - 1, 0) WHERE id = ?", (kept,))
     tags = conn.execute("SELECT tag FROM decided_tags WHERE decision = ?", (row[0],)).fetchall()
     conn.executemany("UPDATE tags SET merged_into = NULL, archived = 0 WHERE id = ?", tags)
+    returned = _return_to_former(conn, user, row[0]) if row[1] == EVOLVED else 0
     conn.execute("UPDATE decisions SET undone_at = ? WHERE id = ?", (to_stored(now), row[0]))
-    return len(merged) + len(tags) + int(row[1] == EDITED)
+    return len(merged) + len(tags) + returned + int(row[1] == EDITED)
 
 
 def give_back(conn: Connection, user: UserKey, kept: int) -> None:
@@ -134,6 +136,22 @@ def _unedit(conn: Connection, decision: int, old: int, new: int) -> None:
     conn.execute("UPDATE memories SET superseded_by = :old WHERE superseded_by = :new", {"old": old, "new": new})
     conn.execute("DELETE FROM memories WHERE id = ?", (new,))
     conn.execute("INSERT INTO decided (decision, memory) VALUES (?, ?)", (decision, old))
+
+
+def _return_to_former(conn: Connection, user: UserKey, decision: int) -> int:
+    """Makes the subcategories live again that an evolution took the place of; returns how many they are."""
+    live = conn.execute("SELECT id, category FROM evolutions WHERE decision = ? AND state = 'live'", (decision,)).fetchone()
+    if live is None:
+        raise InvalidInput("The category has evolved since, or something was forgotten. Take the latest evolution back first, or let it evolve anew.")
+    conn.execute("UPDATE evolutions SET state = 'undone' WHERE id = ?", (live[0],))
+    former = conn.execute(
+        """UPDATE evolutions SET state = 'live'
+           WHERE id = (SELECT max(id) FROM evolutions WHERE user = ? AND category = ? AND state = 'past') RETURNING id""",
+        (user, live[1]),
+    ).fetchone()
+    if former is None:
+        return 0
+    return int(conn.execute("SELECT count(*) FROM subcategories WHERE evolution = ?", former).fetchone()[0])
 
 
 def _stand_alone(conn: Connection, user: UserKey, key: int) -> None:

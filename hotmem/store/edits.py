@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from hotmem.store import entries, tags, vectors
+from hotmem.store import entries, subcategories, tags, vectors
 from hotmem.store.decisions import EDITED, record, unmerged
 from hotmem.store.driver import Connection
 from hotmem.store.entities import ensure
@@ -54,6 +54,7 @@ def reword(conn: Connection, user: UserKey, name: str, wording: Wording, now: da
     conn.execute("UPDATE memories SET valid_until = coalesce(valid_until, ?), superseded_by = ? WHERE id = ?", (to_stored(now), new, old))
     entries.add(conn, EvidenceKind.MEMORY, user, new, 0, wording.text)
     vectors.put(conn, EvidenceKind.MEMORY, [new], [wording.vector], [np.empty((0, 0), dtype=np.uint8)])
+    subcategories.place(conn, [new])
     for entity in ensure(conn, user, wording.entities):
         conn.execute("INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, new))
     record(conn, user, EDITED, reason, [(old, new)], now)
@@ -80,6 +81,9 @@ def refile(conn: Connection, user: UserKey, name: str, columns: Mapping[str, Any
         conn.execute(f"UPDATE memories SET {column} = ? WHERE id = ?", (stored, key))
     if "valid_until" in columns:
         conn.execute("UPDATE memories SET superseded_by = NULL WHERE id = ?", (key,))
+    if "category" in columns:
+        conn.execute("DELETE FROM placements WHERE memory = ?", (key,))
+        subcategories.place(conn, [key])
     record(conn, user, "refiled", reason, [(key, None)], now)
 
 

@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
-from hotmem.store import decisions
+from hotmem.store import decisions, subcategories
 from hotmem.store.driver import Connection
 from hotmem.store.entries import WORDED
 from hotmem.store.summaries import WHEN_ENDED
 from hotmem.store.times import to_stored
-from hotmem.types import Forgotten, UserKey
+from hotmem.types import Category, Forgotten, UserKey
 
 WITH_THEIRS: Final = """
     WITH RECURSIVE going (id) AS (
@@ -36,7 +36,7 @@ WITH_EARLIER: Final = """
 def everything(conn: Connection, user: UserKey) -> Forgotten:
     """Removes the user."""
     removed = Forgotten(*(_count(conn, table, user) for table in ("turns", "memories", "sessions")))
-    _remove_memories(conn, [row[0] for row in conn.execute("SELECT id FROM memories WHERE user = ?", (user,))])
+    _remove_memories(conn, user, [row[0] for row in conn.execute("SELECT id FROM memories WHERE user = ?", (user,))])
     for table in ("sessions", "users"):
         conn.execute(f"DELETE FROM {table} WHERE {'user' if table == 'sessions' else 'id'} = ?", (user,))
     _rewrite_indexes(conn)
@@ -116,7 +116,7 @@ def _remove(conn: Connection, user: UserKey, turns: list[int], memories: list[in
         if not conn.execute("SELECT 1 FROM sources WHERE memory = ?", (key,)).fetchone():
             decisions.give_back(conn, user, key)
             memories.append(key)
-    gone = _remove_memories(conn, memories)
+    gone = _remove_memories(conn, user, memories)
     _delete(conn, "summaries", touched)
     conn.executemany("UPDATE sessions SET summary_due = ? WHERE id = ?", [(WHEN_ENDED, key) for key in touched])
     emptied = [key for key in touched if not conn.execute("SELECT 1 FROM turns WHERE session = ?", (key,)).fetchone()]
@@ -131,11 +131,12 @@ def _remove(conn: Connection, user: UserKey, turns: list[int], memories: list[in
     return Forgotten(len(turns), gone, len(emptied))
 
 
-def _remove_memories(conn: Connection, memories: list[int]) -> int:
-    """Removes the memories with theirs, tags that only they had, and what was decided about them; what they had replaced stays replaced."""
+def _remove_memories(conn: Connection, user: UserKey, memories: list[int]) -> int:
+    """Removes the memories with all that only they had, and what was decided about them; what they had replaced stays replaced."""
     before = conn.execute("SELECT count(*) FROM memories").fetchone()[0]
     going = conn.execute(WITH_THEIRS, (json.dumps(memories),)).fetchall()
     keys, names = json.dumps([key for key, _ in going]), json.dumps([name for _, name in going])
+    categories = [row[0] for row in conn.execute("SELECT DISTINCT category FROM memories WHERE id IN (SELECT value FROM json_each(?))", (keys,))]
     tags = [row[0] for row in conn.execute("SELECT DISTINCT tag FROM memory_tags WHERE memory IN (SELECT value FROM json_each(?))", (keys,))]
     conn.execute("DELETE FROM recalls WHERE id IN (SELECT recall FROM uses WHERE memory IN (SELECT value FROM json_each(?)))", (names,))
     conn.execute(
@@ -145,6 +146,7 @@ def _remove_memories(conn: Connection, memories: list[int]) -> int:
     )
     _delete(conn, "memories", memories)
     _delete(conn, "tags", [tag for tag in tags if not conn.execute("SELECT 1 FROM memory_tags WHERE tag = ?", (tag,)).fetchone()])
+    subcategories.lose_words(conn, user, map(Category, categories))
     return int(before - conn.execute("SELECT count(*) FROM memories").fetchone()[0])
 
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from hotmem.store import entries, tags, vectors
+from hotmem.store import entries, subcategories, tags, vectors
 from hotmem.store.decisions import record
 from hotmem.store.driver import Connection
 from hotmem.store.entities import ensure
@@ -42,6 +42,7 @@ def keep(conn: Connection, user: UserKey, note: Note, vector: Vector, now: datet
     ).fetchone()[0]
     entries.add(conn, EvidenceKind.MEMORY, user, key, 0, note.text)
     vectors.put(conn, EvidenceKind.MEMORY, [key], [vector], [np.empty((0, 0), dtype=np.uint8)])
+    subcategories.place(conn, [key])
     for entity in ensure(conn, user, note.entities):
         conn.execute("INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key))
     tags.attach(conn, user, key, note.tags, note.tag_vectors, now)
@@ -63,8 +64,8 @@ def confirm(conn: Connection, user: UserKey, name: str, note: Note, now: datetim
 def standing(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, Standing]:
     """What a search shows of memories besides their words, by row number."""
     rows = conn.execute(
-        """SELECT id, kind, category, importance, coalesce(noted_at, said_at), accesses, accessed_at FROM memories
-           WHERE user = ? AND id IN (SELECT value FROM json_each(?))""",
+        f"""SELECT m.id, m.kind, m.category, m.importance, coalesce(m.noted_at, m.said_at), m.accesses, m.accessed_at, ({subcategories.OF_MEMORY})
+           FROM memories m WHERE m.user = ? AND m.id IN (SELECT value FROM json_each(?))""",
         (user, json.dumps(list(keys))),
     )
     return {
@@ -75,6 +76,7 @@ def standing(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, 
             created=from_stored(row[4]),
             accesses=row[5],
             accessed_at=None if row[6] is None else from_stored(row[6]),
+            subcategory=row[7],
         )
         for row in rows
     }

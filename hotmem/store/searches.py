@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from hotmem.store import memories, vectors, words
+from hotmem.store import memories, subcategories, vectors, words
 from hotmem.store.driver import Connection
 from hotmem.store.index import Index
 from hotmem.types import EvidenceKind, UserKey, Vector
@@ -100,6 +100,30 @@ class InSessions:
     def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
         """Row numbers and cosines."""
         return vectors.inside(conn, user, self.sessions, self.vector, self.limit)
+
+
+@dataclass(frozen=True, slots=True)
+class InSubcategories:
+    """The memories nearest to a vector in the subcategories that are nearest to it; the cost is theirs alone.
+
+    Attributes:
+        vector: float32 (dimension,), of unit length.
+        looked_into: Subcategories at most.
+        limit: Memories at most.
+    """
+
+    vector: Vector
+    looked_into: int
+    limit: int
+
+    @property
+    def reads(self) -> tuple[EvidenceKind, ...]:
+        """Kinds whose index it reads: none."""
+        return ()
+
+    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
+        """Row numbers and cosines."""
+        return subcategories.nearest(conn, user, self.vector, self.looked_into, self.limit)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ Another engine takes this class's place by offering the same methods; nothing ou
 
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,6 +22,7 @@ from hotmem.store import (
     memories,
     notes,
     pending,
+    subcategories,
     summaries,
     tags,
     transfer,
@@ -39,16 +40,19 @@ from hotmem.store.memories import Amend, Revise
 from hotmem.store.searches import Ranking, Search, run
 from hotmem.store.shelf import Shelf
 from hotmem.types import (
+    Category,
     ContextBlock,
     Decision,
     Evidence,
     EvidenceKind,
+    EvolutionRecord,
     Fault,
     Forgotten,
     Happening,
     Imported,
     Interval,
     ItemUse,
+    Members,
     MemoryRecord,
     Note,
     Period,
@@ -58,6 +62,8 @@ from hotmem.types import (
     Standing,
     Stats,
     StoredMemory,
+    Subcategory,
+    SubcategoryDraft,
     SummaryRecord,
     TagUse,
     TakenIn,
@@ -179,8 +185,14 @@ class Store:
         return await self._db.read(vectors.waiting, limit)
 
     async def put_vectors(self, kind: EvidenceKind, keys: Sequence[int], rows: Sequence[Vector], signs: Sequence[Signs]) -> None:
-        """Stores each row's embedding and, of passages, the signs of its word pieces."""
-        await self._db.write(vectors.put, kind, keys, rows, signs)
+        """Stores each row's embedding and, of passages, the signs of its word pieces; a memory is placed in the nearest subcategory."""
+
+        def put(conn: Connection) -> None:
+            vectors.put(conn, kind, keys, rows, signs)
+            if kind is EvidenceKind.MEMORY:
+                subcategories.place(conn, keys)
+
+        await self._db.write(put)
 
     async def waiting_turns(self, limit: int, attempts: int) -> list[tuple[int, Turn]]:
         """The oldest turns that wait to be understood, with their row numbers."""
@@ -280,16 +292,50 @@ class Store:
         return await self._db.write(edits.reword, user, memory_id, wording, now, reason)
 
     async def undo(self, user: UserKey, decision: str, now: datetime) -> int:
-        """Takes a merge, an edit or a consolidation of tags back; returns how many memories and tags are there again.
+        """Takes a merge, an edit, a consolidation of tags or an evolution back; returns how many memories, tags and subcategories are there again.
 
         Raises:
             InvalidInput: If there is no such decision, or it was taken back before.
         """
-        return await self._db.write(decisions.undo, user, decision, now)
+
+        def undo(conn: Connection) -> int:
+            restored = decisions.undo(conn, user, decision, now)
+            subcategories.place_unplaced(conn, user)
+            return restored
+
+        return await self._db.write(undo)
 
     async def decisions(self, user: UserKey, limit: int) -> list[Decision]:
         """What was decided about the user's memories, latest first."""
         return await self._db.read(decisions.of_user, user, limit)
+
+    async def evolution_due(self, now: datetime, every: timedelta, least: int) -> tuple[UserKey, Category] | None:
+        """A user's category that last evolved so long ago and has gained at least so many memories since."""
+        return await self._db.read(subcategories.due, now, every, least)
+
+    async def evolving(self, user: UserKey, category: Category, limit: int) -> Members:
+        """The embedded memories of a category, at most so many, and the subcategories they are in."""
+        return await self._db.read(subcategories.members, user, category, limit)
+
+    async def draft_evolution(self, user: UserKey, category: Category, drafts: Sequence[SubcategoryDraft], memories: int, now: datetime) -> int:
+        """Writes an evolution down without making it live; returns its row number."""
+        return await self._db.write(subcategories.draft, user, category, drafts, memories, now)
+
+    async def place_more(self, evolution: int, after: int) -> int | None:
+        """Places a portion of the memories that are in none of a draft's subcategories; returns where to go on, or None at the end."""
+        return await self._db.write(subcategories.place_more, evolution, after)
+
+    async def adopt_evolution(self, evolution: int, reason: str, now: datetime) -> str:
+        """Makes a draft live; returns the decision's id."""
+        return await self._db.write(subcategories.adopt, evolution, reason, now)
+
+    async def subcategories(self, user: UserKey) -> list[Subcategory]:
+        """The user's subcategories, by category, the largest first."""
+        return await self._db.read(subcategories.of_user, user)
+
+    async def evolution_records(self, user: UserKey) -> list[EvolutionRecord]:
+        """The user's subcategories, whole, by category."""
+        return await self._db.read(subcategories.records, user)
 
     async def stats(self, user: UserKey) -> Stats:
         """What there is of a user."""

@@ -1,4 +1,4 @@
-"""What is known of a user beyond their turns, read and written whole: entities, memories with all their standing, summaries, weights.
+"""What is known of a user beyond their turns, read and written whole: memories with all their standing, subcategories, summaries, weights.
 
 Vectors and index entries are not among it: they follow from the words.
 """
@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from hotmem.errors import InvalidInput
-from hotmem.store import entries, happenings, tags, turns, usage, users
+from hotmem.store import entries, happenings, subcategories, tags, turns, usage, users
 from hotmem.store import summaries as summaries_of_sessions
 from hotmem.store.driver import Connection
 from hotmem.store.entities import ensure
@@ -19,6 +19,7 @@ from hotmem.text import plain
 from hotmem.types import (
     Category,
     EvidenceKind,
+    EvolutionRecord,
     ExportedTurn,
     Happening,
     Imported,
@@ -61,7 +62,8 @@ MEMORY: Final = f"""
         (SELECT json_group_array(DISTINCT g.name) FROM memory_tags x JOIN tags o ON o.id = x.tag JOIN tags g ON g.id = coalesce(o.merged_into, o.id)
          WHERE x.memory = m.id),
         (SELECT json_group_array(e.name) FROM memory_entities x JOIN entities e ON e.id = x.entity WHERE x.memory = m.id),
-        (SELECT json_group_array(json_array(t.name, x.start, x.stop)) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id)
+        (SELECT json_group_array(json_array(t.name, x.start, x.stop)) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id),
+        ({subcategories.OF_MEMORY})
     FROM memories m WHERE m.user = ? AND m.id > ?
         AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id AND x.turn > ?)
     ORDER BY m.id LIMIT ?"""
@@ -88,7 +90,7 @@ def memories(conn: Connection, user: UserKey, after: int, limit: int, last_turn:
     found = []
     for row in conn.execute(MEMORY, (user, after, last_turn, limit)):
         key, name, *values = row
-        columns = dict(zip((*PLAIN, *TIMES, *LINKS, "tags", "entities", "words"), values, strict=True))
+        columns = dict(zip((*PLAIN, *TIMES, *LINKS, "tags", "entities", "words", "subcategory"), values, strict=True))
         for moment in TIMES:
             columns[moment] = None if columns[moment] is None else from_stored(columns[moment])
         for flag in ("hedged", "negated", "changes", "single"):
@@ -162,6 +164,8 @@ def take_in(conn: Connection, records: Iterable[Imported], now: datetime, tell: 
                     links.append((user, memory.id, memory.links))
             case Of(user_id, SummaryRecord() as summary):
                 put_summary(conn, users.ensure(conn, user_id), summary, heard[user_id, summary.session_id])
+            case Of(user_id, EvolutionRecord() as evolution):
+                subcategories.take_in(conn, users.ensure(conn, user_id), evolution)
             case Of(user_id, Weights() as weights):
                 user = users.ensure(conn, user_id)
                 if not conn.execute("SELECT 1 FROM weights WHERE user = ?", (user,)).fetchone():
@@ -196,6 +200,8 @@ def put_memory(conn: Connection, user: UserKey, record: MemoryRecord) -> bool:
     for entity in ensure(conn, user, record.entities):
         conn.execute("INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key))
     tags.attach(conn, user, key, record.tags, {}, record.noted_at or record.said_at)
+    if record.subcategory is not None:
+        subcategories.put_in(conn, user, key, record.category, record.subcategory)
     for words in record.words:
         turn = conn.execute("SELECT id FROM turns WHERE user = ? AND name = ?", (user, words.turn_id)).fetchone()
         if turn is None:

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from hotmem.errors import InvalidInput
-from hotmem.store import entries
+from hotmem.store import entries, subcategories
 from hotmem.store.driver import Connection, connect, mapped_errors
 from hotmem.store.entries import TABLES, WORDED
 from hotmem.store.times import from_stored, to_stored
@@ -48,6 +48,9 @@ def stats(conn: Connection, user: UserKey) -> Stats:
     def one(sql: str) -> int:
         return int(conn.execute(sql, (user,)).fetchone()[0])
 
+    evolved: dict[str, dict[str, int]] = {}
+    for one_of in subcategories.of_user(conn, user):
+        evolved.setdefault(one_of.category, {})[one_of.name] = one_of.memories
     first, last = conn.execute("SELECT min(spoken_at), max(spoken_at) FROM turns WHERE user = ?", (user,)).fetchone()
     return Stats(
         turns=one("SELECT count(*) FROM turns WHERE user = ?"),
@@ -63,6 +66,7 @@ def stats(conn: Connection, user: UserKey) -> Stats:
         by_category=counted("category"),
         by_kind=counted("kind"),
         by_importance=counted("importance"),
+        by_subcategory=evolved,
         tags=dict(
             conn.execute(
                 """SELECT g.name, count(DISTINCT x.memory) FROM memory_tags x JOIN tags o ON o.id = x.tag

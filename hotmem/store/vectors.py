@@ -47,6 +47,7 @@ def adopt(conn: Connection, encoder: str, dimension: int) -> bool:
         entries.unsign(conn, kind)
     pieces.clear(conn)
     conn.execute("UPDATE tags SET vector = NULL")
+    conn.execute("UPDATE subcategories SET centroid = NULL")
     conn.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('encoder', ?)", (identity,))
     return True
 

@@ -12,7 +12,7 @@ from hotmem.tools import upkeep
 from hotmem.tools.editing import Edit, edit_memory
 from hotmem.tools.requests import CLOSED, SearchOptions, StoreContext, checked, schema
 from hotmem.tools.results import as_json
-from hotmem.tools.upkeep import Health, Merge, Nothing, Recent, Span, Undo, Unused
+from hotmem.tools.upkeep import Evolve, Health, Merge, Nothing, Recent, Span, Undo, Unused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,13 +179,27 @@ TOOLS: Final[tuple[Tool, ...]] = (
         upkeep.optimize_tags,
     ),
     Tool(
+        "evolve_categories",
+        "Finds what the memories of each category are about and files them under subcategories anew. It can be taken back.",
+        "maintenance",
+        Evolve,
+        upkeep.evolve_categories,
+    ),
+    Tool(
         "memory_decisions",
         "Lists what was decided about memories, and why.",
         "maintenance",
         Recent,
         upkeep.memory_decisions,
     ),
-    Tool("undo_decision", "Takes a merge, an edit, or what was done to tags, back.", "maintenance", Undo, upkeep.undo_decision),
+    Tool("undo_decision", "Takes a merge, an edit, or what was done to tags and categories, back.", "maintenance", Undo, upkeep.undo_decision),
+    Tool(
+        "memory_subcategories",
+        "Lists what the categories have evolved into: each subcategory with its words, its size and the statements that stand for it.",
+        "analysis",
+        Nothing,
+        upkeep.memory_subcategories,
+    ),
     Tool("memory_timeline", "Tells what each day, month or year brought, of everything or of one name.", "analysis", Span, upkeep.memory_timeline),
     Tool("validate_storage", "Checks the file and all its indexes.", "debugging", Nothing, upkeep.validate_storage),
     Tool("repair_index", "Makes all index entries anew from what is stored.", "debugging", Nothing, upkeep.repair_index),

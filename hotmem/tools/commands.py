@@ -50,13 +50,14 @@ def search(
     expired: Annotated[bool, typer.Option(help="Also what no longer holds.")] = False,
     conversation: Annotated[bool, typer.Option(help="Search what was said.")] = True,
     stored: Annotated[bool, typer.Option(help="Search memories and summaries.")] = True,
+    progressive: Annotated[bool | None, typer.Option(help="Stop when enough is found. [default: HOTMEM_PROGRESSIVE_SEARCH]")] = None,
     ranking: Annotated[str, typer.Option(help="learned, or the simple one of the design.")] = "learned",
     json_: Json = False,
 ) -> None:
     """Finds what is known and what was said, the most relevant first."""
     asked = {"query": query, "limit": limit, "min_relevance": min_relevance, "min_importance": min_importance, "content_type": content_type}
     asked |= {"include_expired": expired, "include_conversation": conversation, "include_stored": stored, "ranking": ranking}
-    asked |= {"time_range": {"start": after, "end": before}}
+    asked |= {"time_range": {"start": after, "end": before}, "progressive": progressive}
     _call("search_memory", asked, user, terminal.existing(database), json_=json_)
 
 
@@ -140,6 +141,21 @@ def optimise(
     _call("optimize_tags", {"unused_days": unused_days}, user, terminal.existing(database), json_=json_)
 
 
+def evolve(
+    user: User,
+    database: Database = None,
+    category: Annotated[str | None, typer.Option(help="One of the seven; all, if none is named.")] = None,
+    json_: Json = False,
+) -> None:
+    """Files what is known under subcategories anew; `hotmem undo` takes it back."""
+    _call("evolve_categories", {"category": category}, user, terminal.existing(database), json_=json_)
+
+
+def subcategories(user: User, database: Database = None, json_: Json = False) -> None:
+    """Lists what the categories have evolved into."""
+    _call("memory_subcategories", {}, user, terminal.existing(database), json_=json_)
+
+
 def decisions(
     user: User, database: Database = None, limit: Annotated[int, typer.Option(help="How many, 1 to 1000.")] = 50, json_: Json = False
 ) -> None:
@@ -148,7 +164,7 @@ def decisions(
 
 
 def undo(decision: str, user: User, database: Database = None, json_: Json = False) -> None:
-    """Takes a merge, an edit, or what was done to tags, back."""
+    """Takes a merge, an edit, or what was done to tags and categories, back."""
     _call("undo_decision", {"decision": decision}, user, terminal.existing(database), json_=json_)
 
 
@@ -194,6 +210,8 @@ def register(app: typer.Typer) -> None:
         edit,
         merge,
         optimise,
+        evolve,
+        subcategories,
         decisions,
         undo,
         backup,

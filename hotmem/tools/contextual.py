@@ -10,7 +10,8 @@ from hotmem.layers.sessions import LOOKED_INTO, Sessions
 from hotmem.query import read_query
 from hotmem.reader import Reader, Request
 from hotmem.tools.results import ContextualResult, Message, SessionFound
-from hotmem.tools.searching import WEIGHED, analysed
+from hotmem.tools.searching import analysed
+from hotmem.tools.weighing import WEIGHED
 from hotmem.types import Evidence, EvidenceKind
 
 NEIGHBOURS: Final = 1

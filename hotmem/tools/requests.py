@@ -78,6 +78,7 @@ class SearchOptions:
         session: The live session: what it leaves unsaid is looked for there, and the question itself is not found.
         conversation_weight: How much what was said counts beside memories, 0 to 1; at 0.5 both count as they are.
         return_debug: Whether the result tells how it came about.
+        progressive: Go from digests to memories, summaries and turns, and stop when enough is found; None takes the memory's own setting.
         ranking: "learned" is the fitted relevance; "design" is 0.4 meaning + 0.3 words + 0.1 importance + 0.1 recency + 0.1 use.
     """
 
@@ -94,6 +95,7 @@ class SearchOptions:
     session: Annotated[str, Field(min_length=1, max_length=512)] | None = None
     conversation_weight: Share = 0.5
     return_debug: bool = False
+    progressive: bool | None = None
     ranking: Ranking = "learned"
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -95,6 +96,7 @@ class Found:
         relevance_score: How relevant it is, 0 to 1.
         matched_concepts: The query's words that it holds.
         category: A memory's category.
+        subcategory: The name of its place in its category, if that has evolved.
         importance: A memory's importance, 1 to 5.
         created: When it was said or stored, UTC.
         last_accessed: When it was last given out, UTC, if ever.
@@ -109,6 +111,7 @@ class Found:
     relevance_score: float
     matched_concepts: tuple[str, ...]
     category: Category | None
+    subcategory: str | None
     importance: int | None
     created: datetime
     last_accessed: datetime | None
@@ -163,6 +166,32 @@ class SearchDebug:
     milliseconds: Mapping[str, float]
 
 
+class Tier(StrEnum):
+    """What a progressive search looks through, from the abstract to the detailed."""
+
+    DIGESTS = "digests"
+    MEMORIES = "memories"
+    SUMMARIES = "summaries"
+    TURNS = "turns"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a progressive search went.
+
+    Attributes:
+        searched: The tiers searched, in order.
+        stopped_early: Whether tiers were left out because enough was found.
+        reason: Why it ended, in a sentence.
+        milliseconds: Time of each tier.
+    """
+
+    searched: tuple[Tier, ...]
+    stopped_early: bool
+    reason: str
+    milliseconds: Mapping[Tier, float]
+
+
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """What a search found.
@@ -171,12 +200,14 @@ class SearchResult:
         results: The best, most relevant first.
         total_found: How many were relevant, those beyond the limit among them.
         query_analysis: What the query was taken to ask.
+        progress: How far it went, if it was progressive.
         debug: How it came about, if that was asked for.
     """
 
     results: tuple[Found, ...]
     total_found: int
     query_analysis: QueryAnalysis
+    progress: Progress | None = None
     debug: SearchDebug | None = None
 
 

@@ -31,6 +31,9 @@ def _found(answer: Mapping[str, Any]) -> RenderableType:
     for one in answer["results"]:
         sort = one["content_type"] if one["category"] is None else f"{one['content_type']}, {one['category']}"
         table.add_row(f"{one['relevance_score']:.2f}", escape(one["content"]), one["created"][:10], sort)
+    if answer["progress"] is not None:
+        table.caption = f"{', '.join(answer['progress']['searched'])}: {answer['progress']['reason']}"
+        table.caption_justify = "left"
     return table
 
 

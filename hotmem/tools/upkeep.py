@@ -14,7 +14,7 @@ from hotmem.memory import Memory
 from hotmem.query import NOBODY
 from hotmem.store.store import Store
 from hotmem.tools.requests import CLOSED
-from hotmem.types import Decision, Fault, Period, Stats, UserKey
+from hotmem.types import Category, Decision, Evolved, Fault, Period, Stats, Subcategory, UserKey
 
 MOST_TAGS: Final = 20_000
 """Tags compared with each other, the most recent; all pairs of so many take some seconds."""
@@ -82,6 +82,29 @@ class Unused:
 
 
 @dataclass(frozen=True, slots=True)
+class Evolve:
+    """Which category is to evolve; all, if none is named."""
+
+    __pydantic_config__ = CLOSED
+
+    category: Category | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evolution:
+    """What became of each category."""
+
+    categories: tuple[Evolved, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Subcategories:
+    """What the categories have evolved into, by category, the largest first."""
+
+    subcategories: tuple[Subcategory, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TagsOptimised:
     """What became of the tags.
 
@@ -117,7 +140,7 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """How many memories and tags are there again."""
+    """How many memories, tags and subcategories are there again."""
 
     restored: int
 
@@ -210,6 +233,16 @@ async def optimize_tags(memory: Memory, user_id: str, asked: Unused) -> TagsOpti
     return TagsOptimised(decision, len(tags), {tag.name: into.name for tag, into in pairs}, archived)
 
 
+async def evolve_categories(memory: Memory, user_id: str, asked: Evolve) -> Evolution:
+    """Finds the subcategories anew."""
+    return Evolution(tuple(await memory.evolve(user_id, category=asked.category)))
+
+
+async def memory_subcategories(memory: Memory, user_id: str, _: Nothing) -> Subcategories:
+    """What the categories have evolved into, with what each is about."""
+    return Subcategories(tuple(await memory.subcategories(user_id)))
+
+
 async def memory_decisions(memory: Memory, user_id: str, asked: Recent) -> Decisions:
     """What was decided about memories, and why."""
     store, user = await _user(memory, user_id)
@@ -217,7 +250,7 @@ async def memory_decisions(memory: Memory, user_id: str, asked: Recent) -> Decis
 
 
 async def undo_decision(memory: Memory, user_id: str, asked: Undo) -> Undone:
-    """Takes a merge, an edit or a consolidation of tags back.
+    """Takes a merge, an edit, a consolidation of tags or an evolution back.
 
     Raises:
         InvalidInput: If there is no such decision, or it was taken back before.

@@ -6,8 +6,9 @@ reply → Usage → Weights                                                     
 """
 
 from hotmem.types.block import ContextBlock, Item, ItemUse, LayerReport, Trace, Usage
+from hotmem.types.evolution import Evolved, Members, Subcategory, SubcategoryDraft
 from hotmem.types.reading import START_WEIGHTS, Analysis, Evidence, Hit, Interval, Profile, Query, Rewrite, Weights
-from hotmem.types.transfer import ExportedTurn, Imported, MemoryRecord, Of, SummaryRecord, TakenIn, Words
+from hotmem.types.transfer import EvolutionRecord, ExportedTurn, Imported, MemoryRecord, Of, SubcategoryRecord, SummaryRecord, TakenIn, Words
 from hotmem.types.upkeep import Fault, Period, Stats, TagUse
 from hotmem.types.vocabulary import (
     Category,
@@ -52,6 +53,8 @@ __all__ = [
     "Decision",
     "Evidence",
     "EvidenceKind",
+    "EvolutionRecord",
+    "Evolved",
     "ExportedTurn",
     "Fault",
     "Forgotten",
@@ -68,6 +71,7 @@ __all__ = [
     "LayerOutcome",
     "LayerReport",
     "Mark",
+    "Members",
     "MemoryRecord",
     "Note",
     "Of",
@@ -83,6 +87,9 @@ __all__ = [
     "Statement",
     "Stats",
     "StoredMemory",
+    "Subcategory",
+    "SubcategoryDraft",
+    "SubcategoryRecord",
     "SummaryRecord",
     "SummarySentence",
     "TagUse",

@@ -193,6 +193,7 @@ class MemoryPage:
 
     Attributes:
         row: What a list shows of it.
+        subcategory: Where in its category it belongs, if that has evolved.
         subject: Whom or what it is about; "" where that was not read.
         relation: What is said of it.
         object: The value.
@@ -217,6 +218,7 @@ class MemoryPage:
     """
 
     row: MemoryRow
+    subcategory: str | None
     subject: str
     relation: str
     object: str

@@ -26,6 +26,7 @@ class MemoryRecord:
 
     Attributes:
         words: Where it was read; none for one that was stored outright.
+        subcategory: The name of its place in its category, if that has evolved.
         superseded_by: Id of the memory that took its place.
         amends: Id of the memory that it corrects.
         merged_into: Id of the memory that stands for it.
@@ -60,6 +61,7 @@ class MemoryRecord:
     tags: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     words: tuple[Words, ...] = ()
+    subcategory: str | None = None
 
     @property
     def links(self) -> dict[str, str]:
@@ -79,6 +81,37 @@ class SummaryRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class SubcategoryRecord:
+    """A subcategory without its memories, which name it; see `Subcategory`.
+
+    Attributes:
+        examples: Ids of the memories that stand for it best.
+    """
+
+    name: str
+    keywords: tuple[str, ...]
+    examples: tuple[str, ...]
+    since: AwareDatetime
+
+
+@dataclass(frozen=True, slots=True)
+class EvolutionRecord:
+    """The subcategories of a category.
+
+    Attributes:
+        category: The category.
+        evolved_at: When they were found, UTC.
+        memories: How many memories it held then.
+        subcategories: The subcategories.
+    """
+
+    category: Category
+    evolved_at: AwareDatetime
+    memories: int
+    subcategories: tuple[SubcategoryRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ExportedTurn:
     """A turn of an export, the names in it, when what it tells of happened, and whether it still waited to be understood."""
 
@@ -93,7 +126,7 @@ class Of:
     """A record of a user."""
 
     user_id: str
-    record: MemoryRecord | SummaryRecord | Weights
+    record: MemoryRecord | SummaryRecord | EvolutionRecord | Weights
 
 
 Imported: TypeAlias = Turn | ExportedTurn | Of

@@ -23,6 +23,7 @@ class Stats:
         by_category: Statements of each category.
         by_kind: Statements of each kind.
         by_importance: Statements of each importance.
+        by_subcategory: Statements of each subcategory, by category.
         tags: Statements under each tag, the most used first.
         first_said: When the first turn was spoken, UTC.
         last_said: When the last one was.
@@ -42,6 +43,7 @@ class Stats:
     by_category: Mapping[str, int]
     by_kind: Mapping[str, int]
     by_importance: Mapping[str, int]
+    by_subcategory: Mapping[str, Mapping[str, int]]
     tags: Mapping[str, int]
     first_said: datetime | None
     last_said: datetime | None

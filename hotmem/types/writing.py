@@ -237,6 +237,7 @@ class Standing:
         created: When it was stored or last said, UTC.
         accesses: How often it was given out.
         accessed_at: When it was last given out, UTC, if ever.
+        subcategory: The name of its place in its category, if that has evolved.
     """
 
     kind: Kind
@@ -245,6 +246,7 @@ class Standing:
     created: datetime
     accesses: int
     accessed_at: datetime | None
+    subcategory: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +255,7 @@ class Decision:
 
     Attributes:
         id: The decision's id.
-        action: "filed", "confirmed", "refiled", "edited", "merged" or "tags consolidated".
+        action: "filed", "confirmed", "refiled", "edited", "merged", "tags consolidated" or "evolved".
         reason: Why, in a sentence.
         decided_at: When, UTC.
         undone_at: When it was taken back, UTC, if it was.

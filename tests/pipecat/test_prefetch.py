@@ -109,3 +109,13 @@ async def test_what_comes_at_an_even_pace_is_not_searched_for_before_it_ends() -
     await asyncio.sleep(0.3)
     assert searches.begun == ["what is my dog called these days"]
     prefetch.stop()
+
+
+async def test_interim_transcripts_at_the_usual_pace_bring_one_search() -> None:
+    searches, prefetch = Searches(), Prefetch()
+    for text in ("What is", "What is my dog", "What is my dog called"):
+        searches.hear(prefetch, text)
+        await asyncio.sleep(0.45)
+    searches.hear(prefetch, "What is my dog called?", at_once=True)
+    assert searches.begun == ["What is my dog called?"]
+    prefetch.stop()

@@ -7,6 +7,7 @@ from typing import Any, Final
 from hotmem.store.driver import Connection
 from hotmem.store.inspection.conversations import TURNS, turn_row
 from hotmem.store.inspection.paging import screen
+from hotmem.store.subcategories import OF_MEMORY
 from hotmem.store.times import from_stored, to_stored
 from hotmem.types import Category, Kind, UserKey
 from hotmem.types.inspection import Cursor, MemoryFilter, MemoryPage, MemoryRow, Screen, SourceWords
@@ -57,15 +58,18 @@ def memory(conn: Connection, user: UserKey, key: int) -> MemoryPage | None:
     """Everything about one memory of the user."""
     row = conn.execute(
         f"""SELECT {COLUMNS}, m.subject, m.relation, m.object, m.hedged, m.negated, m.changes, m.single, m.confirmations, m.accesses,
-                m.accessed_at, m.noted_at, m.origin, m.remark, m.superseded_by, m.merged_into
+                m.accessed_at, m.noted_at, m.origin, m.remark, m.superseded_by, m.merged_into, ({OF_MEMORY})
             FROM memories m WHERE m.user = ? AND m.id = ?""",
         (user, key),
     ).fetchone()
     if row is None:
         return None
-    subject, relation, value, hedged, negated, changes, single, confirmations, accesses, accessed_at, noted_at, origin, remark, by, into = row[10:]
+    subject, relation, value, hedged, negated, changes, single, confirmations, accesses, accessed_at, noted_at, origin, remark, by, into, sub = row[
+        10:
+    ]
     return MemoryPage(
         row=memory_row(row),
+        subcategory=subcategory,
         subject=subject,
         relation=relation,
         object=value,

@@ -6,7 +6,17 @@ from typing import Final
 
 from hotmem.errors import StoreTooNew, StoreUnusable
 from hotmem.store.driver import Connection
-from hotmem.store.migrations import m0001_first, m0002_entries, m0003_pieces, m0004_values, m0005_traits, m0006_sounds, m0007_tools, m0008_happenings
+from hotmem.store.migrations import (
+    m0001_first,
+    m0002_entries,
+    m0003_pieces,
+    m0004_values,
+    m0005_traits,
+    m0006_sounds,
+    m0007_tools,
+    m0008_happenings,
+    m0009_evolution,
+)
 
 STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
     m0001_first.apply,
@@ -17,6 +27,7 @@ STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
     m0006_sounds.apply,
     m0007_tools.apply,
     m0008_happenings.apply,
+    m0009_evolution.apply,
 )
 """The step at place n brings a file of version n to version n + 1."""
 

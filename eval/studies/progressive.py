@@ -1,0 +1,234 @@
+"""Progressive search against a search of everything: evidence among the first ten results, tiers searched, processor time.
+
+Each question is taken through all tiers once, and what is found after each tier is kept; where a search with some threshold would have stopped
+follows from that. The shipped threshold is chosen on the conversations that are fitted on, the figures are of the others.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+from statistics import fmean
+from typing import Any, Final
+
+from rich.console import Console
+
+from eval.datasets import Conversation, Question
+from eval.evidence import score
+from eval.report import interval, share, table
+from eval.retrieval import held_out, numbered, spread
+from eval.run import SESSION, Models, Task, ingested, models
+from eval.statistics import Estimate, paired_difference
+from hotmem import Options
+from hotmem.context.judgement import Judged
+from hotmem.models import Encoder, load_encoder
+from hotmem.query import read_query
+from hotmem.reader import Reader, Request
+from hotmem.recall import retrieve
+from hotmem.stopwatch import Stopwatch
+from hotmem.tools.progressive import climb, tiers
+from hotmem.tools.requests import SearchOptions
+from hotmem.tools.weighing import weigh
+
+DESIGN: Final = 0.8
+"""The threshold of the design."""
+
+GRID: Final = tuple(round(0.1 + 0.05 * step, 2) for step in range(18))
+"""Thresholds tried."""
+
+MOST_LOST: Final = 0.01
+"""Share of evidence that may be lost."""
+
+ROUNDS: Final = 2
+"""Times that each question is asked; the fastest counts."""
+
+SHIPPED: Final = Options().searching
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A result of a search as the metric sees it."""
+
+    text: str
+    turn_ids: tuple[str, ...]
+    session_id: str
+    relevance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What is found so far: processor milliseconds, the mean relevance of the best results, and the share of the evidence among the first ten."""
+
+    ms: float
+    mean: float
+    evidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """One question.
+
+    Attributes:
+        held_out: Whether its conversation is kept from fitting.
+        whole: A search of everything.
+        steps: After each tier, the time before it included.
+    """
+
+    held_out: bool
+    whole: Reached
+    steps: tuple[Reached, ...]
+
+    def at(self, good: float) -> tuple[int, Reached]:
+        """How many tiers are searched with a threshold, and what is found then."""
+        place = next((place for place, step in enumerate(self.steps) if step.mean >= good), len(self.steps) - 1)
+        return place + 1, self.steps[place]
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """One threshold on the held-out conversations of one dataset.
+
+    Attributes:
+        dataset: The dataset.
+        threshold: Mean relevance from which the best results are enough.
+        questions: Questions with known evidence.
+        tiers: Tiers searched on average.
+        early: Share of the questions of which tiers were left out.
+        evidence: Mean share of the evidence.
+        whole: The same of a search of everything.
+        difference: The first less the second.
+        time: Processor time over that of a search of everything.
+    """
+
+    dataset: str
+    threshold: float
+    questions: int
+    tiers: float
+    early: float
+    evidence: float
+    whole: float
+    difference: Estimate
+    time: float
+
+
+def measure(datasets: Mapping[str, Sequence[Conversation]], jobs: int, folder: Path, console: Console) -> tuple[float, list[Figures]]:
+    """The threshold that the conversations fitted on would choose, and the figures of the others.
+
+    Args:
+        datasets: Conversations by dataset.
+        jobs: Processes the conversations are spread over.
+        folder: Where the run's cache lies.
+        console: Where the progress goes.
+    """
+    found: dict[str, list[Searched]] = {}
+    for name, conversations in datasets.items():
+        answers = spread(_measured, numbered(conversations, folder, fitted_too=True), jobs, console, name)
+        found[name] = [one for answer in answers for one in answer]
+    best = chosen([[one for one in part if not one.held_out] for part in found.values()])
+    held = {name: [one for one in part if one.held_out] for name, part in found.items()}
+    thresholds = sorted({DESIGN, SHIPPED.good, best})
+    return best, [_figures(name, threshold, part) for name, part in held.items() if part for threshold in thresholds]
+
+
+def chosen(fitted: Sequence[Sequence[Searched]]) -> float:
+    """The lowest threshold that loses at most `MOST_LOST` of the evidence of any dataset."""
+
+    def lost(part: Sequence[Searched], good: float) -> float:
+        return fmean(one.whole.evidence - one.at(good)[1].evidence for one in part)
+
+    return next((good for good in GRID if all(lost(part, good) <= MOST_LOST for part in fitted if part)), GRID[-1])
+
+
+def show(best: float, found: Sequence[Figures], console: Console) -> None:
+    """Prints a row for each dataset and threshold, and under them what is lost."""
+    headings = ("threshold", "questions", "tiers", "stopped early", "evidence", "of everything", "time")
+    result = table("progressive search, and a search of everything: evidence among ten results", "dataset", headings)
+    for one in found:
+        shares = (f"{one.early:.0%}", share(one.evidence), share(one.whole), f"{one.time:.0%}")
+        result.add_row(one.dataset, f"{one.threshold:.2f}", str(one.questions), f"{one.tiers:.2f}", *shares)
+    console.print(result)
+    for one in found:
+        console.print(f"{one.dataset} at {one.threshold:.2f}, points lost with their 95 % interval: {interval(one.difference)}")
+    console.print(f"the conversations fitted on choose {best:.2f}, {SHIPPED.good:.2f} ships")
+
+
+def figures(best: float, found: Sequence[Figures]) -> dict[str, Any]:
+    """The same as plain values."""
+    return {"chosen": best, "shipped": SHIPPED.good, "progressive": [asdict(one) for one in found]}
+
+
+def _figures(name: str, threshold: float, part: Sequence[Searched]) -> Figures:
+    reached = [one.at(threshold) for one in part]
+    evidence, whole = [step.evidence for _, step in reached], [one.whole.evidence for one in part]
+    return Figures(
+        dataset=name,
+        threshold=threshold,
+        questions=len(part),
+        tiers=fmean(count for count, _ in reached),
+        early=fmean(count < len(one.steps) for (count, _), one in zip(reached, part, strict=True)),
+        evidence=fmean(evidence),
+        whole=fmean(whole),
+        difference=paired_difference(evidence, whole),
+        time=sum(step.ms for _, step in reached) / sum(one.whole.ms for one in part),
+    )
+
+
+def _measured(task: Task) -> list[Searched]:
+    """Every question of a conversation that has known evidence; the body of a process."""
+    return asyncio.run(_ingested_and_asked(task, models(task.shelf)))
+
+
+async def _ingested_and_asked(task: Task, loaded: Models) -> list[Searched]:
+    asked = [one for one in task.conversation.questions if one.evidence and not one.abstain]
+    async with ingested(task.conversation, loaded) as memory:
+        await memory.evolve(task.conversation.user)
+        reader = replace(memory.reader, encoder=_encoder())
+        return [await _asked(reader, task, question) for question in asked]
+
+
+async def _asked(reader: Reader, task: Task, question: Question) -> Searched:
+    rounds = [(await _whole(reader, task.conversation, question), await _steps(reader, task.conversation, question)) for _ in range(ROUNDS)]
+    whole = min((one for one, _ in rounds), key=lambda one: one.ms)
+    steps = tuple(min(one, key=lambda step: step.ms) for one in zip(*(steps for _, steps in rounds), strict=True))
+    return Searched(held_out(task.number), whole, steps)
+
+
+async def _whole(reader: Reader, conversation: Conversation, question: Question) -> Reached:
+    started = time.process_time()
+    found = await retrieve(reader, _request(conversation, question), Stopwatch())
+    weighed = await weigh(reader, found.query, found.profile, SearchOptions(), found.candidates)
+    return _reached(started, weighed.ranked, 0.0, conversation, question)
+
+
+async def _steps(reader: Reader, conversation: Conversation, question: Question) -> list[Reached]:
+    request, options = _request(conversation, question), SearchOptions()
+    started = time.process_time()
+    query, profile = await read_query(reader, request)
+    reached, scored = [], 0.0
+    async for step in climb(reader, request, query, tiers(options), SHIPPED.suffices, partial(weigh, reader, query, profile, options)):
+        ranked = step.weighed.ranked if step.weighed else ()
+        one = _reached(started + scored, ranked, step.mean(SHIPPED.suffices), conversation, question)
+        reached.append(one)
+        scored = time.process_time() - started - one.ms / 1000
+    return reached
+
+
+def _reached(started: float, ranked: Sequence[tuple[float, Judged]], mean: float, conversation: Conversation, question: Question) -> Reached:
+    ms = 1000 * (time.process_time() - started)
+    results = [
+        Result(one.evidence.text, one.evidence.turn_ids, one.evidence.session_id, relevance) for relevance, one in ranked[: SearchOptions().limit]
+    ]
+    return Reached(ms, mean, score(question, conversation, "", results).delivered or 0.0)
+
+
+def _request(conversation: Conversation, question: Question) -> Request:
+    """The question as `search_memory` puts it."""
+    return Request(question.text, conversation.user, SESSION, question.asked_at, 0, outright=True)
+
+
+@cache
+def _encoder() -> Encoder:
+    """The encoder without its cache: a question that is asked again is encoded again."""
+    return load_encoder(replace(Options().models, embeddings_cached=0))

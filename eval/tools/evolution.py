@@ -1,0 +1,153 @@
+"""What categories evolve into, on statements by topic (`topics.tsv`).
+
+The first, third, fifth … statement of every topic is stored and the categories evolve; then the others are stored, each of which is placed by itself.
+A subcategory's topic is the one that most of those that evolved into it have. A statement of the second half is placed right if its own topic is its
+subcategory's; one without a subcategory is placed wrong. Then all evolve again together.
+"""
+
+import csv
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import numpy as np
+
+from hotmem import Memory
+from hotmem.models import Encoder, Language
+from hotmem.types import Category, Kind, MemoryRecord, Note
+
+TOPICS: Final = Path(__file__).with_name("topics.tsv")
+USER: Final = "topics"
+ALL: Final = 10**6
+
+CHOSEN_ON: Final = ("contexts", "learnings", "references", "system")
+"""Categories on which the constants of `hotmem.consolidation.clustering` are chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement and what it is about."""
+
+    category: str
+    topic: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryEvolved:
+    """How a category evolved.
+
+    Attributes:
+        subcategories: Of the first half.
+        right: Share of the second half that was placed right.
+        purity: Share of the first half that has the topic of its subcategory.
+        covered: Share of the second half that is in any subcategory.
+        topics: Share of the topics that are some subcategory's.
+        again: Subcategories of all statements together.
+        kept: Share of the subcategories of the first half whose names are still there then.
+    """
+
+    subcategories: int
+    right: float
+    purity: float
+    covered: float
+    topics: float
+    again: int
+    kept: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evolution:
+    """How all categories evolved.
+
+    Attributes:
+        memories: Statements stored in all.
+        by_category: Each category.
+        right: Mean share placed right.
+        right_where_chosen: The same of the categories that the constants were chosen on.
+        right_elsewhere: The same of the others.
+    """
+
+    memories: int
+    by_category: Mapping[str, CategoryEvolved]
+    right: float
+    right_where_chosen: float
+    right_elsewhere: float
+
+
+def statements() -> list[Statement]:
+    """All statements, in the file's order."""
+    with TOPICS.open(encoding="utf-8", newline="") as lines:
+        return [Statement(**row) for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)]
+
+
+async def measure(encoder: Encoder, language: Language) -> Evolution:
+    """Lets a fresh memory evolve on the statements, each in its own category."""
+    by_topic: defaultdict[str, list[Statement]] = defaultdict(list)
+    for one in statements():
+        by_topic[one.topic].append(one)
+    first, second = ([one for topic in by_topic.values() for one in topic[half::2]] for half in (0, 1))
+    with TemporaryDirectory(prefix="hotmem-evolution-") as folder:
+        async with Memory.open(Path(folder) / "topics.db", encoder=encoder, language=language) as memory:
+            await _store(memory, encoder, first)
+            await memory.evolve(USER)
+            at_first = await _records(memory)
+            await _store(memory, encoder, second)
+            then = await _records(memory)
+            await memory.evolve(USER)
+            again = await _records(memory)
+    topic_of = {one.text: one.topic for one in (*first, *second)}
+    by_category = {
+        category: _judged(_of(at_first, category), _of(then, category), _of(again, category), topic_of)
+        for category in dict.fromkeys(one.category for one in first)
+    }
+    return Evolution(
+        memories=len(again),
+        by_category=by_category,
+        right=float(np.mean([one.right for one in by_category.values()])),
+        right_where_chosen=float(np.mean([one.right for name, one in by_category.items() if name in CHOSEN_ON])),
+        right_elsewhere=float(np.mean([one.right for name, one in by_category.items() if name not in CHOSEN_ON])),
+    )
+
+
+async def _store(memory: Memory, encoder: Encoder, told: Sequence[Statement]) -> None:
+    for one, vector in zip(told, encoder.encode([one.text for one in told]), strict=True):
+        await memory.store.keep(USER, Note(one.text, Kind.FACT, Category(one.category), 3), vector, datetime.now(UTC), "measured")
+
+
+async def _records(memory: Memory) -> list[MemoryRecord]:
+    """All memories, with the subcategory of each."""
+    user = await memory.store.user(USER)
+    assert user is not None
+    return [record for _, record in await memory.store.memory_records(user, 0, ALL, 0)]
+
+
+def _of(records: Sequence[MemoryRecord], category: str) -> list[MemoryRecord]:
+    return [one for one in records if one.category == category]
+
+
+def _judged(
+    at_first: Sequence[MemoryRecord], then: Sequence[MemoryRecord], again: Sequence[MemoryRecord], topic_of: Mapping[str, str]
+) -> CategoryEvolved:
+    """How one category evolved, by its memories after the first evolution, with the second half, and after the second evolution."""
+    topics: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for one in at_first:
+        if one.subcategory is not None:
+            topics[one.subcategory][topic_of[one.text]] += 1
+    meant = {name: counts.most_common(1)[0][0] for name, counts in topics.items()}
+    known = {one.id for one in at_first}
+    new = [one for one in then if one.id not in known]
+    later = {one.subcategory for one in again}
+    return CategoryEvolved(
+        subcategories=len(meant),
+        right=float(np.mean([meant.get(one.subcategory or "") == topic_of[one.text] for one in new])),
+        purity=sum(counts.most_common(1)[0][1] for counts in topics.values()) / len(at_first),
+        covered=float(np.mean([one.subcategory is not None for one in new])),
+        topics=len(set(meant.values())) / len({topic_of[one.text] for one in at_first}),
+        again=len(later - {None}),
+        kept=float(np.mean([name in later for name in meant])),
+    )

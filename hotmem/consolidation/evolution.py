@@ -1,0 +1,78 @@
+"""A category evolves: its memories are clustered, named, placed, and the result takes the place of what was there.
+
+members ─▶ groups ─▶ names ─▶ draft ─▶ placements, a portion at a time ─▶ live
+"""
+
+import asyncio
+from datetime import datetime
+from typing import Final
+
+import numpy as np
+
+from hotmem.consolidation.clustering import grouped
+from hotmem.consolidation.naming import kept_names, keywords, names
+from hotmem.options import EvolutionOptions
+from hotmem.precedence import Precedence
+from hotmem.store.store import Store
+from hotmem.types import Category, Evolved, Members, SubcategoryDraft, UserKey
+
+MOST_CLUSTERED: Final = 2000
+"""Memories of a category that are clustered, 0.3 s of one processor; the others are placed in what is found."""
+
+DIGEST: Final = 3
+"""Statements of a digest."""
+
+
+async def evolve(store: Store, precedence: Precedence, user: UserKey, category: Category, options: EvolutionOptions, now: datetime) -> Evolved:
+    """Finds the subcategories of a user's category anew. Recalls go before each step of it.
+
+    Args:
+        store: The memory file.
+        precedence: Tells when recalls are on their way.
+        user: Whose.
+        category: Which category.
+        options: Size and number of subcategories.
+        now: The wall clock, UTC.
+
+    Raises:
+        StoreError: If it could not be read or written; then everything is as it was.
+    """
+    await precedence.free()
+    members = await store.evolving(user, category, MOST_CLUSTERED)
+    drafts = await asyncio.to_thread(drafted, members, category, options, now)
+    await precedence.free()
+    evolution = await store.draft_evolution(user, category, drafts, members.total, now)
+    before = tuple(members.named)
+    if not drafts:
+        return Evolved(category, members.total, before, (), None)
+    after: int | None = 0
+    while after is not None:
+        await precedence.free()
+        after = await store.place_more(evolution, after)
+    named = tuple(one.name for one in drafts)
+    new = tuple(name for name in named if name not in before)
+    reason = f"{members.total} memories of {category} are in {len(named)} subcategories: {len(named) - len(new)} as before, {len(new)} new"
+    return Evolved(category, members.total, named, new, await store.adopt_evolution(evolution, reason, now))
+
+
+def drafted(members: Members, category: Category, options: EvolutionOptions, now: datetime) -> list[SubcategoryDraft]:
+    """The subcategories that the memories of a category fall into; none where there are too few, or nothing sets them apart.
+
+    Args:
+        members: The memories.
+        category: Their category.
+        options: Size and number of subcategories.
+        now: The wall clock, UTC.
+    """
+    centroids, nearest = grouped(members.rows, options.cluster_size, options.most)
+    places = [np.flatnonzero(nearest == group) for group in range(len(centroids))]
+    keys = [frozenset(members.keys[place] for place in group) for group in places]
+    words = keywords([[members.texts[place] for place in group] for group in places])
+    kept = kept_names({name: held for name, (held, _) in members.named.items()}, keys)
+    drafts = []
+    for group, centroid, own, name in zip(places, centroids, words, names(words, kept, category), strict=True):
+        best = group[np.argsort(-(members.rows[group] @ centroid), kind="stable")[:DIGEST]]
+        since = members.named[name][1] if name in members.named else now
+        examples = tuple(members.ids[place] for place in best)
+        drafts.append(SubcategoryDraft(name, own, examples, since, centroid, tuple(members.keys[place] for place in group.tolist())))
+    return drafts

@@ -1,0 +1,147 @@
+"""What a search found, ranked.
+
+relevance ─▶ filters ─▶ distinct ─▶ scores
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hotmem.context.confidence import replaced
+from hotmem.context.features import FEATURES, features
+from hotmem.context.fusion import Candidate
+from hotmem.context.judgement import Judged, distinct, judge
+from hotmem.reader import Reader
+from hotmem.terms import stems
+from hotmem.tools.requests import Ranking, SearchOptions
+from hotmem.types import Evidence, EvidenceKind, Profile, Query, Standing
+
+LEAST_RELEVANCE: Final[Mapping[Ranking, float]] = {"learned": 0.05, "design": 0.3}
+"""Least relevance of a result by ranking. The design's 0.3 is meant for its own sum; of the probability, 1 in 20 is chosen, not yet measured."""
+
+MEANING, WORDS, IMPORTANCE, RECENCY, USE = 0.4, 0.3, 0.1, 0.1, 0.1
+"""The design's ranking."""
+
+MONTH_DAYS: Final = 30.0
+"""Days after which recency counts half."""
+
+OFTEN: Final = 3
+"""Accesses at which use counts half."""
+
+UNFILED: Final = 0.5
+"""Importance, of 0 to 1, of what has none."""
+
+WEIGHED: Final = 10_000
+"""Budget that lets every candidate be judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What is relevant of some candidates.
+
+    Attributes:
+        ranked: Distinct statements with their scores, 0 to 1, best first.
+        standing: What is shown of the memories among them, by row number.
+        before: Statements that passed the filters.
+        merged: Those that said the same as a better one.
+    """
+
+    ranked: Sequence[tuple[float, Judged]]
+    standing: Mapping[int, Standing]
+    before: int
+    merged: int
+
+    def filed(self, evidence: Evidence) -> Standing | None:
+        """What is shown of a memory; None for what is none."""
+        return self.standing.get(_memory(evidence))
+
+
+async def weigh(reader: Reader, query: Query, profile: Profile, options: SearchOptions, candidates: Sequence[Candidate]) -> Weighed:
+    """Ranks candidates as the options want it.
+
+    Args:
+        reader: The live parts of the read path.
+        query: The query, analysed.
+        profile: What is known of who asks.
+        options: How to search, checked.
+        candidates: What was found.
+    """
+    table = features(query, candidates)
+    judged, _ = judge(query, candidates, table, reader.model, profile.weights, WEIGHED)
+    keys = [one.evidence.key for one in judged if one.evidence.kind is EvidenceKind.MEMORY]
+    standing = await reader.store.standing(query.user, keys)
+    wanted = [one for one in judged if _wanted(one.evidence, standing.get(_memory(one.evidence)), options, query.at)]
+    statements, merged = distinct(wanted)
+    rows = {(candidate.evidence.kind, candidate.evidence.key): row for candidate, row in zip(candidates, table, strict=True)}
+    scores = _scores(query, statements, rows, standing, options)
+    least = LEAST_RELEVANCE[options.ranking] if options.min_relevance is None else options.min_relevance
+    ranked = sorted(((score, one) for score, one in zip(scores, statements, strict=True) if score >= least), key=lambda pair: -pair[0])
+    return Weighed(ranked, standing, len(wanted), merged)
+
+
+def design_score(meaning: float, words: float, importance: float, days: float, accesses: int) -> float:
+    """The design's relevance, 0 to 1.
+
+    Args:
+        meaning: Cosine of query and statement.
+        words: Share of the query's words that it holds, 0 to 1.
+        importance: 0 to 1.
+        days: Days since it was said.
+        accesses: How often it was given out.
+    """
+    recency = math.pow(2, -max(days, 0.0) / MONTH_DAYS)
+    return MEANING * max(meaning, 0.0) + WORDS * words + IMPORTANCE * importance + RECENCY * recency + USE * accesses / (accesses + OFTEN)
+
+
+def _memory(evidence: Evidence) -> int:
+    """Its row number among the memories; 0 for what is none."""
+    return evidence.key if evidence.kind is EvidenceKind.MEMORY else 0
+
+
+def _scores(
+    query: Query,
+    statements: Sequence[Judged],
+    rows: Mapping[tuple[EvidenceKind, int], NDArray[np.float32]],
+    standing: Mapping[int, Standing],
+    options: SearchOptions,
+) -> list[float]:
+    """Each statement's relevance by the ranking that was chosen, 0 to 1; what was said and what is stored weighed against each other."""
+    cosine = list(FEATURES).index("cosine")
+    asked = stems(" ".join(query.terms))
+    scores = []
+    for one in statements:
+        found, filed = one.evidence, standing.get(_memory(one.evidence))
+        score = one.rank
+        if options.ranking == "design":
+            words = len(asked & found.terms) / max(len(asked), 1)
+            importance = UNFILED if filed is None else (filed.importance - 1) / 4
+            days = (query.at - found.said_at).total_seconds() / 86_400
+            score = design_score(float(rows[found.kind, found.key][cosine]), words, importance, days, filed.accesses if filed else 0)
+        share = options.conversation_weight if found.kind is EvidenceKind.PASSAGE else 1 - options.conversation_weight
+        scores.append(min(2 * share * score, 1.0))
+    return scores
+
+
+def _wanted(found: Evidence, filed: Standing | None, options: SearchOptions, at: datetime) -> bool:
+    said = found.kind is EvidenceKind.PASSAGE
+    if not (options.include_conversation if said else options.include_stored):
+        return False
+    if options.content_type is not None and options.content_type != content_type(found, filed):
+        return False
+    if options.time_range is not None and not options.time_range.holds(found.said_at):
+        return False
+    if options.min_importance > (1 if filed is None else filed.importance):
+        return False
+    return options.include_expired or not replaced(found, at)
+
+
+def content_type(found: Evidence, filed: Standing | None) -> str:
+    """A memory's kind, or "turn" or "summary"."""
+    if filed is not None:
+        return filed.kind
+    return "turn" if found.kind is EvidenceKind.PASSAGE else "summary"

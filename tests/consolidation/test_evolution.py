@@ -1,0 +1,243 @@
+"""Categories evolve: groups are found and named, new memories placed, names kept, everything taken back, nothing forgotten left in a word."""
+
+import asyncio
+import csv
+import json
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from eval.tools.evolution import TOPICS
+from hotmem import InvalidInput, Memory, Options
+from hotmem.consolidation.clustering import grouped
+from hotmem.consolidation.naming import kept_names, keywords, names
+from hotmem.models import CachedEncoder, Language
+from hotmem.options import EvolutionOptions
+from hotmem.store.driver import connect
+from hotmem.tools.upkeep import Evolve, Nothing, Recent, Undo, evolve_categories, memory_decisions, memory_stats, undo_decision, validate_storage
+from hotmem.types import Category, Kind, Note
+from tests.conversation import START, said
+
+LEAST, MOST = 5, 10
+
+TAUGHT = ("plant care", "sleep and energy", "personal finance")
+"""Topics of the category learnings."""
+
+
+def told(topic: str) -> list[str]:
+    """Our statements on a topic."""
+    with TOPICS.open(encoding="utf-8", newline="") as lines:
+        return [row["text"] for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE) if row["topic"] == topic]
+
+
+async def keep(memory: Memory, *texts: str, category: Category = Category.LEARNINGS) -> list[str]:
+    """Stores statements in a category; their ids."""
+    rows = memory.reader.encoder.encode(texts)
+    notes = [Note(text, Kind.FACT, category, 3) for text in texts]
+    return [await memory.store.keep("ana", note, row, START, "a test") for note, row in zip(notes, rows, strict=True)]
+
+
+async def evolved(memory: Memory) -> None:
+    """A memory whose learnings have evolved on three topics."""
+    for topic in TAUGHT:
+        await keep(memory, *told(topic)[:12])
+    await memory.evolve("ana")
+
+
+async def placed(memory: Memory) -> dict[str, str | None]:
+    """The subcategory of each memory, by its words."""
+    user = await memory.store.user("ana")
+    assert user is not None
+    return {record.text: record.subcategory for _, record in await memory.store.memory_records(user, 0, 10_000, 10**9)}
+
+
+def around(centres: int, each: int, spread: float, seed: int = 0) -> NDArray[np.float32]:
+    """Unit rows around some axes."""
+    rng = np.random.default_rng(seed)
+    rows = np.repeat(np.eye(centres, 32), each, axis=0) + rng.normal(scale=spread, size=(centres * each, 32))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows, dtype=np.float32)
+
+
+def test_what_lies_together_is_a_group() -> None:
+    centroids, nearest = grouped(around(4, 20, 0.08), LEAST, MOST)
+    assert len(centroids) == 4
+    assert [len(set(nearest[start : start + 20])) for start in range(0, 80, 20)] == [1, 1, 1, 1]
+    np.testing.assert_allclose(np.linalg.norm(centroids, axis=1), 1, rtol=1e-5)
+
+
+def test_there_are_never_more_groups_than_asked_for() -> None:
+    centroids, nearest = grouped(around(12, 10, 0.08), LEAST, 5)
+    assert len(centroids) == 5 and set(nearest) == set(range(5))
+
+
+def test_too_few_are_no_group() -> None:
+    centroids, nearest = grouped(around(1, 9, 0.1), LEAST, MOST)
+    assert centroids.shape == (0, 32) and len(nearest) == 0
+
+
+@given(st.integers(0, 60), st.integers(2, 8), st.integers(1, 6), st.integers(0, 5))
+def test_every_row_is_in_the_nearest_group_and_no_group_is_small(count: int, least: int, most: int, seed: int) -> None:
+    rows = np.random.default_rng(seed).normal(size=(count, 8)).astype(np.float32)
+    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+    centroids, nearest = grouped(rows, least, most)
+    assert len(centroids) <= most and len(nearest) in (0, count)
+    if len(centroids):
+        np.testing.assert_array_equal(nearest, np.argmax(rows @ centroids.T, axis=1))
+        assert np.bincount(nearest, minlength=len(centroids)).min() >= least
+
+
+def test_keywords_set_a_group_apart() -> None:
+    dogs = ["Rex barks at night", "the dog Rex ate it", "Rex the dog sleeps at night"]
+    ferns = ["the fern needs shade", "ferns at the window at night", "a fern in the shade by night"]
+    assert keywords([dogs, ferns]) == [("rex", "dog"), ("fern", "shade")]
+
+
+def test_a_name_is_its_first_keywords_and_no_two_are_alike() -> None:
+    assert names([("rex", "dog", "vet"), ("rex", "dog", "night"), (), ()], [None] * 4, "contexts") == [
+        "rex, dog",
+        "rex, night",
+        "contexts 1",
+        "contexts 2",
+    ]
+    assert names([("rex", "dog"), ("fern",)], ["the old name", None], "contexts") == ["the old name", "fern"]
+
+
+def test_a_group_keeps_its_name_while_most_of_it_stays() -> None:
+    before = {"dogs": frozenset(range(10)), "ferns": frozenset(range(10, 20))}
+    assert kept_names(before, [frozenset([*range(8), *range(100, 150)]), frozenset(range(8, 20))]) == ["dogs", "ferns"]
+    assert kept_names(before, [frozenset(range(5)), frozenset(range(5, 10)), frozenset(range(10, 20))]) == [None, None, "ferns"]
+    assert kept_names({}, [frozenset([1])]) == [None]
+
+
+async def test_topics_become_subcategories_and_what_is_new_is_placed(memory: Memory) -> None:
+    await evolved(memory)
+    parts = await memory.subcategories("ana")
+    assert 3 <= len(parts) <= MOST and {part.category for part in parts} == {Category.LEARNINGS}
+    assert sum(part.memories for part in parts) == 36
+    assert all(part.memories >= LEAST and 1 <= len(part.digest) <= 3 and part.keywords and part.since == part.evolved_at for part in parts)
+    where = await placed(memory)
+    (plants,) = {where[text] for text in told("plant care")[:12][:1]}
+    fresh = told("plant care")[20:30]
+    await keep(memory, *fresh)
+    where = await placed(memory)
+    at_home = [where[text] for text in told("plant care")[:12]]
+    assert None not in at_home and sum(where[text] in at_home for text in fresh) >= 8
+    assert plants in {part.name for part in await memory.subcategories("ana")}
+    found = await memory.search_memory(fresh[0], user_id="ana")
+    assert found.results[0].subcategory == where[fresh[0]]
+    assert (await memory_stats(memory, "ana", Nothing())).by_subcategory[Category.LEARNINGS][plants or ""] >= LEAST
+
+
+async def test_what_was_said_is_placed_when_it_is_embedded(memory: Memory) -> None:
+    for number, text in enumerate(("walnuts", "figs", "plums", "dates", "pears", "chess", "football", "tennis", "rowing", "judo")):
+        await memory.remember(said(f"I like {text}.", minutes=number))
+    await memory.settle()
+    await memory.evolve("ana")
+    if not await memory.subcategories("ana"):
+        pytest.fail("ten likings fall into no group")
+    await memory.remember(said("I like apricots.", minutes=20))
+    await memory.settle()
+    assert (await placed(memory))["Ana likes apricots."] is not None
+
+
+async def test_names_stay_and_an_evolution_is_taken_back(memory: Memory) -> None:
+    await evolved(memory)
+    before, where = await memory.subcategories("ana"), await placed(memory)
+    await keep(memory, *told("cooking tricks")[:15])
+    (learnings,) = [one for one in (await evolve_categories(memory, "ana", Evolve(category=Category.LEARNINGS))).categories if one.decision]
+    after = {part.name: part for part in await memory.subcategories("ana")}
+    assert learnings.memories == 51 and set(learnings.subcategories) == set(after) and learnings.new
+    stayed = [part for part in before if part.name in after]
+    assert 2 * len(stayed) > len(before) and all(after[part.name].since == part.since for part in stayed)
+    latest, first = [one for one in (await memory_decisions(memory, "ana", Recent())).decisions if one.action == "evolved"]
+    assert latest.id == learnings.decision and "51 memories of learnings" in latest.reason
+    assert (await undo_decision(memory, "ana", Undo(decision=latest.id))).restored == len(before)
+    assert {part.name for part in await memory.subcategories("ana")} == {part.name for part in before}
+    returned = await placed(memory)
+    assert {text: returned[text] for text in where} == where and None not in returned.values()
+    assert (await undo_decision(memory, "ana", Undo(decision=first.id))).restored == 0
+    assert await memory.subcategories("ana") == []
+    with pytest.raises(InvalidInput, match="taken back on"):
+        await undo_decision(memory, "ana", Undo(decision=first.id))
+    assert (await validate_storage(memory, "ana", Nothing())).sound
+
+
+async def test_an_evolution_that_another_followed_is_not_taken_back(memory: Memory) -> None:
+    await evolved(memory)
+    (first,) = [one.id for one in (await memory_decisions(memory, "ana", Recent())).decisions if one.action == "evolved"]
+    await memory.evolve("ana", category=Category.LEARNINGS)
+    with pytest.raises(InvalidInput, match="evolved since"):
+        await undo_decision(memory, "ana", Undo(decision=first))
+
+
+async def test_no_word_of_what_is_forgotten_stays(database: Path, memory: Memory) -> None:
+    plants = told("plant care")[:12]
+    await keep(memory, *told("sleep and energy")[:12], *(f"{text} So said Xylomander." for text in plants[:6]), *plants[6:])
+    await memory.evolve("ana")
+    await keep(memory, *told("personal finance")[:12])
+    await memory.evolve("ana")
+    assert any("xylomander" in part.keywords for part in await memory.subcategories("ana"))
+    await memory.forget(user_id="ana", entity="Xylomander")
+    parts = await memory.subcategories("ana")
+    assert parts and all(part.memories for part in parts)
+    assert not [part for part in parts if "xylomander" in json.dumps((part.name, part.keywords, part.digest))]
+    await keep(memory, "The ficus wants to stand by the window and be turned now and then.")
+    assert None not in (await placed(memory)).values()
+    await memory.close()
+    held = await asyncio.to_thread(database.read_bytes)
+    assert b"xyloman" not in held.lower()
+
+
+async def test_a_user_who_is_forgotten_leaves_no_subcategory(database: Path, memory: Memory) -> None:
+    await evolved(memory)
+    await memory.forget(user_id="ana", everything=True)
+    await memory.close()
+    conn = connect(database, read_only=True)
+    assert [conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("evolutions", "subcategories", "placements")] == [0, 0, 0]
+    conn.close()
+
+
+async def test_an_export_takes_subcategories_along(memory: Memory, tmp_path: Path, encoder: CachedEncoder, language: Language) -> None:
+    await evolved(memory)
+    lines = [line async for line in memory.export("ana")]
+    file = tmp_path / "export.jsonl"
+    await asyncio.to_thread(file.write_text, "\n".join(lines), "utf-8")
+    async with Memory.open(tmp_path / "second.db", encoder=encoder, language=language) as second:
+        await second.take_in(file)
+        await second.settle()
+        assert [line async for line in second.export("ana")] == lines
+        assert await second.subcategories("ana") == await memory.subcategories("ana")
+        await keep(second, *told("plant care")[20:25])
+        assert None not in (await placed(second)).values()
+
+
+async def test_it_evolves_by_itself_when_it_is_time_and_has_grown(database: Path, encoder: CachedEncoder, language: Language) -> None:
+    options = Options(evolution=EvolutionOptions(every_s=0.0))
+    async with Memory.open(database, options, encoder=encoder, language=language) as memory:
+        for topic in TAUGHT:
+            await keep(memory, *told(topic)[:12])
+        await memory.settle()
+        parts = await memory.subcategories("ana")
+        assert parts
+        await keep(memory, "The basil wants water from below.")
+        await memory.settle()
+        assert [one.action for one in (await memory_decisions(memory, "ana", Recent(limit=1000))).decisions].count("evolved") == 1
+    never = replace(options, evolution=EvolutionOptions(every_s=timedelta(hours=6).total_seconds()))
+    async with Memory.open(database.with_name("other.db"), never, encoder=encoder, language=language) as memory:
+        await keep(memory, *told("plant care")[:20])
+        await memory.settle()
+        assert await memory.subcategories("ana") == []
+
+
+async def test_a_category_of_one_topic_or_of_few_memories_stays_whole(memory: Memory) -> None:
+    await keep(memory, *told("plant care")[:4])
+    (learnings,) = [one for one in await memory.evolve("ana") if one.memories]
+    assert (learnings.subcategories, learnings.new, learnings.decision) == ((), (), None)
+    assert await memory.evolve("nobody") == []
