@@ -64,9 +64,8 @@ def memory(conn: Connection, user: UserKey, key: int) -> MemoryPage | None:
     ).fetchone()
     if row is None:
         return None
-    subject, relation, value, hedged, negated, changes, single, confirmations, accesses, accessed_at, noted_at, origin, remark, by, into, sub = row[
-        10:
-    ]
+    subject, relation, value, hedged, negated, changes, single, *standing = row[10:]
+    confirmations, accesses, accessed_at, noted_at, origin, remark, by, into, subcategory = standing
     return MemoryPage(
         row=memory_row(row),
         subcategory=subcategory,
