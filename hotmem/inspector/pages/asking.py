@@ -1,5 +1,6 @@
 """A question asked on the page: what memory would give a bot for it, and why."""
 
+from dataclasses import replace
 from typing import Final
 
 from starlette.requests import Request
@@ -36,8 +37,8 @@ async def show(site: Site, request: Request) -> Response:
 
 
 async def left_out(site: Site, block: ContextBlock) -> list[Judged]:
-    """The best candidates for the question that the block does not hold."""
-    reader = site.memory.reader
+    """The best candidates for the question that the block does not hold. A language model that rewrites works in the recalls' own lane: not here."""
+    reader = replace(site.memory.reader, rewriter=None)
     request = Question(block.query, block.user_id, block.session_id, block.at, site.memory.options.recall.max_tokens)
     found = await retrieve(reader, request, Stopwatch())
     if not found.candidates:

@@ -44,7 +44,9 @@ async def show(site: Site, request: Request) -> Response:
     weights, strange = usable(await rows.weights())
     latest = (await rows.recalls(None, 1)).rows
     ahead = latest[0].asked_at if latest and latest[0].asked_at > datetime.now(UTC) + DRIFT else None
-    return site.show("learning.html", periods=periods, weights=weights, strange=strange, span=span, ahead=ahead, learns=_learns(site))
+    return site.show(
+        "learning.html", periods=periods, weights=weights, strange=strange, span=span, ahead=ahead, learns=site.memory.options.learning.adaptive
+    )
 
 
 async def plot(site: Site, request: Request) -> Response:
@@ -103,7 +105,3 @@ def _span(request: Request) -> str:
 
 def _share(used: int, given: int) -> float | None:
     return used / given if given else None
-
-
-def _learns(site: Site) -> bool:
-    return site.memory.options.learning.adaptive
