@@ -1,7 +1,7 @@
 """The door: a memory in one file, with everything that a voice bot asks of it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -34,6 +34,7 @@ from hotmem.types import (
     START_WEIGHTS,
     ContextBlock,
     Forgotten,
+    Imported,
     SessionSummary,
     StoredMemory,
     TakenIn,
@@ -315,11 +316,11 @@ class Memory:
         user = await store.user(checked_id(user_id, "user_id"))
         return None if user is None else await store.summary(user, checked_id(session_id, "session_id"))
 
-    async def take_in(self, path: Path, progress: Callable[[], None] = lambda: None) -> TakenIn:
+    async def take_in(self, source: Path | Iterable[Imported], progress: Callable[[], None] = lambda: None) -> TakenIn:
         """Takes in a file that `export` wrote, or one of turns alone, in one transaction; what is there already stays as it is.
 
         Args:
-            path: The file; see `hotmem.transfer` for its form.
+            source: The file, see `hotmem.transfer.lines` for its form; or its records, as `hotmem.tools.migration` reads those of others.
             progress: Called after each record, from another thread.
 
         Raises:
@@ -327,12 +328,12 @@ class Memory:
             StoreError: If it could not be written.
         """
         store, _, background, _ = self._open()
-        taken = await store.take_in(imported(path), datetime.now(UTC), progress)
+        taken = await store.take_in(imported(source) if isinstance(source, Path) else source, datetime.now(UTC), progress)
         background.wake()
         return taken
 
     async def export(self, user_id: str) -> AsyncIterator[str]:
-        """Everything that is known of a user as lines of JSON; see `hotmem.transfer`."""
+        """Everything that is known of a user as lines of JSON; see `hotmem.transfer.lines`."""
         store, *_ = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
         if user is not None:

@@ -1,14 +1,16 @@
 """Every tool with its name, its description and its arguments: what the doors show and call. A door adds nothing of its own."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 from pydantic import Field
 
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
-from hotmem.tools import upkeep
+from hotmem.tools import migration, upkeep
+from hotmem.tools.migration import Copying, Export, Import
 from hotmem.tools.requests import CLOSED, SearchOptions, StoreContext, checked, schema
 from hotmem.tools.results import as_json
 from hotmem.tools.upkeep import Health, Merge, Nothing, Recent, Span, Undo, Unused
@@ -77,9 +79,10 @@ class Tool:
     Attributes:
         name: What it is called, everywhere.
         description: What it does, as a language model or a person is told.
-        group: What it belongs to: "memory", "maintenance", "analysis" or "debugging".
+        group: What it belongs to: "memory", "maintenance", "analysis", "migration" or "debugging".
         arguments: The class of its arguments.
         run: Does it, for a user of a memory.
+        files: Its arguments that name files.
     """
 
     name: str
@@ -87,20 +90,39 @@ class Tool:
     group: str
     arguments: type[Any]
     run: Callable[[Memory, str, Any], Awaitable[object]]
+    files: tuple[str, ...] = ()
 
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON schema of its arguments."""
         return schema(self.arguments)
 
-    async def call(self, memory: Memory, user_id: str, arguments: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever JSON holds
+    async def call(self, memory: Memory, user_id: str, arguments: Mapping[str, Any], folder: Path | None = None) -> Any:  # noqa: ANN401 - JSON
         """Does it with arguments as they come from outside, and returns what JSON holds.
+
+        Args:
+            memory: An open memory.
+            user_id: Whose memory.
+            arguments: The arguments by name.
+            folder: The one folder in which files may be named, for those who may not have the run of the disk; None is anywhere.
 
         Raises:
             InvalidInput: If an argument is unknown, missing or wrong.
             StoreError: If the file cannot be read or written.
         """
-        return as_json(await self.run(memory, user_id, checked(self.arguments, arguments)))
+        asked = checked(self.arguments, arguments)
+        if folder is not None:
+            given = {name: value for name in self.files if (value := getattr(asked, name)) is not None}
+            asked = replace(asked, **{name: _inside(folder, name, value) for name, value in given.items()})
+        return as_json(await self.run(memory, user_id, asked))
+
+
+def _inside(folder: Path, name: str, value: str) -> str:
+    """A plain file name as a path in the folder, which is made if it is not there."""
+    if value in (".", "..") or Path(value).name != value or (folder / value).is_symlink():
+        raise InvalidInput(f"{name} is {value!r}. Name a file without folders; it is looked for in {folder}.")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return str(folder / value)
 
 
 async def _store(memory: Memory, user_id: str, asked: StoreArguments) -> object:
@@ -179,13 +201,37 @@ TOOLS: Final[tuple[Tool, ...]] = (
     ),
     Tool("undo_decision", "Takes a merge, or what was done to tags, back.", "maintenance", Undo, upkeep.undo_decision),
     Tool("memory_timeline", "Tells what each day, month or year brought, of everything or of one name.", "analysis", Span, upkeep.memory_timeline),
+    Tool(
+        "export_memories",
+        "Writes everything that is known of the user to a new file, as JSON Lines.",
+        "migration",
+        Export,
+        migration.export_memories,
+        ("file",),
+    ),
+    Tool(
+        "import_memories",
+        "Takes in a file: an export, one of mem0, chat messages, or a transcript. All of it or nothing; repeated it does nothing twice.",
+        "migration",
+        Import,
+        migration.import_memories,
+        ("file",),
+    ),
+    Tool(
+        "backup_restore",
+        "Copies the whole memory file while it is in use, or makes a new memory file of such a copy.",
+        "migration",
+        Copying,
+        migration.backup_restore,
+        ("file", "target"),
+    ),
     Tool("validate_storage", "Checks the file and all its indexes.", "debugging", Nothing, upkeep.validate_storage),
     Tool("repair_index", "Makes all index entries anew from what is stored.", "debugging", Nothing, upkeep.repair_index),
 )
 """In the order in which they are shown."""
 
 FOR_MODELS: Final = tuple(one for one in TOOLS if one.group == "memory")
-"""Those that a bot's own model is offered; too many tools confuse a model and cost it time."""
+"""Those that a bot's own model is offered: too many confuse a model and cost it time, and whoever talks to a bot is not to read or write files."""
 
 
 def tool(name: str) -> Tool:

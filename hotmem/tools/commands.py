@@ -8,11 +8,15 @@ import typer
 from hotmem import Memory, terminal
 from hotmem.errors import InvalidInput
 from hotmem.settings import Settings
-from hotmem.store import upkeep as files
+from hotmem.store import upkeep as stored
 from hotmem.terminal import Database, User
-from hotmem.tools import upkeep
+from hotmem.tools import migration
 from hotmem.tools.catalogue import tool
+from hotmem.tools.migration import Copying, Export, Import
+from hotmem.tools.requests import checked
+from hotmem.tools.results import as_json
 from hotmem.tools.show import shown
+from hotmem.transfer.forms import FileForm, form_of
 
 Json = Annotated[bool, typer.Option("--json", help="The answer as JSON.")]
 
@@ -70,6 +74,7 @@ def serve_mcp(
     database: Database = None,
     http: Annotated[bool, typer.Option(help="By HTTP on this machine instead of standard input and output.")] = False,
     port: Annotated[int, typer.Option(help="The port of --http.", min=1, max=65535)] = 8765,
+    files: Annotated[Path | None, typer.Option(help="The one folder for exports, imports and copies. [default: beside the memory file]")] = None,
 ) -> None:
     """Offers the memory tools to other programs by the Model Context Protocol."""
     try:
@@ -78,7 +83,7 @@ def serve_mcp(
         raise InvalidInput('The protocol\'s package is not installed. Run: pip install "pipecat-hotmem[mcp]"') from error
 
     async def run(memory: Memory) -> None:
-        await (serve_http(memory, user, port) if http else serve_stdio(memory, user))
+        await (serve_http(memory, user, port, files) if http else serve_stdio(memory, user, files))
 
     terminal.with_memory(database or Settings().database, run)
 
@@ -143,6 +148,45 @@ def repair(database: Database = None, json_: Json = False) -> None:
     _call("repair_index", {}, ANYONE, terminal.existing(database), json_=json_)
 
 
+def export(file: Path, user: User, database: Database = None, json_: Json = False) -> None:
+    """Writes everything that is known of a user to a new file, as JSON Lines."""
+
+    async def run(memory: Memory) -> None:
+        with terminal.progress() as shown_progress:
+            done = await migration.export_memories(memory, user, Export(file=str(file)), terminal.counting(shown_progress))
+        _show("export_memories", as_json(done), json_=json_)
+
+    terminal.with_memory(terminal.existing(database), run)
+
+
+def take_in(
+    file: Path,
+    user: Annotated[str | None, typer.Option("--user", "-u", help="Whose memory. [default: each record's own user]")] = None,
+    database: Database = None,
+    form: Annotated[str | None, typer.Option(help=f"What it is: {', '.join(FileForm)}. [default: found out]")] = None,
+    from_user: Annotated[str | None, typer.Option(help="The user id in the file whose records are taken as the user's.")] = None,
+    session: Annotated[str | None, typer.Option(help="Name of the conversation of a transcript. [default: the file's name]")] = None,
+    bot: Annotated[list[str] | None, typer.Option(help="A speaker of a transcript that is the bot; several times for several.")] = None,
+    timezone: Annotated[str, typer.Option(help="Time zone of clocks that name none, as Europe/Lisbon.")] = "UTC",
+    day_first: Annotated[bool | None, typer.Option("--day-first/--month-first", help="How 06/05/2024 is read. [default: found out]")] = None,
+    json_: Json = False,
+) -> None:
+    """Takes in an export, one of mem0, chat messages, or a transcript: all of it or nothing, and nothing twice."""
+    given = {"file": str(file), "form": form, "from_user": from_user, "session": session, "bots": bot, "timezone": timezone, "day_first": day_first}
+    asked = checked(Import, {name: value for name, value in given.items() if value is not None})
+    form_of(file)  # before a memory file is made for it
+
+    async def run(memory: Memory) -> None:
+        with terminal.progress() as shown_progress:
+            done = await migration.import_memories(memory, user, asked, terminal.counting(shown_progress))
+            bar = shown_progress.add_task("understanding", total=None)
+            await memory.settle()
+            shown_progress.update(bar, total=1, completed=1)
+        _show("import_memories", as_json(done), json_=json_)
+
+    terminal.with_memory(database or Settings().database, run)
+
+
 def backup(target: Path, database: Database = None) -> None:
     """Copies the memory file while bots go on talking."""
     path = terminal.existing(database)
@@ -150,7 +194,8 @@ def backup(target: Path, database: Database = None) -> None:
     async def run(memory: Memory) -> None:
         with terminal.progress() as shown_progress:
             bar = shown_progress.add_task("copying pages", total=None)
-            await upkeep.backup(memory, target, lambda left, whole: shown_progress.update(bar, total=whole, completed=whole - left))
+            asked = Copying(action="backup", file=str(target))
+            await migration.backup_restore(memory, ANYONE, asked, lambda left, all_: shown_progress.update(bar, total=all_, completed=all_ - left))
         terminal.screen.print(f"{path} copied to {target}", highlight=False)
 
     terminal.with_memory(path, run)
@@ -159,7 +204,7 @@ def backup(target: Path, database: Database = None) -> None:
 def restore(source: Path, database: Database = None) -> None:
     """Makes a memory file of a copy; one that exists is never overwritten."""
     target = database or Settings().database
-    files.restore(terminal.existing(source), target)
+    stored.restore(terminal.existing(source), target)
     terminal.screen.print(f"{target} restored from {source}", highlight=False)
 
 
@@ -176,12 +221,14 @@ def register(app: typer.Typer) -> None:
         optimise,
         decisions,
         undo,
+        export,
         backup,
         restore,
         validate,
         repair,
     ):
         app.command()(command)
+    app.command("import")(take_in)
     app.command("serve-mcp")(serve_mcp)
 
 
@@ -191,9 +238,14 @@ def _call(name: str, arguments: dict[str, Any], user: str, path: Path, *, json_:
     async def run(memory: Memory) -> None:
         given = {key: value for key, value in arguments.items() if value is not None}
         answer = await tool(name).call(memory, user, given)
-        if json_:
-            terminal.screen.print_json(data=answer)
-        else:
-            terminal.screen.print(shown(name, answer))
+        _show(name, answer, json_=json_)
 
     terminal.with_memory(path, run)
+
+
+def _show(name: str, answer: Any, *, json_: bool) -> None:  # noqa: ANN401 - whatever JSON holds
+    """A tool's answer as a person reads it, or as JSON."""
+    if json_:
+        terminal.screen.print_json(data=answer)
+    else:
+        terminal.screen.print(shown(name, answer))
