@@ -26,9 +26,10 @@ from hotmem.reader import Reader, Request
 from hotmem.recall import late, recall
 from hotmem.store.store import Store
 from hotmem.text import LONGEST_STATEMENT, MAX_TEXT, checked_id, checked_text, clean
-from hotmem.tools import contextual, searching, storing
+from hotmem.tools import contextual, searching, storing, tracing
 from hotmem.tools.requests import SearchOptions, StoreContext, checked
 from hotmem.tools.results import ContextualResult, SearchResult, Stored
+from hotmem.tools.tracing import SearchTrace, TraceOptions
 from hotmem.transfer import exported, imported
 from hotmem.types import (
     START_WEIGHTS,
@@ -261,6 +262,27 @@ class Memory:
         _, reader, _, lane = self._open()
         with self._precedence.recalling():
             return await lane.run(contextual.search_contextual(reader, self._outright(query, user_id, session_id, at)))
+
+    async def trace_search(
+        self, query: str, *, user_id: str, options: TraceOptions | Mapping[str, Any] | None = None, at: datetime | None = None
+    ) -> SearchTrace:
+        """Does a search and tells step by step how it went, and why something expected of it was found or was not; nothing counts as accessed.
+
+        Args:
+            query: A question, or some words.
+            user_id: Whose memory is searched.
+            options: How it is searched, and what is expected.
+            at: When it is asked; now, if not given.
+
+        Raises:
+            InvalidInput: If an argument cannot be used, naming the field and what it may be.
+            StoreError: If the file cannot be read.
+        """
+        _, reader, _, lane = self._open()
+        wanted = checked(TraceOptions, options)
+        request = self._outright(query, user_id, wanted.session, at)
+        with self._precedence.recalling():
+            return await lane.run(tracing.trace(reader, request, wanted))
 
     def _outright(self, query: str, user_id: str, session_id: str | None, at: datetime | None) -> Request:
         """The request of a tool: all layers are asked, without a deadline."""

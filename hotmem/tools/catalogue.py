@@ -9,10 +9,13 @@ from pydantic import Field
 
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
-from hotmem.tools import migration, upkeep
+from hotmem.tools import migration, network, patterns, upkeep
 from hotmem.tools.migration import Copying, Export, Import
+from hotmem.tools.network import Network
+from hotmem.tools.patterns import Patterns
 from hotmem.tools.requests import CLOSED, SearchOptions, StoreContext, checked, schema
 from hotmem.tools.results import as_json
+from hotmem.tools.tracing import TraceOptions
 from hotmem.tools.upkeep import Health, Merge, Nothing, Recent, Span, Undo, Unused
 
 
@@ -55,6 +58,19 @@ class ContextualArguments:
 
     query: Annotated[str, Field(description="The question, or some words.")]
     session: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceArguments(TraceOptions):
+    """What is to be told of a search.
+
+    Attributes:
+        query: The question or some words.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    query: Annotated[str, Field(description="The question, or some words.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +153,10 @@ async def _search_contextual(memory: Memory, user_id: str, asked: ContextualArgu
     return await memory.search_contextual(asked.query, user_id=user_id, session_id=asked.session)
 
 
+async def _trace(memory: Memory, user_id: str, asked: TraceArguments) -> object:
+    return await memory.trace_search(asked.query, user_id=user_id, options=_part(TraceOptions, asked))
+
+
 def _part(kind: type[Any], arguments: object) -> Any:  # noqa: ANN401 - an instance of `kind`
     """The fields of a class that its arguments extend."""
     return kind(**{field.name: getattr(arguments, field.name) for field in fields(kind)})
@@ -202,6 +222,20 @@ TOOLS: Final[tuple[Tool, ...]] = (
     Tool("undo_decision", "Takes a merge, or what was done to tags, back.", "maintenance", Undo, upkeep.undo_decision),
     Tool("memory_timeline", "Tells what each day, month or year brought, of everything or of one name.", "analysis", Span, upkeep.memory_timeline),
     Tool(
+        "concept_network",
+        "Tells which names and concepts are spoken of together, how often, and in which memories; of everything or around one of them.",
+        "analysis",
+        Network,
+        network.concept_network,
+    ),
+    Tool(
+        "usage_patterns",
+        "Tells what is asked of the memory and when, what replies use of it, and what is never used.",
+        "analysis",
+        Patterns,
+        patterns.usage_patterns,
+    ),
+    Tool(
         "export_memories",
         "Writes everything that is known of the user to a new file, as JSON Lines.",
         "migration",
@@ -224,6 +258,13 @@ TOOLS: Final[tuple[Tool, ...]] = (
         Copying,
         migration.backup_restore,
         ("file", "target"),
+    ),
+    Tool(
+        "trace_search",
+        "Does a search and tells step by step how it went; and why a memory, a turn or words that were expected were found or were not.",
+        "debugging",
+        TraceArguments,
+        _trace,
     ),
     Tool("validate_storage", "Checks the file and all its indexes.", "debugging", Nothing, upkeep.validate_storage),
     Tool("repair_index", "Makes all index entries anew from what is stored.", "debugging", Nothing, upkeep.repair_index),

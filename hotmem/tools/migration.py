@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Annotated, Final, Literal, TextIO, TypeVar
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import Field
 
@@ -17,7 +16,7 @@ from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
 from hotmem.store import upkeep as files
 from hotmem.text import checked_id
-from hotmem.tools.requests import CLOSED
+from hotmem.tools.requests import CLOSED, zone
 from hotmem.transfer import Whose, filed, imported, mem0, messages, transcript
 from hotmem.transfer.foreign import Notes, Talk
 from hotmem.transfer.forms import FileForm, form_of
@@ -230,12 +229,8 @@ async def backup_restore(memory: Memory, _: str, asked: Copying, progress: Calla
 def _talk(form: FileForm, path: Path, whose: Whose, asked: Import, notes: Notes) -> Iterator[Imported]:
     if whose.user_id is None:
         raise InvalidInput("user_id is missing. A transcript does not say whose memory it goes into.")
-    try:
-        zone = ZoneInfo(asked.timezone)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise InvalidInput(f"timezone is {asked.timezone!r}. Use a name of the time zone database, such as Europe/Lisbon.") from error
     bots = frozenset(name.strip().casefold() for name in (*BOTS, *asked.bots))
-    talk = Talk(whose.user_id, asked.session or path.stem, bots, zone, _changed(path), asked.day_first)
+    talk = Talk(whose.user_id, asked.session or path.stem, bots, zone(asked.timezone), _changed(path), asked.day_first)
     yield from (messages.turns if form is FileForm.MESSAGES else transcript.turns)(path, talk, notes)
 
 

@@ -6,6 +6,7 @@ retrieve ─▶ relevance ─▶ filters ─▶ distinct ─▶ the best
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -43,6 +44,35 @@ WEIGHED: Final = 10_000
 """Budget that lets every candidate be judged."""
 
 
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A search after all was weighed, with what fell away on the way.
+
+    Attributes:
+        found: What was retrieved.
+        table: Features of the candidates, float32 (candidates, len(FEATURES)).
+        judged: All candidates, best first.
+        standing: What is filed about the memories among them, by row number.
+        wanted: Those that the options let through.
+        statements: Distinct ones among those.
+        merged: How many said the same as a better one.
+        scores: Each statement's relevance, 0 to 1.
+        least: The least relevance of a result.
+        ranked: Statements that have it with their relevance, best first.
+    """
+
+    found: Retrieved
+    table: NDArray[np.float32]
+    judged: Sequence[Judged]
+    standing: Mapping[int, Standing]
+    wanted: Sequence[Judged]
+    statements: Sequence[Judged]
+    merged: int
+    scores: Sequence[float]
+    least: float
+    ranked: Sequence[tuple[float, Judged]]
+
+
 async def search(reader: Reader, writer: Store, request: Request, options: SearchOptions) -> SearchResult:
     """The results; the memories among them are counted as accessed.
 
@@ -53,33 +83,39 @@ async def search(reader: Reader, writer: Store, request: Request, options: Searc
         options: How to search, checked.
     """
     watch = Stopwatch()
+    weighed = await weigh(reader, request, options, watch)
+    query, best = weighed.found.query, weighed.ranked[: options.limit]
+    results = tuple(result(weighed, score, one) for score, one in best)
+    debug = None
+    if options.return_debug:
+        debug = SearchDebug(
+            sources=_reports(results),
+            duplicates_before=len(weighed.wanted),
+            duplicates_after=len(weighed.statements),
+            duplicates_removed=weighed.merged,
+            weights=weighed.found.profile.weights.as_dict(),
+            milliseconds=dict(watch.laps),
+        )
+    if given := [one.evidence.memory_id for _, one in best if one.evidence.memory_id]:
+        await writer.touch_memories(query.user, given, datetime.now(UTC))
+    return SearchResult(results, len(weighed.ranked), analysed(query), debug)
+
+
+async def weigh(reader: Reader, request: Request, options: SearchOptions, watch: Stopwatch) -> Weighed:
+    """Everything that was found, weighed."""
     found = await retrieve(reader, request, watch)
     query = found.query
     table = features(query, found.candidates)
     judged, _ = judge(query, found.candidates, table, reader.model, found.profile.weights, WEIGHED)
     keys = [one.evidence.key for one in judged if one.evidence.kind is EvidenceKind.MEMORY]
     standing = await reader.store.standing(query.user, keys)
-    wanted = [one for one in judged if _wanted(one.evidence, standing.get(_memory(one.evidence)), options, query.at)]
+    wanted = [one for one in judged if refusal(one.evidence, standing.get(row_of_memory(one.evidence)), options, query.at) is None]
     statements, merged = distinct(wanted)
     scores = _scores(query, statements, _rows(found, table), standing, options)
     least = LEAST_RELEVANCE[options.ranking] if options.min_relevance is None else options.min_relevance
     ranked = sorted(((score, one) for score, one in zip(scores, statements, strict=True) if score >= least), key=lambda pair: -pair[0])
-    best = ranked[: options.limit]
-    results = tuple(_found(query, score, one, standing.get(_memory(one.evidence))) for score, one in best)
     watch.lap("ranking")
-    debug = None
-    if options.return_debug:
-        debug = SearchDebug(
-            sources=_reports(results),
-            duplicates_before=len(wanted),
-            duplicates_after=len(statements),
-            duplicates_removed=merged,
-            weights=found.profile.weights.as_dict(),
-            milliseconds=dict(watch.laps),
-        )
-    if given := [one.evidence.memory_id for _, one in best if one.evidence.memory_id]:
-        await writer.touch_memories(query.user, given, datetime.now(UTC))
-    return SearchResult(results, len(ranked), analysed(query), debug)
+    return Weighed(found, table, judged, standing, wanted, statements, merged, scores, least, ranked)
 
 
 def analysed(query: Query) -> QueryAnalysis:
@@ -102,7 +138,7 @@ def design_score(meaning: float, words: float, importance: float, days: float, a
     return MEANING * max(meaning, 0.0) + WORDS * words + IMPORTANCE * importance + RECENCY * recency + USE * accesses / (accesses + OFTEN)
 
 
-def _memory(evidence: Evidence) -> int:
+def row_of_memory(evidence: Evidence) -> int:
     """Its row number among the memories; 0 for what is none."""
     return evidence.key if evidence.kind is EvidenceKind.MEMORY else 0
 
@@ -123,7 +159,7 @@ def _scores(
     asked = stems(" ".join(query.terms))
     scores = []
     for one in statements:
-        found, filed = one.evidence, standing.get(_memory(one.evidence))
+        found, filed = one.evidence, standing.get(row_of_memory(one.evidence))
         score = one.rank
         if options.ranking == "design":
             words = len(asked & found.terms) / max(len(asked), 1)
@@ -135,17 +171,18 @@ def _scores(
     return scores
 
 
-def _wanted(found: Evidence, filed: Standing | None, options: SearchOptions, at: datetime) -> bool:
+def refusal(found: Evidence, filed: Standing | None, options: SearchOptions, at: datetime) -> str | None:
+    """The option that leaves a statement out; None if all let it through."""
     said = found.kind is EvidenceKind.PASSAGE
     if not (options.include_conversation if said else options.include_stored):
-        return False
+        return "include_conversation" if said else "include_stored"
     if options.content_type is not None and options.content_type != _content_type(found, filed):
-        return False
+        return "content_type"
     if options.time_range is not None and not options.time_range.holds(found.said_at):
-        return False
+        return "time_range"
     if options.min_importance > (1 if filed is None else filed.importance):
-        return False
-    return options.include_expired or not replaced(found, at)
+        return "min_importance"
+    return "include_expired" if replaced(found, at) and not options.include_expired else None
 
 
 def _content_type(found: Evidence, filed: Standing | None) -> str:
@@ -154,8 +191,9 @@ def _content_type(found: Evidence, filed: Standing | None) -> str:
     return "turn" if found.kind is EvidenceKind.PASSAGE else "summary"
 
 
-def _found(query: Query, score: float, one: Judged, filed: Standing | None) -> Found:
-    found = one.evidence
+def result(weighed: Weighed, score: float, one: Judged) -> Found:
+    """A statement as a result tells it."""
+    query, found, filed = weighed.found.query, one.evidence, weighed.standing.get(row_of_memory(one.evidence))
     names = (found.session_id,) if found.kind is EvidenceKind.SUMMARY else found.turn_ids
     return Found(
         id=found.memory_id or names[0],

@@ -5,6 +5,7 @@ utterance → Analysis → Query → Hit → Evidence → Item → ContextBlock 
 reply → Usage → Weights                                                     (feedback path)
 """
 
+from hotmem.types.analysis import Asked, Label, Located, Mention, Share, UsedMemory
 from hotmem.types.block import ContextBlock, Item, ItemUse, LayerReport, Trace, Usage
 from hotmem.types.reading import START_WEIGHTS, Analysis, Evidence, Hit, Interval, Profile, Query, Rewrite, Weights
 from hotmem.types.transfer import ExportedTurn, Imported, MemoryRecord, Of, SummaryRecord, TakenIn, Words
@@ -44,6 +45,7 @@ from hotmem.types.writing import (
 __all__ = [
     "START_WEIGHTS",
     "Analysis",
+    "Asked",
     "Category",
     "Complexity",
     "ContextBlock",
@@ -62,11 +64,14 @@ __all__ = [
     "Item",
     "ItemUse",
     "Kind",
+    "Label",
     "Layer",
     "LayerOutcome",
     "LayerReport",
+    "Located",
     "Mark",
     "MemoryRecord",
+    "Mention",
     "Note",
     "Of",
     "Period",
@@ -76,6 +81,7 @@ __all__ = [
     "Rewrite",
     "Role",
     "SessionSummary",
+    "Share",
     "Signs",
     "Standing",
     "Statement",
@@ -90,6 +96,7 @@ __all__ = [
     "Understanding",
     "Usage",
     "UsageKind",
+    "UsedMemory",
     "UserKey",
     "Vector",
     "Weights",
