@@ -59,7 +59,9 @@ def mentions(conn: Connection, user: UserKey, about: str | None, most: int) -> l
             found[key] = mention
     for topic, _ in conn.execute(TOPICS, asked).fetchall():
         if topic not in found and topic not in speaking and not set(terms(topic)) <= STOPS:
-            found[topic] = _of_words(conn, user, Label(topic, topic, named=False))
+            entity = conn.execute("SELECT name FROM entities WHERE user = ? AND key = ?", (user, topic)).fetchone()
+            mention = None if entity is None else _of_name(conn, user, topic, entity[0])
+            found[topic] = mention or _of_words(conn, user, Label(topic, topic, named=False))
     ranked = sorted(found.values(), key=lambda one: (-one.count, one.label.key))
     return ranked if centre is None else [centre, *(one for one in ranked if one.label.key != centre.label.key)]
 
@@ -80,10 +82,10 @@ def _centre(conn: Connection, user: UserKey, about: str) -> Mention:
 
 
 def _of_name(conn: Connection, user: UserKey, key: str, name: str) -> Mention | None:
-    """A name's mentions; None where its words are mostly said as other words are."""
-    mention = _entity(conn, user, Label(key, name, named=True))
-    said = len(_turns(conn, _holding(conn, user, EvidenceKind.PASSAGE, key)))
-    return mention if len(mention.turns) >= NAMED_SHARE * said else None
+    """Where a name stands, whether it was read as one or not; None where its words are mostly said as other words are."""
+    label = Label(key, name, named=True)
+    read, said = _entity(conn, user, label), _of_words(conn, user, label)
+    return Mention(label, read.turns | said.turns, read.memories | said.memories) if len(read.turns) >= NAMED_SHARE * len(said.turns) else None
 
 
 def _entity(conn: Connection, user: UserKey, label: Label) -> Mention:

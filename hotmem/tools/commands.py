@@ -1,6 +1,8 @@
 """The tools as commands. Each passes its options on and shows the answer; it decides nothing."""
 
+import asyncio
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any, Final
 
 import typer
@@ -13,12 +15,16 @@ from hotmem.terminal import Database, User
 from hotmem.tools import migration
 from hotmem.tools.catalogue import tool
 from hotmem.tools.migration import Copying, Export, Import
+from hotmem.tools.network import Network, concept_network
 from hotmem.tools.requests import checked
 from hotmem.tools.results import as_json
 from hotmem.tools.show import shown
+from hotmem.tools.upkeep import Span, memory_timeline
 from hotmem.transfer.forms import FileForm, form_of
 
 Json = Annotated[bool, typer.Option("--json", help="The answer as JSON.")]
+
+Png = Annotated[Path | None, typer.Option(help="A file for a picture, instead of the answer in words.", dir_okay=False)]
 
 ANYONE: Final = "anyone"
 """Of tools that are about the whole file."""
@@ -105,10 +111,78 @@ def timeline(
     about: Annotated[str | None, typer.Option(help="Only what mentions this name.")] = None,
     after: Annotated[str | None, typer.Option(help="Said at or after: ISO 8601 with time zone.")] = None,
     before: Annotated[str | None, typer.Option(help="Said before: ISO 8601 with time zone.")] = None,
+    png: Png = None,
     json_: Json = False,
 ) -> None:
-    """Tells what each day, month or year brought."""
-    _call("memory_timeline", {"by": by, "about": about, "after": after, "before": before}, user, terminal.existing(database), json_=json_)
+    """Tells what each day, month or year brought, or draws it."""
+    given = _given({"by": by, "about": about, "after": after, "before": before})
+    if png is None:
+        return _call("memory_timeline", given, user, terminal.existing(database), json_=json_)
+    pictures, asked = _pictures(), checked(Span, given)
+
+    async def run(memory: Memory) -> None:
+        found = await memory_timeline(memory, user, asked)
+        title = f"What was said and learnt{f' about {about}' if about else ''}, by {by}"
+        await asyncio.to_thread(pictures.timeline_png, found.periods, asked.by, png, title)
+        terminal.screen.print(f"drawn in {png}", highlight=False)
+
+    terminal.with_memory(terminal.existing(database), run)
+
+
+def network(
+    user: User,
+    database: Database = None,
+    about: Annotated[str | None, typer.Option(help="Only what is said beside this name, or these words.")] = None,
+    limit: Annotated[int, typer.Option(help="Names and concepts at most, 2 to 200.")] = 40,
+    min_count: Annotated[int | None, typer.Option(help="Least turns and memories of each.")] = None,
+    min_weight: Annotated[int | None, typer.Option(help="Least turns and memories of a pair.")] = None,
+    png: Png = None,
+    json_: Json = False,
+) -> None:
+    """Tells which names and concepts are spoken of together, or draws it."""
+    given = _given({"about": about, "limit": limit, "min_count": min_count, "min_weight": min_weight})
+    if png is None:
+        return _call("concept_network", given, user, terminal.existing(database), json_=json_)
+    pictures, asked = _pictures(), checked(Network, given)
+
+    async def run(memory: Memory) -> None:
+        found = await concept_network(memory, user, asked)
+        title = f"What is spoken of beside {about}" if about else "What is spoken of together"
+        await asyncio.to_thread(pictures.network_png, found, png, title)
+        terminal.screen.print(f"drawn in {png}", highlight=False)
+
+    terminal.with_memory(terminal.existing(database), run)
+
+
+def usage(
+    user: User,
+    database: Database = None,
+    after: Annotated[str | None, typer.Option(help="Asked at or after: ISO 8601 with time zone.")] = None,
+    before: Annotated[str | None, typer.Option(help="Asked before: ISO 8601 with time zone.")] = None,
+    timezone: Annotated[str, typer.Option(help="Of hours and weekdays, as Europe/Lisbon.")] = "UTC",
+    limit: Annotated[int, typer.Option(help="Tags, names, memories and sessions at most, 1 to 100.")] = 10,
+    json_: Json = False,
+) -> None:
+    """Tells what is asked of a memory and when, what replies use of it, and what is never used."""
+    given = {"after": after, "before": before, "timezone": timezone, "limit": limit}
+    _call("usage_patterns", given, user, terminal.existing(database), json_=json_)
+
+
+def trace(
+    query: str,
+    user: User,
+    database: Database = None,
+    expected: Annotated[str | None, typer.Option(help="What should be found: a memory's id, a turn's id, or words.")] = None,
+    limit: Annotated[int, typer.Option(help="Results at most, 1 to 100.")] = 10,
+    min_relevance: Annotated[float | None, typer.Option(help="Least relevance, 0 to 1.")] = None,
+    content_type: Annotated[str | None, typer.Option(help="A kind of memory, or turn, or summary.")] = None,
+    expired: Annotated[bool, typer.Option(help="Also what no longer holds.")] = False,
+    ranking: Annotated[str, typer.Option(help="learned, or the simple one of the design.")] = "learned",
+    json_: Json = False,
+) -> None:
+    """Does a search and tells step by step how it went, and why something was found or was not."""
+    asked = {"query": query, "expected": expected, "limit": limit, "min_relevance": min_relevance, "content_type": content_type}
+    _call("trace_search", asked | {"include_expired": expired, "ranking": ranking}, user, terminal.existing(database), json_=json_)
 
 
 def merge(into: str, ids: list[str], user: User, database: Database = None, json_: Json = False) -> None:
@@ -173,7 +247,7 @@ def take_in(
 ) -> None:
     """Takes in an export, one of mem0, chat messages, or a transcript: all of it or nothing, and nothing twice."""
     given = {"file": str(file), "form": form, "from_user": from_user, "session": session, "bots": bot, "timezone": timezone, "day_first": day_first}
-    asked = checked(Import, {name: value for name, value in given.items() if value is not None})
+    asked = checked(Import, _given(given))
     form_of(file)  # before a memory file is made for it
 
     async def run(memory: Memory) -> None:
@@ -217,6 +291,9 @@ def register(app: typer.Typer) -> None:
         discover,
         stats,
         timeline,
+        network,
+        usage,
+        trace,
         merge,
         optimise,
         decisions,
@@ -236,11 +313,24 @@ def _call(name: str, arguments: dict[str, Any], user: str, path: Path, *, json_:
     """Calls a tool with the options that were given, and shows its answer."""
 
     async def run(memory: Memory) -> None:
-        given = {key: value for key, value in arguments.items() if value is not None}
-        answer = await tool(name).call(memory, user, given)
+        answer = await tool(name).call(memory, user, _given(arguments))
         _show(name, answer, json_=json_)
 
     terminal.with_memory(path, run)
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that were given."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _pictures() -> ModuleType:
+    """What draws, if its packages are installed."""
+    try:
+        from hotmem.tools import pictures
+    except ImportError as error:
+        raise InvalidInput('The packages that draw are not installed. Run: pip install "pipecat-hotmem[pictures]"') from error
+    return pictures
 
 
 def _show(name: str, answer: Any, *, json_: bool) -> None:  # noqa: ANN401 - whatever JSON holds

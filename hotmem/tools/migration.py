@@ -169,7 +169,7 @@ async def export_memories(memory: Memory, user_id: str, asked: Export, progress:
         raise InvalidInput(f"{target} cannot be written ({type(error).__name__}). Name a file in a folder that you may write in.") from error
     finally:
         await asyncio.to_thread(making.unlink, missing_ok=True)
-    return Exported(str(target), counted)
+    return Exported(str(target), dict(counted))
 
 
 async def import_memories(memory: Memory, user_id: str | None, asked: Import, progress: Progress = lambda _stage, _done: None) -> ImportReport:

@@ -17,6 +17,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
@@ -36,7 +37,13 @@ SMALLEST, LARGEST = 60.0, 1100.0
 SIZE: Final = (11.0, 8.0)
 """Inches of the network's picture."""
 
-SPACING: Final = 0.72
+POINTS: Final = 72.0
+"""Of an inch."""
+
+GAP: Final = 0.03
+"""Inches between a disc and its label."""
+
+SPACING: Final = 0.78
 """Least distance of two nodes, of that which they had on an even grid."""
 
 PUSHES: Final = 200
@@ -47,6 +54,12 @@ SEED: Final = 7
 
 LONGEST: Final = 24
 """Characters of a label."""
+
+LONGEST_TITLE: Final = 80
+"""Characters of a title."""
+
+MARGIN: Final = 0.9
+"""Inches around the outermost nodes."""
 
 DAYS: Final = {"day": 1.0, "month": 28.0, "year": 350.0}
 """Days that a bar is wide, nearly its period."""
@@ -71,8 +84,8 @@ def network_png(network: ConceptNetwork, file: Path, title: str) -> None:
     places = _layout(graph)
     counts = np.array([node.turns + node.memories for node in network.nodes], dtype=float)
     areas = SMALLEST + (LARGEST - SMALLEST) * np.sqrt(counts / counts.max())
-    figure = Figure(SIZE, layout="constrained", facecolor="white")
-    axes = figure.subplots()
+    figure = Figure(SIZE, facecolor="white")
+    axes = figure.add_axes((0, 0, 1, 0.92))
     if network.edges:
         strengths = np.array([edge.strength for edge in network.edges])
         lines = [(places[edge.one], places[edge.other]) for edge in network.edges]
@@ -82,21 +95,30 @@ def network_png(network: ConceptNetwork, file: Path, title: str) -> None:
         )
     spots = np.array([places[node.name] for node in network.nodes])
     colours = [NAME if node.kind == "name" else CONCEPT for node in network.nodes]
-    discs = axes.scatter(*spots.T, s=areas, color=colours, edgecolors="white", linewidths=1.2, zorder=2)
+    discs = axes.scatter(spots[:, 0], spots[:, 1], s=areas, color=colours, edgecolors="white", linewidths=1.2, zorder=2)
     sizes = 8.5 + 5 * np.sqrt(counts / counts.max())
     labels = [
-        axes.text(x, y, shorten(node.name, LONGEST, placeholder="…"), fontsize=size, color=INK, ha="center", va="center", zorder=3)
-        for (x, y), node, size in zip(spots, network.nodes, sizes, strict=True)
+        axes.text(
+            x,
+            y - np.sqrt(area / np.pi) / POINTS - GAP,
+            shorten(node.name, LONGEST, placeholder="…"),
+            fontsize=size,
+            color=INK,
+            ha="center",
+            va="top",
+            zorder=3,
+            path_effects=[withStroke(linewidth=3, foreground="white")],
+        )
+        for (x, y), node, size, area in zip(spots, network.nodes, sizes, areas, strict=True)
     ]
-    axes.margins(0.09)
     axes.set_axis_off()
-    _title(axes, title)
+    axes.set_aspect("equal")
+    axes.set(xlim=_around(spots[:, 0], SIZE[0]), ylim=_around(spots[:, 1], SIZE[1]))
+    figure.text(0.02, 0.95, shorten(title, LONGEST_TITLE, placeholder="…"), color=INK, fontsize=15)
     kinds = [Line2D([], [], marker="o", linestyle="", color=colour, label=name) for name, colour in (("name", NAME), ("concept", CONCEPT))]
     axes.legend(handles=kinds, loc="lower right", frameon=False, labelcolor=GREY)
     figure.draw_without_rendering()
-    adjust_text(
-        labels, x=spots[:, 0], y=spots[:, 1], ax=axes, objects=discs, expand=(1.05, 1.25), arrowprops={"arrowstyle": "-", "color": GREY, "lw": 0.5}
-    )
+    adjust_text(labels, ax=axes, objects=discs, avoid_self=False, expand=(1.02, 1.05), arrowprops={"arrowstyle": "-", "color": GREY, "lw": 0.5})
     _save(figure, file)
 
 
@@ -114,7 +136,8 @@ def timeline_png(periods: Sequence[Period], by: str, file: Path, title: str) -> 
     """
     if not periods:
         raise InvalidInput("No period has anything to be drawn. Ask for another span or name.")
-    days = np.array([date2num(date.fromisoformat(period.period + "-01-01"[(len(period.period) - 4) :])) for period in periods])
+    first = [date.fromisoformat(period.period + "-01-01"[len(period.period) - 4 :]) for period in periods]
+    days = np.array(date2num(first))  # type: ignore[no-untyped-call]
     figure = Figure((11, 6), layout="constrained", facecolor="white")
     said, learnt = figure.subplots(2, sharex=True, height_ratios=(3, 2))
     for axes, counts, colour, name in (
@@ -123,10 +146,10 @@ def timeline_png(periods: Sequence[Period], by: str, file: Path, title: str) -> 
     ):
         _bars(axes, days, counts, DAYS[by], colour)
         axes.set_ylabel(name, color=GREY)
-    _title(said, title)
-    locator = AutoDateLocator(minticks=3, maxticks=10)
+    said.set_title(shorten(title, LONGEST_TITLE, placeholder="…"), loc="left", color=INK, fontsize=15, pad=14)
+    locator = AutoDateLocator(minticks=3, maxticks=10)  # type: ignore[no-untyped-call]
     learnt.xaxis.set_major_locator(locator)
-    learnt.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+    learnt.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
     reach = max(DAYS[by], (days[-1] - days[0]) * 0.02)
     learnt.set_xlim(days[0] - reach, days[-1] + reach)
     _save(figure, file)
@@ -175,8 +198,11 @@ def apart(spots: NDArray[np.float64], least: float) -> NDArray[np.float64]:
     return moved
 
 
-def _title(axes: Axes, title: str) -> None:
-    axes.set_title(title, loc="left", color=INK, fontsize=15, pad=14)
+def _around(places: NDArray[np.float64], inches: float) -> tuple[float, float]:
+    """Bounds with room for labels, at least as wide as the picture, so that a disc's size is to scale."""
+    room = max(inches / 2, float(np.ptp(places)) / 2 + MARGIN)
+    middle = float(places.min() + places.max()) / 2
+    return middle - room, middle + room
 
 
 def _save(figure: Figure, file: Path) -> None:

@@ -110,7 +110,7 @@ class SearchTrace:
         candidates: What was loaded and weighed, by its kind.
         dropped: How many candidates fell away, by reason.
         results: The results with their reasons, best first.
-        expected: What became of what was expected; empty if nothing holds it, or nothing was.
+        expected: What became of what was expected; empty if nothing holds it, None if nothing was expected.
         milliseconds: Time of each stage.
     """
 
@@ -120,7 +120,7 @@ class SearchTrace:
     candidates: Mapping[EvidenceKind, int]
     dropped: Mapping[str, int]
     results: tuple[Traced, ...]
-    expected: tuple[Verdict, ...]
+    expected: tuple[Verdict, ...] | None
     milliseconds: Mapping[str, float]
 
 
@@ -147,7 +147,7 @@ async def trace(reader: Reader, request: Request, options: TraceOptions) -> Sear
         candidates=Counter(candidate.evidence.kind for candidate in weighed.found.candidates),
         dropped=_dropped(weighed, options),
         results=_traced(reader, weighed, options),
-        expected=verdicts,
+        expected=None if options.expected is None else verdicts,
         milliseconds=dict(watch.laps),
     )
 
