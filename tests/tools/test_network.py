@@ -20,7 +20,7 @@ async def tell(memory: Memory) -> None:
     ):
         await memory.remember(said(text, minutes=place))
     await memory.remember(said("My friend Rui moved to Porto last spring.", session="tuesday", minutes=1500))
-    await memory.remember(said("Rui has a boat in Porto.", user="ben", speaker="Ben"))
+    await memory.remember(said("Rui has a yacht in Porto.", user="ben", speaker="Ben"))
     for session in ("monday", "tuesday"):
         await memory.end_session(user_id="ana", session_id=session)
     await memory.settle()
@@ -52,7 +52,8 @@ async def test_around_one_name_or_any_words(memory: Memory) -> None:
     tagged = await concept_network(memory, "ana", Network(about="sailing"))
     assert [(node.name, node.memories) for node in tagged.nodes][:1] == [("sailing", 1)]
     assert "Rui" in {node.name for node in tagged.nodes}
-    assert (await concept_network(memory, "ana", Network(about="violin"))).nodes == ()
+    for unsaid in ("violin", "yacht"):
+        assert (await concept_network(memory, "ana", Network(about=unsaid))).nodes == ()
 
 
 async def test_a_word_that_only_began_a_sentence_is_no_name(memory: Memory) -> None:
