@@ -1,7 +1,6 @@
 """Moving a memory: everything that is known of a user to a file and back, what other programs kept, and copies of the whole memory file."""
 
 import asyncio
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from hotmem.tools.requests import CLOSED, zone
 from hotmem.transfer import Whose, filed, imported, mem0, messages, transcript
 from hotmem.transfer.foreign import Notes, Talk
 from hotmem.transfer.forms import FileForm, form_of
-from hotmem.transfer.lines import parsed, written
+from hotmem.transfer.lines import kind_of, parsed, written
 from hotmem.types import Category, Imported, TakenIn
 
 T = TypeVar("T")
@@ -162,7 +161,7 @@ async def export_memories(memory: Memory, user_id: str, asked: Export, progress:
         with await asyncio.to_thread(making.open, "w", encoding="utf-8") as out:
             async for line in memory.export(user_id):
                 out.write(line + "\n")  # buffered: the disk is waited for once in many lines
-                counted[json.loads(line[: line.index(",")] + "}")["type"]] += 1
+                counted[kind_of(line)] += 1
                 progress("exporting", counted.total())
         await asyncio.to_thread(making.rename, target)
     except OSError as error:
@@ -274,7 +273,10 @@ def _report(form: FileForm, taken: TakenIn, notes: Notes) -> ImportReport:
 
 def _changed(path: Path) -> datetime:
     """When a file was last changed, UTC."""
-    return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    try:
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read ({type(error).__name__}). Name a file that you may read.") from error
 
 
 def _check_new(path: Path) -> None:

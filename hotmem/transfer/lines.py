@@ -8,7 +8,7 @@
     {"type": "summary", "user_id": …, and the fields of hotmem.types.SummaryRecord}
     {"type": "weights", "user_id": …, "facts": …, "sessions": …, "semantic": …, "verbatim": …}
     {"type": "question", "id": …, "user_id": …, "text": …, "asked_at": ISO 8601, "evidence": [turn ids], "answer": ""}
-    {"type": "end", "records": how many lines of turns, memories, summaries and weights}
+    {"type": "end", "user_id": …, "records": how many lines of turns, memories, summaries and weights}
 
 Imported, an export answers as before: nothing is understood anew, vectors follow from the words. The record of decisions stays behind, and with
 it tags that nothing is filed under and subcategories that others have taken the place of. A file of turns alone, without the first line, is
@@ -63,7 +63,7 @@ async def exported(store: Store, user: UserKey, user_id: str) -> AsyncIterator[s
     for name, query, asked_at, evidence in await store.recorded_usage(user):
         asked = {"id": name, "user_id": user_id, "text": query, "asked_at": from_stored(asked_at).isoformat()}
         yield _line("question", asked | {"evidence": evidence, "answer": ""})
-    yield _line("end", {"records": records})
+    yield _line("end", {"user_id": user_id, "records": records})
 
 
 async def _records(store: Store, user: UserKey, user_id: str) -> AsyncIterator[str]:
@@ -136,6 +136,11 @@ def parsed(lines: Iterable[str], whose: Whose = EVERYONE) -> Iterator[Imported]:
                 raise InvalidInput(f"Line {number}: type is {kind!r}. Known are {', '.join(TYPES)}.")
     if began is not None:
         raise InvalidInput(f"The export that begins in line {began} has no last line: it is half of one. Export again; nothing was imported.")
+
+
+def kind_of(line: str) -> str:
+    """The type of a line that `exported` wrote; it stands first."""
+    return line.split('"', 4)[3]
 
 
 def written(record: Of) -> str:

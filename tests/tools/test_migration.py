@@ -114,6 +114,8 @@ async def test_one_users_export_becomes_anothers(memory: Memory, tmp_path: Path)
     [
         ({}, "file"),
         ({"file": "missing.txt"}, "missing.txt cannot be read"),
+        ({"file": "missing.txt", "form": "mem0"}, "missing.txt cannot be read"),
+        ({"file": "missing.txt", "form": "transcript"}, "missing.txt cannot be read"),
         ({"file": "notes"}, "has no form that is known"),
         ({"file": "notes", "form": "poem"}, "'hotmem', 'mem0', 'messages' or 'transcript'"),
         ({"file": "chat.txt", "timezone": "Moon/Crater"}, "timezone is 'Moon/Crater'"),
