@@ -29,7 +29,7 @@ from eval.retrieval import SHIPPED, Asked, retrieved
 from eval.rows import write
 from eval.run import models, run
 from eval.studies.command import COMMANDS
-from eval.tools.command import tools
+from eval.tools.command import roundtrip, tools
 from hotmem.errors import HotMemError
 from pipelines.logs import quiet
 
@@ -43,6 +43,7 @@ app.command("need")(need)
 app.command("rewriting")(rewriting)
 app.command("time")(times)
 app.command("tools")(tools)
+app.command("roundtrip")(roundtrip)
 for name, study in COMMANDS.items():
     app.command(name)(study)
 

@@ -9,10 +9,8 @@ from rich.table import Table
 
 from hotmem import Memory, terminal
 from hotmem.errors import HotMemError, InvalidInput
-from hotmem.settings import Settings
 from hotmem.terminal import Database, User
 from hotmem.tools.commands import register
-from hotmem.transfer import imported
 
 app = typer.Typer(help="The long-term memory of voice bots, from the command line.", no_args_is_help=True, pretty_exceptions_enable=False)
 
@@ -42,42 +40,6 @@ def memories(user: User, database: Database = None, past: Annotated[bool, typer.
         terminal.screen.print(table)
 
     terminal.with_memory(terminal.existing(database), run)
-
-
-@app.command("export")
-def export_memories(file: Path, user: User, database: Database = None) -> None:
-    """Writes everything that is known of a user as JSON Lines."""
-
-    async def run(memory: Memory) -> None:
-        count = 0
-        with file.open("w", encoding="utf-8") as out, terminal.progress() as progress:
-            bar = progress.add_task("exporting", total=None)
-            async for line in memory.export(user):
-                out.write(line + "\n")
-                count += 1
-                progress.update(bar, completed=count)
-            progress.update(bar, total=count)
-        terminal.screen.print(f"{count} lines written to {file}")
-
-    terminal.with_memory(terminal.existing(database), run)
-
-
-@app.command("import")
-def import_memories(file: Path, database: Database = None) -> None:
-    """Takes in what `hotmem export` wrote, or a file of turns; what is there already is left alone."""
-    records = sum(1 for _ in imported(file))
-
-    async def run(memory: Memory) -> None:
-        with terminal.progress() as progress:
-            bar = progress.add_task("importing", total=records)
-            taken = await memory.take_in(file, lambda: progress.advance(bar))
-            bar = progress.add_task("understanding", total=None)
-            await memory.settle()
-            progress.update(bar, total=1, completed=1)
-        told = f"{taken.turns} turns and {taken.memories} memories taken in, {taken.known} were known; {taken.sessions} sessions"
-        terminal.screen.print(told, highlight=False)
-
-    terminal.with_memory(database or Settings().database, run)
 
 
 @app.command()

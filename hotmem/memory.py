@@ -1,7 +1,7 @@
 """The door: a memory in one file, with everything that a voice bot asks of it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -26,9 +26,10 @@ from hotmem.reader import Reader, Request
 from hotmem.recall import late, recall
 from hotmem.store.store import Store
 from hotmem.text import LONGEST_STATEMENT, MAX_TEXT, checked_id, checked_text, clean
-from hotmem.tools import contextual, searching, storing
+from hotmem.tools import contextual, searching, storing, tracing
 from hotmem.tools.requests import SearchOptions, StoreContext, checked
 from hotmem.tools.results import ContextualResult, SearchResult, Stored
+from hotmem.tools.tracing import SearchTrace, TraceOptions
 from hotmem.transfer import exported, imported
 from hotmem.types import (
     START_WEIGHTS,
@@ -36,6 +37,7 @@ from hotmem.types import (
     ContextBlock,
     Evolved,
     Forgotten,
+    Imported,
     SessionSummary,
     StoredMemory,
     Subcategory,
@@ -265,6 +267,27 @@ class Memory:
         with self._precedence.recalling():
             return await lane.run(contextual.search_contextual(reader, self._outright(query, user_id, session_id, at)))
 
+    async def trace_search(
+        self, query: str, *, user_id: str, options: TraceOptions | Mapping[str, Any] | None = None, at: datetime | None = None
+    ) -> SearchTrace:
+        """Does a search and tells step by step how it went, and why something expected of it was found or was not; nothing counts as accessed.
+
+        Args:
+            query: A question, or some words.
+            user_id: Whose memory is searched.
+            options: How it is searched, and what is expected.
+            at: When it is asked; now, if not given.
+
+        Raises:
+            InvalidInput: If an argument cannot be used, naming the field and what it may be.
+            StoreError: If the file cannot be read.
+        """
+        _, reader, _, lane = self._open()
+        wanted = checked(TraceOptions, options)
+        request = self._outright(query, user_id, wanted.session, at)
+        with self._precedence.recalling():
+            return await lane.run(tracing.trace(reader, request, wanted))
+
     def _outright(self, query: str, user_id: str, session_id: str | None, at: datetime | None) -> Request:
         """The request of a tool: all layers are asked, without a deadline."""
         return Request(
@@ -339,11 +362,11 @@ class Memory:
         user = await store.user(checked_id(user_id, "user_id"))
         return None if user is None else await store.summary(user, checked_id(session_id, "session_id"))
 
-    async def take_in(self, path: Path, progress: Callable[[], None] = lambda: None) -> TakenIn:
+    async def take_in(self, source: Path | Iterable[Imported], progress: Callable[[], None] = lambda: None) -> TakenIn:
         """Takes in a file that `export` wrote, or one of turns alone, in one transaction; what is there already stays as it is.
 
         Args:
-            path: The file; see `hotmem.transfer` for its form.
+            source: The file, see `hotmem.transfer.lines` for its form; or its records, as `hotmem.tools.migration` reads those of others.
             progress: Called after each record, from another thread.
 
         Raises:
@@ -351,12 +374,12 @@ class Memory:
             StoreError: If it could not be written.
         """
         store, _, background, _ = self._open()
-        taken = await store.take_in(imported(path), datetime.now(UTC), progress)
+        taken = await store.take_in(imported(source) if isinstance(source, Path) else source, datetime.now(UTC), progress)
         background.wake()
         return taken
 
     async def export(self, user_id: str) -> AsyncIterator[str]:
-        """Everything that is known of a user as lines of JSON; see `hotmem.transfer`."""
+        """Everything that is known of a user as lines of JSON; see `hotmem.transfer.lines`."""
         store, *_ = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
         if user is not None:

@@ -17,7 +17,7 @@ from hotmem.layers.gathering import gather
 from hotmem.query import read_query
 from hotmem.reader import Reader, Request
 from hotmem.stopwatch import Stopwatch
-from hotmem.types import ContextBlock, LayerOutcome, LayerReport, Profile, Query, Trace
+from hotmem.types import ContextBlock, Hit, LayerOutcome, LayerReport, Profile, Query, Trace
 
 QUERY_SHARE: Final = 0.4
 LAYERS_SHARE: Final = 0.8
@@ -26,12 +26,13 @@ LAYERS_SHARE: Final = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """What was asked and what was found, before it is weighed."""
+    """What was asked and what was found, before it is weighed: each layer's hits, and the candidates that came of the most promising."""
 
     query: Query
     profile: Profile
     candidates: Sequence[Candidate]
     reports: tuple[LayerReport, ...]
+    hits: Sequence[Hit] = ()
 
 
 async def recall(reader: Reader, request: Request) -> ContextBlock:
@@ -65,7 +66,7 @@ async def retrieve(reader: Reader, request: Request, watch: Stopwatch) -> Retrie
     watch.lap("layers")
     candidates = await gather(reader, request, query, hits, watch.until())
     watch.lap("evidence")
-    return Retrieved(query, profile, candidates, reports)
+    return Retrieved(query, profile, candidates, reports, hits)
 
 
 def compose(reader: Reader, request: Request, found: Retrieved) -> tuple[Packed, int, str]:

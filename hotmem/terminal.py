@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from hotmem import Memory
 from hotmem.errors import InvalidInput
@@ -24,6 +24,18 @@ COLUMNS: Final = (TextColumn("{task.description}"), BarColumn(), MofNCompleteCol
 def progress() -> Progress:
     """A progress bar on standard error, so that standard output holds the answer alone."""
     return Progress(*COLUMNS, console=Console(stderr=True))
+
+
+def counting(shown: Progress) -> Callable[[str, int], None]:
+    """Tells a progress bar what is being done and how many records are; each sort of work has a line of its own."""
+    bars: dict[str, TaskID] = {}
+
+    def tell(stage: str, done: int) -> None:
+        if stage not in bars:
+            bars[stage] = shown.add_task(stage, total=None)
+        shown.update(bars[stage], completed=done)
+
+    return tell
 
 
 def existing(database: Path | None) -> Path:

@@ -67,7 +67,7 @@ async def test_imported_it_answers_as_before(memory: Memory, second: Memory, tmp
     told: list[None] = []
     taken = await second.take_in(tmp_path / "export.jsonl", lambda: told.append(None))
     await second.settle()
-    assert taken.known == 0 and len(told) == sum('"type": "question"' not in line for line in lines) - 1
+    assert taken.known == 0 and len(told) == sum('"type": "question"' not in line for line in lines) - 2
     for question in QUESTIONS:
         ours, theirs = [await one.recall(question, user_id="ana", at=LATER) for one in (memory, second)]
         assert ours.text == theirs.text, question
@@ -131,7 +131,12 @@ def replaced(old: str, new: str) -> Callable[[list[str]], list[str]]:
     [
         (cut, "is not JSON"),
         (without("turn"), "comes from the turn"),
-        (replaced('"version": 1', '"version": 2'), "an export of version 2"),
+        (lambda lines: lines[:-1], "is half of one"),
+        (lambda lines: [*lines[:-4], lines[-1]], "ends an export of"),
+        (replaced('"version": 2', '"version": 3'), "an export of version 3"),
+        (replaced('"type": "memory"', '"type": "song"'), "type is 'song'. Known are export, turn"),
+        (replaced('"category": "contexts"', '"category": "songs"'), "category: Input should be 'contexts', 'projects'"),
+        (replaced('"entities": []', '"entities": 3'), "entities is no list of names"),
         (replaced('"kind": "fact"', '"kind": "song"'), "kind: Input should be 'fact'"),
         (replaced('"importance": 5', '"importance": 9'), "importance: Input should be less than or equal to 5"),
         (replaced('{"type": "memory", "user_id": "ana"', '{"type": "memory"'), "has no user_id"),
@@ -174,7 +179,7 @@ def test_lines_are_read_as_they_come(tmp_path: Path) -> None:
     file = tmp_path / "long.jsonl"
     turn = {"type": "turn", "id": "1", "user_id": "ana", "session_id": "s", "role": "user", "text": "Hi.", "spoken_at": START.isoformat()}
     file.write_text(
-        "\n".join([json.dumps({"type": "export", "version": 1, "user_id": "ana"}), json.dumps(turn | {"entities": ["Rui"]}), "{"]), "utf-8"
+        "\n".join([json.dumps({"type": "export", "version": 2, "user_id": "ana"}), json.dumps(turn | {"entities": ["Rui"]}), "{"]), "utf-8"
     )
     lines = imported(file)
     first = next(lines)

@@ -1,15 +1,20 @@
-"""`python -m eval tools`: the tools' judgement on statements that we wrote."""
+"""`python -m eval tools` and `python -m eval roundtrip`: the tools' judgement on statements that we wrote, and what an export keeps."""
 
 import asyncio
 import json
+import tempfile
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from eval.datasets.selection import selected
+from eval.run import models
 from eval.tools import evolution, filing, sameness
+from eval.tools import roundtrip as trips
 from hotmem.consolidation.sameness import MERGES_FROM, SUGGESTED_FROM
 from hotmem.models import load_encoder, load_language
 from hotmem.options import ModelOptions
@@ -32,6 +37,26 @@ def tools(
     _show_evolution(evolved, screen)
     if as_json:
         print(json.dumps({"filing": asdict(filed), "sameness": asdict(alike), "evolution": asdict(evolved)}))
+
+
+def roundtrip(
+    data: Annotated[list[str], typer.Argument(help="DATASET=PATH, one or more.", show_default=False)],
+    questions: Annotated[int, typer.Option(help="Questions in all, spread over the conversations.", min=1)] = 200,
+    step: Annotated[int, typer.Option(help="Take every n-th conversation of LongMemEval, which has one a question.", min=1)] = 24,
+    cache: Annotated[Path | None, typer.Option(help="Folder that keeps embeddings and parses for later runs; a run alone otherwise.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
+) -> None:
+    """Exports each conversation's memory, takes it in anew, and counts the questions that get the same block from both."""
+    conversations = [one for part in selected(data, step).values() for one in part if one.questions]
+    if not conversations:
+        raise typer.BadParameter("they hold no questions", param_hint="DATA")
+    with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
+        folder = cache or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        trip = asyncio.run(trips.measure(conversations, questions, models(folder / "shelf.db"), Console(stderr=True)))
+    trips.show(trip, Console())
+    if as_json:
+        print(json.dumps(trips.figures(trip)))
 
 
 def _show_filing(filed: filing.Filing, screen: Console) -> None:

@@ -19,8 +19,11 @@ from hotmem.store import (
     evidence,
     forget,
     happenings,
+    located,
     memories,
+    network,
     notes,
+    patterns,
     pending,
     subcategories,
     summaries,
@@ -40,6 +43,7 @@ from hotmem.store.memories import Amend, Revise
 from hotmem.store.searches import Ranking, Search, run
 from hotmem.store.shelf import Shelf
 from hotmem.types import (
+    Asked,
     Category,
     ContextBlock,
     Decision,
@@ -52,12 +56,15 @@ from hotmem.types import (
     Imported,
     Interval,
     ItemUse,
+    Located,
     Members,
     MemoryRecord,
+    Mention,
     Note,
     Period,
     Profile,
     SessionSummary,
+    Share,
     Signs,
     Standing,
     Stats,
@@ -69,6 +76,7 @@ from hotmem.types import (
     TakenIn,
     Turn,
     Understanding,
+    UsedMemory,
     UserKey,
     Vector,
     Weights,
@@ -344,6 +352,34 @@ class Store:
     async def timeline(self, user: UserKey, length: str, about: str | None, after: datetime | None, before: datetime | None) -> list[Period]:
         """What was said and learnt in each "day", "month" or "year" that has anything, the earliest first."""
         return await self._db.read(upkeep.timeline, user, length, about, after, before)
+
+    async def mentions(self, user: UserKey, about: str | None, most: int) -> list[Mention]:
+        """Names and concepts with the turns and memories that hold them, the most frequent first; all, or `about` and what is said beside it."""
+        return await self._db.read(network.mentions, user, about, most)
+
+    async def memory_texts(self, user: UserKey, keys: Iterable[int]) -> dict[int, tuple[str, str]]:
+        """Ids and words of memories, by row number."""
+        return await self._db.read(network.texts, user, keys)
+
+    async def recalls(self, user: UserKey, after: datetime | None, before: datetime | None, most: int) -> list[Asked]:
+        """The latest recalls that a reply followed, in order."""
+        return await self._db.read(patterns.asked, user, after, before, most)
+
+    async def use_shares(self, user: UserKey, after: datetime | None, before: datetime | None, limit: int) -> dict[str, dict[str, Share]]:
+        """Items given and used by "category", "kind", "tag" and "entity", each with its names, the most used first."""
+        return await self._db.read(patterns.shares, user, after, before, limit)
+
+    async def used_memories(self, user: UserKey, limit: int) -> tuple[list[UsedMemory], list[UsedMemory], int]:
+        """The most used memories, the most important of those never used, and how many of these there are."""
+        return await self._db.read(patterns.memories, user, limit)
+
+    async def known_names(self, user: UserKey, keys: str) -> dict[str, str]:
+        """Names of the user's entities by their keys, among a JSON list of keys."""
+        return await self._db.read(patterns.known_names, user, keys)
+
+    async def located(self, user: UserKey, expected: str, most: int) -> list[Located]:
+        """Rows that are, or hold, what was expected of a search: a memory's id, a turn's id, or words."""
+        return await self._db.read(located.located, user, expected, most)
 
     async def faults(self) -> list[Fault]:
         """What is wrong with the file."""

@@ -149,7 +149,7 @@ def take_in(conn: Connection, records: Iterable[Imported], now: datetime, tell: 
         match record:
             case Turn() | ExportedTurn():
                 turn = record.turn if isinstance(record, ExportedTurn) else record
-                added = turns.add(conn, turn, now)
+                added = _add_turn(conn, turn, now)
                 turns_in, known = turns_in + added, known + (not added)
                 heard[turn.user_id, turn.session_id] += 1
                 if not isinstance(record, ExportedTurn):
@@ -178,16 +178,25 @@ def take_in(conn: Connection, records: Iterable[Imported], now: datetime, tell: 
     return TakenIn(turns_in, memories_in, known, len(heard))
 
 
+def _add_turn(conn: Connection, turn: Turn, now: datetime) -> bool:
+    try:
+        return turns.add(conn, turn, now)
+    except InvalidInput as error:
+        raise InvalidInput(f"The turn {turn.id!r} has other words here, or stands twice in the file. Give each turn an id of its own.") from error
+
+
 def put_memory(conn: Connection, user: UserKey, record: MemoryRecord) -> bool:
     """Stores a memory as it was, but for its links to others; False if it is there.
 
     Raises:
-        InvalidInput: If its id belongs to another user's memory, or it comes from a turn that is not there.
+        InvalidInput: If its id belongs to another user's memory, or to other words, or it comes from a turn that is not there.
     """
-    owner = conn.execute("SELECT user FROM memories WHERE name = ?", (record.id,)).fetchone()
-    if owner is not None:
-        if owner[0] != user:
+    known = conn.execute("SELECT user, text FROM memories WHERE name = ?", (record.id,)).fetchone()
+    if known is not None:
+        if known[0] != user:
             raise InvalidInput(f"The memory {record.id} belongs to another user. Import it into a file of its own.")
+        if known[1] != record.text:
+            raise InvalidInput(f"The memory {record.id} has other words here, or stands twice in the file. Forget it, or give it another id.")
         return False
     values: dict[str, Any] = {column: getattr(record, column) for column in PLAIN}
     values |= {moment: None if getattr(record, moment) is None else to_stored(getattr(record, moment)) for moment in TIMES}

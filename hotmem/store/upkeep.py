@@ -9,10 +9,11 @@ from typing import Final
 
 import numpy as np
 
-from hotmem.errors import InvalidInput
+from hotmem.errors import InvalidInput, StoreUnusable
 from hotmem.store import entries, subcategories
 from hotmem.store.driver import Connection, connect, mapped_errors
 from hotmem.store.entries import TABLES, WORDED
+from hotmem.store.migrations import APPLICATION_ID
 from hotmem.store.times import from_stored, to_stored
 from hotmem.types import EvidenceKind, Fault, Period, Stats, UserKey
 
@@ -173,6 +174,10 @@ def restore(source: Path, target: Path) -> None:
         StoreError: If one of them cannot be used.
     """
     with mapped_errors(source), closing(connect(source, read_only=True)) as conn:
+        if conn.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+            raise StoreUnusable(f"{source} is no copy of a memory. Name a file that a backup made.")
+        if conn.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+            raise StoreUnusable(f"{source} is damaged. Restore another copy.")
         backup(conn, target, lambda _left, _whole: None)
 
 

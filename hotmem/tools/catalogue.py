@@ -1,17 +1,22 @@
 """Every tool with its name, its description and its arguments: what the doors show and call. A door adds nothing of its own."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 from pydantic import Field
 
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
-from hotmem.tools import upkeep
+from hotmem.tools import migration, network, patterns, upkeep
 from hotmem.tools.editing import Edit, edit_memory
+from hotmem.tools.migration import Copying, Export, Import
+from hotmem.tools.network import Network
+from hotmem.tools.patterns import Patterns
 from hotmem.tools.requests import CLOSED, SearchOptions, StoreContext, checked, schema
 from hotmem.tools.results import as_json
+from hotmem.tools.tracing import TraceOptions
 from hotmem.tools.upkeep import Evolve, Health, Merge, Nothing, Recent, Span, Undo, Unused
 
 
@@ -56,6 +61,19 @@ class ContextualArguments:
     session: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceArguments(TraceOptions):
+    """What is to be told of a search.
+
+    Attributes:
+        query: The question or some words.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    query: Annotated[str, Field(description="The question, or some words.")]
+
+
 @dataclass(frozen=True, slots=True)
 class Discovery:
     """The tools there are, and the state of the memory.
@@ -78,9 +96,10 @@ class Tool:
     Attributes:
         name: What it is called, everywhere.
         description: What it does, as a language model or a person is told.
-        group: What it belongs to: "memory", "maintenance", "analysis" or "debugging".
+        group: What it belongs to: "memory", "maintenance", "analysis", "migration" or "debugging".
         arguments: The class of its arguments.
         run: Does it, for a user of a memory.
+        files: Its arguments that name files.
     """
 
     name: str
@@ -88,20 +107,39 @@ class Tool:
     group: str
     arguments: type[Any]
     run: Callable[[Memory, str, Any], Awaitable[object]]
+    files: tuple[str, ...] = ()
 
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON schema of its arguments."""
         return schema(self.arguments)
 
-    async def call(self, memory: Memory, user_id: str, arguments: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever JSON holds
+    async def call(self, memory: Memory, user_id: str, arguments: Mapping[str, Any], folder: Path | None = None) -> Any:  # noqa: ANN401 - JSON
         """Does it with arguments as they come from outside, and returns what JSON holds.
+
+        Args:
+            memory: An open memory.
+            user_id: Whose memory.
+            arguments: The arguments by name.
+            folder: The one folder in which files may be named, for those who may not have the run of the disk; None is anywhere.
 
         Raises:
             InvalidInput: If an argument is unknown, missing or wrong.
             StoreError: If the file cannot be read or written.
         """
-        return as_json(await self.run(memory, user_id, checked(self.arguments, arguments)))
+        asked = checked(self.arguments, arguments)
+        if folder is not None:
+            given = {name: value for name in self.files if (value := getattr(asked, name)) is not None}
+            asked = replace(asked, **{name: _inside(folder, name, value) for name, value in given.items()})
+        return as_json(await self.run(memory, user_id, asked))
+
+
+def _inside(folder: Path, name: str, value: str) -> str:
+    """A plain file name as a path in the folder, which is made if it is not there."""
+    if value in (".", "..") or Path(value).name != value or (folder / value).is_symlink():
+        raise InvalidInput(f"{name} is {value!r}. Name a file without folders; it is looked for in {folder}.")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return str(folder / value)
 
 
 async def _store(memory: Memory, user_id: str, asked: StoreArguments) -> object:
@@ -114,6 +152,10 @@ async def _search(memory: Memory, user_id: str, asked: SearchArguments) -> objec
 
 async def _search_contextual(memory: Memory, user_id: str, asked: ContextualArguments) -> object:
     return await memory.search_contextual(asked.query, user_id=user_id, session_id=asked.session)
+
+
+async def _trace(memory: Memory, user_id: str, asked: TraceArguments) -> object:
+    return await memory.trace_search(asked.query, user_id=user_id, options=_part(TraceOptions, asked))
 
 
 def _part(kind: type[Any], arguments: object) -> Any:  # noqa: ANN401 - an instance of `kind`
@@ -201,13 +243,58 @@ TOOLS: Final[tuple[Tool, ...]] = (
         upkeep.memory_subcategories,
     ),
     Tool("memory_timeline", "Tells what each day, month or year brought, of everything or of one name.", "analysis", Span, upkeep.memory_timeline),
+    Tool(
+        "concept_network",
+        "Tells which names and concepts are spoken of together, how often, and in which memories; of everything or around one of them.",
+        "analysis",
+        Network,
+        network.concept_network,
+    ),
+    Tool(
+        "usage_patterns",
+        "Tells what is asked of the memory and when, what replies use of it, and what is never used.",
+        "analysis",
+        Patterns,
+        patterns.usage_patterns,
+    ),
+    Tool(
+        "export_memories",
+        "Writes everything that is known of the user to a new file, as JSON Lines.",
+        "migration",
+        Export,
+        migration.export_memories,
+        ("file",),
+    ),
+    Tool(
+        "import_memories",
+        "Takes in a file: an export, one of mem0, chat messages, or a transcript. All of it or nothing; repeated it does nothing twice.",
+        "migration",
+        Import,
+        migration.import_memories,
+        ("file",),
+    ),
+    Tool(
+        "backup_restore",
+        "Copies the whole memory file while it is in use, or makes a new memory file of such a copy.",
+        "migration",
+        Copying,
+        migration.backup_restore,
+        ("file", "target"),
+    ),
+    Tool(
+        "trace_search",
+        "Does a search and tells step by step how it went; and why a memory, a turn or words that were expected were found or were not.",
+        "debugging",
+        TraceArguments,
+        _trace,
+    ),
     Tool("validate_storage", "Checks the file and all its indexes.", "debugging", Nothing, upkeep.validate_storage),
     Tool("repair_index", "Makes all index entries anew from what is stored.", "debugging", Nothing, upkeep.repair_index),
 )
 """In the order in which they are shown."""
 
 FOR_MODELS: Final = tuple(one for one in TOOLS if one.group == "memory")
-"""Those that a bot's own model is offered; too many tools confuse a model and cost it time."""
+"""Those that a bot's own model is offered: too many confuse a model and cost it time, and whoever talks to a bot is not to read or write files."""
 
 
 def tool(name: str) -> Tool:

@@ -1,6 +1,8 @@
 """The tools as commands. Each passes its options on and shows the answer; it decides nothing."""
 
+import asyncio
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any, Final
 
 import typer
@@ -8,13 +10,21 @@ import typer
 from hotmem import Memory, terminal
 from hotmem.errors import InvalidInput
 from hotmem.settings import Settings
-from hotmem.store import upkeep as files
+from hotmem.store import upkeep as stored
 from hotmem.terminal import Database, User
-from hotmem.tools import upkeep
+from hotmem.tools import migration
 from hotmem.tools.catalogue import tool
+from hotmem.tools.migration import Copying, Export, Import
+from hotmem.tools.network import Network, concept_network
+from hotmem.tools.requests import checked
+from hotmem.tools.results import as_json
 from hotmem.tools.show import shown
+from hotmem.tools.upkeep import Span, memory_timeline
+from hotmem.transfer.forms import FileForm, form_of
 
 Json = Annotated[bool, typer.Option("--json", help="The answer as JSON.")]
+
+Png = Annotated[Path | None, typer.Option(help="A file for a picture, instead of the answer in words.", dir_okay=False)]
 
 ANYONE: Final = "anyone"
 """Of tools that are about the whole file."""
@@ -71,6 +81,7 @@ def serve_mcp(
     database: Database = None,
     http: Annotated[bool, typer.Option(help="By HTTP on this machine instead of standard input and output.")] = False,
     port: Annotated[int, typer.Option(help="The port of --http.", min=1, max=65535)] = 8765,
+    files: Annotated[Path | None, typer.Option(help="The one folder for exports, imports and copies. [default: beside the memory file]")] = None,
 ) -> None:
     """Offers the memory tools to other programs by the Model Context Protocol."""
     try:
@@ -79,7 +90,7 @@ def serve_mcp(
         raise InvalidInput('The protocol\'s package is not installed. Run: pip install "pipecat-hotmem[mcp]"') from error
 
     async def run(memory: Memory) -> None:
-        await (serve_http(memory, user, port) if http else serve_stdio(memory, user))
+        await (serve_http(memory, user, port, files) if http else serve_stdio(memory, user, files))
 
     terminal.with_memory(database or Settings().database, run)
 
@@ -101,10 +112,78 @@ def timeline(
     about: Annotated[str | None, typer.Option(help="Only what mentions this name.")] = None,
     after: Annotated[str | None, typer.Option(help="Said at or after: ISO 8601 with time zone.")] = None,
     before: Annotated[str | None, typer.Option(help="Said before: ISO 8601 with time zone.")] = None,
+    png: Png = None,
     json_: Json = False,
 ) -> None:
-    """Tells what each day, month or year brought."""
-    _call("memory_timeline", {"by": by, "about": about, "after": after, "before": before}, user, terminal.existing(database), json_=json_)
+    """Tells what each day, month or year brought, or draws it."""
+    given = _given({"by": by, "about": about, "after": after, "before": before})
+    if png is None:
+        return _call("memory_timeline", given, user, terminal.existing(database), json_=json_)
+    pictures, asked = _pictures(), checked(Span, given)
+
+    async def run(memory: Memory) -> None:
+        found = await memory_timeline(memory, user, asked)
+        title = f"What was said and learnt{f' about {about}' if about else ''}, by {by}"
+        await asyncio.to_thread(pictures.timeline_png, found.periods, asked.by, png, title)
+        terminal.screen.print(f"drawn in {png}", highlight=False)
+
+    terminal.with_memory(terminal.existing(database), run)
+
+
+def network(
+    user: User,
+    database: Database = None,
+    about: Annotated[str | None, typer.Option(help="Only what is said beside this name, or these words.")] = None,
+    limit: Annotated[int, typer.Option(help="Names and concepts at most, 2 to 200.")] = 40,
+    min_count: Annotated[int | None, typer.Option(help="Least turns and memories of each.")] = None,
+    min_weight: Annotated[int | None, typer.Option(help="Least turns and memories of a pair.")] = None,
+    png: Png = None,
+    json_: Json = False,
+) -> None:
+    """Tells which names and concepts are spoken of together, or draws it."""
+    given = _given({"about": about, "limit": limit, "min_count": min_count, "min_weight": min_weight})
+    if png is None:
+        return _call("concept_network", given, user, terminal.existing(database), json_=json_)
+    pictures, asked = _pictures(), checked(Network, given)
+
+    async def run(memory: Memory) -> None:
+        found = await concept_network(memory, user, asked)
+        title = f"What is spoken of beside {about}" if about else "What is spoken of together"
+        await asyncio.to_thread(pictures.network_png, found, png, title)
+        terminal.screen.print(f"drawn in {png}", highlight=False)
+
+    terminal.with_memory(terminal.existing(database), run)
+
+
+def usage(
+    user: User,
+    database: Database = None,
+    after: Annotated[str | None, typer.Option(help="Asked at or after: ISO 8601 with time zone.")] = None,
+    before: Annotated[str | None, typer.Option(help="Asked before: ISO 8601 with time zone.")] = None,
+    timezone: Annotated[str, typer.Option(help="Of hours and weekdays, as Europe/Lisbon.")] = "UTC",
+    limit: Annotated[int, typer.Option(help="Tags, names, memories and sessions at most, 1 to 100.")] = 10,
+    json_: Json = False,
+) -> None:
+    """Tells what is asked of a memory and when, what replies use of it, and what is never used."""
+    given = {"after": after, "before": before, "timezone": timezone, "limit": limit}
+    _call("usage_patterns", given, user, terminal.existing(database), json_=json_)
+
+
+def trace(
+    query: str,
+    user: User,
+    database: Database = None,
+    expected: Annotated[str | None, typer.Option(help="What should be found: a memory's id, a turn's id, or words.")] = None,
+    limit: Annotated[int, typer.Option(help="Results at most, 1 to 100.")] = 10,
+    min_relevance: Annotated[float | None, typer.Option(help="Least relevance, 0 to 1.")] = None,
+    content_type: Annotated[str | None, typer.Option(help="A kind of memory, or turn, or summary.")] = None,
+    expired: Annotated[bool, typer.Option(help="Also what no longer holds.")] = False,
+    ranking: Annotated[str, typer.Option(help="learned, or the simple one of the design.")] = "learned",
+    json_: Json = False,
+) -> None:
+    """Does a search and tells step by step how it went, and why something was found or was not."""
+    asked = {"query": query, "expected": expected, "limit": limit, "min_relevance": min_relevance, "content_type": content_type}
+    _call("trace_search", asked | {"include_expired": expired, "ranking": ranking}, user, terminal.existing(database), json_=json_)
 
 
 def edit(
@@ -178,6 +257,45 @@ def repair(database: Database = None, json_: Json = False) -> None:
     _call("repair_index", {}, ANYONE, terminal.existing(database), json_=json_)
 
 
+def export(file: Path, user: User, database: Database = None, json_: Json = False) -> None:
+    """Writes everything that is known of a user to a new file, as JSON Lines."""
+
+    async def run(memory: Memory) -> None:
+        with terminal.progress() as shown_progress:
+            done = await migration.export_memories(memory, user, Export(file=str(file)), terminal.counting(shown_progress))
+        _show("export_memories", as_json(done), json_=json_)
+
+    terminal.with_memory(terminal.existing(database), run)
+
+
+def take_in(
+    file: Path,
+    user: Annotated[str | None, typer.Option("--user", "-u", help="Whose memory. [default: each record's own user]")] = None,
+    database: Database = None,
+    form: Annotated[str | None, typer.Option(help=f"What it is: {', '.join(FileForm)}. [default: found out]")] = None,
+    from_user: Annotated[str | None, typer.Option(help="The user id in the file whose records are taken as the user's.")] = None,
+    session: Annotated[str | None, typer.Option(help="Name of the conversation of a transcript. [default: the file's name]")] = None,
+    bot: Annotated[list[str] | None, typer.Option(help="A speaker of a transcript that is the bot; several times for several.")] = None,
+    timezone: Annotated[str, typer.Option(help="Time zone of clocks that name none, as Europe/Lisbon.")] = "UTC",
+    day_first: Annotated[bool | None, typer.Option("--day-first/--month-first", help="How 06/05/2024 is read. [default: found out]")] = None,
+    json_: Json = False,
+) -> None:
+    """Takes in an export, one of mem0, chat messages, or a transcript: all of it or nothing, and nothing twice."""
+    given = {"file": str(file), "form": form, "from_user": from_user, "session": session, "bots": bot, "timezone": timezone, "day_first": day_first}
+    asked = checked(Import, _given(given))
+    form_of(file)  # before a memory file is made for it
+
+    async def run(memory: Memory) -> None:
+        with terminal.progress() as shown_progress:
+            done = await migration.import_memories(memory, user, asked, terminal.counting(shown_progress))
+            bar = shown_progress.add_task("understanding", total=None)
+            await memory.settle()
+            shown_progress.update(bar, total=1, completed=1)
+        _show("import_memories", as_json(done), json_=json_)
+
+    terminal.with_memory(database or Settings().database, run)
+
+
 def backup(target: Path, database: Database = None) -> None:
     """Copies the memory file while bots go on talking."""
     path = terminal.existing(database)
@@ -185,7 +303,8 @@ def backup(target: Path, database: Database = None) -> None:
     async def run(memory: Memory) -> None:
         with terminal.progress() as shown_progress:
             bar = shown_progress.add_task("copying pages", total=None)
-            await upkeep.backup(memory, target, lambda left, whole: shown_progress.update(bar, total=whole, completed=whole - left))
+            asked = Copying(action="backup", file=str(target))
+            await migration.backup_restore(memory, ANYONE, asked, lambda left, all_: shown_progress.update(bar, total=all_, completed=all_ - left))
         terminal.screen.print(f"{path} copied to {target}", highlight=False)
 
     terminal.with_memory(path, run)
@@ -194,7 +313,7 @@ def backup(target: Path, database: Database = None) -> None:
 def restore(source: Path, database: Database = None) -> None:
     """Makes a memory file of a copy; one that exists is never overwritten."""
     target = database or Settings().database
-    files.restore(terminal.existing(source), target)
+    stored.restore(terminal.existing(source), target)
     terminal.screen.print(f"{target} restored from {source}", highlight=False)
 
 
@@ -208,18 +327,23 @@ def register(app: typer.Typer) -> None:
         stats,
         timeline,
         edit,
+        network,
+        usage,
+        trace,
         merge,
         optimise,
         evolve,
         subcategories,
         decisions,
         undo,
+        export,
         backup,
         restore,
         validate,
         repair,
     ):
         app.command()(command)
+    app.command("import")(take_in)
     app.command("serve-mcp")(serve_mcp)
 
 
@@ -227,11 +351,29 @@ def _call(name: str, arguments: dict[str, Any], user: str, path: Path, *, json_:
     """Calls a tool with the options that were given, and shows its answer."""
 
     async def run(memory: Memory) -> None:
-        given = {key: value for key, value in arguments.items() if value is not None}
-        answer = await tool(name).call(memory, user, given)
-        if json_:
-            terminal.screen.print_json(data=answer)
-        else:
-            terminal.screen.print(shown(name, answer))
+        answer = await tool(name).call(memory, user, _given(arguments))
+        _show(name, answer, json_=json_)
 
     terminal.with_memory(path, run)
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that were given."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _pictures() -> ModuleType:
+    """What draws, if its packages are installed."""
+    try:
+        from hotmem.tools import pictures
+    except ImportError as error:
+        raise InvalidInput('The packages that draw are not installed. Run: pip install "pipecat-hotmem[pictures]"') from error
+    return pictures
+
+
+def _show(name: str, answer: Any, *, json_: bool) -> None:  # noqa: ANN401 - whatever JSON holds
+    """A tool's answer as a person reads it, or as JSON."""
+    if json_:
+        terminal.screen.print_json(data=answer)
+    else:
+        terminal.screen.print(shown(name, answer))

@@ -5,6 +5,7 @@ It needs ``pip install "pipecat-hotmem[mcp]"``.
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any, Final
 
 import mcp_types as types
@@ -26,15 +27,22 @@ INSTRUCTIONS: Final = (
 )
 
 
-def server(memory: Memory, user_id: str) -> Server[Any]:
-    """The server; whoever connects reads and writes the memory of this user and no other."""
+def server(memory: Memory, user_id: str, folder: Path | None = None) -> Server[Any]:
+    """The server; whoever connects reads and writes the memory of this user and no other.
+
+    Args:
+        memory: An open memory.
+        user_id: Whose memory it offers.
+        folder: The one folder in which exports, imports and copies are; None is one beside the memory file, made when it is used.
+    """
+    folder = folder or files_beside(memory.path)
 
     async def listed(_: object, __: object) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[types.Tool(name=one.name, description=one.description, input_schema=one.schema) for one in TOOLS])
 
     async def called(_: object, params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
-            answer = await tool(params.name).call(memory, user_id, params.arguments or {})
+            answer = await tool(params.name).call(memory, user_id, params.arguments or {}, folder)
         except HotMemError as error:
             return types.CallToolResult(content=[types.TextContent(type="text", text=str(error))], is_error=True)
         except Exception as error:  # the border at which one failed call must not end the server
@@ -46,18 +54,23 @@ def server(memory: Memory, user_id: str) -> Server[Any]:
     return Server("hotmem", instructions=INSTRUCTIONS, on_list_tools=listed, on_call_tool=called)
 
 
-async def serve_stdio(memory: Memory, user_id: str) -> None:
+def files_beside(database: Path) -> Path:
+    """The folder of a memory file's exports, imports and copies."""
+    return database.with_name(f"{database.stem}-files")
+
+
+async def serve_stdio(memory: Memory, user_id: str, folder: Path | None = None) -> None:
     """Serves the process that started this one until it hangs up."""
-    serving = server(memory, user_id)
+    serving = server(memory, user_id, folder)
     async with stdio_server() as (incoming, outgoing):
         await serving.run(incoming, outgoing, serving.create_initialization_options())
 
 
-async def serve_http(memory: Memory, user_id: str, port: int) -> None:
+async def serve_http(memory: Memory, user_id: str, port: int, folder: Path | None = None) -> None:
     """Serves programs of this machine at ``http://127.0.0.1:PORT/mcp`` until the process is told to stop."""
     import uvicorn
 
-    app = server(memory, user_id).streamable_http_app(host=LOOPBACK)
+    app = server(memory, user_id, folder).streamable_http_app(host=LOOPBACK)
     serving = uvicorn.Server(uvicorn.Config(app, host=LOOPBACK, port=port, log_level="warning"))
     try:
         await serving.serve()

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cache
 from typing import Annotated, Any, Final, Literal, TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -117,6 +118,18 @@ def checked(kind: type[T], given: T | Mapping[str, Any] | None) -> T:
     except ValidationError as error:
         raise InvalidInput(" ".join(_told(one, kind) for one in error.errors())) from error
     return found
+
+
+def zone(name: str) -> ZoneInfo:
+    """The time zone of a name, as "Europe/Lisbon".
+
+    Raises:
+        InvalidInput: If there is none.
+    """
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise InvalidInput(f"timezone is {name!r}. Use a name of the time zone database, such as Europe/Lisbon.") from error
 
 
 def schema(kind: type[Any]) -> dict[str, Any]:

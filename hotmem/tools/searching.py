@@ -23,7 +23,7 @@ from hotmem.tools.progressive import climb, progressive, tiers
 from hotmem.tools.requests import SearchOptions
 from hotmem.tools.results import Found, Progress, QueryAnalysis, SearchDebug, SearchResult, SourceReport
 from hotmem.tools.weighing import Weighed, content_type, weigh
-from hotmem.types import EvidenceKind, Layer, Profile, Query, Standing
+from hotmem.types import EvidenceKind, Layer, Query
 
 
 async def search(reader: Reader, writer: Store, request: Request, options: SearchOptions, usual: SearchingOptions) -> SearchResult:
@@ -39,19 +39,17 @@ async def search(reader: Reader, writer: Store, request: Request, options: Searc
     watch = Stopwatch()
     by_tier = usual.progressive if options.progressive is None else options.progressive
     searched = tiers(options) if by_tier else ()
-    query, profile, weighed, progress = await (
-        _by_tier(reader, request, options, usual, watch) if searched else _at_once(reader, request, options, watch)
-    )
-    best = weighed.ranked[: options.limit]
-    results = tuple(_found(query, score, one, weighed.filed(one.evidence)) for score, one in best)
+    weighed, progress = await (_by_tier(reader, request, options, usual, watch) if searched else _at_once(reader, request, options, watch))
+    query, best = weighed.query, weighed.ranked[: options.limit]
+    results = tuple(result(weighed, score, one) for score, one in best)
     debug = None
     if options.return_debug:
         debug = SearchDebug(
             sources=_reports(results),
-            duplicates_before=weighed.before,
-            duplicates_after=weighed.before - weighed.merged,
+            duplicates_before=len(weighed.wanted),
+            duplicates_after=len(weighed.statements),
             duplicates_removed=weighed.merged,
-            weights=profile.weights.as_dict(),
+            weights=weighed.profile.weights.as_dict(),
             milliseconds=dict(watch.laps),
         )
     if given := [one.evidence.memory_id for _, one in best if one.evidence.memory_id]:
@@ -59,17 +57,17 @@ async def search(reader: Reader, writer: Store, request: Request, options: Searc
     return SearchResult(results, len(weighed.ranked), analysed(query), progress, debug)
 
 
-async def _at_once(reader: Reader, request: Request, options: SearchOptions, watch: Stopwatch) -> tuple[Query, Profile, Weighed, Progress | None]:
+async def _at_once(reader: Reader, request: Request, options: SearchOptions, watch: Stopwatch) -> tuple[Weighed, Progress | None]:
     """Everything that is found, ranked."""
     found = await retrieve(reader, request, watch)
     weighed = await weigh(reader, found.query, found.profile, options, found.candidates)
     watch.lap("ranking")
-    return found.query, found.profile, weighed, None
+    return weighed, None
 
 
 async def _by_tier(
     reader: Reader, request: Request, options: SearchOptions, usual: SearchingOptions, watch: Stopwatch
-) -> tuple[Query, Profile, Weighed, Progress | None]:
+) -> tuple[Weighed, Progress | None]:
     """What the first tiers find that have enough, ranked."""
     query, profile = await read_query(reader, request)
     watch.lap("query")
@@ -77,7 +75,7 @@ async def _by_tier(
     steps = climb(reader, request, query, searched, usual.suffices, partial(weigh, reader, query, profile, options))
     weighed, progress = await progressive(steps, searched, usual)
     watch.lap("tiers")
-    return query, profile, weighed, progress
+    return weighed, progress
 
 
 def analysed(query: Query) -> QueryAnalysis:
@@ -86,8 +84,9 @@ def analysed(query: Query) -> QueryAnalysis:
     return QueryAnalysis(concepts, query.analysis.intent, query.analysis.expansion, query.rewrite)
 
 
-def _found(query: Query, score: float, one: Judged, filed: Standing | None) -> Found:
-    found = one.evidence
+def result(weighed: Weighed, score: float, one: Judged) -> Found:
+    """A statement as a result tells it."""
+    query, found, filed = weighed.query, one.evidence, weighed.filed(one.evidence)
     names = (found.session_id,) if found.kind is EvidenceKind.SUMMARY else found.turn_ids
     return Found(
         id=found.memory_id or names[0],

@@ -87,9 +87,89 @@ def _discovered(answer: Mapping[str, Any]) -> RenderableType:
     return Group(tools, parts, *health["advice"])
 
 
+def _network(answer: Mapping[str, Any]) -> RenderableType:
+    nodes = Table("name or concept", "turns", "memories")
+    for node in answer["nodes"]:
+        nodes.add_row(
+            f"[bold]{escape(node['name'])}[/]" if node["kind"] == "name" else escape(node["name"]), str(node["turns"]), str(node["memories"])
+        )
+    edges = Table("together", "weight", "strength", "in memories")
+    for edge in answer["edges"]:
+        behind = escape("\n".join(one["content"] for one in edge["memories"]))
+        edges.add_row(escape(f"{edge['one']} – {edge['other']}"), str(edge["weight"]), f"{edge['strength']:.2f}", behind)
+    return Group(nodes, edges) if answer["nodes"] else "nothing is spoken of often enough"
+
+
+def _patterns(answer: Mapping[str, Any]) -> RenderableType:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_row("questions", f"{answer['questions']}, {answer['answered']} of them given anything")
+    grid.add_row("items", f"{answer['given']} given, {answer['used']} used, precision {answer['precision']:.2f}")
+    for name in ("by_hour", "by_weekday", "asked_about"):
+        grid.add_row(name.replace("_", " "), escape(", ".join(f"{key} {count}" for key, count in answer[name].items())) or "none")
+    for name in ("by_category", "by_kind", "by_tag", "by_entity"):
+        told = (f"{key}: {share['used']} of {share['given']} used" for key, share in answer[name].items())
+        grid.add_row(name.replace("_", " "), escape("\n".join(told)) or "none")
+    memories = Table("used", "memory", "last")
+    for one in answer["most_used"]:
+        memories.add_row(str(one["accesses"]), escape(one["content"]), one["last_accessed"][:10])
+    unused = Table("never used", title=f"{answer['never_used']} memories were never used; the most important", title_justify="left")
+    for one in answer["unused"]:
+        unused.add_row(escape(one["content"]))
+    change = "" if answer["trend"] is None else f", {answer['trend']:+.3f} in the later half"
+    sessions = Table("session", "began", "questions", "given", "used", "precision", title=f"sessions{change}", title_justify="left")
+    for one in answer["sessions"]:
+        counts = (str(one[name]) for name in ("questions", "given", "used"))
+        sessions.add_row(escape(one["session_id"]), one["began"][:10], *counts, f"{one['precision']:.2f}")
+    return Group(grid, memories, unused, sessions)
+
+
+def _trace(answer: Mapping[str, Any]) -> RenderableType:
+    analysis = answer["analysis"]
+    steps = Table.grid(padding=(0, 2))
+    steps.add_row("asks for", f"{analysis['scope']}: {escape(', '.join(analysis['concepts'])) or 'nothing in particular'}")
+    for layer in answer["layers"]:
+        steps.add_row(layer["layer"], f"{layer['outcome']}, {layer['hits']} hits, {layer['ms']:.1f} ms")
+    steps.add_row("weighed", ", ".join(f"{count} {kind}" for kind, count in answer["candidates"].items()) or "nothing")
+    for reason, count in answer["dropped"].items():
+        steps.add_row("dropped", f"{count} {reason}")
+    steps.add_row("took", ", ".join(f"{stage} {ms:.1f} ms" for stage, ms in answer["milliseconds"].items()))
+    results = Table("relevance", "what", "by", "why (adds to the logit)")
+    for one in answer["results"]:
+        why = "\n".join(f"{reason['feature']} {reason['value']:.2f} ({reason['adds']:+.2f})" for reason in one["why"])
+        found = one["result"]
+        results.add_row(f"{found['relevance_score']:.2f}", escape(found["content"]), "\n".join(found["sources"]), escape(why))
+    expected = Table("expected", "outcome", title_justify="left")
+    for one in answer["expected"] or ():
+        expected.add_row(escape(f"{one['content']} ({one['id']})"), ("[green]found[/] " if one["found"] else "") + escape(one["reason"]))
+    told: list[RenderableType] = (
+        [] if answer["expected"] is None else [expected if answer["expected"] else "Nothing that is stored holds what was expected."]
+    )
+    return Group(steps, results, *told)
+
+
+def _taken_in(answer: Mapping[str, Any]) -> RenderableType:
+    table = Table.grid(padding=(0, 2))
+    for name in ("form", "turns", "memories", "known", "sessions"):
+        table.add_row(name, str(answer[name]))
+    for reason, count in answer["left_out"].items():
+        table.add_row("left out", f"{count} {reason}")
+    categories = Table("their category", "filed under", "unsure")
+    for name, taken in answer["categories"].items():
+        filed = ", ".join(f"{category} {count}" for category, count in taken["filed"].items())
+        categories.add_row(escape(name) or "[dim]none[/]", filed, str(taken["unsure"]))
+    unsure = [escape(told) for told in answer["unsure"]]
+    if answer["unsure_ids"]:
+        unsure.append(f"Unsure where to file: {escape(', '.join(answer['unsure_ids']))}")
+    return Group(table, *([categories] if answer["categories"] else []), *unsure)
+
+
 _SHOWN: Final[Mapping[str, Callable[[Mapping[str, Any]], RenderableType]]] = {
     "store_memory": _stored,
     "search_memory": _found,
     "search_contextual": _sessions,
     "discover_memory_tools": _discovered,
+    "concept_network": _network,
+    "usage_patterns": _patterns,
+    "trace_search": _trace,
+    "import_memories": _taken_in,
 }

@@ -1,10 +1,9 @@
-"""Keeping a memory in order: what there is, what was decided and how it is taken back, whether the file is sound, and copies of it."""
+"""Keeping a memory in order: what there is, what was decided and how it is taken back, and whether the file is sound."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from pydantic import AwareDatetime, Field
@@ -286,21 +285,6 @@ async def memory_health(memory: Memory, user_id: str) -> Health:
     }
     told = tuple(text for name, text in advice.items() if parts[name].share < 1)
     return Health(sum(part.share * part.weight for part in parts.values()), parts, told)
-
-
-async def backup(memory: Memory, target: Path, progress: Callable[[int, int], None] = lambda _left, _whole: None) -> None:
-    """Copies the memory's file, as it is at one moment, while bots go on talking.
-
-    Args:
-        memory: An open memory.
-        target: Where the copy goes.
-        progress: Told pages left and pages in all, now and then, from another thread.
-
-    Raises:
-        InvalidInput: If the target exists.
-        StoreError: If it cannot be written.
-    """
-    await memory.store.backup(target, progress)
 
 
 async def _user(memory: Memory, user_id: str) -> tuple[Store, UserKey]:

@@ -40,24 +40,40 @@ WEIGHED: Final = 10_000
 """Budget that lets every candidate be judged."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Weighed:
-    """What is relevant of some candidates.
+    """What is relevant of some candidates, and what fell away on the way.
 
     Attributes:
-        ranked: Distinct statements with their scores, 0 to 1, best first.
-        standing: What is shown of the memories among them, by row number.
-        before: Statements that passed the filters.
-        merged: Those that said the same as a better one.
+        query: What was asked.
+        profile: What is known of who asks.
+        candidates: What was found.
+        table: Their features, float32 (candidates, len(FEATURES)).
+        judged: The candidates, best first.
+        standing: What is filed about the memories among them, by row number.
+        wanted: Those that the options let through.
+        statements: Distinct ones among those.
+        merged: How many said the same as a better one.
+        scores: Each statement's relevance, 0 to 1.
+        least: The least relevance of a result.
+        ranked: Statements that have it with their relevance, best first.
     """
 
-    ranked: Sequence[tuple[float, Judged]]
+    query: Query
+    profile: Profile
+    candidates: Sequence[Candidate]
+    table: NDArray[np.float32]
+    judged: Sequence[Judged]
     standing: Mapping[int, Standing]
-    before: int
+    wanted: Sequence[Judged]
+    statements: Sequence[Judged]
     merged: int
+    scores: Sequence[float]
+    least: float
+    ranked: Sequence[tuple[float, Judged]]
 
     def filed(self, evidence: Evidence) -> Standing | None:
-        """What is shown of a memory; None for what is none."""
+        """What is filed about a memory; None for what is none."""
         return self.standing.get(_memory(evidence))
 
 
@@ -75,13 +91,13 @@ async def weigh(reader: Reader, query: Query, profile: Profile, options: SearchO
     judged, _ = judge(query, candidates, table, reader.model, profile.weights, WEIGHED)
     keys = [one.evidence.key for one in judged if one.evidence.kind is EvidenceKind.MEMORY]
     standing = await reader.store.standing(query.user, keys)
-    wanted = [one for one in judged if _wanted(one.evidence, standing.get(_memory(one.evidence)), options, query.at)]
+    wanted = [one for one in judged if refusal(one.evidence, standing.get(_memory(one.evidence)), options, query.at) is None]
     statements, merged = distinct(wanted)
     rows = {(candidate.evidence.kind, candidate.evidence.key): row for candidate, row in zip(candidates, table, strict=True)}
     scores = _scores(query, statements, rows, standing, options)
     least = LEAST_RELEVANCE[options.ranking] if options.min_relevance is None else options.min_relevance
     ranked = sorted(((score, one) for score, one in zip(scores, statements, strict=True) if score >= least), key=lambda pair: -pair[0])
-    return Weighed(ranked, standing, len(wanted), merged)
+    return Weighed(query, profile, candidates, table, judged, standing, wanted, statements, merged, scores, least, ranked)
 
 
 def design_score(meaning: float, words: float, importance: float, days: float, accesses: int) -> float:
@@ -127,17 +143,18 @@ def _scores(
     return scores
 
 
-def _wanted(found: Evidence, filed: Standing | None, options: SearchOptions, at: datetime) -> bool:
+def refusal(found: Evidence, filed: Standing | None, options: SearchOptions, at: datetime) -> str | None:
+    """The option that leaves a statement out; None if all let it through."""
     said = found.kind is EvidenceKind.PASSAGE
     if not (options.include_conversation if said else options.include_stored):
-        return False
+        return "include_conversation" if said else "include_stored"
     if options.content_type is not None and options.content_type != content_type(found, filed):
-        return False
+        return "content_type"
     if options.time_range is not None and not options.time_range.holds(found.said_at):
-        return False
+        return "time_range"
     if options.min_importance > (1 if filed is None else filed.importance):
-        return False
-    return options.include_expired or not replaced(found, at)
+        return "min_importance"
+    return "include_expired" if replaced(found, at) and not options.include_expired else None
 
 
 def content_type(found: Evidence, filed: Standing | None) -> str:

@@ -5,6 +5,7 @@ utterance → Analysis → Query → Hit → Evidence → Item → ContextBlock 
 reply → Usage → Weights                                                     (feedback path)
 """
 
+from hotmem.types.analysis import Asked, Label, Located, Mention, Share, UsedMemory
 from hotmem.types.block import ContextBlock, Item, ItemUse, LayerReport, Trace, Usage
 from hotmem.types.evolution import Evolved, Members, Subcategory, SubcategoryDraft
 from hotmem.types.reading import START_WEIGHTS, Analysis, Evidence, Hit, Interval, Profile, Query, Rewrite, Weights
@@ -46,6 +47,7 @@ from hotmem.types.writing import (
 __all__ = [
     "START_WEIGHTS",
     "Analysis",
+    "Asked",
     "Category",
     "Complexity",
     "ContextBlock",
@@ -67,12 +69,15 @@ __all__ = [
     "Item",
     "ItemUse",
     "Kind",
+    "Label",
     "Layer",
     "LayerOutcome",
     "LayerReport",
+    "Located",
     "Mark",
     "Members",
     "MemoryRecord",
+    "Mention",
     "Note",
     "Of",
     "Period",
@@ -82,6 +87,7 @@ __all__ = [
     "Rewrite",
     "Role",
     "SessionSummary",
+    "Share",
     "Signs",
     "Standing",
     "Statement",
@@ -99,6 +105,7 @@ __all__ = [
     "Understanding",
     "Usage",
     "UsageKind",
+    "UsedMemory",
     "UserKey",
     "Vector",
     "Weights",

@@ -50,6 +50,11 @@ async def test_a_port_that_is_taken_and_a_user_who_is_not_known_are_named(memory
         await serve(memory, "eve", 0)
 
 
+def test_the_command_explains_itself() -> None:
+    outcome = CliRunner().invoke(cli.app, ["inspect", "--help"])
+    assert outcome.exit_code == 0 and "changed and forgotten" in " ".join(outcome.output.split())
+
+
 def test_a_file_that_is_no_memory_is_named(tmp_path: Path, lives: Path) -> None:
     strange = tmp_path / "strange.db"
     missing = CliRunner().invoke(cli.app, ["inspect", str(strange), "--user", "ana"])

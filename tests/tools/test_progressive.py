@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,8 +18,8 @@ from hotmem.tools.progressive import Step, progressive, tiers
 from hotmem.tools.requests import SearchOptions
 from hotmem.tools.results import Tier
 from hotmem.tools.weighing import Weighed
-from hotmem.types import Layer
-from tests.context.statements import evidence
+from hotmem.types import Layer, Profile
+from tests.context.statements import evidence, query
 from tests.conversation import START, life, said
 
 LATER = START + timedelta(days=160)
@@ -68,7 +69,10 @@ def test_tiers_that_cannot_hold_it_are_left_out(options: SearchOptions, expected
 
 def found(relevances: Sequence[float]) -> Weighed:
     """Statements of these relevances."""
-    return Weighed([(one, Judged(evidence(), one, 1.0, (Layer.FACTS,), False)) for one in sorted(relevances, reverse=True)], {}, 0, 0)
+    scores = sorted(relevances, reverse=True)
+    judged = [Judged(evidence(), one, 1.0, (Layer.FACTS,), False) for one in scores]
+    table = np.empty((0, 0), dtype=np.float32)
+    return Weighed(query(), Profile(), (), table, judged, {}, judged, judged, 0, scores, 0.0, list(zip(scores, judged, strict=True)))
 
 
 @given(st.lists(st.lists(st.floats(0, 1), max_size=5), min_size=4, max_size=4), st.integers(1, 4), st.floats(0.1, 1))

@@ -11,6 +11,7 @@ from hotmem import InvalidInput, Memory
 from hotmem.consolidation.tagging import consolidated
 from hotmem.store.driver import connect
 from hotmem.tools.catalogue import tool
+from hotmem.tools.migration import Copying, backup_restore
 from hotmem.tools.requests import checked
 from hotmem.tools.upkeep import (
     Merge,
@@ -19,7 +20,6 @@ from hotmem.tools.upkeep import (
     Span,
     Undo,
     Unused,
-    backup,
     memory_decisions,
     memory_health,
     memory_stats,
@@ -188,19 +188,20 @@ async def test_a_damaged_index_is_told_and_mended(database: Path, memory: Memory
 async def test_a_copy_made_while_others_talk_is_whole(tmp_path: Path, memory: Memory) -> None:
     await tell(memory)
     target = tmp_path / "copy.db"
+    asked = Copying(action="backup", file=str(target))
     told: list[tuple[int, int]] = []
 
     async def talk() -> None:
         for number in range(30):
             await memory.remember(said(f"This is sentence number {number}.", session="friday", minutes=90_000 + number))
 
-    await asyncio.gather(talk(), backup(memory, target, lambda left, whole: told.append((left, whole))))
+    await asyncio.gather(talk(), backup_restore(memory, "ana", asked, lambda left, whole: told.append((left, whole))))
     assert told and told[-1][0] == 0
     async with Memory.open(target, encoder=memory.reader.encoder, language=memory.reader.language) as copy:
         assert "Potola" in (await copy.recall("What is my dog called?", user_id="ana")).text
         assert (await validate_storage(copy, "ana", Nothing())).sound
     with pytest.raises(InvalidInput, match="exists"):
-        await backup(memory, target)
+        await backup_restore(memory, "ana", asked)
 
 
 async def test_health_is_the_sum_of_its_parts(memory: Memory) -> None:
@@ -214,7 +215,7 @@ async def test_health_is_the_sum_of_its_parts(memory: Memory) -> None:
 
 async def test_discovery_names_every_tool_once(memory: Memory) -> None:
     answer = await tool("discover_memory_tools").call(memory, "ana", {})
-    assert set(answer["tools"]) == {"memory", "maintenance", "analysis", "debugging"}
+    assert set(answer["tools"]) == {"memory", "maintenance", "analysis", "migration", "debugging"}
     assert "search_memory" in answer["tools"]["memory"] and "repair_index" in answer["tools"]["debugging"]
     assert set(answer["health"]) == {"score", "parts", "advice"}
 

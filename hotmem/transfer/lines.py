@@ -1,6 +1,6 @@
 """A memory as JSON Lines: everything that is known of one user, one record a line, for keeping, moving and evaluating.
 
-    {"type": "export", "version": 1, "user_id": …}
+    {"type": "export", "version": 2, "user_id": …}
     {"type": "turn", "id": …, "user_id": …, "session_id": …, "role": …, "speaker": …, "text": …, "spoken_at": ISO 8601, "zone": …,
      "entities": [names], "happenings": [see hotmem.types.Happening], "waiting": whether it was not understood yet}
     {"type": "evolution", "user_id": …, and the fields of hotmem.types.EvolutionRecord}
@@ -8,15 +8,17 @@
     {"type": "summary", "user_id": …, and the fields of hotmem.types.SummaryRecord}
     {"type": "weights", "user_id": …, "facts": …, "sessions": …, "semantic": …, "verbatim": …}
     {"type": "question", "id": …, "user_id": …, "text": …, "asked_at": ISO 8601, "evidence": [turn ids], "answer": ""}
+    {"type": "end", "user_id": …, "records": how many lines of turns, memories, summaries and weights}
 
 Imported, an export answers as before: nothing is understood anew, vectors follow from the words. The record of decisions stays behind, and with
 it tags that nothing is filed under and subcategories that others have taken the place of. A file of turns alone, without the first line, is
 understood as if it were said now. Questions are those whose answer used remembered turns; an import passes them over, and
-`python -m eval run hotmem FILE` measures a memory by them.
+`python -m eval run hotmem FILE` measures a memory by them. An export without its last
+line is half of one, and is refused.
 """
 
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -26,10 +28,11 @@ from pydantic import TypeAdapter, ValidationError
 from hotmem.errors import InvalidInput
 from hotmem.store.store import Store
 from hotmem.store.times import from_stored
+from hotmem.transfer.whose import EVERYONE, Whose
 from hotmem.types import EvolutionRecord, ExportedTurn, Happening, Imported, MemoryRecord, Of, SummaryRecord, Turn, UserKey, Weights
 from hotmem.zones import in_zone, zone_of
 
-VERSION: Final = 1
+VERSION: Final = 2
 
 PAGE: Final = 1000
 """Records read at once."""
@@ -41,12 +44,29 @@ RECORDS: Final[Mapping[str, TypeAdapter[Any]]] = {
     "weights": TypeAdapter(Weights),
 }
 
+RECORDED: Final = ("turn", *RECORDS)
+"""Lines that the last one counts."""
+
+TYPES: Final = ("export", *RECORDED, "question", "end")
+"""Every line's type."""
+
 HAPPENINGS: Final = TypeAdapter(tuple[Happening, ...])
 
 
 async def exported(store: Store, user: UserKey, user_id: str) -> AsyncIterator[str]:
     """The lines of everything that is known of a user, without line ends."""
     yield _line("export", {"version": VERSION, "user_id": user_id})
+    records = 0
+    async for line in _records(store, user, user_id):
+        records += 1
+        yield line
+    for name, query, asked_at, evidence in await store.recorded_usage(user):
+        asked = {"id": name, "user_id": user_id, "text": query, "asked_at": from_stored(asked_at).isoformat()}
+        yield _line("question", asked | {"evidence": evidence, "answer": ""})
+    yield _line("end", {"user_id": user_id, "records": records})
+
+
+async def _records(store: Store, user: UserKey, user_id: str) -> AsyncIterator[str]:
     after = 0
     while page := await store.user_turns(user, after, PAGE):
         after = page[-1][0]
@@ -63,44 +83,83 @@ async def exported(store: Store, user: UserKey, user_id: str) -> AsyncIterator[s
     while known := await store.memory_records(user, after, PAGE, last):
         after = known[-1][0]
         for _, record in known:
-            yield _line("memory", {"user_id": user_id} | RECORDS["memory"].dump_python(record, mode="json"))
+            yield written(Of(user_id, record))
     for summary in await store.summary_records(user):
         yield _line("summary", {"user_id": user_id} | RECORDS["summary"].dump_python(summary, mode="json"))
     yield _line("weights", {"user_id": user_id} | RECORDS["weights"].dump_python((await store.profile(user, ())).weights, mode="json"))
-    for name, query, asked_at, evidence in await store.recorded_usage(user):
-        asked = {"id": name, "user_id": user_id, "text": query, "asked_at": from_stored(asked_at).isoformat()}
-        yield _line("question", asked | {"evidence": evidence, "answer": ""})
 
 
-def imported(path: Path) -> Iterator[Imported]:
+def imported(path: Path, whose: Whose = EVERYONE) -> Iterator[Imported]:
     """The records of a file, in its order, without the questions; each is checked when it is its turn.
 
+    Args:
+        path: The file.
+        whose: Whose records are taken.
+
     Raises:
-        InvalidInput: If the file cannot be read, or naming the line that is not of the form above.
+        InvalidInput: If the file cannot be read, is half of an export, or naming the line that is not of the form above.
     """
-    whole = False
     try:
-        with path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                if not line.strip():
-                    continue
-                record = _record(line, number)
-                match record.pop("type", None):
-                    case "export":
-                        whole = _checked_version(record.get("version"))
-                    case "turn":
-                        turn = _turn(record, number)
-                        yield _read_turn(turn, record, number) if whole else turn
-                    case "evolution" | "memory" | "summary" | "weights" as kind:
-                        yield _of(kind, record, number)
+        with path.open(encoding="utf-8-sig") as lines:
+            yield from parsed(lines, whose)
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path} cannot be read ({type(error).__name__}). Pass a JSON Lines file in UTF-8.") from error
 
 
-def _checked_version(version: object) -> bool:
+def parsed(lines: Iterable[str], whose: Whose = EVERYONE) -> Iterator[Imported]:
+    """The same of lines that are read already."""
+    began: int | None = None
+    records = 0
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        record = _record(line, number)
+        kind = record.pop("type", None)
+        records += kind in RECORDED
+        match kind:
+            case "export":
+                _check_version(record.get("version"))
+                began, records = number, 0
+            case "end":
+                _check_number(record.get("records"), records, number)
+                began = None
+            case "turn":
+                if (user_id := whose.taken(record.get("user_id"), f"Line {number}")) is not None:
+                    turn = _turn(record | {"user_id": user_id}, number)
+                    yield turn if began is None else _read_turn(turn, record, number)
+            case "evolution" | "memory" | "summary" | "weights":
+                if (user_id := whose.taken(record.pop("user_id", None), f"Line {number}")) is not None:
+                    yield Of(user_id, _known(kind, record, number))
+            case "question":
+                pass
+            case _:
+                raise InvalidInput(f"Line {number}: type is {kind!r}. Known are {', '.join(TYPES)}.")
+    if began is not None:
+        raise InvalidInput(f"The export that begins in line {began} has no last line: it is half of one. Export again; nothing was imported.")
+
+
+def kind_of(line: str) -> str:
+    """The type of a line that `exported` wrote; it stands first."""
+    return line.split('"', 4)[3]
+
+
+def written(record: Of) -> str:
+    """A memory as a line, without line end.
+
+    Args:
+        record: The memory, and whose it is.
+    """
+    return _line("memory", {"user_id": record.user_id} | RECORDS["memory"].dump_python(record.record, mode="json"))
+
+
+def _check_version(version: object) -> None:
     if version != VERSION:
-        raise InvalidInput(f"This is an export of version {version!r}, and version {VERSION} is known. Update HotMem: pip install -U pipecat-hotmem.")
-    return True
+        raise InvalidInput(f"This is an export of version {version!r}, and version {VERSION} is known. Export again with this HotMem, or update it.")
+
+
+def _check_number(told: object, records: int, number: int) -> None:
+    if told != records:
+        raise InvalidInput(f"Line {number} ends an export of {told} records, and {records} are there. Export again; nothing was imported.")
 
 
 def _line(kind: str, record: dict[str, Any]) -> str:
@@ -135,15 +194,19 @@ def _read_turn(turn: Turn, record: dict[str, Any], number: int) -> ExportedTurn:
         happenings = HAPPENINGS.validate_python(record.get("happenings", ()))
     except ValidationError as error:
         raise InvalidInput(f"Line {number} cannot be used: {_first(error)}") from error
-    return ExportedTurn(turn, tuple(record.get("entities", ())), happenings, bool(record.get("waiting")))
+    return ExportedTurn(turn, _names(record, number), happenings, bool(record.get("waiting")))
 
 
-def _of(kind: str, record: dict[str, Any], number: int) -> Of:
-    user_id = record.pop("user_id", None)
-    if not isinstance(user_id, str) or not user_id:
-        raise InvalidInput(f"Line {number} has no user_id. Every record says whose it is.")
+def _names(record: dict[str, Any], number: int) -> tuple[str, ...]:
+    names = record.get("entities", ())
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise InvalidInput(f"Line {number} cannot be used: entities is no list of names.")
+    return tuple(names)
+
+
+def _known(kind: str, record: dict[str, Any], number: int) -> Any:  # noqa: ANN401 - one of three classes, by the kind
     try:
-        return Of(user_id, RECORDS[kind].validate_python(record))
+        return RECORDS[kind].validate_python(record)
     except ValidationError as error:
         raise InvalidInput(f"Line {number} cannot be used: {_first(error)}") from error
 

@@ -1,0 +1,53 @@
+"""Which form a file has."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from itertools import islice
+from pathlib import Path
+
+from hotmem.errors import InvalidInput
+from hotmem.transfer.lines import TYPES
+from hotmem.transfer.mem0 import STATEMENT
+from hotmem.transfer.records import entries
+from hotmem.transfer.transcript import is_transcript
+
+
+class FileForm(StrEnum):
+    """What can be taken in."""
+
+    HOTMEM = "hotmem"
+    MEM0 = "mem0"
+    MESSAGES = "messages"
+    TRANSCRIPT = "transcript"
+
+
+def form_of(path: Path) -> FileForm:
+    """The form of a file, by what it begins with.
+
+    Raises:
+        InvalidInput: If it cannot be read, or is of none.
+    """
+    try:
+        with path.open("rb") as file:
+            begins = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read ({type(error).__name__}). Pass a JSON Lines file or another program's export.") from error
+    found = None
+    if begins and begins in b"{[" and (first := next(islice(entries(path), 1), None)) is not None:
+        found = _of_record(first.value, listed=first.listed)
+    elif begins and is_transcript(path):
+        found = FileForm.TRANSCRIPT
+    if found is None:
+        known = "our own JSON Lines, an export of mem0, a list of messages with role and content, or a transcript of lines like 'Ana: text'"
+        raise InvalidInput(f"{path} has no form that is known. Pass {known}; or name the form: {', '.join(FileForm)}.")
+    return found
+
+
+def _of_record(record: object, *, listed: bool) -> FileForm | None:
+    if not isinstance(record, Mapping):
+        return None
+    if not listed and record.get("type") in TYPES:
+        return FileForm.HOTMEM
+    if "role" in record and "content" in record and "memory" not in record:
+        return FileForm.MESSAGES
+    return FileForm.MEM0 if any(name in record for name in STATEMENT) else None
