@@ -6,6 +6,7 @@
     {"type": "memory", "user_id": …, and the fields of hotmem.types.MemoryRecord}
     {"type": "summary", "user_id": …, and the fields of hotmem.types.SummaryRecord}
     {"type": "weights", "user_id": …, "facts": …, "sessions": …, "semantic": …, "verbatim": …}
+    {"type": "quality", "user_id": …, and the fields of hotmem.types.QualityRecord}
     {"type": "question", "id": …, "user_id": …, "text": …, "asked_at": ISO 8601, "evidence": [turn ids], "answer": ""}
 
 Imported, an export answers as before: nothing is understood anew, vectors follow from the words. The record of decisions stays behind, and
@@ -24,7 +25,7 @@ from pydantic import TypeAdapter, ValidationError
 from hotmem.errors import InvalidInput
 from hotmem.store.store import Store
 from hotmem.store.times import from_stored
-from hotmem.types import ExportedTurn, Imported, MemoryRecord, Of, SummaryRecord, Turn, UserKey, Weights
+from hotmem.types import ExportedTurn, Imported, MemoryRecord, Of, QualityRecord, SummaryRecord, Turn, UserKey, Weights
 
 VERSION: Final = 1
 
@@ -35,6 +36,7 @@ RECORDS: Final[Mapping[str, TypeAdapter[Any]]] = {
     "memory": TypeAdapter(MemoryRecord),
     "summary": TypeAdapter(SummaryRecord),
     "weights": TypeAdapter(Weights),
+    "quality": TypeAdapter(QualityRecord),
 }
 
 
@@ -57,6 +59,8 @@ async def exported(store: Store, user: UserKey, user_id: str) -> AsyncIterator[s
     for summary in await store.summary_records(user):
         yield _line("summary", {"user_id": user_id} | RECORDS["summary"].dump_python(summary, mode="json"))
     yield _line("weights", {"user_id": user_id} | RECORDS["weights"].dump_python((await store.profile(user, ())).weights, mode="json"))
+    for cell in await store.quality(user):
+        yield _line("quality", {"user_id": user_id} | RECORDS["quality"].dump_python(cell, mode="json"))
     for name, query, asked_at, evidence in await store.recorded_usage(user):
         asked = {"id": name, "user_id": user_id, "text": query, "asked_at": from_stored(asked_at).isoformat()}
         yield _line("question", asked | {"evidence": evidence, "answer": ""})
@@ -81,7 +85,7 @@ def imported(path: Path) -> Iterator[Imported]:
                     case "turn":
                         turn = _turn(record, number)
                         yield ExportedTurn(turn, tuple(record.get("entities", ())), bool(record.get("waiting"))) if whole else turn
-                    case "memory" | "summary" | "weights" as kind:
+                    case "memory" | "summary" | "weights" | "quality" as kind:
                         yield _of(kind, record, number)
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path} cannot be read ({type(error).__name__}). Pass a JSON Lines file in UTF-8.") from error

@@ -193,6 +193,7 @@ def test_the_state_of_a_memory_is_shown(told: Path) -> None:
         (("discover",), "search_memory"),
         (("timeline",), "2026-03"),
         (("decisions",), "decisions"),
+        (("quality",), "no reply to a block is recorded"),
     ):
         outcome = run(*words, "-u", "ana", "-d", told)
         assert outcome.exit_code == 0 and shown in outcome.output, outcome.output
@@ -220,6 +221,7 @@ def test_every_command_has_help() -> None:
         "discover",
         "stats",
         "timeline",
+        "quality",
         "merge",
         "decisions",
         "undo",

@@ -9,6 +9,7 @@ from pydantic import Field
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
 from hotmem.tools import upkeep
+from hotmem.tools.quality import LatestDays, memory_quality
 from hotmem.tools.requests import CLOSED, SearchOptions, StoreContext, checked, schema
 from hotmem.tools.results import as_json
 from hotmem.tools.upkeep import Health, Merge, Nothing, Recent, Span, Undo, Unused
@@ -179,6 +180,13 @@ TOOLS: Final[tuple[Tool, ...]] = (
     ),
     Tool("undo_decision", "Takes a merge, or what was done to tags, back.", "maintenance", Undo, upkeep.undo_decision),
     Tool("memory_timeline", "Tells what each day, month or year brought, of everything or of one name.", "analysis", Span, upkeep.memory_timeline),
+    Tool(
+        "memory_quality",
+        "Tells how much of what was given the replies used, what it cost, and how often nothing was known: by layer, intent and day.",
+        "analysis",
+        LatestDays,
+        memory_quality,
+    ),
     Tool("validate_storage", "Checks the file and all its indexes.", "debugging", Nothing, upkeep.validate_storage),
     Tool("repair_index", "Makes all index entries anew from what is stored.", "debugging", Nothing, upkeep.repair_index),
 )

@@ -84,9 +84,31 @@ def _discovered(answer: Mapping[str, Any]) -> RenderableType:
     return Group(tools, parts, *health["advice"])
 
 
+def _quality(answer: Mapping[str, Any]) -> RenderableType:
+    table = Table("", "turns", "items used of given", "tokens wasted of given", "helped", "nothing known", "median ms", "p95 ms")
+    table.add_row("all", *_figures(answer["total"]))
+    for part, name in (("by_layer", "found by"), ("by_intent", "asked for"), ("by_day", "on")):
+        table.add_section()
+        for key, figures in answer[part].items():
+            table.add_row(f"{name} {key}", *_figures(figures))
+    return table if answer["total"]["turns"] else f"no reply to a block is recorded since {answer['since']}"
+
+
+def _figures(of: Mapping[str, Any]) -> list[str]:
+    used, wasted = _share(of["precision"]), _share(of["wasted"] / of["tokens"] if of["tokens"] else None)
+    times = ("–" if ms is None else f"{ms:.0f}" for ms in (of["p50_ms"], of["p95_ms"]))
+    shares = (f"{of['used']} of {of['given']}, {used}", f"{of['wasted']} of {of['tokens']}, {wasted}")
+    return [str(of["turns"]), *shares, _share(of["coverage"]), _share(of["nothing_known"]), *times]
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.0%}"
+
+
 _SHOWN: Final[Mapping[str, Callable[[Mapping[str, Any]], RenderableType]]] = {
     "store_memory": _stored,
     "search_memory": _found,
     "search_contextual": _sessions,
     "discover_memory_tools": _discovered,
+    "memory_quality": _quality,
 }

@@ -2,10 +2,11 @@
 
 Turn → Understanding → SessionSummary                                       (write path)
 utterance → Analysis → Query → Hit → Evidence → Item → ContextBlock         (read path)
-reply → Usage → Weights                                                     (feedback path)
+reply → Usage → QualityRecord, Weights                                      (feedback path)
 """
 
 from hotmem.types.block import ContextBlock, Item, ItemUse, LayerReport, Trace, Usage
+from hotmem.types.quality import Latencies, Quality, QualityRecord, Tally
 from hotmem.types.reading import START_WEIGHTS, Analysis, Evidence, Hit, Interval, Profile, Query, Rewrite, Weights
 from hotmem.types.transfer import ExportedTurn, Imported, MemoryRecord, Of, SummaryRecord, TakenIn, Words
 from hotmem.types.upkeep import Fault, Period, Stats, TagUse
@@ -62,6 +63,7 @@ __all__ = [
     "Item",
     "ItemUse",
     "Kind",
+    "Latencies",
     "Layer",
     "LayerOutcome",
     "LayerReport",
@@ -71,6 +73,8 @@ __all__ = [
     "Of",
     "Period",
     "Profile",
+    "Quality",
+    "QualityRecord",
     "Query",
     "Revision",
     "Rewrite",
@@ -85,6 +89,7 @@ __all__ = [
     "SummarySentence",
     "TagUse",
     "TakenIn",
+    "Tally",
     "Trace",
     "Turn",
     "Understanding",
