@@ -1,0 +1,196 @@
+"""Settings beside each other: what each comes to, how far it differs from the present ones, and whether that is more than chance."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hotmem.replay.scoring import Outcome
+from hotmem.replay.settings import Setting
+
+RESAMPLES: Final = 10_000
+"""Bootstrap samples: enough for the edges of an interval of 99.5 %."""
+
+SEED: Final = 7
+"""Fixed, so that the same outcomes give the same interval."""
+
+CHANCE: Final = 0.05
+"""Probability that chance alone makes any of the settings look different."""
+
+MARGIN: Final = 0.02
+"""Share of what is found that a saving may cost at most, at the interval's edge."""
+
+FEW: Final = 30
+"""Exchanges under which a comparison says little."""
+
+
+class Verdict(StrEnum):
+    """What a setting is beside the present ones."""
+
+    MORE = "finds more"
+    CHEAPER = "as good, for fewer tokens"
+    LESS = "finds less"
+    DEARER = "reads more for nothing"
+    SAME = "no clear difference"
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A figure, and the edges between which it lies unless chance played an unusual part."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What one setting comes to.
+
+    Attributes:
+        setting: The setting.
+        found: Of the words of a reply that any of the settings found in memory, the share that this one found, 0 to 1, on average.
+        precision: Items used of items given, 0 to 1.
+        helped: Share of the exchanges, 0 to 1, in which the reply used something.
+        unknown: Share of the exchanges, 0 to 1, in which nothing was given.
+        tokens: Tokens of a block, on average.
+        wasted: Tokens of a block's items that the reply did not use, on average.
+        p50_ms: Median time of a block.
+        p95_ms: 95th percentile of it.
+        found_gain: What it finds less what the present settings find; None for these.
+        wasted_gain: Its wasted tokens less the present ones'.
+        verdict: What that amounts to.
+    """
+
+    setting: Setting
+    found: float
+    precision: float
+    helped: float
+    unknown: float
+    tokens: float
+    wasted: float
+    p50_ms: float
+    p95_ms: float
+    found_gain: Interval | None = None
+    wasted_gain: Interval | None = None
+    verdict: Verdict | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All settings, the present ones first.
+
+    Attributes:
+        figures: What each comes to.
+        exchanges: Exchanges that were replayed.
+        telling: Those among them whose reply used something that a setting gave.
+        sessions: Sessions they are from.
+        level: Probability, 0 to 1, with which each interval is drawn.
+    """
+
+    figures: tuple[Figures, ...]
+    exchanges: int
+    telling: int
+    sessions: int
+    level: float
+
+    @property
+    def now(self) -> Figures:
+        """The present settings."""
+        return self.figures[0]
+
+    @property
+    def better(self) -> Figures | None:
+        """The setting that finds most, of those that surely find more."""
+        found = [one for one in self.figures if one.verdict is Verdict.MORE]
+        return max(found, key=lambda one: (one.found, -one.tokens), default=None)
+
+    @property
+    def cheaper(self) -> Figures | None:
+        """The setting that wastes least, of those that find as much for fewer tokens."""
+        found = [one for one in self.figures if one.verdict is Verdict.CHEAPER]
+        return min(found, key=lambda one: one.wasted, default=None)
+
+
+def compared(settings: Sequence[Setting], outcomes: Sequence[Sequence[Outcome]]) -> Comparison:
+    """The settings beside each other.
+
+    Args:
+        settings: What was compared, the present settings first.
+        outcomes: For each exchange the outcome of each setting; at least one.
+    """
+    shares = np.array([_shares(row) for row in outcomes])
+    tallies = [[one.tally for one in row] for row in outcomes]
+    wasted = np.array([[one.wasted for one in row] for row in tallies], dtype=np.float64)
+    sessions = np.array([row[0].session for row in outcomes])
+    telling = ~np.isnan(shares[:, 0])
+    level = 1 - CHANCE / max(len(settings) - 1, 1)
+    figures = []
+    for place, setting in enumerate(settings):
+        of = [row[place] for row in tallies]
+        times = [row[place].ms for row in outcomes]
+        gain = difference = verdict = None
+        if place:
+            gain = paired(shares[telling, place] - shares[telling, 0], sessions[telling], level)
+            difference = paired(wasted[:, place] - wasted[:, 0], sessions, level)
+            verdict = judged(gain, difference)
+        figures.append(
+            Figures(
+                setting,
+                found=float(shares[telling, place].mean()) if telling.any() else 0.0,
+                precision=sum(one.used for one in of) / max(sum(one.given for one in of), 1),
+                helped=float(np.mean([one.helped for one in of])),
+                unknown=float(np.mean([one.empty for one in of])),
+                tokens=float(np.mean([one.tokens for one in of])),
+                wasted=float(wasted[:, place].mean()),
+                p50_ms=float(np.percentile(times, 50)),
+                p95_ms=float(np.percentile(times, 95)),
+                found_gain=gain,
+                wasted_gain=difference,
+                verdict=verdict,
+            )
+        )
+    return Comparison(tuple(figures), len(outcomes), int(telling.sum()), len(set(sessions.tolist())), level)
+
+
+def paired(differences: NDArray[np.float64], sessions: NDArray[np.int_], level: float) -> Interval:
+    """The mean difference over the same exchanges, with its percentile bootstrap interval (Efron 1979).
+
+    Whole sessions are drawn, not exchanges: what is said in one conversation hangs together.
+
+    Args:
+        differences: One number an exchange, (n,).
+        sessions: The session of each exchange, (n,).
+        level: Probability with which the interval is drawn, 0 to 1.
+    """
+    if not len(differences):
+        return Interval(0.0, 0.0, 0.0)
+    _, places = np.unique(sessions, return_inverse=True)
+    sums, sizes = np.bincount(places, differences), np.bincount(places)
+    generator = np.random.default_rng(SEED)
+    means = np.empty(RESAMPLES)
+    for sample in range(RESAMPLES):
+        chosen = generator.integers(0, len(sums), len(sums))
+        means[sample] = sums[chosen].sum() / sizes[chosen].sum()
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(differences.mean()), float(low), float(high))
+
+
+def judged(found: Interval, wasted: Interval) -> Verdict:
+    """What differences in what is found and in wasted tokens amount to."""
+    if found.low > 0:
+        return Verdict.MORE
+    if found.high < 0:
+        return Verdict.LESS
+    if wasted.high < 0 and found.low > -MARGIN:
+        return Verdict.CHEAPER
+    return Verdict.DEARER if wasted.low > 0 else Verdict.SAME
+
+
+def _shares(row: Sequence[Outcome]) -> list[float]:
+    """Of the words that any setting found the share that each did; not a number where none found any."""
+    pool = frozenset[str]().union(*(one.words for one in row))
+    return [len(one.words) / len(pool) if pool else float("nan") for one in row]
