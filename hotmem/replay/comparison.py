@@ -20,8 +20,8 @@ SEED: Final = 7
 CHANCE: Final = 0.05
 """Probability that chance alone makes any of the settings look different."""
 
-MARGIN: Final = 0.02
-"""Share of what is found that a saving may cost at most, at the interval's edge."""
+MARGIN: Final = 0.1
+"""Share of what the present settings find that a saving may cost at most, at the interval's edge."""
 
 FEW: Final = 30
 """Exchanges under which a comparison says little."""
@@ -34,6 +34,7 @@ class Verdict(StrEnum):
     CHEAPER = "as good, for fewer tokens"
     LESS = "finds less"
     DEARER = "reads more for nothing"
+    PERHAPS = "fewer tokens, may find less"
     SAME = "no clear difference"
 
 
@@ -52,9 +53,8 @@ class Figures:
 
     Attributes:
         setting: The setting.
-        found: Of the words of a reply that any of the settings found in memory, the share that this one found, 0 to 1, on average.
+        found: Share of a reply's telling words that came from what was given, on average: 0 to 1, or a little below by chance.
         precision: Items used of items given, 0 to 1.
-        helped: Share of the exchanges, 0 to 1, in which the reply used something.
         unknown: Share of the exchanges, 0 to 1, in which nothing was given.
         tokens: Tokens of a block, on average.
         wasted: Tokens of a block's items that the reply did not use, on average.
@@ -68,7 +68,6 @@ class Figures:
     setting: Setting
     found: float
     precision: float
-    helped: float
     unknown: float
     tokens: float
     wasted: float
@@ -86,14 +85,12 @@ class Comparison:
     Attributes:
         figures: What each comes to.
         exchanges: Exchanges that were replayed.
-        telling: Those among them whose reply used something that a setting gave.
         sessions: Sessions they are from.
         level: Probability, 0 to 1, with which each interval is drawn.
     """
 
     figures: tuple[Figures, ...]
     exchanges: int
-    telling: int
     sessions: int
     level: float
 
@@ -122,11 +119,10 @@ def compared(settings: Sequence[Setting], outcomes: Sequence[Sequence[Outcome]])
         settings: What was compared, the present settings first.
         outcomes: For each exchange the outcome of each setting; at least one.
     """
-    shares = np.array([_shares(row) for row in outcomes])
+    found = np.array([[one.found - one.coincidence for one in row] for row in outcomes])
     tallies = [[one.tally for one in row] for row in outcomes]
     wasted = np.array([[one.wasted for one in row] for row in tallies], dtype=np.float64)
     sessions = np.array([row[0].session for row in outcomes])
-    telling = ~np.isnan(shares[:, 0])
     level = 1 - CHANCE / max(len(settings) - 1, 1)
     figures = []
     for place, setting in enumerate(settings):
@@ -134,15 +130,14 @@ def compared(settings: Sequence[Setting], outcomes: Sequence[Sequence[Outcome]])
         times = [row[place].ms for row in outcomes]
         gain = difference = verdict = None
         if place:
-            gain = paired(shares[telling, place] - shares[telling, 0], sessions[telling], level)
+            gain = paired(found[:, place] - found[:, 0], sessions, level)
             difference = paired(wasted[:, place] - wasted[:, 0], sessions, level)
-            verdict = judged(gain, difference)
+            verdict = judged(gain, difference, float(found[:, 0].mean()))
         figures.append(
             Figures(
                 setting,
-                found=float(shares[telling, place].mean()) if telling.any() else 0.0,
+                found=float(found[:, place].mean()),
                 precision=sum(one.used for one in of) / max(sum(one.given for one in of), 1),
-                helped=float(np.mean([one.helped for one in of])),
                 unknown=float(np.mean([one.empty for one in of])),
                 tokens=float(np.mean([one.tokens for one in of])),
                 wasted=float(wasted[:, place].mean()),
@@ -153,7 +148,7 @@ def compared(settings: Sequence[Setting], outcomes: Sequence[Sequence[Outcome]])
                 verdict=verdict,
             )
         )
-    return Comparison(tuple(figures), len(outcomes), int(telling.sum()), len(set(sessions.tolist())), level)
+    return Comparison(tuple(figures), len(outcomes), len(set(sessions.tolist())), level)
 
 
 def paired(differences: NDArray[np.float64], sessions: NDArray[np.int_], level: float) -> Interval:
@@ -166,8 +161,6 @@ def paired(differences: NDArray[np.float64], sessions: NDArray[np.int_], level: 
         sessions: The session of each exchange, (n,).
         level: Probability with which the interval is drawn, 0 to 1.
     """
-    if not len(differences):
-        return Interval(0.0, 0.0, 0.0)
     _, places = np.unique(sessions, return_inverse=True)
     sums, sizes = np.bincount(places, differences), np.bincount(places)
     generator = np.random.default_rng(SEED)
@@ -179,18 +172,12 @@ def paired(differences: NDArray[np.float64], sessions: NDArray[np.int_], level: 
     return Interval(float(differences.mean()), float(low), float(high))
 
 
-def judged(found: Interval, wasted: Interval) -> Verdict:
-    """What differences in what is found and in wasted tokens amount to."""
+def judged(found: Interval, wasted: Interval, now: float) -> Verdict:
+    """What differences in what is found and in wasted tokens amount to; `now` is what the present settings find."""
     if found.low > 0:
         return Verdict.MORE
     if found.high < 0:
         return Verdict.LESS
-    if wasted.high < 0 and found.low > -MARGIN:
-        return Verdict.CHEAPER
+    if wasted.high < 0:
+        return Verdict.CHEAPER if found.low > -MARGIN * now else Verdict.PERHAPS
     return Verdict.DEARER if wasted.low > 0 else Verdict.SAME
-
-
-def _shares(row: Sequence[Outcome]) -> list[float]:
-    """Of the words that any setting found the share that each did; not a number where none found any."""
-    pool = frozenset[str]().union(*(one.words for one in row))
-    return [len(one.words) / len(pool) if pool else float("nan") for one in row]

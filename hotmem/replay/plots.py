@@ -16,6 +16,7 @@ COLOURS: Final = {
     Verdict.CHEAPER: "#1a7f4b",
     Verdict.LESS: "#b3402e",
     Verdict.DEARER: "#b3402e",
+    Verdict.PERHAPS: "#6b7280",
     Verdict.SAME: "#6b7280",
     None: "#2456a6",
 }

@@ -25,6 +25,20 @@ class Exchange:
     reply: str
 
 
+def unrelated(exchanges: Sequence[Exchange]) -> list[str]:
+    """For each exchange the reply of another, from another session where there is one; "" for a single exchange.
+
+    Each reply stands about as often among them as among the exchanges, so that their lengths are alike.
+    """
+    half = len(exchanges) // 2
+    found = []
+    for place, one in enumerate(exchanges):
+        others = [*exchanges[place + half :], *exchanges[: place + half]]
+        others = [other for other in others if other is not one]
+        found.append(next((other.reply for other in others if other.session != one.session), others[0].reply if others else ""))
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Recording:
     """A user's sessions.

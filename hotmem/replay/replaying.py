@@ -16,7 +16,7 @@ from hotmem.models import Language
 from hotmem.options import RecallOptions
 from hotmem.reader import Reader, Request
 from hotmem.recall import recall
-from hotmem.replay.recording import Exchange, Recording
+from hotmem.replay.recording import Exchange, Recording, unrelated
 from hotmem.replay.scoring import Outcome, scored
 from hotmem.replay.settings import Setting
 from hotmem.text import clean
@@ -80,12 +80,13 @@ async def _replay(
     advance: Callable[[], None],
 ) -> None:
     asked = {(one.session, one.place): number for number, one in enumerate(exchanges)}
+    others = unrelated(exchanges)
     for session, turns in enumerate(recording.sessions):
         for place, turn in enumerate(turns):
             number = asked.get((session, place))
             if number is not None:
                 await memory.settle()
-                for setting, outcome in await _ask(memory, turns[: place + 1], exchanges[number], settings, turn_about=number):
+                for setting, outcome in await _ask(memory, turns[: place + 1], exchanges[number], others[number], settings, turn_about=number):
                     found[number, setting] = outcome
                     advance()
             await memory.remember(turn)
@@ -94,7 +95,7 @@ async def _replay(
 
 
 async def _ask(
-    memory: Memory, said: Sequence[Turn], exchange: Exchange, settings: dict[int, Setting], *, turn_about: int
+    memory: Memory, said: Sequence[Turn], exchange: Exchange, other: str, settings: dict[int, Setting], *, turn_about: int
 ) -> list[tuple[int, Outcome | None]]:
     """The outcome of each setting. Another one begins each time: the first reads from a disk what the others find in memory."""
     question = said[-1]
@@ -111,7 +112,7 @@ async def _ask(
         began = perf_counter()
         block = await recall(reader, request)
         ms = (perf_counter() - began) * 1000
-        outcome = await asyncio.to_thread(scored, reader, exchange.session, block, visible, exchange.reply, ms)
+        outcome = await asyncio.to_thread(scored, reader, exchange.session, block, visible, exchange.reply, other, ms)
         outcomes.append((number, outcome))
     return outcomes
 

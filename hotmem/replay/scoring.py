@@ -1,4 +1,8 @@
-"""What a reply makes of a block: the outcome of one exchange under one setting."""
+"""What a reply makes of a block: the outcome of one exchange under one setting.
+
+A block that is long enough holds words of any reply. So each block is judged twice: by the reply that was given, and by a reply to another
+question in another conversation. What the other reply seems to use is coincidence, and is deducted.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +12,7 @@ from hotmem.learning.quality import tallied
 from hotmem.learning.usage import detect
 from hotmem.reader import Reader
 from hotmem.terms import STOPS, stems
-from hotmem.types import ContextBlock, Tally, UsageKind
+from hotmem.types import ContextBlock, ItemUse, Tally, UsageKind
 
 REPLY_WORDS: Final = 1000
 """Words of a reply that are looked at; no one listens to more."""
@@ -21,17 +25,20 @@ class Outcome:
     Attributes:
         session: Place of the session in the recording.
         tally: Items and tokens given and used.
-        words: Telling words of the reply that items it used held, and that neither the question nor the session held before.
+        found: Share of the reply's telling words, 0 to 1, that the items it used held. Telling are words that are no stop words, and that the
+            language model did not have before it anyway.
+        coincidence: The same of the other reply.
         ms: How long the block took.
     """
 
     session: int
     tally: Tally
-    words: frozenset[str]
+    found: float
+    coincidence: float
     ms: float
 
 
-def scored(reader: Reader, session: int, block: ContextBlock, visible: Sequence[str], reply: str, ms: float) -> Outcome | None:
+def scored(reader: Reader, session: int, block: ContextBlock, visible: Sequence[str], reply: str, other: str, ms: float) -> Outcome | None:
     """The outcome of an exchange; None if its question needs no memory.
 
     Args:
@@ -40,13 +47,18 @@ def scored(reader: Reader, session: int, block: ContextBlock, visible: Sequence[
         block: What the setting gives.
         visible: What the language model had before it: the session so far, with the question.
         reply: What the bot really said.
+        other: What it said to another question.
         ms: How long the block took.
     """
+    uses, found = _judged(block, visible, reply)
+    records = tallied(block, uses, reader.tokens.count)
+    return Outcome(session, records[0].tally, found, _judged(block, visible, other)[1], ms) if records else None
+
+
+def _judged(block: ContextBlock, visible: Sequence[str], reply: str) -> tuple[tuple[ItemUse, ...], float]:
+    """How the reply used each item, and the share of its telling words that used items held; 0 if it has none."""
     heard = " ".join(reply.split()[:REPLY_WORDS])
     uses = detect(block.items, block.query, heard)
-    records = tallied(block, uses, reader.tokens.count)
-    if not records:
-        return None
-    used = frozenset[str]().union(*(stems(use.item.text) for use in uses if use.kind is not UsageKind.UNUSED))
-    new = (used & stems(heard)) - STOPS
-    return Outcome(session, records[0].tally, new.difference(*map(stems, visible)), ms)
+    telling = (stems(heard) - STOPS).difference(*map(stems, visible))
+    held = frozenset[str]().union(*(stems(use.item.text) for use in uses if use.kind is not UsageKind.UNUSED))
+    return uses, len(telling & held) / len(telling) if telling else 0.0
