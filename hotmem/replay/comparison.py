@@ -14,6 +14,9 @@ from hotmem.replay.settings import Setting
 RESAMPLES: Final = 10_000
 """Bootstrap samples: enough for the edges of an interval of 99.5 %."""
 
+AT_ONCE: Final = 500
+"""Samples drawn in one go; of ten thousand sessions they take 40 MB."""
+
 SEED: Final = 7
 """Fixed, so that the same outcomes give the same interval."""
 
@@ -111,6 +114,12 @@ class Comparison:
         found = [one for one in self.figures if one.verdict is Verdict.CHEAPER]
         return min(found, key=lambda one: one.wasted, default=None)
 
+    @property
+    def perhaps(self) -> Figures | None:
+        """The setting that finds most of those that waste less and may find less."""
+        found = [one for one in self.figures if one.verdict is Verdict.PERHAPS]
+        return max(found, key=lambda one: one.found, default=None)
+
 
 def compared(settings: Sequence[Setting], outcomes: Sequence[Sequence[Outcome]]) -> Comparison:
     """The settings beside each other.
@@ -164,10 +173,11 @@ def paired(differences: NDArray[np.float64], sessions: NDArray[np.int_], level: 
     _, places = np.unique(sessions, return_inverse=True)
     sums, sizes = np.bincount(places, differences), np.bincount(places)
     generator = np.random.default_rng(SEED)
-    means = np.empty(RESAMPLES)
-    for sample in range(RESAMPLES):
-        chosen = generator.integers(0, len(sums), len(sums))
-        means[sample] = sums[chosen].sum() / sizes[chosen].sum()
+    even = np.full(len(sums), 1 / len(sums))
+    means = []
+    for _ in range(RESAMPLES // AT_ONCE):
+        drawn = generator.multinomial(len(sums), even, AT_ONCE)
+        means.append((drawn * sums).sum(axis=1) / (drawn * sizes).sum(axis=1))
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(differences.mean()), float(low), float(high))
 

@@ -8,6 +8,7 @@ from typing import Final
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from hotmem.replay.comparison import Comparison, Figures, Interval, Verdict
 
@@ -68,7 +69,8 @@ def _lines(names: Sequence[str], draw: Callable[[Axes], None]) -> str:
     figure = Figure((WIDTH, 1.0 + LINE * len(names)), layout="constrained")
     axes = figure.subplots()
     draw(axes)
-    axes.set_yticks(range(len(names)), names)
+    axes.set_yticks(range(len(names)), [name.replace(" ", "\n") for name in names])
+    axes.xaxis.set_major_locator(MaxNLocator(7, integer=True))
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(visible=True, axis="x", alpha=0.3)
     axes.tick_params(axis="y", length=0)

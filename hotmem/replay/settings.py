@@ -87,7 +87,7 @@ def _usual(now: Setting) -> list[str]:
 def _changed(now: Setting, text: str) -> Setting:
     values: dict[str, Any] = {}
     weights, layers, names = now.weights, None, []
-    for change in shlex.split(text):
+    for change in _parts(text):
         name, equals, value = change.partition("=")
         if not equals or not value:
             raise InvalidInput(f"{change!r} is no setting. Write NAME=VALUE, such as HOTMEM_MAX_CONTEXT_TOKENS=500.")
@@ -112,6 +112,15 @@ def _changed(now: Setting, text: str) -> Setting:
     if layers is not None:
         options = replace(options, recall=replace(options.recall, layers=layers))
     return Setting(" ".join(names), options, weights)
+
+
+def _parts(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise InvalidInput(
+            f"{text!r} has a quotation mark without its other half. Write NAME=VALUE, with quotes around what holds spaces."
+        ) from error
 
 
 def _offline(options: Options) -> Options:

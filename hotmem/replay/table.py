@@ -11,7 +11,7 @@ def tabled(comparison: Comparison) -> Table:
     """One line a setting, the present ones first."""
     title = f"{comparison.exchanges} questions from {comparison.sessions} sessions"
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False)
-    table.add_column("setting", overflow="fold")
+    table.add_column("setting", overflow="fold", min_width=26)
     for heading in ("found", "than now", "used", "tokens", "wasted", "ms"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("that is")

@@ -26,9 +26,15 @@ def reasons(comparison: Comparison) -> list[str]:
         told.append(_finds_more(comparison.better, comparison.now))
     if comparison.cheaper is not None:
         told.append(_costs_less(comparison.cheaper, comparison.now))
+    others, questions, perhaps = len(comparison.figures) - 1, comparison.exchanges, comparison.perhaps
     if not told:
-        others = len(comparison.figures) - 1
-        told.append(f"None of the {others} other settings is better by more than chance could bring about with {comparison.exchanges} questions.")
+        told.append(f"None of the {others} other settings is better by more than chance could bring about with {questions} questions.")
+        if perhaps is not None:
+            spared = comparison.now.tokens - perhaps.tokens
+            told.append(
+                f"{perhaps.setting.name} would spare {spared:.0f} tokens a question, but whether it finds less cannot be told yet: "
+                f"compare again when there are more conversations."
+            )
     return told
 
 
