@@ -26,17 +26,21 @@ class Exchange:
 
 
 def unrelated(exchanges: Sequence[Exchange]) -> list[str]:
-    """For each exchange the reply of another, from another session where there is one; "" for a single exchange.
+    """For each exchange another reply, of another session where there is one; "" if every reply is the same.
 
-    Each reply stands about as often among them as among the exchanges, so that their lengths are alike.
+    Each stands about as often among them as among the exchanges, so that they are alike in length.
     """
-    half = len(exchanges) // 2
-    found = []
-    for place, one in enumerate(exchanges):
-        others = [*exchanges[place + half :], *exchanges[: place + half]]
-        others = [other for other in others if other is not one]
-        found.append(next((other.reply for other in others if other.session != one.session), others[0].reply if others else ""))
-    return found
+    return [_other(exchanges, place) for place in range(len(exchanges))]
+
+
+def _other(exchanges: Sequence[Exchange], place: int) -> str:
+    one, begin = exchanges[place], place + len(exchanges) // 2
+    for same_session in (False, True):
+        for step in range(len(exchanges)):
+            other = exchanges[(begin + step) % len(exchanges)]
+            if other.reply != one.reply and (other.session == one.session) is same_session:
+                return other.reply
+    return ""
 
 
 @dataclass(frozen=True, slots=True)

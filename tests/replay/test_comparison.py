@@ -98,6 +98,11 @@ def test_the_interval_lies_among_the_differences(rows: list[tuple[float, int]]) 
     assert differences.min() - 1e-9 <= interval.low <= interval.high <= differences.max() + 1e-9
 
 
+def test_the_other_replies_are_all_the_replies() -> None:
+    exchanges = [Exchange(place // 4, place % 4, f"{place}") for place in range(20)]
+    assert sorted(unrelated(exchanges)) == sorted(one.reply for one in exchanges)
+
+
 @given(st.lists(st.integers(0, 4), max_size=12))
 def test_the_other_reply_is_of_another_session_where_there_is_one(sessions: list[int]) -> None:
     exchanges = [Exchange(session, place, f"{session}-{place}") for place, session in enumerate(sorted(sessions))]
