@@ -24,7 +24,7 @@ CHANCE: Final = 0.05
 """Probability that chance alone makes any of the settings look different."""
 
 MARGIN: Final = 0.1
-"""Share of what the present settings find that a saving may cost at most, at the interval's edge."""
+"""Share of what the present settings find that a saving may cost at most, and that more tokens must be able to bring, at the interval's edge."""
 
 FEW: Final = 30
 """Exchanges under which a comparison says little."""
@@ -34,10 +34,11 @@ class Verdict(StrEnum):
     """What a setting is beside the present ones."""
 
     MORE = "finds more"
-    CHEAPER = "as good, for fewer tokens"
+    CHEAPER = "as good, saves tokens"
     LESS = "finds less"
-    DEARER = "reads more for nothing"
-    PERHAPS = "fewer tokens, may find less"
+    DEARER = "costs more for nothing"
+    SPARING = "saves, may find less"
+    COSTLY = "costs, may find more"
     SAME = "no clear difference"
 
 
@@ -115,10 +116,12 @@ class Comparison:
         return min(found, key=lambda one: one.wasted, default=None)
 
     @property
-    def perhaps(self) -> Figures | None:
-        """The setting that finds most of those that waste less and may find less."""
-        found = [one for one in self.figures if one.verdict is Verdict.PERHAPS]
-        return max(found, key=lambda one: one.found, default=None)
+    def undecided(self) -> list[Figures]:
+        """The best setting that saves tokens and may find less, and the best that costs more and may find more, if the tokens are worth it."""
+        tokens, found = self.now.tokens, self.now.found
+        saving = [one for one in self.figures if one.verdict is Verdict.SPARING and one.tokens < (1 - MARGIN) * tokens]
+        costly = [one for one in self.figures if one.verdict is Verdict.COSTLY and one.found > (1 + MARGIN) * found]
+        return [max(some, key=lambda one: one.found) for some in (saving, costly) if some]
 
 
 def compared(settings: Sequence[Setting], outcomes: Sequence[Sequence[Outcome]]) -> Comparison:
@@ -189,5 +192,7 @@ def judged(found: Interval, wasted: Interval, now: float) -> Verdict:
     if found.high < 0:
         return Verdict.LESS
     if wasted.high < 0:
-        return Verdict.CHEAPER if found.low > -MARGIN * now else Verdict.PERHAPS
-    return Verdict.DEARER if wasted.low > 0 else Verdict.SAME
+        return Verdict.CHEAPER if found.low > -MARGIN * now else Verdict.SPARING
+    if wasted.low > 0:
+        return Verdict.DEARER if found.high < MARGIN * now else Verdict.COSTLY
+    return Verdict.SAME

@@ -11,13 +11,15 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from hotmem.replay.comparison import Comparison, Figures, Interval, Verdict
+from hotmem.replay.settings import NOW
 
 COLOURS: Final = {
     Verdict.MORE: "#1a7f4b",
     Verdict.CHEAPER: "#1a7f4b",
     Verdict.LESS: "#b3402e",
     Verdict.DEARER: "#b3402e",
-    Verdict.PERHAPS: "#6b7280",
+    Verdict.SPARING: "#6b7280",
+    Verdict.COSTLY: "#6b7280",
     Verdict.SAME: "#6b7280",
     None: "#2456a6",
 }
@@ -69,7 +71,7 @@ def _lines(names: Sequence[str], draw: Callable[[Axes], None]) -> str:
     figure = Figure((WIDTH, 1.0 + LINE * len(names)), layout="constrained")
     axes = figure.subplots()
     draw(axes)
-    axes.set_yticks(range(len(names)), [name.replace(" ", "\n") for name in names])
+    axes.set_yticks(range(len(names)), [name if name == NOW else name.replace(" ", "\n") for name in names])
     axes.xaxis.set_major_locator(MaxNLocator(7, integer=True))
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(visible=True, axis="x", alpha=0.3)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 
 from hotmem.errors import InvalidInput
@@ -25,22 +25,22 @@ class Exchange:
     reply: str
 
 
-def unrelated(exchanges: Sequence[Exchange]) -> list[str]:
-    """For each exchange another reply, of another session where there is one; "" if every reply is the same.
+def unrelated(exchanges: Sequence[Exchange], most: int) -> list[tuple[str, ...]]:
+    """For each exchange up to `most` other replies, of other sessions where there are such; none if every reply is the same.
 
     Each stands about as often among them as among the exchanges, so that they are alike in length.
     """
-    return [_other(exchanges, place) for place in range(len(exchanges))]
+    return [tuple(islice(_others(exchanges, place), most)) for place in range(len(exchanges))]
 
 
-def _other(exchanges: Sequence[Exchange], place: int) -> str:
+def _others(exchanges: Sequence[Exchange], place: int) -> Iterator[str]:
+    """Replies of other words, those of other sessions first, from the exchange that is farthest on."""
     one, begin = exchanges[place], place + len(exchanges) // 2
     for same_session in (False, True):
         for step in range(len(exchanges)):
             other = exchanges[(begin + step) % len(exchanges)]
             if other.reply != one.reply and (other.session == one.session) is same_session:
-                return other.reply
-    return ""
+                yield other.reply
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
+from typing import Final
 
 from hotmem.context.relevance import fitted_model
 from hotmem.memory import Memory
-from hotmem.models import Language
+from hotmem.models import Encoder, Language, load_encoder
 from hotmem.options import RecallOptions
 from hotmem.reader import Reader, Request
 from hotmem.recall import recall
@@ -21,6 +22,9 @@ from hotmem.replay.scoring import Outcome, scored
 from hotmem.replay.settings import Setting
 from hotmem.text import clean
 from hotmem.types import Turn
+
+OTHERS: Final = 4
+"""Replies to other questions that a block is judged by as well. One alone adds as much noise as the sample has; four add a quarter."""
 
 Outcomes = list[list[Outcome]]
 """For each exchange that needs memory the outcome of each setting, in the settings' order."""
@@ -48,8 +52,10 @@ async def replayed(
         StoreError: If the temporary file cannot be written.
     """
     found: dict[tuple[int, int], Outcome | None] = {}
-    for numbers in _by_encoder(settings).values():
-        async with _empty(settings[numbers[0]], language) as memory:
+    groups = _by_encoder(settings)
+    encoders = [await asyncio.to_thread(load_encoder, settings[numbers[0]].options.models) for numbers in groups.values()]
+    for numbers, encoder in zip(groups.values(), encoders, strict=True):
+        async with _empty(settings[numbers[0]], encoder, language) as memory:
             await _replay(memory, recording, exchanges, {number: settings[number] for number in numbers}, found, advance)
     rows = [[found[place, number] for number in range(len(settings))] for place in range(len(exchanges))]
     return [[one for one in row if one is not None] for row in rows if None not in row]
@@ -64,10 +70,11 @@ def _by_encoder(settings: Sequence[Setting]) -> dict[str, list[int]]:
 
 
 @asynccontextmanager
-async def _empty(setting: Setting, language: Language) -> AsyncIterator[Memory]:
+async def _empty(setting: Setting, encoder: Encoder, language: Language) -> AsyncIterator[Memory]:
     """An empty memory in a temporary file, with all layers."""
     with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as folder:
-        async with Memory.open(Path(folder) / "replay.db", replace(setting.options, recall=RecallOptions()), language=language) as memory:
+        options = replace(setting.options, recall=RecallOptions())
+        async with Memory.open(Path(folder) / "replay.db", options, encoder=encoder, language=language) as memory:
             yield memory
 
 
@@ -80,7 +87,7 @@ async def _replay(
     advance: Callable[[], None],
 ) -> None:
     asked = {(one.session, one.place): number for number, one in enumerate(exchanges)}
-    others = unrelated(exchanges)
+    others = unrelated(exchanges, OTHERS)
     for session, turns in enumerate(recording.sessions):
         for place, turn in enumerate(turns):
             number = asked.get((session, place))
@@ -95,13 +102,14 @@ async def _replay(
 
 
 async def _ask(
-    memory: Memory, said: Sequence[Turn], exchange: Exchange, other: str, settings: dict[int, Setting], *, turn_about: int
+    memory: Memory, said: Sequence[Turn], exchange: Exchange, others: Sequence[str], settings: dict[int, Setting], *, turn_about: int
 ) -> list[tuple[int, Outcome | None]]:
     """The outcome of each setting. Another one begins each time: the first reads from a disk what the others find in memory."""
     question = said[-1]
     visible = tuple(turn.text for turn in said)
     order = sorted(settings)
     begin = turn_about % len(order)
+    replies = (exchange.reply, *others)
     outcomes = []
     for number in (*order[begin:], *order[:begin]):
         setting = settings[number]
@@ -112,7 +120,7 @@ async def _ask(
         began = perf_counter()
         block = await recall(reader, request)
         ms = (perf_counter() - began) * 1000
-        outcome = await asyncio.to_thread(scored, reader, exchange.session, block, visible, exchange.reply, other, ms)
+        outcome = await asyncio.to_thread(scored, reader, exchange.session, block, visible, replies, ms)
         outcomes.append((number, outcome))
     return outcomes
 

@@ -14,8 +14,9 @@ MEANING: Final = {
     Verdict.MORE: "It brings more of what the replies said, by more than chance.",
     Verdict.CHEAPER: "It brings as much, at worst a tenth less, and wastes fewer tokens, by more than chance.",
     Verdict.LESS: "It brings less, by more than chance.",
-    Verdict.DEARER: "It wastes more tokens, by more than chance, and does not surely bring more for them.",
-    Verdict.PERHAPS: "It wastes fewer tokens, by more than chance; whether it brings less cannot be told with this many questions.",
+    Verdict.DEARER: "It wastes more tokens, by more than chance, and brings no more for them.",
+    Verdict.SPARING: "It wastes fewer tokens, by more than chance; whether it brings less cannot be told with this many questions.",
+    Verdict.COSTLY: "It wastes more tokens, by more than chance; whether it brings more cannot be told with this many questions.",
     Verdict.SAME: "With this many questions it cannot be told from your present settings.",
 }
 

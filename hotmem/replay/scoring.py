@@ -1,7 +1,7 @@
 """What a reply makes of a block: the outcome of one exchange under one setting.
 
-A block that is long enough holds words of any reply. So each block is judged twice: by the reply that was given, and by a reply to another
-question in another conversation. What the other reply seems to use is coincidence, and is deducted.
+A block that is long enough holds words of any reply. So each block is judged twice: by the reply that was given, and by replies to other
+questions in other conversations. What these seem to use is coincidence, and is deducted.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ class Outcome:
         tally: Items and tokens given and used.
         found: Share of the reply's telling words, 0 to 1, that the items it used held. Telling are words that are no stop words, and that the
             language model did not have before it anyway.
-        coincidence: The same of the other reply.
+        coincidence: The same of the other replies, on average.
         ms: How long the block took.
     """
 
@@ -38,7 +38,7 @@ class Outcome:
     ms: float
 
 
-def scored(reader: Reader, session: int, block: ContextBlock, visible: Sequence[str], reply: str, other: str, ms: float) -> Outcome | None:
+def scored(reader: Reader, session: int, block: ContextBlock, visible: Sequence[str], replies: Sequence[str], ms: float) -> Outcome | None:
     """The outcome of an exchange; None if its question needs no memory.
 
     Args:
@@ -46,13 +46,15 @@ def scored(reader: Reader, session: int, block: ContextBlock, visible: Sequence[
         session: Place of the session in the recording.
         block: What the setting gives.
         visible: What the language model had before it: the session so far, with the question.
-        reply: What the bot really said.
-        other: What it said to another question.
+        replies: What the bot really said, and then what it said to other questions.
         ms: How long the block took.
     """
-    uses, found = _judged(block, visible, reply)
+    uses, found = _judged(block, visible, replies[0])
     records = tallied(block, uses, reader.tokens.count)
-    return Outcome(session, records[0].tally, found, _judged(block, visible, other)[1], ms) if records else None
+    if not records:
+        return None
+    others = [_judged(block, visible, other)[1] for other in replies[1:]]
+    return Outcome(session, records[0].tally, found, sum(others) / len(others) if others else 0.0, ms)
 
 
 def _judged(block: ContextBlock, visible: Sequence[str], reply: str) -> tuple[tuple[ItemUse, ...], float]:

@@ -26,15 +26,10 @@ def reasons(comparison: Comparison) -> list[str]:
         told.append(_finds_more(comparison.better, comparison.now))
     if comparison.cheaper is not None:
         told.append(_costs_less(comparison.cheaper, comparison.now))
-    others, questions, perhaps = len(comparison.figures) - 1, comparison.exchanges, comparison.perhaps
+    others, questions = len(comparison.figures) - 1, comparison.exchanges
     if not told:
         told.append(f"None of the {others} other settings is better by more than chance could bring about with {questions} questions.")
-        if perhaps is not None:
-            spared = comparison.now.tokens - perhaps.tokens
-            told.append(
-                f"{perhaps.setting.name} would spare {spared:.0f} tokens a question, but whether it finds less cannot be told yet: "
-                f"compare again when there are more conversations."
-            )
+        told += [_undecided(one, comparison.now) for one in comparison.undecided]
     return told
 
 
@@ -73,4 +68,14 @@ def _costs_less(one: Figures, now: Figures) -> str:
         f"{-one.wasted_gain.mean:.0f} fewer of them for nothing, and finds as much: {one.found:.0%} of the telling words in the replies, "
         f"your present settings {now.found:.0%}. "
         f"The difference lies between {100 * one.found_gain.low:+.1f} and {100 * one.found_gain.high:+.1f} points."
+    )
+
+
+def _undecided(one: Figures, now: Figures) -> str:
+    """What a setting costs or spares, and what it may bring."""
+    difference = one.tokens - now.tokens
+    price, doubt = (f"costs {difference:.0f}", "more") if difference > 0 else (f"spares {-difference:.0f}", "less")
+    return (
+        f"{one.setting.name} {price} tokens a question. Whether it finds {doubt} ({one.found:.0%} against {now.found:.0%}) cannot be told yet: "
+        f"compare again when there are more conversations, or raise --questions if there are."
     )
