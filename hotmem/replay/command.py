@@ -43,7 +43,9 @@ def evaluate(
     setting found: what the reply used was worth giving, the rest cost tokens for nothing. Your memory file is only read; nothing leaves this
     machine. With the limits as they are it takes some minutes.
     """
-    rendered = _renderer() if report is not None else None
+    rendered = None if report is None else _renderer()
+    if report is not None and not report.absolute().parent.is_dir():
+        raise InvalidInput(f"The folder of {report} is not there. Make it, or name a file in one that is.")
     path = terminal.existing(database)
     recording = read_recording(path, user, turns)
     compared = settings(setting or (), recording.weights)

@@ -204,7 +204,7 @@ def test_nothing_to_compare_is_said(lived: Path) -> None:
 
 def test_the_report_says_beforehand_what_it_lacks(lived: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outcome = evaluated("-d", lived, "--report", tmp_path / "no" / "folder.html")
-    assert isinstance(outcome.exception, InvalidInput) and "cannot be written" in str(outcome.exception)
+    assert isinstance(outcome.exception, InvalidInput) and "is not there" in str(outcome.exception)
     monkeypatch.delitem(sys.modules, "hotmem.replay.report", raising=False)
     monkeypatch.setitem(sys.modules, "jinja2", None)
     outcome = evaluated("-d", lived, "--report", tmp_path / "report.html")
