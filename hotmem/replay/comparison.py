@@ -26,6 +26,9 @@ CHANCE: Final = 0.05
 MARGIN: Final = 0.1
 """Share of what the present settings find that a saving may cost at most, and that more tokens must be able to bring, at the interval's edge."""
 
+ENOUGH: Final = 5
+"""Sessions from which intervals are believed; of fewer a bootstrap draws them too narrow, and of one as a point."""
+
 FEW: Final = 30
 """Exchanges under which a comparison says little."""
 
@@ -51,6 +54,10 @@ class Interval:
     high: float
 
 
+NONE: Final = Interval(0.0, 0.0, 0.0)
+"""No difference."""
+
+
 @dataclass(frozen=True, slots=True)
 class Figures:
     """What one setting comes to.
@@ -64,9 +71,9 @@ class Figures:
         wasted: Tokens of a block's items that the reply did not use, on average.
         p50_ms: Median time of a block.
         p95_ms: 95th percentile of it.
-        found_gain: What it finds less what the present settings find; None for these.
+        found_gain: What it finds less what the present settings find.
         wasted_gain: Its wasted tokens less the present ones'.
-        verdict: What that amounts to.
+        verdict: What that amounts to; None for the present settings.
     """
 
     setting: Setting
@@ -77,8 +84,8 @@ class Figures:
     wasted: float
     p50_ms: float
     p95_ms: float
-    found_gain: Interval | None = None
-    wasted_gain: Interval | None = None
+    found_gain: Interval = NONE
+    wasted_gain: Interval = NONE
     verdict: Verdict | None = None
 
 
@@ -140,11 +147,9 @@ def compared(settings: Sequence[Setting], outcomes: Sequence[Sequence[Outcome]])
     for place, setting in enumerate(settings):
         of = [row[place] for row in tallies]
         times = [row[place].ms for row in outcomes]
-        gain = difference = verdict = None
-        if place:
-            gain = paired(found[:, place] - found[:, 0], sessions, level)
-            difference = paired(wasted[:, place] - wasted[:, 0], sessions, level)
-            verdict = judged(gain, difference, float(found[:, 0].mean()))
+        gain = paired(found[:, place] - found[:, 0], sessions, level)
+        difference = paired(wasted[:, place] - wasted[:, 0], sessions, level)
+        verdict = judged(gain, difference, float(found[:, 0].mean())) if len(set(sessions.tolist())) >= ENOUGH else Verdict.SAME
         figures.append(
             Figures(
                 setting,
@@ -157,7 +162,7 @@ def compared(settings: Sequence[Setting], outcomes: Sequence[Sequence[Outcome]])
                 p95_ms=float(np.percentile(times, 95)),
                 found_gain=gain,
                 wasted_gain=difference,
-                verdict=verdict,
+                verdict=verdict if place else None,
             )
         )
     return Comparison(tuple(figures), len(outcomes), len(set(sessions.tolist())), level)

@@ -30,7 +30,7 @@ LINE: Final = 0.42
 """Inches: of a plot, and of a setting's line in it."""
 
 
-def differences(comparison: Comparison, what: str, gain: Callable[[Figures], Interval | None], scale: float = 1.0) -> str:
+def differences(comparison: Comparison, what: str, gain: Callable[[Figures], Interval], scale: float = 1.0) -> str:
     """How far each setting differs from the present ones, with its interval.
 
     Args:
@@ -45,10 +45,9 @@ def differences(comparison: Comparison, what: str, gain: Callable[[Figures], Int
         axes.axvline(0, color="#2456a6", linewidth=1.5)
         for line, one in enumerate(others):
             interval = gain(one)
-            if interval is not None:
-                colour = COLOURS[one.verdict]
-                axes.plot([scale * interval.low, scale * interval.high], [line, line], color=colour, linewidth=3, solid_capstyle="round")
-                axes.plot(scale * interval.mean, line, "o", color=colour, markersize=8)
+            colour = COLOURS[one.verdict]
+            axes.plot([scale * interval.low, scale * interval.high], [line, line], color=colour, linewidth=3, solid_capstyle="round")
+            axes.plot(scale * interval.mean, line, "o", color=colour, markersize=8)
         axes.set(xlabel=what)
 
     return _lines([one.setting.name for one in others], draw)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Final
 
 from hotmem.errors import InvalidInput
 from hotmem.models import Language
@@ -12,7 +13,7 @@ from hotmem.replay.replaying import replayed
 from hotmem.replay.settings import Setting
 from hotmem.terms import STOPS, terms
 
-FOREIGN_WORDS = 5
+FOREIGN_WORDS: Final = 5
 """Words from which a reply without any of the commonest English ones is not English."""
 
 

@@ -20,7 +20,7 @@ def tabled(comparison: Comparison) -> Table:
         table.add_row(
             _named(one),
             f"{one.found:.0%}",
-            "" if gain is None else f"{100 * gain.low:+.0f} to {100 * gain.high:+.0f}",
+            "" if one.verdict is None else f"{100 * gain.low:+.0f} to {100 * gain.high:+.0f}",
             f"{one.precision:.0%}",
             f"{one.tokens:.0f}",
             f"{one.wasted:.0f}",

@@ -1,15 +1,17 @@
 """What a comparison says, in sentences for someone who has not read how it is made."""
 
+from typing import Final
+
 from hotmem.replay.comparison import FEW, Comparison, Figures
 from hotmem.replay.study import Study
 
-FEW_SESSIONS = 10
+FEW_SESSIONS: Final = 10
 """Sessions under which their differences hide most effects."""
 
-RARELY = 0.03
+RARELY: Final = 0.03
 """Share of the replies' telling words under which memory hardly came into them."""
 
-FOREIGN = 0.3
+FOREIGN: Final = 0.3
 """Share of replies in another language from which the figures mean little."""
 
 
@@ -51,7 +53,6 @@ def cautions(study: Study) -> list[str]:
 
 
 def _finds_more(one: Figures, now: Figures) -> str:
-    assert one.found_gain is not None
     low, high = 100 * one.found_gain.low, 100 * one.found_gain.high
     extra = one.tokens - now.tokens
     price = f"It costs {extra:.0f} tokens more a question." if extra > 0.5 else f"It saves {-extra:.0f} tokens a question besides."
@@ -62,7 +63,6 @@ def _finds_more(one: Figures, now: Figures) -> str:
 
 
 def _costs_less(one: Figures, now: Figures) -> str:
-    assert one.wasted_gain is not None and one.found_gain is not None
     return (
         f"{one.setting.name} makes the language model read {one.tokens:.0f} tokens a question instead of {now.tokens:.0f}, "
         f"{-one.wasted_gain.mean:.0f} fewer of them for nothing, and finds as much: {one.found:.0%} of the telling words in the replies, "

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Annotated, Self
+from typing import Annotated, Final, Self
 
 from pydantic import Field
 
@@ -11,7 +11,7 @@ from hotmem.memory import Memory
 from hotmem.tools.requests import CLOSED
 from hotmem.types import Layer, Tally
 
-UNREAD = "not read in time"
+UNREAD: Final = "not read in time"
 """What stands for the intent of questions that were not read in time."""
 
 

@@ -39,4 +39,3 @@ def test_the_report_is_drawn_and_loads_nothing(chromium: WebDriver, tmp_path: Pa
     assert len(plots) == 3 and all(plot.size["height"] > 100 for plot in plots)
     assert chromium.execute_script("return performance.getEntriesByType('resource').length") == 0
     assert chromium.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
-    assert chromium.get_log("browser") == []
