@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.panel import Panel
@@ -85,20 +86,20 @@ def _discovered(answer: Mapping[str, Any]) -> RenderableType:
 
 
 def _quality(answer: Mapping[str, Any]) -> RenderableType:
-    table = Table("", "turns", "items used of given", "tokens wasted of given", "helped", "nothing known", "median ms", "p95 ms")
-    table.add_row("all", *_figures(answer["total"]))
-    for part, name in (("by_layer", "found by"), ("by_intent", "asked for"), ("by_day", "on")):
+    table = Table("", "turns", "items", "used", "tokens", "wasted", "helped", "nothing known", "ms", "p95", box=SIMPLE_HEAD, collapse_padding=True)
+    table.add_row("everything", *_figures(answer["total"]))
+    for part in ("by_layer", "by_intent", "by_day"):
         table.add_section()
-        for key, figures in answer[part].items():
-            table.add_row(f"{name} {key}", *_figures(figures))
+        for name, figures in answer[part].items():
+            table.add_row(name, *_figures(figures))
     return table if answer["total"]["turns"] else f"no reply to a block is recorded since {answer['since']}"
 
 
 def _figures(of: Mapping[str, Any]) -> list[str]:
-    used, wasted = _share(of["precision"]), _share(of["wasted"] / of["tokens"] if of["tokens"] else None)
+    shares = map(_share, (of["precision"], of["wasted"] / of["tokens"] if of["tokens"] else None, of["coverage"], of["nothing_known"]))
+    used, wasted, helped, unknown = shares
     times = ("–" if ms is None else f"{ms:.0f}" for ms in (of["p50_ms"], of["p95_ms"]))
-    shares = (f"{of['used']} of {of['given']}, {used}", f"{of['wasted']} of {of['tokens']}, {wasted}")
-    return [str(of["turns"]), *shares, _share(of["coverage"]), _share(of["nothing_known"]), *times]
+    return [str(of["turns"]), str(of["given"]), used, str(of["tokens"]), wasted, helped, unknown, *times]
 
 
 def _share(value: float | None) -> str:
