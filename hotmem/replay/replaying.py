@@ -24,7 +24,7 @@ from hotmem.text import clean
 from hotmem.types import Turn
 
 OTHERS: Final = 4
-"""Replies to other questions that a block is judged by as well. One alone adds as much noise as the sample has; four add a quarter."""
+"""Replies to other questions that a block is judged by as well. The noise that they add falls with their number, and their cost grows."""
 
 Outcomes = list[list[Outcome]]
 """For each exchange that needs memory the outcome of each setting, in the settings' order."""

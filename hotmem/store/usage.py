@@ -10,7 +10,7 @@ from hotmem.store.times import to_stored
 from hotmem.types import ContextBlock, ItemUse, Layer, UserKey
 
 MOST_RECALLS: Final = 10_000
-"""Recalls of a user that are kept item by item, the latest: some 10 MB. What all of them came to is in the quality record."""
+"""Recalls of a user that are kept item by item, the latest: 17 MB with 15 items each. What all of them came to is in the quality record."""
 
 PRUNED_EVERY: Final = 100
 """Recalls after which those beyond are removed, in 10 ms."""
