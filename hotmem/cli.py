@@ -1,4 +1,4 @@
-"""The `hotmem` command: look into a memory file, move sessions in and out, forget."""
+"""The `hotmem` command: look into a memory file, compare settings over it, move sessions in and out, forget."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,12 +9,14 @@ from rich.table import Table
 
 from hotmem import Memory, terminal
 from hotmem.errors import HotMemError, InvalidInput
+from hotmem.replay.command import evaluate
 from hotmem.terminal import Database, User
 from hotmem.tools.commands import register
 
 app = typer.Typer(help="The long-term memory of voice bots, from the command line.", no_args_is_help=True, pretty_exceptions_enable=False)
 
 register(app)
+app.command("eval")(evaluate)
 
 
 @app.command()

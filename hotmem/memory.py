@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -38,6 +38,7 @@ from hotmem.types import (
     Evolved,
     Forgotten,
     Imported,
+    Quality,
     SessionSummary,
     StoredMemory,
     Subcategory,
@@ -310,8 +311,20 @@ class Memory:
         Raises:
             StoreError: If it could not be written.
         """
+        store, reader, *_ = self._open()
+        return await learn(store, block, clean(reply), self.options.learning, reader.tokens.count, datetime.now(UTC), interrupted=interrupted)
+
+    async def quality(self, user_id: str, *, since: date | None = None, until: date | None = None) -> Quality:
+        """What replies made of the blocks that a user's bot was given, day by day; `Options.learning.analytics` records it.
+
+        Args:
+            user_id: Whose; an unknown user has none.
+            since: The first day, in UTC; None is the earliest that is kept.
+            until: The last day.
+        """
         store, *_ = self._open()
-        return await learn(store, block, clean(reply), self.options.learning, datetime.now(UTC), interrupted=interrupted)
+        user = await store.user(checked_id(user_id, "user_id"))
+        return Quality() if user is None else Quality(tuple(await store.quality(user, since, until)))
 
     async def weights(self, user_id: str) -> Weights:
         """The user's layer weights; the start weights for an unknown user."""

@@ -195,6 +195,7 @@ def test_the_state_of_a_memory_is_shown(told: Path) -> None:
         (("discover",), "search_memory"),
         (("timeline",), "2026-03"),
         (("decisions",), "decisions"),
+        (("quality",), "no reply to a block is recorded"),
     ):
         outcome = run(*words, "-u", "ana", "-d", told)
         assert outcome.exit_code == 0 and shown in outcome.output, outcome.output
@@ -217,10 +218,10 @@ def test_a_memory_is_copied_and_restored(told: Path, tmp_path: Path) -> None:
     ("command", "told_of"),
     {
         "store": "statement", "search": "relevant first", "contextual": "conversations", "discover": "tools", "stats": "Counts", "timeline": "--png",
-        "edit": "takes new words back", "network": "--png", "usage": "never used", "trace": "--expected", "export": "JSON Lines",
-        "import": "--from-user", "backup": "bots go on", "restore": "never overwritten", "optimise": "tag",
-        "merge": "memory", "decisions": "decided", "undo": "back", "validate": "indexes", "repair": "anew", "forget": "everywhere",
-        "serve-mcp": "--files", "recall": "context block", "memories": "known",
+        "edit": "takes new words back", "quality": "used", "evolve": "subcategories", "subcategories": "evolved",
+        "network": "--png", "usage": "never used", "trace": "--expected", "export": "JSON Lines", "import": "--from-user", "backup": "bots go on",
+        "restore": "never overwritten", "optimise": "tag", "merge": "memory", "decisions": "decided", "undo": "back", "validate": "indexes",
+        "repair": "anew", "forget": "everywhere", "serve-mcp": "--files", "recall": "context block", "memories": "known",
     }.items(),
 )  # fmt: skip
 def test_every_command_explains_itself(command: str, told_of: str) -> None:

@@ -221,7 +221,7 @@ class HotMemProcessor(FrameProcessor):
             return
         await self._remember(Role.ASSISTANT, frame.text, self._bot_name)
         memory, exchange = self._questions.memory, answered(self._questions.exchanges, frame.timestamp)
-        if memory is None or exchange is None or exchange.given is None or not exchange.given.items:
+        if memory is None or exchange is None or exchange.given is None:
             return
         exchange.heard = spoken(f"{exchange.heard} {frame.text}")
         if exchange.heard and exchange.completed_by(frame.timestamp):
@@ -245,7 +245,8 @@ class HotMemProcessor(FrameProcessor):
 
     async def _feed_back(self, memory: Memory, block: ContextBlock, reply: str, interrupted: bool) -> None:
         usage = await memory.feedback(block, reply, interrupted=interrupted)
-        await self._call_event_handler("on_memory_used", usage)
+        if usage.uses:
+            await self._call_event_handler("on_memory_used", usage)
 
     async def _part(self, writer: asyncio.Task[None]) -> None:
         """Every step is tried, whatever became of the one before."""

@@ -109,6 +109,8 @@ def _remove(conn: Connection, user: UserKey, turns: list[int], memories: list[in
     }
     told = {row[0] for turn in turns for row in conn.execute("SELECT memory FROM sources WHERE turn = ?", (turn,))}
     names = [row[0] for turn in turns for row in conn.execute("SELECT name FROM turns WHERE id = ?", (turn,))]
+    asked = [row[0] for turn in turns for row in conn.execute("SELECT text FROM turns WHERE id = ?", (turn,))]
+    conn.execute("DELETE FROM recalls WHERE user = ? AND query IN (SELECT value FROM json_each(?))", (user, json.dumps(asked)))
     for name in names:
         conn.execute("DELETE FROM recalls WHERE id IN (SELECT u.recall FROM uses u, json_each(u.turns) j WHERE j.value = ?)", (name,))
     _delete(conn, "turns", turns)

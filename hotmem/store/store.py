@@ -5,7 +5,7 @@ Another engine takes this class's place by offering the same methods; nothing ou
 
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,6 +25,7 @@ from hotmem.store import (
     notes,
     patterns,
     pending,
+    quality,
     subcategories,
     summaries,
     tags,
@@ -63,6 +64,7 @@ from hotmem.types import (
     Note,
     Period,
     Profile,
+    QualityRecord,
     SessionSummary,
     Share,
     Signs,
@@ -451,9 +453,22 @@ class Store:
         """A session's summary, or None while there is none."""
         return await self._db.read(summaries.of_session, user, session_id)
 
-    async def record_usage(self, user: UserKey, block: ContextBlock, uses: tuple[ItemUse, ...], ms: float, *, interrupted: bool) -> bool:
-        """Stores a block's usage once; False if it is known already."""
-        return await self._db.write(usage.record, user, block, uses, ms, interrupted=interrupted)
+    async def record_usage(
+        self, user: UserKey, block: ContextBlock, uses: tuple[ItemUse, ...], records: Sequence[QualityRecord], *, interrupted: bool
+    ) -> bool:
+        """Stores a block's usage once, and adds its records to the user's quality; False if it is known already."""
+
+        def record(conn: Connection) -> bool:
+            if not usage.record(conn, user, block, uses, interrupted=interrupted):
+                return False
+            quality.add(conn, user, records)
+            return True
+
+        return await self._db.write(record)
+
+    async def quality(self, user: UserKey, first: date | None = None, last: date | None = None) -> list[QualityRecord]:
+        """The user's quality record from the first day to the last, both with it; None is open."""
+        return await self._db.read(quality.of_user, user, first, last)
 
     async def recorded_usage(self, user: UserKey) -> list[tuple[str, str, int, tuple[str, ...]]]:
         """Recalls that were of use, with the turns whose words were used."""

@@ -1,4 +1,4 @@
-"""What is known of a user beyond their turns, read and written whole: memories with all their standing, subcategories, summaries, weights.
+"""What is known of a user beyond their turns, read and written whole: memories with all their standing, subcategories, summaries, weights, quality.
 
 Vectors and index entries are not among it: they follow from the words.
 """
@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from hotmem.errors import InvalidInput
-from hotmem.store import entries, happenings, subcategories, tags, turns, usage, users
+from hotmem.store import entries, happenings, quality, subcategories, tags, turns, usage, users
 from hotmem.store import summaries as summaries_of_sessions
 from hotmem.store.driver import Connection
 from hotmem.store.entities import ensure
@@ -26,6 +26,7 @@ from hotmem.types import (
     Kind,
     MemoryRecord,
     Of,
+    QualityRecord,
     SummaryRecord,
     SummarySentence,
     TakenIn,
@@ -170,6 +171,8 @@ def take_in(conn: Connection, records: Iterable[Imported], now: datetime, tell: 
                 user = users.ensure(conn, user_id)
                 if not conn.execute("SELECT 1 FROM weights WHERE user = ?", (user,)).fetchone():
                     usage.put_weights(conn, user, weights.as_dict(), now)
+            case Of(user_id, QualityRecord() as cell):
+                quality.put(conn, users.ensure(conn, user_id), cell)
         tell()
     for user, name, others in links:
         link(conn, user, name, others)

@@ -1,16 +1,24 @@
-"""What replies made of the blocks, and the layer weights learnt from it."""
+"""What replies made of the blocks, of the latest ones item by item, and the layer weights learnt from it."""
 
 import json
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Final
 
 from hotmem.store.driver import Connection
 from hotmem.store.times import to_stored
 from hotmem.types import ContextBlock, ItemUse, Layer, UserKey
 
+MOST_RECALLS: Final = 10_000
+"""Recalls of a user that are kept item by item, the latest: 17 MB with 15 items each. What all of them came to is in the quality record."""
 
-def record(conn: Connection, user: UserKey, block: ContextBlock, uses: tuple[ItemUse, ...], ms: float, *, interrupted: bool) -> bool:
+PRUNED_EVERY: Final = 100
+"""Recalls after which those beyond are removed, in 10 ms."""
+
+
+def record(conn: Connection, user: UserKey, block: ContextBlock, uses: tuple[ItemUse, ...], *, interrupted: bool) -> bool:
     """Stores a block's usage once; False if this block's usage is known already."""
+    ms = sum(block.trace.stages.values())
     row = conn.execute(
         """INSERT OR IGNORE INTO recalls (name, user, session, query, asked_at, tokens, ms, interrupted)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
@@ -34,7 +42,13 @@ def record(conn: Connection, user: UserKey, block: ContextBlock, uses: tuple[Ite
             for place, use in enumerate(uses)
         ],
     )
+    if row[0] % PRUNED_EVERY == 0:
+        _prune(conn, user)
     return True
+
+
+def _prune(conn: Connection, user: UserKey) -> None:
+    conn.execute("DELETE FROM recalls WHERE id IN (SELECT id FROM recalls WHERE user = ? ORDER BY id DESC LIMIT -1 OFFSET ?)", (user, MOST_RECALLS))
 
 
 def recorded(conn: Connection, user: UserKey) -> list[tuple[str, str, int, tuple[str, ...]]]:

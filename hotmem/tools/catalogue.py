@@ -14,6 +14,7 @@ from hotmem.tools.editing import Edit, edit_memory
 from hotmem.tools.migration import Copying, Export, Import
 from hotmem.tools.network import Network
 from hotmem.tools.patterns import Patterns
+from hotmem.tools.quality import LatestDays, memory_quality
 from hotmem.tools.requests import CLOSED, SearchOptions, StoreContext, checked, schema
 from hotmem.tools.results import as_json
 from hotmem.tools.tracing import TraceOptions
@@ -287,6 +288,13 @@ TOOLS: Final[tuple[Tool, ...]] = (
         "debugging",
         TraceArguments,
         _trace,
+    ),
+    Tool(
+        "memory_quality",
+        "Tells how much of what was given the replies used, what it cost, and how often nothing was known: by layer, intent and day.",
+        "analysis",
+        LatestDays,
+        memory_quality,
     ),
     Tool("validate_storage", "Checks the file and all its indexes.", "debugging", Nothing, upkeep.validate_storage),
     Tool("repair_index", "Makes all index entries anew from what is stored.", "debugging", Nothing, upkeep.repair_index),

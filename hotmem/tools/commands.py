@@ -205,6 +205,11 @@ def edit(
     _call("edit_memory", given | {"tags": tag or None, "expires_at": expires, "holds": holds}, user, terminal.existing(database), json_=json_)
 
 
+def quality(user: User, database: Database = None, days: Annotated[int, typer.Option(help="Days up to today.")] = 30, json_: Json = False) -> None:
+    """Tells how much of what the bot was given its replies used, by layer, question and day."""
+    _call("memory_quality", {"days": days}, user, terminal.existing(database), json_=json_)
+
+
 def merge(into: str, ids: list[str], user: User, database: Database = None, json_: Json = False) -> None:
     """Lets one memory stand for others that say the same; `hotmem undo` takes it back."""
     _call("merge_memories", {"into": into, "ids": ids}, user, terminal.existing(database), json_=json_)
@@ -330,6 +335,7 @@ def register(app: typer.Typer) -> None:
         network,
         usage,
         trace,
+        quality,
         merge,
         optimise,
         evolve,

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.panel import Panel
@@ -163,6 +164,27 @@ def _taken_in(answer: Mapping[str, Any]) -> RenderableType:
     return Group(table, *([categories] if answer["categories"] else []), *unsure)
 
 
+def _quality(answer: Mapping[str, Any]) -> RenderableType:
+    table = Table("", "turns", "items", "used", "tokens", "wasted", "helped", "nothing known", "ms", "p95", box=SIMPLE_HEAD, collapse_padding=True)
+    table.add_row("everything", *_figures(answer["total"]))
+    for part in ("by_layer", "by_intent", "by_day"):
+        table.add_section()
+        for name, figures in answer[part].items():
+            table.add_row(name, *_figures(figures))
+    return table if answer["total"]["turns"] else f"no reply to a block is recorded since {answer['since']}"
+
+
+def _figures(of: Mapping[str, Any]) -> list[str]:
+    shares = map(_share, (of["precision"], of["wasted"] / of["tokens"] if of["tokens"] else None, of["coverage"], of["nothing_known"]))
+    used, wasted, helped, unknown = shares
+    times = ("–" if ms is None else f"{ms:.0f}" for ms in (of["p50_ms"], of["p95_ms"]))
+    return [str(of["turns"]), str(of["given"]), used, str(of["tokens"]), wasted, helped, unknown, *times]
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.0%}"
+
+
 _SHOWN: Final[Mapping[str, Callable[[Mapping[str, Any]], RenderableType]]] = {
     "store_memory": _stored,
     "search_memory": _found,
@@ -172,4 +194,5 @@ _SHOWN: Final[Mapping[str, Callable[[Mapping[str, Any]], RenderableType]]] = {
     "usage_patterns": _patterns,
     "trace_search": _trace,
     "import_memories": _taken_in,
+    "memory_quality": _quality,
 }

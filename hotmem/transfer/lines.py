@@ -7,8 +7,9 @@
     {"type": "memory", "user_id": …, and the fields of hotmem.types.MemoryRecord}
     {"type": "summary", "user_id": …, and the fields of hotmem.types.SummaryRecord}
     {"type": "weights", "user_id": …, "facts": …, "sessions": …, "semantic": …, "verbatim": …}
+    {"type": "quality", "user_id": …, and the fields of hotmem.types.QualityRecord}
     {"type": "question", "id": …, "user_id": …, "text": …, "asked_at": ISO 8601, "evidence": [turn ids], "answer": ""}
-    {"type": "end", "user_id": …, "records": how many lines of turns, memories, summaries and weights}
+    {"type": "end", "user_id": …, "records": how many lines there are of records, turns among them}
 
 Imported, an export answers as before: nothing is understood anew, vectors follow from the words. The record of decisions stays behind, and with
 it tags that nothing is filed under and subcategories that others have taken the place of. A file of turns alone, without the first line, is
@@ -29,7 +30,7 @@ from hotmem.errors import InvalidInput
 from hotmem.store.store import Store
 from hotmem.store.times import from_stored
 from hotmem.transfer.whose import EVERYONE, Whose
-from hotmem.types import EvolutionRecord, ExportedTurn, Happening, Imported, MemoryRecord, Of, SummaryRecord, Turn, UserKey, Weights
+from hotmem.types import EvolutionRecord, ExportedTurn, Happening, Imported, MemoryRecord, Of, QualityRecord, SummaryRecord, Turn, UserKey, Weights
 from hotmem.zones import in_zone, zone_of
 
 VERSION: Final = 2
@@ -42,6 +43,7 @@ RECORDS: Final[Mapping[str, TypeAdapter[Any]]] = {
     "memory": TypeAdapter(MemoryRecord),
     "summary": TypeAdapter(SummaryRecord),
     "weights": TypeAdapter(Weights),
+    "quality": TypeAdapter(QualityRecord),
 }
 
 RECORDED: Final = ("turn", *RECORDS)
@@ -87,6 +89,8 @@ async def _records(store: Store, user: UserKey, user_id: str) -> AsyncIterator[s
     for summary in await store.summary_records(user):
         yield _line("summary", {"user_id": user_id} | RECORDS["summary"].dump_python(summary, mode="json"))
     yield _line("weights", {"user_id": user_id} | RECORDS["weights"].dump_python((await store.profile(user, ())).weights, mode="json"))
+    for cell in await store.quality(user):
+        yield _line("quality", {"user_id": user_id} | RECORDS["quality"].dump_python(cell, mode="json"))
 
 
 def imported(path: Path, whose: Whose = EVERYONE) -> Iterator[Imported]:
@@ -127,7 +131,7 @@ def parsed(lines: Iterable[str], whose: Whose = EVERYONE) -> Iterator[Imported]:
                 if (user_id := whose.taken(record.get("user_id"), f"Line {number}")) is not None:
                     turn = _turn(record | {"user_id": user_id}, number)
                     yield turn if began is None else _read_turn(turn, record, number)
-            case "evolution" | "memory" | "summary" | "weights":
+            case "evolution" | "memory" | "summary" | "weights" | "quality":
                 if (user_id := whose.taken(record.pop("user_id", None), f"Line {number}")) is not None:
                     yield Of(user_id, _known(kind, record, number))
             case "question":

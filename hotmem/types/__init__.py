@@ -2,12 +2,13 @@
 
 Turn → Understanding → SessionSummary                                       (write path)
 utterance → Analysis → Query → Hit → Evidence → Item → ContextBlock         (read path)
-reply → Usage → Weights                                                     (feedback path)
+reply → Usage → QualityRecord, Weights                                      (feedback path)
 """
 
 from hotmem.types.analysis import Asked, Label, Located, Mention, Share, UsedMemory
 from hotmem.types.block import ContextBlock, Item, ItemUse, LayerReport, Trace, Usage
 from hotmem.types.evolution import Evolved, Members, Subcategory, SubcategoryDraft
+from hotmem.types.quality import Latencies, Quality, QualityRecord, Tally
 from hotmem.types.reading import START_WEIGHTS, Analysis, Evidence, Hit, Interval, Profile, Query, Rewrite, Weights
 from hotmem.types.transfer import EvolutionRecord, ExportedTurn, Imported, MemoryRecord, Of, SubcategoryRecord, SummaryRecord, TakenIn, Words
 from hotmem.types.upkeep import Fault, Period, Stats, TagUse
@@ -70,6 +71,7 @@ __all__ = [
     "ItemUse",
     "Kind",
     "Label",
+    "Latencies",
     "Layer",
     "LayerOutcome",
     "LayerReport",
@@ -82,6 +84,8 @@ __all__ = [
     "Of",
     "Period",
     "Profile",
+    "Quality",
+    "QualityRecord",
     "Query",
     "Revision",
     "Rewrite",
@@ -100,6 +104,7 @@ __all__ = [
     "SummarySentence",
     "TagUse",
     "TakenIn",
+    "Tally",
     "Trace",
     "Turn",
     "Understanding",

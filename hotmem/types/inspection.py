@@ -313,29 +313,6 @@ class RecordedItem:
 
 
 @dataclass(frozen=True, slots=True)
-class UsePeriod:
-    """What replies made of memory in a day, month or year.
-
-    Attributes:
-        period: Its ISO date.
-        replies: Replies that were given memory.
-        given: Items given.
-        used: Items used.
-        tokens: Tokens given.
-        ms: Mean milliseconds of a recall.
-        by_layer: Items given and used, by the layer that found them; one that several found counts for each.
-    """
-
-    period: str
-    replies: int
-    given: int
-    used: int
-    tokens: int
-    ms: float
-    by_layer: Mapping[str, tuple[int, int]]
-
-
-@dataclass(frozen=True, slots=True)
 class StoredWeight:
     """A layer's weight as the file holds it, whatever that is, and when it was last changed, UTC."""
 

@@ -6,6 +6,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import AwareDatetime, Field
 
+from hotmem.types.quality import QualityRecord
 from hotmem.types.reading import Weights
 from hotmem.types.vocabulary import Category, Kind
 from hotmem.types.writing import Happening, SummarySentence, Turn
@@ -126,7 +127,7 @@ class Of:
     """A record of a user."""
 
     user_id: str
-    record: MemoryRecord | SummaryRecord | EvolutionRecord | Weights
+    record: MemoryRecord | SummaryRecord | EvolutionRecord | Weights | QualityRecord
 
 
 Imported: TypeAlias = Turn | ExportedTurn | Of

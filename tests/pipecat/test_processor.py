@@ -7,6 +7,7 @@ import pytest
 import structlog
 from pipecat.frames.frames import (
     CancelFrame,
+    Frame,
     InterruptionFrame,
     LLMContextAssistantTurnFrame,
     LLMContextFrame,
@@ -121,3 +122,16 @@ async def test_two_users_never_meet(memory: Memory) -> None:
     processor = HotMemProcessor(memory, user_id="eve", deadline_ms=PATIENT_MS)
     down, _ = await run_test(processor, frames_to_send=[asking("What is my dog called?"), SleepFrame(0.3)])
     assert "Rocky" not in str(contexts(down)[0].context.get_messages())
+
+
+async def test_it_is_counted_how_often_nothing_was_known(memory: Memory) -> None:
+    await tell(memory)
+    processor = daniels(memory)
+    usages: list[Usage] = []
+    processor.add_event_handler("on_memory_used", lambda _, usage: usages.append(usage))
+    frames: list[Frame | SleepFrame] = []
+    for question in ("What is the name of Gwendolyn's accountant?", "Good morning!"):
+        frames += [asking(question), SleepFrame(0.4), LLMContextAssistantTurnFrame(text="I do not know.", timestamp=""), SleepFrame(0.3)]
+    await run_test(processor, frames_to_send=frames)
+    total = (await memory.quality("daniel")).total()
+    assert (total.turns, total.empty) == (1, 1) and usages == []

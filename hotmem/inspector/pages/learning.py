@@ -1,7 +1,7 @@
 """What was learnt: how much each way of searching counts, and how well what it found was used over time."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -13,17 +13,29 @@ from hotmem.inspector.plots import bars, lines
 from hotmem.inspector.site import Site, found
 from hotmem.learning.weights import LEAST, MOST
 from hotmem.store.inspection import Inspection
-from hotmem.types import START_WEIGHTS, Layer
-from hotmem.types.inspection import StoredWeight, UsePeriod
+from hotmem.types import START_WEIGHTS, Layer, Quality, Tally
+from hotmem.types.inspection import StoredWeight
 
-SPANS: Final = {"month": ("day", 31), "year": ("month", 366), "all": ("month", None)}
-"""How far back a plot goes: the length of its periods, and days before the last recorded reply."""
+DAY, MONTH, YEAR = 10, 7, 4
+"""Letters of an ISO date that name a period."""
+
+SPANS: Final = {"month": (DAY, 31), "year": (MONTH, 366), "all": (MONTH, None)}
+"""How far back a plot goes: its periods, and days before the last recorded reply."""
 
 MOST_PERIODS: Final = 60
 """Periods in a plot; of more each point is a year."""
 
 DRIFT: Final = timedelta(days=1)
 """How far ahead of the clock a record may be before the page says that a clock was wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """What replies made of memory in a day, month or year: its ISO date, all of it, and each layer's part."""
+
+    name: str
+    all: Tally
+    layers: Mapping[Layer, Tally]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +52,7 @@ class LayerWeight:
 async def show(site: Site, request: Request) -> Response:
     """The page."""
     rows, span = await site.rows(), _span(request)
-    periods = await _periods(rows, span)
+    periods = await _periods(site, rows, span)
     weights, strange = usable(await rows.weights())
     latest = (await rows.recalls(None, 1)).rows
     ahead = latest[0].asked_at if latest and latest[0].asked_at > datetime.now(UTC) + DRIFT else None
@@ -55,13 +67,13 @@ async def plot(site: Site, request: Request) -> Response:
     if name == "weights":
         weights, _ = usable(await rows.weights())
         return await _drawn(site, lambda: bars({one.layer.value: (one.start, one.weight) for one in weights}, "how much it counts", MOST, dark=dark))
-    periods = await _periods(rows, _span(request))
+    periods = await _periods(site, rows, _span(request))
     series = {
-        "use": {"all": [_share(one.used, one.given) for one in periods]},
-        "layers": {layer.value: [_share(*reversed(one.by_layer.get(layer.value, (0, 0)))) for one in periods] for layer in Layer},
+        "use": {"all": [one.all.precision for one in periods]},
+        "layers": {layer.value: [one.layers[layer].precision for one in periods] for layer in Layer},
     }
     shares = found(series.get(name))
-    return await _drawn(site, lambda: lines([one.period for one in periods], shares, "share that was used", dark=dark))
+    return await _drawn(site, lambda: lines([one.name for one in periods], shares, "share that was used", dark=dark))
 
 
 async def _drawn(site: Site, draw: Callable[[], bytes]) -> Response:
@@ -86,22 +98,29 @@ def usable(stored: Sequence[StoredWeight]) -> tuple[list[LayerWeight], list[str]
     return weights, sorted(held)
 
 
-async def _periods(rows: Inspection, span: str) -> list[UsePeriod]:
+async def _periods(site: Site, rows: Inspection, span: str) -> list[Period]:
     """What replies made of memory, in few enough periods to be told apart. Periods without a reply are left out, and clocks that jumped with them."""
-    length, days = SPANS[span]
+    letters, days = SPANS[span]
     latest = (await rows.recalls(None, 1)).rows
     if not latest:
         return []
-    first = datetime.min.replace(tzinfo=UTC)
-    since = first if days is None or latest[0].asked_at - first < timedelta(days=days) else latest[0].asked_at - timedelta(days=days)
-    periods = await rows.quality(length, since)
-    return periods if len(periods) <= MOST_PERIODS else await rows.quality("year", since)
+    last = latest[0].asked_at.date()
+    quality = await site.memory.quality(site.user_id, since=None if days is None or last.toordinal() <= days else last - timedelta(days=days))
+    periods = summed(quality, letters)
+    return periods if len(periods) <= MOST_PERIODS else summed(quality, YEAR)
+
+
+def summed(quality: Quality, letters: int) -> list[Period]:
+    """The quality of each period, the earliest first; a period is as many letters of a day's ISO date."""
+    sums: dict[str, dict[Layer | None, Tally]] = {}
+    for one in quality.records:
+        of_period = sums.setdefault(one.day.isoformat()[:letters], {})
+        of_period[one.layer] = of_period.get(one.layer, Tally()) + one.tally
+    return [
+        Period(name, tallies.get(None, Tally()), {layer: tallies.get(layer, Tally()) for layer in Layer}) for name, tallies in sorted(sums.items())
+    ]
 
 
 def _span(request: Request) -> str:
     asked = request.query_params.get("span", "year")
     return asked if asked in SPANS else "year"
-
-
-def _share(used: int, given: int) -> float | None:
-    return used / given if given else None

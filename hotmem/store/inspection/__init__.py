@@ -20,7 +20,6 @@ from hotmem.types.inspection import (
     StoredWeight,
     Totals,
     TurnRow,
-    UsePeriod,
 )
 
 
@@ -119,10 +118,6 @@ class Inspection:
     async def items(self, recall: int) -> list[RecordedItem]:
         """The items of a recorded recall, in the order of its block."""
         return await self._db.read(replies.items, self.user, recall)
-
-    async def quality(self, length: str, since: datetime) -> list[UsePeriod]:
-        """What replies made of memory in each "day", "month" or "year" since a time, the earliest first."""
-        return await self._db.read(replies.quality, self.user, length, since)
 
     async def weights(self) -> list[StoredWeight]:
         """The layer weights as they stand in the file."""

@@ -1,4 +1,4 @@
-"""What replies made of memory: recorded recalls, their items, and their quality over time."""
+"""What replies made of memory: recorded recalls and their items, and the weights that were learnt from them."""
 
 import json
 from collections.abc import Sequence
@@ -8,27 +8,14 @@ from typing import Any, Final
 from hotmem.store.driver import Connection
 from hotmem.store.inspection.paging import screen
 from hotmem.store.times import from_stored, to_stored
-from hotmem.store.upkeep import LENGTHS
 from hotmem.types import UserKey
-from hotmem.types.inspection import Cursor, RecallRow, RecordedItem, Screen, StoredWeight, UsePeriod
+from hotmem.types.inspection import Cursor, RecallRow, RecordedItem, Screen, StoredWeight
 
 RECALLS: Final = """
     SELECT r.asked_at, r.id, r.query, r.session, (SELECT s.id FROM sessions s WHERE s.user = r.user AND s.name = r.session),
         r.tokens, r.ms, r.interrupted, (SELECT count(*) FROM uses u WHERE u.recall = r.id),
         (SELECT count(*) FROM uses u WHERE u.recall = r.id AND u.kind <> 'unused')
     FROM recalls r WHERE r.user = ?"""
-
-IN_PERIODS: Final = """
-    SELECT substr(datetime(r.asked_at / 1000000, 'unixepoch'), 1, :length), count(*), sum(r.tokens), avg(r.ms)
-    FROM recalls r WHERE r.user = :user AND r.asked_at >= :since GROUP BY 1"""
-
-BY_LAYER: Final = """
-    SELECT substr(datetime(r.asked_at / 1000000, 'unixepoch'), 1, :length), u.layers, count(*), sum(u.kind <> 'unused')
-    FROM recalls r JOIN uses u ON u.recall = r.id WHERE r.user = :user AND r.asked_at >= :since GROUP BY 1, 2"""
-
-
-LATEST: Final = 2_000
-"""Replies that the quality is worked out from, the latest; each has some twenty items."""
 
 
 def recalls(conn: Connection, user: UserKey, at: Cursor | None, rows: int) -> Screen[RecallRow]:
@@ -65,27 +52,6 @@ def items(conn: Connection, user: UserKey, recall: int) -> list[RecordedItem]:
         words = text if memory is not None else " … ".join(turn[1] for turn in turns)
         found.append(RecordedItem(tuple(json.loads(layers)), use, strength, relevance, words, memory, tuple(turn[0] for turn in turns)))
     return found
-
-
-def quality(conn: Connection, user: UserKey, length: str, since: datetime) -> list[UsePeriod]:
-    """What the latest replies made of memory in each "day", "month" or "year" since a time that has any, the earliest first."""
-    before_latest = conn.execute("SELECT asked_at FROM recalls WHERE user = ? ORDER BY asked_at DESC LIMIT 1 OFFSET ?", (user, LATEST)).fetchone()
-    first = max(to_stored(since), before_latest[0] + 1) if before_latest else to_stored(since)
-    asked = {"user": user, "length": LENGTHS[length], "since": first}
-    layers: dict[str, dict[str, tuple[int, int]]] = {}
-    totals: dict[str, tuple[int, int]] = {}
-    for period, found_by, given, used in conn.execute(BY_LAYER, asked):
-        of_period = layers.setdefault(period, {})
-        before = totals.get(period, (0, 0))
-        totals[period] = before[0] + given, before[1] + used
-        for layer in json.loads(found_by):
-            known = of_period.get(layer, (0, 0))
-            of_period[layer] = known[0] + given, known[1] + used
-    rows = conn.execute(IN_PERIODS, asked)
-    return sorted(
-        (UsePeriod(str(period), replies, *totals.get(period, (0, 0)), tokens, ms, layers.get(period, {})) for period, replies, tokens, ms in rows),
-        key=lambda one: one.period,
-    )
 
 
 def weights(conn: Connection, user: UserKey) -> list[StoredWeight]:

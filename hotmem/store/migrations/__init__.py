@@ -16,6 +16,7 @@ from hotmem.store.migrations import (
     m0007_tools,
     m0008_happenings,
     m0009_evolution,
+    m0010_quality,
 )
 
 STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
@@ -28,6 +29,7 @@ STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
     m0007_tools.apply,
     m0008_happenings.apply,
     m0009_evolution.apply,
+    m0010_quality.apply,
 )
 """The step at place n brings a file of version n to version n + 1."""
 
@@ -42,12 +44,7 @@ def migrate(conn: Connection, path: Path) -> None:
         StoreUnusable: If the file is another program's database.
         StoreTooNew: If a newer HotMem wrote it.
     """
-    version = _scalar(conn, "PRAGMA user_version")
-    owner = _scalar(conn, "PRAGMA application_id")
-    if owner != APPLICATION_ID and (owner or version or _scalar(conn, "SELECT count(*) FROM sqlite_master")):
-        raise StoreUnusable(f"{path} is another program's database. Open another file; this one was left as it was.")
-    if version > len(STEPS):
-        raise StoreTooNew(f"{path} has schema {version}, this HotMem knows up to {len(STEPS)}. Update HotMem: pip install -U pipecat-hotmem.")
+    version = checked_version(conn, path)
     conn.execute("PRAGMA journal_mode = WAL")
     for number in range(version, len(STEPS)):
         conn.execute("BEGIN IMMEDIATE")
@@ -60,6 +57,22 @@ def migrate(conn: Connection, path: Path) -> None:
         except BaseException:
             conn.execute("ROLLBACK")
             raise
+
+
+def checked_version(conn: Connection, path: Path) -> int:
+    """The file's schema version; 0 if nothing is in it.
+
+    Raises:
+        StoreUnusable: If the file is another program's database.
+        StoreTooNew: If a newer HotMem wrote it.
+    """
+    version = _scalar(conn, "PRAGMA user_version")
+    owner = _scalar(conn, "PRAGMA application_id")
+    if owner != APPLICATION_ID and (owner or version or _scalar(conn, "SELECT count(*) FROM sqlite_master")):
+        raise StoreUnusable(f"{path} is another program's database. Open another file; this one was left as it was.")
+    if version > len(STEPS):
+        raise StoreTooNew(f"{path} has schema {version}, this HotMem knows up to {len(STEPS)}. Update HotMem: pip install -U pipecat-hotmem.")
+    return version
 
 
 def _scalar(conn: Connection, sql: str) -> int:

@@ -1,0 +1,41 @@
+"""Which exchanges are replayed: as many as asked for, evenly by chance, of those whose question a memory may help with."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from random import Random
+from typing import Final
+
+from hotmem.analysis.query import analyse
+from hotmem.models import Language
+from hotmem.query import QUERY_WORDS
+from hotmem.replay.recording import Exchange, Recording
+
+SEED: Final = 7
+"""Fixed, so that the same file gives the same sample."""
+
+BATCH: Final = 64
+"""Questions parsed at once."""
+
+
+def sampled(recording: Recording, language: Language, most: int) -> list[Exchange]:
+    """Exchanges of a recording whose question needs memory, in order. Blocking.
+
+    Args:
+        recording: The sessions.
+        language: Parses the questions, until enough are found.
+        most: Exchanges at most.
+    """
+    candidates = list(recording.exchanges())
+    Random(SEED).shuffle(candidates)
+    found = list(islice(_needing(recording, language, candidates), most))
+    return sorted(found, key=lambda one: (one.session, one.place))
+
+
+def _needing(recording: Recording, language: Language, candidates: Sequence[Exchange]) -> Iterator[Exchange]:
+    for start in range(0, len(candidates), BATCH):
+        batch = candidates[start : start + BATCH]
+        asked = [recording.sessions[one.session][one.place] for one in batch]
+        docs = language.parse([" ".join(turn.text.split()[-QUERY_WORDS:]) for turn in asked], names=False)
+        for exchange, turn, doc in zip(batch, asked, docs, strict=True):
+            if analyse(doc, turn.spoken_at).needs_memory:
+                yield exchange

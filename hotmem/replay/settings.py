@@ -1,0 +1,151 @@
+"""The settings that are compared: HOTMEM_ variables with other values, other layer weights, other layers."""
+
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from hotmem.errors import InvalidInput
+from hotmem.learning.weights import LEAST, MOST
+from hotmem.options import Options, RewriteOptions
+from hotmem.settings import Settings
+from hotmem.types import START_WEIGHTS, Layer, Weights
+
+PREFIX: Final = "HOTMEM_"
+
+COMPARABLE: Final = (
+    "max_context_tokens",
+    "max_facts",
+    "multilayer_retrieval",
+    "semantic_threshold",
+    "verbatim_context_window",
+    "mark_symbols",
+    "encoder",
+    "relevance_model",
+)
+"""Variables that change what a block holds."""
+
+BUDGETS: Final = (250, 500, 1000, 2000)
+THRESHOLD: Final = 0.1
+"""What is compared where nothing is named: other budgets, and a threshold that leaves out more."""
+
+NOW: Final = "as it is now"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One way to set up a memory.
+
+    Attributes:
+        name: What it changes, as it was named: "HOTMEM_MAX_CONTEXT_TOKENS=500".
+        options: The options that result.
+        weights: The layer weights.
+    """
+
+    name: str
+    options: Options
+    weights: Weights
+
+    @property
+    def advice(self) -> str:
+        """How to have it: lines for a .env file, or what to do in Python."""
+        return "\n".join(map(self._how, shlex.split(self.name)))
+
+    def _how(self, change: str) -> str:
+        if change.startswith("weights="):
+            weights = ", ".join(f"{layer}={weight:g}" for layer, weight in self.weights.as_dict().items())
+            return f"# in Python: the layer weights {weights}, and LearningOptions(adaptive=False) so that they stay"
+        if change.startswith("layers="):
+            return f"# in Python: RecallOptions(layers=({', '.join(f'Layer.{layer.name}' for layer in self.options.recall.layers)},))"
+        return change
+
+
+def settings(named: Iterable[str], learnt: Weights) -> list[Setting]:
+    """The present settings, and those to compare with them.
+
+    Args:
+        named: Changes as `NAME=VALUE`, several in one string for a setting with several changes; none for the usual ones.
+        learnt: The user's layer weights.
+
+    Raises:
+        InvalidInput: If a change cannot be used, naming it and what it may be.
+    """
+    now = Setting(NOW, _offline(Settings().options()), learnt)
+    others = [_changed(now, text) for text in named or _usual(now)]
+    return [now, *{one.name: one for one in others if (one.options, one.weights) != (now.options, now.weights)}.values()]
+
+
+def _usual(now: Setting) -> list[str]:
+    names = [f"{PREFIX}MAX_CONTEXT_TOKENS={budget}" for budget in BUDGETS]
+    names.append(f"{PREFIX}SEMANTIC_THRESHOLD={THRESHOLD}")
+    names.append(f"{PREFIX}MULTILAYER_RETRIEVAL={'true' if now.options.recall.layers == (Layer.FACTS,) else 'false'}")
+    return [*names, "weights=start"]
+
+
+def _changed(now: Setting, text: str) -> Setting:
+    values: dict[str, Any] = {}
+    weights, layers, names = now.weights, None, []
+    for change in _parts(text):
+        name, equals, value = change.partition("=")
+        if not equals or not value:
+            raise InvalidInput(f"{change!r} is no setting. Write NAME=VALUE, such as HOTMEM_MAX_CONTEXT_TOKENS=500.")
+        match name.lower().removeprefix(PREFIX.lower()):
+            case "weights":
+                weights = _weights(value, now.weights)
+            case "layers":
+                layers = _layers(value)
+            case field if field in COMPARABLE:
+                values[field], change = value, f"{PREFIX}{field.upper()}={shlex.quote(value)}"
+            case _:
+                known = ", ".join([*(f"{PREFIX}{field.upper()}" for field in COMPARABLE), "weights", "layers"])
+                raise InvalidInput(f"{name} cannot be compared. These can: {known}.")
+        names.append(change)
+    if not names:
+        raise InvalidInput("A setting is empty. Write NAME=VALUE, such as HOTMEM_MAX_CONTEXT_TOKENS=500.")
+    try:
+        options = _offline(Settings(**values).options())
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InvalidInput(f"{PREFIX}{str(first['loc'][0]).upper()} cannot be {first['input']!r}. {first['msg']}.") from error
+    if layers is not None:
+        options = replace(options, recall=replace(options.recall, layers=layers))
+    return Setting(" ".join(names), options, weights)
+
+
+def _parts(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise InvalidInput(
+            f"{text!r} has a quotation mark without its other half. Write NAME=VALUE, with quotes around what holds spaces."
+        ) from error
+
+
+def _offline(options: Options) -> Options:
+    """Without a language model that may be far away and costs money; embeddings are timed as if each question were new."""
+    return replace(options, rewriting=RewriteOptions(), models=replace(options.models, embeddings_cached=0))
+
+
+def _weights(value: str, learnt: Weights) -> Weights:
+    known = {"start": START_WEIGHTS, "learned": learnt}
+    if value in known:
+        return known[value]
+    try:
+        numbers = [float(number) for number in value.split(",")]
+        if len(numbers) != len(Layer) or not all(LEAST <= number <= MOST for number in numbers):
+            raise ValueError
+    except ValueError as error:
+        order = ",".join(Layer)
+        raise InvalidInput(
+            f"weights cannot be {value!r}. Write start, learned, or {order} as numbers from {LEAST} to {MOST}: 1,0.8,0.6,0.4."
+        ) from error
+    return Weights.from_dict(dict(zip(Layer, numbers, strict=True)))
+
+
+def _layers(value: str) -> tuple[Layer, ...]:
+    chosen = value.split(",")
+    if not set(chosen) <= set(Layer):
+        raise InvalidInput(f"layers cannot be {value!r}. Write some of {', '.join(Layer)}, with commas between them.")
+    return tuple(layer for layer in Layer if layer in chosen)

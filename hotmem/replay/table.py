@@ -1,0 +1,34 @@
+"""The comparison in a terminal."""
+
+from rich.box import SIMPLE_HEAD
+from rich.markup import escape
+from rich.table import Table
+
+from hotmem.replay.comparison import Comparison, Figures
+from hotmem.replay.settings import PREFIX
+
+
+def tabled(comparison: Comparison) -> Table:
+    """The settings, the present ones first, each with what it is beside them; 80 characters wide."""
+    title = f"{comparison.exchanges} questions from {comparison.sessions} sessions"
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False, show_lines=False)
+    table.add_column("setting", overflow="fold")
+    for heading in ("found", "points more", "used", "tokens", "wasted", "ms"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for one in comparison.figures:
+        gain = one.found_gain
+        table.add_row(
+            _named(one),
+            f"{one.found:.0%}",
+            "" if one.verdict is None else f"{100 * gain.low:+.0f} to {100 * gain.high:+.0f}",
+            f"{one.precision:.0%}",
+            f"{one.tokens:.0f}",
+            f"{one.wasted:.0f}",
+            f"{one.p50_ms:.0f}",
+        )
+    return table
+
+
+def _named(one: Figures) -> str:
+    name = escape(one.setting.name.replace(PREFIX, ""))
+    return name if one.verdict is None else f"{name}\n  [dim]{one.verdict}[/]"

@@ -1,0 +1,170 @@
+"""Comparing settings: verdicts by arithmetic, intervals that hold, and what is said of them."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hotmem.errors import InvalidInput
+from hotmem.options import Options
+from hotmem.replay.comparison import Comparison, Interval, Verdict, compared, judged, paired
+from hotmem.replay.recording import Exchange, Recording, unrelated
+from hotmem.replay.scoring import Outcome
+from hotmem.replay.settings import NOW, Setting
+from hotmem.replay.settings import settings as read_settings
+from hotmem.replay.study import Study
+from hotmem.replay.wording import cautions, conclusion, reasons
+from hotmem.types import START_WEIGHTS, Layer, Tally, Turn, Weights
+
+GOOD, BAD, NONE = Interval(0.1, 0.05, 0.15), Interval(-0.1, -0.15, -0.05), Interval(0.0, -0.2, 0.2)
+SPARED, SPENT = Interval(-300, -320, -280), Interval(300, 280, 320)
+TIGHT = Interval(-0.005, -0.02, 0.01)
+
+
+def setting(name: str) -> Setting:
+    return Setting(name, Options(), START_WEIGHTS)
+
+
+def outcome(session: int, found: float, wasted: int, coincidence: float = 0.0) -> Outcome:
+    return Outcome(session, Tally(1, 10, 2, wasted + 100, wasted, 1), found, coincidence, 20.0)
+
+
+def of(*rows: tuple[tuple[float, int], ...], per_session: int = 3) -> Comparison:
+    """Settings whose outcomes are given exchange by exchange: what each found, and the tokens it wasted."""
+    names = [NOW, *(f"HOTMEM_MAX_FACTS={place}" for place in range(1, len(rows[0])))]
+    outcomes = [[outcome(number // per_session, found, wasted) for found, wasted in row] for number, row in enumerate(rows)]
+    return compared([setting(name) for name in names], outcomes)
+
+
+@pytest.mark.parametrize(
+    ("found", "wasted", "verdict"),
+    [
+        (GOOD, SPENT, Verdict.MORE),
+        (GOOD, SPARED, Verdict.MORE),
+        (BAD, SPARED, Verdict.LESS),
+        (TIGHT, SPARED, Verdict.CHEAPER),
+        (NONE, SPARED, Verdict.SPARING),
+        (NONE, SPENT, Verdict.COSTLY),
+        (TIGHT, SPENT, Verdict.DEARER),
+        (NONE, NONE, Verdict.SAME),
+    ],
+)
+def test_what_differences_amount_to(found: Interval, wasted: Interval, verdict: Verdict) -> None:
+    assert judged(found, wasted, now=0.3) is verdict
+
+
+def test_settings_are_told_apart() -> None:
+    rows = [((0.3 + number % 3 / 10, 700), (0.5 + number % 3 / 10, 800), (0.3 + number % 3 / 10, 200), (0.1, 100)) for number in range(60)]
+    comparison = of(*rows)
+    assert [one.verdict for one in comparison.figures] == [None, Verdict.MORE, Verdict.CHEAPER, Verdict.LESS]
+    assert comparison.better is comparison.figures[1] and comparison.cheaper is comparison.figures[2]
+    gain = comparison.figures[1].found_gain
+    assert gain is not None and gain.low == pytest.approx(0.2) and gain.high == pytest.approx(0.2)
+    assert (comparison.exchanges, comparison.sessions) == (60, 20) and comparison.level == pytest.approx(1 - 0.05 / 3)
+    assert conclusion(comparison) == "Better: HOTMEM_MAX_FACTS=1"
+    assert [name in told for name, told in zip(("MAX_FACTS=1", "MAX_FACTS=2"), reasons(comparison), strict=True)] == [True, True]
+
+
+def test_coincidence_is_deducted() -> None:
+    outcomes = [[outcome(number, 0.3, 500), outcome(number, 0.5, 1500, coincidence=0.2)] for number in range(40)]
+    comparison = compared([setting(NOW), setting("HOTMEM_MAX_CONTEXT_TOKENS=2000")], outcomes)
+    assert comparison.figures[1].found == pytest.approx(0.3) and comparison.figures[1].verdict is Verdict.DEARER
+
+
+@pytest.mark.parametrize("rows", [1, 3, 12])
+def test_a_few_conversations_prove_nothing_much(rows: int) -> None:
+    comparison = of(*[((0.3, 700), (0.9, 100))] * rows)
+    assert comparison.figures[1].verdict is Verdict.SAME
+    assert conclusion(comparison) == "Keep your settings."
+
+
+def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
+    generator, held = np.random.default_rng(3), 0
+    for _ in range(60):
+        sessions = np.repeat(np.arange(40), 3)
+        differences = np.repeat(generator.normal(0, 0.2, 40), 3) + generator.normal(0, 0.1, 120)
+        interval = paired(differences, sessions, 0.95)
+        held += interval.low <= 0 <= interval.high
+    assert held >= 50
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.tuples(st.floats(-1, 1), st.integers(0, 5)), min_size=1, max_size=30))
+def test_the_interval_lies_among_the_differences(rows: list[tuple[float, int]]) -> None:
+    differences, sessions = np.array([value for value, _ in rows]), np.array([session for _, session in rows])
+    interval = paired(differences, sessions, 0.95)
+    assert differences.min() - 1e-9 <= interval.low <= interval.high <= differences.max() + 1e-9
+
+
+def test_the_other_replies_are_all_the_replies() -> None:
+    exchanges = [Exchange(place // 4, place % 4, f"{place}") for place in range(20)]
+    assert sorted(reply for replies in unrelated(exchanges, 3) for reply in replies) == sorted(3 * [one.reply for one in exchanges])
+
+
+@given(st.lists(st.integers(0, 4), max_size=12))
+def test_the_other_reply_is_of_another_session_where_there_is_one(sessions: list[int]) -> None:
+    exchanges = [Exchange(session, place, f"{session}-{place}") for place, session in enumerate(sorted(sessions))]
+    for one, others in zip(exchanges, unrelated(exchanges, 4), strict=True):
+        elsewhere = sum(other.session != one.session for other in exchanges)
+        assert len(others) == min(len(exchanges) - 1, 4) and one.reply not in others
+        assert sum(not other.startswith(f"{one.session}-") for other in others) == min(elsewhere, 4)
+
+
+def studied(comparison: Comparison, reply: str = "She is called Potola.") -> Study:
+    turn = Turn("ana", "s", "user", "What is my dog called?", datetime(2026, 3, 2, tzinfo=UTC))
+    return Study(Recording("ana", ((turn,),), START_WEIGHTS), (Exchange(0, 0, reply),), comparison)
+
+
+def test_cautions_are_given_where_they_are_due() -> None:
+    plenty = of(*[((0.3, 700), (0.3, 700))] * 60)
+    assert cautions(studied(plenty)) == []
+    assert "only 3 questions" in cautions(studied(of(*[((0.3, 700), (0.3, 700))] * 3)))[0]
+    assert "came from memory" in cautions(studied(of(*[((0.0, 700), (0.0, 700))] * 60)))[0]
+    assert "English" in cautions(studied(plenty, "Deine Hündin heißt doch Potola, oder etwa nicht?"))[0]
+    left_out = replace(studied(plenty), recording=Recording("ana", studied(plenty).recording.sessions, START_WEIGHTS, 4000))
+    assert "4,000 earliest" in cautions(left_out)[0]
+
+
+LEARNT = Weights(0.9, 0.8, 0.6, 0.5)
+
+
+def test_the_usual_settings_leave_out_the_present_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOTMEM_MAX_CONTEXT_TOKENS", "500")
+    names = [one.name for one in read_settings((), START_WEIGHTS)]
+    assert names[0] == NOW and "HOTMEM_MAX_CONTEXT_TOKENS=500" not in names and "HOTMEM_MAX_CONTEXT_TOKENS=1000" in names
+    assert "weights=start" not in names and "weights=start" in [one.name for one in read_settings((), LEARNT)]
+
+
+def test_settings_are_read_as_they_are_named() -> None:
+    now, several, weights, layers = read_settings(
+        ["hotmem_max_context_tokens=300 MAX_FACTS=2", "weights=1,0.5,0.5,0.1", "layers=verbatim,facts"], LEARNT
+    )
+    assert (several.options.recall.max_tokens, several.options.recall.max_facts, several.weights) == (300, 2, LEARNT)
+    assert several.name == "HOTMEM_MAX_CONTEXT_TOKENS=300 HOTMEM_MAX_FACTS=2"
+    assert several.advice == "HOTMEM_MAX_CONTEXT_TOKENS=300\nHOTMEM_MAX_FACTS=2"
+    assert weights.weights == Weights(1.0, 0.5, 0.5, 0.1) and "facts=1" in weights.advice
+    assert layers.options.recall.layers == (Layer.FACTS, Layer.VERBATIM) and "Layer.FACTS" in layers.advice
+    assert now.options.models.embeddings_cached == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("HOTMEM_DATABASE=x.db", "cannot be compared. These can"),
+        ("rubbish", "Write NAME=VALUE"),
+        ("HOTMEM_MAX_FACTS=", "Write NAME=VALUE"),
+        ("", "is empty"),
+        ('HOTMEM_MAX_FACTS="5', "quotation mark"),
+        ("HOTMEM_MAX_CONTEXT_TOKENS=many", "HOTMEM_MAX_CONTEXT_TOKENS cannot be 'many'"),
+        ("HOTMEM_SEMANTIC_THRESHOLD=7", "HOTMEM_SEMANTIC_THRESHOLD cannot be '7'"),
+        ("weights=1,2", "weights cannot be '1,2'"),
+        ("weights=1,1,1,nan", "weights cannot be"),
+        ("layers=facts,gossip", "layers cannot be 'facts,gossip'"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_named(text: str, told: str) -> None:
+    with pytest.raises(InvalidInput, match=told):
+        read_settings([text], START_WEIGHTS)
