@@ -13,7 +13,7 @@ from hotmem.inspector.plots import bars, lines
 from hotmem.inspector.site import Site, found
 from hotmem.learning.weights import LEAST, MOST
 from hotmem.store.inspection import Inspection
-from hotmem.types import START_WEIGHTS, Layer, Quality, Tally
+from hotmem.types import START_WEIGHTS, Layer, Tally
 from hotmem.types.inspection import StoredWeight
 
 DAY, MONTH, YEAR = 10, 7, 4
@@ -52,7 +52,7 @@ class LayerWeight:
 async def show(site: Site, request: Request) -> Response:
     """The page."""
     rows, span = await site.rows(), _span(request)
-    periods = await _periods(site, rows, span)
+    periods = await _periods(rows, span)
     weights, strange = usable(await rows.weights())
     latest = (await rows.recalls(None, 1)).rows
     ahead = latest[0].asked_at if latest and latest[0].asked_at > datetime.now(UTC) + DRIFT else None
@@ -67,7 +67,7 @@ async def plot(site: Site, request: Request) -> Response:
     if name == "weights":
         weights, _ = usable(await rows.weights())
         return await _drawn(site, lambda: bars({one.layer.value: (one.start, one.weight) for one in weights}, "how much it counts", MOST, dark=dark))
-    periods = await _periods(site, rows, _span(request))
+    periods = await _periods(rows, _span(request))
     series = {
         "use": {"all": [one.all.precision for one in periods]},
         "layers": {layer.value: [one.layers[layer].precision for one in periods] for layer in Layer},
@@ -98,27 +98,18 @@ def usable(stored: Sequence[StoredWeight]) -> tuple[list[LayerWeight], list[str]
     return weights, sorted(held)
 
 
-async def _periods(site: Site, rows: Inspection, span: str) -> list[Period]:
+async def _periods(rows: Inspection, span: str) -> list[Period]:
     """What replies made of memory, in few enough periods to be told apart. Periods without a reply are left out, and clocks that jumped with them."""
     letters, days = SPANS[span]
     latest = (await rows.recalls(None, 1)).rows
     if not latest:
         return []
     last = latest[0].asked_at.date()
-    quality = await site.memory.quality(site.user_id, since=None if days is None or last.toordinal() <= days else last - timedelta(days=days))
-    periods = summed(quality, letters)
-    return periods if len(periods) <= MOST_PERIODS else summed(quality, YEAR)
-
-
-def summed(quality: Quality, letters: int) -> list[Period]:
-    """The quality of each period, the earliest first; a period is as many letters of a day's ISO date."""
-    sums: dict[str, dict[Layer | None, Tally]] = {}
-    for one in quality.records:
-        of_period = sums.setdefault(one.day.isoformat()[:letters], {})
-        of_period[one.layer] = of_period.get(one.layer, Tally()) + one.tally
-    return [
-        Period(name, tallies.get(None, Tally()), {layer: tallies.get(layer, Tally()) for layer in Layer}) for name, tallies in sorted(sums.items())
-    ]
+    first = None if days is None or last.toordinal() <= days else last - timedelta(days=days)
+    sums = await rows.quality(letters, first)
+    if len(sums) > MOST_PERIODS:
+        sums = await rows.quality(YEAR, first)
+    return [Period(name, tallies.get(None, Tally()), {layer: tallies.get(layer, Tally()) for layer in Layer}) for name, tallies in sums.items()]
 
 
 def _span(request: Request) -> str:

@@ -1,11 +1,11 @@
 """What a person who looks into a memory reads: one user's rows, never another's, and nothing is written."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 
 from hotmem.store.database import Database
 from hotmem.store.inspection import conversations, names, replies, statements
-from hotmem.types import UserKey
+from hotmem.types import Layer, Tally, UserKey
 from hotmem.types.inspection import (
     Cursor,
     EntityGraph,
@@ -118,6 +118,10 @@ class Inspection:
     async def items(self, recall: int) -> list[RecordedItem]:
         """The items of a recorded recall, in the order of its block."""
         return await self._db.read(replies.items, self.user, recall)
+
+    async def quality(self, letters: int, first: date | None) -> dict[str, dict[Layer | None, Tally]]:
+        """The quality record from a day on, by periods of as many letters of an ISO date, the earliest first, and by layer; None is all of it."""
+        return await self._db.read(replies.quality, self.user, letters, first)
 
     async def weights(self) -> list[StoredWeight]:
         """The layer weights as they stand in the file."""

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Final
 
 from hotmem.store.driver import Connection
 from hotmem.store.inspection.paging import screen
+from hotmem.store.quality import COUNTS
 from hotmem.store.times import from_stored, to_stored
-from hotmem.types import UserKey
+from hotmem.types import Latencies, Layer, Tally, UserKey
 from hotmem.types.inspection import Cursor, RecallRow, RecordedItem, Screen, StoredWeight
 
 RECALLS: Final = """
@@ -52,6 +53,34 @@ def items(conn: Connection, user: UserKey, recall: int) -> list[RecordedItem]:
         words = text if memory is not None else " … ".join(turn[1] for turn in turns)
         found.append(RecordedItem(tuple(json.loads(layers)), use, strength, relevance, words, memory, tuple(turn[0] for turn in turns)))
     return found
+
+
+def quality(conn: Connection, user: UserKey, letters: int, first: date | None) -> dict[str, dict[Layer | None, Tally]]:
+    """The quality record of each period from a day on, added up by the file: the whole block's, with its latencies, and each layer's without.
+
+    Args:
+        conn: A connection.
+        user: Whose.
+        letters: Letters of an ISO date that name a period.
+        first: The first day; None is the earliest.
+    """
+    asked = {"user": user, "letters": letters, "first": (first or date.min).isoformat()}
+    where = "q.user = :user AND q.day >= :first"
+    latencies: dict[str, list[tuple[int, int]]] = {}
+    for period, place, count in conn.execute(
+        f"""SELECT substr(q.day, 1, :letters), json_extract(j.value, '$[0]') AS place, sum(json_extract(j.value, '$[1]'))
+            FROM quality q, json_each(q.latencies) j WHERE {where} AND q.layer = '' GROUP BY 1, 2 ORDER BY 1, 2""",
+        asked,
+    ):
+        latencies.setdefault(period, []).append((place, count))
+    sums: dict[str, dict[Layer | None, Tally]] = {}
+    summed = ", ".join(f"sum(q.{name})" for name in COUNTS)
+    for period, layer, *counts in conn.execute(
+        f"SELECT substr(q.day, 1, :letters), q.layer, {summed} FROM quality q WHERE {where} GROUP BY 1, 2 ORDER BY 1", asked
+    ):
+        taken = Latencies() if layer else Latencies(tuple(latencies.get(period, ())))
+        sums.setdefault(period, {})[Layer(layer) if layer else None] = Tally(**dict(zip(COUNTS, counts, strict=True)), latencies=taken)
+    return sums
 
 
 def weights(conn: Connection, user: UserKey) -> list[StoredWeight]:
