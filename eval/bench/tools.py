@@ -3,8 +3,9 @@
 import asyncio
 import gc
 import time
+from contextlib import closing
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,12 +13,15 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from eval.bench.history import BATCH, Reading
 from eval.bench.latency import WARM_UP, Times, timed
 from eval.bench.talk import USER, Talk
 from hotmem import Memory
-from hotmem.models import load_encoder
+from hotmem.models import load_encoder, load_language
 from hotmem.options import ModelOptions
-from hotmem.store.store import Store
+from hotmem.store import notes, users, vectors
+from hotmem.store.driver import connect
+from hotmem.store.migrations import migrate
 from hotmem.types import Category, Kind, Note
 
 NEW_SEED: Final = 17
@@ -44,7 +48,7 @@ async def measure(memories: int, questions: int, folder: Path, console: Console)
     """
     path = folder / f"memories-{memories}.db"
     if not path.exists():
-        await _fill(path, memories, console)
+        await asyncio.to_thread(_fill, path, memories, console)
     search_ms: list[float] = []
     store_ms: list[float] = []
     async with Memory.open(path) as memory:
@@ -72,18 +76,30 @@ def figures(result: ToolTimes) -> dict[str, Any]:
     return asdict(result)
 
 
-async def _fill(path: Path, memories: int, console: Console) -> None:
-    """Stores what people say as memories, filed anywhere, under a name that is the path's only once all are there."""
+def _fill(path: Path, memories: int, console: Console) -> None:
+    """Stores what people say as memories, filed and tagged, under a name that is the path's only once all are there.
+
+    Each distinct sentence is read once; a memory has the tags and names of its sentences, and the mean of their vectors.
+    """
     making = path.with_suffix(".making")
     making.unlink(missing_ok=True)
-    encoder = load_encoder(ModelOptions(embeddings_cached=0))
-    store = Store.open(making)
-    await store.adopt_encoder(encoder.name, encoder.dimension)
+    reading = Reading(load_encoder(ModelOptions(embeddings_cached=0)), load_language())
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console) as progress:
-        for number, turn in enumerate(progress.track(Talk().turns(memories), total=memories, description="storing")):
-            note = Note(turn.text, tuple(Kind)[number % len(Kind)], tuple(Category)[number % len(Category)], 1 + number % 5)
-            vector = (await asyncio.to_thread(encoder.encode, [turn.text]))[0]
-            await store.keep(USER, note, vector, datetime.now(UTC), "measured")
-    await store.close()
+    with closing(connect(making)) as conn, Progress(*columns, console=console) as progress:
+        migrate(conn, making)
+        conn.execute("PRAGMA synchronous = OFF")
+        vectors.adopt(conn, reading.encoder.name, reading.encoder.dimension)
+        user = users.ensure(conn, USER)
+        bar = progress.add_task("storing", total=memories)
+        spoken = enumerate(Talk().turns(memories))
+        for batch in iter(lambda: list(islice(spoken, BATCH)), []):
+            conn.execute("BEGIN")
+            rows, _ = reading.vectors([turn.text for _, turn in batch])
+            for (number, turn), row in zip(batch, rows, strict=True):
+                tags, entities = reading.filed(turn.text)
+                kind, category = tuple(Kind)[number % len(Kind)], tuple(Category)[number % len(Category)]
+                note = Note(turn.text, kind, category, 1 + number % 5, tuple(tags), tags, entities)
+                notes.keep(conn, user, note, row, turn.spoken_at, "measured")
+            conn.execute("COMMIT")
+            progress.advance(bar, len(batch))
     making.rename(path)
