@@ -2,11 +2,11 @@
 
 import asyncio
 import gc
-import time
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
+from shutil import copy
 from typing import Any, Final
 
 from rich.console import Console
@@ -38,7 +38,7 @@ class ToolTimes:
 
 
 async def measure(memories: int, questions: int, folder: Path, console: Console) -> ToolTimes:
-    """Fills a store, kept in the folder for another time, and asks and stores one after the other.
+    """Fills a store, kept in the folder for another time, and asks and stores one after the other in a copy of it.
 
     Args:
         memories: Memories of the one user.
@@ -49,17 +49,19 @@ async def measure(memories: int, questions: int, folder: Path, console: Console)
     path = folder / f"memories-{memories}.db"
     if not path.exists():
         await asyncio.to_thread(_fill, path, memories, console)
+    measured = copy(path, folder / "measured.db")
     search_ms: list[float] = []
     store_ms: list[float] = []
-    async with Memory.open(path) as memory:
+    async with Memory.open(measured) as memory:
         gc.collect()
         gc.freeze()
         for query in Talk().questions(WARM_UP + questions):
             with timed(search_ms):
                 await memory.search_memory(query, user_id=USER)
-        for turn in list(Talk(seed=NEW_SEED + time.time_ns() % 1000).turns(WARM_UP + questions)):
+        for turn in list(Talk(seed=NEW_SEED).turns(WARM_UP + questions)):
             with timed(store_ms):
                 await memory.store_memory(turn.text, user_id=USER)
+    measured.unlink()
     return ToolTimes(memories, Times.of(search_ms[WARM_UP:]), Times.of(store_ms[WARM_UP:]))
 
 

@@ -64,7 +64,7 @@ def standing(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, 
     """What a search shows of memories besides their words, by row number."""
     rows = conn.execute(
         """SELECT id, kind, category, importance, coalesce(noted_at, said_at), accesses, accessed_at FROM memories
-           WHERE user = ? AND id IN (SELECT value FROM json_each(?))""",
+           WHERE +user = ? AND id IN (SELECT value FROM json_each(?))""",
         (user, json.dumps(list(keys))),
     )
     return {

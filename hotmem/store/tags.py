@@ -1,5 +1,6 @@
 """Tags: what memories are filed under, which of them stand for others, and which are put away."""
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
@@ -34,12 +35,15 @@ def attach(conn: Connection, user: UserKey, memory: int, names: Sequence[str], v
 
 def in_use(conn: Connection, user: UserKey, limit: int) -> tuple[list[str], NDArray[np.float32]]:
     """The user's tags in use that have an embedding, the most recent first, and their unit rows, float32 (tags, dimension)."""
-    rows = conn.execute(
-        """SELECT name, vector FROM tags WHERE user = ? AND NOT archived AND merged_into IS NULL AND vector NOT NULL
-           ORDER BY used_at DESC, name LIMIT ?""",
+    names, joined = conn.execute(
+        """SELECT json_group_array(name), CAST(group_concat(vector, '') AS BLOB) FROM (
+               SELECT name, vector FROM tags WHERE user = ? AND NOT archived AND merged_into IS NULL AND vector NOT NULL
+               ORDER BY used_at DESC, name LIMIT ?)""",
         (user, limit),
-    ).fetchall()
-    return [row[0] for row in rows], _rows([row[1] for row in rows])
+    ).fetchone()
+    found = json.loads(names)
+    width = len(joined) // len(found) if found else 1
+    return found, _rows([joined[start : start + width] for start in range(0, len(joined or b""), width)])
 
 
 def counted(conn: Connection, user: UserKey, limit: int) -> tuple[list[TagUse], NDArray[np.float32]]:
