@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from shutil import copy
+from shutil import copyfile
 from typing import Any, Final
 
 from rich.console import Console
@@ -49,7 +49,8 @@ async def measure(memories: int, questions: int, folder: Path, console: Console)
     path = folder / f"memories-{memories}.db"
     if not path.exists():
         await asyncio.to_thread(_fill, path, memories, console)
-    measured = copy(path, folder / "measured.db")
+    measured = folder / "measured.db"
+    copyfile(path, measured)
     search_ms: list[float] = []
     store_ms: list[float] = []
     async with Memory.open(measured) as memory:
@@ -100,7 +101,7 @@ def _fill(path: Path, memories: int, console: Console) -> None:
             for (number, turn), row in zip(batch, rows, strict=True):
                 tags, entities = reading.filed(turn.text)
                 kind, category = tuple(Kind)[number % len(Kind)], tuple(Category)[number % len(Category)]
-                note = Note(turn.text, kind, category, 1 + number % 5, tuple(tags), tags, entities)
+                note = Note(turn.text, kind, category, 1 + number % 5, tags=tuple(tags), tag_vectors=tags, entities=entities)
                 notes.keep(conn, user, note, row, turn.spoken_at, "measured")
             conn.execute("COMMIT")
             progress.advance(bar, len(batch))

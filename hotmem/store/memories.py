@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from uuid import uuid4
 
-from hotmem.store import decisions, entities, entries
+from hotmem.store import decisions, entities, entries, tags
 from hotmem.store.driver import Connection
 from hotmem.store.times import from_stored, to_stored
 from hotmem.text import plain
@@ -169,6 +169,7 @@ def _insert(conn: Connection, user: UserKey, turn: int, statement: Statement, sa
         ),
     ).fetchone()[0]
     entries.add(conn, EvidenceKind.MEMORY, user, key, 0, statement.text)
+    tags.attach(conn, user, key, statement.tags, said_at)
     _add_source(conn, key, turn, statement)
     for entity in entities.ensure(conn, user, statement.entities):
         conn.execute("INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key))

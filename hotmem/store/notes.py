@@ -44,7 +44,8 @@ def keep(conn: Connection, user: UserKey, note: Note, vector: Vector, now: datet
     vectors.put(conn, EvidenceKind.MEMORY, [key], [vector], [np.empty((0, 0), dtype=np.uint8)])
     for entity in ensure(conn, user, note.entities):
         conn.execute("INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key))
-    tags.attach(conn, user, key, note.tags, note.tag_vectors, now)
+    tags.attach(conn, user, key, note.tags, now, note.tag_vectors)
+    tags.take(conn, user, note.tags_taken)
     record(conn, user, "filed", reason, [(key, None)], now)
     return name
 
@@ -56,7 +57,8 @@ def confirm(conn: Connection, user: UserKey, name: str, note: Note, now: datetim
            WHERE user = ? AND name = ? RETURNING id""",
         (to_stored(now), note.importance, user, name),
     ).fetchone()[0]
-    tags.attach(conn, user, key, note.tags, note.tag_vectors, now)
+    tags.attach(conn, user, key, note.tags, now, note.tag_vectors)
+    tags.take(conn, user, note.tags_taken)
     record(conn, user, "confirmed", reason, [(key, None)], now)
 
 

@@ -193,7 +193,7 @@ def put_memory(conn: Connection, user: UserKey, record: MemoryRecord) -> bool:
         entries.add(conn, EvidenceKind.MEMORY, user, key, 0, record.text)
     for entity in ensure(conn, user, record.entities):
         conn.execute("INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key))
-    tags.attach(conn, user, key, record.tags, {}, record.noted_at or record.said_at)
+    tags.attach(conn, user, key, record.tags, record.noted_at or record.said_at)
     for words in record.words:
         turn = conn.execute("SELECT id FROM turns WHERE user = ? AND name = ?", (user, words.turn_id)).fetchone()
         if turn is None:

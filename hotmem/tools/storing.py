@@ -46,11 +46,16 @@ MOST_TAGS_KNOWN: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class _Tagged:
-    """The tags of a statement, the embeddings of those that are not in use, and which of the others are taken to be which in use."""
+    """The tags of a statement, the embeddings of those that are not in use, and which of these are taken to be which in use."""
 
     tags: tuple[str, ...]
     vectors: Mapping[str, Vector]
     taken: Mapping[str, str]
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The tags as they are told: those in use for those that they stand for."""
+        return tuple(dict.fromkeys(self.taken.get(tag, tag) for tag in self.tags))
 
 
 async def store(reader: Reader, writer: Store, user_id: str, content: str, context: StoreContext, now: datetime) -> Stored:
@@ -69,14 +74,15 @@ async def store(reader: Reader, writer: Store, user_id: str, content: str, conte
     """
     user = await reader.store.user(user_id) or NOBODY
     (reading, similar), (doc, tagged) = await asyncio.gather(_compared(reader, user, content), _tagged(reader, user, content, context.tags))
-    filing = _filed(doc, reading, tagged.tags, context)
+    filing = _filed(doc, reading, tagged.shown, context)
     note = Note(
         text=content,
         kind=filing.kind,
         category=filing.category,
         importance=filing.importance,
-        tags=filing.tags,
+        tags=tagged.tags,
         tag_vectors=tagged.vectors,
+        tags_taken=tagged.taken,
         entities=find_entities(doc),
         expires_at=context.expires_at,
         source=context.source,
@@ -118,8 +124,7 @@ async def _tagged(reader: Reader, user: UserKey, content: str, asked: Sequence[s
     new = tuple(dict.fromkeys(tag for tag in (*given, *found) if tag not in in_use))
     vectors = dict(zip(new, await asyncio.to_thread(reader.encoder.encode, new), strict=True))
     taken = taken_as({tag: vectors[tag] for tag in new if tag not in given}, in_use, rows)
-    tags = (*given, *(taken.get(tag, tag) for tag in found), *tagging.circumstances(content))
-    return doc, _Tagged(tuple(dict.fromkeys(tags)), vectors, taken)
+    return doc, _Tagged(tuple(dict.fromkeys((*given, *found, *tagging.circumstances(content)))), vectors, taken)
 
 
 def _filed(doc: Doc, reading: Reading, tags: tuple[str, ...], context: StoreContext) -> Filing:
