@@ -5,8 +5,8 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc
 
+from hotmem.models import Encoder
 from hotmem.terms import terms
-from hotmem.types import Category, Kind, Vector
+from hotmem.types import Category, Kind, Statement, Vector
 
 SURE_FROM: Final = 0.6
 """Probability of kind and category together, below which the answer says that it is unsure."""
@@ -133,6 +134,31 @@ def file(doc: Doc, vector: Vector) -> Filed:
     kind, _ = fitted["kind"].best(seen, vector)
     importance, _ = fitted["importance"].best(seen, vector)
     return Filed(Kind(kind), Category(category), int(importance), sure)
+
+
+def file_all(doc: Doc, statements: Sequence[Statement], encoder: Encoder) -> tuple[Statement, ...]:
+    """Files statements by the sentences that they were read in and by their meaning.
+
+    The relation that a statement was read as tells less: of 337 that we wrote its category is ours in 47 of 100, and in 86 by the words; its kind
+    in 54, and in 87. A clause alone tells 82 and 85.
+
+    Args:
+        doc: The parse of the whole text.
+        statements: What was read in it.
+        encoder: Embeds the statements, which are embedded anyway.
+    """
+    rows = encoder.encode([statement.text for statement in statements])
+    found = [file(_sentences(doc, statement), row) for statement, row in zip(statements, rows, strict=True)]
+    return tuple(
+        replace(statement, kind=filed.kind, category=filed.category, importance=filed.importance)
+        for statement, filed in zip(statements, found, strict=True)
+    )
+
+
+def _sentences(doc: Doc, statement: Statement) -> Doc:
+    """The sentences that hold the statement, as a text of their own."""
+    held = [sentence for sentence in doc.sents if sentence.start_char < statement.stop and statement.start < sentence.end_char]
+    return doc[held[0].start : held[-1].end].as_doc() if held else doc
 
 
 def features(doc: Doc) -> dict[str, float]:
