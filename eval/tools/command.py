@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from eval.statistics import Estimate
 from eval.tools import filing, sameness
 from hotmem.consolidation.sameness import MERGES_FROM, SUGGESTED_FROM
 from hotmem.models import load_encoder, load_language
@@ -40,7 +41,7 @@ def _show_filing(filed: filing.Filing, screen: Console) -> None:
         table.add_row(name, *(str(filed.confusion[name].get(other, "")) for other in names))
     screen.print(table)
     screen.print(
-        f"category right {filed.category:.1%}, kind {filed.kind:.1%}; importance {filed.importance:.2f} away from ours in the mean; "
+        f"category right {_share(filed.category)}, kind {_share(filed.kind)}; importance {filed.importance:.2f} away from ours in the mean; "
         f"sure of {filed.sure:.0%}, of which {filed.category_where_sure:.1%} are right"
     )
 
@@ -51,3 +52,8 @@ def _show_sameness(alike: sameness.Sameness, screen: Console) -> None:
         f"{alike.merged:.1%} merged without asking (from {MERGES_FROM}); {alike.false_merges:.1%} of the merges "
         f"and {alike.false_suggestions:.1%} of the suggestions are wrong"
     )
+
+
+def _share(found: Estimate) -> str:
+    """A share with its interval."""
+    return f"{found.mean:.1%} ({found.low:.1%} to {found.high:.1%})"
