@@ -1,25 +1,39 @@
 """`python -m eval tools`: the tools' judgement on statements that we wrote."""
 
+import asyncio
 import json
+import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from eval.datasets import Conversation
+from eval.datasets.selection import selected
+from eval.run import models
 from eval.statistics import Estimate
 from eval.tools import filing, sameness
+from eval.tools.tags import Tags
+from eval.tools.tags import measure as measured
 from hotmem.consolidation.sameness import MERGES_FROM, SUGGESTED_FROM
 from hotmem.models import load_encoder, load_language
 from hotmem.options import ModelOptions
 
 
 def tools(
+    data: Annotated[
+        list[str] | None, typer.Argument(help="DATASET=PATH, any number: conversations whose tags are counted and consolidated.", show_default=False)
+    ] = None,
     fit: Annotated[bool, typer.Option("--fit", help="Fits the coefficients anew first, on every second line of each file, and writes them.")] = False,
+    cache: Annotated[Path | None, typer.Option(help="Folder that keeps embeddings and parses for later runs; a run alone otherwise.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
 ) -> None:
-    """Files statements and compares pairs of them that were held back from fitting, and shows how often that is right."""
+    """Files statements and compares pairs of them that were held back from fitting, and shows how often that is right; counts tags of talk."""
     encoder, language = load_encoder(ModelOptions()), load_language()
     if fit:
         filing.write(filing.fit(encoder, language, filing.statements()[::2]))
@@ -28,8 +42,18 @@ def tools(
     screen = Console()
     _show_filing(filed, screen)
     _show_sameness(alike, screen)
+    tagged = _tags(selected(data, 1), cache) if data else None
+    if tagged:
+        _show_tags(tagged, screen)
     if as_json:
-        print(json.dumps({"filing": asdict(filed), "sameness": asdict(alike)}))
+        print(json.dumps({"filing": asdict(filed), "sameness": asdict(alike)} | ({"tags": asdict(tagged)} if tagged else {})))
+
+
+def _tags(conversations: Mapping[str, Sequence[Conversation]], cache: Path | None) -> Tags:
+    with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
+        folder = cache or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        return asyncio.run(measured(chain.from_iterable(conversations.values()), models(folder / "shelf.db")))
 
 
 def _show_filing(filed: filing.Filing, screen: Console) -> None:
@@ -51,6 +75,14 @@ def _show_sameness(alike: sameness.Sameness, screen: Console) -> None:
         f"{alike.pairs} pairs held back: {alike.found:.1%} of those that say the same are found (from {SUGGESTED_FROM}), "
         f"{alike.merged:.1%} merged without asking (from {MERGES_FROM}); {alike.false_merges:.1%} of the merges "
         f"and {alike.false_suggestions:.1%} of the suggestions are wrong"
+    )
+
+
+def _show_tags(found: Tags, screen: Console) -> None:
+    screen.print(
+        f"{found.conversations} conversations, {found.memories:,} memories, {found.tagged:.0%} of them with tags; {found.before:,} tags: "
+        f"{found.merged} went into another, {found.archived} were put away, {found.fewer:.0%} fewer; of {found.uses:,} uses "
+        f"{found.reused_before:.0%} named a tag that was there before, {found.reused:.0%} after consolidation"
     )
 
 

@@ -170,6 +170,7 @@ def test_the_tag_of_more_words_stays() -> None:
         ("coconut milk", "coconut", 0.9, False),
         ("old recipe", "new recipe", 0.83, False),
         ("tv show", "tv series", 0.9, True),
+        ("car insurance", "insurance for the car", 0.8, True),
     ],
 )
 def test_tags_of_different_things_stay_apart(one: str, other: str, cosine: float, same: bool) -> None:
