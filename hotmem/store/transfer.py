@@ -57,8 +57,9 @@ LINKS: Final = ["superseded_by", "amends", "merged_into"]
 MEMORY: Final = f"""
     SELECT m.id, m.name, {", ".join(f"m.{column}" for column in (*PLAIN, *TIMES))},
         {", ".join(f"(SELECT o.name FROM memories o WHERE o.id = m.{link})" for link in LINKS)},
-        (SELECT json_group_array(DISTINCT g.name) FROM memory_tags x JOIN tags o ON o.id = x.tag JOIN tags g ON g.id = coalesce(o.merged_into, o.id)
-         WHERE x.memory = m.id),
+        (SELECT json_group_array(name) FROM (
+            SELECT DISTINCT g.name FROM memory_tags x JOIN tags o ON o.id = x.tag JOIN tags g ON g.id = coalesce(o.merged_into, o.id)
+            WHERE x.memory = m.id ORDER BY g.name)),
         (SELECT json_group_array(e.name) FROM memory_entities x JOIN entities e ON e.id = x.entity WHERE x.memory = m.id),
         (SELECT json_group_array(json_array(t.name, x.start, x.stop)) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id)
     FROM memories m WHERE m.user = ? AND m.id > ?
