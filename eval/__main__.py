@@ -201,7 +201,7 @@ def bench_soak(
 
 @bench.command("tools")
 def bench_tools(
-    memories: Annotated[int, typer.Option(help="Memories stored; a hundred thousand take some ten minutes.", min=10)] = 10_000,
+    memories: Annotated[int, typer.Option(help="Memories stored; a hundred thousand take some three minutes.", min=10)] = 10_000,
     questions: Annotated[int, typer.Option(help="Searches counted, and statements stored.", min=10, max=2000)] = 200,
     keep: Annotated[Path | None, typer.Option(help="Folder that keeps the store, to measure it again; removed otherwise.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,

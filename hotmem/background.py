@@ -6,10 +6,12 @@ session marked due waits for its summary, a category that has grown for its time
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Final
 
+import numpy as np
 import structlog
 from spacy.tokens import Doc
 
@@ -18,13 +20,14 @@ from hotmem.consolidation.evolution import evolve
 from hotmem.consolidation.revision import amend, revise
 from hotmem.consolidation.summary import render_summary, summarise
 from hotmem.extraction import understand
+from hotmem.extraction.filing import file_all
 from hotmem.extraction.recognised import caseless, recased, sentence_starts
 from hotmem.extraction.repairs import repaired
 from hotmem.models import Encoder, Language, read
 from hotmem.options import BackgroundOptions, EvolutionOptions
 from hotmem.precedence import Precedence
 from hotmem.store.store import Store
-from hotmem.types import Category, Evolved, Role, Turn, Understanding, UserKey
+from hotmem.types import Category, EvidenceKind, Evolved, Role, Signs, Turn, Understanding, UserKey, Vector
 
 log = structlog.get_logger(__name__)
 
@@ -39,6 +42,10 @@ PARSED_AT_ONCE: Final = 4
 
 LONGEST_READ: Final = {Role.USER: 4_000, Role.ASSISTANT: 600}
 """Characters of a turn that are parsed; what is longer was pasted, or is a lecture. All of it is found by its words and its meaning."""
+
+
+NO_SIGNS: Final[Signs] = np.empty((0, 0), dtype=np.uint8)
+"""Of what is not compared word piece by word piece."""
 
 
 class Background:
@@ -132,12 +139,19 @@ class Background:
         return more
 
     async def _embed(self) -> bool:
-        rows = await self._store.waiting_for_vectors(self._options.batch)
-        for kind, group in groupby(rows, key=lambda row: row[0]):
+        waiting = await self._store.waiting_for_vectors(self._options.batch)
+        for kind, group in groupby(waiting, key=lambda row: row[0]):
             of_kind = list(group)
-            readings = await asyncio.to_thread(read, self._encoder, [text for _, _, text in of_kind])
-            await self._store.put_vectors(kind, [key for _, key, _ in of_kind], [one.row for one in readings], [one.signs for one in readings])
-        return bool(rows)
+            rows, signs = await asyncio.to_thread(self._embedded, kind, [text for _, _, text in of_kind])
+            await self._store.put_vectors(kind, [key for _, key, _ in of_kind], rows, signs)
+        return bool(waiting)
+
+    def _embedded(self, kind: EvidenceKind, texts: Sequence[str]) -> tuple[Sequence[Vector], Sequence[Signs]]:
+        """Rows of the texts, and the signs of their word pieces, which are kept of passages alone."""
+        if kind is not EvidenceKind.PASSAGE:
+            return list(self._encoder.encode(texts)), [NO_SIGNS] * len(texts)
+        readings = read(self._encoder, texts)
+        return [one.row for one in readings], [one.signs for one in readings]
 
     async def _understand(self) -> bool:
         """Learns the oldest waiting turns. If one cannot be read, each is read alone, so that it does not hold up the others."""
@@ -175,6 +189,8 @@ class Background:
             if meant is not None:
                 whole = self._language.parse([meant.text])[0]
             understanding = understand(whole, turn.speaker, Role(turn.role), turn.spoken_at)
+            if understanding.statements:
+                understanding = replace(understanding, statements=file_all(whole, understanding.statements, self._encoder))
             understandings.append(understanding if meant is None else meant.placed(understanding))
         return understandings
 

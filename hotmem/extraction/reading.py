@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -21,6 +22,7 @@ from hotmem.extraction.predicates import Fact, stands_alone
 from hotmem.extraction.relations import HAS_TO, IS_BORN_ON, IS_CALLED, IS_ON, PLANS_TO, REGULARLY, WANTS
 from hotmem.extraction.retelling import retell, sentence
 from hotmem.extraction.subjects import Subject, resolve
+from hotmem.extraction.tags import Phrase, circumstances, phrases, within
 from hotmem.extraction.verbs import read_verb
 from hotmem.types import Role, Statement, Understanding
 
@@ -59,8 +61,15 @@ def understand(doc: Doc, speaker: str | None, role: Role, said_at: datetime) -> 
     unique = {
         (statement.subject.casefold(), statement.relation, statement.object.casefold(), statement.negated): statement for statement in reversed(found)
     }
-    statements = sorted(unique.values(), key=lambda statement: (statement.start, statement.stop))
+    told_of = phrases(doc) if unique else []
+    statements = sorted((_tagged(doc, statement, told_of) for statement in unique.values()), key=lambda statement: (statement.start, statement.stop))
     return Understanding(tuple(statements), tuple(read_corrections(doc, said_at)), entities, takes_back(doc.text), happenings)
+
+
+def _tagged(doc: Doc, statement: Statement, told: Sequence[Phrase]) -> Statement:
+    """The statement with what it is filed under."""
+    words = doc.text[statement.start : statement.stop]
+    return replace(statement, tags=(*within(told, statement.start, statement.stop, statement.text), *circumstances(words)))
 
 
 def _named(doc: Doc, speaker: str) -> Iterator[Statement]:

@@ -242,6 +242,14 @@ class Store:
         """The same, with how many memories are filed under each."""
         return await self._db.read(tags.counted, user, limit)
 
+    async def unembedded_tags(self, user: UserKey, limit: int) -> list[tuple[int, str]]:
+        """Tags in use without an embedding: row numbers and names."""
+        return await self._db.read(tags.unembedded, user, limit)
+
+    async def embed_tags(self, keys: Sequence[int], rows: Sequence[Vector]) -> None:
+        """Stores the embeddings of tags."""
+        await self._db.write(tags.embed, keys, rows)
+
     async def consolidate_tags(
         self, user: UserKey, pairs: Sequence[tuple[int, int]], unused_since: datetime, reason: str, now: datetime
     ) -> tuple[str, int]:

@@ -84,6 +84,7 @@ class Statement:
         negated: Says that something is not, or no longer, so.
         changes: Of a sort that changes with time.
         single: The relation takes one value at a time, so a new value supersedes.
+        tags: Words it is filed under, all of them in the text.
     """
 
     text: str
@@ -100,6 +101,7 @@ class Statement:
     negated: bool = False
     changes: bool = False
     single: bool = False
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +209,8 @@ class Note:
         category: Where it belongs.
         importance: 1 to 5.
         tags: Words it is filed under.
-        tag_vectors: The embeddings of those that were found in it, by tag.
+        tag_vectors: The embeddings of those that are new, by tag.
+        tags_taken: Tags in use that are to stand for new ones of these, by the new one.
         entities: Names in it.
         expires_at: When it stops being true, UTC; None for never.
         source: Where it comes from, if that was said.
@@ -220,6 +223,7 @@ class Note:
     importance: int
     tags: tuple[str, ...] = ()
     tag_vectors: Mapping[str, Vector] = field(default_factory=dict)
+    tags_taken: Mapping[str, str] = field(default_factory=dict)
     entities: tuple[str, ...] = ()
     expires_at: datetime | None = None
     source: str | None = None
