@@ -176,17 +176,17 @@ def of_user(conn: Connection, user: UserKey) -> list[Subcategory]:
     ]
 
 
-def nearest(conn: Connection, user: UserKey, vector: Vector, looked_into: int, limit: int) -> list[tuple[int, float]]:
-    """Row numbers and cosines of the memories nearest to a vector among those in the nearest live subcategories, nearest first."""
+def in_digests(conn: Connection, user: UserKey, vector: Vector, looked_into: int) -> list[tuple[int, float]]:
+    """Row numbers and cosines of the memories that stand for the live subcategories nearest to a vector, nearest first."""
     return conn.execute(
         """WITH near AS (
-               SELECT s.id FROM evolutions e JOIN subcategories s ON s.evolution = e.id
+               SELECT s.examples FROM evolutions e JOIN subcategories s ON s.evolution = e.id
                WHERE e.user = :user AND e.state = 'live' AND s.centroid NOT NULL
                ORDER BY vec_distance_cosine(vec_int8(s.centroid), vec_int8(:vector)) LIMIT :looked_into)
            SELECT m.id, 1 - vec_distance_cosine(vec_int8(m.vector), vec_int8(:vector)) AS cosine
-           FROM near JOIN placements x ON x.subcategory = near.id JOIN memories m ON m.id = x.memory
-           WHERE m.merged_into IS NULL AND m.vector NOT NULL ORDER BY cosine DESC, m.id LIMIT :limit""",
-        {"user": user, "vector": to_bytes(vector), "looked_into": looked_into, "limit": limit},
+           FROM near, json_each(near.examples) j JOIN memories m ON m.name = j.value
+           WHERE m.user = :user AND m.merged_into IS NULL AND m.vector NOT NULL ORDER BY cosine DESC, m.id""",
+        {"user": user, "vector": to_bytes(vector), "looked_into": looked_into},
     ).fetchall()
 
 
