@@ -290,10 +290,11 @@ def _mean(conn: Connection, subcategory: int) -> bytes | None:
 
 
 def _holds(conn: Connection, user: UserKey, subcategory: int, word: str) -> bool:
-    """Whether any memory placed under it holds the word, by its stem."""
+    """Whether any memory placed under it holds the word in this form; the index tells which hold its stem."""
     wanted = " AND ".join(f'"{token(user, term)}"' for term in terms(word))
     found = conn.execute(
-        "SELECT 1 FROM memory_words w JOIN placements x ON x.memory = w.rowid WHERE memory_words MATCH ? AND x.subcategory = ? LIMIT 1",
-        (wanted, subcategory),
+        """SELECT 1 FROM memory_words w JOIN placements x ON x.memory = w.rowid JOIN memories m ON m.id = w.rowid
+           WHERE memory_words MATCH ? AND x.subcategory = ? AND instr(lower(m.text), ?) LIMIT 1""",
+        (wanted, subcategory, word),
     )
     return found.fetchone() is not None
