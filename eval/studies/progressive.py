@@ -150,7 +150,9 @@ def show(best: float, found: Sequence[Figures], console: Console) -> None:
         result.add_row(one.dataset, f"{one.threshold:.2f}", str(one.questions), f"{one.tiers:.2f}", *shares)
     console.print(result)
     for one in found:
-        console.print(f"{one.dataset} at {one.threshold:.2f}, points lost with their 95 % interval: {interval(one.difference)}")
+        console.print(
+            f"{one.dataset} at {one.threshold:.2f}, points beside a search of everything, with their 95 % interval: {interval(one.difference)}"
+        )
     console.print(f"the conversations fitted on choose {best:.2f}, {SHIPPED.good:.2f} ships")
 
 
