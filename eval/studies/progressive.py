@@ -151,7 +151,7 @@ def show(best: float, found: Sequence[Figures], console: Console) -> None:
     console.print(result)
     for one in found:
         console.print(
-            f"{one.dataset} at {one.threshold:.2f}, points beside a search of everything, with their 95 % interval: {interval(one.difference)}"
+            f"{one.dataset} at {one.threshold:.2f}, points more than by all, 95 % interval: {interval(one.difference)}"
         )
     console.print(f"the conversations fitted on choose {best:.2f}, {SHIPPED.good:.2f} ships")
 
