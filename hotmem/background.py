@@ -212,7 +212,7 @@ class Background:
         return True
 
     async def _evolve(self) -> bool:
-        """Lets a category evolve whose time has come; one that never did waits that long from when the file was first looked through."""
+        """Lets a category evolve whose time has come; one that never did waits that long from when the file was made."""
         now = datetime.now(UTC)
         if not self._evolution.on or now < self._evolution_looked_at + timedelta(seconds=min(EVOLUTION_CHECK_S, self._evolution.every_s)):
             return False

@@ -363,9 +363,12 @@ class Memory:
             category: Which category; None is all.
 
         Raises:
+            InvalidInput: If there is no such category.
             StoreError: If they could not be written; then they are as before.
         """
         store, _, background, _ = self._open()
+        if category is not None and category not in tuple(Category):
+            raise InvalidInput(f"category is {category!r}. Use one of: {', '.join(Category)}.")
         user = await store.user(checked_id(user_id, "user_id"))
         return [] if user is None else await background.evolve(user, Category if category is None else [category])
 

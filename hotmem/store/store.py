@@ -290,16 +290,18 @@ class Store:
         """The embedded memories of a category, at most so many, and the subcategories they are in."""
         return await self._db.read(subcategories.members, user, category, limit)
 
-    async def draft_evolution(self, user: UserKey, category: Category, drafts: Sequence[SubcategoryDraft], memories: int, now: datetime) -> int:
-        """Writes an evolution down without making it live; returns its row number."""
-        return await self._db.write(subcategories.draft, user, category, drafts, memories, now)
+    async def draft_evolution(
+        self, user: UserKey, category: Category, drafts: Sequence[SubcategoryDraft], members: Members, now: datetime
+    ) -> int | None:
+        """Writes an evolution down without making it live; returns its row number, or None if something of it was forgotten meanwhile."""
+        return await self._db.write(subcategories.draft, user, category, drafts, members, now)
 
     async def place_more(self, evolution: int, after: int) -> int | None:
         """Places a portion of the memories that are in none of a draft's subcategories; returns where to go on, or None at the end."""
         return await self._db.write(subcategories.place_more, evolution, after)
 
-    async def adopt_evolution(self, evolution: int, reason: str, now: datetime) -> str:
-        """Makes a draft live; returns the decision's id."""
+    async def adopt_evolution(self, evolution: int, reason: str, now: datetime) -> str | None:
+        """Makes a draft live; returns the decision's id, or None if something of it was forgotten meanwhile."""
         return await self._db.write(subcategories.adopt, evolution, reason, now)
 
     async def subcategories(self, user: UserKey) -> list[Subcategory]:
