@@ -21,7 +21,7 @@ class Clause:
     """One assertion.
 
     Attributes:
-        subject: The head of its subject.
+        subject: The head of its subject; None where the speaker leaves "I" out ("Just moved to Lyon").
         verb: The verb that carries the meaning ("visit" in "I'm going to visit").
         finite: The verb that agrees with the subject ("'m").
         frame: What stands around the verb: "", "want", "plan", "must", "used", "can".
@@ -30,7 +30,7 @@ class Clause:
         hedged: Whether it is said with doubt.
     """
 
-    subject: Token
+    subject: Token | None
     verb: Token
     finite: Token
     frame: str
@@ -58,6 +58,12 @@ _LASTING: Final = frozenset({"live", "work", "own", "know", "have", "play", "stu
 
 _VERBS: Final = frozenset({"VERB", "AUX"})
 
+_OPENINGS: Final = frozenset({"ADV", "INTJ", "PUNCT", "CCONJ", "PART", "SPACE"})
+"""What may stand before a verb whose subject is left out."""
+
+_LEFT_ALONE: Final = frozenset({"love", "like", "hate", "enjoy", "prefer", "live", "work", "study", "own", "have", "teach"})
+"""Verbs whose plain form without a subject tells of the speaker ("Love spicy food") rather than asks for something."""
+
 
 def read_clauses(doc: Doc) -> tuple[Clause, ...]:
     """The asserting clauses of an utterance, in order; questions, conditions, wishes, quotations and hearsay are left out."""
@@ -68,7 +74,7 @@ def _clause(token: Token) -> Clause | None:
     if token.pos_ not in _VERBS or token.dep_ in ("aux", "auxpass", "xcomp", "amod", "compound", "acl", "csubj", "pcomp"):
         return None
     subject = _subject(token)
-    if subject is None or not _asserted(token) or _asked(token, subject) or _quoted(token):
+    if (subject is None and not _elliptic(token)) or not _asserted(token) or _asked(token, subject) or _quoted(token):
         return None
     verb, frame = _inner(token)
     helpers = [child for child in token.children if child.dep_ in ("aux", "auxpass")]
@@ -76,7 +82,8 @@ def _clause(token: Token) -> Clause | None:
         helpers = [child for child in token.head.children if child.dep_ == "aux" and child.tag_ == "MD"]
     finite = next((child for child in helpers if child.head == token), token)
     if (
-        finite == token
+        subject is not None
+        and finite == token
         and token.tag_ in ("VB", "VBG", "VBN")
         and token.dep_ != "conj"
         and not (token.tag_ == "VB" and subject.lower_ in ("i", "we", "they"))
@@ -112,6 +119,21 @@ def _subject(verb: Token) -> Token | None:
     ):
         return _subject(verb.head)
     return None
+
+
+def _elliptic(verb: Token) -> bool:
+    """Whether a sentence begins with its verb and tells of the speaker: "Just moved to Lyon", "Been living here", "Love spicy food"."""
+    if verb.dep_ != "ROOT" or any(child.dep_ in ("csubj", "expl", "nsubj", "nsubjpass") for child in verb.children):
+        return False
+    before = [token for token in verb.sent if token.i < verb.i and token.head != verb] + [child for child in verb.lefts if child.dep_ not in ("aux", "auxpass", "neg")]
+    if any(token.pos_ not in _OPENINGS for token in before) or any(child.dep_ == "aux" and child.lower_ != "been" for child in verb.children):
+        return False
+    if verb.tag_ in ("VB", "VBP") and verb.lemma_.lower() not in _LEFT_ALONE:
+        return False
+    if verb.tag_ not in ("VB", "VBP", "VBD", "VBN", "VBG") or (verb.lemma_.lower() == "be" and verb.tag_ != "VBN"):
+        return False
+    spoken_of = [token for token in verb.doc[: verb.i] if token.dep_ in ("nsubj", "nsubjpass")]
+    return not spoken_of or spoken_of[-1].lower_ in ("i", "we", "you")
 
 
 def _inner(verb: Token) -> tuple[Token, str]:
@@ -165,8 +187,10 @@ def _asserted(verb: Token) -> bool:
             return False
 
 
-def _asked(verb: Token, subject: Token) -> bool:
+def _asked(verb: Token, subject: Token | None) -> bool:
     """Whether the clause is a question: inverted, led by a question word, or the last one before a question mark."""
+    if subject is None:
+        return any(token.text == "?" for token in verb.sent)
     if any(child.dep_ in ("aux", "auxpass") and child.i < subject.i for child in verb.children) or (verb.lemma_ == "be" and verb.i < subject.i):
         return True
     if any(part.tag_ in ("WP", "WRB", "WP$", "WDT") for part in subject.subtree if part.i <= subject.i):

@@ -108,7 +108,7 @@ def _attribute(clause: Clause, value: Token, subject: Subject, words: tuple[Toke
     elif value.pos_ == "NOUN" and value.tag_ == "NN":
         if any(child.dep_ == "det" and child.lower_ in ("a", "an") for child in value.children) or lemma in LASTING:
             stranger = not subject.head and not subject.speaker
-            plain = clause.subject.ent_type_ == "PERSON" and not any(child.dep_ == "amod" for child in value.children)
+            plain = clause.subject is not None and clause.subject.ent_type_ == "PERSON" and not any(child.dep_ == "amod" for child in value.children)
             if lemma not in _EMPTY_ATTRIBUTES and (plain or not stranger):
                 for one in joined(value):
                     yield Fact(IS, phrase(one, split=True), predicate(clause, only=one, head=value))

@@ -55,8 +55,8 @@ def predicate(clause: Clause, *, only: Token | None = None, head: Token | None =
         head: The complement that `only` is joined to.
     """
     kept: set[Token] = {clause.finite, clause.verb}
-    opening = clause.subject.left_edge.i if clause.subject.pos_ != "PRON" else clause.subject.i
-    if clause.subject.head not in (clause.finite, clause.verb, clause.finite.head):
+    opening = 0 if clause.subject is None else clause.subject.left_edge.i if clause.subject.pos_ != "PRON" else clause.subject.i
+    if clause.subject is not None and clause.subject.head not in (clause.finite, clause.verb, clause.finite.head):
         opening = 0
     for verb in dict.fromkeys((clause.finite.head if clause.finite.dep_ in ("aux", "auxpass") else clause.finite, clause.verb)):
         kept.add(verb)

@@ -125,7 +125,7 @@ def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeM
     if not value and not gone:
         return None
     start = min(token.idx for token in fact.words)
-    if clause.subject.head in (clause.finite, clause.verb, *clause.verb.ancestors):
+    if clause.subject is not None and clause.subject.head in (clause.finite, clause.verb, *clause.verb.ancestors):
         start = min(start, subject.start)
     stop = max(token.idx + len(token) for token in fact.words)
     text = sentence(subject.shown, predicate)

@@ -67,6 +67,10 @@ def third_person(token: Token) -> str:
         return _SPELT_OUT.get(word, word)
     if word in _IRREGULAR:
         return _IRREGULAR[word]
+    if token.tag_ == "VBG":
+        return f"is {word}"
+    if token.tag_ == "VBN" and token.dep_ != "conj":
+        return f"was {word}" if word == "born" else f"has {word}"
     if token.tag_ not in ("VBP", "VB"):
         return word
     if word.endswith("y") and word[-2:-1] not in "aeiou":

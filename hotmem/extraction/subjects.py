@@ -50,13 +50,15 @@ class Subject:
         return self.speaker or not self.head or self.head in CREATURES
 
 
-def resolve(token: Token, speaker: str) -> Subject | None:
+def resolve(token: Token | None, speaker: str) -> Subject | None:
     """What the head of a clause's subject stands for; None for what means nothing outside the conversation.
 
     Args:
-        token: The head noun or pronoun.
+        token: The head noun or pronoun; None for "I" left out.
         speaker: What the speaker is called.
     """
+    if token is None:
+        return Subject(speaker, speaker, "", True, False, 0, 0)
     stop = token.idx + len(token)
     if token.lower_ in SELF and token.pos_ == "PRON":
         if any(child.dep_ == "conj" for child in token.children):

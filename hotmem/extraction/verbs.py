@@ -94,7 +94,7 @@ def read_verb(clause: Clause, subject: Subject, mentions: Sequence[TimeMention])
     match clause.frame, clause.tense:
         case "must", Tense.PRESENT:
             yet = any(child.lower_ == "yet" for child in clause.finite.children)
-            if clause.subject.lower_ == "i" and not clause.negated and not yet and _full(clause.verb, mention, dull=_DULL):
+            if (clause.subject is None or clause.subject.lower_ == "i") and not clause.negated and not yet and _full(clause.verb, mention, dull=_DULL):
                 yield Fact(HAS_TO, inner_phrase(clause), words)
         case "want", Tense.PRESENT:
             if not clause.negated and _full(clause.verb, mention, dull=_DULL):
