@@ -24,7 +24,7 @@ class Clause:
         subject: The head of its subject; None where the speaker leaves "I" out ("Just moved to Lyon").
         verb: The verb that carries the meaning ("visit" in "I'm going to visit").
         finite: The verb that agrees with the subject ("'m").
-        frame: What stands around the verb: "", "want", "plan", "must", "used", "can".
+        frame: What stands around the verb: "", "want", "plan", "must", "used", "can", "start".
         tense: When it holds.
         negated: Whether it is denied, or said to hold no longer.
         hedged: Whether it is said with doubt.
@@ -38,6 +38,11 @@ class Clause:
     negated: bool
     hedged: bool
 
+    @property
+    def copular(self) -> bool:
+        """Whether its verb is "be", also as recognisers write it: "im sure"."""
+        return self.verb.lemma_ == "be" or self.verb.lower_ == "m"
+
 
 _FRAMES: Final = {
     "want": "want", "wish": "", "hope": "want", "like": "want", "love": "want", "plan": "plan", "intend": "plan",
@@ -45,6 +50,14 @@ _FRAMES: Final = {
     "decide": "plan",
 }  # fmt: skip
 """Verbs that take "to": what they make of the verb they govern."""
+
+_PHASES: Final = frozenset({"start", "begin", "end"})
+"""Verbs after which another one tells what was begun: "started working at Bosch", "ended up moving to Lyon"."""
+
+_AIMING: Final = frozenset(
+    {("think", "of"), ("think", "about"), ("dream", "of"), ("dream", "about"), ("plan", "on"), ("look", "into"), ("look", "at")}
+)
+"""Verbs and prepositions after which a gerund tells what is wanted."""
 
 _REASONS: Final = frozenset({"because", "since", "cause", "'cause", "cuz", "although", "though", "that", "but", "and", "so", "now"})
 _BELIEVING: Final = frozenset(
@@ -80,13 +93,13 @@ def _clause(token: Token) -> Clause | None:
     helpers = [child for child in token.children if child.dep_ in ("aux", "auxpass")]
     if not helpers and token.dep_ == "conj":
         helpers = [child for child in token.head.children if child.dep_ == "aux" and child.tag_ == "MD"]
-    finite = next((child for child in helpers if child.head == token), token)
+    finite = next((child for child in helpers if child.head == token and not _emphatic(child)), token)
     if (
         subject is not None
         and finite == token
         and token.tag_ in ("VB", "VBG", "VBN")
         and token.dep_ != "conj"
-        and not (token.tag_ == "VB" and subject.lower_ in ("i", "we", "they"))
+        and not (token.tag_ == "VB" and (subject.lower_ in ("i", "we", "they") or any(map(_emphatic, helpers))))
     ):
         return None
     modals = {child.lower_ for child in helpers if child.tag_ == "MD"}
@@ -104,6 +117,11 @@ def _clause(token: Token) -> Clause | None:
         elif token.lemma_ == "stand":
             return None
     return Clause(subject, verb, finite, frame, _tense(token, finite, helpers, frame), negated, _hedged(token))
+
+
+def _emphatic(helper: Token) -> bool:
+    """Whether "do" only stresses what is said: "I do have a dog"."""
+    return helper.lower_ in ("do", "does") and not any(child.dep_ == "neg" for child in helper.head.children)
 
 
 def _subject(verb: Token) -> Token | None:
@@ -143,6 +161,13 @@ def _inner(verb: Token) -> tuple[Token, str]:
             infinitive = child.dep_ == "xcomp" and child.tag_ == "VB" and any(part.tag_ == "TO" or part.lower_ == "na" for part in child.children)
             if infinitive and (verb.lemma_ != "go" or verb.tag_ == "VBG") and (verb.lemma_ != "use" or verb.tag_ == "VBD"):
                 return child, _FRAMES[verb.lemma_]
+    for child in verb.children:
+        if child.dep_ == "xcomp" and verb.lemma_ in _PHASES and (child.tag_ == "VBG" or any(part.tag_ == "TO" for part in child.children)):
+            return child, "start"
+        if child.dep_ == "prep" and (verb.lemma_, child.lower_) in _AIMING:
+            aim = next((part for part in child.children if part.dep_ == "pcomp" and part.tag_ == "VBG"), None)
+            if aim is not None:
+                return aim, "want"
     return verb, ""
 
 

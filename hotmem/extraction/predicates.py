@@ -191,6 +191,8 @@ def _now(token: Token) -> bool:
 
 
 def _discourse(token: Token) -> bool:
+    if token.dep_ == "aux" and token.lower_ in ("do", "does") and not any(child.dep_ == "neg" for child in token.head.children):
+        return True
     if token.dep_ == "prep" and token.lower_ == "because":
         return True
     if token.lower_ == "well" and token.head.pos_ not in ("VERB", "AUX"):

@@ -97,7 +97,7 @@ def _stated(doc: Doc, speaker: str, said_at: datetime, entities: Sequence[str]) 
 
 def _facts(clause: Clause, subject: Subject, mentions: Sequence[TimeMention]) -> Sequence[Fact]:
     """What the clause says, by the table of relations, or else in general."""
-    if clause.verb.lemma_ == "be":
+    if clause.copular:
         return tuple(read_copula(clause, subject, mentions))
     if subject.event:
         return ()

@@ -145,6 +145,15 @@ LASTING: Final = wordlist(
 )
 """Adjectives after "I am" that say something lasting; "tired" and "happy" do not."""
 
+TRAITS: Final = wordlist(
+    "tall short shy outgoing overweight skinny thin blonde blond brunette bald quiet lazy stubborn creative artistic athletic active clumsy impatient "
+    "patient curious adventurous competitive religious spiritual conservative liberal republican democrat male female straight famous rich wealthy "
+    "poor homeless disabled handicapped paralysed paralyzed nearsighted short-sighted colour-blind color-blind dyslexic insomniac anxious depressed "
+    "lonely old young elderly middle-aged handy crafty nerdy geeky organised organized messy punctual optimistic pessimistic superstitious frugal "
+    "thrifty picky allergic intolerant strong fit healthy homeschooled educated undocumented lefthanded handed ambidextrous vegetarian"
+)
+"""Adjectives that tell what someone is like, or has become."""
+
 CREATURES: Final = wordlist(
     "dog cat puppy kitten rabbit bunny hamster parrot bird fish horse pony goldfish turtle snake lizard pet son daughter kid child baby "
     "boy girl twin brother sister wife husband partner boyfriend girlfriend fiance fiancé fiancée mother father mom dad mum parent "
