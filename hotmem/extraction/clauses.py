@@ -47,7 +47,7 @@ class Clause:
 _FRAMES: Final = {
     "want": "want", "wish": "", "hope": "want", "like": "want", "love": "want", "plan": "plan", "intend": "plan",
     "need": "must", "have": "must", "use": "used", "go": "plan",
-    "decide": "plan",
+    "decide": "plan", "look": "want", "aim": "plan", "prepare": "plan",
 }  # fmt: skip
 """Verbs that take "to": what they make of the verb they govern."""
 
@@ -61,11 +61,12 @@ _AIMING: Final = frozenset(
 
 _REASONS: Final = frozenset({"because", "since", "cause", "'cause", "cuz", "although", "though", "that", "but", "and", "so", "now"})
 _BELIEVING: Final = frozenset(
-    {"think", "guess", "believe", "suppose", "know", "mean", "feel", "realise", "realize", "notice", "remember", "mention", "tell", "say", "figure"}
+    {"think", "guess", "believe", "suppose", "know", "mean", "feel", "realise", "realize", "notice", "remember", "mention", "tell", "say", "figure", "find", "learn", "discover"}
 )
 _DOUBTING: Final = frozenset({"think", "guess", "believe", "suppose", "feel", "figure"})
 _HEDGES: Final = frozenset({"maybe", "perhaps", "probably", "possibly", "apparently", "supposedly", "might", "may"})
 _UNREAL: Final = frozenset({"would", "'d", "’d", "could", "should", "might", "may", "must", "ought"})
+_ALMOST: Final = frozenset({"almost", "nearly"})
 _LASTING: Final = frozenset({"live", "work", "own", "know", "have", "play", "study", "love"})
 """Verbs whose perfect with "for" or "since" still holds."""
 
@@ -84,7 +85,7 @@ def read_clauses(doc: Doc) -> tuple[Clause, ...]:
 
 
 def _clause(token: Token) -> Clause | None:
-    if token.pos_ not in _VERBS or token.dep_ in ("aux", "auxpass", "xcomp", "amod", "compound", "acl", "csubj", "pcomp"):
+    if token.pos_ not in _VERBS or any(child.lower_ in _ALMOST for child in token.lefts) or token.dep_ in ("aux", "auxpass", "xcomp", "amod", "compound", "acl", "csubj", "pcomp"):
         return None
     subject = _subject(token)
     if (subject is None and not _elliptic(token)) or not _asserted(token) or _asked(token, subject) or _quoted(token):
@@ -204,7 +205,11 @@ def _asserted(verb: Token) -> bool:
                 and not any(child.dep_ in ("nsubj", "aux", "neg") for child in head.children)
             ):
                 return True
+            if head.lemma_ == "turn":
+                return _asserted(head)
             first = any(child.dep_ == "nsubj" and child.lower_ in ("i", "we") for child in head.children)
+            if head.lemma_ in _DOUBTING and head.tag_ == "VBD":
+                return False
             return head.lemma_ in _BELIEVING and first and not any(child.dep_ == "neg" for child in head.children) and _asserted(head)
         case "advcl":
             return bool(marks) and marks <= _REASONS and _asserted(head)

@@ -14,11 +14,13 @@ from hotmem.extraction.predicates import Fact, complement, covered, joined, phra
 from hotmem.extraction.relations import (
     ALLERGIC_TO,
     COPULAR,
+    DETAILS,
     DID,
     FAVOURITE,
     IS,
     IS_AGED,
     IS_BORN_ON,
+    IS_DETAIL,
     IS_FROM,
     IS_IN,
     IS_NOW,
@@ -101,7 +103,9 @@ def read_copula(clause: Clause, subject: Subject, mentions: Sequence[TimeMention
         yield from found
         if found:
             return
-    if value is not None and not covered(value, mentions):
+    if value is not None and subject.head in DETAILS and not covered(value, mentions):
+        yield Fact(IS_DETAIL, phrase(value), words)
+    elif value is not None and not covered(value, mentions):
         yield from _attribute(clause, value, subject, words, mentions)
     elif value is None and (subject.speaker or subject.alive):
         yield from _whereabouts(verb, subject, words, mentions)

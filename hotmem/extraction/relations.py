@@ -50,6 +50,7 @@ IS_OF_MAKE: Final = Relation("is", importance=3, single=True, changes=True)
 IS_AGED: Final = Relation("is aged", importance=3, single=True, changes=True)
 IS_ON: Final = Relation("is on", kind=Kind.REMINDER, category=Category.REMINDERS, importance=4, single=True, changes=True)
 IS_BORN_ON: Final = Relation("is on", importance=5, single=True)
+IS_DETAIL: Final = Relation("is", importance=4, single=True, changes=True)
 IS_IN: Final = Relation("is in", importance=3, single=True, changes=True)
 FAVOURITE: Final = Relation("is", kind=Kind.PREFERENCE, importance=4, single=True, changes=True)
 LIKES: Final = Relation("likes", kind=Kind.PREFERENCE)
@@ -70,8 +71,8 @@ HAS_TO: Final = Relation("has to", kind=Kind.REMINDER, category=Category.REMINDE
 
 STATES: Final[Mapping[tuple[str, str], Relation]] = {
     ("live", "in"): LIVES_IN, ("live", "near"): LIVES_IN, ("live", "on"): LIVES_IN, ("live", "with"): LIVES_WITH, ("stay", "with"): LIVES_WITH,
-    ("come", "from"): IS_FROM,
-    ("work", "at"): WORKS_AT, ("work", "for"): WORKS_AT, ("work", "as"): WORKS_AS, ("work", "in"): WORKS_IN, ("work", "on"): WORKS_ON,
+    ("base", "in"): LIVES_IN, ("settle", "in"): LIVES_IN, ("come", "from"): IS_FROM,
+    ("work", "at"): WORKS_AT, ("work", "for"): WORKS_AT, ("work", "as"): WORKS_AS, ("freelance", "as"): WORKS_AS, ("employ", "by"): WORKS_AT, ("work", "in"): WORKS_IN, ("work", "on"): WORKS_ON,
     ("build", "dobj"): WORKS_ON, ("write", "dobj"): WORKS_ON, ("run", "dobj"): WORKS_IN, ("teach", "dobj"): WORKS_IN, ("manage", "dobj"): WORKS_IN,
     ("study", "dobj"): STUDIES, ("study", "at"): STUDIES_AT, ("major", "in"): STUDIES, ("go", "school"): STUDIES_AT,
     ("learn", "dobj"): LEARNS, ("learn", "xcomp"): LEARNS, ("train", "for"): LEARNS, ("practise", "dobj"): LEARNS, ("practice", "dobj"): LEARNS,
@@ -83,6 +84,7 @@ STATES: Final[Mapping[tuple[str, str], Relation]] = {
     ("hate", "dobj"): DISLIKES, ("dislike", "dobj"): DISLIKES, ("hate", "xcomp"): DISLIKES, ("dislike", "xcomp"): DISLIKES,
     ("want", "dobj"): WANTS, ("stand", "dobj"): DISLIKES, ("despise", "dobj"): DISLIKES,
     ("volunteer", "at"): WORKS_AT, ("volunteer", "for"): WORKS_AT, ("belong", "to"): KNOWS, ("date", "dobj"): WITH, ("know", "dobj"): KNOWS,
+    ("obsess", "with"): LIKES, ("look", "for"): WANTS, ("save", "for"): WANTS, ("plan", "dobj"): WANTS, ("wish", "for"): WANTS,
     ("suffer", "from"): HAS_CONDITION, ("take", "dobj"): REGULARLY, ("eat", "dobj"): REGULARLY, ("drink", "dobj"): REGULARLY,
 }  # fmt: skip
 """States of the present tense, by verb and complement: "dobj", "xcomp" or the preposition."""
@@ -153,6 +155,9 @@ TRAITS: Final = wordlist(
     "thrifty picky allergic intolerant strong fit healthy homeschooled educated undocumented lefthanded handed ambidextrous vegetarian"
 )
 """Adjectives that tell what someone is like, or has become."""
+
+DETAILS: Final = wordlist("number address email e-mail pin password code size height weight postcode zip username wifi extension surname")
+"""What of someone is a word or a number: "my shoe size is 42"."""
 
 CREATURES: Final = wordlist(
     "dog cat puppy kitten rabbit bunny hamster parrot bird fish horse pony goldfish turtle snake lizard pet son daughter kid child baby "
