@@ -17,6 +17,7 @@ from hotmem.extraction.instructions import read_instructions
 from hotmem.extraction.jokes import jests, takes_back
 from hotmem.extraction.naming import Naming, owned_thing, read_namings
 from hotmem.extraction.predicates import Fact, stands_alone
+from hotmem.extraction.presupposed import read_presupposed
 from hotmem.extraction.relations import HAS_TO, IS_BORN_ON, IS_CALLED, IS_ON, PLANS_TO, REGULARLY, WANTS
 from hotmem.extraction.retelling import retell, sentence
 from hotmem.extraction.subjects import Subject, resolve
@@ -29,6 +30,8 @@ ANONYMOUS: Final = "the user"
 DATED: Final = frozenset({PLANS_TO, HAS_TO, WANTS, IS_ON})
 """Relations whose statements keep their time though they are in the present tense; elsewhere "these days" would go stale."""
 
+
+WORD: Final = re.compile(r"[\w-]+")
 
 _DRESS: Final = re.compile(r"^(?:an?|some)\s+|\s+any\s+(?:more|longer)$")
 """What is left out where values are compared."""
@@ -51,7 +54,9 @@ def understand(doc: Doc, speaker: str | None, role: Role, said_at: datetime) -> 
         return Understanding(entities=entities)
     name = speaker or ANONYMOUS
     jest = tuple(jests(doc.text))
-    told = (*_named(doc, name), *read_instructions(doc, name), *_stated(doc, name, said_at, entities))
+    told = [*_named(doc, name), *read_instructions(doc, name), *_stated(doc, name, said_at, entities)]
+    mentioned = {word for statement in told for word in WORD.findall(statement.text.casefold())}
+    told += (statement for statement in read_presupposed(doc, name) if statement.object.split()[-1] not in mentioned)
     found = [statement for statement in told if not any(start <= statement.start < stop for start, stop in jest)]
     unique = {
         (statement.subject.casefold(), statement.relation, statement.object.casefold(), statement.negated): statement for statement in reversed(found)
