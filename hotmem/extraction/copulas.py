@@ -12,6 +12,7 @@ from hotmem.analysis.wordlist import wordlist
 from hotmem.extraction.clauses import Clause, Tense
 from hotmem.extraction.predicates import Fact, complement, covered, joined, phrase, predicate, timed
 from hotmem.extraction.relations import (
+    AIMS,
     ALLERGIC_TO,
     COPULAR,
     DETAILS,
@@ -70,6 +71,11 @@ def read_copula(clause: Clause, subject: Subject, mentions: Sequence[TimeMention
     words = predicate(clause)
     if verb.lower_ == "been" and (place := complement(verb, "to")) is not None and _names_something(place, mentions):
         yield Fact(DID, phrase(place), words)
+        return
+    if subject.head in AIMS:
+        aim = complement(verb, "xcomp") or complement(verb, "ccomp")
+        if aim is not None and clause.tense is Tense.PRESENT and aim.tag_ in ("VB", "VBG"):
+            yield Fact(WANTS, phrase(aim), (*words, *(token for token in phrase(aim) if token not in words)))
         return
     value = complement(verb, "attr") or complement(verb, "acomp")
     if clause.frame in ("want", "plan"):

@@ -13,7 +13,7 @@ from hotmem.extraction.relations import DID, DOES, HAS, WANTS
 from hotmem.extraction.subjects import Subject
 
 _EMPTY_VERBS: Final = wordlist(
-    "be do say tell let think know make mean feel wonder hope wish believe guess admit ask look see talk sound seem keep happen remember forget "
+    "be do say tell let think know mean feel wonder hope wish believe guess admit ask look see talk sound seem keep happen remember forget "
     "understand agree mention thank appreciate imagine pretend suppose worry care check figure hear give put get come show find bet assume realise "
     "realize notice decide expect consider promise call send post share wait stop notice apologise apologize relate end"
 )
@@ -36,16 +36,19 @@ def read_general(clause: Clause, subject: Subject, mentions: Sequence[TimeMentio
         mentions: The times of the utterance.
     """
     verb = clause.verb
-    if not subject.alive or clause.frame not in ("", "want") or clause.tense is Tense.FUTURE or verb.lemma_ in _EMPTY_VERBS:
+    if not subject.alive or clause.frame not in ("", "want", "used") or clause.tense is Tense.FUTURE or (verb.lemma_ in _EMPTY_VERBS and verb.lemma_ != "get"):
         return
     words, inner = predicate(clause), inner_phrase(clause)
     mention = timed(words, mentions)
-    if verb.lemma_ in ("have", "own"):
-        head = complement(verb, "dobj")
-        if head is not None and clause.frame == "" and clause.tense is Tense.PRESENT and verb.tag_ != "VBG" and _tells(head):
-            yield Fact(HAS, phrase(head), words)
+    head = complement(verb, "dobj")
+    if verb.lemma_ in ("have", "own") or (verb.lower_ == "got" and clause.tense is Tense.PRESENT):
+        if head is not None and clause.frame == "" and verb.tag_ != "VBG" and _tells(head):
+            yield Fact(HAS if clause.tense is Tense.PRESENT else DID, phrase(head), words)
         return
-    if not any(_tells(token) for token in inner if mention is None or not mention.start <= token.idx < mention.stop):
+    if verb.lemma_ == "get" and clause.tense is Tense.PAST and clause.frame == "" and head is not None and _tells(head):
+        yield Fact(DID, inner, words)
+        return
+    if verb.lemma_ == "get" or not any(_tells(token) for token in inner if mention is None or not mention.start <= token.idx < mention.stop):
         return
     relation = DID if clause.tense is Tense.PAST else WANTS if clause.frame == "want" else DOES
     yield Fact(relation, inner, words)

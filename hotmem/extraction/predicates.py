@@ -10,7 +10,7 @@ from hotmem.analysis.time import TimeMention
 from hotmem.analysis.wordlist import wordlist
 from hotmem.extraction.clauses import Clause
 from hotmem.extraction.relations import Relation
-from hotmem.extraction.retelling import UNRESOLVED
+from hotmem.extraction.retelling import COUNTING, UNRESOLVED
 
 MOST_WORDS: Final = 22
 """Words of a predicate; what is longer is rarely one fact."""
@@ -163,7 +163,16 @@ def stands_alone(words: Sequence[Token], mentions: Sequence[TimeMention]) -> boo
         return False
     if any(child.dep_ == "ccomp" and child.i > token.i for token in words if token.pos_ in ("VERB", "AUX") for child in token.children):
         return False
-    return not any(token.lower_ in UNRESOLVED and token.tag_ != "IN" and not covered(token, mentions) and token.pos_ != "PROPN" for token in words)
+    return not any(_open(token) and not covered(token, mentions) for token in words)
+
+
+def _open(token: Token) -> bool:
+    """Whether a word points at something that was said elsewhere; "other" and "lots" do not where what they count is named."""
+    if token.lower_ not in UNRESOLVED or token.tag_ == "IN" or token.pos_ == "PROPN":
+        return False
+    if token.lower_ in COUNTING:
+        return not (token.dep_ in ("amod", "det", "predet") or any(child.lower_ == "of" and any(child.children) for child in token.children))
+    return not (token.lower_ in ("one", "something", "anything", "nothing", "someone", "everyone") and token.dep_ in ("nummod",))
 
 
 def covered(token: Token, mentions: Sequence[TimeMention]) -> bool:

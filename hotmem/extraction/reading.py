@@ -12,6 +12,7 @@ from hotmem.analysis.time import TimeMention, find_times
 from hotmem.extraction.clauses import Clause, Tense, read_clauses
 from hotmem.extraction.copulas import read_copula
 from hotmem.extraction.corrections import read_corrections
+from hotmem.extraction.favourites import read_favourite
 from hotmem.extraction.general import read_general
 from hotmem.extraction.instructions import read_instructions
 from hotmem.extraction.jokes import jests, takes_back
@@ -91,6 +92,9 @@ def _naming(naming: Naming, subject: str) -> Statement:
 def _stated(doc: Doc, speaker: str, said_at: datetime, entities: Sequence[str]) -> Iterator[Statement]:
     behind, before = find_times(doc.text, said_at), find_times(doc.text, said_at, ahead=True)
     for clause in read_clauses(doc):
+        if (favourite := read_favourite(clause, speaker)) is not None:
+            yield favourite
+            continue
         subject = resolve(clause.subject, speaker)
         if subject is None:
             continue

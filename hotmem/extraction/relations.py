@@ -159,6 +159,9 @@ TRAITS: Final = wordlist(
 DETAILS: Final = wordlist("number address email e-mail pin password code size height weight postcode zip username wifi extension surname")
 """What of someone is a word or a number: "my shoe size is 42"."""
 
+AIMS: Final = frozenset({"dream", "goal", "plan", "ambition", "hope", "wish"})
+"""What of someone is something to be done: "my dream is to open a restaurant"."""
+
 CREATURES: Final = wordlist(
     "dog cat puppy kitten rabbit bunny hamster parrot bird fish horse pony goldfish turtle snake lizard pet son daughter kid child baby "
     "boy girl twin brother sister wife husband partner boyfriend girlfriend fiance fiancé fiancée mother father mom dad mum parent "

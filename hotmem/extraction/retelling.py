@@ -18,6 +18,9 @@ UNRESOLVED: Final = wordlist(
 )
 """Words that mean nothing outside their conversation."""
 
+COUNTING: Final = frozenset({"lot", "lots", "other", "others", "such", "another"})
+"""Of these, words that mean something where what they count is named: "a lot of metal"."""
+
 FILLERS: Final = frozenset({"um", "uh", "er", "erm", "hmm", "mm", "uhm", "umm", "uhh"})
 """What is said while thinking, and left out; so is a word said twice in a row."""
 

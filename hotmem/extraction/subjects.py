@@ -7,7 +7,7 @@ from spacy.tokens import Token
 
 from hotmem.analysis.entities import is_name
 from hotmem.analysis.wordlist import wordlist
-from hotmem.extraction.relations import CREATURES, EVENTFUL
+from hotmem.extraction.relations import AIMS, CREATURES, EVENTFUL
 from hotmem.extraction.retelling import OWN, SELF
 
 _SPELLING: Final = {"favorite": "favourite", "color": "colour", "neighbor": "neighbour", "mom": "mum", "roommate": "flatmate"}
@@ -64,10 +64,12 @@ def resolve(token: Token | None, speaker: str) -> Subject | None:
         if any(child.dep_ == "conj" for child in token.children):
             return None
         return Subject(speaker, speaker, "", True, False, token.idx, stop)
+    if token.lower_ == "one" and (several := _counted(token)) is not None and (owned := possession(several, speaker)) is not None:
+        return Subject(owned, f"one of {owned}", several.lemma_.lower(), False, False, token.idx, several.idx + len(several))
     if any(child.dep_ in ("conj", "relcl", "prep", "acl") for child in token.children):
         return None
     owned = possession(token, speaker)
-    if owned is not None and token.lemma_.lower() not in _EMPTY:
+    if owned is not None and (token.lemma_.lower() not in _EMPTY or token.lemma_.lower() in AIMS):
         name = next((apposed(child) for child in token.children if child.dep_ == "appos" and is_name(child)), "")
         plural = token.tag_ in ("NNS", "NNPS")
         return Subject(owned, f"{owned} {name}".strip(), token.lemma_.lower(), False, plural, token.left_edge.idx, stop)
@@ -85,6 +87,11 @@ def resolve(token: Token | None, speaker: str) -> Subject | None:
         words = apposed(token)
         return Subject(words, words, "", False, False, token.left_edge.idx, stop)
     return None
+
+
+def _counted(one: Token) -> Token | None:
+    """Of whom "one of my sisters" is one."""
+    return next((part for child in one.children if child.lower_ == "of" for part in child.children if part.dep_ == "pobj"), None)
 
 
 def possession(token: Token, speaker: str) -> str | None:
