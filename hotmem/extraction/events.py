@@ -50,8 +50,10 @@ def _since_then(clause: Clause, words: tuple[Token, ...], mention: TimeMention |
         case "bear" | "born" if (place := complement(verb, "in")) is not None and mention is None:
             yield Fact(BORN_IN, phrase(place), words)
         case "move" | "relocate" | "settle" if (home := complement(verb, "to") or complement(verb, "in")) is not None and is_name(home):
-            work = home.ent_type_ == "ORG" or any(token.lemma_ in ("work", "job", "quit") for token in verb.sent)
+            work = home.ent_type_ == "ORG" or any(token.lemma_ in ("work", "quit") and token.pos_ == "VERB" for token in verb.sent)
             yield Fact(WORKS_AT if work else LIVES_IN, phrase(home, bare=True), words)
+        case "settle" if (place := complement(verb, "in")) is not None and place.pos_ == "NOUN":
+            yield Fact(LIVES_IN, phrase(place), words)
         case "turn" if (age := next((child for child in verb.children if child.pos_ == "NUM"), None)) is not None:
             yield Fact(IS_AGED, (age,), words)
         case "divorce" | "separate":
@@ -79,7 +81,7 @@ def _employment(verb: Token, words: tuple[Token, ...]) -> Iterator[Fact]:
             employer = _after(thing, verb, "to")
         case "start" | "begin" if thing is None:
             employer = _after(None, verb, "at", "with")
-        case "join" if thing is not None and thing.lemma_.lower() not in _CLUBS and thing.ent_type_ == "ORG":
+        case "join" if thing is not None and thing.lemma_.lower() not in _CLUBS and is_name(thing):
             employer = thing
         case "quit" | "leave" | "lose" if thing is not None:
             left = _after(thing, verb, "at", "with") if job else thing if thing.ent_type_ == "ORG" else None

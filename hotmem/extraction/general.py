@@ -15,16 +15,20 @@ from hotmem.extraction.subjects import Subject
 _EMPTY_VERBS: Final = wordlist(
     "be do say tell let think know mean feel wonder hope wish believe guess admit ask look see talk sound seem keep happen remember forget "
     "understand agree mention thank appreciate imagine pretend suppose worry care check figure hear give put get come show find bet assume realise "
-    "realize notice decide expect consider promise call send post share wait stop notice apologise apologize relate end"
+    "realize notice decide expect consider promise call send post share wait stop apologise apologize relate end need mind inspire"
 )
 """Verbs that tell of the conversation, or nothing without what follows."""
 
 _EMPTY_NOUNS: Final = wordlist(
     "idea question time fun thing stuff way feeling point plan problem issue chance luck day night week weekend morning evening look reason lot bit "
     "kind sort type doubt clue sense trouble hope choice answer opinion thought blast great good moment while part example advice info information "
-    "anything something nothing everything someone anyone one ones other same more much many what that this it them"
+    "anything something nothing everything someone anyone one ones other same more much many what that this it them phase flow rest objective"
 )
 """Nouns that tell nothing as a possession or as what is done."""
+
+
+_ELSEWHERE: Final = wordlist("this that these those any more such your his her their its")
+"""What a noun has beside it that is known only from the conversation."""
 
 
 def read_general(clause: Clause, subject: Subject, mentions: Sequence[TimeMention]) -> Iterator[Fact]:
@@ -58,4 +62,6 @@ def _tells(token: Token) -> bool:
     """Whether a word is a noun or name that says something by itself."""
     if token.pos_ not in ("NOUN", "PROPN") or token.lemma_.lower() in _EMPTY_NOUNS or token.ent_type_ in ("DATE", "TIME", "CARDINAL", "ORDINAL"):
         return False
-    return not any(child.lower_ in ("this", "that", "these", "those", "any", "your", "his", "her", "their", "its") for child in token.children)
+    if token.dep_ == "dobj" and token.tag_ == "NN" and all(child.lower_ == "the" for child in token.children) and any(token.children):
+        return False
+    return not any(child.lower_ in _ELSEWHERE for child in token.children)

@@ -17,7 +17,7 @@ _TELLING: Final = wordlist(
     "dog cat puppy kitten kitty rabbit bunny hamster parrot bird horse pony mare goldfish turtle snake lizard chicken goat pet pig cow ferret son "
     "daughter kid child baby twin brother sister sibling wife husband boyfriend girlfriend fiance fiancé fiancée nephew niece grandson granddaughter "
     "grandchild grandkid stepson stepdaughter stepbrother stepsister roommate flatmate car truck van bike bicycle motorcycle motorbike scooter boat "
-    "yacht camper kayak piano guitar violin cello ukulele garden farm greenhouse camera telescope laptop cottage hobby website blog podcast bakery "
+    "yacht camper kayak piano guitar violin cello ukulele garden farm greenhouse camera telescope laptop cottage website blog podcast bakery "
     "grandparent"
 )
 _NOT_NOW: Final = wordlist("late ex former first future dream next own favourite favorite last old previous imaginary dead other")
