@@ -16,9 +16,8 @@ from spacy.tokens import Doc
 from hotmem.analysis.runs import word_runs
 from hotmem.consolidation.revision import amend, revise
 from hotmem.consolidation.summary import render_summary, summarise
-from hotmem.extraction import understand
+from hotmem.extraction import understand_said
 from hotmem.extraction.recognised import caseless, recased, sentence_starts
-from hotmem.extraction.repairs import repaired
 from hotmem.models import Encoder, Language, read
 from hotmem.options import BackgroundOptions
 from hotmem.precedence import Precedence
@@ -153,12 +152,11 @@ class Background:
         understandings = []
         for turn, doc, names in zip(turns, self._parse(turns), known, strict=True):
             whole = self._restored(doc, names) if caseless(doc.text) else doc
-            meant = repaired(whole) if Role(turn.role) is Role.USER else None
-            if meant is not None:
-                whole = self._language.parse([meant.text])[0]
-            understanding = understand(whole, turn.speaker, Role(turn.role), turn.spoken_at)
-            understandings.append(understanding if meant is None else meant.placed(understanding))
+            understandings.append(understand_said(whole, self._parsed, turn.speaker, Role(turn.role), turn.spoken_at))
         return understandings
+
+    def _parsed(self, text: str) -> Doc:
+        return self._language.parse([text])[0]
 
     def _restored(self, doc: Doc, names: Sequence[str]) -> Doc:
         """The parse of a text without case, its capitals and sentence ends put back."""

@@ -61,7 +61,26 @@ _AIMING: Final = frozenset(
 
 _REASONS: Final = frozenset({"because", "since", "cause", "'cause", "cuz", "although", "though", "that", "but", "and", "so", "now"})
 _BELIEVING: Final = frozenset(
-    {"think", "guess", "believe", "suppose", "know", "mean", "feel", "realise", "realize", "notice", "remember", "mention", "tell", "say", "figure", "find", "learn", "discover"}
+    {
+        "think",
+        "guess",
+        "believe",
+        "suppose",
+        "know",
+        "mean",
+        "feel",
+        "realise",
+        "realize",
+        "notice",
+        "remember",
+        "mention",
+        "tell",
+        "say",
+        "figure",
+        "find",
+        "learn",
+        "discover",
+    }
 )
 _DOUBTING: Final = frozenset({"think", "guess", "believe", "suppose", "feel", "figure"})
 _HEDGES: Final = frozenset({"maybe", "perhaps", "probably", "possibly", "apparently", "supposedly", "might", "may"})
@@ -85,7 +104,11 @@ def read_clauses(doc: Doc) -> tuple[Clause, ...]:
 
 
 def _clause(token: Token) -> Clause | None:
-    if token.pos_ not in _VERBS or any(child.lower_ in _ALMOST for child in token.lefts) or token.dep_ in ("aux", "auxpass", "xcomp", "amod", "compound", "acl", "csubj", "pcomp"):
+    if (
+        token.pos_ not in _VERBS
+        or any(child.lower_ in _ALMOST for child in token.lefts)
+        or token.dep_ in ("aux", "auxpass", "xcomp", "amod", "compound", "acl", "csubj", "pcomp")
+    ):
         return None
     subject = _subject(token)
     if (subject is None and not _elliptic(token)) or not _asserted(token) or _asked(token, subject) or _quoted(token):
@@ -144,7 +167,9 @@ def _elliptic(verb: Token) -> bool:
     """Whether a sentence begins with its verb and tells of the speaker: "Just moved to Lyon", "Been living here", "Love spicy food"."""
     if verb.dep_ != "ROOT" or any(child.dep_ in ("csubj", "expl", "nsubj", "nsubjpass") for child in verb.children):
         return False
-    before = [token for token in verb.sent if token.i < verb.i and token.head != verb] + [child for child in verb.lefts if child.dep_ not in ("aux", "auxpass", "neg")]
+    before = [token for token in verb.sent if token.i < verb.i and token.head != verb] + [
+        child for child in verb.lefts if child.dep_ not in ("aux", "auxpass", "neg")
+    ]
     if any(token.pos_ not in _OPENINGS for token in before) or any(child.dep_ == "aux" and child.lower_ != "been" for child in verb.children):
         return False
     if verb.tag_ in ("VB", "VBP") and verb.lemma_.lower() not in _LEFT_ALONE:

@@ -51,7 +51,10 @@ _MEASURES: Final = wordlist("bit part member sort kind type")
 _MOODS: Final = wordlist("sure glad sorry happy excited aware ready able curious surprised grateful thankful jealous confident certain okay ok fine")
 """Adjectives of the moment and of the conversation, whatever they are about."""
 
-_PRAISE: Final = wordlist("great good nice awesome amazing cool beautiful perfect fun wonderful lovely same right wrong true sure glad sorry fine okay ok bad")
+_NOWADAYS: Final = frozenset({"now", "currently", "nowadays", "still", "more", "longer", "anymore", "days"})
+_PRAISE: Final = wordlist(
+    "great good nice awesome amazing cool beautiful perfect fun wonderful lovely same right wrong true sure glad sorry fine okay ok bad"
+)
 _SITUATED: Final = wordlist("in at on with under near between off")
 _FIGURES: Final = wordlist(
     "way mood luck trouble hurry shock boat situation page time phone board fence case point question verge lookout line fact agreement awe favor "
@@ -123,10 +126,17 @@ def _whereabouts(verb: Token, subject: Subject, words: tuple[Token, ...], mentio
         yield Fact(IS_FROM, phrase(origin), words)
     elif (taste := complement(verb, "into")) is not None:
         yield Fact(LIKES, phrase(taste), words)
-    elif (employer := complement(verb, "at")) is not None and employer.ent_type_ == "ORG" and is_name(employer):
+    elif (employer := complement(verb, "at") or complement(verb, "with")) is not None and is_name(employer) and _employs(employer, verb):
         yield Fact(WORKS_AT, phrase(employer, bare=True), words)
     else:
         yield from _situation(verb, words, mentions)
+
+
+def _employs(place: Token, verb: Token) -> bool:
+    """Whether "at Bosch" is where someone works: a firm, or a name that is said to hold now or no more."""
+    if place.ent_type_ in ("GPE", "LOC", "FAC", "DATE", "TIME"):
+        return False
+    return place.ent_type_ == "ORG" or any(child.lower_ in _NOWADAYS for child in verb.children)
 
 
 def _former(clause: Clause, value: Token | None, words: tuple[Token, ...], mentions: Sequence[TimeMention]) -> Iterator[Fact]:
@@ -174,9 +184,7 @@ def _when_or_where(verb: Token, subject: Subject, words: Sequence[Token], mentio
         yield Fact(IS_IN, phrase(place), tuple(words))
 
 
-def _attribute(
-    clause: Clause, value: Token, subject: Subject, words: tuple[Token, ...], mentions: Sequence[TimeMention]
-) -> Iterator[Fact]:
+def _attribute(clause: Clause, value: Token, subject: Subject, words: tuple[Token, ...], mentions: Sequence[TimeMention]) -> Iterator[Fact]:
     for prep in value.children:
         relation = COPULAR.get((value.lower_, prep.lower_)) if prep.dep_ == "prep" else None
         target = next((part for part in prep.children if part.dep_ in ("pobj", "pcomp")), None) if relation else None

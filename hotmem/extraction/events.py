@@ -25,7 +25,7 @@ from hotmem.extraction.relations import (
 )
 
 _JOBS: Final = wordlist("job position role internship jobs work")
-_BARE: Final = wordlist("retire graduate divorce separate fire hire promote marry engage demote sack adopt die")
+BARE: Final = wordlist("retire graduate divorce separate fire hire promote marry engage demote sack adopt die turn")
 """Events that need no complement: "I got fired"."""
 
 _CLUBS: Final = wordlist("gym club choir band team group league class church orchestra army navy program course")
@@ -81,14 +81,14 @@ def _employment(verb: Token, words: tuple[Token, ...]) -> Iterator[Fact]:
             employer = _after(thing, verb, "to")
         case "start" | "begin" if thing is None:
             employer = _after(None, verb, "at", "with")
-        case "join" if thing is not None and thing.lemma_.lower() not in _CLUBS and is_name(thing):
+        case "join" if thing is not None and thing.lemma_.lower() not in _CLUBS and (is_name(thing) or thing.ent_type_ == "ORG"):
             employer = thing
         case "quit" | "leave" | "lose" if thing is not None:
             left = _after(thing, verb, "at", "with") if job else thing if thing.ent_type_ == "ORG" else None
             if left is not None:
                 yield Fact(WORKS_AT, phrase(left, bare=True), words, negated=True)
             return
-    if employer is not None and (is_name(employer) or job):
+    if employer is not None and (is_name(employer) or job or verb.lemma_ == "join"):
         yield Fact(WORKS_AT, phrase(employer, bare=True), words)
 
 
@@ -100,7 +100,7 @@ def _after(thing: Token | None, verb: Token, *prepositions: str) -> Token | None
 
 def _told(verb: Token, mention: TimeMention | None) -> bool:
     """Whether an event is worth keeping: a kind that always is, or one that is where its time or place is named."""
-    if verb.lemma_ in _BARE or (verb.lemma_ == "pass" and any(child.lower_ == "away" for child in verb.children)):
+    if verb.lemma_ in BARE or (verb.lemma_ == "pass" and any(child.lower_ == "away" for child in verb.children)):
         return True
     if verb.lemma_ in _HOMECOMINGS and any(child.lower_ == "back" for child in verb.children):
         return any(is_name(token) for token in phrase(verb))

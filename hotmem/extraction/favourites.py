@@ -31,7 +31,9 @@ def read_favourite(clause: Clause, speaker: str) -> Statement | None:
     value = retell(named, speaker)
     relation = FAVOURITE if kind else LIKES
     return Statement(
-        text=sentence(kind, "is", value) if kind else sentence(value, "is" if clause.subject.tag_ in ("NN", "NNP") else "are", "a favourite of", speaker),
+        text=sentence(kind, "is", value)
+        if kind
+        else sentence(value, "is" if clause.subject.tag_ in ("NN", "NNP") else "are", "a favourite of", speaker),
         subject=kind or speaker,
         relation=relation.name,
         object=value,

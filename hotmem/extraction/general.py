@@ -40,13 +40,18 @@ def read_general(clause: Clause, subject: Subject, mentions: Sequence[TimeMentio
         mentions: The times of the utterance.
     """
     verb = clause.verb
-    if not subject.alive or clause.frame not in ("", "want", "used") or clause.tense is Tense.FUTURE or (verb.lemma_ in _EMPTY_VERBS and verb.lemma_ != "get"):
+    if (
+        not subject.alive
+        or clause.frame not in ("", "want", "used")
+        or clause.tense is Tense.FUTURE
+        or (verb.lemma_ in _EMPTY_VERBS and verb.lemma_ != "get")
+    ):
         return
     words, inner = predicate(clause), inner_phrase(clause)
     mention = timed(words, mentions)
     head = complement(verb, "dobj")
     if verb.lemma_ in ("have", "own") or (verb.lower_ == "got" and clause.tense is Tense.PRESENT):
-        if head is not None and clause.frame == "" and verb.tag_ != "VBG" and _tells(head):
+        if head is not None and clause.frame in ("", "used") and verb.tag_ != "VBG" and _tells(head):
             yield Fact(HAS if clause.tense is Tense.PRESENT else DID, phrase(head), words)
         return
     if verb.lemma_ == "get" and clause.tense is Tense.PAST and clause.frame == "" and head is not None and _tells(head):
@@ -62,6 +67,11 @@ def _tells(token: Token) -> bool:
     """Whether a word is a noun or name that says something by itself."""
     if token.pos_ not in ("NOUN", "PROPN") or token.lemma_.lower() in _EMPTY_NOUNS or token.ent_type_ in ("DATE", "TIME", "CARDINAL", "ORDINAL"):
         return False
-    if token.dep_ == "dobj" and token.tag_ == "NN" and all(child.lower_ == "the" for child in token.children) and any(token.children):
+    if token.dep_ == "dobj" and token.tag_ == "NN" and [child.lower_ for child in token.children] == ["the"] and not _placed(token.head):
         return False
     return not any(child.lower_ in _ELSEWHERE for child in token.children)
+
+
+def _placed(verb: Token) -> bool:
+    """Whether it is said where, with whom or what for; "the train" is any one in "I take the train to work"."""
+    return any(child.dep_ == "prep" for child in verb.children)

@@ -146,7 +146,7 @@ def complement(verb: Token, slot: str) -> Token | None:
     for child in verb.children:
         if child.dep_ == slot or (slot == "dobj" and child.dep_ == "punct" and child.pos_ in ("NOUN", "PROPN") and child.i > verb.i):
             return child
-        if child.dep_ == "prep" and child.lower_ == slot:
+        if child.dep_ in ("prep", "agent") and child.lower_ == slot:
             return next((part for part in child.children if part.dep_ in ("pobj", "pcomp")), None)
         if child.dep_ == "prt":
             for prep in child.children:

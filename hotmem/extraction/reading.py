@@ -1,7 +1,7 @@
 """Turn → Understanding: clauses and names read, told in the third person, with their places."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -20,7 +20,9 @@ from hotmem.extraction.naming import Naming, owned_thing, read_namings
 from hotmem.extraction.predicates import Fact, stands_alone
 from hotmem.extraction.presupposed import read_presupposed
 from hotmem.extraction.relations import HAS_TO, IS_BORN_ON, IS_CALLED, IS_ON, PLANS_TO, REGULARLY, WANTS
+from hotmem.extraction.repairs import repaired
 from hotmem.extraction.retelling import retell, sentence
+from hotmem.extraction.rewording import Reworded, spelt_out
 from hotmem.extraction.subjects import Subject, resolve
 from hotmem.extraction.verbs import read_verb
 from hotmem.types import Role, Statement, Understanding
@@ -64,6 +66,29 @@ def understand(doc: Doc, speaker: str | None, role: Role, said_at: datetime) -> 
     }
     statements = sorted(unique.values(), key=lambda statement: (statement.start, statement.stop))
     return Understanding(tuple(statements), tuple(read_corrections(doc, said_at)), entities, takes_back(doc.text))
+
+
+def understand_said(doc: Doc, parse: Callable[[str], Doc], speaker: str | None, role: Role, said_at: datetime) -> Understanding:
+    """Reads a turn as it was meant: contractions spelt out and what was taken back in the same breath left out; places are those of `doc`.
+
+    Args:
+        doc: The parsed turn.
+        parse: Parses another wording of it.
+        speaker: As in `understand`.
+        role: As in `understand`.
+        said_at: As in `understand`.
+    """
+    if role is not Role.USER:
+        return understand(doc, speaker, role, said_at)
+    wordings: list[Reworded] = []
+    for reword in (lambda said: spelt_out(said.text), repaired):
+        if (reworded := reword(doc)) is not None:
+            wordings.append(reworded)
+            doc = parse(reworded.text)
+    understanding = understand(doc, speaker, role, said_at)
+    for reworded in reversed(wordings):
+        understanding = reworded.placed(understanding)
+    return understanding
 
 
 def _named(doc: Doc, speaker: str) -> Iterator[Statement]:

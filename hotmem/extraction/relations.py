@@ -143,7 +143,7 @@ COPULAR: Final[Mapping[tuple[str, str], Relation]] = {
 LASTING: Final = wordlist(
     "vegetarian vegan pescatarian married divorced single engaged widowed retired unemployed pregnant diabetic asthmatic epileptic gay "
     "lesbian bisexual trans deaf blind colourblind colorblind autistic dyslexic celiac coeliac left-handed jewish muslim catholic "
-    "christian buddhist hindu atheist adopted self-employed freelance bilingual introverted extroverted sober"
+    "christian buddhist hindu atheist adopted self-employed freelance bilingual introverted extroverted sober intolerant"
 )
 """Adjectives after "I am" that say something lasting; "tired" and "happy" do not."""
 
@@ -170,6 +170,8 @@ CREATURES: Final = wordlist(
     "coach dentist manager landlord ex"
 )
 """Whom people speak of as theirs."""
+
+ANIMALS: Final = wordlist("dog cat puppy kitten rabbit bunny hamster parrot bird fish horse pony goldfish turtle snake lizard pet")
 
 MANY: Final = wordlist("friend colleague coworker cousin neighbour uncle aunt niece nephew teacher flatmate classmate")
 """Whom people mostly have several of: a second name does not end the first."""

@@ -9,7 +9,7 @@ from hotmem.analysis.entities import is_name
 from hotmem.analysis.time import Grain, TimeMention
 from hotmem.analysis.wordlist import wordlist
 from hotmem.extraction.clauses import Clause, Tense
-from hotmem.extraction.events import full, read_event
+from hotmem.extraction.events import BARE, full, read_event
 from hotmem.extraction.predicates import Fact, complement, inner_phrase, joined, phrase, points_there, predicate, timed
 from hotmem.extraction.relations import (
     CAN,
@@ -143,7 +143,7 @@ def _present(clause: Clause, words: tuple[Token, ...], mention: TimeMention | No
         and mention.grain is not Grain.YEAR
         and not clause.negated
     ):
-        if full(verb, mention, dull=_DULL - {"go", "get", "have", "see", "take"}):
+        if verb.lemma_ in BARE or full(verb, mention, dull=_DULL - {"go", "get", "have", "see", "take"}):
             yield Fact(PLANS_TO, inner_phrase(clause), words)
         return
     state = next(_state(clause, words, mention), None)
@@ -161,16 +161,13 @@ def _state(clause: Clause, words: tuple[Token, ...], mention: TimeMention | None
     if verb.lemma_ == "live" and (alone := _alone(verb)):
         yield Fact(LIVES_WITH, alone, words)
         return
-    if verb.lemma_ == "turn" and any(child.pos_ == "NUM" for child in verb.children):
-        yield Fact(PLANS_TO, inner_phrase(clause), words)
-        return
     if verb.lemma_ == "do" and (course := complement(verb, "dobj")) is not None and course.lemma_.lower() in _COURSES:
         yield Fact(STUDIES, phrase(course), words)
         return
     if verb.lemma_ in ("have", "get"):
         yield from _possession(clause)
         return
-    for slot in (*(child.lower_ for child in verb.children if child.dep_ == "prep"), "dobj", "xcomp"):
+    for slot in (*(child.lower_ for child in verb.children if child.dep_ in ("prep", "agent")), "dobj", "xcomp"):
         relation, head = STATES.get((verb.lemma_, slot)), complement(verb, slot)
         if relation is None or head is None or not _tells(relation, head, clause):
             continue
