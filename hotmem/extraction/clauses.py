@@ -39,6 +39,11 @@ class Clause:
     hedged: bool
 
     @property
+    def no_longer(self) -> bool:
+        """Whether it says that something is so no more: "any more", "no longer"."""
+        return self.negated and any(child.lower_ in _NO_MORE for child in (*self.verb.children, *self.finite.children))
+
+    @property
     def copular(self) -> bool:
         """Whether its verb is "be", also as recognisers write it: "im sure"."""
         return self.verb.lemma_ == "be" or self.verb.lower_ == "m"
@@ -85,6 +90,7 @@ _BELIEVING: Final = frozenset(
 _DOUBTING: Final = frozenset({"think", "guess", "believe", "suppose", "feel", "figure"})
 _HEDGES: Final = frozenset({"maybe", "perhaps", "probably", "possibly", "apparently", "supposedly", "might", "may"})
 _UNREAL: Final = frozenset({"would", "'d", "’d", "could", "should", "might", "may", "must", "ought"})
+_NO_MORE: Final = frozenset({"more", "anymore", "longer"})
 _ALMOST: Final = frozenset({"almost", "nearly"})
 _LASTING: Final = frozenset({"live", "work", "own", "know", "have", "play", "study", "love"})
 """Verbs whose perfect with "for" or "since" still holds."""

@@ -143,9 +143,7 @@ def _former(clause: Clause, value: Token | None, words: tuple[Token, ...], menti
     """What someone was or where: "I was a baker for ten years", "I used to be in a band"."""
     if value is None:
         yield from (Fact(DID, fact.value, words) for fact in _situation(clause.verb, words, mentions))
-    elif value.pos_ == "NOUN" and _indefinite(value) and value.lemma_.lower() not in _EMPTY_ATTRIBUTES:
-        yield Fact(DID, phrase(value), words)
-    elif value.lemma_.lower() in LASTING:
+    elif (value.pos_ == "NOUN" and _indefinite(value) and value.lemma_.lower() not in _EMPTY_ATTRIBUTES) or value.lemma_.lower() in LASTING:
         yield Fact(DID, phrase(value), words)
 
 
@@ -194,9 +192,7 @@ def _attribute(clause: Clause, value: Token, subject: Subject, words: tuple[Toke
             return
     lemma = value.lemma_.lower()
     if value.pos_ == "ADJ" or value.tag_ in ("VBN", "VBD"):
-        if lemma in LASTING or value.lower_ in LASTING:
-            yield Fact(IS, phrase(value), words)
-        elif lemma in TRAITS or (value.ent_type_ == "NORP" and subject.alive):
+        if lemma in LASTING or value.lower_ in LASTING or lemma in TRAITS or (value.ent_type_ == "NORP" and subject.alive):
             yield Fact(IS, phrase(value), words)
         elif value.pos_ == "ADJ" and (_concerns(value, mentions) if subject.speaker else subject.head and lemma not in _PRAISE):
             yield Fact(IS_NOW, phrase(value), words)
@@ -244,9 +240,9 @@ def _age(value: Token) -> str:
         number = next((child for child in years.children if child.dep_ == "nummod"), None) if years is not None else None
         return number.text if number is not None else ""
     words = value.doc[value.left_edge.i : value.i + 1]
-    number = words.text if all(token.pos_ in ("NUM", "PUNCT") for token in words) else value.text
+    years_told = words.text if all(token.pos_ in ("NUM", "PUNCT") for token in words) else value.text
     plain = not any(child.dep_ not in ("punct", "advmod", "compound", "nummod") for child in value.children)
-    return number if value.pos_ == "NUM" and plain and _AGE.match(number.lower()) and value.i + 1 == _end(value) else ""
+    return years_told if value.pos_ == "NUM" and plain and _AGE.match(years_told.lower()) and value.i + 1 == _end(value) else ""
 
 
 def _end(value: Token) -> int:

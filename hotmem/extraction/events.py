@@ -40,7 +40,29 @@ def read_event(clause: Clause, words: tuple[Token, ...], mention: TimeMention | 
     lasting = tuple(_since_then(clause, words, mention))
     yield from lasting
     if not lasting and (verb.tag_ != "VBG" or clause.frame) and _told(verb, mention):
-        yield Fact(DID, inner_phrase(clause), words)
+        yield Fact(DID, inner_phrase(clause), words, over=ended(verb) if _ends(verb) else None)
+
+
+def _ends(verb: Token) -> bool:
+    """Whether a verb tells that something is over: "quit smoking", "gave up the choir", "left the band"."""
+    if verb.lemma_ == "give":
+        return any(child.lower_ == "up" for child in verb.children)
+    return verb.lemma_ in ("quit", "stop", "leave", "abandon")
+
+
+def ended(verb: Token) -> Token | None:
+    """The word for what is over: the verb's object, or that of its preposition, or the activity itself."""
+    for child in verb.children:
+        if child.dep_ == "xcomp":
+            return ended(child) or child
+        if child.dep_ == "dobj" and _named(child):
+            return child
+    places = (part for child in verb.children if child.dep_ == "prep" for part in child.children)
+    return next((part for part in places if part.dep_ == "pobj" and _named(part)), None)
+
+
+def _named(noun: Token) -> bool:
+    return noun.pos_ in ("NOUN", "PROPN") and noun.ent_type_ not in ("DATE", "TIME")
 
 
 def _since_then(clause: Clause, words: tuple[Token, ...], mention: TimeMention | None) -> Iterator[Fact]:
@@ -104,7 +126,7 @@ def _told(verb: Token, mention: TimeMention | None) -> bool:
         return True
     if verb.lemma_ in _HOMECOMINGS and any(child.lower_ == "back" for child in verb.children):
         return any(is_name(token) for token in phrase(verb))
-    if verb.lemma_ in ("stop", "give") and any(child.dep_ == "xcomp" or child.lower_ == "up" for child in verb.children):
+    if verb.lemma_ in ("stop", "give", "quit") and any(child.dep_ == "xcomp" or child.lower_ == "up" for child in verb.children):
         return full(verb, mention, dull=frozenset())
     placed = verb.lemma_ in ("live", "work", "study", "grow") and any(
         is_name(part) for prep in verb.children if prep.dep_ == "prep" for part in prep.children

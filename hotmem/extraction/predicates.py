@@ -37,6 +37,7 @@ class Fact:
         words: The words of the whole predicate, in order.
         object: The object where it is not told from `value`, such as a date.
         negated: Overrides the clause's polarity where given.
+        over: The word for what is said to be over, where more than one relation may have it; None for most.
     """
 
     relation: Relation
@@ -44,6 +45,7 @@ class Fact:
     words: tuple[Token, ...]
     object: str = ""
     negated: bool | None = None
+    over: Token | None = None
 
 
 def predicate(clause: Clause, *, only: Token | None = None, head: Token | None = None) -> tuple[Token, ...]:

@@ -11,7 +11,8 @@ from hotmem.analysis.entities import find_entities
 from hotmem.analysis.time import TimeMention, find_times
 from hotmem.extraction.clauses import Clause, Tense, read_clauses
 from hotmem.extraction.copulas import read_copula
-from hotmem.extraction.corrections import read_corrections
+from hotmem.extraction.corrections import admits, read_corrections
+from hotmem.extraction.events import ended
 from hotmem.extraction.favourites import read_favourite
 from hotmem.extraction.general import read_general
 from hotmem.extraction.instructions import read_instructions
@@ -19,13 +20,13 @@ from hotmem.extraction.jokes import jests, takes_back
 from hotmem.extraction.naming import Naming, owned_thing, read_namings
 from hotmem.extraction.predicates import Fact, stands_alone
 from hotmem.extraction.presupposed import read_presupposed
-from hotmem.extraction.relations import HAS_TO, IS_BORN_ON, IS_CALLED, IS_ON, PLANS_TO, REGULARLY, WANTS
+from hotmem.extraction.relations import HAS_TO, IS_BORN_ON, IS_CALLED, IS_ON, PLANS_TO, PURSUITS, REGULARLY, WANTS
 from hotmem.extraction.repairs import repaired
 from hotmem.extraction.retelling import retell, sentence
 from hotmem.extraction.rewording import Reworded, spelt_out
 from hotmem.extraction.subjects import Subject, resolve
 from hotmem.extraction.verbs import read_verb
-from hotmem.types import Role, Statement, Understanding
+from hotmem.types import Correction, Ending, Role, Statement, Understanding
 
 ANONYMOUS: Final = "the user"
 """What a speaker without a name is called."""
@@ -35,6 +36,9 @@ DATED: Final = frozenset({PLANS_TO, HAS_TO, WANTS, IS_ON})
 
 
 WORD: Final = re.compile(r"[\w-]+")
+
+_THIRD: Final = {"he": "friend", "she": "friend", "they": "friend", "it": "car"}
+"""Pronouns of the third person, and a noun of the sort they stand for."""
 
 _DRESS: Final = re.compile(r"^(?:an?|some)\s+|\s+any\s+(?:more|longer)$")
 """What is left out where values are compared."""
@@ -65,7 +69,25 @@ def understand(doc: Doc, speaker: str | None, role: Role, said_at: datetime) -> 
         (statement.subject.casefold(), statement.relation, statement.object.casefold(), statement.negated): statement for statement in reversed(found)
     }
     statements = sorted(unique.values(), key=lambda statement: (statement.start, statement.stop))
-    return Understanding(tuple(statements), tuple(read_corrections(doc, said_at)), entities, takes_back(doc.text))
+    corrections = tuple(read_corrections(doc, said_at))
+    if not corrections and admits(doc.text):
+        corrections = tuple(_amended(doc, name, said_at))
+    return Understanding(tuple(statements), corrections, entities, takes_back(doc.text))
+
+
+def _amended(doc: Doc, speaker: str, said_at: datetime) -> Iterator[Correction]:
+    """What holds instead of something said wrong before, of whomever "she" or "it" was: "I said something silly, she's from Latvia"."""
+    mentions = find_times(doc.text, said_at, ahead=True)
+    for clause in read_clauses(doc):
+        pronoun = clause.subject
+        if pronoun is None or pronoun.lower_ not in _THIRD or clause.negated:
+            continue
+        someone = Subject(pronoun.lower_, pronoun.lower_, _THIRD[pronoun.lower_], False, False, pronoun.idx, pronoun.idx + len(pronoun))
+        for fact in _facts(clause, someone, mentions):
+            told = _told(clause, someone, fact, mentions, speaker, ())
+            if told is not None and told.object:
+                yield Correction("", told.object, told.start, told.stop, told.relation)
+                return
 
 
 def understand_said(doc: Doc, parse: Callable[[str], Doc], speaker: str | None, role: Role, said_at: datetime) -> Understanding:
@@ -178,4 +200,11 @@ def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeM
         negated=clause.negated if fact.negated is None else fact.negated,
         changes=relation.changes,
         single=relation.single,
+        ending=_ending(clause, fact),
     )
+
+
+def _ending(clause: Clause, fact: Fact) -> Ending | None:
+    """What the clause says to be over, in whatever words it was told before."""
+    over = fact.over or (ended(clause.verb) if clause.no_longer else None)
+    return None if over is None else Ending(over.lower_, tuple(dict.fromkeys(relation.name for relation in PURSUITS)))

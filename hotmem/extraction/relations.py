@@ -69,6 +69,9 @@ WANTS: Final = Relation("wants", kind=Kind.CONTEXT, category=Category.PROJECTS, 
 ASKS: Final = Relation("asks", kind=Kind.PREFERENCE, importance=5)
 HAS_TO: Final = Relation("has to", kind=Kind.REMINDER, category=Category.REMINDERS, importance=4, changes=True)
 
+PURSUITS: Final = (WORKS_AT, WORKS_AS, WORKS_IN, WORKS_ON, STUDIES, STUDIES_AT, LEARNS, CAN, DOES, REGULARLY)
+"""What people give up, quit, leave and do no more, in whatever words they told of it."""
+
 STATES: Final[Mapping[tuple[str, str], Relation]] = {
     ("live", "in"): LIVES_IN, ("live", "near"): LIVES_IN, ("live", "on"): LIVES_IN, ("live", "with"): LIVES_WITH, ("stay", "with"): LIVES_WITH,
     ("base", "in"): LIVES_IN, ("settle", "in"): LIVES_IN, ("come", "from"): IS_FROM,

@@ -28,6 +28,7 @@ from hotmem.types.vocabulary import (
 from hotmem.types.writing import (
     Correction,
     Decision,
+    Ending,
     Forgotten,
     Note,
     Revision,
@@ -49,6 +50,7 @@ __all__ = [
     "ContextBlock",
     "Correction",
     "Decision",
+    "Ending",
     "Evidence",
     "EvidenceKind",
     "ExportedTurn",
