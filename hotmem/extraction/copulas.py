@@ -30,6 +30,7 @@ from hotmem.extraction.relations import (
     LASTING,
     LIKES,
     NAMEABLE,
+    PASTIMES,
     PLANS_TO,
     TRAITS,
     WANTS,
@@ -126,7 +127,7 @@ def _whereabouts(verb: Token, subject: Subject, words: tuple[Token, ...], mentio
         yield Fact(IS_FROM, phrase(origin), words)
     elif (taste := complement(verb, "into")) is not None:
         yield Fact(LIKES, phrase(taste), words)
-    elif (employer := complement(verb, "at") or complement(verb, "with")) is not None and is_name(employer) and _employs(employer, verb):
+    elif (employer := complement(verb, "at")) is not None and is_name(employer) and _employs(employer, verb):
         yield Fact(WORKS_AT, phrase(employer, bare=True), words)
     else:
         yield from _situation(verb, words, mentions)
@@ -191,13 +192,19 @@ def _attribute(clause: Clause, value: Token, subject: Subject, words: tuple[Toke
                 yield Fact(relation, phrase(one, split=True), predicate(clause, only=one, head=target))
             return
     lemma = value.lemma_.lower()
+    if not subject.alive and value.ent_type_ in ("ORG", "PRODUCT") and _indefinite(value):
+        yield Fact(IS_OF_MAKE, phrase(value), words)
+        return
+    if subject.head in PASTIMES and value.pos_ in ("NOUN", "VERB"):
+        yield from (Fact(LIKES, phrase(one, split=True), predicate(clause, only=one, head=value)) for one in joined(value))
+        return
     if value.pos_ == "ADJ" or value.tag_ in ("VBN", "VBD"):
         if lemma in LASTING or value.lower_ in LASTING or lemma in TRAITS or (value.ent_type_ == "NORP" and subject.alive):
             yield Fact(IS, phrase(value), words)
         elif value.pos_ == "ADJ" and (_concerns(value, mentions) if subject.speaker else subject.head and lemma not in _PRAISE):
             yield Fact(IS_NOW, phrase(value), words)
     elif value.pos_ == "NOUN" and value.tag_ == "NN":
-        if _indefinite(value) or lemma in LASTING or any(child.dep_ == "prep" and child.lower_ == "of" for child in value.children):
+        if _indefinite(value) or clause.negated or lemma in LASTING or any(child.dep_ == "prep" and child.lower_ == "of" for child in value.children):
             stranger = not subject.head and not subject.speaker
             plain = clause.subject is not None and clause.subject.ent_type_ == "PERSON" and not any(child.dep_ == "amod" for child in value.children)
             if not _says_nothing(value, subject) and (plain or not stranger):

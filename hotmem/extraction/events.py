@@ -29,6 +29,7 @@ BARE: Final = wordlist("retire graduate divorce separate fire hire promote marry
 """Events that need no complement: "I got fired"."""
 
 _CLUBS: Final = wordlist("gym club choir band team group league class church orchestra army navy program course")
+_MOVING: Final = frozenset({"move", "postpone", "reschedule", "push", "put", "shift", "delay", "bring"})
 _HOMECOMINGS: Final = frozenset({"come", "return", "get"})
 
 
@@ -40,7 +41,17 @@ def read_event(clause: Clause, words: tuple[Token, ...], mention: TimeMention | 
     lasting = tuple(_since_then(clause, words, mention))
     yield from lasting
     if not lasting and (verb.tag_ != "VBG" or clause.frame) and _told(verb, mention):
-        yield Fact(DID, inner_phrase(clause), words, over=ended(verb) if _ends(verb) else None)
+        over = ended(verb) if _ends(verb) else None
+        yield Fact(DID, inner_phrase(clause), words, negated=None if over is None else True, over=over)
+
+
+def moved_event(clause: Clause) -> Token | None:
+    """The appointment that a clause says to be put off or moved: "they moved the interview to Monday", "the exam has been put off until May"."""
+    if clause.verb.lemma_ not in _MOVING or clause.negated or clause.frame:
+        return None
+    if clause.subject is not None and clause.subject.dep_ == "nsubjpass":
+        return clause.subject
+    return complement(clause.verb, "dobj")
 
 
 def _ends(verb: Token) -> bool:
@@ -126,8 +137,10 @@ def _told(verb: Token, mention: TimeMention | None) -> bool:
         return True
     if verb.lemma_ in _HOMECOMINGS and any(child.lower_ == "back" for child in verb.children):
         return any(is_name(token) for token in phrase(verb))
-    if verb.lemma_ in ("stop", "give", "quit") and any(child.dep_ == "xcomp" or child.lower_ == "up" for child in verb.children):
-        return full(verb, mention, dull=frozenset())
+    if verb.lemma_ in ("stop", "give", "quit", "take") and any(child.dep_ == "xcomp" or child.lower_ == "up" for child in verb.children):
+        return any(token.pos_ in ("NOUN", "PROPN", "VERB") for token in phrase(verb) if token != verb)
+    if verb.lemma_ in ("quit", "leave") and (left := complement(verb, "dobj")) is not None and left.pos_ == "PROPN" and left.ent_type_ != "GPE":
+        return True
     placed = verb.lemma_ in ("live", "work", "study", "grow") and any(
         is_name(part) for prep in verb.children if prep.dep_ == "prep" for part in prep.children
     )

@@ -8,19 +8,19 @@ from typing import Final
 from spacy.tokens import Doc, Token
 
 from hotmem.analysis.entities import find_entities
-from hotmem.analysis.time import TimeMention, find_times
+from hotmem.analysis.time import TimeMention, find_times, written
 from hotmem.extraction.clauses import Clause, Tense, read_clauses
 from hotmem.extraction.copulas import read_copula
 from hotmem.extraction.corrections import admits, read_corrections
-from hotmem.extraction.events import ended
+from hotmem.extraction.events import ended, moved_event
 from hotmem.extraction.favourites import read_favourite
 from hotmem.extraction.general import read_general
 from hotmem.extraction.instructions import read_instructions
 from hotmem.extraction.jokes import jests, takes_back
 from hotmem.extraction.naming import Naming, owned_thing, read_namings
-from hotmem.extraction.predicates import Fact, stands_alone
+from hotmem.extraction.predicates import Fact, predicate, stands_alone, timed
 from hotmem.extraction.presupposed import read_presupposed
-from hotmem.extraction.relations import HAS_TO, IS_BORN_ON, IS_CALLED, IS_ON, PLANS_TO, PURSUITS, REGULARLY, WANTS
+from hotmem.extraction.relations import EVENTFUL, HAS_TO, IS_BORN_ON, IS_CALLED, IS_ON, PLANS_TO, PURSUITS, REGULARLY, WANTS
 from hotmem.extraction.repairs import repaired
 from hotmem.extraction.retelling import retell, sentence
 from hotmem.extraction.rewording import Reworded, spelt_out
@@ -142,6 +142,10 @@ def _stated(doc: Doc, speaker: str, said_at: datetime, entities: Sequence[str]) 
         if (favourite := read_favourite(clause, speaker)) is not None:
             yield favourite
             continue
+        appointment = resolve(moved_event(clause), speaker) if moved_event(clause) is not None else None
+        if appointment is not None and appointment.head in EVENTFUL and (day := timed(predicate(clause), before)) is not None:
+            yield _rescheduled(clause, appointment, day)
+            continue
         subject = resolve(clause.subject, speaker)
         if subject is None:
             continue
@@ -149,6 +153,25 @@ def _stated(doc: Doc, speaker: str, said_at: datetime, entities: Sequence[str]) 
         for fact in _facts(clause, subject, mentions):
             if statement := _told(clause, subject, fact, mentions, speaker, entities):
                 yield statement
+
+
+def _rescheduled(clause: Clause, appointment: Subject, day: TimeMention) -> Statement:
+    """When an appointment that was moved now takes place."""
+    when = re.sub(r"^(?:on|in) ", "", written(day))
+    words = predicate(clause)
+    return Statement(
+        text=sentence(appointment.shown, IS_ON.name, when),
+        subject=appointment.key,
+        relation=IS_ON.name,
+        object=when,
+        kind=IS_ON.kind,
+        category=IS_ON.category,
+        importance=IS_ON.importance,
+        start=min(appointment.start, words[0].idx),
+        stop=max(appointment.stop, *(token.idx + len(token) for token in words)),
+        changes=IS_ON.changes,
+        single=IS_ON.single,
+    )
 
 
 def _facts(clause: Clause, subject: Subject, mentions: Sequence[TimeMention]) -> Sequence[Fact]:

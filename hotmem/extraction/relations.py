@@ -75,7 +75,8 @@ PURSUITS: Final = (WORKS_AT, WORKS_AS, WORKS_IN, WORKS_ON, STUDIES, STUDIES_AT, 
 STATES: Final[Mapping[tuple[str, str], Relation]] = {
     ("live", "in"): LIVES_IN, ("live", "near"): LIVES_IN, ("live", "on"): LIVES_IN, ("live", "with"): LIVES_WITH, ("stay", "with"): LIVES_WITH,
     ("base", "in"): LIVES_IN, ("settle", "in"): LIVES_IN, ("come", "from"): IS_FROM,
-    ("work", "at"): WORKS_AT, ("work", "for"): WORKS_AT, ("work", "as"): WORKS_AS, ("freelance", "as"): WORKS_AS, ("employ", "by"): WORKS_AT, ("work", "in"): WORKS_IN, ("work", "on"): WORKS_ON,
+    ("work", "at"): WORKS_AT, ("work", "for"): WORKS_AT, ("work", "as"): WORKS_AS, ("freelance", "as"): WORKS_AS,
+    ("employ", "by"): WORKS_AT, ("work", "in"): WORKS_IN, ("work", "on"): WORKS_ON,
     ("build", "dobj"): WORKS_ON, ("write", "dobj"): WORKS_ON, ("run", "dobj"): WORKS_IN, ("teach", "dobj"): WORKS_IN, ("manage", "dobj"): WORKS_IN,
     ("study", "dobj"): STUDIES, ("study", "at"): STUDIES_AT, ("major", "in"): STUDIES, ("go", "school"): STUDIES_AT,
     ("learn", "dobj"): LEARNS, ("learn", "xcomp"): LEARNS, ("train", "for"): LEARNS, ("practise", "dobj"): LEARNS, ("practice", "dobj"): LEARNS,
@@ -151,11 +152,11 @@ LASTING: Final = wordlist(
 """Adjectives after "I am" that say something lasting; "tired" and "happy" do not."""
 
 TRAITS: Final = wordlist(
-    "tall short shy outgoing overweight skinny thin blonde blond brunette bald quiet lazy stubborn creative artistic athletic active clumsy impatient "
-    "patient curious adventurous competitive religious spiritual conservative liberal republican democrat male female straight famous rich wealthy "
-    "poor homeless disabled handicapped paralysed paralyzed nearsighted short-sighted colour-blind color-blind dyslexic insomniac anxious depressed "
-    "lonely old young elderly middle-aged handy crafty nerdy geeky organised organized messy punctual optimistic pessimistic superstitious frugal "
-    "thrifty picky allergic intolerant strong fit healthy homeschooled educated undocumented lefthanded handed ambidextrous vegetarian"
+    "tall short shy outgoing overweight skinny thin blonde blond brunette bald quiet lazy stubborn creative artistic athletic active clumsy "
+    "impatient patient curious adventurous competitive religious spiritual conservative liberal republican democrat male female straight famous rich "
+    "wealthy poor homeless disabled handicapped paralysed paralyzed nearsighted short-sighted colour-blind color-blind dyslexic insomniac anxious "
+    "depressed lonely old young elderly middle-aged handy crafty nerdy geeky organised organized messy punctual optimistic pessimistic superstitious "
+    "frugal thrifty picky allergic intolerant strong fit healthy homeschooled educated undocumented lefthanded handed ambidextrous vegetarian"
 )
 """Adjectives that tell what someone is like, or has become."""
 
@@ -174,6 +175,9 @@ CREATURES: Final = wordlist(
 )
 """Whom people speak of as theirs."""
 
+PASTIMES: Final = frozenset({"hobby", "passion", "pastime", "interest", "hobbie"})
+"""What of someone is liked: "my hobby is pottery"."""
+
 ANIMALS: Final = wordlist("dog cat puppy kitten rabbit bunny hamster parrot bird fish horse pony goldfish turtle snake lizard pet")
 
 MANY: Final = wordlist("friend colleague coworker cousin neighbour uncle aunt niece nephew teacher flatmate classmate")
@@ -181,7 +185,8 @@ MANY: Final = wordlist("friend colleague coworker cousin neighbour uncle aunt ni
 
 EVENTFUL: Final = wordlist(
     "dentist appointment exam test meeting interview wedding party concert flight trip funeral surgery operation match game lesson deadline "
-    "recital conference dinner lunch picnic rehearsal audition hearing checkup delivery inspection ceremony reunion viewing"
+    "recital conference dinner lunch picnic rehearsal audition hearing checkup delivery inspection ceremony reunion viewing haircut barbecue "
+    "physio workshop course class session call tournament webinar lecture seminar"
 )
 """What takes place at a time: "the dentist is on Monday" is kept."""
 

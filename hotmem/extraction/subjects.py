@@ -11,7 +11,15 @@ from hotmem.analysis.wordlist import wordlist
 from hotmem.extraction.relations import AIMS, ANIMALS, CREATURES, EVENTFUL
 from hotmem.extraction.retelling import OWN, SELF
 
-_SPELLING: Final = {"favorite": "favourite", "color": "colour", "neighbor": "neighbour", "mom": "mum", "roommate": "flatmate"}
+_SPELLING: Final = {
+    "favorite": "favourite",
+    "color": "colour",
+    "neighbor": "neighbour",
+    "mom": "mum",
+    "roommate": "flatmate",
+    "grandma": "grandmother",
+    "grandpa": "grandfather",
+}
 """Variants of one word; the key takes the second, so that both collide."""
 
 _EMPTY: Final = wordlist(
@@ -25,6 +33,9 @@ _MALE: Final = wordlist(
 _FEMALE: Final = wordlist(
     "daughter girl sister wife girlfriend fiancée mother mom mum grandmother grandma granddaughter aunt niece stepdaughter stepsister stepmother"
 )
+_KIN: Final = wordlist("mum mom mummy mommy dad daddy grandma grandpa granny gran grandad granddad")
+"""Who is the speaker's own where nothing says whose: "Grandma lives in a nursing home"."""
+
 _HAVING: Final = frozenset({"have", "get", "buy", "adopt", "own", "rescue"})
 _PASSING: Final = frozenset({"new", "current", "own", "little", "present"})
 """Words that do not tell one boss from another: "my new boss" is from now on "my boss"."""
@@ -89,6 +100,8 @@ def resolve(token: Token | None, speaker: str) -> Subject | None:
     if any(child.dep_ in ("conj", "relcl", "prep", "acl") for child in token.children):
         return None
     owned = possession(token, speaker)
+    if owned is None and token.lower_ in _KIN and not any(child.dep_ in ("det", "poss", "compound") for child in token.children):
+        owned = f"{speaker}'s {canonical(token.lower_)}"
     if owned is not None and (token.lemma_.lower() not in _EMPTY or token.lemma_.lower() in AIMS):
         name = next((apposed(child) for child in token.children if child.dep_ == "appos" and is_name(child)), "")
         plural = token.tag_ in ("NNS", "NNPS")
@@ -122,13 +135,15 @@ def _meant(pronoun: Token, speaker: str) -> Subject | None:
     if len(found) != 1:
         return None
     ((key, token),) = found.items()
-    head = token.lemma_.lower() if token.pos_ == "NOUN" else ""
+    head = token.lemma_.lower() if token.pos_ == "NOUN" or token.lower_ in _KIN else ""
     plural = token.tag_ in ("NNS", "NNPS")
     return Subject(key, key, head, False, plural, pronoun.idx, pronoun.idx + len(pronoun))
 
 
 def _spoken_of(token: Token, speaker: str) -> str | None:
     """The key of someone or something of the speaker's, or of someone named; "a new phone" is theirs if they have it or got it."""
+    if token.lower_ in _KIN and not any(child.dep_ in ("det", "poss") for child in token.children):
+        return f"{speaker}'s {canonical(token.lower_)}"
     if token.pos_ == "PROPN":
         person = token.ent_type_ == "PERSON" and is_name(token) and token.dep_ not in ("compound", "appos", "poss")
         return apposed(token) if person else None

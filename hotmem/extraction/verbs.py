@@ -208,7 +208,7 @@ def _tells(relation: Relation, head: Token, clause: Clause) -> bool:
 
 
 def _alone(verb: Token) -> tuple[Token, ...]:
-    """ "Alone", "on my own" or "by myself", as said after "live"; nothing otherwise."""
+    """What says after "live" that nobody else does: "alone", "on my own", "by myself"; nothing otherwise."""
     for child in verb.children:
         if child.lower_ == "alone":
             return (child,)
