@@ -146,7 +146,9 @@ def _clause(token: Token) -> Clause | None:
             negated = False
         elif token.lemma_ == "stand":
             return None
-    return Clause(subject, verb, finite, frame, _tense(token, finite, helpers, frame), negated, _hedged(token))
+    owning = subject is None and token.lower_ == "got" and not helpers
+    tense = Tense.PRESENT if owning else _tense(token, finite, helpers, frame)
+    return Clause(subject, verb, finite, frame, tense, negated, _hedged(token))
 
 
 def _emphatic(helper: Token) -> bool:
@@ -206,7 +208,7 @@ def _inner(verb: Token) -> tuple[Token, str]:
 def _tense(verb: Token, finite: Token, helpers: list[Token], frame: str) -> Tense:
     if any(child.lower_ in ("will", "'ll", "’ll", "wo") for child in helpers):
         return Tense.FUTURE
-    if frame == "used" or finite.tag_ == "VBD" or (finite.lower_ in ("was", "were", "did", "had")):
+    if frame == "used" or finite.tag_ == "VBD" or finite.lower_ == "quit" or (finite.lower_ in ("was", "were", "did", "had")):
         return Tense.PAST
     if finite != verb and finite.lemma_ == "have" and verb.tag_ in ("VBN", "VBD") and verb.lower_ not in ("been", "got"):
         lasting = verb.lemma_ in _LASTING and any(child.lower_ in ("for", "since") for child in verb.children if child.dep_ == "prep")

@@ -54,7 +54,7 @@ _MOODS: Final = wordlist("sure glad sorry happy excited aware ready able curious
 
 _NOWADAYS: Final = frozenset({"now", "currently", "nowadays", "still", "more", "longer", "anymore", "days"})
 _PRAISE: Final = wordlist(
-    "great good nice awesome amazing cool beautiful perfect fun wonderful lovely same right wrong true sure glad sorry fine okay ok bad"
+    "great good nice awesome amazing cool beautiful perfect fun wonderful lovely well same right wrong true sure glad sorry fine okay ok bad"
 )
 _SITUATED: Final = wordlist("in at on with under near between off")
 _FIGURES: Final = wordlist(

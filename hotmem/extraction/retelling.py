@@ -43,6 +43,7 @@ _IRREGULAR: Final = {
     "do": "does",
     "go": "goes",
     "were": "was",
+    "quit": "quit",
 }
 _SPELT_OUT: Final = {
     "n't": "not",
@@ -120,7 +121,8 @@ def retell(
 def _word(token: Token, speaker: str, finite: Token | None, plural: bool) -> str:
     word = token.lower_
     if word in OWN and token.pos_ in ("PRON", "DET", "ADJ"):
-        return f"{speaker}'s"
+        following = token.doc[token.i + 1 : token.i + 2].text.lower()
+        return "their" if following == "own" else f"{speaker}'s"
     if word in SELF and token.pos_ == "PRON":
         return speaker
     if finite is not None and token.i == finite.i:
