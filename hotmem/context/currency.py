@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LOOKED_AT: Final = 24
 """Statements among which a later one may stand above an earlier one, best first."""
 
-SHARED: Final = 0.5
+SHARED: Final = 0.4
 """Share of the question's words that both must hold."""
 
 NEAR: Final = 0.25
