@@ -58,7 +58,10 @@ def _ends(verb: Token) -> bool:
     """Whether a verb tells that something is over: "quit smoking", "gave up the choir", "left the band"."""
     if verb.lemma_ == "give":
         return any(child.lower_ == "up" for child in verb.children)
-    return verb.lemma_ in ("quit", "stop", "leave", "abandon")
+    if verb.lemma_ == "leave":
+        left = complement(verb, "dobj")
+        return left is not None and ((left.pos_ == "PROPN" and left.ent_type_ != "GPE") or left.lemma_.lower() in _CLUBS | _JOBS)
+    return verb.lemma_ in ("quit", "stop", "abandon")
 
 
 def ended(verb: Token) -> Token | None:
@@ -89,7 +92,7 @@ def _since_then(clause: Clause, words: tuple[Token, ...], mention: TimeMention |
             yield Fact(LIVES_IN, phrase(place), words)
         case "turn" if (age := next((child for child in verb.children if child.pos_ == "NUM"), None)) is not None:
             yield Fact(IS_AGED, (age,), words)
-        case "divorce" | "separate":
+        case "divorce" | "separate" if complement(verb, "dobj") is None:
             yield Fact(IS, (verb,), words)
             yield Fact(MARRIED_TO, (), words, negated=True)
         case "marry" if (spouse := complement(verb, "dobj") or complement(verb, "to")) is not None and is_name(spouse):

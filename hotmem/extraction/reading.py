@@ -35,7 +35,7 @@ DATED: Final = frozenset({PLANS_TO, HAS_TO, WANTS, IS_ON})
 """Relations whose statements keep their time though they are in the present tense; elsewhere "these days" would go stale."""
 
 
-WORD: Final = re.compile(r"[\w-]+")
+_WORD: Final = re.compile(r"[\w-]+")
 
 _THIRD: Final = {"he": "friend", "she": "friend", "they": "friend", "it": "car"}
 """Pronouns of the third person, and a noun of the sort they stand for."""
@@ -62,7 +62,7 @@ def understand(doc: Doc, speaker: str | None, role: Role, said_at: datetime) -> 
     name = speaker or ANONYMOUS
     jest = tuple(jests(doc.text))
     told = [*_named(doc, name), *read_instructions(doc, name), *_stated(doc, name, said_at, entities)]
-    mentioned = {word for statement in told for word in WORD.findall(statement.text.casefold())}
+    mentioned = {word for statement in told for word in _WORD.findall(statement.text.casefold())}
     told += (statement for statement in read_presupposed(doc, name) if statement.object.split()[-1] not in mentioned)
     found = [statement for statement in told if not any(start <= statement.start < stop for start, stop in jest)]
     unique = {
@@ -142,7 +142,8 @@ def _stated(doc: Doc, speaker: str, said_at: datetime, entities: Sequence[str]) 
         if (favourite := read_favourite(clause, speaker)) is not None:
             yield favourite
             continue
-        appointment = resolve(moved_event(clause), speaker) if moved_event(clause) is not None else None
+        moved = moved_event(clause)
+        appointment = resolve(moved, speaker) if moved is not None else None
         if appointment is not None and appointment.head in EVENTFUL and (day := timed(predicate(clause), before)) is not None:
             yield _rescheduled(clause, appointment, day)
             continue
@@ -191,7 +192,8 @@ def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeM
     """The fact as a statement, or None if it cannot stand alone."""
     if not fact.words:
         return None
-    gone = not fact.value and not fact.object and clause.negated
+    negated = clause.negated if fact.negated is None else fact.negated
+    gone = not fact.value and not fact.object and negated
     if not gone and not stands_alone(fact.words, mentions):
         return None
     relation = fact.relation
@@ -220,7 +222,7 @@ def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeM
         stop=stop,
         entities=tuple(name for name in entities if name in text),
         hedged=clause.hedged,
-        negated=clause.negated if fact.negated is None else fact.negated,
+        negated=negated,
         changes=relation.changes,
         single=relation.single,
         ending=_ending(clause, fact),

@@ -290,3 +290,13 @@ def test_what_is_over_is_named(language: Language, text: str, thing: str) -> Non
 def test_owning_to_a_mistake_corrects_the_relation(language: Language) -> None:
     (correction,) = read(language, "I said something silly, she's from Latvia.").corrections
     assert (correction.wrong, correction.right, correction.relation) == ("", "Latvia", "is from")
+
+
+@pytest.mark.parametrize("text", ["I left the bakery at five.", "I stopped at the bakery.", "I left my bike at home."])
+def test_what_is_only_left_for_the_day_is_not_over(language: Language, text: str) -> None:
+    assert not any(one.ending for one in read(language, text).statements)
+
+
+def test_a_divorce_ends_a_marriage_whose_name_is_not_said(language: Language) -> None:
+    ended = [one for one in read(language, "I got divorced last year.").statements if one.relation == "is married to"]
+    assert [(one.object, one.negated, one.single) for one in ended] == [("", True, True)]
