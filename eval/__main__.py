@@ -22,6 +22,7 @@ from eval.language.corrections import corrections
 from eval.language.facts import facts
 from eval.language.need import need
 from eval.language.rewriting import rewriting
+from eval.language.sayings import read_sayings
 from eval.language.time import time as times
 from eval.peers.command import peers
 from eval.report import figures, show
@@ -41,6 +42,7 @@ app.command("corrections")(corrections)
 app.command("facts")(facts)
 app.command("need")(need)
 app.command("rewriting")(rewriting)
+app.command("sayings")(read_sayings)
 app.command("time")(times)
 app.command("tools")(tools)
 app.command("roundtrip")(roundtrip)

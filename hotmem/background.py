@@ -6,7 +6,6 @@ session marked due waits for its summary, a category that has grown for its time
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Final
@@ -19,15 +18,14 @@ from hotmem.analysis.runs import word_runs
 from hotmem.consolidation.evolution import evolve
 from hotmem.consolidation.revision import amend, revise
 from hotmem.consolidation.summary import render_summary, summarise
-from hotmem.extraction import understand
+from hotmem.extraction import understand_said
 from hotmem.extraction.filing import file_all
 from hotmem.extraction.recognised import caseless, recased, sentence_starts
-from hotmem.extraction.repairs import repaired
 from hotmem.models import Encoder, Language, read
 from hotmem.options import BackgroundOptions, EvolutionOptions
 from hotmem.precedence import Precedence
 from hotmem.store.store import Store
-from hotmem.types import Category, EvidenceKind, Evolved, Role, Signs, Turn, Understanding, UserKey, Vector
+from hotmem.types import Category, EvidenceKind, Evolved, Role, Signs, Statement, Turn, Understanding, UserKey, Vector
 
 log = structlog.get_logger(__name__)
 
@@ -185,14 +183,14 @@ class Background:
         understandings = []
         for turn, doc, names in zip(turns, self._parse(turns), known, strict=True):
             whole = self._restored(doc, names) if caseless(doc.text) else doc
-            meant = repaired(whole) if Role(turn.role) is Role.USER else None
-            if meant is not None:
-                whole = self._language.parse([meant.text])[0]
-            understanding = understand(whole, turn.speaker, Role(turn.role), turn.spoken_at)
-            if understanding.statements:
-                understanding = replace(understanding, statements=file_all(whole, understanding.statements, self._encoder))
-            understandings.append(understanding if meant is None else meant.placed(understanding))
+            understandings.append(understand_said(whole, self._parsed, turn.speaker, Role(turn.role), turn.spoken_at, self._filed))
         return understandings
+
+    def _filed(self, doc: Doc, statements: Sequence[Statement]) -> Sequence[Statement]:
+        return file_all(doc, statements, self._encoder)
+
+    def _parsed(self, text: str) -> Doc:
+        return self._language.parse([text])[0]
 
     def _restored(self, doc: Doc, names: Sequence[str]) -> Doc:
         """The parse of a text without case, its capitals and sentence ends put back."""

@@ -137,7 +137,7 @@ def replaced(old: str, new: str) -> Callable[[list[str]], list[str]]:
         (replaced('"version": 2', '"version": 3'), "an export of version 3"),
         (replaced('"type": "memory"', '"type": "song"'), "type is 'song'. Known are export, turn"),
         (replaced('"category": "contexts"', '"category": "songs"'), "category: Input should be 'contexts', 'projects'"),
-        (replaced('"entities": []', '"entities": 3'), "entities is no list of names"),
+        (replaced(r'"entities": \[\]', '"entities": 3'), "entities is no list of names"),
         (replaced('"kind": "fact"', '"kind": "song"'), "kind: Input should be 'fact'"),
         (replaced(r'"importance": \d', '"importance": 9'), "importance: Input should be less than or equal to 5"),
         (replaced('"type": "memory", "user_id": "ana"', '"type": "memory"'), "has no user_id"),

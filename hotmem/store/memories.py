@@ -1,5 +1,6 @@
 """Memories: statements with their words, their standing and what they replaced."""
 
+import json
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from uuid import uuid4
@@ -70,16 +71,23 @@ def learn(conn: Connection, turn: int, understanding: Understanding, revise: Rev
 def about(conn: Connection, user: UserKey, statement: Statement, said_at: datetime) -> list[StoredMemory]:
     """Memories that a statement said at this time can confirm, end or be ended by, latest first; without the turns they come from.
 
-    They are of its subject, whatever the case, and its relation; of its value too, unless the relation takes one value at a time: then all that
-    held, or was said, later.
+    They are of its subject, whatever the case, and its relation; of its value too, unless the relation takes one value at a time or the statement
+    denies: then all that held, or was said, later. What holds of other relations is among them where the statement says that something is over.
     """
-    where, values = "m.user = ? AND m.relation = ? AND m.subject = ? COLLATE NOCASE", (user, statement.relation, statement.subject)
-    if statement.single:
-        moment = to_stored(said_at)
-        return _select(
-            conn, f"{where} AND (m.valid_until IS NULL OR m.valid_until > ? OR m.said_at > ?)", (*values, moment, moment), by="memories_by_relation"
+    where, values = "m.user = ? AND m.subject = ? COLLATE NOCASE", (user, statement.subject)
+    moment = to_stored(said_at)
+    if statement.single or statement.negated:
+        own = f"{where} AND m.relation = ? AND (m.valid_until IS NULL OR m.valid_until > ? OR m.said_at > ?)"
+        known = _select(conn, own, (*values, statement.relation, moment, moment), by="memories_by_relation")
+    else:
+        known = _select(
+            conn, f"{where} AND m.relation = ? AND m.value = ?", (*values, statement.relation, plain(statement.object)), by="memories_by_relation"
         )
-    return _select(conn, f"{where} AND m.value = ?", (*values, plain(statement.object)), by="memories_by_relation")
+    if statement.ending is not None:
+        others = json.dumps([relation for relation in statement.ending.relations if relation != statement.relation])
+        held = f"{where} AND m.relation IN (SELECT value FROM json_each(?)) AND m.valid_until IS NULL"
+        known += _select(conn, held, (*values, others), by="memories_by_relation")
+    return known
 
 
 def of_user(conn: Connection, user: UserKey, now: datetime, *, past: bool) -> list[StoredMemory]:

@@ -66,6 +66,19 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Ending:
+    """What a statement says to be over beside its own relation: "I've given up the choir".
+
+    Attributes:
+        thing: The word for it: "choir".
+        relations: Relations whose facts of the same subject end if their value has the word.
+    """
+
+    thing: str
+    relations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
     """One fact read from a turn, with the words it came from.
 
@@ -85,6 +98,7 @@ class Statement:
         changes: Of a sort that changes with time.
         single: The relation takes one value at a time, so a new value supersedes.
         tags: Words it is filed under, all of them in the text.
+        ending: What else it says to be over; None for most.
     """
 
     text: str
@@ -102,6 +116,7 @@ class Statement:
     changes: bool = False
     single: bool = False
     tags: tuple[str, ...] = ()
+    ending: Ending | None = None
 
 
 @dataclass(frozen=True, slots=True)
