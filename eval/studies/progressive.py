@@ -150,9 +150,7 @@ def show(best: float, found: Sequence[Figures], console: Console) -> None:
         result.add_row(one.dataset, f"{one.threshold:.2f}", str(one.questions), f"{one.tiers:.2f}", *shares)
     console.print(result)
     for one in found:
-        console.print(
-            f"{one.dataset} at {one.threshold:.2f}, points more than by all, 95 % interval: {interval(one.difference)}"
-        )
+        console.print(f"{one.dataset} at {one.threshold:.2f}, points more than by all, 95 % interval: {interval(one.difference)}")
     console.print(f"the conversations fitted on choose {best:.2f}, {SHIPPED.good:.2f} ships")
 
 
