@@ -18,7 +18,7 @@ demo: setup ## Replays two recorded sessions: heard, remembered, recalled.
 test: lint ## Checks style and types and runs every test.
 	$(BIN)/pytest
 
-test-browser: setup ## Tests the browser bot and the report in headless Chromium; as root on Debian it installs Chromium first.
+test-browser: setup ## Tests the browser bot, the inspector and the report in headless Chromium; as root on Debian it installs Chromium first.
 	@command -v chromedriver >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium-driver; } \
 		|| { echo "Chromium and its driver are missing. On Debian: apt-get install chromium-driver"; exit 1; }
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[$(EXTRAS),browser]" selenium

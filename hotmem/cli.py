@@ -1,5 +1,6 @@
 """The `hotmem` command: look into a memory file, compare settings over it, move sessions in and out, forget."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -7,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from hotmem import Memory, terminal
-from hotmem.errors import HotMemError
+from hotmem.errors import HotMemError, InvalidInput
 from hotmem.replay.command import evaluate
 from hotmem.terminal import Database, User
 from hotmem.tools.commands import register
@@ -59,6 +60,21 @@ def forget(
         terminal.screen.print(f"{gone.turns} turns, {gone.memories} memories and {gone.sessions} sessions forgotten")
 
     terminal.with_memory(terminal.existing(database), run)
+
+
+@app.command()
+def inspect(
+    user: User,
+    file: Annotated[Path | None, typer.Argument(help="The memory file. [default: HOTMEM_DATABASE, memory.db]")] = None,
+    port: Annotated[int, typer.Option(help="A port of this machine; any that is free, if left out.", min=0, max=65535)] = 0,
+) -> None:
+    """Serves a page on this machine that shows what is remembered and why, and where it can be changed and forgotten."""
+    try:
+        from hotmem.inspector.server import serve
+    except ImportError as error:
+        raise InvalidInput('The page\'s packages are not installed. Run: pip install "pipecat-hotmem[inspect]"') from error
+
+    terminal.with_memory(terminal.existing(file), lambda memory: serve(memory, user, port))
 
 
 def main() -> None:

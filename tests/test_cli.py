@@ -173,6 +173,13 @@ def test_what_is_stored_is_found(told: Path) -> None:
     assert "Potola" in run("contextual", "dog", "-u", "ana", "-d", told).output
 
 
+def test_a_memory_is_edited(told: Path) -> None:
+    (dog,) = [one["id"] for one in json.loads(run("search", "dog", "-u", "ana", "-d", told, "--json").output)["results"] if one["category"]]
+    outcome = run("edit", dog, "-u", "ana", "-d", told, "--content", "Ana's dog is called Pippa.", "--importance", "5")
+    assert outcome.exit_code == 0 and "content" in outcome.output, outcome.output
+    assert "Pippa" in run("memories", "-u", "ana", "-d", told).output
+
+
 @pytest.mark.parametrize(
     ("words", "told_of"),
     [
@@ -218,7 +225,7 @@ def test_a_memory_is_copied_and_restored(told: Path, tmp_path: Path) -> None:
     ("command", "told_of"),
     {
         "store": "statement", "search": "relevant first", "contextual": "conversations", "discover": "tools", "stats": "Counts", "timeline": "--png",
-        "quality": "used", "evolve": "subcategories", "subcategories": "evolved",
+        "edit": "takes new words back", "quality": "used", "evolve": "subcategories", "subcategories": "evolved",
         "network": "--png", "usage": "never used", "trace": "--expected", "export": "JSON Lines", "import": "--from-user", "backup": "bots go on",
         "restore": "never overwritten", "optimise": "tag", "merge": "memory", "decisions": "decided", "undo": "back", "validate": "indexes",
         "repair": "anew", "forget": "everywhere", "serve-mcp": "--files", "recall": "context block", "memories": "known",

@@ -18,6 +18,7 @@ from hotmem.types import Decision, EvidenceKind, UserKey
 
 MERGED: Final = "merged"
 TAGS_CHANGED: Final = "tags consolidated"
+EDITED: Final = "edited"
 EVOLVED: Final = "evolved"
 """Decisions that can be taken back."""
 
@@ -39,7 +40,7 @@ def merge(conn: Connection, user: UserKey, into: str, others: Sequence[str], rea
     Raises:
         InvalidInput: If one is not among the user's memories, or was merged before.
     """
-    keys = [_unmerged(conn, user, name) for name in (into, *others)]
+    keys = [unmerged(conn, user, name) for name in (into, *others)]
     if len(set(keys)) < len(keys):
         raise InvalidInput("A memory cannot be merged into itself. Name each once.")
     kept, *gone = keys
@@ -51,17 +52,19 @@ def merge(conn: Connection, user: UserKey, into: str, others: Sequence[str], rea
 
 
 def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> int:
-    """Takes a merge, a consolidation of tags or an evolution back; returns how many memories, tags and subcategories are there again.
+    """Takes a merge, an edit, a consolidation of tags or an evolution back; returns how many memories, tags and subcategories are there again.
 
     Raises:
         InvalidInput: If there is no such decision, it cannot be taken back, or it was before.
     """
     row = conn.execute("SELECT id, action, undone_at FROM decisions WHERE user = ? AND name = ?", (user, name)).fetchone()
-    if row is None or row[1] not in (MERGED, TAGS_CHANGED, EVOLVED):
+    if row is None or row[1] not in (MERGED, TAGS_CHANGED, EDITED, EVOLVED):
         raise InvalidInput(f"{name!r} is nothing that can be taken back. memory_decisions lists what was decided about this user's memories.")
     if row[2] is not None:
         raise InvalidInput(f"{name!r} was taken back on {from_stored(row[2]).date()}.")
     merged = conn.execute("SELECT memory, into_memory FROM decided WHERE decision = ?", (row[0],)).fetchall()
+    if row[1] == EDITED:
+        _unedit(conn, row[0], *merged.pop())
     for key, kept in merged:
         _stand_alone(conn, user, key)
         conn.execute("UPDATE memories SET confirmations = max(confirmations - 1, 0) WHERE id = ?", (kept,))
@@ -69,7 +72,7 @@ def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> int:
     conn.executemany("UPDATE tags SET merged_into = NULL, archived = 0 WHERE id = ?", tags)
     returned = _return_to_former(conn, user, row[0]) if row[1] == EVOLVED else 0
     conn.execute("UPDATE decisions SET undone_at = ? WHERE id = ?", (to_stored(now), row[0]))
-    return len(merged) + len(tags) + returned
+    return len(merged) + len(tags) + returned + int(row[1] == EDITED)
 
 
 def give_back(conn: Connection, user: UserKey, kept: int) -> None:
@@ -106,6 +109,35 @@ def of_user(conn: Connection, user: UserKey, limit: int) -> list[Decision]:
     ]
 
 
+def unmerged(conn: Connection, user: UserKey, name: str) -> int:
+    """The row number of a memory of the user that no other stands for.
+
+    Raises:
+        InvalidInput: If there is none.
+    """
+    row = conn.execute("SELECT id FROM memories WHERE user = ? AND name = ? AND merged_into IS NULL", (user, name)).fetchone()
+    if row is None:
+        raise InvalidInput(f"{name!r} is not among this user's memories. search_memory shows their ids.")
+    return int(row[0])
+
+
+def _unedit(conn: Connection, decision: int, old: int, new: int) -> None:
+    """Lets a memory hold again as it was before an edit, whose own memory goes."""
+    changed = conn.execute(
+        "SELECT 1 FROM memories WHERE (id = :new AND merged_into NOT NULL) OR merged_into = :new OR amends = :new", {"new": new}
+    ).fetchone()
+    if changed:
+        raise InvalidInput("The memory was changed again after this edit. Take the later change back first.")
+    conn.execute(
+        """UPDATE memories SET (valid_until, superseded_by) = (SELECT n.valid_until, n.superseded_by FROM memories n WHERE n.id = :new)
+           WHERE id = :old""",
+        {"old": old, "new": new},
+    )
+    conn.execute("UPDATE memories SET superseded_by = :old WHERE superseded_by = :new", {"old": old, "new": new})
+    conn.execute("DELETE FROM memories WHERE id = ?", (new,))
+    conn.execute("INSERT INTO decided (decision, memory) VALUES (?, ?)", (decision, old))
+
+
 def _return_to_former(conn: Connection, user: UserKey, decision: int) -> int:
     """Makes the subcategories live again that an evolution took the place of; returns how many they are."""
     live = conn.execute("SELECT id, category FROM evolutions WHERE decision = ? AND state = 'live'", (decision,)).fetchone()
@@ -127,10 +159,3 @@ def _stand_alone(conn: Connection, user: UserKey, key: int) -> None:
     entries.add(conn, EvidenceKind.MEMORY, user, key, 0, text)
     if vector is not None:
         entries.sign(conn, EvidenceKind.MEMORY, user, key, from_bytes([vector])[0])
-
-
-def _unmerged(conn: Connection, user: UserKey, name: str) -> int:
-    row = conn.execute("SELECT id FROM memories WHERE user = ? AND name = ? AND merged_into IS NULL", (user, name)).fetchone()
-    if row is None:
-        raise InvalidInput(f"{name!r} is not among this user's memories. search_memory shows their ids.")
-    return int(row[0])

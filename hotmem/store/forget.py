@@ -25,6 +25,13 @@ WITH_THEIRS: Final = """
     SELECT m.id, m.name FROM going g JOIN memories m ON m.id = g.id"""
 """Memories, those that went into them and those that amend them: they go together."""
 
+WITH_EARLIER: Final = """
+    WITH RECURSIVE earlier (id) AS (
+        SELECT id FROM memories WHERE user = ? AND name = ?
+        UNION SELECT m.amends FROM earlier e JOIN memories m ON m.id = e.id WHERE m.noted_at NOT NULL AND m.amends NOT NULL)
+    SELECT id FROM earlier"""
+"""A memory and what it was before it was edited, if it was."""
+
 
 def everything(conn: Connection, user: UserKey) -> Forgotten:
     """Removes the user."""
@@ -37,18 +44,21 @@ def everything(conn: Connection, user: UserKey) -> Forgotten:
 
 
 def memory(conn: Connection, user: UserKey, name: str) -> Forgotten:
-    """Removes one memory and the turns whose words it was read from; what else those turns told stays known."""
-    row = conn.execute("SELECT id FROM memories WHERE user = ? AND name = ?", (user, name)).fetchone()
-    if row is None:
+    """Removes one memory, what it was before it was edited, and the turns whose words it was read from; what else those told stays known."""
+    going = [row[0] for row in conn.execute(WITH_EARLIER, (user, name))]
+    if not going:
         return Forgotten(0, 0, 0)
-    turns = [source[0] for source in conn.execute("SELECT turn FROM sources WHERE memory = ?", (row[0],))]
+    keys = json.dumps(going)
+    turns = [row[0] for row in conn.execute("SELECT DISTINCT turn FROM sources WHERE memory IN (SELECT value FROM json_each(?))", (keys,))]
     kept = [
-        other[0]
-        for other in conn.execute(
-            f"SELECT DISTINCT memory FROM sources WHERE memory <> ? AND turn IN ({','.join('?' * len(turns))})", (row[0], *turns)
+        row[0]
+        for row in conn.execute(
+            """SELECT DISTINCT memory FROM sources WHERE turn IN (SELECT value FROM json_each(:turns))
+                   AND memory NOT IN (SELECT value FROM json_each(:keys))""",
+            {"turns": json.dumps(turns), "keys": keys},
         )
     ]
-    return _remove(conn, user, turns, [row[0]], kept=kept)
+    return _remove(conn, user, turns, going, kept=kept)
 
 
 def entity(conn: Connection, user: UserKey, name: str) -> Forgotten:

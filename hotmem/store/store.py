@@ -7,7 +7,7 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hotmem.errors import InvalidInput
 from hotmem.store import (
     decisions,
+    edits,
     evidence,
     forget,
     happenings,
@@ -37,6 +38,8 @@ from hotmem.store import (
 )
 from hotmem.store.database import Database
 from hotmem.store.driver import Connection
+from hotmem.store.edits import Wording
+from hotmem.store.inspection import Inspection
 from hotmem.store.memories import Amend, Revise
 from hotmem.store.searches import Ranking, Search, run
 from hotmem.store.shelf import Shelf
@@ -103,6 +106,10 @@ class Store:
         view = copy.copy(self)
         view._db = self._db.here()
         return view
+
+    def inspection(self, user: UserKey) -> Inspection:
+        """A user's rows as a person looks at them."""
+        return Inspection(self._db, user)
 
     async def close(self) -> None:
         """Finishes what is running and closes the file."""
@@ -264,8 +271,46 @@ class Store:
         """
         return await self._db.write(decisions.merge, user, into, others, reason, now)
 
+    async def filed(self, user: UserKey, memory_id: str) -> dict[str, Any]:
+        """A memory's words and their parts, where it is filed, and until when it holds, by name.
+
+        Raises:
+            InvalidInput: If it is not among the user's memories, or another stands for it.
+        """
+        return await self._db.read(edits.standing, user, memory_id)
+
+    async def refile(
+        self,
+        user: UserKey,
+        memory_id: str,
+        columns: Mapping[str, Any],
+        tags_wanted: Mapping[str, Vector] | None,
+        now: datetime,
+        reason: str,
+    ) -> None:
+        """Changes where a memory is filed, until when it holds, and which tags, here with their embeddings, it has.
+
+        Raises:
+            InvalidInput: If it is not among the user's memories, or another stands for it.
+        """
+
+        def change(conn: Connection) -> None:
+            edits.refile(conn, user, memory_id, columns, now, reason)
+            if tags_wanted is not None:
+                edits.retag(conn, user, memory_id, tags_wanted, now)
+
+        await self._db.write(change)
+
+    async def reword(self, user: UserKey, memory_id: str, wording: Wording, now: datetime, reason: str) -> str:
+        """Puts a memory with new words in the place of one; returns its id.
+
+        Raises:
+            InvalidInput: If it is not among the user's memories, or another stands for it.
+        """
+        return await self._db.write(edits.reword, user, memory_id, wording, now, reason)
+
     async def undo(self, user: UserKey, decision: str, now: datetime) -> int:
-        """Takes a merge, a consolidation of tags or an evolution back; returns how many memories, tags and subcategories are there again.
+        """Takes a merge, an edit, a consolidation of tags or an evolution back; returns how many memories, tags and subcategories are there again.
 
         Raises:
             InvalidInput: If there is no such decision, or it was taken back before.

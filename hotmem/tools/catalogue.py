@@ -10,6 +10,7 @@ from pydantic import Field
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
 from hotmem.tools import migration, network, patterns, upkeep
+from hotmem.tools.editing import Edit, edit_memory
 from hotmem.tools.migration import Copying, Export, Import
 from hotmem.tools.network import Network
 from hotmem.tools.patterns import Patterns
@@ -200,6 +201,13 @@ TOOLS: Final[tuple[Tool, ...]] = (
         upkeep.memory_stats,
     ),
     Tool(
+        "edit_memory",
+        "Changes a memory: its words, category, kind, importance, tags, note, or until when it is true. New words can be taken back.",
+        "maintenance",
+        Edit,
+        edit_memory,
+    ),
+    Tool(
         "merge_memories",
         "Lets one memory stand for others that say the same. It can be taken back.",
         "maintenance",
@@ -227,7 +235,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
         Recent,
         upkeep.memory_decisions,
     ),
-    Tool("undo_decision", "Takes a merge, or what was done to tags and categories, back.", "maintenance", Undo, upkeep.undo_decision),
+    Tool("undo_decision", "Takes a merge, an edit, or what was done to tags and categories, back.", "maintenance", Undo, upkeep.undo_decision),
     Tool(
         "memory_subcategories",
         "Lists what the categories have evolved into: each subcategory with its words, its size and the statements that stand for it.",

@@ -186,6 +186,25 @@ def trace(
     _call("trace_search", asked | {"include_expired": expired, "ranking": ranking}, user, terminal.existing(database), json_=json_)
 
 
+def edit(
+    memory_id: str,
+    user: User,
+    database: Database = None,
+    content: Annotated[str | None, typer.Option(help="Its words.")] = None,
+    category: Annotated[str | None, typer.Option(help="One of the seven.")] = None,
+    kind: Annotated[str | None, typer.Option(help="What sort of statement it is.")] = None,
+    importance: Annotated[int | None, typer.Option(help="1 (passing) to 5 (must not be forgotten).")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="A word it is filed under, instead of those it has; several times for several.")] = None,
+    note: Annotated[str | None, typer.Option(help="A remark about it.")] = None,
+    expires: Annotated[str | None, typer.Option(help="When it stops being true: ISO 8601 with time zone.")] = None,
+    holds: Annotated[bool | None, typer.Option(help="Whether it is true.")] = None,
+    json_: Json = False,
+) -> None:
+    """Changes a memory; `hotmem undo` takes new words back."""
+    given = {"id": memory_id, "content": content, "category": category, "kind": kind, "importance": importance, "note": note}
+    _call("edit_memory", given | {"tags": tag or None, "expires_at": expires, "holds": holds}, user, terminal.existing(database), json_=json_)
+
+
 def quality(user: User, database: Database = None, days: Annotated[int, typer.Option(help="Days up to today.")] = 30, json_: Json = False) -> None:
     """Tells how much of what the bot was given its replies used, by layer, question and day."""
     _call("memory_quality", {"days": days}, user, terminal.existing(database), json_=json_)
@@ -229,7 +248,7 @@ def decisions(
 
 
 def undo(decision: str, user: User, database: Database = None, json_: Json = False) -> None:
-    """Takes a merge, or what was done to tags and categories, back."""
+    """Takes a merge, an edit, or what was done to tags and categories, back."""
     _call("undo_decision", {"decision": decision}, user, terminal.existing(database), json_=json_)
 
 
@@ -312,6 +331,7 @@ def register(app: typer.Typer) -> None:
         discover,
         stats,
         timeline,
+        edit,
         network,
         usage,
         trace,

@@ -269,7 +269,7 @@ async def memory_decisions(memory: Memory, user_id: str, asked: Recent) -> Decis
 
 
 async def undo_decision(memory: Memory, user_id: str, asked: Undo) -> Undone:
-    """Takes a merge, a consolidation of tags or an evolution back.
+    """Takes a merge, an edit, a consolidation of tags or an evolution back.
 
     Raises:
         InvalidInput: If there is no such decision, or it was taken back before.

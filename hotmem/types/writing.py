@@ -274,12 +274,12 @@ class Decision:
 
     Attributes:
         id: The decision's id.
-        action: "filed", "confirmed", "merged", "tags consolidated" or "evolved".
+        action: "filed", "confirmed", "refiled", "edited", "merged", "tags consolidated" or "evolved".
         reason: Why, in a sentence.
         decided_at: When, UTC.
         undone_at: When it was taken back, UTC, if it was.
         memory_ids: The memories.
-        into: The memory they were merged into, if they were.
+        into: The memory they went into, or that has their new words, if there is one.
     """
 
     id: str

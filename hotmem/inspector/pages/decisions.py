@@ -1,0 +1,23 @@
+"""What was decided about memories, by HotMem or by hand, and the way back."""
+
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hotmem.inspector.site import Site
+from hotmem.store.decisions import EDITED, EVOLVED, MERGED, TAGS_CHANGED
+from hotmem.tools.upkeep import Recent, memory_decisions
+
+ROWS: Final = 200
+
+UNDOABLE: Final = (EDITED, MERGED, TAGS_CHANGED, EVOLVED)
+
+
+async def listed(site: Site, request: Request) -> Response:
+    """The list."""
+    rows = await site.rows()
+    decisions = (await memory_decisions(site.memory, site.user_id, Recent(limit=ROWS))).decisions
+    named = [name for one in decisions for name in (*one.memory_ids, *((one.into,) if one.into else ()))]
+    memories = await rows.memories_by_id(named)
+    return site.show("changes.html", decisions=decisions, memories=memories, undoable=UNDOABLE, rows=ROWS, done=request.query_params.get("done"))

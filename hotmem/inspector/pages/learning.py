@@ -1,0 +1,126 @@
+"""What was learnt: how much each way of searching counts, and how well what it found was used over time."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hotmem.inspector.plots import bars, lines
+from hotmem.inspector.site import Site, found
+from hotmem.learning.weights import LEAST, MOST
+from hotmem.store.inspection import Inspection
+from hotmem.types import START_WEIGHTS, Layer, Quality, Tally
+from hotmem.types.inspection import StoredWeight
+
+DAY, MONTH, YEAR = 10, 7, 4
+"""Letters of an ISO date that name a period."""
+
+SPANS: Final = {"month": (DAY, 31), "year": (MONTH, 366), "all": (MONTH, None)}
+"""How far back a plot goes: its periods, and days before the last recorded reply."""
+
+MOST_PERIODS: Final = 60
+"""Periods in a plot; of more each point is a year."""
+
+DRIFT: Final = timedelta(days=1)
+"""How far ahead of the clock a record may be before the page says that a clock was wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """What replies made of memory in a day, month or year: its ISO date, all of it, and each layer's part."""
+
+    name: str
+    all: Tally
+    layers: Mapping[Layer, Tally]
+
+
+@dataclass(frozen=True, slots=True)
+class LayerWeight:
+    """A layer's weight, as it began and is, with what is wrong with it, if anything; the start weight stands for one that cannot be used."""
+
+    layer: Layer
+    start: float
+    weight: float
+    updated_at: datetime | None
+    fault: str = ""
+
+
+async def show(site: Site, request: Request) -> Response:
+    """The page."""
+    rows, span = await site.rows(), _span(request)
+    periods = await _periods(site, rows, span)
+    weights, strange = usable(await rows.weights())
+    latest = (await rows.recalls(None, 1)).rows
+    ahead = latest[0].asked_at if latest and latest[0].asked_at > datetime.now(UTC) + DRIFT else None
+    return site.show(
+        "learning.html", periods=periods, weights=weights, strange=strange, span=span, ahead=ahead, learns=site.memory.options.learning.adaptive
+    )
+
+
+async def plot(site: Site, request: Request) -> Response:
+    """A picture of it."""
+    rows, name, dark = await site.rows(), request.path_params["name"], request.query_params.get("theme") == "dark"
+    if name == "weights":
+        weights, _ = usable(await rows.weights())
+        return await _drawn(site, lambda: bars({one.layer.value: (one.start, one.weight) for one in weights}, "how much it counts", MOST, dark=dark))
+    periods = await _periods(site, rows, _span(request))
+    series = {
+        "use": {"all": [one.all.precision for one in periods]},
+        "layers": {layer.value: [one.layers[layer].precision for one in periods] for layer in Layer},
+    }
+    shares = found(series.get(name))
+    return await _drawn(site, lambda: lines([one.name for one in periods], shares, "share that was used", dark=dark))
+
+
+async def _drawn(site: Site, draw: Callable[[], bytes]) -> Response:
+    async def drawing() -> bytes:
+        return draw()
+
+    return Response(await site.lane.run(drawing()), media_type="image/svg+xml")
+
+
+def usable(stored: Sequence[StoredWeight]) -> tuple[list[LayerWeight], list[str]]:
+    """Each layer's weight as recall can use it, and rows of the file that are no layer's."""
+    held = {one.layer: one for one in stored}
+    weights = []
+    for layer in Layer:
+        start, one = START_WEIGHTS[layer], held.pop(layer.value, None)
+        if one is None:
+            weights.append(LayerWeight(layer, start, start, None))
+        elif isinstance(one.weight, float | int) and math.isfinite(one.weight) and LEAST <= one.weight <= MOST:
+            weights.append(LayerWeight(layer, start, float(one.weight), one.updated_at))
+        else:
+            weights.append(LayerWeight(layer, start, start, one.updated_at, f"the file holds {str(one.weight)[:40]!r}, not {LEAST} to {MOST}"))
+    return weights, sorted(held)
+
+
+async def _periods(site: Site, rows: Inspection, span: str) -> list[Period]:
+    """What replies made of memory, in few enough periods to be told apart. Periods without a reply are left out, and clocks that jumped with them."""
+    letters, days = SPANS[span]
+    latest = (await rows.recalls(None, 1)).rows
+    if not latest:
+        return []
+    last = latest[0].asked_at.date()
+    quality = await site.memory.quality(site.user_id, since=None if days is None or last.toordinal() <= days else last - timedelta(days=days))
+    periods = summed(quality, letters)
+    return periods if len(periods) <= MOST_PERIODS else summed(quality, YEAR)
+
+
+def summed(quality: Quality, letters: int) -> list[Period]:
+    """The quality of each period, the earliest first; a period is as many letters of a day's ISO date."""
+    sums: dict[str, dict[Layer | None, Tally]] = {}
+    for one in quality.records:
+        of_period = sums.setdefault(one.day.isoformat()[:letters], {})
+        of_period[one.layer] = of_period.get(one.layer, Tally()) + one.tally
+    return [
+        Period(name, tallies.get(None, Tally()), {layer: tallies.get(layer, Tally()) for layer in Layer}) for name, tallies in sorted(sums.items())
+    ]
+
+
+def _span(request: Request) -> str:
+    asked = request.query_params.get("span", "year")
+    return asked if asked in SPANS else "year"

@@ -1,0 +1,21 @@
+"""The first page: how much is remembered, and what came last."""
+
+from datetime import UTC, datetime
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hotmem.inspector.site import Site
+from hotmem.types.inspection import MemoryFilter
+
+LATEST: Final = 8
+"""Memories, and conversations, shown."""
+
+
+async def show(site: Site, request: Request) -> Response:
+    """The page."""
+    rows = await site.rows()
+    latest = await rows.memories(MemoryFilter(datetime.now(UTC), holds=True), None, LATEST)
+    sessions = await rows.sessions(None, LATEST)
+    return site.show("overview.html", totals=await rows.totals(), memories=latest.rows, sessions=sessions.rows, done=request.query_params.get("done"))

@@ -1,0 +1,42 @@
+"""Serves the pages on this machine alone."""
+
+import asyncio
+import socket
+from contextlib import nullcontext
+
+import uvicorn
+
+from hotmem import terminal
+from hotmem.errors import InvalidInput
+from hotmem.inspector.guard import LOOPBACK
+from hotmem.inspector.site import Site, build
+from hotmem.memory import Memory
+
+
+async def serve(memory: Memory, user_id: str, port: int) -> None:
+    """Serves until the process is told to stop.
+
+    Args:
+        memory: The memory, open.
+        user_id: Whose pages.
+        port: The port; 0 is any that is free.
+
+    Raises:
+        InvalidInput: If the port is taken, or nothing is known of the user.
+    """
+    if await memory.store.user(user_id) is None:
+        raise InvalidInput(f"{memory.path} knows no user {user_id!r}. Name another with --user, or another file.")
+    try:
+        listening = socket.create_server((LOOPBACK, port))
+    except OSError as error:
+        raise InvalidInput(f"Port {port} is taken. Choose another with --port, or leave it out.") from error
+    site = Site(memory, user_id)
+    terminal.screen.print(f"Open http://{LOOPBACK}:{listening.getsockname()[1]}/{site.token}/", soft_wrap=True, highlight=False)
+    terminal.screen.print("[dim]Whoever has this address on this machine sees this memory; it is new each time. Control-C ends.[/]")
+    server = uvicorn.Server(uvicorn.Config(build(site), log_level="warning", access_log=False, server_header=False))
+    object.__setattr__(server, "capture_signals", nullcontext)  # Control-C cancels this task, and the memory is closed
+    try:
+        await server.serve([listening])
+    except asyncio.CancelledError:
+        await server.shutdown()
+        raise

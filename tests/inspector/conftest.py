@@ -1,0 +1,84 @@
+"""A memory with two users, and the inspector's pages for one of them, asked as a browser asks."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from hotmem import Memory
+from hotmem.inspector.guard import LOOPBACK
+from hotmem.inspector.site import Site, build
+from hotmem.models import CachedEncoder, Language
+from tests.conversation import said
+
+ADDRESS = f"http://{LOOPBACK}:8000"
+
+SECRET = "Wilbur"
+"""A word of the other user's; it stands in everything of theirs."""
+
+
+@dataclass
+class Pages:
+    """The pages, and what asks for them."""
+
+    site: Site
+    client: httpx.AsyncClient
+
+    async def get(self, path: str) -> httpx.Response:
+        """A page by its path below the token."""
+        return await self.client.get(f"/{self.site.token}{path}")
+
+    async def post(self, path: str, **fields: str) -> httpx.Response:
+        """Sends one of our forms."""
+        return await self.client.post(f"/{self.site.token}{path}", data={"form_token": self.site.form_token} | fields)
+
+
+async def two_lives(memory: Memory) -> None:
+    """What Ana and Ben said, stored and were told."""
+    for user, dog, home in (("ana", "Potola", "Porto"), ("ben", SECRET, f"{SECRET} Street")):
+        speaker = user.capitalize()
+        for minutes, text in enumerate((f"My dog is called {dog}.", f"I live in {home}.", f"Potola and {dog} went to {home} with Marta.")):
+            await memory.remember(said(text, user=user, session=f"{dog} talk", speaker=speaker, minutes=minutes, name=f"{user}{minutes}"))
+        await memory.end_session(user_id=user, session_id=f"{dog} talk")
+    await memory.settle()
+    for user, dog, topic in (("ana", "Potola", "boiler"), ("ben", SECRET, f"{SECRET} boiler")):
+        await memory.store_memory(f"The {topic}'s serial number is 44 B 19.", user_id=user, context={"tags": [f"{topic} tag"], "note": topic})
+        asked = said(f"What's {dog}'s home called?", user=user, session=f"{dog} talk", minutes=60)
+        await memory.remember(asked)
+        block = await memory.recall(asked.text, user_id=user, session_id=f"{dog} talk", at=asked.spoken_at)
+        await memory.feedback(block, reply=f"{dog} lives in {block.items[0].text}")
+    await memory.settle()
+
+
+@pytest.fixture(scope="session")
+def lives(tmp_path_factory: pytest.TempPathFactory, encoder: CachedEncoder, language: Language) -> Path:
+    """A file with both lives, made once."""
+    path = tmp_path_factory.mktemp("inspector") / "memory.db"
+
+    async def tell() -> None:
+        async with Memory.open(path, encoder=encoder, language=language) as memory:
+            await two_lives(memory)
+
+    asyncio.run(tell())
+    return path
+
+
+@pytest.fixture
+async def memory(lives: Path, database: Path, encoder: CachedEncoder, language: Language) -> AsyncIterator[Memory]:
+    """A memory of both lives, open."""
+    shutil.copy(lives, database)
+    async with Memory.open(database, encoder=encoder, language=language) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def pages(memory: Memory) -> AsyncIterator[Pages]:
+    """Ana's pages."""
+    site = Site(memory, "ana")
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(build(site)), base_url=ADDRESS) as client:
+        yield Pages(site, client)
+    await site.lane.close()

@@ -1,0 +1,239 @@
+"""What each page shows, and that changes go through: read as text, without a browser."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from html import unescape
+
+import httpx
+import pytest
+
+from hotmem import Memory
+from hotmem.store.driver import Connection
+from tests.conversation import START, said
+from tests.inspector.conftest import Pages
+
+DOG = "Ana's dog is called Potola."
+
+
+def text(page: httpx.Response) -> str:
+    """The words of a page."""
+    assert page.status_code == 200, page.text
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", page.text.split("<main", 1)[1])).split())
+
+
+async def key_of(pages: Pages, words: str) -> int:
+    """The row number of a memory of Ana's."""
+    known = {one.text: one.id for one in await pages.site.memory.memories("ana", past=True)}
+    return (await (await pages.site.rows()).memories_by_id([known[words]]))[known[words]].key
+
+
+async def test_the_overview_counts_and_shows_what_came_last(pages: Pages) -> None:
+    shown = text(await pages.get("/"))
+    assert re.search(r"Conversations 1 ", shown) and re.search(r"Things said 4 ", shown)
+    assert DOG in shown
+
+
+async def test_a_memory_shows_its_words_its_trust_and_its_filing(pages: Pages) -> None:
+    page = await pages.get(f"/memories/{await key_of(pages, DOG)}")
+    assert "<mark>" in page.text
+    shown = text(page)
+    assert "My dog is called Potola" in shown and "Potola talk" in shown and "90 %" in shown and "It holds" in shown
+
+
+async def test_memories_are_found_by_words_and_filters(pages: Pages) -> None:
+    assert "boiler" not in text(await pages.get("/memories?words=potola"))
+    assert DOG in text(await pages.get("/memories?words=potola"))
+    assert DOG not in text(await pages.get("/memories?tag=boiler+tag"))
+    assert "44 B 19" in text(await pages.get("/memories?tag=boiler+tag"))
+    assert "No memory is like that" in text(await pages.get("/memories?words=%22+OR+NEAR%28+%2A"))
+    assert "No memory is like that" in text(await pages.get("/memories?standing=past"))
+
+
+async def test_a_conversation_links_its_turns_to_what_was_read(pages: Pages) -> None:
+    rows = await pages.site.rows()
+    (session,) = (await rows.sessions(None, 5)).rows
+    assert "In short" in text(await pages.get(f"/conversations/{session.key}"))
+    turn = (await rows.turns(session.key, None, 1)).rows[0]
+    assert DOG in text(await pages.get(f"/turns/{turn.key}"))
+
+
+async def test_a_recorded_reply_tells_what_was_given_and_used(pages: Pages) -> None:
+    rows = await pages.site.rows()
+    (recall,) = (await rows.recalls(None, 5)).rows
+    assert recall.used
+    shown = text(await pages.get(f"/replies/{recall.key}"))
+    assert "referred to" in shown or "said in these words" in shown
+    (turn,) = [one for one in (await rows.turns(recall.session or 0, None, 10)).rows if one.text == recall.query]
+    assert f"{recall.given} things given" in text(await pages.get(f"/turns/{turn.key}"))
+
+
+async def test_asking_shows_why(pages: Pages) -> None:
+    shown = text(await pages.get("/ask?q=What+is+my+dog+called%3F"))
+    for told in (DOG, "How the question was understood", "Where it was looked for", "understanding the question", "Exact words"):
+        assert told in shown
+    assert "Nothing:" in text(await pages.get("/ask?q=Hello%21"))
+    assert "Found, but not given" in text(await pages.get("/ask?q=What+is+my+dog+called%3F&dropped=yes"))
+
+
+async def test_names_are_drawn_and_listed(pages: Pages) -> None:
+    page = await pages.get("/names")
+    assert "Potola" in text(page) and "Marta" in text(page) and "<circle" in page.text
+    key = (await (await pages.site.rows()).entities("pot", "", 1))[0].key
+    assert "Mentioned together with" in text(await pages.get(f"/names/{key}"))
+
+
+async def test_learning_has_plots_and_their_numbers(pages: Pages) -> None:
+    shown = text(await pages.get("/learning"))
+    assert "1.00" in shown and START.strftime("%Y-%m") in shown
+    for name in ("weights", "use", "layers"):
+        for theme in ("light", "dark"):
+            plot = await pages.get(f"/plots/{name}.svg?theme={theme}")
+            assert plot.status_code == 200 and plot.text.lstrip().startswith("<?xml")
+    assert (await pages.get("/plots/other.svg")).status_code == 404
+
+
+async def test_an_edit_and_its_undoing(pages: Pages) -> None:
+    form = {
+        "content": "Ana's dog is called Pippa.",
+        "category": "contexts",
+        "kind": "fact",
+        "importance": "5",
+        "tags": "dog, pets",
+        "note": "at last",
+    }
+    moved = await pages.post(f"/memories/{await key_of(pages, DOG)}/edit", **form)
+    assert moved.status_code == 303
+    shown = text(await pages.client.get(moved.headers["location"]))
+    for told in ("Changed.", "Ana's dog is called Pippa.", "5 of 5", "pets", "at last", f"It took the place of {DOG}"):
+        assert told in shown
+    changes = await pages.get("/changes")
+    decision = re.search(r'name="decision" value="(\w+)"', changes.text)
+    assert decision is not None
+    await pages.post("/undo", decision=decision[1])
+    assert DOG in text(await pages.get("/memories?standing=now"))
+    assert "Pippa" not in text(await pages.get("/memories"))
+
+
+async def test_a_form_sent_unchanged_changes_nothing(pages: Pages) -> None:
+    page = await pages.get(f"/memories/{await key_of(pages, DOG)}")
+    form = {"content": DOG, "holds": "yes", "tags": "", "note": ""}
+    for name in ("category", "kind", "importance"):
+        block = page.text.split(f'name="{name}">')[1].split("</select>")[0]
+        form[name] = re.search(r"<option selected>(\w+)", block)[1]  # type: ignore[index]
+    moved = await pages.post(f"/memories/{await key_of(pages, DOG)}/edit", **form)
+    assert "Nothing was changed" in text(await pages.client.get(moved.headers["location"]))
+    assert not [one for one in await pages.site.memory.store.decisions((await pages.site.rows()).user, 10) if one.action in ("edited", "refiled")]
+
+
+async def test_merging_asks_which_stays(pages: Pages) -> None:
+    one, other = await key_of(pages, DOG), await key_of(pages, "The boiler's serial number is 44 B 19.")
+    assert "Which one should stay?" in text(await pages.get(f"/merge?key={one}&key={other}"))
+    moved = await pages.post("/merge", keys=f"{one},{other}", into=str(one))
+    assert "It stands for The boiler" in text(await pages.client.get(moved.headers["location"]))
+    assert "says the same as" in text(await pages.get(f"/memories/{other}"))
+    assert (await pages.get(f"/merge?key={one}")).status_code == 400
+
+
+async def test_forgetting_shows_what_goes_and_removes_it(pages: Pages, memory: Memory) -> None:
+    key = await key_of(pages, DOG)
+    assert "My dog is called Potola." in text(await pages.get(f"/forget?what=memory&key={key}"))
+    moved = await pages.post("/forget", what="memory", key=str(key))
+    assert "Forgotten." in text(await pages.client.get(moved.headers["location"]))
+    assert (await pages.get(f"/memories/{key}")).status_code == 404
+    assert (await pages.post("/forget", what="everything", typed="Ana")).status_code == 400
+    await pages.post("/forget", what="everything", typed="ana")
+    assert "Nothing is remembered of this user." in text(await pages.get("/"))
+    for path in ("/memories", "/conversations", "/names", "/replies", "/learning", "/changes", "/ask?q=dog", "/plots/use.svg"):
+        assert (await pages.get(path)).status_code == 200
+    assert await memory.memories("ben")
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("/memories?at=nonsense", "no place in this list"),
+        ("/memories?at=on_99999999999999999999_1", "no place in this list"),
+        ("/memories?kind=cake", "is no kind"),
+        ("/memories?category=%3Cb%3E", "is no category"),
+        ("/merge?key=x&key=-1", "at least two"),
+        ("/merge", "at least two"),
+    ],
+)
+async def test_what_cannot_be_shown_is_told(pages: Pages, path: str, told: str) -> None:
+    page = await pages.get(path)
+    assert page.status_code == 400
+    assert told in page.text and "<b>" not in page.text.split("<main")[1]
+
+
+@pytest.mark.parametrize("path", ["/memories/0", "/memories/99999999999999999999999", "/turns/x", "/forget?what=cake&key=1", "/forget", "/names/-1"])
+async def test_what_is_not_there_is_told(pages: Pages, path: str) -> None:
+    assert (await pages.get(path)).status_code == 404
+
+
+@pytest.mark.parametrize("fields", [{"until": "soon"}, {"importance": "9"}, {"content": ""}, {"category": "cake"}, {"tags": "x" * 61}])
+async def test_a_change_that_cannot_be_made_is_told(pages: Pages, fields: dict[str, str]) -> None:
+    page = await pages.post(f"/memories/{await key_of(pages, DOG)}/edit", **fields)
+    assert page.status_code == 400
+    assert DOG in text(await pages.get("/memories"))
+
+
+async def test_hostile_words_are_words(pages: Pages, memory: Memory) -> None:
+    hostile = "<script>alert(1)</script> \u202e{{ 7*7 }} ' onmouseover='x"
+    stored = await memory.store_memory(hostile, user_id="ana", context={"tags": ["<b>tag</b>"], "note": "</p><img src=x>"})
+    key = (await (await pages.site.rows()).memories_by_id([stored.id]))[stored.id].key
+    for path in (
+        f"/memories/{key}",
+        "/memories",
+        "/",
+        f"/forget?what=memory&key={key}",
+        f"/merge?key={key}&key={await key_of(pages, DOG)}",
+        "/changes",
+    ):
+        page = (await pages.get(path)).text
+        assert "&lt;script&gt;" in page and "<script" not in page and "<img src=x" not in page and "<b>tag" not in page and ">49<" not in page
+
+
+async def test_lists_are_walked_to_their_end_and_back(pages: Pages, memory: Memory) -> None:
+    for number in range(230):
+        await memory.remember(said(f"Number {number}.", session="long", minutes=100 + number % 7))
+    rows = await pages.site.rows()
+    session = (await rows.sessions(None, 1)).rows[0]
+    assert session.id == "long"
+    seen: list[str] = []
+    path: str | None = f"/conversations/{session.key}"
+    last = ""
+    while path is not None:
+        page = (await pages.get(path)).text
+        seen += re.findall(r"Number \d+\.", page.split("Word for word")[1])
+        onward = re.search(rf'rel="next" href="/{pages.site.token}([^"]+)"', page)
+        last, path = path, unescape(onward[1]) if onward else None
+    assert len(seen) == len(set(seen)) == 230
+    back = re.search(rf'rel="prev" href="/{pages.site.token}([^"]+)"', (await pages.get(last)).text)
+    assert back is not None
+    assert seen[100] in (await pages.get(unescape(back[1]))).text
+
+
+async def test_weights_edited_by_hand_are_named(pages: Pages, memory: Memory) -> None:
+    def nonsense(conn: Connection) -> None:
+        user = conn.execute("SELECT id FROM users WHERE name = 'ana'").fetchone()[0]
+        conn.execute("DELETE FROM weights WHERE user = ?", (user,))
+        rows = (("facts", "much", 1), ("sessions", -7.0, 2**62), ("telepathy", 1.0, 1))
+        conn.executemany("INSERT INTO weights (user, layer, weight, updated_at) VALUES (?, ?, ?, ?)", [(user, *row) for row in rows])
+
+    await memory.store._db.write(nonsense)
+    shown = text(await pages.get("/learning"))
+    assert "the file holds 'much', not 0.1 to 1.5" in shown and "'-7.0'" in shown and "telepathy" in shown
+    assert (await pages.get("/plots/weights.svg")).status_code == 200
+
+
+async def test_years_of_replies_and_a_clock_that_jumped(pages: Pages, memory: Memory) -> None:
+    now = datetime.now(UTC)
+    moments = [now + timedelta(days=4000), datetime(1971, 1, 1, tzinfo=UTC), *(now - timedelta(days=31 * month) for month in range(62))]
+    for number, at in enumerate(moments):
+        block = await memory.recall("What's my dog called?", user_id="ana", session_id=f"year {number}", at=at)
+        await memory.feedback(block, reply="Potola")
+    shown = text(await pages.get("/learning?span=all"))
+    assert "a clock was wrong" in shown and "1971" in shown
+    assert len(re.findall(r"\b\d+ ms\b", shown)) < 60
+    assert (await pages.get("/plots/layers.svg?span=all")).status_code == 200
+    assert "a clock was wrong" in text(await pages.get("/learning?span=month"))

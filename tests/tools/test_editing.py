@@ -1,0 +1,138 @@
+"""Changing a memory by hand: new words take the old ones' place and can be taken back; filing and validity are overridden, with a record."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from hotmem import InvalidInput, Memory
+from hotmem.tools.catalogue import tool
+from hotmem.tools.editing import Edit, Edited, edit_memory, value_in
+from hotmem.tools.upkeep import Merge, Nothing, Recent, Undo, memory_decisions, memory_stats, merge_memories, undo_decision
+from hotmem.types import Category, StoredMemory
+from tests.conversation import said
+
+PAOLA, POTOLA = "Ana's dog is called Paola.", "Ana's dog is called Potola."
+
+
+async def dog(memory: Memory) -> StoredMemory:
+    """What is known after Ana was misheard."""
+    await memory.remember(said("My dog is called Paola.", name="t1"))
+    await memory.settle()
+    (known,) = await memory.memories("ana")
+    assert known.text == PAOLA
+    return known
+
+
+async def texts(memory: Memory, *, past: bool = False) -> list[str]:
+    return [one.text for one in await memory.memories("ana", past=past)]
+
+
+async def edited(memory: Memory, **changes: object) -> Edited:
+    return await edit_memory(memory, "ana", Edit(**changes))  # type: ignore[arg-type]
+
+
+async def test_new_words_take_the_place_of_the_old_ones(memory: Memory) -> None:
+    known = await dog(memory)
+    outcome = await edited(memory, id=known.id, content=POTOLA)
+    assert outcome.changed == ("content",)
+    assert outcome.id != known.id
+    assert await texts(memory) == [POTOLA]
+    new = (await memory.memories("ana"))[0]
+    assert (new.subject, new.relation, new.object, new.turn_ids) == (known.subject, known.relation, "Potola", ("t1",))
+    block = await memory.recall("What's my dog called?", user_id="ana")
+    assert POTOLA in block.text
+
+
+async def test_what_is_said_later_still_replaces_an_edited_memory(memory: Memory) -> None:
+    await memory.remember(said("I live in Porto."))
+    await memory.settle()
+    await edited(memory, id=(await memory.memories("ana"))[0].id, content="Ana lives in Ponto.")
+    await memory.remember(said("I live in Braga now.", session="tuesday", minutes=1440))
+    await memory.settle()
+    assert await texts(memory) == ["Ana lives in Braga."]
+
+
+async def test_an_edit_is_taken_back_once(memory: Memory) -> None:
+    known = await dog(memory)
+    await edited(memory, id=known.id, content=POTOLA)
+    (decision,) = (await memory_decisions(memory, "ana", Recent())).decisions
+    assert decision.action == "edited"
+    assert decision.memory_ids == (known.id,)
+    assert (await undo_decision(memory, "ana", Undo(decision=decision.id))).restored == 1
+    assert await texts(memory, past=True) == [PAOLA]
+    assert (await memory.memories("ana"))[0].id == known.id
+    assert (await memory_decisions(memory, "ana", Recent())).decisions[0].undone_at is not None
+    with pytest.raises(InvalidInput, match="was taken back on"):
+        await undo_decision(memory, "ana", Undo(decision=decision.id))
+
+
+async def test_a_later_edit_is_taken_back_first(memory: Memory) -> None:
+    known = await dog(memory)
+    first = await edited(memory, id=known.id, content=POTOLA)
+    await edited(memory, id=first.id, content="Ana's dog is called Pippa.")
+    later, earlier = (await memory_decisions(memory, "ana", Recent())).decisions
+    with pytest.raises(InvalidInput, match="changed again"):
+        await undo_decision(memory, "ana", Undo(decision=earlier.id))
+    await undo_decision(memory, "ana", Undo(decision=later.id))
+    await undo_decision(memory, "ana", Undo(decision=earlier.id))
+    assert await texts(memory, past=True) == [PAOLA]
+
+
+async def test_forgetting_an_edited_memory_leaves_no_byte_of_what_it_was(memory: Memory, database: Path) -> None:
+    noted = await memory.store_memory("The Quimper cottage has a leaking roof.", user_id="ana")
+    outcome = await edited(memory, id=noted.id, content="The Zeebrugge cottage has a leaking roof.")
+    assert (await memory.forget(user_id="ana", memory_id=outcome.id)).memories == 2
+    await memory.close()
+    left = await asyncio.to_thread(lambda: database.read_bytes().lower())
+    assert b"quimper" not in left
+    assert b"zeebrugge" not in left
+
+
+async def test_filing_validity_and_tags_are_overridden(memory: Memory) -> None:
+    noted = await memory.store_memory("The boiler's serial number is 44 B 19.", user_id="ana", context={"tags": ["cellar"]})
+    outcome = await edited(memory, id=noted.id, category=Category.SYSTEM, importance=5, tags=("Boiler",), note="on the label", holds=False)
+    assert outcome == Edited(noted.id, ("category", "importance", "remark", "valid_until", "tags"))
+    assert await texts(memory) == []
+    stats = await memory_stats(memory, "ana", Nothing())
+    assert (dict(stats.by_category), dict(stats.by_importance), dict(stats.tags)) == ({"system": 1}, {"5": 1}, {"boiler": 1})
+    reason = (await memory_decisions(memory, "ana", Recent())).decisions[0].reason
+    assert "importance" in reason and "→ 5" in reason and "cellar" not in reason and "label" not in reason
+    await edited(memory, id=noted.id, holds=True)
+    assert len(await texts(memory)) == 1
+    await edited(memory, id=noted.id, expires_at=datetime.now(UTC) + timedelta(days=3))
+    assert len(await texts(memory)) == 1
+    assert (await edited(memory, id=noted.id, content="The boiler's serial number is 44 B 19.", note="on the label")).changed == ()
+
+
+async def test_what_cannot_be_changed_is_told(memory: Memory) -> None:
+    first = await memory.store_memory("I drive a grey Skoda Octavia.", user_id="ana")
+    second = await memory.store_memory("My own vehicle is one of those Octavias, grey.", user_id="ana")
+    with pytest.raises(InvalidInput, match="not among this user's"):
+        await edit_memory(memory, "ben", Edit(id=first.id, content="Nothing."))
+    with pytest.raises(InvalidInput, match="both say until when"):
+        await edited(memory, id=first.id, holds=True, expires_at=datetime.now(UTC))
+    with pytest.raises(InvalidInput, match="importance is 9"):
+        await tool("edit_memory").call(memory, "ana", {"id": first.id, "importance": 9})
+    with pytest.raises(InvalidInput, match="content"):
+        await edited(memory, id=first.id, content=" ")
+    await merge_memories(memory, "ana", Merge(into=first.id, ids=(second.id,)))
+    with pytest.raises(InvalidInput, match="not among this user's"):
+        await edited(memory, id=second.id, importance=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "changed", "found"),
+    [
+        (PAOLA, "Paola", POTOLA, "Potola"),
+        (PAOLA, "Paola", "Ana's dog is called Little Paola.", "Little Paola"),
+        (PAOLA, "Paola", "Ana's cat is called Paola.", ""),
+        (PAOLA, "Paola", "Ana's dog is called .", ""),
+        (PAOLA, "", POTOLA, ""),
+        (PAOLA, "Rex", POTOLA, ""),
+        ("Ana likes jazz.", "jazz", "Ana likes jazz", ""),
+    ],
+)
+def test_the_value_in_new_words(text: str, value: str, changed: str, found: str) -> None:
+    assert value_in(text, value, changed) == found
