@@ -22,6 +22,7 @@ from eval.language.corrections import corrections
 from eval.language.facts import facts
 from eval.language.need import need
 from eval.language.rewriting import rewriting
+from eval.language.sayings import read_sayings
 from eval.language.time import time as times
 from eval.peers.command import peers
 from eval.report import figures, show
@@ -41,6 +42,7 @@ app.command("corrections")(corrections)
 app.command("facts")(facts)
 app.command("need")(need)
 app.command("rewriting")(rewriting)
+app.command("sayings")(read_sayings)
 app.command("time")(times)
 app.command("tools")(tools)
 app.command("roundtrip")(roundtrip)
@@ -201,7 +203,7 @@ def bench_soak(
 
 @bench.command("tools")
 def bench_tools(
-    memories: Annotated[int, typer.Option(help="Memories stored; a hundred thousand take some ten minutes.", min=10)] = 10_000,
+    memories: Annotated[int, typer.Option(help="Memories stored; a hundred thousand take some three minutes.", min=10)] = 10_000,
     questions: Annotated[int, typer.Option(help="Searches counted, and statements stored.", min=10, max=2000)] = 200,
     keep: Annotated[Path | None, typer.Option(help="Folder that keeps the store, to measure it again; removed otherwise.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,

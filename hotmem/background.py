@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Final
 
+import numpy as np
 import structlog
 from spacy.tokens import Doc
 
@@ -17,14 +18,14 @@ from hotmem.analysis.runs import word_runs
 from hotmem.consolidation.evolution import evolve
 from hotmem.consolidation.revision import amend, revise
 from hotmem.consolidation.summary import render_summary, summarise
-from hotmem.extraction import understand
+from hotmem.extraction import understand_said
+from hotmem.extraction.filing import file_all
 from hotmem.extraction.recognised import caseless, recased, sentence_starts
-from hotmem.extraction.repairs import repaired
 from hotmem.models import Encoder, Language, read
 from hotmem.options import BackgroundOptions, EvolutionOptions
 from hotmem.precedence import Precedence
 from hotmem.store.store import Store
-from hotmem.types import Category, Evolved, Role, Turn, Understanding, UserKey
+from hotmem.types import Category, EvidenceKind, Evolved, Role, Signs, Statement, Turn, Understanding, UserKey, Vector
 
 log = structlog.get_logger(__name__)
 
@@ -39,6 +40,10 @@ PARSED_AT_ONCE: Final = 4
 
 LONGEST_READ: Final = {Role.USER: 4_000, Role.ASSISTANT: 600}
 """Characters of a turn that are parsed; what is longer was pasted, or is a lecture. All of it is found by its words and its meaning."""
+
+
+NO_SIGNS: Final[Signs] = np.empty((0, 0), dtype=np.uint8)
+"""Of what is not compared word piece by word piece."""
 
 
 class Background:
@@ -132,12 +137,19 @@ class Background:
         return more
 
     async def _embed(self) -> bool:
-        rows = await self._store.waiting_for_vectors(self._options.batch)
-        for kind, group in groupby(rows, key=lambda row: row[0]):
+        waiting = await self._store.waiting_for_vectors(self._options.batch)
+        for kind, group in groupby(waiting, key=lambda row: row[0]):
             of_kind = list(group)
-            readings = await asyncio.to_thread(read, self._encoder, [text for _, _, text in of_kind])
-            await self._store.put_vectors(kind, [key for _, key, _ in of_kind], [one.row for one in readings], [one.signs for one in readings])
-        return bool(rows)
+            rows, signs = await asyncio.to_thread(self._embedded, kind, [text for _, _, text in of_kind])
+            await self._store.put_vectors(kind, [key for _, key, _ in of_kind], rows, signs)
+        return bool(waiting)
+
+    def _embedded(self, kind: EvidenceKind, texts: Sequence[str]) -> tuple[Sequence[Vector], Sequence[Signs]]:
+        """Rows of the texts, and the signs of their word pieces, which are kept of passages alone."""
+        if kind is not EvidenceKind.PASSAGE:
+            return list(self._encoder.encode(texts)), [NO_SIGNS] * len(texts)
+        readings = read(self._encoder, texts)
+        return [one.row for one in readings], [one.signs for one in readings]
 
     async def _understand(self) -> bool:
         """Learns the oldest waiting turns. If one cannot be read, each is read alone, so that it does not hold up the others."""
@@ -171,12 +183,14 @@ class Background:
         understandings = []
         for turn, doc, names in zip(turns, self._parse(turns), known, strict=True):
             whole = self._restored(doc, names) if caseless(doc.text) else doc
-            meant = repaired(whole) if Role(turn.role) is Role.USER else None
-            if meant is not None:
-                whole = self._language.parse([meant.text])[0]
-            understanding = understand(whole, turn.speaker, Role(turn.role), turn.spoken_at)
-            understandings.append(understanding if meant is None else meant.placed(understanding))
+            understandings.append(understand_said(whole, self._parsed, turn.speaker, Role(turn.role), turn.spoken_at, self._filed))
         return understandings
+
+    def _filed(self, doc: Doc, statements: Sequence[Statement]) -> Sequence[Statement]:
+        return file_all(doc, statements, self._encoder)
+
+    def _parsed(self, text: str) -> Doc:
+        return self._language.parse([text])[0]
 
     def _restored(self, doc: Doc, names: Sequence[str]) -> Doc:
         """The parse of a text without case, its capitals and sentence ends put back."""
@@ -196,7 +210,7 @@ class Background:
         return True
 
     async def _evolve(self) -> bool:
-        """Lets a category evolve whose time has come; one that never did waits that long from when the file was first looked through."""
+        """Lets a category evolve whose time has come; one that never did waits that long from when the file was made."""
         now = datetime.now(UTC)
         if not self._evolution.on or now < self._evolution_looked_at + timedelta(seconds=min(EVOLUTION_CHECK_S, self._evolution.every_s)):
             return False

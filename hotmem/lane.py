@@ -1,19 +1,37 @@
-"""The lane of recalls: a thread with an event loop of its own, in which each runs from end to end.
+"""The lanes of recalls and of storing: each a thread with an event loop of its own, in which one call after the other runs from end to end.
 
 A recall is thirty milliseconds of Python, which holds the interpreter's lock. Handed from thread to thread it takes a fifth longer and a
 quarter more of the processors, as the next thread wakes on a core that knows nothing of it; and the bot's own loop must not be blocked.
+What is stored outright has a lane of its own, so that no recall waits behind it.
 """
 
 import asyncio
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from threading import Thread
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
 BESIDE: Final = 2
 """Threads for what runs without the interpreter's lock (the encoder) or may be given up (parses of what was said before)."""
+
+
+class Lanes(NamedTuple):
+    """Where recalls and searches run, and where memories are stored outright."""
+
+    recalls: "Lane"
+    storing: "Lane"
+
+    @classmethod
+    def open(cls) -> "Lanes":
+        """Both, their threads started."""
+        return cls(Lane("hotmem-lane-recalls"), Lane("hotmem-lane-storing"))
+
+    async def close(self) -> None:
+        """Finishes what is running and ends the threads."""
+        for lane in self:
+            await lane.close()
 
 
 class Lane:

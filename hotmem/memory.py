@@ -12,7 +12,7 @@ import structlog
 from hotmem.background import Background
 from hotmem.context.relevance import RelevanceModel, fitted_model
 from hotmem.errors import InvalidInput, MemoryClosed
-from hotmem.lane import Lane
+from hotmem.lane import Lanes
 from hotmem.layers.facts import Facts
 from hotmem.layers.semantic import Semantic
 from hotmem.layers.sessions import Sessions
@@ -72,7 +72,7 @@ class Memory:
         self._given_encoder = encoder
         self._given_language = language
         self._precedence = Precedence()
-        self._live: tuple[Store, Reader, Background, Lane] | None = None
+        self._live: tuple[Store, Reader, Background, Lanes] | None = None
 
     @classmethod
     def open(cls, path: str | Path, options: Options | None = None, *, encoder: Encoder | None = None, language: Language | None = None) -> Self:
@@ -108,7 +108,7 @@ class Memory:
         reader = Reader(here, encoder, language, tokens, layers, model, self.options.recall, rewriter)
         background = Background(store, encoder, language, self.options.background, self.options.evolution, self._precedence)
         background.start()
-        self._live = (store, reader, background, Lane("hotmem-lane"))
+        self._live = (store, reader, background, Lanes.open())
 
     def _load(self) -> tuple[Store, Encoder, Language, TokenCounter, RelevanceModel]:
         encoder = self._given_encoder or load_encoder(self.options.models)
@@ -120,12 +120,12 @@ class Memory:
         """Stops the background work and closes the file; what was not finished is done on the next open."""
         if self._live is None:
             return
-        store, reader, background, lane = self._live
+        store, reader, background, lanes = self._live
         self._live = None
         await background.close()
         if reader.rewriter is not None:
-            await lane.run(reader.rewriter.close())
-        await lane.close()
+            await lanes.recalls.run(reader.rewriter.close())
+        await lanes.close()
         await store.close()
 
     @property
@@ -191,7 +191,7 @@ class Memory:
             InvalidInput: If an argument cannot be used.
             StoreError: If the file cannot be read.
         """
-        _, reader, _, lane = self._open()
+        _, reader, _, lanes = self._open()
         if len(text) > MAX_TEXT:
             raise InvalidInput(f"The query has {len(text):,} characters, at most {MAX_TEXT:,} are read. Pass what was said last.")
         request = Request(
@@ -205,7 +205,7 @@ class Memory:
         )
         with self._precedence.recalling():
             try:
-                return await lane.run(recall(reader, request), request.patience_s)
+                return await lanes.recalls.run(recall(reader, request), request.patience_s)
             except TimeoutError:
                 return late(request)
 
@@ -224,11 +224,11 @@ class Memory:
             InvalidInput: If an argument cannot be used, naming the field and what it may be.
             StoreError: If it could not be written.
         """
-        store, reader, _, lane = self._open()
+        store, reader, _, lanes = self._open()
         given = checked(StoreContext, context)
         content, user_id = checked_text(content, "content", LONGEST_STATEMENT), checked_id(user_id, "user_id")
         with self._precedence.recalling():
-            return await lane.run(storing.store(reader, store, user_id, content, given, datetime.now(UTC)))
+            return await lanes.storing.run(storing.store(reader, store, user_id, content, given, datetime.now(UTC)))
 
     async def search_memory(
         self, query: str, *, user_id: str, options: SearchOptions | Mapping[str, Any] | None = None, at: datetime | None = None
@@ -245,11 +245,11 @@ class Memory:
             InvalidInput: If an argument cannot be used, naming the field and what it may be.
             StoreError: If the file cannot be read.
         """
-        store, reader, _, lane = self._open()
+        store, reader, _, lanes = self._open()
         wanted = checked(SearchOptions, options)
         request = self._outright(query, user_id, wanted.session, at)
         with self._precedence.recalling():
-            return await lane.run(searching.search(reader, store, request, wanted, self.options.searching))
+            return await lanes.recalls.run(searching.search(reader, store, request, wanted, self.options.searching))
 
     async def search_contextual(self, query: str, *, user_id: str, session_id: str | None = None, at: datetime | None = None) -> ContextualResult:
         """Finds the sessions that were about something: the best messages of each in their place, and related sessions.
@@ -264,9 +264,9 @@ class Memory:
             InvalidInput: If an argument cannot be used.
             StoreError: If the file cannot be read.
         """
-        _, reader, _, lane = self._open()
+        _, reader, _, lanes = self._open()
         with self._precedence.recalling():
-            return await lane.run(contextual.search_contextual(reader, self._outright(query, user_id, session_id, at)))
+            return await lanes.recalls.run(contextual.search_contextual(reader, self._outright(query, user_id, session_id, at)))
 
     async def trace_search(
         self, query: str, *, user_id: str, options: TraceOptions | Mapping[str, Any] | None = None, at: datetime | None = None
@@ -283,11 +283,11 @@ class Memory:
             InvalidInput: If an argument cannot be used, naming the field and what it may be.
             StoreError: If the file cannot be read.
         """
-        _, reader, _, lane = self._open()
+        _, reader, _, lanes = self._open()
         wanted = checked(TraceOptions, options)
         request = self._outright(query, user_id, wanted.session, at)
         with self._precedence.recalling():
-            return await lane.run(tracing.trace(reader, request, wanted))
+            return await lanes.recalls.run(tracing.trace(reader, request, wanted))
 
     def _outright(self, query: str, user_id: str, session_id: str | None, at: datetime | None) -> Request:
         """The request of a tool: all layers are asked, without a deadline."""
@@ -363,9 +363,12 @@ class Memory:
             category: Which category; None is all.
 
         Raises:
+            InvalidInput: If there is no such category.
             StoreError: If they could not be written; then they are as before.
         """
         store, _, background, _ = self._open()
+        if category is not None and category not in tuple(Category):
+            raise InvalidInput(f"category is {category!r}. Use one of: {', '.join(Category)}.")
         user = await store.user(checked_id(user_id, "user_id"))
         return [] if user is None else await background.evolve(user, Category if category is None else [category])
 
@@ -453,7 +456,7 @@ class Memory:
         log.info("forgotten", turns=removed.turns, memories=removed.memories, sessions=removed.sessions)
         return removed
 
-    def _open(self) -> tuple[Store, Reader, Background, Lane]:
+    def _open(self) -> tuple[Store, Reader, Background, Lanes]:
         if self._live is None:
             raise MemoryClosed("The memory is not open. Use `async with Memory.open(path) as memory`, or await memory.start() first.")
         return self._live

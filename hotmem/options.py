@@ -92,7 +92,8 @@ class SearchingOptions:
     Attributes:
         progressive: Whether a search goes from digests to turns and stops when enough is found, unless it says otherwise itself.
         suffices: Good results that are enough.
-        good: Mean relevance, 0 to 1, from which they are (the design's).
+        good: Mean relevance, 0 to 1, from which they are (the design's). A lower one ends more searches early and loses evidence: at 0.6 two to
+            four points of REALTALK's.
     """
 
     progressive: bool = True

@@ -55,6 +55,13 @@ def test_recall_shows_the_block(told: Path) -> None:
     assert outcome.output.startswith("<memory>") and "Potola" in outcome.output
 
 
+def test_evolve_says_what_became_of_each_category(told: Path) -> None:
+    outcome = run("evolve", "--category", "contexts", "--user", "ana", "--database", told)
+    assert outcome.exit_code == 0 and "contexts" in outcome.output
+    assert run("subcategories", "--user", "ana", "--database", told).exit_code == 0
+    assert "subcategories anew" in run("evolve", "--help").output
+
+
 def test_recall_shows_why_there_is_no_block(told: Path) -> None:
     outcome = run("recall", "Hello!", "-u", "ana", "-d", told)
     assert outcome.exit_code == 0 and "no memory" in outcome.output

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from eval.bench.floor import Floor
 from eval.bench.talk import SESSION_TURNS, START, USER, Talk
+from hotmem.analysis.entities import find_entities
 from hotmem.consolidation.revision import amend, revise
 from hotmem.consolidation.summary import render_summary
-from hotmem.extraction import understand
+from hotmem.extraction import tags, understand
 from hotmem.models import Encoder, Language, read
 from hotmem.models.encoder import Vectors, unit_rows
 from hotmem.store import memories, pending, summaries, turns, users, vectors
@@ -53,6 +54,7 @@ class Reading:
         self._language = language
         self._read: dict[str, tuple[Vector, Signs]] = {}
         self._said: dict[tuple[str, Role], Understanding] = {}
+        self._filed: dict[str, tuple[Sequence[str], Sequence[str]]] = {}
 
     def vectors(self, texts: Sequence[str]) -> tuple[Vectors, list[Signs]]:
         """Unit rows, the mean of each text's sentences weighted by their words, and the signs of all their word pieces."""
@@ -69,6 +71,16 @@ class Reading:
         for (asked, speaker), doc in zip(unread.items(), self._language.parse([text for text, _ in unread]), strict=True):
             self._said[asked] = understand(doc, speaker, asked[1], START)
         return [self._joined(turn) for turn in turns]
+
+    def filed(self, text: str) -> tuple[dict[str, Vector], tuple[str, ...]]:
+        """What a statement is filed under: the tags of its sentences with their unit rows, and their names."""
+        said = _SENTENCE.findall(text) or [text]
+        unread = [sentence for sentence in said if sentence not in self._filed]
+        for sentence, doc in zip(unread, self._language.parse(unread, names=False), strict=True):
+            self._filed[sentence] = tags.found(doc), find_entities(doc)
+        found = list(dict.fromkeys(chain.from_iterable(self._filed[sentence][0] for sentence in said)))[: tags.MOST]
+        names = dict.fromkeys(chain.from_iterable(self._filed[sentence][1] for sentence in said))
+        return dict(zip(found, self.vectors(found)[0], strict=True)) if found else {}, tuple(names)
 
     def _joined(self, turn: Turn) -> Understanding:
         found = Understanding()

@@ -2,22 +2,26 @@
 
 import asyncio
 import gc
-import time
+from contextlib import closing
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
+from shutil import copyfile
 from typing import Any, Final
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from eval.bench.history import BATCH, Reading
 from eval.bench.latency import WARM_UP, Times, timed
 from eval.bench.talk import USER, Talk
 from hotmem import Memory
-from hotmem.models import load_encoder
+from hotmem.models import load_encoder, load_language
 from hotmem.options import ModelOptions
-from hotmem.store.store import Store
+from hotmem.store import notes, users, vectors
+from hotmem.store.driver import connect
+from hotmem.store.migrations import migrate
 from hotmem.types import Category, Kind, Note
 
 NEW_SEED: Final = 17
@@ -34,7 +38,7 @@ class ToolTimes:
 
 
 async def measure(memories: int, questions: int, folder: Path, console: Console) -> ToolTimes:
-    """Fills a store, kept in the folder for another time, and asks and stores one after the other.
+    """Fills a store, kept in the folder for another time, and asks and stores one after the other in a copy of it.
 
     Args:
         memories: Memories of the one user.
@@ -44,18 +48,21 @@ async def measure(memories: int, questions: int, folder: Path, console: Console)
     """
     path = folder / f"memories-{memories}.db"
     if not path.exists():
-        await _fill(path, memories, console)
+        await asyncio.to_thread(_fill, path, memories, console)
+    measured = folder / "measured.db"
+    copyfile(path, measured)
     search_ms: list[float] = []
     store_ms: list[float] = []
-    async with Memory.open(path) as memory:
+    async with Memory.open(measured) as memory:
         gc.collect()
         gc.freeze()
         for query in Talk().questions(WARM_UP + questions):
             with timed(search_ms):
                 await memory.search_memory(query, user_id=USER)
-        for turn in list(Talk(seed=NEW_SEED + time.time_ns() % 1000).turns(WARM_UP + questions)):
+        for turn in list(Talk(seed=NEW_SEED).turns(WARM_UP + questions)):
             with timed(store_ms):
                 await memory.store_memory(turn.text, user_id=USER)
+    measured.unlink()
     return ToolTimes(memories, Times.of(search_ms[WARM_UP:]), Times.of(store_ms[WARM_UP:]))
 
 
@@ -72,18 +79,30 @@ def figures(result: ToolTimes) -> dict[str, Any]:
     return asdict(result)
 
 
-async def _fill(path: Path, memories: int, console: Console) -> None:
-    """Stores what people say as memories, filed anywhere, under a name that is the path's only once all are there."""
+def _fill(path: Path, memories: int, console: Console) -> None:
+    """Stores what people say as memories, filed and tagged, under a name that is the path's only once all are there.
+
+    Each distinct sentence is read once; a memory has the tags and names of its sentences, and the mean of their vectors.
+    """
     making = path.with_suffix(".making")
     making.unlink(missing_ok=True)
-    encoder = load_encoder(ModelOptions(embeddings_cached=0))
-    store = Store.open(making)
-    await store.adopt_encoder(encoder.name, encoder.dimension)
+    reading = Reading(load_encoder(ModelOptions(embeddings_cached=0)), load_language())
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console) as progress:
-        for number, turn in enumerate(progress.track(Talk().turns(memories), total=memories, description="storing")):
-            note = Note(turn.text, tuple(Kind)[number % len(Kind)], tuple(Category)[number % len(Category)], 1 + number % 5)
-            vector = (await asyncio.to_thread(encoder.encode, [turn.text]))[0]
-            await store.keep(USER, note, vector, datetime.now(UTC), "measured")
-    await store.close()
+    with closing(connect(making)) as conn, Progress(*columns, console=console) as progress:
+        migrate(conn, making)
+        conn.execute("PRAGMA synchronous = OFF")
+        vectors.adopt(conn, reading.encoder.name, reading.encoder.dimension)
+        user = users.ensure(conn, USER)
+        bar = progress.add_task("storing", total=memories)
+        spoken = enumerate(Talk().turns(memories))
+        for batch in iter(lambda: list(islice(spoken, BATCH)), []):
+            conn.execute("BEGIN")
+            rows, _ = reading.vectors([turn.text for _, turn in batch])
+            for (number, turn), row in zip(batch, rows, strict=True):
+                tags, entities = reading.filed(turn.text)
+                kind, category = tuple(Kind)[number % len(Kind)], tuple(Category)[number % len(Category)]
+                note = Note(turn.text, kind, category, 1 + number % 5, tags=tuple(tags), tag_vectors=tags, entities=entities)
+                notes.keep(conn, user, note, row, turn.spoken_at, "measured")
+            conn.execute("COMMIT")
+            progress.advance(bar, len(batch))
     making.rename(path)

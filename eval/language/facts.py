@@ -25,7 +25,7 @@ from rich.table import Table
 
 from eval.datasets.base import found, lines
 from eval.statistics import Estimate, estimated
-from hotmem.extraction import understand
+from hotmem.extraction import understand_said
 from hotmem.models import Encoder, Language, Vectors, load_encoder, load_language
 from hotmem.options import ModelOptions
 from hotmem.types import Role
@@ -110,7 +110,8 @@ def told(utterances: Sequence[Utterance], language: Language, console: Console) 
     facts: list[tuple[str, ...]] = []
     for start in track(range(0, len(utterances), AT_ONCE), "reading", console=console):
         docs = language.parse([one.text for one in utterances[start : start + AT_ONCE]])
-        facts += [tuple(_first_person(fact.text) for fact in understand(doc, None, Role.USER, SAID_AT).statements) for doc in docs]
+        understood = [understand_said(doc, lambda text: language.parse([text])[0], None, Role.USER, SAID_AT) for doc in docs]
+        facts += [tuple(_first_person(fact.text) for fact in one.statements) for one in understood]
     return facts
 
 

@@ -143,14 +143,14 @@ def chosen(fitted: Sequence[Sequence[Searched]]) -> float:
 
 def show(best: float, found: Sequence[Figures], console: Console) -> None:
     """Prints a row for each dataset and threshold, and under them what is lost."""
-    headings = ("threshold", "questions", "tiers", "stopped early", "evidence", "of everything", "time")
+    headings = ("from", "asked", "tiers", "early", "found", "by all", "time")
     result = table("progressive search, and a search of everything: evidence among ten results", "dataset", headings)
     for one in found:
         shares = (f"{one.early:.0%}", share(one.evidence), share(one.whole), f"{one.time:.0%}")
         result.add_row(one.dataset, f"{one.threshold:.2f}", str(one.questions), f"{one.tiers:.2f}", *shares)
     console.print(result)
     for one in found:
-        console.print(f"{one.dataset} at {one.threshold:.2f}, points lost with their 95 % interval: {interval(one.difference)}")
+        console.print(f"{one.dataset} at {one.threshold:.2f}, points more than by all, 95 % interval: {interval(one.difference)}")
     console.print(f"the conversations fitted on choose {best:.2f}, {SHIPPED.good:.2f} ships")
 
 
@@ -207,9 +207,8 @@ async def _steps(reader: Reader, conversation: Conversation, question: Question)
     started = time.process_time()
     query, profile = await read_query(reader, request)
     reached, scored = [], 0.0
-    async for step in climb(reader, request, query, tiers(options), SHIPPED.suffices, partial(weigh, reader, query, profile, options)):
-        ranked = step.weighed.ranked if step.weighed else ()
-        one = _reached(started + scored, ranked, step.mean(SHIPPED.suffices), conversation, question)
+    async for step in climb(reader, request, query, tiers(options), partial(weigh, reader, query, profile, options)):
+        one = _reached(started + scored, step.weighed.ranked, step.mean(SHIPPED.suffices), conversation, question)
         reached.append(one)
         scored = time.process_time() - started - one.ms / 1000
     return reached

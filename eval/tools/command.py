@@ -3,7 +3,9 @@
 import asyncio
 import json
 import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -11,20 +13,28 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from eval.datasets import Conversation
 from eval.datasets.selection import selected
 from eval.run import models
+from eval.statistics import Estimate
 from eval.tools import evolution, filing, sameness
 from eval.tools import roundtrip as trips
+from eval.tools.tags import Tags
+from eval.tools.tags import measure as measured
 from hotmem.consolidation.sameness import MERGES_FROM, SUGGESTED_FROM
 from hotmem.models import load_encoder, load_language
 from hotmem.options import ModelOptions
 
 
 def tools(
+    data: Annotated[
+        list[str] | None, typer.Argument(help="DATASET=PATH, any number: conversations whose tags are counted and consolidated.", show_default=False)
+    ] = None,
     fit: Annotated[bool, typer.Option("--fit", help="Fits the coefficients anew first, on every second line of each file, and writes them.")] = False,
+    cache: Annotated[Path | None, typer.Option(help="Folder that keeps embeddings and parses for later runs; a run alone otherwise.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
 ) -> None:
-    """Files statements, compares pairs of them, and lets categories evolve on them; shows how often that is right of those held back."""
+    """Files statements, compares pairs of them, and lets categories evolve on them; shows how often that is right of those held back; counts tags."""
     encoder, language = load_encoder(ModelOptions()), load_language()
     if fit:
         filing.write(filing.fit(encoder, language, filing.statements()[::2]))
@@ -35,8 +45,12 @@ def tools(
     _show_filing(filed, screen)
     _show_sameness(alike, screen)
     _show_evolution(evolved, screen)
+    tagged = _tags(selected(data, 1), cache) if data else None
+    if tagged:
+        _show_tags(tagged, screen)
     if as_json:
-        print(json.dumps({"filing": asdict(filed), "sameness": asdict(alike), "evolution": asdict(evolved)}))
+        parts = {"filing": asdict(filed), "sameness": asdict(alike), "evolution": asdict(evolved)}
+        print(json.dumps(parts | ({"tags": asdict(tagged)} if tagged else {})))
 
 
 def roundtrip(
@@ -59,6 +73,13 @@ def roundtrip(
         print(json.dumps(trips.figures(trip)))
 
 
+def _tags(conversations: Mapping[str, Sequence[Conversation]], cache: Path | None) -> Tags:
+    with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
+        folder = cache or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        return asyncio.run(measured(chain.from_iterable(conversations.values()), models(folder / "shelf.db")))
+
+
 def _show_filing(filed: filing.Filing, screen: Console) -> None:
     names = sorted(filed.confusion)
     table = Table(title=f"{filed.statements} statements held back: ours by row, found by column", title_justify="left")
@@ -68,7 +89,7 @@ def _show_filing(filed: filing.Filing, screen: Console) -> None:
         table.add_row(name, *(str(filed.confusion[name].get(other, "")) for other in names))
     screen.print(table)
     screen.print(
-        f"category right {filed.category:.1%}, kind {filed.kind:.1%}; importance {filed.importance:.2f} away from ours in the mean; "
+        f"category right {_share(filed.category)}, kind {_share(filed.kind)}; importance {filed.importance:.2f} away from ours in the mean; "
         f"sure of {filed.sure:.0%}, of which {filed.category_where_sure:.1%} are right"
     )
 
@@ -93,3 +114,16 @@ def _show_evolution(evolved: evolution.Evolution, screen: Console) -> None:
         f"placed right {evolved.right:.1%}: {evolved.right_where_chosen:.1%} in the categories that the constants were chosen on, "
         f"{evolved.right_elsewhere:.1%} in the others"
     )
+
+
+def _show_tags(found: Tags, screen: Console) -> None:
+    screen.print(
+        f"{found.conversations} conversations, {found.memories:,} memories, {found.tagged:.0%} of them with tags; {found.before:,} tags: "
+        f"{found.merged} went into another, {found.archived} were put away, {found.fewer:.0%} fewer; of {found.uses:,} uses "
+        f"{found.reused_before:.0%} named a tag that was there before, {found.reused:.0%} after consolidation"
+    )
+
+
+def _share(found: Estimate) -> str:
+    """A share with its interval."""
+    return f"{found.mean:.1%} ({found.low:.1%} to {found.high:.1%})"

@@ -12,18 +12,23 @@ import numpy as np
 from scipy.sparse import csr_matrix, hstack, lil_matrix
 from sklearn.linear_model import LogisticRegression
 
+from eval.statistics import Estimate, estimated
 from hotmem.extraction import filing
 from hotmem.extraction.filing import SURE_FROM, WEIGHTS, Filed, features, file
 from hotmem.models import Encoder, Language
+from hotmem.types import Category, Kind
 
 STATEMENTS: Final = Path(__file__).with_name("statements.tsv")
 COEFFICIENTS: Final = Path(filing.__file__).with_name("filing.json")
 
-STRENGTH: Final = 3.0
+STRENGTH: Final = 2.0
 """Inverse of the L2 penalty, chosen by cross-validation."""
 
 SEEN: Final = 1
 """Statements in which a feature must stand to be fitted."""
+
+UNSEEN: Final = 0.5
+"""Statements taken to be of each kind in each category, beside those that are."""
 
 LEAST: Final = 0.05
 """Coefficients nearer to 0 are left out."""
@@ -54,8 +59,8 @@ class Filing:
     """
 
     statements: int
-    category: float
-    kind: float
+    category: Estimate
+    kind: Estimate
     importance: float
     sure: float
     category_where_sure: float
@@ -80,7 +85,20 @@ def fit(encoder: Encoder, language: Language, taught: Sequence[Statement]) -> di
         for name in one.keys() & place.keys():
             table[row, place[name]] = one[name]
     whole = hstack([csr_matrix(WEIGHTS["meaning"] * encoder.encode(texts)), table.tocsr()]).tocsr()
-    return {question: _choices(whole, [getattr(one, question) for one in taught], names) for question in ("category", "kind", "importance")}
+    fitted = {question: _choices(whole, [getattr(one, question) for one in taught], names) for question in ("category", "kind", "importance")}
+    return fitted | {"affinity": affinity(taught)}
+
+
+def affinity(taught: Sequence[Statement]) -> dict[str, dict[str, float]]:
+    """By kind and category, the logarithm of how much more often than by chance they go together (pointwise mutual information)."""
+    counts = {(kind.value, category.value): UNSEEN for kind in Kind for category in Category}
+    for one in taught:
+        counts[one.kind, one.category] += 1
+    table = np.array(list(counts.values())).reshape(len(Kind), len(Category)) / sum(counts.values())
+    logs = np.log(table / (table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True)))
+    return {
+        kind: {category: round(float(value), 3) for category, value in zip(Category, row, strict=True)} for kind, row in zip(Kind, logs, strict=True)
+    }
 
 
 def write(fitted: dict[str, Any]) -> None:
@@ -109,8 +127,8 @@ def judged(held: Sequence[Statement], filed: Sequence[Filed]) -> Filing:
         row[found.category.value] = row.get(found.category.value, 0) + 1
     return Filing(
         statements=len(held),
-        category=float(right.mean()),
-        kind=float(np.mean([one.kind == found.kind for one, found in zip(held, filed, strict=True)])),
+        category=estimated(right),
+        kind=estimated([one.kind == found.kind for one, found in zip(held, filed, strict=True)]),
         importance=float(np.mean([abs(int(one.importance) - found.importance) for one, found in zip(held, filed, strict=True)])),
         sure=float(sure.mean()),
         category_where_sure=float(right[sure].mean()),

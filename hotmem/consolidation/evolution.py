@@ -26,6 +26,8 @@ DIGEST: Final = 3
 async def evolve(store: Store, precedence: Precedence, user: UserKey, category: Category, options: EvolutionOptions, now: datetime) -> Evolved:
     """Finds the subcategories of a user's category anew. Recalls go before each step of it.
 
+    What is forgotten meanwhile must not come back in a keyword: then nothing is changed, and it is due again.
+
     Args:
         store: The memory file.
         precedence: Tells when recalls are on their way.
@@ -41,9 +43,9 @@ async def evolve(store: Store, precedence: Precedence, user: UserKey, category: 
     members = await store.evolving(user, category, MOST_CLUSTERED)
     drafts = await asyncio.to_thread(drafted, members, category, options, now)
     await precedence.free()
-    evolution = await store.draft_evolution(user, category, drafts, members.total, now)
+    evolution = await store.draft_evolution(user, category, drafts, members, now)
     before = tuple(members.named)
-    if not drafts:
+    if evolution is None or not drafts:
         return Evolved(category, members.total, before, (), None)
     after: int | None = 0
     while after is not None:
@@ -52,7 +54,8 @@ async def evolve(store: Store, precedence: Precedence, user: UserKey, category: 
     named = tuple(one.name for one in drafts)
     new = tuple(name for name in named if name not in before)
     reason = f"{members.total} memories of {category} are in {len(named)} subcategories: {len(named) - len(new)} as before, {len(new)} new"
-    return Evolved(category, members.total, named, new, await store.adopt_evolution(evolution, reason, now))
+    decision = await store.adopt_evolution(evolution, reason, now)
+    return Evolved(category, members.total, named, new, decision) if decision else Evolved(category, members.total, before, (), None)
 
 
 def drafted(members: Members, category: Category, options: EvolutionOptions, now: datetime) -> list[SubcategoryDraft]:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, count
 from typing import Final
 
@@ -33,23 +33,18 @@ def keywords(groups: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     """
     written = [[_stems(text) for text in group] for group in groups]
     counts = [Counter(stem for stems in group for stem in stems) for group in written]
-    forms: dict[str, Counter[str]] = {}
-    for texts in written:
-        for stems in texts:
-            for stem, word in stems.items():
-                forms.setdefault(stem, Counter())[word] += 1
     total, everything = Counter[str](), sum(map(len, groups))
     for held in counts:
         total.update(held)
     found = []
-    for group, held in zip(groups, counts, strict=True):
+    for group, texts, held in zip(groups, written, counts, strict=True):
         weights = {
             stem: inside / len(group) * np.log(_share(inside, len(group)) / _share(total[stem] - inside, everything - len(group)))
             for stem, inside in held.items()
             if inside > 1
         }
         best = sorted((stem for stem, weight in weights.items() if weight > 0), key=lambda stem: (-weights[stem], stem))[:KEYWORDS]
-        found.append(tuple(min(forms[stem], key=lambda word: (-forms[stem][word], word)) for stem in best))
+        found.append(tuple(_usual(stems[stem] for stems in texts if stem in stems) for stem in best))
     return found
 
 
@@ -93,6 +88,12 @@ def proposals(words: Sequence[str], otherwise: str) -> Iterator[str]:
     """Names for a group with these keywords, the best first, without end."""
     yield from map(BETWEEN.join, combinations(words, min(IN_A_NAME, len(words)))) if words else ()
     yield from (f"{otherwise} {number}" for number in count(1))
+
+
+def _usual(words: Iterable[str]) -> str:
+    """The most frequent word; of equals the first in the alphabet."""
+    counted = Counter(words)
+    return min(counted, key=lambda word: (-counted[word], word))
 
 
 def _share(holding: int, texts: int) -> float:

@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from typing import Final
 
 from hotmem.text import plain
-from hotmem.types import Correction, Revision, Statement, StoredMemory
+from hotmem.types import Correction, Ending, Revision, Statement, StoredMemory
 
 MISHEARD: Final = 0.6
 """Share of letters that two names have in common, in order, from which one may be the other misheard: "Patola" and "Potola" have 0.83."""
@@ -23,7 +23,7 @@ def revise(statement: Statement, said_at: datetime, known: Sequence[StoredMemory
     Args:
         statement: The new statement.
         said_at: When it was said, UTC.
-        known: Memories of the same subject and relation, latest first.
+        known: Memories of the same subject, and of its relation or one it ends, latest first.
     """
     confirmed = next((memory for memory in known if memory.current and _same(statement, memory)), None)
     if confirmed:
@@ -61,20 +61,36 @@ def amend(correction: Correction, recent: Sequence[StoredMemory]) -> tuple[Store
     )
 
 
-def _denied(statement: Statement, memory: StoredMemory) -> bool:
-    """Whether a negated statement ends a memory: it names its value, or none ("I don't work there any more")."""
-    return memory.current and not memory.negated and plain(statement.object) in ("", plain(memory.object))
-
-
 def _same(statement: Statement, memory: StoredMemory) -> bool:
-    return memory.negated == statement.negated and plain(memory.object) == plain(statement.object)
+    return memory.relation == statement.relation and memory.negated == statement.negated and plain(memory.object) == plain(statement.object)
 
 
 def _contrary(statement: Statement, memory: StoredMemory) -> bool:
-    """Whether both cannot hold at once: one denies the other, or a relation of one value has another."""
-    if memory.negated != statement.negated:
-        return plain(memory.object) == plain(statement.object)
+    """Whether both cannot hold at once: one denies or ends the other, or a relation of one value has another."""
+    if statement.ending is not None and not memory.negated and _concerned(statement.ending, memory):
+        return True
+    if memory.relation != statement.relation:
+        return False
+    if statement.negated and not memory.negated:
+        return _denied(plain(statement.object), plain(memory.object))
+    if memory.negated and not statement.negated:
+        return plain(statement.object) == plain(memory.object)
     return statement.single and not statement.negated and not _says_more(plain(statement.object), plain(memory.object))
+
+
+def _denied(value: str, held: str) -> bool:
+    """Whether a denial is of what is held: of that very value, of one it only adds to, or of any ("I don't work there any more")."""
+    return not value or f"{held} ".startswith(f"{value} ")
+
+
+def _concerned(ending: Ending, memory: StoredMemory) -> bool:
+    """Whether a memory is of what has ended, whatever its form: "smoking" ends "smokes"."""
+    over = _stem(ending.thing)
+    return memory.relation in ending.relations and any(_stem(word) == over for word in plain(memory.object).split())
+
+
+def _stem(word: str) -> str:
+    return re.sub(r"(?:ing|es|s|e|ed)$", "", word.casefold())
 
 
 def _says_more(value: str, other: str) -> bool:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from hotmem.analysis.wordlist import wordlist
 from hotmem.models import Reading
+from hotmem.models.encoder import unit_rows
 from hotmem.products import product
 from hotmem.terms import STOPS, stems
 from hotmem.text import plain
@@ -145,12 +146,8 @@ def _matches(one: Reading, other: Reading) -> tuple[NDArray[np.float32], NDArray
     """Each piece's best cosine in the other statement, the worst first; 0 where one has no pieces."""
     if not len(one.states) or not len(other.states):
         return np.zeros(1, dtype=np.float32), np.zeros(1, dtype=np.float32)
-    cosines = product(_unit(one.states), _unit(other.states).T)
+    cosines = product(unit_rows(one.states), unit_rows(other.states).T)
     return np.sort(cosines.max(axis=1)), np.sort(cosines.max(axis=0))
-
-
-def _unit(states: NDArray[np.float32]) -> NDArray[np.float32]:
-    return np.asarray(states / np.maximum(np.linalg.norm(states, axis=1, keepdims=True), 1e-9), dtype=np.float32)
 
 
 def _numbers(text: str) -> frozenset[str]:

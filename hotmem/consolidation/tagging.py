@@ -6,10 +6,17 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from hotmem.terms import stems, terms
 from hotmem.types import TagUse
 
 SAME_FROM: Final = 0.8
-"""Cosine from which two tags mean the same (the design's)."""
+"""Cosine from which two tags mean the same (the design's), if one says the other more closely."""
+
+DIFFERING_FROM: Final = 0.85
+"""The same where each has words of its own: "old recipe" and "new recipe" have 0.83, "tv show" and "tv series" 0.90."""
+
+JOINING: Final = stems("a an the of for in on at to and with from")
+"""What joins the words of a tag: "insurance for the car" is car insurance."""
 
 BLOCK: Final = 1000
 """Tags compared with all others at once."""
@@ -35,7 +42,26 @@ def consolidated(tags: Sequence[TagUse], rows: NDArray[np.float32]) -> list[tupl
         for place, likeness in zip(block, rows[block] @ rows.T, strict=True):
             if open_to[place] or tags[place].stands:
                 open_to[place] = False
-                alike = np.flatnonzero((likeness >= SAME_FROM) & open_to).tolist()
+                near = np.flatnonzero((likeness >= SAME_FROM) & open_to).tolist()
+                alike = [other for other in near if same_thing(tags[place].name, tags[other].name, float(likeness[other]))]
                 found += [(tags[other], tags[place]) for other in alike]
                 open_to[alike] = False
     return found
+
+
+def same_thing(one: str, other: str, cosine: float) -> bool:
+    """Whether two tags that are near in meaning are of the same thing.
+
+    "Coconut milk" is near "coconut" and no coconut: where one only adds words, both must end in the same one.
+
+    Args:
+        one: A tag.
+        other: Another.
+        cosine: Of their meanings, at least `SAME_FROM`.
+    """
+    words, others = ([term for term in terms(tag) if term not in JOINING] for tag in (one, other))
+    if set(words) < set(others) or set(others) < set(words):
+        return words[-1:] == others[-1:]
+    if set(words) == set(others):
+        return True
+    return cosine >= DIFFERING_FROM

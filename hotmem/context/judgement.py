@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.context.confidence import confidence, replaced
+from hotmem.context.currency import current_first
 from hotmem.context.features import FEATURES
 from hotmem.context.fusion import Candidate
 from hotmem.context.knowing import Known, signs_of_knowing
@@ -54,6 +55,7 @@ class Judged:
         confidence: Probability that it holds, 0 to 1.
         layers: Every layer that found it, the one that counted most first.
         replaced: Whether a later statement has taken its place.
+        lifted_to: Rank it has at least, as it tells of a change of what stands there; 0 for most.
     """
 
     evidence: Evidence
@@ -61,12 +63,13 @@ class Judged:
     confidence: float
     layers: tuple[Layer, ...]
     replaced: bool
+    lifted_to: float = 0.0
 
     @property
     def rank(self) -> float:
-        """The order of candidates: relevance, lowered by what is missing in confidence, and halved for what was replaced."""
+        """The order of candidates: relevance, lowered by what is missing in confidence, and halved for what was replaced; `lifted_to` at least."""
         standing = REPLACED_RANK if self.replaced else 1.0
-        return standing * self.relevance * (RELEVANCE_SHARE + (1 - RELEVANCE_SHARE) * self.confidence)
+        return max(self.lifted_to, standing * self.relevance * (RELEVANCE_SHARE + (1 - RELEVANCE_SHARE) * self.confidence))
 
 
 def judge(
@@ -101,7 +104,7 @@ def judge(
     known = Known.of(model.known(signs_of_knowing(features, kinds, relevances)), len(candidates))
     if known is Known.NOTHING and any(candidate.evidence.vector is None for candidate in candidates):
         known = Known.DOUBTFUL  # what was said a moment ago is not embedded yet, and words alone cannot tell
-    return sorted(judged, key=lambda one: -one.rank), known
+    return current_first(query, sorted(judged, key=lambda one: -one.rank)), known
 
 
 def inherited(candidates: Sequence[Candidate], relevances: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -176,6 +179,7 @@ def _merged(better: Judged, other: Judged) -> Judged:
         stays.confidence,
         tuple(dict.fromkeys((*stays.layers, *better.layers, *other.layers))),
         stays.replaced,
+        max(better.lifted_to, other.lifted_to),
     )
 
 

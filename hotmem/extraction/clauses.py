@@ -21,16 +21,16 @@ class Clause:
     """One assertion.
 
     Attributes:
-        subject: The head of its subject.
+        subject: The head of its subject; None where the speaker leaves "I" out ("Just moved to Lyon").
         verb: The verb that carries the meaning ("visit" in "I'm going to visit").
         finite: The verb that agrees with the subject ("'m").
-        frame: What stands around the verb: "", "want", "plan", "must", "used", "can".
+        frame: What stands around the verb: "", "want", "plan", "must", "used", "can", "start".
         tense: When it holds.
         negated: Whether it is denied, or said to hold no longer.
         hedged: Whether it is said with doubt.
     """
 
-    subject: Token
+    subject: Token | None
     verb: Token
     finite: Token
     frame: str
@@ -38,25 +38,70 @@ class Clause:
     negated: bool
     hedged: bool
 
+    @property
+    def no_longer(self) -> bool:
+        """Whether it says that something is so no more: "any more", "no longer"."""
+        return self.negated and any(child.lower_ in _NO_MORE for child in (*self.verb.children, *self.finite.children))
+
+    @property
+    def copular(self) -> bool:
+        """Whether its verb is "be", also as recognisers write it: "im sure"."""
+        return self.verb.lemma_ == "be" or self.verb.lower_ == "m"
+
 
 _FRAMES: Final = {
     "want": "want", "wish": "", "hope": "want", "like": "want", "love": "want", "plan": "plan", "intend": "plan",
     "need": "must", "have": "must", "use": "used", "go": "plan",
-    "decide": "plan",
+    "decide": "plan", "look": "want", "aim": "plan", "prepare": "plan",
 }  # fmt: skip
 """Verbs that take "to": what they make of the verb they govern."""
 
+_PHASES: Final = frozenset({"start", "begin", "end"})
+"""Verbs after which another one tells what was begun: "started working at Bosch", "ended up moving to Lyon"."""
+
+_AIMING: Final = frozenset(
+    {("think", "of"), ("think", "about"), ("dream", "of"), ("dream", "about"), ("plan", "on"), ("look", "into"), ("look", "at")}
+)
+"""Verbs and prepositions after which a gerund tells what is wanted."""
+
 _REASONS: Final = frozenset({"because", "since", "cause", "'cause", "cuz", "although", "though", "that", "but", "and", "so", "now"})
 _BELIEVING: Final = frozenset(
-    {"think", "guess", "believe", "suppose", "know", "mean", "feel", "realise", "realize", "notice", "remember", "mention", "tell", "say", "figure"}
+    {
+        "think",
+        "guess",
+        "believe",
+        "suppose",
+        "know",
+        "mean",
+        "feel",
+        "realise",
+        "realize",
+        "notice",
+        "remember",
+        "mention",
+        "tell",
+        "say",
+        "figure",
+        "find",
+        "learn",
+        "discover",
+    }
 )
 _DOUBTING: Final = frozenset({"think", "guess", "believe", "suppose", "feel", "figure"})
 _HEDGES: Final = frozenset({"maybe", "perhaps", "probably", "possibly", "apparently", "supposedly", "might", "may"})
 _UNREAL: Final = frozenset({"would", "'d", "’d", "could", "should", "might", "may", "must", "ought"})
+_NO_MORE: Final = frozenset({"more", "anymore", "longer"})
+_ALMOST: Final = frozenset({"almost", "nearly"})
 _LASTING: Final = frozenset({"live", "work", "own", "know", "have", "play", "study", "love"})
 """Verbs whose perfect with "for" or "since" still holds."""
 
 _VERBS: Final = frozenset({"VERB", "AUX"})
+
+_OPENINGS: Final = frozenset({"ADV", "INTJ", "PUNCT", "CCONJ", "PART", "SPACE"})
+"""What may stand before a verb whose subject is left out."""
+
+_LEFT_ALONE: Final = frozenset({"love", "like", "hate", "enjoy", "prefer", "live", "work", "study", "own", "have", "teach"})
+"""Verbs whose plain form without a subject tells of the speaker ("Love spicy food") rather than asks for something."""
 
 
 def read_clauses(doc: Doc) -> tuple[Clause, ...]:
@@ -65,21 +110,26 @@ def read_clauses(doc: Doc) -> tuple[Clause, ...]:
 
 
 def _clause(token: Token) -> Clause | None:
-    if token.pos_ not in _VERBS or token.dep_ in ("aux", "auxpass", "xcomp", "amod", "compound", "acl", "csubj", "pcomp"):
+    if (
+        token.pos_ not in _VERBS
+        or any(child.lower_ in _ALMOST for child in token.lefts)
+        or token.dep_ in ("aux", "auxpass", "xcomp", "amod", "compound", "acl", "csubj", "pcomp")
+    ):
         return None
     subject = _subject(token)
-    if subject is None or not _asserted(token) or _asked(token, subject) or _quoted(token):
+    if (subject is None and not _elliptic(token)) or not _asserted(token) or _asked(token, subject) or _quoted(token):
         return None
     verb, frame = _inner(token)
     helpers = [child for child in token.children if child.dep_ in ("aux", "auxpass")]
     if not helpers and token.dep_ == "conj":
         helpers = [child for child in token.head.children if child.dep_ == "aux" and child.tag_ == "MD"]
-    finite = next((child for child in helpers if child.head == token), token)
+    finite = next((child for child in helpers if child.head == token and not _emphatic(child)), token)
     if (
-        finite == token
+        subject is not None
+        and finite == token
         and token.tag_ in ("VB", "VBG", "VBN")
         and token.dep_ != "conj"
-        and not (token.tag_ == "VB" and subject.lower_ in ("i", "we", "they"))
+        and not (token.tag_ == "VB" and (subject.lower_ in ("i", "we", "they") or any(map(_emphatic, helpers))))
     ):
         return None
     modals = {child.lower_ for child in helpers if child.tag_ == "MD"}
@@ -96,7 +146,14 @@ def _clause(token: Token) -> Clause | None:
             negated = False
         elif token.lemma_ == "stand":
             return None
-    return Clause(subject, verb, finite, frame, _tense(token, finite, helpers, frame), negated, _hedged(token))
+    owning = subject is None and token.lower_ == "got" and not helpers
+    tense = Tense.PRESENT if owning else _tense(token, finite, helpers, frame)
+    return Clause(subject, verb, finite, frame, tense, negated, _hedged(token))
+
+
+def _emphatic(helper: Token) -> bool:
+    """Whether "do" only stresses what is said: "I do have a dog"."""
+    return helper.lower_ in ("do", "does") and not any(child.dep_ == "neg" for child in helper.head.children)
 
 
 def _subject(verb: Token) -> Token | None:
@@ -114,6 +171,23 @@ def _subject(verb: Token) -> Token | None:
     return None
 
 
+def _elliptic(verb: Token) -> bool:
+    """Whether a sentence begins with its verb and tells of the speaker: "Just moved to Lyon", "Been living here", "Love spicy food"."""
+    if verb.dep_ != "ROOT" or any(child.dep_ in ("csubj", "expl", "nsubj", "nsubjpass") for child in verb.children):
+        return False
+    before = [token for token in verb.sent if token.i < verb.i and token.head != verb] + [
+        child for child in verb.lefts if child.dep_ not in ("aux", "auxpass", "neg")
+    ]
+    if any(token.pos_ not in _OPENINGS for token in before) or any(child.dep_ == "aux" and child.lower_ != "been" for child in verb.children):
+        return False
+    if verb.tag_ in ("VB", "VBP") and verb.lemma_.lower() not in _LEFT_ALONE:
+        return False
+    if verb.tag_ not in ("VB", "VBP", "VBD", "VBN", "VBG") or (verb.lemma_.lower() == "be" and verb.tag_ != "VBN"):
+        return False
+    spoken_of = [token for token in verb.doc[: verb.i] if token.dep_ in ("nsubj", "nsubjpass")]
+    return not spoken_of or spoken_of[-1].lower_ in ("i", "we", "you")
+
+
 def _inner(verb: Token) -> tuple[Token, str]:
     """The verb that carries the meaning and what governs it: "I'm going to visit" → visit, "plan"."""
     if verb.lemma_ in _FRAMES:
@@ -121,13 +195,20 @@ def _inner(verb: Token) -> tuple[Token, str]:
             infinitive = child.dep_ == "xcomp" and child.tag_ == "VB" and any(part.tag_ == "TO" or part.lower_ == "na" for part in child.children)
             if infinitive and (verb.lemma_ != "go" or verb.tag_ == "VBG") and (verb.lemma_ != "use" or verb.tag_ == "VBD"):
                 return child, _FRAMES[verb.lemma_]
+    for child in verb.children:
+        if child.dep_ == "xcomp" and verb.lemma_ in _PHASES and (child.tag_ == "VBG" or any(part.tag_ == "TO" for part in child.children)):
+            return child, "start"
+        if child.dep_ == "prep" and (verb.lemma_, child.lower_) in _AIMING:
+            aim = next((part for part in child.children if part.dep_ == "pcomp" and part.tag_ == "VBG"), None)
+            if aim is not None:
+                return aim, "want"
     return verb, ""
 
 
 def _tense(verb: Token, finite: Token, helpers: list[Token], frame: str) -> Tense:
     if any(child.lower_ in ("will", "'ll", "’ll", "wo") for child in helpers):
         return Tense.FUTURE
-    if frame == "used" or finite.tag_ == "VBD" or (finite.lower_ in ("was", "were", "did", "had")):
+    if frame == "used" or finite.tag_ == "VBD" or finite.lower_ == "quit" or (finite.lower_ in ("was", "were", "did", "had")):
         return Tense.PAST
     if finite != verb and finite.lemma_ == "have" and verb.tag_ in ("VBN", "VBD") and verb.lower_ not in ("been", "got"):
         lasting = verb.lemma_ in _LASTING and any(child.lower_ in ("for", "since") for child in verb.children if child.dep_ == "prep")
@@ -157,7 +238,11 @@ def _asserted(verb: Token) -> bool:
                 and not any(child.dep_ in ("nsubj", "aux", "neg") for child in head.children)
             ):
                 return True
+            if head.lemma_ == "turn":
+                return _asserted(head)
             first = any(child.dep_ == "nsubj" and child.lower_ in ("i", "we") for child in head.children)
+            if head.lemma_ in _DOUBTING and head.tag_ == "VBD":
+                return False
             return head.lemma_ in _BELIEVING and first and not any(child.dep_ == "neg" for child in head.children) and _asserted(head)
         case "advcl":
             return bool(marks) and marks <= _REASONS and _asserted(head)
@@ -165,8 +250,10 @@ def _asserted(verb: Token) -> bool:
             return False
 
 
-def _asked(verb: Token, subject: Token) -> bool:
+def _asked(verb: Token, subject: Token | None) -> bool:
     """Whether the clause is a question: inverted, led by a question word, or the last one before a question mark."""
+    if subject is None:
+        return any(token.text == "?" for token in verb.sent)
     if any(child.dep_ in ("aux", "auxpass") and child.i < subject.i for child in verb.children) or (verb.lemma_ == "be" and verb.i < subject.i):
         return True
     if any(part.tag_ in ("WP", "WRB", "WP$", "WDT") for part in subject.subtree if part.i <= subject.i):

@@ -24,6 +24,15 @@ _NO: Final = (
     r"|you misheard(?: me)?|that(?:['’]s| is| was) (?:wrong|not right))"
 )
 _SAID: Final = r"(?:i\s+(?:said|meant|mean)(?:\s+(?:it['’]s|that))?)"
+_ADMITTED: Final = re.compile(
+    r"\b(?:i (?:said|told you) (?:something|it) (?:silly|wrong|stupid)|(?:told|gave) you the wrong|(?:you|i) mis(?:heard|spoke|remembered)"
+    r"|(?:that|it|what i (?:said|told you)\b[^.,!?]*) (?:was|is) (?:wrong|not right|a mistake)|that['’]s (?:wrong|not right)|my mistake|my bad"
+    r"|(?:i|you) (?:got|had|mixed) (?:that|it|them|those) (?:wrong|up)|correction|scratch that|i (?:just )?(?:checked|looked it up)"
+    r"|(?:sorry|no),? wait|wait,? no)\b",
+    re.IGNORECASE,
+)
+"""Words with which people own to having said something wrong, in this turn or before."""
+
 _END: Final = r"(?=\s*(?:[.!;,]|$))"
 
 _PATTERNS: Final = tuple(
@@ -66,6 +75,11 @@ def read_corrections(doc: Doc, said_at: datetime) -> Iterator[Correction]:
             taken.append(match.span())
             value, dated = _absolute(right, said_at)
             yield Correction(_absolute(wrong, said_at)[0], value, match.start(), match.end(), relation=_relation(match, dated=dated))
+
+
+def admits(text: str) -> bool:
+    """Whether an utterance says that something said before was wrong."""
+    return bool(_ADMITTED.search(text))
 
 
 def _value(doc: Doc, match: re.Match[str], name: str) -> bool:

@@ -5,8 +5,8 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc
 
+from hotmem.models import Encoder
 from hotmem.terms import terms
-from hotmem.types import Category, Kind, Vector
+from hotmem.types import Category, Kind, Statement, Vector
 
 SURE_FROM: Final = 0.6
 """Probability of kind and category together, below which the answer says that it is unsure."""
@@ -70,8 +71,14 @@ CUES: Final[Mapping[str, re.Pattern[str]]] = {
 }
 """Words that tell where a statement belongs."""
 
-WEIGHTS: Final = {"meaning": 2.0, "words": 2.5, "forms": 1.5, "cues": 0.4}
-"""How much each block of features counts beside the others in the penalty of the fit; chosen by cross-validation."""
+WEIGHTS: Final = {"meaning": 2.0, "words": 2.5, "forms": 1.5, "order": 1.5, "cues": 0.8}
+"""How much each block of features counts beside the others in the penalty of the fit; chosen by cross-validation on the fitted half."""
+
+AFFINITY: Final = 0.3
+"""How much the kind heeds which kinds the category usually has; chosen likewise. It brings 0.8 of 100 kinds."""
+
+OPENING: Final = 3
+"""Words at the beginning that are looked at together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +116,31 @@ class Question:
     places: Mapping[str, int]
     coefficients: NDArray[np.float32]
 
-    def best(self, seen: Mapping[str, float], vector: Vector) -> tuple[str, float]:
-        """The most probable name, and its probability, 0 to 1 (softmax)."""
+    def shares(self, seen: Mapping[str, float], vector: Vector) -> NDArray[np.float32]:
+        """The probability of each name, 0 to 1, float32 (names,) (softmax)."""
         known = [name for name in seen if name in self.places]
         logits = self.intercepts + np.array([seen[name] for name in known]) @ self.coefficients[[self.places[name] for name in known]]
         if len(vector) == len(self.meaning):
             logits = logits + WEIGHTS["meaning"] * (vector @ self.meaning)
         shares = np.exp(logits - logits.max())
-        place = int(np.argmax(shares))
-        return self.names[place], float(shares[place] / shares.sum())
+        return np.asarray(shares / shares.sum(), dtype=np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Filer:
+    """The fitted models.
+
+    Attributes:
+        category: Which category.
+        kind: Which kind.
+        importance: Which importance.
+        affinity: How much more often than by chance a kind is in a category, as a logarithm, float32 (kinds, categories).
+    """
+
+    category: Question
+    kind: Question
+    importance: Question
+    affinity: NDArray[np.float32]
 
 
 def file(doc: Doc, vector: Vector) -> Filed:
@@ -129,10 +152,40 @@ def file(doc: Doc, vector: Vector) -> Filed:
     """
     seen = features(doc)
     fitted = _fitted()
-    category, sure = fitted["category"].best(seen, vector)
-    kind, _ = fitted["kind"].best(seen, vector)
-    importance, _ = fitted["importance"].best(seen, vector)
-    return Filed(Kind(kind), Category(category), int(importance), sure)
+    categories = fitted.category.shares(seen, vector)
+    kinds = np.log(fitted.kind.shares(seen, vector)) + AFFINITY * (fitted.affinity @ categories)
+    importances = fitted.importance.shares(seen, vector)
+    return Filed(
+        kind=Kind(fitted.kind.names[int(np.argmax(kinds))]),
+        category=Category(fitted.category.names[int(np.argmax(categories))]),
+        importance=int(fitted.importance.names[int(np.argmax(importances))]),
+        confidence=float(categories.max()),
+    )
+
+
+def file_all(doc: Doc, statements: Sequence[Statement], encoder: Encoder) -> tuple[Statement, ...]:
+    """Files statements by the sentences that they were read in and by their meaning.
+
+    The relation that a statement was read as tells less: of 337 that we wrote its category is ours in 47 of 100, and in 86 by the words; its kind
+    in 54, and in 87. A clause alone tells 82 and 85.
+
+    Args:
+        doc: The parse of the whole text.
+        statements: What was read in it.
+        encoder: Embeds the statements, which are embedded anyway.
+    """
+    rows = encoder.encode([statement.text for statement in statements])
+    found = [file(_sentences(doc, statement), row) for statement, row in zip(statements, rows, strict=True)]
+    return tuple(
+        replace(statement, kind=filed.kind, category=filed.category, importance=filed.importance)
+        for statement, filed in zip(statements, found, strict=True)
+    )
+
+
+def _sentences(doc: Doc, statement: Statement) -> Doc:
+    """The sentences that hold the statement, as a text of their own."""
+    held = [sentence for sentence in doc.sents if sentence.start_char < statement.stop and statement.start < sentence.end_char]
+    return doc[held[0].start : held[-1].end].as_doc() if held else doc
 
 
 def features(doc: Doc) -> dict[str, float]:
@@ -141,6 +194,7 @@ def features(doc: Doc) -> dict[str, float]:
     blocks = {
         "words": {*held, *(f"{one} {two}" for one, two in pairwise(held))},
         "forms": set(_forms(doc)),
+        "order": set(_order(doc)),
         "cues": {f"cue:{name}" for name, cue in CUES.items() if cue.search(doc.text)},
     }
     share = {name: WEIGHTS[name] * (1.0 if name == "cues" else 1 / np.sqrt(max(len(block), 1))) for name, block in blocks.items()}
@@ -161,10 +215,18 @@ def _forms(doc: Doc) -> Iterator[str]:
         yield f"opens:{doc[0].lower_}"
 
 
+def _order(doc: Doc) -> Iterator[str]:
+    """What follows what: parts of speech in pairs, and the first words."""
+    yield from (f"tags:{one.tag_} {two.tag_}" for one, two in pairwise(doc))
+    yield from (f"begins:{' '.join(token.lower_ for token in doc[:length])}" for length in range(1, OPENING + 1))
+
+
 @cache
-def _fitted() -> Mapping[str, Question]:
+def _fitted() -> Filer:
     data = json.loads(files("hotmem.extraction").joinpath("filing.json").read_text("utf-8"))
-    return {question: _read(choices) for question, choices in data.items()}
+    kinds, categories = _read(data["kind"]), _read(data["category"])
+    affinity = np.array([[data["affinity"][kind][category] for category in categories.names] for kind in kinds.names], dtype=np.float32)
+    return Filer(categories, kinds, _read(data["importance"]), affinity)
 
 
 def _read(choices: Mapping[str, Mapping[str, Any]]) -> Question:

@@ -129,7 +129,7 @@ def _checked_name(doc: Doc, start: int, stop: int, *, sure: bool, bears: bool) -
 
 
 def _asked_or_unreal(text: str, start: int, stop: int) -> bool:
-    before = re.split(r"[.!?;]", text[:start])[-1]
+    before = re.sub(r"\bguess what\b", "", re.split(r"[.!?;]", text[:start])[-1], flags=re.IGNORECASE)
     after = re.match(r"[^.!?]*([.!?]?)", text[stop:])
     if re.search(r"(?:n['’]t|\b(?:if|is|are|never|not|do|does|did|what|who|whose|which|suppose|imagine|wish|said|says))\W*$", before, re.IGNORECASE):
         return True

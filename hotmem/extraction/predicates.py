@@ -10,7 +10,7 @@ from hotmem.analysis.time import TimeMention
 from hotmem.analysis.wordlist import wordlist
 from hotmem.extraction.clauses import Clause
 from hotmem.extraction.relations import Relation
-from hotmem.extraction.retelling import UNRESOLVED
+from hotmem.extraction.retelling import COUNTING, UNRESOLVED
 
 MOST_WORDS: Final = 22
 """Words of a predicate; what is longer is rarely one fact."""
@@ -37,6 +37,7 @@ class Fact:
         words: The words of the whole predicate, in order.
         object: The object where it is not told from `value`, such as a date.
         negated: Overrides the clause's polarity where given.
+        over: The word for what is said to be over, where more than one relation may have it; None for most.
     """
 
     relation: Relation
@@ -44,6 +45,7 @@ class Fact:
     words: tuple[Token, ...]
     object: str = ""
     negated: bool | None = None
+    over: Token | None = None
 
 
 def predicate(clause: Clause, *, only: Token | None = None, head: Token | None = None) -> tuple[Token, ...]:
@@ -55,8 +57,8 @@ def predicate(clause: Clause, *, only: Token | None = None, head: Token | None =
         head: The complement that `only` is joined to.
     """
     kept: set[Token] = {clause.finite, clause.verb}
-    opening = clause.subject.left_edge.i if clause.subject.pos_ != "PRON" else clause.subject.i
-    if clause.subject.head not in (clause.finite, clause.verb, clause.finite.head):
+    opening = 0 if clause.subject is None else clause.subject.left_edge.i if clause.subject.pos_ != "PRON" else clause.subject.i
+    if clause.subject is not None and clause.subject.head not in (clause.finite, clause.verb, clause.finite.head):
         opening = 0
     for verb in dict.fromkeys((clause.finite.head if clause.finite.dep_ in ("aux", "auxpass") else clause.finite, clause.verb)):
         kept.add(verb)
@@ -146,7 +148,7 @@ def complement(verb: Token, slot: str) -> Token | None:
     for child in verb.children:
         if child.dep_ == slot or (slot == "dobj" and child.dep_ == "punct" and child.pos_ in ("NOUN", "PROPN") and child.i > verb.i):
             return child
-        if child.dep_ == "prep" and child.lower_ == slot:
+        if child.dep_ in ("prep", "agent") and child.lower_ == slot:
             return next((part for part in child.children if part.dep_ in ("pobj", "pcomp")), None)
         if child.dep_ == "prt":
             for prep in child.children:
@@ -163,7 +165,16 @@ def stands_alone(words: Sequence[Token], mentions: Sequence[TimeMention]) -> boo
         return False
     if any(child.dep_ == "ccomp" and child.i > token.i for token in words if token.pos_ in ("VERB", "AUX") for child in token.children):
         return False
-    return not any(token.lower_ in UNRESOLVED and token.tag_ != "IN" and not covered(token, mentions) and token.pos_ != "PROPN" for token in words)
+    return not any(_open(token) and not covered(token, mentions) for token in words)
+
+
+def _open(token: Token) -> bool:
+    """Whether a word points at something that was said elsewhere; "other" and "lots" do not where what they count is named."""
+    if token.lower_ not in UNRESOLVED or token.tag_ == "IN" or token.pos_ == "PROPN":
+        return False
+    if token.lower_ in COUNTING:
+        return not (token.dep_ in ("amod", "det", "predet") or any(child.lower_ == "of" and any(child.children) for child in token.children))
+    return not (token.lower_ in ("one", "something", "anything", "nothing", "someone", "everyone") and token.dep_ in ("nummod",))
 
 
 def covered(token: Token, mentions: Sequence[TimeMention]) -> bool:
@@ -191,6 +202,8 @@ def _now(token: Token) -> bool:
 
 
 def _discourse(token: Token) -> bool:
+    if token.dep_ == "aux" and token.lower_ in ("do", "does") and not any(child.dep_ == "neg" for child in token.head.children):
+        return True
     if token.dep_ == "prep" and token.lower_ == "because":
         return True
     if token.lower_ == "well" and token.head.pos_ not in ("VERB", "AUX"):

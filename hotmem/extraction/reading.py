@@ -1,28 +1,38 @@
 """Turn → Understanding: clauses and names read, told in the third person, with their places."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeAlias
 
 from spacy.tokens import Doc, Token
 
 from hotmem.analysis.entities import find_entities
-from hotmem.analysis.time import TimeMention, find_times
+from hotmem.analysis.time import TimeMention, find_times, written
 from hotmem.extraction.clauses import Clause, Tense, read_clauses
 from hotmem.extraction.copulas import read_copula
-from hotmem.extraction.corrections import read_corrections
+from hotmem.extraction.corrections import admits, read_corrections
+from hotmem.extraction.events import ended, moved_event
+from hotmem.extraction.favourites import read_favourite
 from hotmem.extraction.general import read_general
 from hotmem.extraction.happenings import read_happenings
 from hotmem.extraction.instructions import read_instructions
 from hotmem.extraction.jokes import jests, takes_back
 from hotmem.extraction.naming import Naming, owned_thing, read_namings
-from hotmem.extraction.predicates import Fact, stands_alone
-from hotmem.extraction.relations import HAS_TO, IS_BORN_ON, IS_CALLED, IS_ON, PLANS_TO, REGULARLY, WANTS
+from hotmem.extraction.predicates import Fact, predicate, stands_alone, timed
+from hotmem.extraction.presupposed import read_presupposed
+from hotmem.extraction.relations import EVENTFUL, HAS_TO, IS_BORN_ON, IS_CALLED, IS_ON, PLANS_TO, PURSUITS, REGULARLY, WANTS
+from hotmem.extraction.repairs import repaired
 from hotmem.extraction.retelling import retell, sentence
+from hotmem.extraction.rewording import Reworded, spelt_out
 from hotmem.extraction.subjects import Subject, resolve
+from hotmem.extraction.tags import Phrase, circumstances, phrases, within
 from hotmem.extraction.verbs import read_verb
-from hotmem.types import Role, Statement, Understanding
+from hotmem.types import Correction, Ending, Role, Statement, Understanding
+
+Filed: TypeAlias = Callable[[Doc, Sequence[Statement]], Sequence[Statement]]
+"""Files the statements of a parsed turn by their words and their meaning."""
 
 ANONYMOUS: Final = "the user"
 """What a speaker without a name is called."""
@@ -30,6 +40,11 @@ ANONYMOUS: Final = "the user"
 DATED: Final = frozenset({PLANS_TO, HAS_TO, WANTS, IS_ON})
 """Relations whose statements keep their time though they are in the present tense; elsewhere "these days" would go stale."""
 
+
+_WORD: Final = re.compile(r"[\w-]+")
+
+_THIRD: Final = {"he": "friend", "she": "friend", "they": "friend", "it": "car"}
+"""Pronouns of the third person, and a noun of the sort they stand for."""
 
 _DRESS: Final = re.compile(r"^(?:an?|some)\s+|\s+any\s+(?:more|longer)$")
 """What is left out where values are compared."""
@@ -54,13 +69,68 @@ def understand(doc: Doc, speaker: str | None, role: Role, said_at: datetime) -> 
         return Understanding(entities=entities, happenings=happenings)
     name = speaker or ANONYMOUS
     jest = tuple(jests(doc.text))
-    told = (*_named(doc, name), *read_instructions(doc, name), *_stated(doc, name, entities, *times))
+    told = [*_named(doc, name), *read_instructions(doc, name), *_stated(doc, name, entities, *times)]
+    mentioned = {word for statement in told for word in _WORD.findall(statement.text.casefold())}
+    told += (statement for statement in read_presupposed(doc, name) if statement.object.split()[-1] not in mentioned)
     found = [statement for statement in told if not any(start <= statement.start < stop for start, stop in jest)]
     unique = {
         (statement.subject.casefold(), statement.relation, statement.object.casefold(), statement.negated): statement for statement in reversed(found)
     }
-    statements = sorted(unique.values(), key=lambda statement: (statement.start, statement.stop))
-    return Understanding(tuple(statements), tuple(read_corrections(doc, said_at)), entities, takes_back(doc.text), happenings)
+    told_of = phrases(doc) if unique else []
+    statements = sorted((_tagged(doc, statement, told_of) for statement in unique.values()), key=lambda statement: (statement.start, statement.stop))
+    corrections = tuple(read_corrections(doc, said_at))
+    if not corrections and admits(doc.text):
+        corrections = tuple(_amended(doc, name, said_at))
+    return Understanding(tuple(statements), corrections, entities, takes_back(doc.text), happenings)
+
+
+def _tagged(doc: Doc, statement: Statement, told: Sequence[Phrase]) -> Statement:
+    """The statement with what it is filed under."""
+    words = doc.text[statement.start : statement.stop]
+    return replace(statement, tags=(*within(told, statement.start, statement.stop, statement.text), *circumstances(words)))
+
+
+def _amended(doc: Doc, speaker: str, said_at: datetime) -> Iterator[Correction]:
+    """What holds instead of something said wrong before, of whomever "she" or "it" was: "I said something silly, she's from Latvia"."""
+    mentions = find_times(doc.text, said_at, ahead=True)
+    for clause in read_clauses(doc):
+        pronoun = clause.subject
+        if pronoun is None or pronoun.lower_ not in _THIRD or clause.negated:
+            continue
+        someone = Subject(pronoun.lower_, pronoun.lower_, _THIRD[pronoun.lower_], False, False, pronoun.idx, pronoun.idx + len(pronoun))
+        for fact in _facts(clause, someone, mentions):
+            told = _told(clause, someone, fact, mentions, speaker, ())
+            if told is not None and told.object:
+                yield Correction("", told.object, told.start, told.stop, told.relation)
+                return
+
+
+def understand_said(
+    doc: Doc, parse: Callable[[str], Doc], speaker: str | None, role: Role, said_at: datetime, filed: Filed | None = None
+) -> Understanding:
+    """Reads a turn as it was meant: contractions spelt out and what was taken back in the same breath left out; places are those of `doc`.
+
+    Args:
+        doc: The parsed turn.
+        parse: Parses another wording of it.
+        speaker: As in `understand`.
+        role: As in `understand`.
+        said_at: As in `understand`.
+        filed: Files the statements; without it they stay as their relations say.
+    """
+    if role is not Role.USER:
+        return understand(doc, speaker, role, said_at)
+    wordings: list[Reworded] = []
+    for reword in (lambda said: spelt_out(said.text), repaired):
+        if (reworded := reword(doc)) is not None:
+            wordings.append(reworded)
+            doc = parse(reworded.text)
+    understanding = understand(doc, speaker, role, said_at)
+    if filed is not None and understanding.statements:
+        understanding = replace(understanding, statements=tuple(filed(doc, understanding.statements)))
+    for reworded in reversed(wordings):
+        understanding = reworded.placed(understanding)
+    return understanding
 
 
 def _named(doc: Doc, speaker: str) -> Iterator[Statement]:
@@ -88,6 +158,14 @@ def _naming(naming: Naming, subject: str) -> Statement:
 
 def _stated(doc: Doc, speaker: str, entities: Sequence[str], behind: Sequence[TimeMention], before: Sequence[TimeMention]) -> Iterator[Statement]:
     for clause in read_clauses(doc):
+        if (favourite := read_favourite(clause, speaker)) is not None:
+            yield favourite
+            continue
+        moved = moved_event(clause)
+        appointment = resolve(moved, speaker) if moved is not None else None
+        if appointment is not None and appointment.head in EVENTFUL and (day := timed(predicate(clause), before)) is not None:
+            yield _rescheduled(clause, appointment, day)
+            continue
         subject = resolve(clause.subject, speaker)
         if subject is None:
             continue
@@ -97,9 +175,28 @@ def _stated(doc: Doc, speaker: str, entities: Sequence[str], behind: Sequence[Ti
                 yield statement
 
 
+def _rescheduled(clause: Clause, appointment: Subject, day: TimeMention) -> Statement:
+    """When an appointment that was moved now takes place."""
+    when = re.sub(r"^(?:on|in) ", "", written(day))
+    words = predicate(clause)
+    return Statement(
+        text=sentence(appointment.shown, IS_ON.name, when),
+        subject=appointment.key,
+        relation=IS_ON.name,
+        object=when,
+        kind=IS_ON.kind,
+        category=IS_ON.category,
+        importance=IS_ON.importance,
+        start=min(appointment.start, words[0].idx),
+        stop=max(appointment.stop, *(token.idx + len(token) for token in words)),
+        changes=IS_ON.changes,
+        single=IS_ON.single,
+    )
+
+
 def _facts(clause: Clause, subject: Subject, mentions: Sequence[TimeMention]) -> Sequence[Fact]:
     """What the clause says, by the table of relations, or else in general."""
-    if clause.verb.lemma_ == "be":
+    if clause.copular:
         return tuple(read_copula(clause, subject, mentions))
     if subject.event:
         return ()
@@ -114,7 +211,8 @@ def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeM
     """The fact as a statement, or None if it cannot stand alone."""
     if not fact.words:
         return None
-    gone = not fact.value and not fact.object and clause.negated
+    negated = clause.negated if fact.negated is None else fact.negated
+    gone = not fact.value and not fact.object and negated
     if not gone and not stands_alone(fact.words, mentions):
         return None
     relation = fact.relation
@@ -127,7 +225,7 @@ def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeM
     if not value and not gone:
         return None
     start = min(token.idx for token in fact.words)
-    if clause.subject.head in (clause.finite, clause.verb, *clause.verb.ancestors):
+    if clause.subject is not None and clause.subject.head in (clause.finite, clause.verb, *clause.verb.ancestors):
         start = min(start, subject.start)
     stop = max(token.idx + len(token) for token in fact.words)
     text = sentence(subject.shown, predicate)
@@ -143,7 +241,14 @@ def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeM
         stop=stop,
         entities=tuple(name for name in entities if name in text),
         hedged=clause.hedged,
-        negated=clause.negated if fact.negated is None else fact.negated,
+        negated=negated,
         changes=relation.changes,
         single=relation.single,
+        ending=_ending(clause, fact),
     )
+
+
+def _ending(clause: Clause, fact: Fact) -> Ending | None:
+    """What the clause says to be over, in whatever words it was told before."""
+    over = fact.over or (ended(clause.verb) if clause.no_longer else None)
+    return None if over is None else Ending(over.lower_, tuple(dict.fromkeys(relation.name for relation in PURSUITS)))

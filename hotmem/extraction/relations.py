@@ -50,6 +50,7 @@ IS_OF_MAKE: Final = Relation("is", importance=3, single=True, changes=True)
 IS_AGED: Final = Relation("is aged", importance=3, single=True, changes=True)
 IS_ON: Final = Relation("is on", kind=Kind.REMINDER, category=Category.REMINDERS, importance=4, single=True, changes=True)
 IS_BORN_ON: Final = Relation("is on", importance=5, single=True)
+IS_DETAIL: Final = Relation("is", importance=4, single=True, changes=True)
 IS_IN: Final = Relation("is in", importance=3, single=True, changes=True)
 FAVOURITE: Final = Relation("is", kind=Kind.PREFERENCE, importance=4, single=True, changes=True)
 LIKES: Final = Relation("likes", kind=Kind.PREFERENCE)
@@ -68,10 +69,14 @@ WANTS: Final = Relation("wants", kind=Kind.CONTEXT, category=Category.PROJECTS, 
 ASKS: Final = Relation("asks", kind=Kind.PREFERENCE, importance=5)
 HAS_TO: Final = Relation("has to", kind=Kind.REMINDER, category=Category.REMINDERS, importance=4, changes=True)
 
+PURSUITS: Final = (WORKS_AT, WORKS_AS, WORKS_IN, WORKS_ON, STUDIES, STUDIES_AT, LEARNS, CAN, DOES, REGULARLY)
+"""What people give up, quit, leave and do no more, in whatever words they told of it."""
+
 STATES: Final[Mapping[tuple[str, str], Relation]] = {
     ("live", "in"): LIVES_IN, ("live", "near"): LIVES_IN, ("live", "on"): LIVES_IN, ("live", "with"): LIVES_WITH, ("stay", "with"): LIVES_WITH,
-    ("come", "from"): IS_FROM,
-    ("work", "at"): WORKS_AT, ("work", "for"): WORKS_AT, ("work", "as"): WORKS_AS, ("work", "in"): WORKS_IN, ("work", "on"): WORKS_ON,
+    ("base", "in"): LIVES_IN, ("settle", "in"): LIVES_IN, ("come", "from"): IS_FROM,
+    ("work", "at"): WORKS_AT, ("work", "for"): WORKS_AT, ("work", "as"): WORKS_AS, ("freelance", "as"): WORKS_AS,
+    ("employ", "by"): WORKS_AT, ("work", "in"): WORKS_IN, ("work", "on"): WORKS_ON,
     ("build", "dobj"): WORKS_ON, ("write", "dobj"): WORKS_ON, ("run", "dobj"): WORKS_IN, ("teach", "dobj"): WORKS_IN, ("manage", "dobj"): WORKS_IN,
     ("study", "dobj"): STUDIES, ("study", "at"): STUDIES_AT, ("major", "in"): STUDIES, ("go", "school"): STUDIES_AT,
     ("learn", "dobj"): LEARNS, ("learn", "xcomp"): LEARNS, ("train", "for"): LEARNS, ("practise", "dobj"): LEARNS, ("practice", "dobj"): LEARNS,
@@ -83,6 +88,7 @@ STATES: Final[Mapping[tuple[str, str], Relation]] = {
     ("hate", "dobj"): DISLIKES, ("dislike", "dobj"): DISLIKES, ("hate", "xcomp"): DISLIKES, ("dislike", "xcomp"): DISLIKES,
     ("want", "dobj"): WANTS, ("stand", "dobj"): DISLIKES, ("despise", "dobj"): DISLIKES,
     ("volunteer", "at"): WORKS_AT, ("volunteer", "for"): WORKS_AT, ("belong", "to"): KNOWS, ("date", "dobj"): WITH, ("know", "dobj"): KNOWS,
+    ("obsess", "with"): LIKES, ("look", "for"): WANTS, ("save", "for"): WANTS, ("plan", "dobj"): WANTS, ("wish", "for"): WANTS,
     ("suffer", "from"): HAS_CONDITION, ("take", "dobj"): REGULARLY, ("eat", "dobj"): REGULARLY, ("drink", "dobj"): REGULARLY,
 }  # fmt: skip
 """States of the present tense, by verb and complement: "dobj", "xcomp" or the preposition."""
@@ -141,9 +147,24 @@ COPULAR: Final[Mapping[tuple[str, str], Relation]] = {
 LASTING: Final = wordlist(
     "vegetarian vegan pescatarian married divorced single engaged widowed retired unemployed pregnant diabetic asthmatic epileptic gay "
     "lesbian bisexual trans deaf blind colourblind colorblind autistic dyslexic celiac coeliac left-handed jewish muslim catholic "
-    "christian buddhist hindu atheist adopted self-employed freelance bilingual introverted extroverted sober"
+    "christian buddhist hindu atheist adopted self-employed freelance bilingual introverted extroverted sober intolerant"
 )
 """Adjectives after "I am" that say something lasting; "tired" and "happy" do not."""
+
+TRAITS: Final = wordlist(
+    "tall short shy outgoing overweight skinny thin blonde blond brunette bald quiet lazy stubborn creative artistic athletic active clumsy "
+    "impatient patient curious adventurous competitive religious spiritual conservative liberal republican democrat male female straight famous rich "
+    "wealthy poor homeless disabled handicapped paralysed paralyzed nearsighted short-sighted colour-blind color-blind dyslexic insomniac anxious "
+    "depressed lonely old young elderly middle-aged handy crafty nerdy geeky organised organized messy punctual optimistic pessimistic superstitious "
+    "frugal thrifty picky allergic intolerant strong fit healthy homeschooled educated undocumented lefthanded handed ambidextrous vegetarian"
+)
+"""Adjectives that tell what someone is like, or has become."""
+
+DETAILS: Final = wordlist("number address email e-mail pin password code size height weight postcode zip username wifi extension surname")
+"""What of someone is a word or a number: "my shoe size is 42"."""
+
+AIMS: Final = frozenset({"dream", "goal", "plan", "ambition", "hope", "wish"})
+"""What of someone is something to be done: "my dream is to open a restaurant"."""
 
 CREATURES: Final = wordlist(
     "dog cat puppy kitten rabbit bunny hamster parrot bird fish horse pony goldfish turtle snake lizard pet son daughter kid child baby "
@@ -154,12 +175,18 @@ CREATURES: Final = wordlist(
 )
 """Whom people speak of as theirs."""
 
+PASTIMES: Final = frozenset({"hobby", "passion", "pastime", "interest", "hobbie"})
+"""What of someone is liked: "my hobby is pottery"."""
+
+ANIMALS: Final = wordlist("dog cat puppy kitten rabbit bunny hamster parrot bird fish horse pony goldfish turtle snake lizard pet")
+
 MANY: Final = wordlist("friend colleague coworker cousin neighbour uncle aunt niece nephew teacher flatmate classmate")
 """Whom people mostly have several of: a second name does not end the first."""
 
 EVENTFUL: Final = wordlist(
     "dentist appointment exam test meeting interview wedding party concert flight trip funeral surgery operation match game lesson deadline "
-    "recital conference dinner lunch picnic rehearsal audition hearing checkup delivery inspection ceremony reunion viewing"
+    "recital conference dinner lunch picnic rehearsal audition hearing checkup delivery inspection ceremony reunion viewing haircut barbecue "
+    "physio workshop course class session call tournament webinar lecture seminar"
 )
 """What takes place at a time: "the dentist is on Monday" is kept."""
 

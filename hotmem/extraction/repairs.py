@@ -7,12 +7,11 @@ read, so that what nobody meant is never known.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
 
 from spacy.tokens import Doc, Token
 
-from hotmem.types import Understanding
+from hotmem.extraction.rewording import Piece, Reworded
 
 BACK: Final = 10
 """Words before the editing term among which what was wrong begins."""
@@ -41,36 +40,7 @@ _SORTS: Final = {"ADP": "place", "DET": "article", "NUM": "number", "NOUN": "nam
 """Sorts of words that stand for each other, by part of speech."""
 
 
-@dataclass(frozen=True, slots=True)
-class Repaired:
-    """An utterance as it was meant.
-
-    Attributes:
-        text: Its words without what was wrong.
-        kept: The stretches of the utterance it is made of, in characters.
-    """
-
-    text: str
-    kept: tuple[tuple[int, int], ...]
-
-    def placed(self, understanding: Understanding) -> Understanding:
-        """What was understood of `text`, with places in the utterance."""
-        return replace(
-            understanding,
-            statements=tuple(replace(one, start=self._start(one.start), stop=self._start(one.stop - 1) + 1) for one in understanding.statements),
-            corrections=tuple(replace(one, start=self._start(one.start), stop=self._start(one.stop - 1) + 1) for one in understanding.corrections),
-            happenings=tuple(replace(one, start=self._start(one.start), stop=self._start(one.stop - 1) + 1) for one in understanding.happenings),
-        )
-
-    def _start(self, place: int) -> int:
-        for start, stop in self.kept:
-            if place < stop - start:
-                return start + place
-            place -= stop - start
-        return self.kept[-1][1]
-
-
-def repaired(doc: Doc) -> Repaired | None:
+def repaired(doc: Doc) -> Reworded | None:
     """The utterance without what its speaker took back, or None where nothing was.
 
     Args:
@@ -84,7 +54,7 @@ def repaired(doc: Doc) -> Repaired | None:
     if not kept:
         return None
     kept.append((last, len(doc.text)))
-    return Repaired("".join(doc.text[start:stop] for start, stop in kept), tuple(kept))
+    return Reworded(tuple(Piece(doc.text[start:stop], start, stop) for start, stop in kept))
 
 
 def _taken_back(doc: Doc) -> Iterator[tuple[int, int]]:

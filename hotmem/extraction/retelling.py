@@ -18,6 +18,9 @@ UNRESOLVED: Final = wordlist(
 )
 """Words that mean nothing outside their conversation."""
 
+COUNTING: Final = frozenset({"lot", "lots", "other", "others", "such", "another"})
+"""Of these, words that mean something where what they count is named: "a lot of metal"."""
+
 FILLERS: Final = frozenset({"um", "uh", "er", "erm", "hmm", "mm", "uhm", "umm", "uhh"})
 """What is said while thinking, and left out; so is a word said twice in a row."""
 
@@ -36,9 +39,11 @@ _IRREGULAR: Final = {
     "’m": "is",
     "'re": "is",
     "’re": "is",
+    "m": "is",
     "do": "does",
     "go": "goes",
     "were": "was",
+    "quit": "quit",
 }
 _SPELT_OUT: Final = {
     "n't": "not",
@@ -46,6 +51,7 @@ _SPELT_OUT: Final = {
     "nt": "not",
     "'ll": "will",
     "’ll": "will",
+    "ve": "have",
     "ca": "can",
     "wo": "will",
     "na": "to",
@@ -67,6 +73,10 @@ def third_person(token: Token) -> str:
         return _SPELT_OUT.get(word, word)
     if word in _IRREGULAR:
         return _IRREGULAR[word]
+    if token.tag_ == "VBG":
+        return f"is {word}"
+    if token.tag_ == "VBN" and token.dep_ != "conj":
+        return f"was {word}" if word == "born" else f"has {word}"
     if token.tag_ not in ("VBP", "VB"):
         return word
     if word.endswith("y") and word[-2:-1] not in "aeiou":
@@ -111,7 +121,8 @@ def retell(
 def _word(token: Token, speaker: str, finite: Token | None, plural: bool) -> str:
     word = token.lower_
     if word in OWN and token.pos_ in ("PRON", "DET", "ADJ"):
-        return f"{speaker}'s"
+        following = token.doc[token.i + 1 : token.i + 2].text.lower()
+        return "their" if following == "own" else f"{speaker}'s"
     if word in SELF and token.pos_ == "PRON":
         return speaker
     if finite is not None and token.i == finite.i:

@@ -1,10 +1,14 @@
 """Words a memory is filed under: what it is about, and what it asks for (urgent, recurring)."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from spacy.tokens import Doc, Span, Token
+
+from hotmem.analysis.entities import NAMED
+from hotmem.terms import stems
 
 MOST: Final = 4
 """Tags found for one memory, besides those given and those of its circumstances."""
@@ -73,12 +77,40 @@ _VAGUE: Final = frozenset(
 """Heads of noun phrases that tell nothing of what a statement is about."""
 
 
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A tag and the characters it was found in."""
+
+    tag: str
+    start: int
+    stop: int
+
+
 def found(doc: Doc) -> tuple[str, ...]:
     """What a parsed statement is about, the most telling first: at most `MOST` phrases, in lower case, without articles."""
-    names = [_term(entity) for entity in doc.ents if entity.label_ in ("PERSON", "ORG", "GPE", "LOC", "PRODUCT", "EVENT", "WORK_OF_ART", "FAC")]
-    phrases = [_term(chunk) for chunk in doc.noun_chunks if _tells(chunk.root)]
-    terms = [term for term in (*phrases, *names) if term and len(term.split()) <= LONGEST_WORDS]
-    return tuple(dict.fromkeys(terms))[:MOST]
+    return tuple(dict.fromkeys(phrase.tag for phrase in phrases(doc)))[:MOST]
+
+
+def phrases(doc: Doc) -> list[Phrase]:
+    """All that a parsed text is about, with its places: what it speaks of, then names that are no part of that."""
+    names = (entity for entity in doc.ents if entity.label_ in NAMED)
+    spans = (*(chunk for chunk in doc.noun_chunks if _tells(chunk.root)), *names)
+    told = (Phrase(_term(span), span.start_char, span.end_char) for span in spans)
+    return [phrase for phrase in told if phrase.tag and len(phrase.tag.split()) <= LONGEST_WORDS]
+
+
+def within(told: Sequence[Phrase], start: int, stop: int, text: str) -> tuple[str, ...]:
+    """Tags of a statement that was read from a part of a text.
+
+    Args:
+        told: What the whole text is about.
+        start: First character of the part.
+        stop: One past its last.
+        text: The statement; a tag of words that it does not hold would outlive them when they are forgotten.
+    """
+    held = stems(text)
+    tags = (phrase.tag for phrase in told if start <= phrase.start and phrase.stop <= stop and stems(phrase.tag) <= held)
+    return tuple(dict.fromkeys(tags))[:MOST]
 
 
 def circumstances(text: str) -> tuple[str, ...]:

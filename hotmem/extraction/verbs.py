@@ -9,14 +9,14 @@ from hotmem.analysis.entities import is_name
 from hotmem.analysis.time import Grain, TimeMention
 from hotmem.analysis.wordlist import wordlist
 from hotmem.extraction.clauses import Clause, Tense
+from hotmem.extraction.events import BARE, full, read_event
 from hotmem.extraction.predicates import Fact, complement, inner_phrase, joined, phrase, points_there, predicate, timed
 from hotmem.extraction.relations import (
-    BORN_IN,
     CAN,
     COMPLEMENTS,
     DID,
     DISLIKES,
-    EVENTS,
+    DOES,
     FREQUENT_ONLY,
     HAS,
     HAS_CONDITION,
@@ -31,7 +31,6 @@ from hotmem.extraction.relations import (
     REGULARLY,
     STATES,
     STUDIES,
-    TELLING_EVENTS,
     WANTS,
     WORKS_AT,
     WORKS_ON,
@@ -84,7 +83,7 @@ _THERE_FOR_ALL: Final = wordlist(
 """Nouns that take "the" without meaning one that was spoken of."""
 
 _STRETCHES: Final = wordlist("while time moment year month week day hour minute age bit decade lot ton")
-_JOBS: Final = frozenset({"job", "position", "role", "internship"})
+_COURSES: Final = wordlist("master phd degree course internship apprenticeship doctorate bachelor diploma traineeship mba a-levels")
 
 
 def read_verb(clause: Clause, subject: Subject, mentions: Sequence[TimeMention]) -> Iterator[Fact]:
@@ -94,10 +93,10 @@ def read_verb(clause: Clause, subject: Subject, mentions: Sequence[TimeMention])
     match clause.frame, clause.tense:
         case "must", Tense.PRESENT:
             yet = any(child.lower_ == "yet" for child in clause.finite.children)
-            if clause.subject.lower_ == "i" and not clause.negated and not yet and _full(clause.verb, mention, dull=_DULL):
+            if (clause.subject is None or clause.subject.lower_ == "i") and not clause.negated and not yet and full(clause.verb, mention, dull=_DULL):
                 yield Fact(HAS_TO, inner_phrase(clause), words)
         case "want", Tense.PRESENT:
-            if not clause.negated and _full(clause.verb, mention, dull=_DULL):
+            if not clause.negated and full(clause.verb, mention, dull=_DULL):
                 yield Fact(WANTS, inner_phrase(clause), words)
         case "can", Tense.PRESENT:
             if clause.verb.lemma_ == "stand":
@@ -105,23 +104,35 @@ def read_verb(clause: Clause, subject: Subject, mentions: Sequence[TimeMention])
             elif clause.verb.lemma_ in _ABILITIES or (clause.negated and clause.verb.lemma_ in ("eat", "drink", "drive")):
                 yield Fact(CAN, inner_phrase(clause), words)
         case "plan", _:
-            if clause.tense is not Tense.PAST and not clause.negated and _full(clause.verb, mention, dull=_DULL):
+            if clause.tense is not Tense.PAST and not clause.negated and full(clause.verb, mention, dull=_DULL):
                 yield Fact(PLANS_TO, inner_phrase(clause), words)
         case "used", _:
-            if clause.verb.lemma_ not in _DULL and _full(clause.verb, mention, dull=frozenset()):
+            if clause.verb.lemma_ not in _DULL and full(clause.verb, mention, dull=frozenset()):
                 yield Fact(DID, inner_phrase(clause), words)
         case "", Tense.FUTURE:
             if mention is not None and not clause.negated and clause.verb.lemma_ not in _DULL - {"go", "get", "have", "see"}:
                 yield Fact(PLANS_TO, inner_phrase(clause), words)
         case "", Tense.PAST:
-            yield from _event(clause, subject, words, mention)
+            yield from read_event(clause, words, mention)
+        case "start", _:
+            yield from _begun(clause, words, mention)
         case "", Tense.PRESENT:
             yield from _present(clause, words, mention)
 
 
+def _begun(clause: Clause, words: tuple[Token, ...], mention: TimeMention | None) -> Iterator[Fact]:
+    """What was begun or ended in: "started working at Bosch" is a job, "ended up moving to Lyon" a home."""
+    if clause.verb.lemma_ == "move":
+        yield from read_event(clause, words, mention)
+    elif (state := next(_state(clause, words, mention), None)) is not None:
+        yield state
+    elif not clause.negated and full(clause.verb, mention, dull=_DULL):
+        yield Fact(DID if clause.tense is Tense.PAST else DOES, inner_phrase(clause), words)
+
+
 def _present(clause: Clause, words: tuple[Token, ...], mention: TimeMention | None) -> Iterator[Fact]:
     verb = clause.verb
-    progressive = verb.tag_ == "VBG"
+    progressive = verb.tag_ == "VBG" or any(child.lower_ == "getting" for child in verb.children if child.dep_ == "auxpass")
     since = any(child.dep_ == "prep" and child.lower_ in ("since", "for") for child in verb.children)
     if (
         progressive
@@ -132,7 +143,7 @@ def _present(clause: Clause, words: tuple[Token, ...], mention: TimeMention | No
         and mention.grain is not Grain.YEAR
         and not clause.negated
     ):
-        if _full(verb, mention, dull=_DULL - {"go", "get", "have", "see", "take"}):
+        if verb.lemma_ in BARE or full(verb, mention, dull=_DULL - {"go", "get", "have", "see", "take"}):
             yield Fact(PLANS_TO, inner_phrase(clause), words)
         return
     state = next(_state(clause, words, mention), None)
@@ -147,13 +158,16 @@ def _state(clause: Clause, words: tuple[Token, ...], mention: TimeMention | None
     if verb.lemma_ in ("work", "live") and clause.negated and points_there(verb):
         yield Fact(WORKS_AT if verb.lemma_ == "work" else LIVES_IN, (), words)
         return
-    if verb.lemma_ == "live" and (alone := complement(verb, "advmod")) is not None and alone.lower_ == "alone":
-        yield Fact(LIVES_WITH, (alone,), words)
+    if verb.lemma_ == "live" and (alone := _alone(verb)):
+        yield Fact(LIVES_WITH, alone, words)
+        return
+    if verb.lemma_ == "do" and (course := complement(verb, "dobj")) is not None and course.lemma_.lower() in _COURSES:
+        yield Fact(STUDIES, phrase(course), words)
         return
     if verb.lemma_ in ("have", "get"):
         yield from _possession(clause)
         return
-    for slot in (*(child.lower_ for child in verb.children if child.dep_ == "prep"), "dobj", "xcomp"):
+    for slot in (*(child.lower_ for child in verb.children if child.dep_ in ("prep", "agent")), "dobj", "xcomp"):
         relation, head = STATES.get((verb.lemma_, slot)), complement(verb, slot)
         if relation is None or head is None or not _tells(relation, head, clause):
             continue
@@ -193,6 +207,16 @@ def _tells(relation: Relation, head: Token, clause: Clause) -> bool:
     return True
 
 
+def _alone(verb: Token) -> tuple[Token, ...]:
+    """What says after "live" that nobody else does: "alone", "on my own", "by myself"; nothing otherwise."""
+    for child in verb.children:
+        if child.lower_ == "alone":
+            return (child,)
+        if child.dep_ == "prep" and any(part.lower_ in ("own", "myself", "ourselves") for part in child.children):
+            return tuple(child.subtree)
+    return ()
+
+
 def _possession(clause: Clause) -> Iterator[Fact]:
     """What someone has ("a dog and two cats", "asthma"), if it is worth keeping."""
     head = complement(clause.verb, "dobj")
@@ -211,50 +235,6 @@ def _possession(clause: Clause) -> Iterator[Fact]:
             yield Fact(HAS_CONDITION, phrase(one, split=True), predicate(clause, only=one, head=head))
         elif lemma in COMPLEMENTS[HAS] and owned and not (lemma == "friend" and any(child.dep_ == "relcl" for child in one.children)):
             yield Fact(HAS, phrase(one, split=True), predicate(clause, only=one, head=head))
-
-
-def _event(clause: Clause, subject: Subject, words: tuple[Token, ...], mention: TimeMention | None) -> Iterator[Fact]:
-    verb = clause.verb
-    if clause.negated or verb.tag_ == "VBG":
-        return
-    if verb.lemma_ in ("bear", "born") and (place := complement(verb, "in")) is not None and mention is None:
-        yield Fact(BORN_IN, phrase(place), words)
-        return
-    if verb.lemma_ == "move" and (home := complement(verb, "to")) is not None and is_name(home):
-        yield Fact(LIVES_IN, phrase(home, bare=True), words)
-        return
-    if verb.lemma_ in ("get", "start", "land", "accept") and (job := complement(verb, "dobj")) is not None and job.lemma_ in _JOBS:
-        employer = complement(job, "at") or complement(verb, "at")
-        if employer is not None and is_name(employer):
-            yield Fact(WORKS_AT, phrase(employer, bare=True), words)
-            return
-    if verb.lemma_ in ("quit", "leave", "lose") and (left := complement(verb, "dobj")) is not None:
-        employer = complement(left, "at") or complement(verb, "at") if left.lemma_ in _JOBS else left if left.ent_type_ == "ORG" else None
-        if employer is not None:
-            yield Fact(WORKS_AT, phrase(employer, bare=True), words, negated=True)
-            return
-    lasting = verb.lemma_ in ("live", "work", "study", "grow") and any(
-        is_name(part) for prep in verb.children if prep.dep_ == "prep" for part in prep.children
-    )
-    telling = verb.lemma_ in TELLING_EVENTS and _full(verb, mention, dull=frozenset())
-    if (mention is not None and verb.lemma_ in EVENTS and _full(verb, mention, dull=frozenset())) or telling or lasting:
-        yield Fact(DID, inner_phrase(clause), words)
-
-
-def _full(verb: Token, mention: TimeMention | None, *, dull: frozenset[str]) -> bool:
-    """Whether a verb says enough: it has a complement with a noun, and if dull, a time or a name too."""
-    nouns = [
-        token for token in phrase(verb) if token.pos_ in ("NOUN", "PROPN") and (mention is None or not mention.start <= token.idx < mention.stop)
-    ]
-    if verb.lemma_ in dull:
-        if any(child.lower_ in ("married", "engaged", "divorced") for child in verb.children):
-            return True
-        return (
-            bool(nouns)
-            and verb.lemma_ in ("go", "get", "see", "have", "take", "make", "use")
-            and (mention is not None or any(is_name(token) for token in nouns))
-        )
-    return bool(nouns)
 
 
 def _today(verb: Token, mention: TimeMention) -> bool:

@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
@@ -36,11 +36,18 @@ PARSES_KEPT: Final = 256
 
 
 class Language:
-    """Parsed English: tags, lemmas, dependencies, named entities. The last parses are kept."""
+    """Parsed English: tags, lemmas, dependencies, named entities. The last parses are kept.
+
+    Thinc keeps its operations in a context variable. A task or thread that does not have it set looks for them among all installed packages,
+    once a parse, which takes longer than a millisecond.
+    """
 
     def __init__(self, pipeline: "Pipeline") -> None:
+        from thinc.backends import get_current_ops, set_current_ops
+
         self._pipeline = pipeline
         self._name_finder: Any = pipeline.get_pipe("ner")
+        self._use_ops = partial(set_current_ops, get_current_ops())
         self._one_at_a_time = Lock()
         self._parses: OrderedDict[str, Doc] = OrderedDict()
 
@@ -52,6 +59,7 @@ class Language:
             names: Whether named entities are found too; without them it takes 3 ms.
         """
         with self._one_at_a_time:
+            self._use_ops()
             missing = [text for text in dict.fromkeys(texts) if text not in self._parses]
             parsed = dict(zip(missing, self._pipeline.pipe(missing, disable=["ner"]), strict=True))
             found = parsed | {text: self._parses[text] for text in texts if text in self._parses}
@@ -72,6 +80,7 @@ class Language:
             starts: Characters at which sentences begin; those that are no word's first are ignored.
         """
         with self._one_at_a_time:
+            self._use_ops()
             doc = self._pipeline.make_doc(text)
             for token in doc:
                 token.is_sent_start = token.i == 0 or token.idx in starts

@@ -20,6 +20,9 @@ T = TypeVar("T")
 READERS: Final = 2
 """Reader threads. Reads hold the interpreter's lock most of the time: four threads take a tenth longer than two."""
 
+LANES: Final = 2
+"""Threads that read for themselves (`here`): recalls' and storing's (`hotmem.lane`). None is to wait for another's connection."""
+
 DEADLINE_CHECK_STEPS: Final = 2000
 """SQLite instructions between two looks at the clock, about 20 µs."""
 
@@ -57,7 +60,7 @@ class Database:
         try:
             with mapped_errors(path):
                 migrate(writer, path)
-            readers = [connect(path, read_only=True) for _ in range(READERS + 1)]
+            readers = [connect(path, read_only=True) for _ in range(READERS + LANES)]
         except BaseException:  # interrupted or not, no open file is left behind
             writer.close()
             raise

@@ -122,7 +122,7 @@ def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evide
             FROM memories m
             LEFT JOIN turns t ON t.id = (SELECT max(x.turn) FROM sources x WHERE x.memory = m.id)
             LEFT JOIN sessions s ON s.id = t.session
-            WHERE m.user = ? AND m.id IN ({_marks(keys)})""",
+            WHERE +m.user = ? AND m.id IN ({_marks(keys)})""",
         (user, *keys),
     ).fetchall()
     found = []

@@ -1,10 +1,11 @@
 """Memories: statements with their words, their standing and what they replaced."""
 
+import json
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from uuid import uuid4
 
-from hotmem.store import decisions, entities, entries, happenings
+from hotmem.store import decisions, entities, entries, happenings, tags
 from hotmem.store.driver import Connection
 from hotmem.store.times import from_stored, to_stored
 from hotmem.text import plain
@@ -21,6 +22,13 @@ TURNS = "(SELECT group_concat(t.name, char(0)) FROM sources x JOIN turns t ON t.
 
 RECENT_FOR_CORRECTION = 50
 """A correction is about something said lately: the memories looked at, latest first."""
+
+RECENT_OF_ENTITY = 500
+"""Memories of an entity among which the latest are looked for; of 100,000 memories one name is in seven thousand."""
+
+OF_ENTITY = """
+    SELECT memory FROM (SELECT memory FROM memory_entities WHERE entity = (SELECT id FROM entities WHERE user = ? AND key = ?)
+                        ORDER BY memory DESC LIMIT ?)"""
 
 
 def learn(conn: Connection, turn: int, understanding: Understanding, revise: Revise, amend: Amend) -> None:
@@ -63,16 +71,23 @@ def learn(conn: Connection, turn: int, understanding: Understanding, revise: Rev
 def about(conn: Connection, user: UserKey, statement: Statement, said_at: datetime) -> list[StoredMemory]:
     """Memories that a statement said at this time can confirm, end or be ended by, latest first; without the turns they come from.
 
-    They are of its subject, whatever the case, and its relation; of its value too, unless the relation takes one value at a time: then all that
-    held, or was said, later.
+    They are of its subject, whatever the case, and its relation; of its value too, unless the relation takes one value at a time or the statement
+    denies: then all that held, or was said, later. What holds of other relations is among them where the statement says that something is over.
     """
-    where, values = "m.user = ? AND m.relation = ? AND m.subject = ? COLLATE NOCASE", (user, statement.relation, statement.subject)
-    if statement.single:
-        moment = to_stored(said_at)
-        return _select(
-            conn, f"{where} AND (m.valid_until IS NULL OR m.valid_until > ? OR m.said_at > ?)", (*values, moment, moment), by="memories_by_relation"
+    where, values = "m.user = ? AND m.subject = ? COLLATE NOCASE", (user, statement.subject)
+    moment = to_stored(said_at)
+    if statement.single or statement.negated:
+        own = f"{where} AND m.relation = ? AND (m.valid_until IS NULL OR m.valid_until > ? OR m.said_at > ?)"
+        known = _select(conn, own, (*values, statement.relation, moment, moment), by="memories_by_relation")
+    else:
+        known = _select(
+            conn, f"{where} AND m.relation = ? AND m.value = ?", (*values, statement.relation, plain(statement.object)), by="memories_by_relation"
         )
-    return _select(conn, f"{where} AND m.value = ?", (*values, plain(statement.object)), by="memories_by_relation")
+    if statement.ending is not None:
+        others = json.dumps([relation for relation in statement.ending.relations if relation != statement.relation])
+        held = f"{where} AND m.relation IN (SELECT value FROM json_each(?)) AND m.valid_until IS NULL"
+        known += _select(conn, held, (*values, others), by="memories_by_relation")
+    return known
 
 
 def of_user(conn: Connection, user: UserKey, now: datetime, *, past: bool) -> list[StoredMemory]:
@@ -83,12 +98,15 @@ def of_user(conn: Connection, user: UserKey, now: datetime, *, past: bool) -> li
 
 
 def named(conn: Connection, user: UserKey, names: Sequence[str], limit: int) -> list[int]:
-    """Row numbers of memories that mention one of the entities, latest first."""
-    keys = [name.casefold() for name in names]
+    """Row numbers of memories that mention one of the entities, latest first, among those of each entity that were stored last."""
+    keys = dict.fromkeys(name.casefold() for name in names)
+    if not keys:
+        return []
+    values = [value for key in keys for value in (user, key, RECENT_OF_ENTITY)]
     rows = conn.execute(
-        f"""SELECT DISTINCT m.id FROM entities e JOIN memory_entities x ON x.entity = e.id JOIN memories m ON m.id = x.memory
-            WHERE e.user = ? AND e.key IN ({",".join("?" * len(keys))}) AND m.merged_into IS NULL ORDER BY m.said_at DESC LIMIT ?""",
-        (user, *keys, limit),
+        f"""SELECT id FROM memories WHERE id IN ({" UNION ".join([OF_ENTITY] * len(keys))}) AND merged_into IS NULL
+            ORDER BY said_at DESC, id DESC LIMIT ?""",
+        (*values, limit),
     )
     return [row[0] for row in rows]
 
@@ -160,6 +178,7 @@ def _insert(conn: Connection, user: UserKey, turn: int, statement: Statement, sa
         ),
     ).fetchone()[0]
     entries.add(conn, EvidenceKind.MEMORY, user, key, 0, statement.text)
+    tags.attach(conn, user, key, statement.tags, said_at)
     _add_source(conn, key, turn, statement)
     for entity in entities.ensure(conn, user, statement.entities):
         conn.execute("INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key))

@@ -45,7 +45,8 @@ def keep(conn: Connection, user: UserKey, note: Note, vector: Vector, now: datet
     subcategories.place(conn, [key])
     for entity in ensure(conn, user, note.entities):
         conn.execute("INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key))
-    tags.attach(conn, user, key, note.tags, note.tag_vectors, now)
+    tags.attach(conn, user, key, note.tags, now, note.tag_vectors)
+    tags.take(conn, user, note.tags_taken)
     record(conn, user, "filed", reason, [(key, None)], now)
     return name
 
@@ -57,7 +58,8 @@ def confirm(conn: Connection, user: UserKey, name: str, note: Note, now: datetim
            WHERE user = ? AND name = ? RETURNING id""",
         (to_stored(now), note.importance, user, name),
     ).fetchone()[0]
-    tags.attach(conn, user, key, note.tags, note.tag_vectors, now)
+    tags.attach(conn, user, key, note.tags, now, note.tag_vectors)
+    tags.take(conn, user, note.tags_taken)
     record(conn, user, "confirmed", reason, [(key, None)], now)
 
 
@@ -65,7 +67,7 @@ def standing(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, 
     """What a search shows of memories besides their words, by row number."""
     rows = conn.execute(
         f"""SELECT m.id, m.kind, m.category, m.importance, coalesce(m.noted_at, m.said_at), m.accesses, m.accessed_at, ({subcategories.OF_MEMORY})
-           FROM memories m WHERE m.user = ? AND m.id IN (SELECT value FROM json_each(?))""",
+           FROM memories m WHERE +m.user = ? AND m.id IN (SELECT value FROM json_each(?))""",
         (user, json.dumps(list(keys))),
     )
     return {

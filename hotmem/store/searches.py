@@ -103,18 +103,16 @@ class InSessions:
 
 
 @dataclass(frozen=True, slots=True)
-class InSubcategories:
-    """The memories nearest to a vector in the subcategories that are nearest to it; the cost is theirs alone.
+class InDigests:
+    """The memories that stand for the subcategories nearest to a vector; the cost grows with the number of subcategories alone.
 
     Attributes:
         vector: float32 (dimension,), of unit length.
         looked_into: Subcategories at most.
-        limit: Memories at most.
     """
 
     vector: Vector
     looked_into: int
-    limit: int
 
     @property
     def reads(self) -> tuple[EvidenceKind, ...]:
@@ -123,7 +121,7 @@ class InSubcategories:
 
     def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
         """Row numbers and cosines."""
-        return subcategories.nearest(conn, user, self.vector, self.looked_into, self.limit)
+        return subcategories.in_digests(conn, user, self.vector, self.looked_into)
 
 
 @dataclass(frozen=True, slots=True)

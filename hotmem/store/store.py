@@ -249,6 +249,14 @@ class Store:
         """The same, with how many memories are filed under each."""
         return await self._db.read(tags.counted, user, limit)
 
+    async def unembedded_tags(self, user: UserKey, limit: int) -> list[tuple[int, str]]:
+        """Tags in use without an embedding: row numbers and names."""
+        return await self._db.read(tags.unembedded, user, limit)
+
+    async def embed_tags(self, keys: Sequence[int], rows: Sequence[Vector]) -> None:
+        """Stores the embeddings of tags."""
+        await self._db.write(tags.embed, keys, rows)
+
     async def consolidate_tags(
         self, user: UserKey, pairs: Sequence[tuple[int, int]], unused_since: datetime, reason: str, now: datetime
     ) -> tuple[str, int]:
@@ -327,16 +335,18 @@ class Store:
         """The embedded memories of a category, at most so many, and the subcategories they are in."""
         return await self._db.read(subcategories.members, user, category, limit)
 
-    async def draft_evolution(self, user: UserKey, category: Category, drafts: Sequence[SubcategoryDraft], memories: int, now: datetime) -> int:
-        """Writes an evolution down without making it live; returns its row number."""
-        return await self._db.write(subcategories.draft, user, category, drafts, memories, now)
+    async def draft_evolution(
+        self, user: UserKey, category: Category, drafts: Sequence[SubcategoryDraft], members: Members, now: datetime
+    ) -> int | None:
+        """Writes an evolution down without making it live; returns its row number, or None if something of it was forgotten meanwhile."""
+        return await self._db.write(subcategories.draft, user, category, drafts, members, now)
 
     async def place_more(self, evolution: int, after: int) -> int | None:
         """Places a portion of the memories that are in none of a draft's subcategories; returns where to go on, or None at the end."""
         return await self._db.write(subcategories.place_more, evolution, after)
 
-    async def adopt_evolution(self, evolution: int, reason: str, now: datetime) -> str:
-        """Makes a draft live; returns the decision's id."""
+    async def adopt_evolution(self, evolution: int, reason: str, now: datetime) -> str | None:
+        """Makes a draft live; returns the decision's id, or None if something of it was forgotten meanwhile."""
         return await self._db.write(subcategories.adopt, evolution, reason, now)
 
     async def subcategories(self, user: UserKey) -> list[Subcategory]:

@@ -1,6 +1,6 @@
 """Subcategories: drafted in portions, live in one step, and where each new memory is placed.
 
-A memory is placed when it is embedded. A centroid that is not there, as after an import or when something was forgotten, is the mean of all that is
+A memory is placed when it is embedded. A centroid that is not there, as after an import or with another encoder, is the mean of all that is
 placed under it, once that is embedded.
 """
 
@@ -92,37 +92,51 @@ def members(conn: Connection, user: UserKey, category: Category, limit: int) -> 
     )
 
 
-def draft(conn: Connection, user: UserKey, category: Category, drafts: Sequence[SubcategoryDraft], memories: int, now: datetime) -> int:
-    """Writes an evolution down without making it live; returns its row number. A draft that was left behind goes."""
+def draft(conn: Connection, user: UserKey, category: Category, drafts: Sequence[SubcategoryDraft], members: Members, now: datetime) -> int | None:
+    """Writes an evolution down without making it live. A draft that was left behind goes.
+
+    Returns:
+        Its row number; None, and nothing is written, if some of the members, or a name that they had, was forgotten since they were read.
+    """
     conn.execute("DELETE FROM evolutions WHERE user = ? AND category = ? AND state = 'draft'", (user, category))
-    evolution = _evolution(conn, user, category, DRAFT if drafts else NOTHING, memories, now)
+    there = {row[0] for row in conn.execute("SELECT id FROM memories WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(members.keys),))}
+    named = {row[0] for row in conn.execute(f"SELECT name FROM subcategories WHERE evolution = ({LIVE_OF})", (user, category))}
+    if not (there.issuperset(members.keys) and named.issuperset(members.named)):
+        return None
+    evolution = _evolution(conn, user, category, DRAFT if drafts else NOTHING, members.total, now)
     for one in drafts:
         key = _subcategory(conn, evolution, SubcategoryRecord(one.name, one.keywords, one.examples, one.since), to_bytes(one.centroid))
-        conn.executemany(
-            "INSERT INTO placements (subcategory, memory) SELECT ?, id FROM memories WHERE id = ?", [(key, member) for member in one.members]
-        )
+        conn.executemany("INSERT INTO placements (subcategory, memory) VALUES (?, ?)", [(key, member) for member in one.members])
     return evolution
 
 
 def place_more(conn: Connection, evolution: int, after: int) -> int | None:
     """Places the next portion of the category's memories after a row number; returns the last one's, or None if there are no more."""
-    user, category = conn.execute("SELECT user, category FROM evolutions WHERE id = ?", (evolution,)).fetchone()
-    rows = conn.execute(UNPLACED, {"user": user, "category": category, "after": after, "evolution": evolution, "portion": PORTION}).fetchall()
+    owner = conn.execute("SELECT user, category FROM evolutions WHERE id = ?", (evolution,)).fetchone()
+    if owner is None:
+        return None
+    rows = conn.execute(UNPLACED, {"user": owner[0], "category": owner[1], "after": after, "evolution": evolution, "portion": PORTION}).fetchall()
     _place(conn, evolution, rows)
     return rows[-1][0] if len(rows) == PORTION else None
 
 
-def adopt(conn: Connection, evolution: int, reason: str, now: datetime) -> str:
-    """Makes a draft live, places what came meanwhile, and records it; returns the decision's id."""
-    user, category = conn.execute("SELECT user, category FROM evolutions WHERE id = ?", (evolution,)).fetchone()
-    conn.execute("UPDATE evolutions SET state = 'past' WHERE user = ? AND category = ? AND state = 'live'", (user, category))
-    name = record(conn, user, EVOLVED, reason, [], now)
+def adopt(conn: Connection, evolution: int, reason: str, now: datetime) -> str | None:
+    """Makes a draft live, places what came meanwhile, and records it.
+
+    Returns:
+        The decision's id; None if the draft went because something was forgotten.
+    """
+    owner = conn.execute("SELECT user, category FROM evolutions WHERE id = ?", (evolution,)).fetchone()
+    if owner is None:
+        return None
+    conn.execute("UPDATE evolutions SET state = 'past' WHERE user = ? AND category = ? AND state = 'live'", owner)
+    name = record(conn, owner[0], EVOLVED, reason, [], now)
     conn.execute("UPDATE evolutions SET state = 'live', decision = (SELECT id FROM decisions WHERE name = ?) WHERE id = ?", (name, evolution))
     _place_all(conn, evolution)
     conn.execute(
         """DELETE FROM evolutions WHERE user = ? AND category = ? AND state IN ('past', 'undone', 'nothing') AND id NOT IN (
                SELECT id FROM evolutions WHERE user = ? AND category = ? AND state = 'past' ORDER BY id DESC LIMIT ?)""",
-        (user, category, user, category, KEPT),
+        (*owner, *owner, KEPT),
     )
     return name
 
@@ -162,17 +176,17 @@ def of_user(conn: Connection, user: UserKey) -> list[Subcategory]:
     ]
 
 
-def nearest(conn: Connection, user: UserKey, vector: Vector, looked_into: int, limit: int) -> list[tuple[int, float]]:
-    """Row numbers and cosines of the memories nearest to a vector among those in the nearest live subcategories, nearest first."""
+def in_digests(conn: Connection, user: UserKey, vector: Vector, looked_into: int) -> list[tuple[int, float]]:
+    """Row numbers and cosines of the memories that stand for the live subcategories nearest to a vector, nearest first."""
     return conn.execute(
         """WITH near AS (
-               SELECT s.id FROM evolutions e JOIN subcategories s ON s.evolution = e.id
+               SELECT s.examples FROM evolutions e JOIN subcategories s ON s.evolution = e.id
                WHERE e.user = :user AND e.state = 'live' AND s.centroid NOT NULL
                ORDER BY vec_distance_cosine(vec_int8(s.centroid), vec_int8(:vector)) LIMIT :looked_into)
            SELECT m.id, 1 - vec_distance_cosine(vec_int8(m.vector), vec_int8(:vector)) AS cosine
-           FROM near JOIN placements x ON x.subcategory = near.id JOIN memories m ON m.id = x.memory
-           WHERE m.merged_into IS NULL AND m.vector NOT NULL ORDER BY cosine DESC, m.id LIMIT :limit""",
-        {"user": user, "vector": to_bytes(vector), "looked_into": looked_into, "limit": limit},
+           FROM near, json_each(near.examples) j JOIN memories m ON m.name = j.value
+           WHERE m.user = :user AND m.merged_into IS NULL AND m.vector NOT NULL ORDER BY cosine DESC, m.id""",
+        {"user": user, "vector": to_bytes(vector), "looked_into": looked_into},
     ).fetchall()
 
 
@@ -220,6 +234,7 @@ def lose_words(conn: Connection, user: UserKey, categories: Iterable[Category]) 
                 name = next(fresh for fresh in proposals(words, category) if fresh not in taken)
                 taken.add(name)
             conn.execute("UPDATE subcategories SET name = ?, keywords = ?, centroid = NULL WHERE id = ?", (name, json.dumps(words), key))
+            _mean(conn, key)
 
 
 def _evolution(conn: Connection, user: UserKey, category: Category, state: str, memories: int, at: datetime) -> int:
@@ -275,10 +290,11 @@ def _mean(conn: Connection, subcategory: int) -> bytes | None:
 
 
 def _holds(conn: Connection, user: UserKey, subcategory: int, word: str) -> bool:
-    """Whether any memory placed under it holds the word, by its stem."""
+    """Whether any memory placed under it holds the word in this form; the index tells which hold its stem."""
     wanted = " AND ".join(f'"{token(user, term)}"' for term in terms(word))
     found = conn.execute(
-        "SELECT 1 FROM memory_words w JOIN placements x ON x.memory = w.rowid WHERE memory_words MATCH ? AND x.subcategory = ? LIMIT 1",
-        (wanted, subcategory),
+        """SELECT 1 FROM memory_words w JOIN placements x ON x.memory = w.rowid JOIN memories m ON m.id = w.rowid
+           WHERE memory_words MATCH ? AND x.subcategory = ? AND instr(lower(m.text), ?) LIMIT 1""",
+        (wanted, subcategory, word),
     )
     return found.fetchone() is not None

@@ -1,5 +1,6 @@
 """Tags: what memories are filed under, which of them stand for others, and which are put away."""
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
@@ -19,27 +20,58 @@ FILED: Final = """
 """How many memories are filed under each tag, or under those that it stands for."""
 
 
-def attach(conn: Connection, user: UserKey, memory: int, names: Sequence[str], vectors: Mapping[str, Vector], now: datetime) -> None:
-    """Files a memory under tags, or under those that stand for them; an archived one comes back into use."""
+def attach(conn: Connection, user: UserKey, memory: int, names: Sequence[str], now: datetime, vectors: Mapping[str, Vector] | None = None) -> None:
+    """Files a memory under tags of its own words; an archived one comes back into use, and so does the one that stands for it.
+
+    A memory never has another's tag, so that nothing of the other's words is left with it once the other is forgotten.
+    """
     for name in names:
-        vector = to_bytes(vectors[name]) if name in vectors else None
-        key = conn.execute(
+        vector = vectors.get(name) if vectors else None
+        key, into = conn.execute(
             """INSERT INTO tags (user, name, used_at, vector) VALUES (?, ?, ?, ?)
-               ON CONFLICT DO UPDATE SET used_at = excluded.used_at, archived = 0, vector = coalesce(excluded.vector, vector)
-               RETURNING coalesce(merged_into, id)""",
-            (user, name, to_stored(now), vector),
-        ).fetchone()[0]
+               ON CONFLICT DO UPDATE SET used_at = max(excluded.used_at, used_at), archived = 0, vector = coalesce(excluded.vector, vector)
+               RETURNING id, merged_into""",
+            (user, name, to_stored(now), None if vector is None else to_bytes(vector)),
+        ).fetchone()
+        if into is not None:
+            conn.execute("UPDATE tags SET used_at = max(?, used_at), archived = 0 WHERE id = ?", (to_stored(now), into))
         conn.execute("INSERT OR IGNORE INTO memory_tags (memory, tag) VALUES (?, ?)", (memory, key))
+
+
+def take(conn: Connection, user: UserKey, taken: Mapping[str, str]) -> None:
+    """Lets tags in use stand for new ones, by name; one that stands for others itself, or has another in its place, is left as it is."""
+    conn.executemany(
+        """UPDATE tags AS o SET merged_into = g.id FROM tags g
+           WHERE o.user = ? AND o.name = ? AND g.user = o.user AND g.name = ? AND g.id <> o.id AND o.merged_into IS NULL AND g.merged_into IS NULL
+               AND NOT EXISTS (SELECT 1 FROM tags x WHERE x.merged_into = o.id)""",
+        [(user, new, known) for new, known in taken.items()],
+    )
+
+
+def unembedded(conn: Connection, user: UserKey, limit: int) -> list[tuple[int, str]]:
+    """The user's tags in use without an embedding: row numbers and names, the most recent first."""
+    return conn.execute(
+        "SELECT id, name FROM tags WHERE user = ? AND NOT archived AND merged_into IS NULL AND vector IS NULL ORDER BY used_at DESC LIMIT ?",
+        (user, limit),
+    ).fetchall()
+
+
+def embed(conn: Connection, keys: Sequence[int], rows: Sequence[Vector]) -> None:
+    """Stores the embeddings of tags that still exist."""
+    conn.executemany("UPDATE tags SET vector = ? WHERE id = ?", [(to_bytes(row), key) for key, row in zip(keys, rows, strict=True)])
 
 
 def in_use(conn: Connection, user: UserKey, limit: int) -> tuple[list[str], NDArray[np.float32]]:
     """The user's tags in use that have an embedding, the most recent first, and their unit rows, float32 (tags, dimension)."""
-    rows = conn.execute(
-        """SELECT name, vector FROM tags WHERE user = ? AND NOT archived AND merged_into IS NULL AND vector NOT NULL
-           ORDER BY used_at DESC, name LIMIT ?""",
+    names, joined = conn.execute(
+        """SELECT json_group_array(name), CAST(group_concat(vector, '') AS BLOB) FROM (
+               SELECT name, vector FROM tags WHERE user = ? AND NOT archived AND merged_into IS NULL AND vector NOT NULL
+               ORDER BY used_at DESC, name LIMIT ?)""",
         (user, limit),
-    ).fetchall()
-    return [row[0] for row in rows], _rows([row[1] for row in rows])
+    ).fetchone()
+    found = json.loads(names)
+    width = len(joined) // len(found) if found else 1
+    return found, _rows([joined[start : start + width] for start in range(0, len(joined or b""), width)])
 
 
 def counted(conn: Connection, user: UserKey, limit: int) -> tuple[list[TagUse], NDArray[np.float32]]:

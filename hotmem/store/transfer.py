@@ -60,8 +60,9 @@ LINKS: Final = ["superseded_by", "amends", "merged_into"]
 MEMORY: Final = f"""
     SELECT m.id, m.name, {", ".join(f"m.{column}" for column in (*PLAIN, *TIMES))},
         {", ".join(f"(SELECT o.name FROM memories o WHERE o.id = m.{link})" for link in LINKS)},
-        (SELECT json_group_array(DISTINCT g.name) FROM memory_tags x JOIN tags o ON o.id = x.tag JOIN tags g ON g.id = coalesce(o.merged_into, o.id)
-         WHERE x.memory = m.id),
+        (SELECT json_group_array(name) FROM (
+            SELECT DISTINCT g.name FROM memory_tags x JOIN tags o ON o.id = x.tag JOIN tags g ON g.id = coalesce(o.merged_into, o.id)
+            WHERE x.memory = m.id ORDER BY g.name)),
         (SELECT json_group_array(e.name) FROM memory_entities x JOIN entities e ON e.id = x.entity WHERE x.memory = m.id),
         (SELECT json_group_array(json_array(t.name, x.start, x.stop)) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id),
         ({subcategories.OF_MEMORY})
@@ -211,7 +212,7 @@ def put_memory(conn: Connection, user: UserKey, record: MemoryRecord) -> bool:
         entries.add(conn, EvidenceKind.MEMORY, user, key, 0, record.text)
     for entity in ensure(conn, user, record.entities):
         conn.execute("INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key))
-    tags.attach(conn, user, key, record.tags, {}, record.noted_at or record.said_at)
+    tags.attach(conn, user, key, record.tags, record.noted_at or record.said_at)
     if record.subcategory is not None:
         subcategories.put_in(conn, user, key, record.category, record.subcategory)
     for words in record.words:

@@ -148,7 +148,7 @@ def _by_byte(
     """The nearest of the user's rows with these values in the column."""
     return conn.execute(
         f"""SELECT id, 1 - vec_distance_cosine(vec_int8(vector), vec_int8(?)) AS cosine FROM {TABLES[kind]}
-            WHERE {column} IN (SELECT value FROM json_each(?)) AND user = ? AND vector IS NOT NULL ORDER BY cosine DESC, id LIMIT ?""",
+            WHERE {column} IN (SELECT value FROM json_each(?)) AND +user = ? AND vector IS NOT NULL ORDER BY cosine DESC, id LIMIT ?""",
         (to_bytes(vector), json.dumps(list(values)), user, limit),
     ).fetchall()
 

@@ -16,7 +16,7 @@ from hotmem.layers.fanout import ask
 from hotmem.layers.gathering import gather
 from hotmem.options import SearchingOptions
 from hotmem.reader import Reader, Request
-from hotmem.store.searches import ByMeaning, InSubcategories
+from hotmem.store.searches import InDigests
 from hotmem.tools.requests import SearchOptions
 from hotmem.tools.results import Progress, Tier
 from hotmem.tools.weighing import Weighed
@@ -30,32 +30,24 @@ LAYERS: Final[Mapping[Tier, tuple[Layer, ...]]] = {
 }
 """The layers that a tier asks."""
 
-LOOKED_INTO: Final = 2
-"""Subcategories whose statements the first tier reads."""
-
-STATEMENTS: Final = 10
-"""Statements it takes from them."""
-
-PROMISING: Final = 0.5
-"""Cosine that as many statements must reach as are to be enough; below it a tier's finds are not weighed, which is most of its time."""
+LOOKED_INTO: Final = 3
+"""Subcategories whose digests the first tier reads."""
 
 Weigh = Callable[[Sequence[Candidate]], Coroutine[Any, Any, Weighed]]
 """Ranks candidates."""
 
-Row = tuple[EvidenceKind, int]
-
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is known after a tier: the tier, its milliseconds, and everything found so far, ranked; None where that is not promising."""
+    """What is known after a tier: the tier, its milliseconds, and everything found so far, ranked."""
 
     tier: Tier
     ms: float
-    weighed: Weighed | None
+    weighed: Weighed
 
     def mean(self, count: int) -> float:
         """Mean relevance of the best results, 0 to 1; 0 while there are fewer."""
-        best = self.weighed.ranked[:count] if self.weighed else ()
+        best = self.weighed.ranked[:count]
         return sum(one.relevance for _, one in best) / count if len(best) == count else 0.0
 
 
@@ -68,7 +60,7 @@ def tiers(options: SearchOptions) -> tuple[Tier, ...]:
     return tuple(tier for tier in Tier if wanted[tier])
 
 
-async def climb(reader: Reader, request: Request, query: Query, searched: Sequence[Tier], suffices: int, weigh: Weigh) -> AsyncGenerator[Step, None]:
+async def climb(reader: Reader, request: Request, query: Query, searched: Sequence[Tier], weigh: Weigh) -> AsyncGenerator[Step, None]:
     """The state after each tier, in order; who has enough asks for no more.
 
     Args:
@@ -76,18 +68,13 @@ async def climb(reader: Reader, request: Request, query: Query, searched: Sequen
         request: The query as it was asked.
         query: The query, analysed.
         searched: The tiers.
-        suffices: Results that are enough if they are good.
         weigh: Ranks all candidates found so far.
     """
     hits: list[Hit] = []
-    cosines: dict[Row, float] = {}
     for tier in searched:
         started = time.perf_counter()
-        found, near = await (_digests(reader, query) if tier is Tier.DIGESTS else _layers(reader, query, tier, suffices))
-        hits += found
-        cosines |= near
-        promising = tier is searched[-1] or sum(cosine >= PROMISING for cosine in cosines.values()) >= suffices
-        weighed = await weigh(await gather(reader, request, query, hits, None)) if promising else None
+        hits += await (_digests(reader, query) if tier is Tier.DIGESTS else _layers(reader, query, tier))
+        weighed = await weigh(await gather(reader, request, query, hits, None))
         yield Step(tier, 1000 * (time.perf_counter() - started), weighed)
 
 
@@ -95,7 +82,7 @@ async def progressive(steps: AsyncGenerator[Step, None], searched: Sequence[Tier
     """What is found as soon as it is enough.
 
     Args:
-        steps: What `climb` yields, one step or more; the last is weighed.
+        steps: What `climb` yields, one step or more.
         searched: Its tiers.
         usual: What is enough.
     """
@@ -104,24 +91,18 @@ async def progressive(steps: AsyncGenerator[Step, None], searched: Sequence[Tier
         async for step in steps:
             milliseconds[step.tier] = step.ms
             mean, early = step.mean(usual.suffices), step.tier is not searched[-1]
-            if step.weighed is not None and (mean >= usual.good or not early):
+            if mean >= usual.good:
                 break
-    assert step.weighed is not None
     reason = f"the best {usual.suffices} have a mean relevance of {mean:.2f}, {usual.good} is enough" if early else "all tiers were searched"
     return step.weighed, Progress(tuple(milliseconds), early, reason, milliseconds)
 
 
-async def _digests(reader: Reader, query: Query) -> tuple[list[Hit], dict[Row, float]]:
-    """Statements from the subcategories that the query is nearest to, and their cosines."""
-    (found,) = await reader.store.search(query.user, InSubcategories(query.vector, LOOKED_INTO, STATEMENTS))
-    hits = [Hit(Layer.FACTS, EvidenceKind.MEMORY, key, 1 / (RANK_CONSTANT + rank)) for rank, (key, _) in enumerate(found)]
-    return hits, {(EvidenceKind.MEMORY, key): cosine for key, cosine in found}
+async def _digests(reader: Reader, query: Query) -> list[Hit]:
+    """The statements that stand for the subcategories which the query is nearest to."""
+    (found,) = await reader.store.search(query.user, InDigests(query.vector, LOOKED_INTO))
+    return [Hit(Layer.FACTS, EvidenceKind.MEMORY, key, 1 / (RANK_CONSTANT + rank)) for rank, (key, _) in enumerate(found)]
 
 
-async def _layers(reader: Reader, query: Query, tier: Tier, suffices: int) -> tuple[list[Hit], dict[Row, float]]:
-    """What the tier's layers find, and the cosines of what is nearest."""
+async def _layers(reader: Reader, query: Query, tier: Tier) -> list[Hit]:
     hits, _ = await ask([search for search in reader.layers if search.layer in LAYERS[tier]], query, None)
-    if tier is Tier.MEMORIES:
-        (near,) = await reader.store.search(query.user, ByMeaning(EvidenceKind.MEMORY, query.vector, suffices))
-        return hits, {(EvidenceKind.MEMORY, key): cosine for key, cosine in near}
-    return hits, {(hit.kind, hit.key): hit.score for hit in hits if tier is Tier.SUMMARIES and hit.kind is EvidenceKind.PASSAGE}
+    return hits

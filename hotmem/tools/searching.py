@@ -72,7 +72,7 @@ async def _by_tier(
     query, profile = await read_query(reader, request)
     watch.lap("query")
     searched = tiers(options)
-    steps = climb(reader, request, query, searched, usual.suffices, partial(weigh, reader, query, profile, options))
+    steps = climb(reader, request, query, searched, partial(weigh, reader, query, profile, options))
     weighed, progress = await progressive(steps, searched, usual)
     watch.lap("tiers")
     return weighed, progress

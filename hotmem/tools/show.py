@@ -57,11 +57,15 @@ def _plain(answer: Mapping[str, Any]) -> RenderableType:
         if isinstance(value, list) and value and isinstance(value[0], Mapping):
             tables.append(_records(value))
         elif isinstance(value, Mapping):
-            told = (f"{key}: {one if not isinstance(one, Mapping) else ', '.join(map(str, one.values()))}" for key, one in value.items())
+            told = (f"{key}: {_parts(one) if isinstance(one, Mapping) else one}" for key, one in value.items())
             grid.add_row(label, escape("\n".join(told)) or "none")
         else:
             grid.add_row(label, escape("\n".join(map(str, value)) if isinstance(value, list) else str(value)))
     return Group(grid, *tables)
+
+
+def _parts(value: Mapping[str, Any]) -> str:
+    return "; ".join(f"{name} {part}" for name, part in value.items())
 
 
 def _records(records: Sequence[Mapping[str, Any]]) -> Table:

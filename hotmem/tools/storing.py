@@ -1,12 +1,14 @@
 """store_memory: a statement is filed, tagged, compared with what is known, and kept, or confirms what is known.
 
-content ─▶ embedding, parse ─▶ filing, tags ─▶ likeness ─▶ kept or confirmed
+    content ─┬▶ embedding ─▶ what is like it ─┬▶ filing ─▶ kept or confirmed
+             └▶ parse ─▶ tags ────────────────┘
 
 What is given besides the words (a category, an expiry, a note) is never lost in another memory: then a merge is suggested only.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -20,13 +22,14 @@ from hotmem.consolidation.sameness import MERGES_FROM, SUGGESTED_FROM, Sayings, 
 from hotmem.extraction import tags as tagging
 from hotmem.extraction.filing import SURE_FROM, file
 from hotmem.models import Reading, read
+from hotmem.products import product
 from hotmem.query import NOBODY
 from hotmem.reader import Reader
 from hotmem.store.searches import ByMeaning
 from hotmem.store.store import Store
 from hotmem.tools.requests import StoreContext
 from hotmem.tools.results import Filing, Recommendations, Similar, Stored
-from hotmem.types import Evidence, EvidenceKind, Note, UserKey, Vector
+from hotmem.types import EvidenceKind, Note, UserKey, Vector
 
 COMPARED: Final = 2
 """Nearest memories that are compared word piece by word piece; each costs two milliseconds."""
@@ -39,6 +42,20 @@ TAG_LIKE_FROM: Final = 0.7
 
 MOST_TAGS_KNOWN: Final = 500
 """Tags in use, the most recent, that a new one is compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tagged:
+    """The tags of a statement, the embeddings of those that are not in use, and which of these are taken to be which in use."""
+
+    tags: tuple[str, ...]
+    vectors: Mapping[str, Vector]
+    taken: Mapping[str, str]
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The tags as they are told: those in use for those that they stand for."""
+        return tuple(dict.fromkeys(self.taken.get(tag, tag) for tag in self.tags))
 
 
 async def store(reader: Reader, writer: Store, user_id: str, content: str, context: StoreContext, now: datetime) -> Stored:
@@ -55,30 +72,24 @@ async def store(reader: Reader, writer: Store, user_id: str, content: str, conte
     Raises:
         StoreError: If it could not be written.
     """
-    (reading,), doc = read(reader.encoder, [content]), reader.language.parse([content], names=False)[0]
     user = await reader.store.user(user_id) or NOBODY
-    near = await _near(reader, user, reading)
-    readings = read(reader.encoder, [one.text for one, _ in near])
-    filing, vectors, taken = await _filed(reader, user, content, doc, reading, context)
-    similar = [
-        Similar(one.memory_id or "", one.text, cosine, same(Sayings(one.text, content, of_one, reading)))
-        for (one, cosine), of_one in zip(near, readings, strict=True)
-    ]
-    similar.sort(key=lambda one: -one.same)
+    (reading, similar), (doc, tagged) = await asyncio.gather(_compared(reader, user, content), _tagged(reader, user, content, context.tags))
+    filing = _filed(doc, reading, tagged.shown, context)
     note = Note(
         text=content,
         kind=filing.kind,
         category=filing.category,
         importance=filing.importance,
-        tags=filing.tags,
-        tag_vectors=vectors,
+        tags=tagged.tags,
+        tag_vectors=tagged.vectors,
+        tags_taken=tagged.taken,
         entities=find_entities(doc),
         expires_at=context.expires_at,
         source=context.source,
         remark=context.note,
     )
     suggested = tuple(one for one in similar if one.same >= SUGGESTED_FROM)
-    recommendations = Recommendations(tuple(similar), suggested, taken)
+    recommendations = Recommendations(similar, suggested, tagged.taken)
     twin = max(suggested, key=lambda one: one.same, default=None)
     if twin is not None and twin.same >= MERGES_FROM and replace(context, tags=(), source=None) == StoreContext():
         await writer.confirm(user, twin.id, note, now, f"says the same as what is known, probability {twin.same:.2f}")
@@ -90,18 +101,37 @@ async def store(reader: Reader, writer: Store, user_id: str, content: str, conte
     return Stored(True, await writer.keep(user_id, note, reading.row, now, reason), False, filing, recommendations)
 
 
-async def _filed(
-    reader: Reader, user: UserKey, content: str, doc: Doc, reading: Reading, context: StoreContext
-) -> tuple[Filing, Mapping[str, Vector], Mapping[str, str]]:
-    """Where it belongs, the embeddings of new tags, and which of the tags found are taken to be which in use."""
-    filed = file(doc, reading.row)
-    found, given = tagging.found(doc), tuple(dict.fromkeys(tag.strip().lower() for tag in context.tags))
-    vectors = dict(zip((*given, *found), reader.encoder.encode((*given, *found)), strict=True))
+async def _compared(reader: Reader, user: UserKey, content: str) -> tuple[Reading, tuple[Similar, ...]]:
+    """How the encoder reads the statement, and the memories like it that still hold, those first that say the same."""
+    (reading,) = await asyncio.to_thread(read, reader.encoder, [content])
+    (nearest,) = await reader.store.search(user, ByMeaning(EvidenceKind.MEMORY, reading.row, COMPARED))
+    cosines = {key: cosine for key, cosine in nearest if cosine >= LIKE_FROM}
+    known = await reader.store.evidence(user, {EvidenceKind.MEMORY: list(cosines)})
+    near = [one for one in known if one.key in cosines and one.valid_until is None]
+    readings = await asyncio.gather(*(asyncio.to_thread(read, reader.encoder, [one.text]) for one in near))
+    similar = (
+        Similar(one.memory_id or "", one.text, cosines[one.key], same(Sayings(one.text, content, of_one, reading)))
+        for one, (of_one,) in zip(near, readings, strict=True)
+    )
+    return reading, tuple(sorted(similar, key=lambda one: -one.same))
+
+
+async def _tagged(reader: Reader, user: UserKey, content: str, asked: Sequence[str]) -> tuple[Doc, _Tagged]:
+    """The statement's parse and its tags: those asked for, and those found."""
+    (doc,) = await asyncio.to_thread(reader.language.parse, [content], names=False)
+    found, given = tagging.found(doc), tuple(dict.fromkeys(tag.strip().lower() for tag in asked))
     in_use, rows = await reader.store.tags(user, MOST_TAGS_KNOWN)
-    taken = taken_as({tag: vectors[tag] for tag in found}, in_use, rows)
-    tags = tuple(dict.fromkeys((*given, *(taken.get(tag, tag) for tag in found), *tagging.circumstances(content))))
+    new = tuple(dict.fromkeys(tag for tag in (*given, *found) if tag not in in_use))
+    vectors = dict(zip(new, await asyncio.to_thread(reader.encoder.encode, new), strict=True))
+    taken = taken_as({tag: vectors[tag] for tag in new if tag not in given}, in_use, rows)
+    return doc, _Tagged(tuple(dict.fromkeys((*given, *found, *tagging.circumstances(content)))), vectors, taken)
+
+
+def _filed(doc: Doc, reading: Reading, tags: tuple[str, ...], context: StoreContext) -> Filing:
+    """Where it belongs: as was asked for, the rest as was found."""
+    filed = file(doc, reading.row)
     confidence = filed.confidence if context.category is None else 1.0
-    filing = Filing(
+    return Filing(
         kind=context.kind or filed.kind,
         category=context.category or filed.category,
         tags=tags,
@@ -110,28 +140,21 @@ async def _filed(
         concepts=tuple(dict.fromkeys((*find_entities(doc), *content_terms(doc)))),
         sure=confidence >= SURE_FROM,
     )
-    return filing, vectors, taken
 
 
-def taken_as(found: Mapping[str, Vector], in_use: Sequence[str], rows: NDArray[np.float32]) -> dict[str, str]:
+def taken_as(new: Mapping[str, Vector], in_use: Sequence[str], rows: NDArray[np.float32]) -> dict[str, str]:
     """For each new tag that means nearly what one in use means, that one.
 
     Args:
-        found: Tags and their embeddings.
+        new: Tags that are not in use, and their embeddings.
         in_use: Tags in use.
         rows: Their embeddings, float32 (tags, dimension).
     """
-    new = [tag for tag in found if tag not in in_use]
-    if not new or not in_use or rows.shape[1] != len(found[new[0]]):
+    if not new or not in_use:
         return {}
-    likeness = np.stack([found[tag] for tag in new]) @ rows.T
+    found = np.stack(list(new.values()))
+    if rows.shape[1] != found.shape[1]:
+        return {}
+    likeness = product(found, rows.T)
     best = np.argmax(likeness, axis=1)
     return {tag: in_use[place] for tag, place, row in zip(new, best.tolist(), likeness, strict=True) if row[place] >= TAG_LIKE_FROM}
-
-
-async def _near(reader: Reader, user: UserKey, reading: Reading) -> list[tuple[Evidence, float]]:
-    """The memories nearest in meaning that still hold, with their cosines."""
-    (nearest,) = await reader.store.search(user, ByMeaning(EvidenceKind.MEMORY, reading.row, COMPARED))
-    cosines = {key: cosine for key, cosine in nearest if cosine >= LIKE_FROM}
-    known = await reader.store.evidence(user, {EvidenceKind.MEMORY: list(cosines)})
-    return [(one, cosines[one.key]) for one in known if one.key in cosines and one.valid_until is None]

@@ -31,6 +31,7 @@ from hotmem.types.vocabulary import (
 from hotmem.types.writing import (
     Correction,
     Decision,
+    Ending,
     Forgotten,
     Happening,
     Note,
@@ -54,6 +55,7 @@ __all__ = [
     "ContextBlock",
     "Correction",
     "Decision",
+    "Ending",
     "Evidence",
     "EvidenceKind",
     "EvolutionRecord",

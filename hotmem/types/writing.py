@@ -66,6 +66,19 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Ending:
+    """What a statement says to be over beside its own relation: "I've given up the choir".
+
+    Attributes:
+        thing: The word for it: "choir".
+        relations: Relations whose facts of the same subject end if their value has the word.
+    """
+
+    thing: str
+    relations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
     """One fact read from a turn, with the words it came from.
 
@@ -84,6 +97,8 @@ class Statement:
         negated: Says that something is not, or no longer, so.
         changes: Of a sort that changes with time.
         single: The relation takes one value at a time, so a new value supersedes.
+        tags: Words it is filed under, all of them in the text.
+        ending: What else it says to be over; None for most.
     """
 
     text: str
@@ -100,6 +115,8 @@ class Statement:
     negated: bool = False
     changes: bool = False
     single: bool = False
+    tags: tuple[str, ...] = ()
+    ending: Ending | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +224,8 @@ class Note:
         category: Where it belongs.
         importance: 1 to 5.
         tags: Words it is filed under.
-        tag_vectors: The embeddings of those that were found in it, by tag.
+        tag_vectors: The embeddings of those that are new, by tag.
+        tags_taken: Tags in use that are to stand for new ones of these, by the new one.
         entities: Names in it.
         expires_at: When it stops being true, UTC; None for never.
         source: Where it comes from, if that was said.
@@ -220,6 +238,7 @@ class Note:
     importance: int
     tags: tuple[str, ...] = ()
     tag_vectors: Mapping[str, Vector] = field(default_factory=dict)
+    tags_taken: Mapping[str, str] = field(default_factory=dict)
     entities: tuple[str, ...] = ()
     expires_at: datetime | None = None
     source: str | None = None

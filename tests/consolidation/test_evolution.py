@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 from eval.tools.evolution import TOPICS
 from hotmem import InvalidInput, Memory, Options
 from hotmem.consolidation.clustering import grouped
+from hotmem.consolidation.evolution import drafted
 from hotmem.consolidation.naming import kept_names, keywords, names
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import EvolutionOptions
 from hotmem.store.driver import connect
+from hotmem.tools.catalogue import tool
 from hotmem.tools.upkeep import Evolve, Nothing, Recent, Undo, evolve_categories, memory_decisions, memory_stats, undo_decision, validate_storage
 from hotmem.types import Category, Kind, Note
 from tests.conversation import START, said
@@ -241,3 +243,33 @@ async def test_a_category_of_one_topic_or_of_few_memories_stays_whole(memory: Me
     (learnings,) = [one for one in await memory.evolve("ana") if one.memories]
     assert (learnings.subcategories, learnings.new, learnings.decision) == ((), (), None)
     assert await memory.evolve("nobody") == []
+
+
+async def test_what_is_forgotten_while_it_evolves_does_not_come_back(memory: Memory) -> None:
+    await evolved(memory)
+    user = await memory.store.user("ana")
+    assert user is not None
+    ids = await keep(memory, *(f"{text} So said Xylomander." for text in told("cooking tricks")[:10]))
+    members = await memory.store.evolving(user, Category.LEARNINGS, 2000)
+    drafts = drafted(members, Category.LEARNINGS, EvolutionOptions(), START)
+    assert any("xylomander" in one.keywords for one in drafts)
+    draft = await memory.store.draft_evolution(user, Category.LEARNINGS, drafts, members, START)
+    assert draft is not None
+    before = await memory.subcategories("ana")
+    await memory.forget(user_id="ana", memory_id=ids[0])
+    assert await memory.store.place_more(draft, 0) is None
+    assert await memory.store.adopt_evolution(draft, "too late", START) is None
+    assert await memory.store.draft_evolution(user, Category.LEARNINGS, drafts, members, START) is None
+    assert [part.name for part in await memory.subcategories("ana")] == [part.name for part in before]
+
+
+async def test_the_tools_evolve_and_list(memory: Memory) -> None:
+    for topic in TAUGHT:
+        await keep(memory, *told(topic)[:12])
+    answer = await tool("evolve_categories").call(memory, "ana", {"category": "learnings"})
+    listed = await tool("memory_subcategories").call(memory, "ana", {})
+    assert set(answer["categories"][0]["new"]) == {part["name"] for part in listed["subcategories"]}
+    with pytest.raises(InvalidInput, match="'contexts'"):
+        await tool("evolve_categories").call(memory, "ana", {"category": "songs"})
+    with pytest.raises(InvalidInput, match="contexts, projects"):
+        await memory.evolve("ana", category="songs")  # type: ignore[arg-type]

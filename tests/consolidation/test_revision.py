@@ -1,5 +1,6 @@
 """What a new statement does to what is known: tables, and the rule that the order of telling must not matter."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise, permutations
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from hotmem.consolidation.revision import amend, revise
 from hotmem.text import plain
-from hotmem.types import Category, Correction, Kind, Revision, Statement, StoredMemory
+from hotmem.types import Category, Correction, Ending, Kind, Revision, Statement, StoredMemory
 from tests.conversation import START
 
 LIVES, LIKES = "lives in", "likes"
@@ -54,6 +55,8 @@ TABLE = [
     ("one of many", statement("tea", LIKES), 5, [known("coffee", 1, LIKES)], Revision()),
     ("one of many again", statement("tea", LIKES), 5, [known("coffee", 1, LIKES), known("tea", 2, LIKES)], Revision(confirms="tea")),
     ("one of many denied", statement("tea", LIKES, negated=True), 5, [known("coffee", 1, LIKES), known("tea", 2, LIKES)], Revision(ends=("tea",))),
+    ("a denial that says less", statement("Porto", negated=True), 5, [known("Porto in Portugal", 1)], Revision(ends=("Porto in Portugal",))),
+    ("a denial of any", statement("", negated=True), 5, [known("Porto", 1)], Revision(ends=("Porto",))),
     ("liked again", statement("tea", LIKES), 5, [known("tea", 2, LIKES, negated=True)], Revision(ends=("tea",))),
 ]  # fmt: skip
 
@@ -61,6 +64,16 @@ TABLE = [
 @pytest.mark.parametrize(("told", "said", "memories", "revision"), [case[1:] for case in TABLE], ids=[case[0] for case in TABLE])
 def test_revisions(told: Statement, said: int, memories: list[StoredMemory], revision: Revision) -> None:
     assert revise(told, day(said), memories) == revision
+
+
+@pytest.mark.parametrize(
+    ("value", "relation", "ends"),
+    [("church choir", "can", True), ("tenor", "can", False), ("choir", LIKES, False), ("smokes in the choirs", "can", True)],
+)
+def test_what_is_over_ends_what_was_told_in_other_words(value: str, relation: str, ends: bool) -> None:
+    over = replace(statement("given up the choir", "did", negated=True), ending=Ending("choir", ("can", "does")))
+    held = known(value, 1, relation)
+    assert revise(over, day(5), [held]) == Revision(ends=(held.id,) if ends else ())
 
 
 def learnt(told: list[tuple[str, int]]) -> dict[str, tuple[int, datetime | None]]:

@@ -173,7 +173,7 @@ def test_every_layer_is_left_out_once() -> None:
 
 def test_variants_have_names_of_their_own() -> None:
     assert len({variant.name for variant in VARIANTS}) == len(VARIANTS)
-    assert set(COMMANDS) == {"ablation", "transfer", "updates", "calibration", "abstention", "policy"}
+    assert set(COMMANDS) == {"ablation", "transfer", "updates", "calibration", "abstention", "policy", "progressive"}
 
 
 def test_a_sample_without_features() -> None:

@@ -1,6 +1,7 @@
 """What a speaker takes back in the same breath is taken out, and nothing else."""
 
 from datetime import UTC, datetime
+from itertools import pairwise
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -71,5 +72,5 @@ def test_what_is_kept_are_stretches_of_what_was_said(language: Language, parts: 
     said = " ".join(parts)
     found = repaired(language.parse([said])[0])
     if found is not None:
-        assert found.text == "".join(said[start:stop] for start, stop in found.kept)
-        assert all(start <= stop <= following for (start, stop), (following, _) in zip(found.kept, found.kept[1:], strict=False))
+        assert all(piece.text == said[piece.start : piece.stop] for piece in found.pieces)
+        assert all(one.start <= one.stop <= following.start for one, following in pairwise(found.pieces))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hotmem.extraction import understand
+from hotmem.extraction import understand, understand_said
 from hotmem.models import Language
 from hotmem.types import Category, Correction, Kind, Role, Statement, Understanding
 
@@ -235,3 +235,68 @@ def test_any_text_is_read_without_failing(language: Language, text: str) -> None
         assert 1 <= statement.importance <= 5
     for name in understanding.entities:
         assert name in text
+
+
+def said_as_meant(language: Language, text: str) -> tuple[Statement, ...]:
+    return understand_said(language.parse([text])[0], lambda meant: language.parse([meant])[0], "Ana", Role.USER, WEDNESDAY).statements
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I've a sister. She works at Nokia.", "Ana's sister works at Nokia."),
+        ("I got a new phone, it's a Nokia.", "Ana's phone is a Nokia."),
+        ("My parents retired, they live in Split.", "Ana's parents live in Split."),
+        ("Grandma lives in a nursing home now.", "Ana's grandmother lives in a nursing home."),
+    ],
+)
+def test_a_pronoun_means_the_only_one_it_can(language: Language, text: str, expected: str) -> None:
+    assert expected in [one.text for one in said_as_meant(language, text)]
+
+
+def test_a_pronoun_that_may_mean_two_means_none(language: Language) -> None:
+    told = said_as_meant(language, "My sister met my aunt, she works at Nokia.")
+    assert not any("Nokia" in one.text for one in told)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I almost moved to Spain.",
+        "I thought I lost my keys.",
+        "If my dog barks I go out.",
+        "Where is my dog?",
+        "My late husband loved Rome",
+        "moved?",
+    ],
+)
+def test_what_did_not_happen_or_is_no_more_is_not_taken_for_granted(language: Language, text: str) -> None:
+    assert not [one for one in said_as_meant(language, text) if one.relation == "has" or "Spain" in one.text or "keys" in one.text]
+
+
+def test_contractions_of_nouns_are_placed_in_what_was_said(language: Language) -> None:
+    text = "My sister's a vet and my brother's just moved to Leipzig."
+    told = {one.text: text[one.start : one.stop] for one in said_as_meant(language, text)}
+    assert told["Ana's sister is a vet."].startswith("My sister") and told["Ana's sister is a vet."].endswith("a vet")
+    assert next(words for fact, words in told.items() if "Leipzig" in fact).endswith("Leipzig")
+
+
+@pytest.mark.parametrize(("text", "thing"), [("I've given up the choir.", "choir"), ("I quit smoking.", "smoking"), ("I left Aldi.", "aldi")])
+def test_what_is_over_is_named(language: Language, text: str, thing: str) -> None:
+    statement = only(language, text)
+    assert statement.negated and statement.ending is not None and statement.ending.thing == thing
+
+
+def test_owning_to_a_mistake_corrects_the_relation(language: Language) -> None:
+    (correction,) = read(language, "I said something silly, she's from Latvia.").corrections
+    assert (correction.wrong, correction.right, correction.relation) == ("", "Latvia", "is from")
+
+
+@pytest.mark.parametrize("text", ["I left the bakery at five.", "I stopped at the bakery.", "I left my bike at home."])
+def test_what_is_only_left_for_the_day_is_not_over(language: Language, text: str) -> None:
+    assert not any(one.ending for one in read(language, text).statements)
+
+
+def test_a_divorce_ends_a_marriage_whose_name_is_not_said(language: Language) -> None:
+    ended = [one for one in read(language, "I got divorced last year.").statements if one.relation == "is married to"]
+    assert [(one.object, one.negated, one.single) for one in ended] == [("", True, True)]

@@ -23,6 +23,7 @@ CREATE INDEX sessions_due ON sessions (summary_due, touched_at) WHERE summary_du
 CREATE INDEX sources_of_turn ON sources (turn);
 CREATE INDEX summaries_waiting ON summaries (id) WHERE vector IS NULL;
 CREATE INDEX summary_sentences_of_turn ON summary_sentences (turn);
+CREATE INDEX tags_in_use ON tags (user, used_at DESC, name) WHERE NOT archived AND merged_into IS NULL AND vector NOT NULL;
 CREATE INDEX tags_merged ON tags (merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX turn_entities_of_turn ON turn_entities (turn);
 CREATE INDEX turns_by_time ON turns (user, spoken_at);

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hotmem import InvalidInput, Memory
-from hotmem.consolidation.tagging import consolidated
+from hotmem.consolidation.tagging import consolidated, same_thing
 from hotmem.store.driver import connect
 from hotmem.tools.catalogue import tool
 from hotmem.tools.migration import Copying, backup_restore
@@ -161,6 +161,21 @@ def test_the_tag_of_more_words_stays() -> None:
     rows = np.array([[1, 0, 0], [0.9, np.sqrt(1 - 0.81), 0], [0, 0, 1], [0.75, -np.sqrt(1 - 0.5625), 0]], dtype=np.float32)
     assert consolidated(tags, rows) == [(tags[0], tags[1])]
     assert consolidated([], np.empty((0, 3), dtype=np.float32)) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "cosine", "same"),
+    [
+        ("summer holidays", "holiday", 0.81, True),
+        ("coconut milk", "coconut", 0.9, False),
+        ("old recipe", "new recipe", 0.83, False),
+        ("tv show", "tv series", 0.9, True),
+        ("car insurance", "insurance for the car", 0.8, True),
+    ],
+)
+def test_tags_of_different_things_stay_apart(one: str, other: str, cosine: float, same: bool) -> None:
+    assert same_thing(one, other, cosine) is same
+    assert same_thing(other, one, cosine) is same
 
 
 async def test_a_damaged_index_is_told_and_mended(database: Path, memory: Memory) -> None:

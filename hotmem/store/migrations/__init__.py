@@ -17,6 +17,7 @@ from hotmem.store.migrations import (
     m0008_happenings,
     m0009_evolution,
     m0010_quality,
+    m0011_tags,
 )
 
 STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
@@ -30,6 +31,7 @@ STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
     m0008_happenings.apply,
     m0009_evolution.apply,
     m0010_quality.apply,
+    m0011_tags.apply,
 )
 """The step at place n brings a file of version n to version n + 1."""
 

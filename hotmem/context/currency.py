@@ -1,0 +1,76 @@
+"""What says that something has changed stands above what it changed: "it's rescheduled to 4:30" above "the meeting is at 3".
+
+Neither how late something was said nor how alike two statements are tells which of them holds; that the later one says so does.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from hotmem.forms import wanted
+from hotmem.terms import stems
+from hotmem.types import EvidenceKind, Form, Query
+
+if TYPE_CHECKING:
+    from hotmem.context.judgement import Judged
+
+LOOKED_AT: Final = 24
+"""Statements among which a later one may stand above an earlier one, best first."""
+
+SHARED: Final = 0.4
+"""Share of the question's words that both must hold."""
+
+NEAR: Final = 0.25
+"""Part of the earlier one's relevance that the later one must have."""
+
+ABOVE: Final = 1.001
+"""How far above: enough to be first of the two, and behind what stood above both."""
+
+_CHANGED: Final = re.compile(
+    r"\b(?:now|nowadays|these days|recently|lately|currently|latest|new|newly|instead|actually|any ?more|no longer|so far|up to|down to"
+    r"|reschedul\w+|postponed|(?:moved|pushed|brought|put) (?:to|up|back|off|forward)|chang(?:ed|es|ing)|updat(?:ed?|es|ing)|switched|replaced"
+    r"|corrected|reached|rose|risen|gr[eo]wn?|increas(?:ed|es)|rais(?:ed|es)|extend(?:ed|s)|improv(?:ed|es)|reduc(?:ed|es)|dropped|lowered|cut|added"
+    r"|hit)\b",
+    re.IGNORECASE,
+)
+"""Words that tell of a change, or of how things stand by now."""
+
+_BEFORE: Final = re.compile(
+    r"\b(?:before|previous(?:ly)?|original(?:ly)?|initial(?:ly)?|first|used to|earlier|at the time|back then|old)\b", re.IGNORECASE
+)
+"""Words of a question that asks for what was."""
+
+
+def current_first(query: Query, judged: "Sequence[Judged]") -> "list[Judged]":
+    """The statements, best first, each that tells of a change above the earlier ones that the question is as much about.
+
+    Args:
+        query: The analysed utterance; one that asks for what was before changes nothing.
+        judged: The statements, best first.
+    """
+    form = wanted(query.text)
+    asked = stems(" ".join(query.terms))
+    if not form or not asked or _BEFORE.search(query.text):
+        return list(judged)
+    about = [one for one in judged[:LOOKED_AT] if len(one.evidence.terms & asked) >= SHARED * len(asked)]
+    changes = [one for one in about if _tells_of_change(one, form)]
+    above = {id(one): ABOVE * max((other.rank for other in about if _superseded(other, one)), default=0.0) for one in changes}
+    lifted = [replace(one, lifted_to=above[id(one)]) if id(one) in above else one for one in judged]
+    return sorted(lifted, key=lambda one: -one.rank)
+
+
+def _tells_of_change(one: "Judged", form: Form) -> bool:
+    said = one.evidence.text
+    return bool(one.evidence.forms & form) and not one.replaced and _CHANGED.search(said) is not None
+
+
+def _superseded(other: "Judged", one: "Judged") -> bool:
+    """Whether a statement is of the same speaker, earlier, and the question no more about it."""
+    earlier, later = other.evidence, one.evidence
+    return (
+        earlier.said_at < later.said_at
+        and earlier.speaker == later.speaker
+        and EvidenceKind.SUMMARY not in (earlier.kind, later.kind)
+        and one.relevance >= NEAR * other.relevance
+    )

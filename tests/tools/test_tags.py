@@ -1,0 +1,45 @@
+"""Tags of what is said: found on the way in, of a memory's own words, gone with them."""
+
+from eval.tools.tags import reused
+from hotmem import Memory
+from hotmem.extraction.tags import phrases, within
+from hotmem.models import Language
+from hotmem.tools.upkeep import Nothing, Unused, memory_stats, optimize_tags
+from hotmem.types import Category, Kind
+from tests.conversation import said
+
+
+async def test_what_is_said_is_tagged_and_filed(memory: Memory) -> None:
+    await memory.remember(said("I bought a red kayak last week."))
+    await memory.remember(said("Please always answer in short sentences."))
+    await memory.settle()
+    tags = (await memory_stats(memory, "ana", Nothing())).tags
+    assert tags["red kayak"] == 1
+    filed = {known.category: known for known in await memory.memories("ana")}
+    assert filed[Category.SYSTEM].kind is Kind.RULE
+
+
+async def test_tags_go_with_the_words_they_were_found_in(memory: Memory) -> None:
+    await memory.remember(said("I bought a bicycle last week."))
+    await memory.settle()
+    stored = await memory.store_memory("My bike has a flat tyre.", user_id="ana", context={"note": "kept apart"})
+    await optimize_tags(memory, "ana", Unused(unused_days=36_500))
+    again = await memory.store_memory("The bike shop closes at six.", user_id="ana")
+    assert again.success and stored.success
+    await memory.forget(user_id="ana", session_id="monday")
+    left = (await memory_stats(memory, "ana", Nothing())).tags
+    assert "bicycle" not in left and "bike" in left
+
+
+async def test_a_tag_of_words_that_the_statement_does_not_hold_is_none_of_its(language: Language) -> None:
+    text = "I drove the old truck, which my uncle had sold, to Graz."
+    told = phrases(language.parse([text])[0])
+    assert "uncle" in {phrase.tag for phrase in told}
+    assert within(told, 0, len(text), "Ana drove the old truck to Graz.") == ("old truck", "graz")
+    assert within(told, 0, 21, "Ana drove the old truck.") == ("old truck",)
+
+
+def test_a_use_is_reuse_if_an_earlier_memory_has_the_tag_or_one_that_stands_for_it() -> None:
+    memories = [("dog", "walk"), ("dog",), ("puppy", "walk")]
+    assert reused(memories, {}) == 2
+    assert reused(memories, {"puppy": "dog"}) == 3
