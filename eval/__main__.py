@@ -23,6 +23,7 @@ from eval.language.facts import facts
 from eval.language.need import need
 from eval.language.rewriting import rewriting
 from eval.language.time import time as times
+from eval.learning.command import usage
 from eval.peers.command import peers
 from eval.report import figures, show
 from eval.retrieval import SHIPPED, Asked, retrieved
@@ -43,6 +44,7 @@ app.command("need")(need)
 app.command("rewriting")(rewriting)
 app.command("time")(times)
 app.command("tools")(tools)
+app.command("usage")(usage)
 for name, study in COMMANDS.items():
     app.command(name)(study)
 

@@ -91,4 +91,4 @@ def late(request: Request, stages: Mapping[str, float] | None = None) -> Context
 
 
 def _block(request: Request, packed: Packed, trace: Trace) -> ContextBlock:
-    return ContextBlock(packed.text, packed.tokens, packed.items, trace, request.user_id, request.session_id, request.text, request.at)
+    return ContextBlock(packed.text, packed.tokens, packed.items, trace, request.user_id, request.session_id, request.text, request.at, request.visible)

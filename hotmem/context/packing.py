@@ -112,6 +112,7 @@ def _item(one: Judged, mark: Mark, asked: frozenset[str]) -> Item:
         speaker=found.speaker,
         said_at=found.said_at,
         valid_until=found.valid_until,
+        vector=found.vector,
     )
 
 
