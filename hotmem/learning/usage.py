@@ -24,6 +24,9 @@ from hotmem.types import Item, ItemUse, UsageKind
 KINDS: Final = tuple(UsageKind)
 """In the model's order."""
 
+USED_OF_A_BLOCK: Final = 2
+"""Items of a block that a reply uses, as a rule. Of a longer block each item is as much less likely to be one of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class UsageModel:
@@ -91,8 +94,10 @@ def detect(encoder: Encoder, items: Sequence[Item], question: str, reply: str, v
     fresh = iter(encoder.encode(unembedded))
     rows = [next(fresh) if item.vector is None else item.vector for item in items]
     seen = np.array([signs(encoder, exchange, item.text, row, item.speaker) for item, row in zip(items, rows, strict=True)])
-    likely = fitted_model().probabilities(seen)
     unused = KINDS.index(UsageKind.UNUSED)
+    likely = fitted_model().probabilities(seen)
+    likely[:, unused] *= max(len(items) / USED_OF_A_BLOCK, 1.0)
+    likely /= likely.sum(axis=1, keepdims=True)
     return tuple(
         ItemUse(item, KINDS[int(one.argmax())], float(np.clip(1 - one[unused], 0.0, 1.0))) for item, one in zip(items, likely, strict=True)
     )
