@@ -23,7 +23,7 @@ from eval.language.facts import facts
 from eval.language.need import need
 from eval.language.rewriting import rewriting
 from eval.language.time import time as times
-from eval.learning.command import usage
+from eval.learning.command import learn, usage
 from eval.peers.command import peers
 from eval.report import figures, show
 from eval.retrieval import SHIPPED, Asked, retrieved
@@ -45,6 +45,7 @@ app.command("rewriting")(rewriting)
 app.command("time")(times)
 app.command("tools")(tools)
 app.command("usage")(usage)
+app.command("learn")(learn)
 for name, study in COMMANDS.items():
     app.command(name)(study)
 

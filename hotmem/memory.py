@@ -40,6 +40,7 @@ from hotmem.types import (
     Turn,
     Usage,
     Weights,
+    WeightsThen,
     aware,
 )
 
@@ -283,14 +284,26 @@ class Memory:
         Raises:
             StoreError: If it could not be written.
         """
-        store, *_ = self._open()
-        return await learn(store, block, clean(reply), self.options.learning, datetime.now(UTC), interrupted=interrupted)
+        store, reader, *_ = self._open()
+        return await learn(store, reader.encoder, block, clean(reply), self.options.learning, datetime.now(UTC), interrupted=interrupted)
 
     async def weights(self, user_id: str) -> Weights:
         """The user's layer weights; the start weights for an unknown user."""
         store, *_ = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
         return START_WEIGHTS if user is None else (await store.profile(user, ())).weights
+
+    async def reset_weights(self, user_id: str) -> Weights:
+        """Forgets what was learnt of a user's layer weights; returns those where users begin."""
+        store, *_ = self._open()
+        user = await store.user(checked_id(user_id, "user_id"))
+        return START_WEIGHTS if user is None else await store.reset_weights(user, datetime.now(UTC))
+
+    async def weights_over_time(self, user_id: str, limit: int = 200) -> list[WeightsThen]:
+        """The user's layer weights after each step of learning, latest first."""
+        store, *_ = self._open()
+        user = await store.user(checked_id(user_id, "user_id"))
+        return [] if user is None else await store.weights_over_time(user, limit)
 
     async def memories(self, user_id: str, *, past: bool = False) -> list[StoredMemory]:
         """What is known of a user, latest first; with `past` also what no longer holds."""

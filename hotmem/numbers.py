@@ -3,7 +3,9 @@
 import re
 from typing import Final
 
-_UNITS: Final = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty"
+_UNITS: Final = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty"
+)
 
 NUMBER_WORDS: Final = {word: str(number) for number, word in enumerate(_UNITS.split())} | {
     "thirty": "30",

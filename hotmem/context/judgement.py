@@ -54,6 +54,7 @@ class Judged:
         confidence: Probability that it holds, 0 to 1.
         layers: Every layer that found it, the one that counted most first.
         replaced: Whether a later statement has taken its place.
+        parts: What the features of each layer add to its logit, in the layers' order.
     """
 
     evidence: Evidence
@@ -61,6 +62,7 @@ class Judged:
     confidence: float
     layers: tuple[Layer, ...]
     replaced: bool
+    parts: tuple[float, ...] = (0.0,) * len(LAYERS)
 
     @property
     def rank(self) -> float:
@@ -95,6 +97,7 @@ def judge(
             confidence(candidates[row].evidence, query.at),
             _layers(candidates[row], added),
             replaced(candidates[row].evidence, query.at),
+            tuple(added.tolist()),
         )
         for row, added in zip(best, by_layer, strict=True)
     ]
@@ -176,6 +179,7 @@ def _merged(better: Judged, other: Judged) -> Judged:
         stays.confidence,
         tuple(dict.fromkeys((*stays.layers, *better.layers, *other.layers))),
         stays.replaced,
+        stays.parts,
     )
 
 

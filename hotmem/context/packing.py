@@ -113,6 +113,7 @@ def _item(one: Judged, mark: Mark, asked: frozenset[str]) -> Item:
         said_at=found.said_at,
         valid_until=found.valid_until,
         vector=found.vector,
+        parts=one.parts,
     )
 
 

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -248,9 +248,15 @@ def _sorts(encoder: Encoder, of: str, sorts: dict[str, tuple[str, ...]], rows: N
     return {f"{of}_{sort}": float((rows @ _examples(encoder, examples).T).max()) for sort, examples in sorts.items()}
 
 
-@lru_cache(maxsize=64)
 def _examples(encoder: Encoder, texts: tuple[str, ...]) -> NDArray[np.float32]:
-    return encoder.encode(texts)
+    """The examples' rows, encoded once for each encoder."""
+    rows = _EXAMPLES.setdefault(encoder, {})
+    if texts not in rows:
+        rows[texts] = encoder.encode(texts)
+    return rows[texts]
+
+
+_EXAMPLES: Final[WeakKeyDictionary[Encoder, dict[tuple[str, ...], NDArray[np.float32]]]] = WeakKeyDictionary()
 
 
 def _most_telling(parts: Sequence[str]) -> list[str]:

@@ -57,8 +57,10 @@ class UsageModel:
         """
         if data["signs"] != list(SIGNS) or data["kinds"] != [kind.value for kind in KINDS]:
             raise ValueError("the usage model is of other signs; fit it anew with `python -m eval usage --fit`")
-        arrays = (np.array(data[name], dtype=np.float64) for name in ("mean", "deviation", "examples", "weights", "intercepts"))
-        return cls(*arrays, float(data["gamma"]))
+        mean, deviation, examples, weights, intercepts = (
+            np.array(data[name], dtype=np.float64) for name in ("mean", "deviation", "examples", "weights", "intercepts")
+        )
+        return cls(mean, deviation, examples, weights, intercepts, float(data["gamma"]))
 
     def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Probability of each kind, float64 (n, kinds), for signs, float64 (n, signs)."""
@@ -98,6 +100,4 @@ def detect(encoder: Encoder, items: Sequence[Item], question: str, reply: str, v
     likely = fitted_model().probabilities(seen)
     likely[:, unused] *= max(len(items) / USED_OF_A_BLOCK, 1.0)
     likely /= likely.sum(axis=1, keepdims=True)
-    return tuple(
-        ItemUse(item, KINDS[int(one.argmax())], float(np.clip(1 - one[unused], 0.0, 1.0))) for item, one in zip(items, likely, strict=True)
-    )
+    return tuple(ItemUse(item, KINDS[int(one.argmax())], float(np.clip(1 - one[unused], 0.0, 1.0))) for item, one in zip(items, likely, strict=True))

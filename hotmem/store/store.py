@@ -13,7 +13,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.errors import InvalidInput
-from hotmem.store import decisions, evidence, forget, memories, notes, pending, summaries, tags, transfer, turns, upkeep, usage, users, vectors
+from hotmem.store import (
+    decisions,
+    evidence,
+    forget,
+    learning,
+    memories,
+    notes,
+    pending,
+    summaries,
+    tags,
+    transfer,
+    turns,
+    upkeep,
+    usage,
+    users,
+    vectors,
+)
 from hotmem.store.database import Database
 from hotmem.store.driver import Connection
 from hotmem.store.memories import Amend, Revise
@@ -27,7 +43,9 @@ from hotmem.types import (
     Fault,
     Forgotten,
     Imported,
+    Intent,
     ItemUse,
+    Learnt,
     MemoryRecord,
     Note,
     Period,
@@ -45,6 +63,7 @@ from hotmem.types import (
     UserKey,
     Vector,
     Weights,
+    WeightsThen,
 )
 
 
@@ -307,9 +326,17 @@ class Store:
         """Recalls that were of use, with the turns whose words were used."""
         return await self._db.read(usage.recorded, user)
 
-    async def put_weights(self, user: UserKey, weights: Weights, now: datetime) -> None:
-        """Stores the user's layer weights."""
-        await self._db.write(usage.put_weights, user, weights.as_dict(), now)
+    async def learn_weights(self, user: UserKey, intent: Intent, step: Callable[[Learnt], Learnt], now: datetime) -> Weights:
+        """Takes one step from what is learnt of a user and keeps it, with nothing learnt in between; returns the user's weights after it."""
+        return await self._db.write(learning.learn, user, intent, step, now)
+
+    async def reset_weights(self, user: UserKey, now: datetime) -> Weights:
+        """Forgets what was learnt of a user; returns the weights where users begin."""
+        return await self._db.write(learning.reset, user, now)
+
+    async def weights_over_time(self, user: UserKey, limit: int) -> list[WeightsThen]:
+        """The user's weights after each step, latest first."""
+        return await self._db.read(learning.over_time, user, limit)
 
     async def forget(
         self,

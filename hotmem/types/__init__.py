@@ -6,7 +6,23 @@ reply → Usage → Weights                                                     
 """
 
 from hotmem.types.block import ContextBlock, Item, ItemUse, LayerReport, Trace, Usage
-from hotmem.types.reading import START_WEIGHTS, Analysis, Evidence, Hit, Interval, Profile, Query, Rewrite, Weights
+from hotmem.types.reading import (
+    LEAST_WEIGHT,
+    MOST_WEIGHT,
+    START_WEIGHTS,
+    UNMOVED,
+    Analysis,
+    Evidence,
+    Hit,
+    Interval,
+    Learnt,
+    Moved,
+    Profile,
+    Query,
+    Rewrite,
+    Weights,
+    WeightsThen,
+)
 from hotmem.types.transfer import ExportedTurn, Imported, MemoryRecord, Of, SummaryRecord, TakenIn, Words
 from hotmem.types.upkeep import Fault, Period, Stats, TagUse
 from hotmem.types.vocabulary import (
@@ -42,7 +58,10 @@ from hotmem.types.writing import (
 )
 
 __all__ = [
+    "LEAST_WEIGHT",
+    "MOST_WEIGHT",
     "START_WEIGHTS",
+    "UNMOVED",
     "Analysis",
     "Category",
     "Complexity",
@@ -65,8 +84,10 @@ __all__ = [
     "Layer",
     "LayerOutcome",
     "LayerReport",
+    "Learnt",
     "Mark",
     "MemoryRecord",
+    "Moved",
     "Note",
     "Of",
     "Period",
@@ -93,6 +114,7 @@ __all__ = [
     "UserKey",
     "Vector",
     "Weights",
+    "WeightsThen",
     "Words",
     "aware",
 ]

@@ -28,6 +28,7 @@ class Item:
         said_at: When it was said, UTC.
         valid_until: When it stopped being true, if it did.
         vector: The unit row of the statement it was cut from; None while it has none.
+        parts: What the features of each layer add to its logit, in the layers' order; none where nothing weighed it.
     """
 
     text: str
@@ -44,6 +45,7 @@ class Item:
     said_at: datetime
     valid_until: datetime | None = None
     vector: Vector | None = field(default=None, repr=False, compare=False)
+    parts: tuple[float, ...] = (0.0,) * len(Layer)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import Final
 
 from hotmem.errors import StoreTooNew, StoreUnusable
 from hotmem.store.driver import Connection
-from hotmem.store.migrations import m0001_first, m0002_entries, m0003_pieces, m0004_values, m0005_traits, m0006_sounds, m0007_tools
+from hotmem.store.migrations import m0001_first, m0002_entries, m0003_pieces, m0004_values, m0005_traits, m0006_sounds, m0007_tools, m0008_learning
 
 STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
     m0001_first.apply,
@@ -16,6 +16,7 @@ STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
     m0005_traits.apply,
     m0006_sounds.apply,
     m0007_tools.apply,
+    m0008_learning.apply,
 )
 """The step at place n brings a file of version n to version n + 1."""
 
