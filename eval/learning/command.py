@@ -15,6 +15,7 @@ from eval.learning import usage as usages
 from eval.report import share, table
 from eval.retrieval import SHIPPED, retrieved
 from eval.statistics import Estimate
+from hotmem.learning.usage import KINDS
 from hotmem.models import load_encoder
 from hotmem.options import ModelOptions
 
@@ -59,11 +60,11 @@ def learn(
 
 
 def _show_usage(found: usages.Comparison, screen: Console) -> None:
-    kinds = [kind.value for kind in usages.KINDS]
+    kinds = [kind.value for kind in KINDS]
     for name, rule in found.rules.items():
         confusion = table(f"{name}, {found.triples} triples held back: ours by row, found by column", "kind", (*kinds, "F1"))
-        for kind in usages.KINDS:
-            confusion.add_row(kind, *(str(rule.confusion[kind][other]) for other in usages.KINDS), share(rule.f1[kind]))
+        for kind in KINDS:
+            confusion.add_row(kind, *(str(rule.confusion[kind][other]) for other in KINDS), share(rule.f1[kind]))
         screen.print(confusion)
         screen.print(f"macro-F1 {_interval(rule.macro_f1)}; used or not, F1 {_interval(rule.used_f1)}")
     by_sort = table("share right by sort", "sort", found.rules)

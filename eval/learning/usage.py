@@ -122,8 +122,8 @@ class Comparison:
 def triples(path: Path = TRIPLES) -> list[Triple]:
     """All triples of a file, in its order."""
     with path.open(encoding="utf-8", newline="") as lines:
-        read = [Triple(**row) for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)]
-    return [replace(one, kind=UsageKind(one.kind)) for one in read]
+        rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return [Triple(row["item"], row["question"], row["reply"], UsageKind(row["kind"]), row["sort"]) for row in rows]
 
 
 def by_design(triple: Triple) -> UsageKind:

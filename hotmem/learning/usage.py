@@ -24,6 +24,9 @@ from hotmem.types import Item, ItemUse, UsageKind
 KINDS: Final = tuple(UsageKind)
 """In the model's order."""
 
+EVEN: Final = 0.5
+"""Probability above which an item counts as used."""
+
 USED_OF_A_BLOCK: Final = 2
 """Items of a block that a reply uses, as a rule. Of a longer block each item is as much less likely to be one of them."""
 
@@ -100,4 +103,11 @@ def detect(encoder: Encoder, items: Sequence[Item], question: str, reply: str, v
     likely = fitted_model().probabilities(seen)
     likely[:, unused] *= max(len(items) / USED_OF_A_BLOCK, 1.0)
     likely /= likely.sum(axis=1, keepdims=True)
-    return tuple(ItemUse(item, KINDS[int(one.argmax())], float(np.clip(1 - one[unused], 0.0, 1.0))) for item, one in zip(items, likely, strict=True))
+    return tuple(_use(item, one, unused) for item, one in zip(items, likely, strict=True))
+
+
+def _use(item: Item, likely: NDArray[np.float64], unused: int) -> ItemUse:
+    """The likeliest way of use if it is likelier used than not."""
+    strength = float(np.clip(1 - likely[unused], 0.0, 1.0))
+    kind = max((kind for kind in KINDS if kind is not UsageKind.UNUSED), key=lambda kind: float(likely[KINDS.index(kind)]))
+    return ItemUse(item, kind if strength > EVEN else UsageKind.UNUSED, strength)

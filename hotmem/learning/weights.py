@@ -2,10 +2,13 @@
 
     L(θ) = −Σ share of the use of item i · log softmax_i(rest_i + Σ θ_layer · part_i,layer)
 
-θ is a layer's weight over its start weight, `part` what the layer's features add to the item's logit at the start weights. A reply says which of the
-items it was given were worth more (Cao et al. 2007, ListNet), so every reply tells of all layers at once and nothing need be tried out on the user. Each
-reply is one Newton step under all that was seen before (a Laplace filter), which older replies leave by and by. The place of an item in the block has a
-coefficient of its own, so that what is used for its place alone is not put down to a layer.
+θ is a layer's weight over its start weight, `part` what the layer's features add to the item's logit at the start weights. A reply says which
+of the items it was given were worth more (Cao et al. 2007, ListNet), so every reply tells of all layers at once and nothing need be tried out
+on the user. Each reply is one Newton step under all that was seen before (a Laplace filter), which older replies leave by and by. The place of
+an item in the block has a coefficient of its own, so that what is used for its place alone is not put down to a layer.
+
+Replies alone would lead bad weights back slowly: most of what they seem to use is chance. So weights are drawn to the start weights, which were
+fitted on many conversations, gently nearby and firmly from afar.
 """
 
 from collections.abc import Collection, Sequence
@@ -43,8 +46,8 @@ LEAST_USE: Final = 0.3
 """Probability of use of the likeliest item from which a reply teaches anything."""
 
 SHARPNESS: Final = 3.0
-"""Power of the odds of use in an item's share of it: replies use one or two of twenty items, and by this power two fifths of LoCoMo's use fall to those
-of the evidence, by 1 a fifth."""
+"""Power of the odds of use in an item's share of it: replies use one or two of twenty items. By this power two fifths of the use in LoCoMo's
+blocks fall to the evidence, by 1 a fifth."""
 
 CHANCE: Final = 0.3
 """Part of the use that is taken to fall on any item by chance, whatever its rank: a wrong reply, or one that was read wrongly."""
@@ -175,9 +178,9 @@ def _step(before: Learnt, lesson: Lesson, theta: NDArray[np.float64]) -> tuple[N
     gradient, hessian = lesson.slope(theta, before.place)
     seen = MEMORY * kept + (1 - MEMORY) * certain + hessian
     away = theta - 1.0
-    step = np.linalg.solve(seen, -gradient)
+    step: NDArray[np.float64] = np.linalg.solve(seen, -gradient)
     step[:-1] = lesson.asked * (step[:-1] - DRAWN * away - DRAWN_FAR * np.sign(away) * np.maximum(np.abs(away) - FAR, 0.0))
-    return seen, step * min(1.0, LONGEST_STEP / max(float(np.abs(step).max()), 1e-12))
+    return seen, np.asarray(step * min(1.0, LONGEST_STEP / max(float(np.abs(step).max()), 1e-12)), dtype=np.float64)
 
 
 def _watched(before: Learnt, after: Learnt, lesson: Lesson) -> Learnt:

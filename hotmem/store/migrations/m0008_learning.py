@@ -1,6 +1,6 @@
-"""Version 8: what is learnt of the layer weights (where users begin, how far intents move them, the learner's state, the weights over time), and
-how often what a turn says was corrected.
+"""Version 8: what is learnt of the layer weights, and how often what a turn says was corrected.
 
+Of the weights there is where users begin, how far intents move them, the state of the learner, and what they were after each reply.
 Weights that an older rule learnt are kept as the first entry of their history and learning begins anew: they led away from the evidence.
 """
 
