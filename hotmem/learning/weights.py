@@ -178,7 +178,7 @@ def _step(before: Learnt, lesson: Lesson, theta: NDArray[np.float64]) -> tuple[N
     gradient, hessian = lesson.slope(theta, before.place)
     seen = MEMORY * kept + (1 - MEMORY) * certain + hessian
     away = theta - 1.0
-    step: NDArray[np.float64] = np.linalg.solve(seen, -gradient)
+    step = np.asarray(np.linalg.solve(seen, -gradient), dtype=np.float64)
     step[:-1] = lesson.asked * (step[:-1] - DRAWN * away - DRAWN_FAR * np.sign(away) * np.maximum(np.abs(away) - FAR, 0.0))
     return seen, np.asarray(step * min(1.0, LONGEST_STEP / max(float(np.abs(step).max()), 1e-12)), dtype=np.float64)
 
