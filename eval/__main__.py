@@ -24,6 +24,7 @@ from eval.language.need import need
 from eval.language.rewriting import rewriting
 from eval.language.sayings import read_sayings
 from eval.language.time import time as times
+from eval.learning.command import learn, usage
 from eval.peers.command import peers
 from eval.report import figures, show
 from eval.retrieval import SHIPPED, Asked, retrieved
@@ -46,6 +47,8 @@ app.command("sayings")(read_sayings)
 app.command("time")(times)
 app.command("tools")(tools)
 app.command("roundtrip")(roundtrip)
+app.command("usage")(usage)
+app.command("learn")(learn)
 for name, study in COMMANDS.items():
     app.command(name)(study)
 

@@ -46,6 +46,7 @@ from hotmem.types import (
     Turn,
     Usage,
     Weights,
+    WeightsThen,
     aware,
 )
 from hotmem.zones import now_here
@@ -312,7 +313,9 @@ class Memory:
             StoreError: If it could not be written.
         """
         store, reader, *_ = self._open()
-        return await learn(store, block, clean(reply), self.options.learning, reader.tokens.count, datetime.now(UTC), interrupted=interrupted)
+        return await learn(
+            store, reader.encoder, block, clean(reply), self.options.learning, reader.tokens.count, datetime.now(UTC), interrupted=interrupted
+        )
 
     async def quality(self, user_id: str, *, since: date | None = None, until: date | None = None) -> Quality:
         """What replies made of the blocks that a user's bot was given, day by day; `Options.learning.analytics` records it.
@@ -331,6 +334,18 @@ class Memory:
         store, *_ = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
         return START_WEIGHTS if user is None else (await store.profile(user, ())).weights
+
+    async def reset_weights(self, user_id: str) -> Weights:
+        """Forgets what was learnt of a user's layer weights; returns those where users begin."""
+        store, *_ = self._open()
+        user = await store.user(checked_id(user_id, "user_id"))
+        return START_WEIGHTS if user is None else await store.reset_weights(user, datetime.now(UTC))
+
+    async def weights_over_time(self, user_id: str, limit: int = 200) -> list[WeightsThen]:
+        """The user's layer weights after each step of learning, latest first."""
+        store, *_ = self._open()
+        user = await store.user(checked_id(user_id, "user_id"))
+        return [] if user is None else await store.weights_over_time(user, limit)
 
     async def memories(self, user_id: str, *, past: bool = False) -> list[StoredMemory]:
         """What is known of a user, latest first; with `past` also what no longer holds."""

@@ -43,14 +43,12 @@ class LearningOptions:
     """How feedback changes the memory.
 
     Attributes:
-        adaptive: Whether the layer weights move.
+        adaptive: Whether the layer weights move; those that were learnt stay in use without.
         analytics: Whether usage is recorded.
-        rate: Step of the layer weights per feedback.
     """
 
     adaptive: bool = True
     analytics: bool = True
-    rate: float = 0.1
 
 
 @dataclass(frozen=True, slots=True)

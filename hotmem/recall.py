@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from hotmem.context.features import features
@@ -14,10 +14,11 @@ from hotmem.context.render import nothing_known
 from hotmem.errors import DeadlineExceeded
 from hotmem.layers.fanout import ask
 from hotmem.layers.gathering import gather
+from hotmem.learning.weights import for_intent
 from hotmem.query import read_query
 from hotmem.reader import Reader, Request
 from hotmem.stopwatch import Stopwatch
-from hotmem.types import ContextBlock, Hit, LayerOutcome, LayerReport, Profile, Query, Trace
+from hotmem.types import UNMOVED, ContextBlock, Hit, LayerOutcome, LayerReport, Profile, Query, Trace
 
 QUERY_SHARE: Final = 0.4
 LAYERS_SHARE: Final = 0.8
@@ -61,6 +62,7 @@ async def retrieve(reader: Reader, request: Request, watch: Stopwatch) -> Retrie
         DeadlineExceeded: If the evidence was not loaded by the deadline.
     """
     query, profile = await asyncio.wait_for(read_query(reader, request), watch.left_s(QUERY_SHARE))
+    profile = replace(profile, weights=for_intent(profile.weights, profile.moved.get(query.analysis.intent, UNMOVED)))
     watch.lap("query")
     hits, reports = await ask(reader.layers, query, watch.until(LAYERS_SHARE))
     watch.lap("layers")
@@ -92,4 +94,6 @@ def late(request: Request, stages: Mapping[str, float] | None = None) -> Context
 
 
 def _block(request: Request, packed: Packed, trace: Trace) -> ContextBlock:
-    return ContextBlock(packed.text, packed.tokens, packed.items, trace, request.user_id, request.session_id, request.text, request.at)
+    return ContextBlock(
+        packed.text, packed.tokens, packed.items, trace, request.user_id, request.session_id, request.text, request.at, request.visible
+    )

@@ -23,6 +23,6 @@ class LetterEncoder:
         """One unit row per text."""
         rows = np.zeros((len(texts), DIMENSION), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
-            for one, other in zip(text, text[1:] + " ", strict=True):
+            for one, other in zip(text, (text[1:] + " ")[: len(text)], strict=True):
                 row[crc32(f"{one}{other}".casefold().encode("utf-8", "replace")) % DIMENSION] += 1
         return unit_rows(rows - rows.mean(axis=1, keepdims=True))

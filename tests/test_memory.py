@@ -140,6 +140,7 @@ async def test_use_moves_the_weights_and_they_outlive_the_program(database: Path
         assert await memory.weights("ana") == START_WEIGHTS
         await memory.remember(said("The code of the garage door is 4711.", name="code"))
         await memory.remember(said("My sister lives in Braga.", name="sister", minutes=1))
+        await memory.remember(said("The garage door is red, and its code is on a note in the kitchen."))
         await memory.settle()
         block = await memory.recall("What is the code of the garage door?", user_id="ana", at=LATER)
         usage = await memory.feedback(block, reply="It is 4711!", interrupted=False)
@@ -154,7 +155,7 @@ async def test_use_moves_the_weights_and_they_outlive_the_program(database: Path
     async with Memory.open(database, encoder=encoder, language=language) as memory:
         assert await memory.weights("ana") == usage.weights
         assert await memory.weights("ben") == START_WEIGHTS
-        assert (await memory.recall("What's my dog called?", user_id="ana", at=LATER)).trace.weights == usage.weights
+        assert (await memory.recall("What's my dog called?", user_id="ana", at=LATER)).trace.weights != START_WEIGHTS
 
 
 async def test_a_reply_that_was_not_heard_teaches_nothing(memory: Memory) -> None:
@@ -172,6 +173,7 @@ async def test_learning_and_recording_can_be_switched_off_apart(
 ) -> None:
     async with Memory.open(database, Options(learning=learning), encoder=encoder, language=language) as memory:
         await memory.remember(said("The code of the garage door is 4711."))
+        await memory.remember(said("The garage door is red, and its code is on a note in the kitchen."))
         await memory.settle()
         block = await memory.recall("What is the code of the garage door?", user_id="ana", at=LATER)
         usage = await memory.feedback(block, reply="It is 4711!")

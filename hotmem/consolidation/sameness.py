@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from hotmem.analysis.wordlist import wordlist
 from hotmem.models import Reading
 from hotmem.models.encoder import unit_rows
+from hotmem.numbers import numbers
 from hotmem.products import product
 from hotmem.terms import STOPS, stems
 from hotmem.text import plain
@@ -35,48 +36,6 @@ SIGNS: Final = (
 )  # fmt: skip
 """What the model looks at, in order; "back" is seen from the second statement."""
 
-_NUMBER_WORDS: Final = {
-    word: str(number)
-    for number, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-            "twenty",
-        ]
-    )
-} | {
-    "thirty": "30",
-    "forty": "40",
-    "fifty": "50",
-    "sixty": "60",
-    "first": "1",
-    "second": "2",
-    "third": "3",
-    "fourth": "4",
-    "fifth": "5",
-    "half": "30",
-}
-"""Numbers as they are said; "half" is that of an hour."""
-
-_NUMBERS: Final = re.compile(r"\d+|[a-z]+")
 _WORDS: Final = re.compile(r"[\w'-]+")
 _NAMES: Final = re.compile(r"(?<=\S )[A-Z][\w'’-]+")
 _NEGATION: Final = re.compile(
@@ -113,7 +72,7 @@ def signs(sayings: Sayings) -> NDArray[np.float64]:
     """What the model sees of a pair, float64 (len(SIGNS),)."""
     one, other = sayings.one, sayings.other
     forth, back = _matches(sayings.one_read, sayings.other_read)
-    numbers, other_numbers = _numbers(one), _numbers(other)
+    told, other_told = numbers(one), numbers(other)
     names, other_names = _names(one) - _words(other), _names(other) - _words(one)
     held, other_held = stems(one) - STOPS, stems(other) - STOPS
     seen = {
@@ -127,10 +86,10 @@ def signs(sayings: Sayings) -> NDArray[np.float64]:
         "shared": len(held & other_held) / max(len(held | other_held), 1),
         "alone": len(held - other_held) / max(len(held), 1),
         "alone_back": len(other_held - held) / max(len(other_held), 1),
-        "numbers_shared": len(numbers & other_numbers),
-        "numbers_alone": len(numbers - other_numbers),
-        "numbers_alone_back": len(other_numbers - numbers),
-        "numbers_differ": bool(numbers - other_numbers and other_numbers - numbers),
+        "numbers_shared": len(told & other_told),
+        "numbers_alone": len(told - other_told),
+        "numbers_alone_back": len(other_told - told),
+        "numbers_differ": bool(told - other_told and other_told - told),
         "names_alone": len(names),
         "names_alone_back": len(other_names),
         "names_differ": bool(names and other_names),
@@ -148,11 +107,6 @@ def _matches(one: Reading, other: Reading) -> tuple[NDArray[np.float32], NDArray
         return np.zeros(1, dtype=np.float32), np.zeros(1, dtype=np.float32)
     cosines = product(unit_rows(one.states), unit_rows(other.states).T)
     return np.sort(cosines.max(axis=1)), np.sort(cosines.max(axis=0))
-
-
-def _numbers(text: str) -> frozenset[str]:
-    words = _NUMBERS.findall(text.lower())
-    return frozenset(word.lstrip("0") or "0" if word.isdigit() else _NUMBER_WORDS[word] for word in words if word.isdigit() or word in _NUMBER_WORDS)
 
 
 def _words(text: str) -> frozenset[str]:

@@ -14,6 +14,12 @@ from hotmem.types import Evidence, EvidenceKind, Mark
 SOURCE: Final = {EvidenceKind.PASSAGE: 0.95, EvidenceKind.MEMORY: 0.9, EvidenceKind.SUMMARY: 0.8}
 """Trust by source: a quote, an extracted fact, a summary (the design's values)."""
 
+DOUBTED: Final = 0.1
+"""Trust that a source loses each time that something it said was corrected, and gains again when it is confirmed (the design's value)."""
+
+LEAST_SOURCE: Final = 0.3
+"""Trust of a source that was corrected ever so often."""
+
 DOUBT: Final = 0.6
 REPLACED: Final = 0.3
 """Factors of a hedged and of a superseded statement; a replaced one must stay below every current one."""
@@ -34,7 +40,7 @@ MEDIUM_CONFIDENCE: Final = 0.4
 
 def confidence(evidence: Evidence, at: datetime) -> float:
     """Probability, 0 to 1, that the statement holds at a time."""
-    trust = SOURCE[evidence.kind]
+    trust = max(SOURCE[evidence.kind] - DOUBTED * evidence.doubts, LEAST_SOURCE)
     if evidence.hedged:
         trust *= DOUBT
     if evidence.changes:

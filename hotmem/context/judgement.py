@@ -55,6 +55,7 @@ class Judged:
         confidence: Probability that it holds, 0 to 1.
         layers: Every layer that found it, the one that counted most first.
         replaced: Whether a later statement has taken its place.
+        parts: What the features of each layer add to its logit, in the layers' order.
         lifted_to: Rank it has at least, as it tells of a change of what stands there; 0 for most.
     """
 
@@ -63,6 +64,7 @@ class Judged:
     confidence: float
     layers: tuple[Layer, ...]
     replaced: bool
+    parts: tuple[float, ...] = (0.0,) * len(LAYERS)
     lifted_to: float = 0.0
 
     @property
@@ -98,6 +100,7 @@ def judge(
             confidence(candidates[row].evidence, query.at),
             _layers(candidates[row], added),
             replaced(candidates[row].evidence, query.at),
+            tuple(added.tolist()),
         )
         for row, added in zip(best, by_layer, strict=True)
     ]
@@ -179,6 +182,7 @@ def _merged(better: Judged, other: Judged) -> Judged:
         stays.confidence,
         tuple(dict.fromkeys((*stays.layers, *better.layers, *other.layers))),
         stays.replaced,
+        stays.parts,
         max(better.lifted_to, other.lifted_to),
     )
 

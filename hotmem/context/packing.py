@@ -113,6 +113,8 @@ def _item(one: Judged, mark: Mark, asked: frozenset[str], zone: str | None) -> I
         speaker=found.speaker,
         said_at=in_zone(found.said_at, zone),
         valid_until=found.valid_until and in_zone(found.valid_until, zone),
+        vector=found.vector,
+        parts=one.parts,
     )
 
 

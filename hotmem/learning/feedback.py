@@ -6,19 +6,29 @@ from datetime import datetime
 
 from hotmem.learning.quality import tallied
 from hotmem.learning.usage import detect
-from hotmem.learning.weights import moved
+from hotmem.learning.weights import Lesson, learnt
+from hotmem.models import Encoder
 from hotmem.options import LearningOptions
 from hotmem.store.store import Store
 from hotmem.types import ContextBlock, ItemUse, LayerOutcome, QualityRecord, Usage, UsageKind, UserKey, Weights
 
 
 async def learn(
-    store: Store, block: ContextBlock, heard: str, options: LearningOptions, count: Callable[[str], int], now: datetime, *, interrupted: bool
+    store: Store,
+    encoder: Encoder,
+    block: ContextBlock,
+    heard: str,
+    options: LearningOptions,
+    count: Callable[[str], int],
+    now: datetime,
+    *,
+    interrupted: bool,
 ) -> Usage:
     """What a reply made of a block, noted and learnt from.
 
     Args:
         store: The store that writes.
+        encoder: The memory's encoder, asked in a thread.
         block: The block the language model was given.
         heard: What the user heard of its reply, cleaned.
         options: What is recorded and learnt.
@@ -29,16 +39,16 @@ async def learn(
     Raises:
         StoreError: If it could not be written.
     """
-    uses, records = await asyncio.to_thread(_judged, block, heard, count)
+    uses, records = await asyncio.to_thread(_judged, encoder, block, heard, count)
     used = sum(use.kind is not UsageKind.UNUSED for use in uses)
     user = await store.user(block.user_id)
     weights = block.trace.weights if user is None else await _weights(store, user, block, uses, records, options, now, interrupted=interrupted)
     return Usage(block.id, uses, used / len(uses) if uses else 0.0, interrupted, weights)
 
 
-def _judged(block: ContextBlock, heard: str, count: Callable[[str], int]) -> tuple[tuple[ItemUse, ...], list[QualityRecord]]:
+def _judged(encoder: Encoder, block: ContextBlock, heard: str, count: Callable[[str], int]) -> tuple[tuple[ItemUse, ...], list[QualityRecord]]:
     """How each item was used, and what that adds to the quality record: nothing, where nothing was heard that could have used any."""
-    uses = detect(block.items, block.query, heard)
+    uses = detect(encoder, block.items, block.query, heard, block.visible)
     return uses, tallied(block, uses, count) if heard else []
 
 
@@ -53,17 +63,16 @@ async def _weights(
     *,
     interrupted: bool,
 ) -> Weights:
-    """The layer weights after it. A block's usage counts once."""
-    before = (await store.profile(user, ())).weights
-    if not uses and not records:
-        return before
-    if options.analytics and not await store.record_usage(user, block, uses, records, interrupted=interrupted):
-        return before
-    await store.touch_memories(user, [use.item.memory_id for use in uses if use.item.memory_id and use.kind is not UsageKind.UNUSED], now)
-    if not options.adaptive:
-        return before
+    """The user's layer weights after it. A block's usage counts once."""
+    new = bool(uses or records)
+    if new and (not options.analytics or await store.record_usage(user, block, uses, records, interrupted=interrupted)):
+        await store.touch_memories(user, [use.item.memory_id for use in uses if use.item.memory_id and use.kind is not UsageKind.UNUSED], now)
+        lesson = _lesson(block, uses) if options.adaptive else None
+        if lesson is not None and block.trace.analysis is not None:
+            return await store.learn_weights(user, block.trace.analysis.intent, lambda before: learnt(before, lesson), now)
+    return (await store.profile(user, ())).weights
+
+
+def _lesson(block: ContextBlock, uses: tuple[ItemUse, ...]) -> Lesson | None:
     asked = [report.layer for report in block.trace.layers if report.outcome is LayerOutcome.ANSWERED]
-    after = moved(before, uses, asked, options.rate)
-    if after != before:
-        await store.put_weights(user, after, now)
-    return after
+    return Lesson.of(uses, block.trace.weights, asked)

@@ -1,75 +1,113 @@
-"""Which items a reply used, and how: by the telling words that an item and the reply share.
+"""Which items a reply used, and how: a kernel logistic regression over `SIGNS`.
 
-The design's test, 30 % of the words shared, counts common words and words of the user's own question as use. Here only words
-count that are neither: names, numbers and content words that the reply can only have from the item.
+    logits = intercepts + Σ weight · exp(-gamma · |signs - example|²)
+
+The design's test, 30 % of the words shared, counts common words and words of the user's own question as use, and knows no paraphrase. `python -m
+eval usage --fit` fits the model on replies that we wrote; `usage.json` holds the signs of its examples, and none of their words.
 """
 
-import re
-from collections.abc import Sequence
-from difflib import SequenceMatcher
-from typing import Final
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final, Self
 
-from hotmem.terms import stems
+import numpy as np
+from numpy.typing import NDArray
+
+from hotmem.learning.signs import CLAUSE_CHARACTERS, SIGNS, Exchange, signs
+from hotmem.learning.wording import words
+from hotmem.models import Encoder
 from hotmem.types import Item, ItemUse, UsageKind
 
-QUOTE_WORDS: Final = 4
-"""Words in a row that make a quote; three in a row are often idiom ("I would like")."""
+KINDS: Final = tuple(UsageKind)
+"""In the model's order."""
 
-REFERENCE_SHARE: Final = 0.5
-INFLUENCE_SHARE: Final = 0.25
-"""Share of an item's telling words in the reply from which it counts as referred to, or as of influence."""
+EVEN: Final = 0.5
+"""Probability above which an item counts as used."""
 
-_WORD: Final = re.compile(r"[\w']+")
-
-COMMON: Final = """
-a about after again all also am an and any are as at back be because been before but by called can could did do does doing done down for
-from get go going good got had has have he her here hers him his how i if in into is it its just know like made make many may me mention
-mentioned might more most much my name no not now of off ok okay on one only or other our out over own really remember said same say says
-she should so some still such sure tell than that the their them then there these they thing think this those through to today told too
-under until up us very want was way we well were what when where which while who whom whose why will with would yeah yes you your
-"""
-"""Words that tell nothing of where a reply comes from."""
-
-COMMON_STEMS: Final = stems(COMMON)
+USED_OF_A_BLOCK: Final = 2
+"""Items of a block that a reply uses, as a rule. Of a longer block each item is as much less likely to be one of them."""
 
 
-def detect(items: Sequence[Item], query: str, reply: str) -> tuple[ItemUse, ...]:
-    """How the reply used each item, in the items' order.
+@dataclass(frozen=True, slots=True)
+class UsageModel:
+    """The fitted model.
+
+    Attributes:
+        mean: Mean of each sign, float64 (signs,).
+        deviation: Standard deviation of each, float64 (signs,).
+        examples: Standardised signs of the examples, float64 (examples, signs).
+        weights: What each example says for each kind, float64 (examples, kinds).
+        intercepts: float64 (kinds,).
+        gamma: How fast an example's say falls with the squared distance.
+    """
+
+    mean: NDArray[np.float64]
+    deviation: NDArray[np.float64]
+    examples: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    intercepts: NDArray[np.float64]
+    gamma: float
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Reads the stored form.
+
+        Raises:
+            ValueError: If it is of other signs or kinds.
+        """
+        if data["signs"] != list(SIGNS) or data["kinds"] != [kind.value for kind in KINDS]:
+            raise ValueError("the usage model is of other signs; fit it anew with `python -m eval usage --fit`")
+        mean, deviation, examples, weights, intercepts = (
+            np.array(data[name], dtype=np.float64) for name in ("mean", "deviation", "examples", "weights", "intercepts")
+        )
+        return cls(mean, deviation, examples, weights, intercepts, float(data["gamma"]))
+
+    def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Probability of each kind, float64 (n, kinds), for signs, float64 (n, signs)."""
+        standardised = (rows - self.mean) / self.deviation
+        apart = (standardised**2).sum(axis=1)[:, None] + (self.examples**2).sum(axis=1) - 2 * standardised @ self.examples.T
+        logits = self.intercepts + np.exp(-self.gamma * np.maximum(apart, 0.0)) @ self.weights
+        raised = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+
+@cache
+def fitted_model() -> UsageModel:
+    """The model that ships with this package."""
+    return UsageModel.from_dict(json.loads(files("hotmem.learning").joinpath("usage.json").read_text("utf-8")))
+
+
+def detect(encoder: Encoder, items: Sequence[Item], question: str, reply: str, visible: Sequence[str] = ()) -> tuple[ItemUse, ...]:
+    """How the reply used each item, in the items' order; blocking. The strength is the probability that it was used at all.
 
     Args:
-        items: The block's items.
-        query: The user's utterance; words it already held prove nothing.
+        encoder: The memory's encoder.
+        items: The block's items; one without a vector is embedded.
+        question: The user's utterance; words it already held prove nothing.
         reply: What was heard of the reply.
+        visible: Texts that the language model had before it; their words prove nothing either.
     """
-    said = stems(reply)
-    asked = stems(query)
-    return tuple(_use(item, said, asked, reply) for item in items)
+    if not items:
+        return ()
+    if set(words(reply)) <= set(words(question)):
+        return tuple(ItemUse(item, UsageKind.UNUSED, 0.0) for item in items)
+    exchange = Exchange.read(encoder, question, reply, visible)
+    unembedded = [item.text[:CLAUSE_CHARACTERS] for item in items if item.vector is None]
+    fresh = iter(encoder.encode(unembedded))
+    rows = [next(fresh) if item.vector is None else item.vector for item in items]
+    seen = np.array([signs(encoder, exchange, item.text, row, item.speaker) for item, row in zip(items, rows, strict=True)])
+    unused = KINDS.index(UsageKind.UNUSED)
+    likely = fitted_model().probabilities(seen)
+    likely[:, unused] *= max(len(items) / USED_OF_A_BLOCK, 1.0)
+    likely /= likely.sum(axis=1, keepdims=True)
+    return tuple(_use(item, one, unused) for item, one in zip(items, likely, strict=True))
 
 
-def _use(item: Item, said: frozenset[str], asked: frozenset[str], reply: str) -> ItemUse:
-    telling = stems(item.text) - COMMON_STEMS - asked - stems(item.speaker or "")
-    shared = telling & said
-    if not shared:
-        return ItemUse(item, UsageKind.UNUSED, 0.0)
-    share = len(shared) / len(telling)
-    if _longest_run(item.text, reply) >= QUOTE_WORDS:
-        return ItemUse(item, UsageKind.QUOTE, max(share, REFERENCE_SHARE))
-    if share >= REFERENCE_SHARE or any(_is_name_or_number(word) and word.casefold() in reply.casefold() for word in _new_words(item.text, asked)):
-        return ItemUse(item, UsageKind.REFERENCE, share)
-    return ItemUse(item, UsageKind.INFLUENCE if share >= INFLUENCE_SHARE else UsageKind.UNUSED, share)
-
-
-def _longest_run(text: str, reply: str) -> int:
-    """Words of the longest run that both hold."""
-    one, other = _WORD.findall(text.casefold()), _WORD.findall(reply.casefold())
-    return SequenceMatcher(None, one, other, autojunk=False).find_longest_match().size
-
-
-def _new_words(text: str, asked: frozenset[str]) -> list[str]:
-    """Words after the first of each sentence that the question did not hold."""
-    words = [word for sentence in re.split(r"[.!?]\s+", text) for word in _WORD.findall(sentence)[1:]]
-    return [word for word in words if not stems(word) & asked and not stems(word) <= COMMON_STEMS]
-
-
-def _is_name_or_number(word: str) -> bool:
-    return word[0].isupper() or word[0].isdigit()
+def _use(item: Item, likely: NDArray[np.float64], unused: int) -> ItemUse:
+    """The likeliest way of use if it is likelier used than not."""
+    strength = float(np.clip(1 - likely[unused], 0.0, 1.0))
+    kind = max((kind for kind in KINDS if kind is not UsageKind.UNUSED), key=lambda kind: float(likely[KINDS.index(kind)]))
+    return ItemUse(item, kind if strength > EVEN else UsageKind.UNUSED, strength)

@@ -49,18 +49,18 @@ def scored(reader: Reader, session: int, block: ContextBlock, visible: Sequence[
         replies: What the bot really said, and then what it said to other questions.
         ms: How long the block took.
     """
-    uses, found = _judged(block, visible, replies[0])
+    uses, found = _judged(reader, block, visible, replies[0])
     records = tallied(block, uses, reader.tokens.count)
     if not records:
         return None
-    others = [_judged(block, visible, other)[1] for other in replies[1:]]
+    others = [_judged(reader, block, visible, other)[1] for other in replies[1:]]
     return Outcome(session, records[0].tally, found, sum(others) / len(others) if others else 0.0, ms)
 
 
-def _judged(block: ContextBlock, visible: Sequence[str], reply: str) -> tuple[tuple[ItemUse, ...], float]:
+def _judged(reader: Reader, block: ContextBlock, visible: Sequence[str], reply: str) -> tuple[tuple[ItemUse, ...], float]:
     """How the reply used each item, and the share of its telling words that used items held; 0 if it has none."""
     heard = " ".join(reply.split()[:REPLY_WORDS])
-    uses = detect(block.items, block.query, heard)
+    uses = detect(reader.encoder, block.items, block.query, heard, visible)
     telling = (stems(heard) - STOPS).difference(*map(stems, visible))
     held = frozenset[str]().union(*(stems(use.item.text) for use in uses if use.kind is not UsageKind.UNUSED))
     return uses, len(telling & held) / len(telling) if telling else 0.0

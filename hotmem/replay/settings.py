@@ -8,10 +8,9 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from hotmem.errors import InvalidInput
-from hotmem.learning.weights import LEAST, MOST
 from hotmem.options import Options, RewriteOptions
 from hotmem.settings import Settings
-from hotmem.types import START_WEIGHTS, Layer, Weights
+from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, START_WEIGHTS, Layer, Weights
 
 PREFIX: Final = "HOTMEM_"
 
@@ -134,12 +133,12 @@ def _weights(value: str, learnt: Weights) -> Weights:
         return known[value]
     try:
         numbers = [float(number) for number in value.split(",")]
-        if len(numbers) != len(Layer) or not all(LEAST <= number <= MOST for number in numbers):
+        if len(numbers) != len(Layer) or not all(LEAST_WEIGHT <= number <= MOST_WEIGHT for number in numbers):
             raise ValueError
     except ValueError as error:
         order = ",".join(Layer)
         raise InvalidInput(
-            f"weights cannot be {value!r}. Write start, learned, or {order} as numbers from {LEAST} to {MOST}: 1,0.8,0.6,0.4."
+            f"weights cannot be {value!r}. Write start, learned, or {order} as numbers from {LEAST_WEIGHT} to {MOST_WEIGHT}: 1,0.8,0.6,0.4."
         ) from error
     return Weights.from_dict(dict(zip(Layer, numbers, strict=True)))
 

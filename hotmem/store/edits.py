@@ -95,7 +95,7 @@ def retag(conn: Connection, user: UserKey, name: str, wanted: Mapping[str, Vecto
     """
     key = unmerged(conn, user, name)
     before = conn.execute("DELETE FROM memory_tags WHERE memory = ? RETURNING tag", (key,)).fetchall()
-    tags.attach(conn, user, key, tuple(wanted), wanted, now)
+    tags.attach(conn, user, key, tuple(wanted), now, wanted)
     conn.executemany(
         """DELETE FROM tags WHERE id = :tag AND NOT EXISTS (SELECT 1 FROM memory_tags WHERE tag = :tag)
                AND NOT EXISTS (SELECT 1 FROM tags WHERE merged_into = :tag)""",

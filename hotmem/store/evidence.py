@@ -71,6 +71,7 @@ def passages(conn: Connection, user: UserKey, keys: Sequence[int], around: Seque
                 (SELECT m.id FROM sources x JOIN memories m ON m.id = x.memory
                  WHERE x.turn = t.id AND x.start < p.stop AND x.stop > p.start AND m.valid_until IS NOT NULL
                  ORDER BY m.valid_until LIMIT 1),
+                (SELECT d.times FROM doubts d WHERE d.turn = t.id),
                 substr(t.text, max(p.start - ?, 0) + 1, min(p.start, ?)), substr(t.text, p.stop + 1, ?)
             FROM passages p JOIN turns t ON t.id = p.turn JOIN sessions s ON s.id = p.session LEFT JOIN pieces x ON x.passage = p.id
             WHERE p.user = ? AND p.id IN (SELECT n.id FROM wanted w JOIN passages n
@@ -82,7 +83,27 @@ def passages(conn: Connection, user: UserKey, keys: Sequence[int], around: Seque
     vectors = _vectors([row[12] for row in rows])
     found: list[Evidence] = []
     for row, vector in zip(rows, vectors, strict=True):
-        key, text, speaker, role, session_name, session, position, turn_name, turn, spoken_at, terms, forms, _, width, signs, ended, left, right = row
+        (
+            key,
+            text,
+            speaker,
+            role,
+            session_name,
+            session,
+            position,
+            turn_name,
+            turn,
+            spoken_at,
+            terms,
+            forms,
+            _,
+            width,
+            signs,
+            ended,
+            doubts,
+            left,
+            right,
+        ) = row
         valid_until, replaced_by = _standing(conn, ended) if ended else (None, None)
         before = found[-1] if found else None
         found.append(
@@ -104,6 +125,7 @@ def passages(conn: Connection, user: UserKey, keys: Sequence[int], around: Seque
                 signs=unpacked(width, signs),
                 valid_until=valid_until,
                 replaced_by=replaced_by,
+                doubts=doubts or 0,
                 after_question=before is not None
                 and (before.session, before.position + 1) == (session, position)
                 and (before.speaker, before.role) != (speaker, role)
@@ -118,7 +140,8 @@ def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evide
     rows = conn.execute(
         f"""SELECT m.id, m.text, m.name, m.said_at, m.vector, m.hedged, m.changes, m.confirmations,
                 CASE WHEN m.valid_until IS NOT NULL THEN m.id END,
-                (SELECT group_concat(t.id || ',' || t.name, char(0)) FROM turns t WHERE t.id IN ({LATEST_SOURCES})), s.name, s.id, t.speaker, t.role
+                (SELECT group_concat(t.id || ',' || t.name, char(0)) FROM turns t WHERE t.id IN ({LATEST_SOURCES})), s.name, s.id, t.speaker, t.role,
+                (SELECT min(coalesce(d.times, 0)) FROM sources x LEFT JOIN doubts d ON d.turn = x.turn WHERE x.memory = m.id)
             FROM memories m
             LEFT JOIN turns t ON t.id = (SELECT max(x.turn) FROM sources x WHERE x.memory = m.id)
             LEFT JOIN sessions s ON s.id = t.session
@@ -150,6 +173,7 @@ def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evide
                 confirmations=row[7],
                 valid_until=valid_until,
                 replaced_by=replaced_by,
+                doubts=row[14] or 0,
             )
         )
     return found

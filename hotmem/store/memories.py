@@ -1,6 +1,7 @@
 """Memories: statements with their words, their standing and what they replaced."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from uuid import uuid4
@@ -41,7 +42,7 @@ def learn(conn: Connection, turn: int, understanding: Understanding, revise: Rev
         return
     user, spoken_at = conn.execute("SELECT user, spoken_at FROM turns WHERE id = ?", (turn,)).fetchone()
     said_at = from_stored(spoken_at)
-    for entity in entities.ensure(conn, user, understanding.entities):
+    for entity in entities.ensure(conn, user, (*understanding.entities, *_named_rightly(understanding.corrections))):
         conn.execute("INSERT OR IGNORE INTO turn_entities (entity, turn) VALUES (?, ?)", (entity, turn))
     happenings.put(conn, turn, understanding.happenings)
     if understanding.jest:
@@ -54,7 +55,10 @@ def learn(conn: Connection, turn: int, understanding: Understanding, revise: Rev
             new = _insert(conn, user, turn, statement, said_at, None)
             _end(conn, old.id, said_at, new)
             conn.execute("UPDATE memories SET amends = (SELECT id FROM memories WHERE name = ?) WHERE id = ?", (old.id, new))
+            _doubt_sources(conn, old.id)
             corrected.append(correction)
+        elif correction.wrong:
+            _doubt_turns(conn, turn, correction.wrong)
     for statement in understanding.statements:
         if any(statement.start < correction.stop and correction.start < statement.stop for correction in corrected):
             continue
@@ -203,11 +207,39 @@ def _unlearn_turn_before(conn: Connection, user: UserKey, turn: int) -> None:
     conn.execute(f"DELETE FROM memories WHERE id IN ({told})", (turn,))
 
 
+def _named_rightly(corrections: Sequence[Correction]) -> tuple[str, ...]:
+    """Names that a correction gives: they should have been known."""
+    return tuple(correction.right for correction in corrections if correction.right[:1].isupper())
+
+
+def _doubt_sources(conn: Connection, memory: str) -> None:
+    """Counts that the turns of a memory said, or were heard to say, what was not so."""
+    conn.execute(
+        """INSERT INTO doubts (turn, times) SELECT x.turn, 1 FROM sources x JOIN memories m ON m.id = x.memory WHERE m.name = ?
+           ON CONFLICT (turn) DO UPDATE SET times = times + 1""",
+        (memory,),
+    )
+
+
+def _doubt_turns(conn: Connection, turn: int, wrong: str) -> None:
+    """The same of the last turns of a session before this one that hold the words taken back, where no memory was read from them."""
+    before = conn.execute(
+        "SELECT t.id, t.text FROM turns t JOIN turns n ON n.session = t.session WHERE n.id = ? AND t.id < n.id ORDER BY t.id DESC LIMIT ?",
+        (turn, RECENT_FOR_CORRECTION),
+    ).fetchall()
+    held = re.compile(rf"(?<!\w){re.escape(wrong)}(?!\w)", re.IGNORECASE)
+    conn.executemany(
+        "INSERT INTO doubts (turn, times) VALUES (?, 1) ON CONFLICT (turn) DO UPDATE SET times = times + 1",
+        [(key,) for key, text in before if held.search(text)],
+    )
+
+
 def _confirm(conn: Connection, memory: str, turn: int, statement: Statement, said_at: datetime) -> None:
     key = conn.execute(
         "UPDATE memories SET confirmations = confirmations + 1, said_at = max(said_at, ?) WHERE name = ? RETURNING id",
         (to_stored(said_at), memory),
     ).fetchone()[0]
+    conn.execute("UPDATE doubts SET times = times - 1 WHERE times > 0 AND turn IN (SELECT turn FROM sources WHERE memory = ?)", (key,))
     _add_source(conn, key, turn, statement)
 
 

@@ -19,6 +19,7 @@ from hotmem.store import (
     evidence,
     forget,
     happenings,
+    learning,
     located,
     memories,
     network,
@@ -55,8 +56,10 @@ from hotmem.types import (
     Forgotten,
     Happening,
     Imported,
+    Intent,
     Interval,
     ItemUse,
+    Learnt,
     Located,
     Members,
     MemoryRecord,
@@ -82,6 +85,7 @@ from hotmem.types import (
     UserKey,
     Vector,
     Weights,
+    WeightsThen,
 )
 
 
@@ -484,9 +488,21 @@ class Store:
         """Recalls that were of use, with the turns whose words were used."""
         return await self._db.read(usage.recorded, user)
 
+    async def learn_weights(self, user: UserKey, intent: Intent, step: Callable[[Learnt], Learnt], now: datetime) -> Weights:
+        """Takes one step from what is learnt of a user and keeps it, with nothing learnt in between; returns the user's weights after it."""
+        return await self._db.write(learning.learn, user, intent, step, now)
+
     async def put_weights(self, user: UserKey, weights: Weights, now: datetime) -> None:
-        """Stores the user's layer weights."""
-        await self._db.write(usage.put_weights, user, weights.as_dict(), now)
+        """Sets the user's layer weights."""
+        await self._db.write(learning.put_weights, user, weights, now, "set")
+
+    async def reset_weights(self, user: UserKey, now: datetime) -> Weights:
+        """Forgets what was learnt of a user; returns the weights where users begin."""
+        return await self._db.write(learning.reset, user, now)
+
+    async def weights_over_time(self, user: UserKey, limit: int) -> list[WeightsThen]:
+        """The user's weights after each step, latest first."""
+        return await self._db.read(learning.over_time, user, limit)
 
     async def forget(
         self,

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from hotmem.errors import InvalidInput
-from hotmem.store import entries, happenings, quality, subcategories, tags, turns, usage, users
+from hotmem.store import entries, happenings, learning, quality, subcategories, tags, turns, users
 from hotmem.store import summaries as summaries_of_sessions
 from hotmem.store.driver import Connection
 from hotmem.store.entities import ensure
@@ -171,7 +171,7 @@ def take_in(conn: Connection, records: Iterable[Imported], now: datetime, tell: 
             case Of(user_id, Weights() as weights):
                 user = users.ensure(conn, user_id)
                 if not conn.execute("SELECT 1 FROM weights WHERE user = ?", (user,)).fetchone():
-                    usage.put_weights(conn, user, weights.as_dict(), now)
+                    learning.put_weights(conn, user, weights, now, "taken in")
             case Of(user_id, QualityRecord() as cell):
                 quality.put(conn, users.ensure(conn, user_id), cell)
         tell()

@@ -1,13 +1,11 @@
-"""What replies made of the blocks, of the latest ones item by item, and the layer weights learnt from it."""
+"""What replies made of the blocks, of the latest ones item by item."""
 
 import json
-from collections.abc import Mapping
-from datetime import datetime
 from typing import Final
 
 from hotmem.store.driver import Connection
 from hotmem.store.times import to_stored
-from hotmem.types import ContextBlock, ItemUse, Layer, UserKey
+from hotmem.types import ContextBlock, ItemUse, UserKey
 
 MOST_RECALLS: Final = 10_000
 """Recalls of a user that are kept item by item, the latest: 17 MB with 15 items each. What all of them came to is in the quality record."""
@@ -61,11 +59,3 @@ def recorded(conn: Connection, user: UserKey) -> list[tuple[str, str, int, tuple
     return [
         (name, query, asked_at, tuple(dict.fromkeys(turn for turns in json.loads(used) for turn in turns))) for name, query, asked_at, used in rows
     ]
-
-
-def put_weights(conn: Connection, user: UserKey, weights: Mapping[Layer, float], now: datetime) -> None:
-    """Stores the user's layer weights."""
-    conn.executemany(
-        "INSERT OR REPLACE INTO weights (user, layer, weight, updated_at) VALUES (?, ?, ?, ?)",
-        [(user, layer, weight, to_stored(now)) for layer, weight in weights.items()],
-    )

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from hotmem.sounds import sound
+from hotmem.store import learning
 from hotmem.store.driver import Connection
-from hotmem.types import Layer, Profile, UserKey, Weights
+from hotmem.types import Profile, UserKey
 
 MOST_RUNS: Final = 500
 """Word runs looked up; SQLite takes at most 32,766 values, a spoken question has some 50 runs."""
@@ -44,12 +45,12 @@ def profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Profile:
     sounding = conn.execute(
         f"SELECT name FROM entities WHERE user = ? AND sound IN ({','.join('?' * len(sounds))}) LIMIT ?", (user, *sounds, MOST_SOUNDING)
     )
-    learnt = conn.execute("SELECT layer, weight FROM weights WHERE user = ?", (user,))
     return Profile(
         speakers=tuple(row[0] for row in speaking),
         entities=tuple(row[0] for row in named),
         sounding=tuple(row[0] for row in sounding),
-        weights=Weights.from_dict({Layer(layer): weight for layer, weight in learnt}),
+        weights=learning.weights(conn, user),
+        moved=learning.moved(conn, user),
     )
 
 

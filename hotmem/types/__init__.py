@@ -9,7 +9,23 @@ from hotmem.types.analysis import Asked, Label, Located, Mention, Share, UsedMem
 from hotmem.types.block import ContextBlock, Item, ItemUse, LayerReport, Trace, Usage
 from hotmem.types.evolution import Evolved, Members, Subcategory, SubcategoryDraft
 from hotmem.types.quality import Latencies, Quality, QualityRecord, Tally
-from hotmem.types.reading import START_WEIGHTS, Analysis, Evidence, Hit, Interval, Profile, Query, Rewrite, Weights
+from hotmem.types.reading import (
+    LEAST_WEIGHT,
+    MOST_WEIGHT,
+    START_WEIGHTS,
+    UNMOVED,
+    Analysis,
+    Evidence,
+    Hit,
+    Interval,
+    Learnt,
+    Moved,
+    Profile,
+    Query,
+    Rewrite,
+    Weights,
+    WeightsThen,
+)
 from hotmem.types.transfer import EvolutionRecord, ExportedTurn, Imported, MemoryRecord, Of, SubcategoryRecord, SummaryRecord, TakenIn, Words
 from hotmem.types.upkeep import Fault, Period, Stats, TagUse
 from hotmem.types.vocabulary import (
@@ -47,7 +63,10 @@ from hotmem.types.writing import (
 )
 
 __all__ = [
+    "LEAST_WEIGHT",
+    "MOST_WEIGHT",
     "START_WEIGHTS",
+    "UNMOVED",
     "Analysis",
     "Asked",
     "Category",
@@ -77,11 +96,13 @@ __all__ = [
     "Layer",
     "LayerOutcome",
     "LayerReport",
+    "Learnt",
     "Located",
     "Mark",
     "Members",
     "MemoryRecord",
     "Mention",
+    "Moved",
     "Note",
     "Of",
     "Period",
@@ -116,6 +137,7 @@ __all__ = [
     "UserKey",
     "Vector",
     "Weights",
+    "WeightsThen",
     "Words",
     "aware",
 ]

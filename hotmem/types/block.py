@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import uuid4
 
 from hotmem.types.reading import START_WEIGHTS, Analysis, Rewrite, Weights
-from hotmem.types.vocabulary import EvidenceKind, Layer, LayerOutcome, Mark, UsageKind
+from hotmem.types.vocabulary import EvidenceKind, Layer, LayerOutcome, Mark, UsageKind, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,8 @@ class Item:
         speaker: Who said it, if known.
         said_at: When it was said, by the clock of who asks.
         valid_until: When it stopped being true, if it did.
+        vector: The unit row of the statement it was cut from; None while it has none.
+        parts: What the features of each layer add to its logit, in the layers' order; none where nothing weighed it.
     """
 
     text: str
@@ -42,6 +44,8 @@ class Item:
     speaker: str | None
     said_at: datetime
     valid_until: datetime | None = None
+    vector: Vector | None = field(default=None, repr=False, compare=False)
+    parts: tuple[float, ...] = (0.0,) * len(Layer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,7 @@ class ContextBlock:
         session_id: The session of the question, or None.
         query: The question.
         at: When it was asked, UTC.
+        visible: Texts the language model had before it besides.
     """
 
     text: str
@@ -105,6 +110,7 @@ class ContextBlock:
     session_id: str | None
     query: str
     at: datetime
+    visible: tuple[str, ...] = field(default=(), repr=False)
     id: str = field(default_factory=lambda: uuid4().hex)
 
 

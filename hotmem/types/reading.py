@@ -1,7 +1,7 @@
 """The data of the read path up to the ranking: an utterance, its analysis, what the layers find."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, NamedTuple, Self
 
@@ -163,6 +163,7 @@ class Evidence(NamedTuple):
         replaced_by: Row number of the memory that holds in its place now, if there is one.
         after_question: Whether the passage before it, by another speaker, asks something.
         tells_of_time: Whether its words tell of the time asked about.
+        doubts: How often what its turn says was corrected and not confirmed since; of a memory, its least doubted turn's.
     """
 
     kind: EvidenceKind
@@ -188,6 +189,7 @@ class Evidence(NamedTuple):
     replaced_by: int | None = None
     after_question: bool = False
     tells_of_time: bool = False
+    doubts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +217,56 @@ class Weights:
 START_WEIGHTS: Final = Weights()
 """Where every user begins."""
 
+LEAST_WEIGHT: Final = 0.1
+MOST_WEIGHT: Final = 1.5
+"""Bounds of a weight (the design's)."""
+
+Moved = tuple[float, ...]
+"""How far weights are moved, over their start weights; one number a layer, in the layers' order."""
+
+UNMOVED: Final[Moved] = (0.0,) * len(Layer)
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """What is learnt of a user's layer weights, to be kept and taken up again.
+
+    Attributes:
+        shared: Where users begin, which follows what all of them teach.
+        own: The user's weights.
+        intent: How far they are moved for the intent at hand.
+        place: What the last place of a block adds to an item's logit of being used, beside the first.
+        seen: What was seen so far, as a precision matrix over the layers and the place, row by row; none at the beginning.
+        good: The weights to go back to.
+        lead: Mean nats by which `own` foretold the use better than they did lately.
+        version: Replies learnt from.
+    """
+
+    shared: Weights = START_WEIGHTS
+    own: Weights = START_WEIGHTS
+    intent: Moved = UNMOVED
+    place: float = 0.0
+    seen: tuple[float, ...] = ()
+    good: Weights = START_WEIGHTS
+    lead: float = 0.0
+    version: int = 0
+
+
+class WeightsThen(NamedTuple):
+    """A user's layer weights after one step of learning.
+
+    Attributes:
+        version: Replies learnt from by then.
+        at: When it was, by the clock of the machine, UTC.
+        weights: The weights for all intents.
+        reason: What moved them.
+    """
+
+    version: int
+    at: datetime
+    weights: Weights
+    reason: str
+
 
 @dataclass(frozen=True, slots=True)
 class Profile:
@@ -225,9 +277,11 @@ class Profile:
         entities: Known entities that the utterance names.
         sounding: Known entities that sound like a capitalised word of it.
         weights: The user's layer weights.
+        moved: How far they are moved for an intent.
     """
 
     speakers: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     sounding: tuple[str, ...] = ()
     weights: Weights = START_WEIGHTS
+    moved: Mapping[Intent, Moved] = field(default_factory=dict)

@@ -116,7 +116,9 @@ async def test_an_edit_and_its_undoing(pages: Pages) -> None:
 
 async def test_a_form_sent_unchanged_changes_nothing(pages: Pages) -> None:
     page = await pages.get(f"/memories/{await key_of(pages, DOG)}")
-    form = {"content": DOG, "holds": "yes", "tags": "", "note": ""}
+    tags = re.search(r'name="tags" value="([^"]*)"', page.text)
+    assert tags is not None
+    form = {"content": DOG, "holds": "yes", "tags": unescape(tags[1]), "note": ""}
     for name in ("category", "kind", "importance"):
         block = page.text.split(f'name="{name}">')[1].split("</select>")[0]
         form[name] = re.search(r"<option selected>(\w+)", block)[1]  # type: ignore[index]

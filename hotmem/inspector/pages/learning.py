@@ -11,9 +11,8 @@ from starlette.responses import Response
 
 from hotmem.inspector.plots import bars, lines
 from hotmem.inspector.site import Site, found
-from hotmem.learning.weights import LEAST, MOST
 from hotmem.store.inspection import Inspection
-from hotmem.types import START_WEIGHTS, Layer, Tally
+from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, START_WEIGHTS, Layer, Tally
 from hotmem.types.inspection import StoredWeight
 
 DAY, MONTH, YEAR = 10, 7, 4
@@ -66,7 +65,8 @@ async def plot(site: Site, request: Request) -> Response:
     rows, name, dark = await site.rows(), request.path_params["name"], request.query_params.get("theme") == "dark"
     if name == "weights":
         weights, _ = usable(await rows.weights())
-        return await _drawn(site, lambda: bars({one.layer.value: (one.start, one.weight) for one in weights}, "how much it counts", MOST, dark=dark))
+        values = {one.layer.value: (one.start, one.weight) for one in weights}
+        return await _drawn(site, lambda: bars(values, "how much it counts", MOST_WEIGHT, dark=dark))
     periods = await _periods(rows, _span(request))
     series = {
         "use": {"all": [one.all.precision for one in periods]},
@@ -91,10 +91,12 @@ def usable(stored: Sequence[StoredWeight]) -> tuple[list[LayerWeight], list[str]
         start, one = START_WEIGHTS[layer], held.pop(layer.value, None)
         if one is None:
             weights.append(LayerWeight(layer, start, start, None))
-        elif isinstance(one.weight, float | int) and math.isfinite(one.weight) and LEAST <= one.weight <= MOST:
+        elif isinstance(one.weight, float | int) and math.isfinite(one.weight) and LEAST_WEIGHT <= one.weight <= MOST_WEIGHT:
             weights.append(LayerWeight(layer, start, float(one.weight), one.updated_at))
         else:
-            weights.append(LayerWeight(layer, start, start, one.updated_at, f"the file holds {str(one.weight)[:40]!r}, not {LEAST} to {MOST}"))
+            weights.append(
+                LayerWeight(layer, start, start, one.updated_at, f"the file holds {str(one.weight)[:40]!r}, not {LEAST_WEIGHT} to {MOST_WEIGHT}")
+            )
     return weights, sorted(held)
 
 

@@ -18,6 +18,7 @@ from hotmem.store.migrations import (
     m0009_evolution,
     m0010_quality,
     m0011_tags,
+    m0012_learning,
 )
 
 STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
@@ -32,6 +33,7 @@ STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
     m0009_evolution.apply,
     m0010_quality.apply,
     m0011_tags.apply,
+    m0012_learning.apply,
 )
 """The step at place n brings a file of version n to version n + 1."""
 

@@ -1,0 +1,1 @@
+"""Learning from use, measured: what replies made of items, and whether what is learnt from it helps on conversations not learnt from."""

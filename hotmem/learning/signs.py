@@ -1,0 +1,265 @@
+"""What tells whether a reply used an item: what both hold that the user had not said, what is asked, and how near they are in meaning."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hotmem.learning.wording import COMMON_STEMS, PERSON, RunFinder, clauses, figures, names, plain_words, spoken, telling
+from hotmem.models import Encoder
+from hotmem.terms import stems
+from hotmem.types import Vector
+
+QUOTE_WORDS: Final = 4
+"""Words in a row that make a quote; three in a row are often idiom ("I would like")."""
+
+LONGEST_RUN: Final = 10
+MOST_WORDS: Final = 5
+"""Up to where runs and shared words are counted: more make nothing clearer."""
+
+MOST_CLAUSES: Final = 6
+"""Clauses of a reply whose meaning is looked at, those of the most telling words: each takes the encoder 2 to 3 ms."""
+
+CLAUSE_CHARACTERS: Final = 400
+"""Characters of a text that are looked at for its meaning."""
+
+QUESTIONS: Final = {
+    "advice": ("What should I do?", "Where could we go?", "What shall I buy?", "Which one should I choose?", "Any ideas?", "Should I do it?"),
+    "recollection": (
+        "What did I tell you about it?",
+        "When is my appointment?",
+        "What is my name?",
+        "Where did I put it?",
+        "How much do I pay?",
+        "Who is my doctor?",
+    ),
+    "world": ("How does it work?", "What is the capital of France?", "How many days are in a year?", "What does this word mean?"),
+    "order": ("Turn on the light.", "Set a timer.", "Set an alarm.", "Play some music."),
+}
+CLAUSES: Final = {
+    "ignorance": (
+        "I don't know that.",
+        "Nobody has told me.",
+        "I'm sorry, I can't help with that.",
+        "I have no record of that.",
+        "Could you look that up yourself?",
+        "I'm not sure.",
+    ),
+    "advice": (
+        "I would rather take something else.",
+        "You could try this instead.",
+        "Better not, it would be bad for you.",
+        "How about something without it?",
+        "That would suit you well.",
+    ),
+    "courtesy": ("You're welcome!", "Good night!", "Hello! How can I help?", "Yes, I can hear you."),
+    "care": ("Take it easy, one step at a time.", "I'll keep it short.", "I'm sorry to hear that.", "You're in good hands."),
+    "attribution": ("You told me so.", "As you said.", "You mentioned that before."),
+}
+ITEMS: Final = {
+    "need": ("I am allergic to nuts.", "I can't stand it.", "I am afraid of it.", "I have a health problem.", "I don't eat that."),
+    "fact": ("My sister lives in Porto.", "My appointment is on Monday.", "The code is 4711."),
+    "manner": ("Please keep your answers short.", "I like it when you joke.", "I feel very sad today."),
+}
+"""Examples of what is asked, of what clauses of replies do, and of what items say. A text is as much of a sort as it is near to the nearest."""
+
+SIGNS: Final = (
+    "longest_run", "run_new_words", "run_of_item", "run_of_reply", "quotes", "quotes_new", "run_of_new", "in_runs",
+    "told", "told_words", "reply_told", "echoed", "nothing_new", "number", "name", "other_name",
+    "item_negated", "item_length", "item_named", "about_user_or_named",
+    "unknowing", "attributing", "addressing", "proposing", "reply_negated", "reply_length",
+    "wants_advice", "asks", "of_self", "why", "question_length",
+    "near_reply", "near_clause", "near_question", "near_beyond_question", "near_more_than_question", "reply_nearer", "clause_nearer",
+    *(f"question_{sort}" for sort in QUESTIONS), *(f"clause_{sort}" for sort in CLAUSES), *(f"reply_{sort}" for sort in CLAUSES),
+    *(f"item_{sort}" for sort in ITEMS),
+)  # fmt: skip
+"""What the model looks at, in order. The first lines are of words, from `near_reply` on of meaning."""
+
+_NEGATED: Final = re.compile(
+    r"\b(?:not|no|never|without|nobody|none|neither|cannot|nothing|stop(?:ped)?|quit|cancelled|any ?more|no longer|hates?|dislikes?|avoids?)\b|n't\b",
+    re.IGNORECASE,
+)
+_UNKNOWING: Final = re.compile(
+    r"\b(?:(?:do|did)(?:n't| not) (?:know|remember|recall|have)|no idea|not sure|no (?:information|record|note|access|memory)|nothing about"
+    r"|(?:can|could)(?:not|n't| not) (?:tell|say|find|see|help|give|remember|hear|look)|never (?:told|mentioned|said)|nobody has told"
+    r"|(?:have|'ve|has)(?:n't| not| never) (?:told|mentioned|said|got)|i'd love to know|unfortunately|(?:i'm )?afraid i|sorry)\b",
+    re.IGNORECASE,
+)
+_ATTRIBUTING: Final = re.compile(
+    r"\b(?:you (?:said|told|mentioned|wrote|once)|you've (?:said|told|mentioned)|as you|from what you|if i (?:recall|remember)|according to"
+    r"|i (?:believe|gather|think))\b",
+    re.IGNORECASE,
+)
+_WANTS_ADVICE: Final = re.compile(
+    r"\b(?:should|shall|could|what can|where can|suggest|recommend|ideas?|tips?|advice|any|plan|let's|give me|make me|recipe|good|need|teach|help"
+    r"|how can|how do i|tell me a|pick|best)\b",
+    re.IGNORECASE,
+)
+_ASKS: Final = re.compile(r"\?|^(?:what|when|where|who|which|how|do|is|did|was|are|why)\b", re.IGNORECASE)
+_WHY: Final = re.compile(r"why|how come", re.IGNORECASE)
+_SELF: Final = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|we|us|our)\b", re.IGNORECASE)
+_ADDRESSING: Final = re.compile(r"\b(?:you|your|yours|you're|you've|you'll|you'd)\b", re.IGNORECASE)
+_PROPOSING: Final = re.compile(
+    r"\b(?:i'd|i would|would|could|might|maybe|perhaps|how about|what about|why not|let's|try|take|get|put|don't|avoid|instead|better|rather"
+    r"|without|no|can)\b",
+    re.IGNORECASE,
+)
+_FIRST_NAME: Final = re.compile(r"[A-Z]\w+")
+_NO_NAMES: Final = frozenset({"i", "my", "our", "we", "the", "user"})
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A question and what was heard of the reply to it, as they are compared with items.
+
+    Attributes:
+        question: The user's utterance.
+        reply: What was heard of the reply.
+        known: Stems of words that the reply may have from elsewhere: the question's and those of the visible conversation.
+        seen: The same words as they stand, without a closing 's.
+        figures: Numbers and months among them.
+        spoken: The reply's words, and what finds runs in them.
+        runs: Finds what an item shares with them.
+        rows: Unit rows of question, reply and clauses, float32 (2 + clauses, dimension).
+        about: The signs that are the same for all items.
+    """
+
+    question: str
+    reply: str
+    known: frozenset[str]
+    seen: frozenset[str]
+    figures: frozenset[str]
+    spoken: list[str]
+    runs: RunFinder
+    rows: NDArray[np.float32]
+    about: dict[str, float]
+
+    @classmethod
+    def read(cls, encoder: Encoder, question: str, reply: str, visible: Sequence[str] = ()) -> "Exchange":
+        """Reads an exchange; blocking, one pass of the encoder for the reply and each of its clauses.
+
+        Args:
+            encoder: The memory's encoder.
+            question: The user's utterance.
+            reply: What was heard of the reply, not empty.
+            visible: Texts that the language model had before it.
+        """
+        before = "\n".join((question, *visible))
+        parts = _most_telling(clauses(reply))
+        rows = encoder.encode([text[:CLAUSE_CHARACTERS] for text in (question, reply, *(parts if len(parts) > 1 else (reply,)))])
+        return cls(
+            question, reply, stems(before), plain_words(before), figures(before), spoken(reply), RunFinder(spoken(reply)), rows,
+            _of_exchange(encoder, question, reply, rows),
+        )  # fmt: skip
+
+
+def signs(encoder: Encoder, exchange: Exchange, text: str, row: Vector, speaker: str | None) -> NDArray[np.float64]:
+    """What the model sees of an item, float64 (len(SIGNS),).
+
+    Args:
+        encoder: The memory's encoder, for the examples.
+        exchange: The question and the reply.
+        text: The item's words.
+        row: Its unit row.
+        speaker: Who said it, if known.
+    """
+    seen = exchange.about | _by_words(exchange, text, speaker) | _by_meaning(exchange, row) | _sorts(encoder, "item", ITEMS, row[None])
+    return np.array([seen[name] for name in SIGNS])
+
+
+def _of_exchange(encoder: Encoder, question: str, reply: str, rows: NDArray[np.float32]) -> dict[str, float]:
+    return {
+        "unknowing": float(bool(_UNKNOWING.search(reply))),
+        "attributing": float(bool(_ATTRIBUTING.search(reply))),
+        "addressing": float(bool(_ADDRESSING.search(reply))),
+        "proposing": float(bool(_PROPOSING.search(reply))),
+        "reply_negated": float(bool(_NEGATED.search(reply))),
+        "reply_length": float(np.log1p(len(spoken(reply)))),
+        "wants_advice": float(bool(_WANTS_ADVICE.search(question))),
+        "asks": float(bool(_ASKS.search(question))),
+        "of_self": float(bool(_SELF.search(question))),
+        "why": float(bool(_WHY.match(question))),
+        "question_length": float(np.log1p(len(spoken(question)))),
+        "nothing_new": float(not telling(reply) - stems(question)),
+        **_sorts(encoder, "question", QUESTIONS, rows[:1]),
+        **_sorts(encoder, "reply", CLAUSES, rows[1:2]),
+        **_sorts(encoder, "clause", CLAUSES, rows[2:]),
+    }
+
+
+def _by_words(exchange: Exchange, text: str, speaker: str | None) -> dict[str, float]:
+    """What item and reply share word for word, and of that what the user had not said."""
+    said, held = spoken(text), telling(text) - stems(speaker or "")
+    reply_stems = stems(exchange.reply)
+    told, new = held - exchange.known, telling(exchange.reply) - exchange.known
+    longest, together = exchange.runs.shared(said)
+    fresh = [word for word in longest if word != PERSON and not stems(word) <= COMMON_STEMS | exchange.known]
+    item_names, reply_words = names(text), plain_words(exchange.reply)
+    asked_words = plain_words(exchange.question)
+    first = {word.casefold() for word in _FIRST_NAME.findall(text[:1] + text[1:].split(" ")[0])} - _NO_NAMES
+    named = bool((item_names | first | {*(speaker or "").casefold().split()}) & asked_words)
+    return {
+        "longest_run": min(len(longest), LONGEST_RUN),
+        "run_new_words": min(len(fresh), MOST_WORDS),
+        "run_of_item": len(longest) / max(len(said), 1),
+        "run_of_reply": len(longest) / max(len(exchange.spoken), 1),
+        "quotes": float(len(longest) >= QUOTE_WORDS),
+        "quotes_new": float(len(longest) >= QUOTE_WORDS and len(fresh) > 1),
+        "run_of_new": float(len(longest) >= QUOTE_WORDS - 1 and bool(fresh)),
+        "in_runs": together / max(len(said), 1),
+        "told": len(told & reply_stems) / max(len(told), 1),
+        "told_words": min(len(told & reply_stems), MOST_WORDS - 1),
+        "reply_told": len(new & held) / max(len(new), 1),
+        "echoed": len(held & exchange.known & reply_stems) / max(len(held), 1),
+        "number": float(bool((figures(text) - exchange.figures) & figures(exchange.reply))),
+        "name": float(bool((item_names & reply_words) - exchange.seen)),
+        "other_name": float(bool(names(exchange.reply) - plain_words(text) - exchange.seen)),
+        "item_negated": float(bool(_NEGATED.search(text))),
+        "item_length": float(np.log1p(len(said))),
+        "item_named": float(named),
+        "about_user_or_named": float(named or bool(exchange.about["of_self"])),
+    }
+
+
+def _by_meaning(exchange: Exchange, row: Vector) -> dict[str, float]:
+    """How near the item is to the reply and to its clauses, and how much nearer than the question is to either."""
+    nearness = exchange.rows @ row
+    to_question = exchange.rows @ exchange.rows[0]
+    question, reply = float(nearness[0]), float(nearness[1])
+    beyond = reply - question * float(to_question[1])
+    scale = np.sqrt(max((1 - question**2) * (1 - float(to_question[1]) ** 2), 1e-6))
+    return {
+        "near_reply": reply,
+        "near_clause": float(nearness[2:].max()),
+        "near_question": question,
+        "near_beyond_question": float(np.clip(beyond / scale, -1, 1)),
+        "near_more_than_question": reply - question,
+        "reply_nearer": reply - float(to_question[1]),
+        "clause_nearer": float((nearness[2:] - to_question[2:]).max()),
+    }
+
+
+def _sorts(encoder: Encoder, of: str, sorts: dict[str, tuple[str, ...]], rows: NDArray[np.float32]) -> dict[str, float]:
+    """How near the nearest row is to the nearest example of each sort."""
+    return {f"{of}_{sort}": float((rows @ _examples(encoder, examples).T).max()) for sort, examples in sorts.items()}
+
+
+def _examples(encoder: Encoder, texts: tuple[str, ...]) -> NDArray[np.float32]:
+    """The examples' rows, encoded once for each encoder."""
+    rows = _EXAMPLES.setdefault(encoder, {})
+    if texts not in rows:
+        rows[texts] = encoder.encode(texts)
+    return rows[texts]
+
+
+_EXAMPLES: Final[WeakKeyDictionary[Encoder, dict[tuple[str, ...], NDArray[np.float32]]]] = WeakKeyDictionary()
+
+
+def _most_telling(parts: Sequence[str]) -> list[str]:
+    """The clauses of the most telling words, in their order."""
+    best = sorted(range(len(parts)), key=lambda place: -len(telling(parts[place][:CLAUSE_CHARACTERS])))[:MOST_CLAUSES]
+    return [parts[place] for place in sorted(best)]

@@ -1,0 +1,105 @@
+"""Feedback through the memory: frozen, reset, looked at, by two at once, with a clock that jumps, and with weights that are nonsense."""
+
+import asyncio
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from hotmem import ContextBlock, Memory, Options
+from hotmem.learning.feedback import learn
+from hotmem.models import CachedEncoder, Language
+from hotmem.options import LearningOptions
+from hotmem.store.driver import connect
+from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, START_WEIGHTS, Intent, Layer, Learnt
+from tests.conversation import START, said
+
+LATER = START + timedelta(days=3)
+ASKED = "What's my dog called?"
+
+
+async def told(memory: Memory) -> ContextBlock:
+    for text in ("My dog is called Potola.", "My dog hates the postman.", "The garage code is 4711.", "My sister lives in Braga with two dogs."):
+        await memory.remember(said(text))
+    await memory.end_session(user_id="ana", session_id="monday")
+    await memory.settle()
+    return await memory.recall(ASKED, user_id="ana", session_id="thursday", at=LATER)
+
+
+def again(block: ContextBlock) -> ContextBlock:
+    """The same block as of another recall: a block's use counts once."""
+    return replace(block, id=uuid4().hex)
+
+
+async def test_with_learning_off_recall_is_the_same_to_the_bit_after_a_thousand_feedbacks(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> None:
+    off = Options(learning=LearningOptions(adaptive=False))
+    async with Memory.open(database, off, encoder=encoder, language=language) as memory:
+        before = await told(memory)
+        for _ in range(1000):
+            await memory.feedback(again(before), reply="She's called Potola!")
+        after = await memory.recall(ASKED, user_id="ana", session_id="thursday", at=LATER)
+        assert (after.text, after.items) == (before.text, before.items)
+        assert await memory.weights("ana") == START_WEIGHTS and await memory.weights_over_time("ana") == []
+
+
+async def test_what_is_learnt_can_be_looked_at_frozen_and_reset(database: Path, encoder: CachedEncoder, language: Language) -> None:
+    async with Memory.open(database, encoder=encoder, language=language) as memory:
+        block = await told(memory)
+        for _ in range(3):
+            usage = await memory.feedback(again(block), reply="She's called Potola!")
+        steps = await memory.weights_over_time("ana")
+        assert [step.version for step in steps] == [3, 2, 1]
+        assert steps[0].weights == usage.weights == await memory.weights("ana") != START_WEIGHTS
+    async with Memory.open(database, Options(learning=LearningOptions(adaptive=False)), encoder=encoder, language=language) as memory:
+        assert (await memory.feedback(again(block), reply="She's called Potola!")).weights == usage.weights, "frozen is not forgotten"
+        begin = await memory.reset_weights("ana")
+        assert await memory.weights("ana") == begin
+        assert (await memory.weights_over_time("ana"))[0].reason == "reset"
+        assert await memory.weights_over_time("nobody") == []
+
+
+async def test_two_at_once_lose_no_step(database: Path, encoder: CachedEncoder, language: Language) -> None:
+    async with (
+        Memory.open(database, encoder=encoder, language=language) as one,
+        Memory.open(database, encoder=encoder, language=language) as other,
+    ):
+        block = await told(one)
+        await asyncio.gather(*(memory.feedback(again(block), reply="She's called Potola!") for memory in (one, other) for _ in range(10)))
+        assert sorted(step.version for step in await one.weights_over_time("ana")) == list(range(1, 21))
+
+
+async def test_a_clock_that_jumps_changes_nothing_of_what_is_learnt(memory: Memory) -> None:
+    block, store, encoder = await told(memory), memory.store, memory.reader.encoder
+    for now in (datetime(2031, 1, 1, tzinfo=UTC), datetime(1999, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC)):
+        await learn(store, encoder, again(block), "She's called Potola!", LearningOptions(), memory.reader.tokens.count, now, interrupted=False)
+    assert [step.version for step in await memory.weights_over_time("ana")] == [3, 2, 1]
+
+
+@pytest.mark.parametrize("nonsense", ["1e300", "-5", "'heavy'", "9e999"])
+async def test_weights_written_by_hand_count_as_far_as_they_make_sense(memory: Memory, database: Path, nonsense: str) -> None:
+    block = await told(memory)
+    await memory.feedback(again(block), reply="She's called Potola!")
+    with closing(connect(database)) as conn:
+        conn.execute(f"UPDATE weights SET weight = {nonsense}")
+        conn.execute('UPDATE learning SET state = \'{"seen": [1, null], "good": 3\'')
+        conn.execute("UPDATE intent_weights SET moved = 'far'")
+    after = (await memory.feedback(again(block), reply="She's called Potola!")).weights
+    assert all(LEAST_WEIGHT <= after[layer] <= MOST_WEIGHT for layer in Layer)
+    assert (await memory.recall(ASKED, user_id="ana", at=LATER)).items
+
+
+async def test_a_step_that_goes_back_leaves_no_intent_moved(memory: Memory) -> None:
+    await told(memory)
+    user = await memory.store.user("ana")
+    assert user is not None
+    moved = Learnt(intent=(0.1, 0.0, 0.0, 0.0), seen=(1.0,) * 25, version=1)
+    await memory.store.learn_weights(user, Intent.FACT, lambda _: moved, LATER)
+    assert (await memory.store.profile(user, ())).moved == {Intent.FACT: (0.1, 0.0, 0.0, 0.0)}
+    await memory.store.learn_weights(user, Intent.FACT, lambda before: replace(before, seen=(), version=2), LATER)
+    assert (await memory.store.profile(user, ())).moved == {}
+    assert (await memory.weights_over_time("ana"))[0].reason == "back to the last good ones"
