@@ -42,21 +42,22 @@ STYLE: Final[dict[Any, Any]] = {"svg.fonttype": "none", "svg.hashsalt": "hotmem"
 """Words stay words, which a screen reader and a search find, and the same plot is the same file."""
 
 
-def lines(periods: Sequence[str], series: Mapping[str, Sequence[float | None]], up: str, *, dark: bool) -> bytes:
-    """Shares over periods.
+def lines(periods: Sequence[str], series: Mapping[str, Sequence[float | None]], up: str, *, dark: bool, shares: bool = True) -> bytes:
+    """Values over periods.
 
     Args:
         periods: The periods' dates, the earliest first.
-        series: Shares, 0 to 1, of each series by period; None where there is none.
-        up: What the shares are of.
+        series: Values of each series by period; None where there is none.
+        up: What the values are.
         dark: Whether it stands on dark ground.
+        shares: Whether they are shares, 0 to 1, written as percentages.
     """
     theme = DARK if dark else LIGHT
     with rc_context(STYLE):
         figure, axes = _axes(theme)
-        for name, shares in series.items():
+        for name, values in series.items():
             marker, dashes = SERIES[name]
-            known = [(place, value) for place, value in enumerate(shares) if value is not None]
+            known = [(place, value) for place, value in enumerate(values) if value is not None]
             axes.plot(
                 [place for place, _ in known], [value for _, value in known],
                 color=theme.series[name], label=NAMES[name], marker=marker, markersize=4, linestyle=dashes, linewidth=1.6,
@@ -64,7 +65,8 @@ def lines(periods: Sequence[str], series: Mapping[str, Sequence[float | None]], 
         step = max(1, -(-len(periods) // MOST_LABELS))
         axes.set_xticks(range(0, len(periods), step), [periods[place] for place in range(0, len(periods), step)])
         axes.set_ylim(bottom=0)
-        axes.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
+        if shares:
+            axes.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
         axes.set_ylabel(up)
         if len(series) > 1:
             axes.legend(frameon=False, labelcolor=theme.words, ncols=len(series), loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0)

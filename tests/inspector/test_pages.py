@@ -8,7 +8,9 @@ import httpx
 import pytest
 
 from hotmem import Memory
+from hotmem.inspector.pages.learning import thinned
 from hotmem.store.driver import Connection
+from hotmem.types import START_WEIGHTS, WeightsThen
 from tests.conversation import START, said
 from tests.inspector.conftest import Pages
 
@@ -85,11 +87,19 @@ async def test_names_are_drawn_and_listed(pages: Pages) -> None:
 async def test_learning_has_plots_and_their_numbers(pages: Pages) -> None:
     shown = text(await pages.get("/learning"))
     assert "1.00" in shown and START.strftime("%Y-%m") in shown
-    for name in ("weights", "use", "layers"):
+    for name in ("weights", "history", "use", "layers"):
         for theme in ("light", "dark"):
             plot = await pages.get(f"/plots/{name}.svg?theme={theme}")
             assert plot.status_code == 200 and plot.text.lstrip().startswith("<?xml")
     assert (await pages.get("/plots/other.svg")).status_code == 404
+
+
+def test_a_long_history_is_thinned_and_ends_where_it_is() -> None:
+    steps = [WeightsThen(number, START, START_WEIGHTS, "") for number in range(1234)]
+    shown = thinned(steps)
+    assert len(shown) <= 100 and shown[-1] is steps[-1] and list(shown) == sorted(shown, key=lambda step: step.version)
+    assert list(thinned(steps[:3])) == steps[:3]
+    assert list(thinned([])) == []
 
 
 async def test_an_edit_and_its_undoing(pages: Pages) -> None:

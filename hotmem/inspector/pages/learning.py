@@ -12,7 +12,7 @@ from starlette.responses import Response
 from hotmem.inspector.plots import bars, lines
 from hotmem.inspector.site import Site, found
 from hotmem.store.inspection import Inspection
-from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, START_WEIGHTS, Layer, Tally
+from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, START_WEIGHTS, Layer, Tally, WeightsThen
 from hotmem.types.inspection import StoredWeight
 
 DAY, MONTH, YEAR = 10, 7, 4
@@ -23,6 +23,12 @@ SPANS: Final = {"month": (DAY, 31), "year": (MONTH, 366), "all": (MONTH, None)}
 
 MOST_PERIODS: Final = 60
 """Periods in a plot; of more each point is a year."""
+
+MOST_STEPS: Final = 2_000
+"""Steps of learning looked back at."""
+
+MOST_POINTS: Final = 100
+"""Of which a plot shows so many."""
 
 DRIFT: Final = timedelta(days=1)
 """How far ahead of the clock a record may be before the page says that a clock was wrong."""
@@ -55,9 +61,9 @@ async def show(site: Site, request: Request) -> Response:
     weights, strange = usable(await rows.weights())
     latest = (await rows.recalls(None, 1)).rows
     ahead = latest[0].asked_at if latest and latest[0].asked_at > datetime.now(UTC) + DRIFT else None
-    return site.show(
-        "learning.html", periods=periods, weights=weights, strange=strange, span=span, ahead=ahead, learns=site.memory.options.learning.adaptive
-    )
+    moved = len(await site.memory.store.weights_over_time(rows.user, 2)) > 1
+    learns = site.memory.options.learning.adaptive
+    return site.show("learning.html", periods=periods, weights=weights, strange=strange, span=span, ahead=ahead, learns=learns, moved=moved)
 
 
 async def plot(site: Site, request: Request) -> Response:
@@ -67,6 +73,10 @@ async def plot(site: Site, request: Request) -> Response:
         weights, _ = usable(await rows.weights())
         values = {one.layer.value: (one.start, one.weight) for one in weights}
         return await _drawn(site, lambda: bars(values, "how much it counts", MOST_WEIGHT, dark=dark))
+    if name == "history":
+        steps = thinned((await site.memory.store.weights_over_time(rows.user, MOST_STEPS))[::-1])
+        counted = {layer.value: [step.weights[layer] for step in steps] for layer in Layer}
+        return await _drawn(site, lambda: lines([f"{step.at:%Y-%m-%d}" for step in steps], counted, "how much it counts", dark=dark, shares=False))
     periods = await _periods(rows, _span(request))
     series = {
         "use": {"all": [one.all.precision for one in periods]},
@@ -81,6 +91,12 @@ async def _drawn(site: Site, draw: Callable[[], bytes]) -> Response:
         return draw()
 
     return Response(await site.lane.run(drawing()), media_type="image/svg+xml")
+
+
+def thinned(steps: Sequence[WeightsThen]) -> Sequence[WeightsThen]:
+    """So many of the steps as a plot can show, evenly, the last among them."""
+    every = -(-len(steps) // MOST_POINTS) or 1
+    return steps[::-1][::every][::-1]
 
 
 def usable(stored: Sequence[StoredWeight]) -> tuple[list[LayerWeight], list[str]]:
