@@ -21,7 +21,6 @@ from hotmem.extraction.instructions import read_instructions
 from hotmem.extraction.jokes import jests, takes_back
 from hotmem.extraction.naming import Naming, owned_thing, read_namings
 from hotmem.extraction.predicates import Fact, predicate, stands_alone, timed
-from hotmem.extraction.presupposed import read_presupposed
 from hotmem.extraction.relations import EVENTFUL, HAS_TO, IS_BORN_ON, IS_CALLED, IS_ON, PLANS_TO, PURSUITS, REGULARLY, WANTS
 from hotmem.extraction.repairs import repaired
 from hotmem.extraction.retelling import retell, sentence
@@ -40,8 +39,6 @@ ANONYMOUS: Final = "the user"
 DATED: Final = frozenset({PLANS_TO, HAS_TO, WANTS, IS_ON})
 """Relations whose statements keep their time though they are in the present tense; elsewhere "these days" would go stale."""
 
-
-_WORD: Final = re.compile(r"[\w-]+")
 
 _THIRD: Final = {"he": "friend", "she": "friend", "they": "friend", "it": "car"}
 """Pronouns of the third person, and a noun of the sort they stand for."""
@@ -69,9 +66,7 @@ def understand(doc: Doc, speaker: str | None, role: Role, said_at: datetime) -> 
         return Understanding(entities=entities, happenings=happenings)
     name = speaker or ANONYMOUS
     jest = tuple(jests(doc.text))
-    told = [*_named(doc, name), *read_instructions(doc, name), *_stated(doc, name, entities, *times)]
-    mentioned = {word for statement in told for word in _WORD.findall(statement.text.casefold())}
-    told += (statement for statement in read_presupposed(doc, name) if statement.object.split()[-1] not in mentioned)
+    told = (*_named(doc, name), *read_instructions(doc, name), *_stated(doc, name, entities, *times))
     found = [statement for statement in told if not any(start <= statement.start < stop for start, stop in jest)]
     unique = {
         (statement.subject.casefold(), statement.relation, statement.object.casefold(), statement.negated): statement for statement in reversed(found)

@@ -178,8 +178,6 @@ CREATURES: Final = wordlist(
 PASTIMES: Final = frozenset({"hobby", "passion", "pastime", "interest", "hobbie"})
 """What of someone is liked: "my hobby is pottery"."""
 
-ANIMALS: Final = wordlist("dog cat puppy kitten rabbit bunny hamster parrot bird fish horse pony goldfish turtle snake lizard pet")
-
 MANY: Final = wordlist("friend colleague coworker cousin neighbour uncle aunt niece nephew teacher flatmate classmate")
 """Whom people mostly have several of: a second name does not end the first."""
 

@@ -1,6 +1,5 @@
 """Whom or what a clause is about, under a name that stays the same from turn to turn."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -8,7 +7,7 @@ from spacy.tokens import Token
 
 from hotmem.analysis.entities import is_name
 from hotmem.analysis.wordlist import wordlist
-from hotmem.extraction.relations import AIMS, ANIMALS, CREATURES, EVENTFUL
+from hotmem.extraction.relations import AIMS, CREATURES, EVENTFUL
 from hotmem.extraction.retelling import OWN, SELF
 
 _SPELLING: Final = {
@@ -27,26 +26,11 @@ _EMPTY: Final = wordlist(
     "evening night time plan advice understanding experience only whole god goodness thought feeling word bet hope favorite favourite "
     "name dream goal part luck"
 )
-_MALE: Final = wordlist(
-    "son boy brother husband boyfriend fiance fiancé father dad grandfather grandpa grandson uncle nephew stepson stepbrother stepfather landlord"
-)
-_FEMALE: Final = wordlist(
-    "daughter girl sister wife girlfriend fiancée mother mom mum grandmother grandma granddaughter aunt niece stepdaughter stepsister stepmother"
-)
 _KIN: Final = wordlist("mum mom mummy mommy dad daddy grandma grandpa granny gran grandad granddad")
 """Who is the speaker's own where nothing says whose: "Grandma lives in a nursing home"."""
 
-_HAVING: Final = frozenset({"have", "get", "buy", "adopt", "own", "rescue"})
 _PASSING: Final = frozenset({"new", "current", "own", "little", "present"})
 """Words that do not tell one boss from another: "my new boss" is from now on "my boss"."""
-
-_FITTING: Final[Mapping[str, Callable[[Token], bool]]] = {
-    "he": lambda noun: (noun.pos_ == "PROPN" or noun.lemma_.lower() in CREATURES - _FEMALE) and noun.tag_ not in ("NNS", "NNPS"),
-    "she": lambda noun: (noun.pos_ == "PROPN" or noun.lemma_.lower() in CREATURES - _MALE) and noun.tag_ not in ("NNS", "NNPS"),
-    "it": lambda noun: noun.pos_ == "NOUN" and noun.lemma_.lower() not in CREATURES - ANIMALS and noun.tag_ == "NN",
-    "they": lambda noun: noun.pos_ == "NOUN" and noun.tag_ == "NNS",
-}
-"""Whom each pronoun may stand for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +80,7 @@ def resolve(token: Token | None, speaker: str) -> Subject | None:
     if token.lower_ == "one" and (several := _counted(token)) is not None and (owned := possession(several, speaker)) is not None:
         return Subject(owned, f"one of {owned}", several.lemma_.lower(), False, False, token.idx, several.idx + len(several))
     if token.pos_ == "PRON":
-        return _meant(token, speaker)
+        return None
     if any(child.dep_ in ("conj", "relcl", "prep", "acl") for child in token.children):
         return None
     owned = possession(token, speaker)
@@ -120,41 +104,6 @@ def resolve(token: Token | None, speaker: str) -> Subject | None:
         words = apposed(token)
         return Subject(words, words, "", False, False, token.left_edge.idx, stop)
     return None
-
-
-def _meant(pronoun: Token, speaker: str) -> Subject | None:
-    """Whom a pronoun stands for where the utterance speaks of one alone whom it fits: "my sister's well, she moved to Lyon"."""
-    fits = _FITTING.get(pronoun.lower_)
-    if fits is None:
-        return None
-    found: dict[str, Token] = {}
-    for token in pronoun.doc[: pronoun.i]:
-        key = _spoken_of(token, speaker)
-        if key is not None and fits(token):
-            found[key] = token
-    if len(found) != 1:
-        return None
-    ((key, token),) = found.items()
-    head = token.lemma_.lower() if token.pos_ == "NOUN" or token.lower_ in _KIN else ""
-    plural = token.tag_ in ("NNS", "NNPS")
-    return Subject(key, key, head, False, plural, pronoun.idx, pronoun.idx + len(pronoun))
-
-
-def _spoken_of(token: Token, speaker: str) -> str | None:
-    """The key of someone or something of the speaker's, or of someone named; "a new phone" is theirs if they have it or got it."""
-    if token.lower_ in _KIN and not any(child.dep_ in ("det", "poss") for child in token.children):
-        return f"{speaker}'s {canonical(token.lower_)}"
-    if token.pos_ == "PROPN":
-        person = token.ent_type_ == "PERSON" and is_name(token) and token.dep_ not in ("compound", "appos", "poss")
-        return apposed(token) if person else None
-    if token.pos_ != "NOUN" or token.lemma_.lower() in _EMPTY:
-        return None
-    owned = possession(token, speaker)
-    if owned is not None or token.dep_ != "dobj" or token.head.lemma_ not in _HAVING:
-        return owned
-    theirs = any(child.dep_ == "nsubj" and child.lower_ in ("i", "we") for child in token.head.children)
-    named = [child.lower_ for child in token.lefts if child.dep_ in ("amod", "compound") and child.lower_ not in _PASSING]
-    return f"{speaker}'s {' '.join(canonical(word) for word in [*named, token.lower_])}" if theirs else None
 
 
 def _counted(one: Token) -> Token | None:

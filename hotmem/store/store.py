@@ -422,6 +422,10 @@ class Store:
         """When what each of the turns tells of happened, by row number."""
         return await self._db.read(happenings.of_turns, turns)
 
+    async def doubts(self, turns: Sequence[int]) -> dict[int, int]:
+        """How often what the turns say was corrected and not confirmed since, by row number, of those that were."""
+        return await self._db.read(transfer.doubts_of, turns)
+
     async def waiting_among(self, turns: Sequence[int]) -> set[int]:
         """Those of the turns, by row number, that wait to be understood."""
         return await self._db.read(transfer.waiting_among, turns)

@@ -21,7 +21,6 @@ from hotmem.types import (
     EvidenceKind,
     EvolutionRecord,
     ExportedTurn,
-    Happening,
     Imported,
     Kind,
     MemoryRecord,
@@ -122,13 +121,21 @@ def summaries(conn: Connection, user: UserKey) -> list[SummaryRecord]:
     return found
 
 
-def understood(conn: Connection, user: UserKey, turn: str, names: Sequence[str], told: Sequence[Happening]) -> None:
-    """Says that a turn needs no more reading, which names are in it, and when what it tells of happened."""
-    key = conn.execute("SELECT id FROM turns WHERE user = ? AND name = ?", (user, turn)).fetchone()[0]
+def doubts_of(conn: Connection, keys: Sequence[int]) -> dict[int, int]:
+    """How often what the turns say was corrected and not confirmed since, by row number, of those that were."""
+    rows = conn.execute("SELECT turn, times FROM doubts WHERE times > 0 AND turn IN (SELECT value FROM json_each(?))", (json.dumps(list(keys)),))
+    return dict(rows.fetchall())
+
+
+def understood(conn: Connection, user: UserKey, read: ExportedTurn) -> None:
+    """Says that a turn needs no more reading, and what is known of it."""
+    key = conn.execute("SELECT id FROM turns WHERE user = ? AND name = ?", (user, read.turn.id)).fetchone()[0]
     conn.execute("DELETE FROM pending WHERE turn = ?", (key,))
-    for entity in ensure(conn, user, names):
+    for entity in ensure(conn, user, read.entities):
         conn.execute("INSERT OR IGNORE INTO turn_entities (entity, turn) VALUES (?, ?)", (entity, key))
-    happenings.put(conn, key, told)
+    happenings.put(conn, key, read.happenings)
+    if read.doubts:
+        conn.execute("INSERT INTO doubts (turn, times) VALUES (?, ?)", (key, read.doubts))
 
 
 def take_in(conn: Connection, records: Iterable[Imported], now: datetime, tell: Callable[[], None]) -> TakenIn:
@@ -157,7 +164,7 @@ def take_in(conn: Connection, records: Iterable[Imported], now: datetime, tell: 
                 if not isinstance(record, ExportedTurn):
                     plain_sessions.add((turn.user_id, turn.session_id))
                 elif added and not record.waiting:
-                    understood(conn, users.ensure(conn, turn.user_id), turn.id, record.entities, record.happenings)
+                    understood(conn, users.ensure(conn, turn.user_id), record)
             case Of(user_id, MemoryRecord() as memory):
                 user = users.ensure(conn, user_id)
                 added = put_memory(conn, user, memory)

@@ -2,7 +2,8 @@
 
     {"type": "export", "version": 2, "user_id": …}
     {"type": "turn", "id": …, "user_id": …, "session_id": …, "role": …, "speaker": …, "text": …, "spoken_at": ISO 8601, "zone": …,
-     "entities": [names], "happenings": [see hotmem.types.Happening], "waiting": whether it was not understood yet}
+     "entities": [names], "happenings": [see hotmem.types.Happening], "doubts": how often it was corrected,
+     "waiting": whether it was not understood yet}
     {"type": "evolution", "user_id": …, and the fields of hotmem.types.EvolutionRecord}
     {"type": "memory", "user_id": …, and the fields of hotmem.types.MemoryRecord}
     {"type": "summary", "user_id": …, and the fields of hotmem.types.SummaryRecord}
@@ -22,9 +23,9 @@ import json
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from hotmem.errors import InvalidInput
 from hotmem.store.store import Store
@@ -53,6 +54,7 @@ TYPES: Final = ("export", *RECORDED, "question", "end")
 """Every line's type."""
 
 HAPPENINGS: Final = TypeAdapter(tuple[Happening, ...])
+DOUBTS: Final = TypeAdapter(Annotated[int, Field(ge=0)])
 
 
 async def exported(store: Store, user: UserKey, user_id: str) -> AsyncIterator[str]:
@@ -73,12 +75,13 @@ async def _records(store: Store, user: UserKey, user_id: str) -> AsyncIterator[s
     while page := await store.user_turns(user, after, PAGE):
         after = page[-1][0]
         keys = [key for key, _ in page]
-        entities, happenings, waiting = await store.turn_entities(user, keys), await store.happenings(keys), await store.waiting_among(keys)
+        entities, happenings = await store.turn_entities(user, keys), await store.happenings(keys)
+        doubts, waiting = await store.doubts(keys), await store.waiting_among(keys)
         for key, turn in page:
             said = {"id": turn.id, "user_id": user_id, "session_id": turn.session_id, "role": turn.role, "speaker": turn.speaker, "text": turn.text}
             when = {"spoken_at": turn.spoken_at.isoformat(), "zone": zone_of(turn.spoken_at)}
             read = {"entities": entities.get(key, ()), "happenings": HAPPENINGS.dump_python(happenings.get(key, ()), mode="json")}
-            yield _line("turn", said | when | read | {"waiting": key in waiting})
+            yield _line("turn", said | when | read | {"doubts": doubts.get(key, 0), "waiting": key in waiting})
     for evolution in await store.evolution_records(user):
         yield _line("evolution", {"user_id": user_id} | RECORDS["evolution"].dump_python(evolution, mode="json"))
     last, after = after, 0
@@ -196,9 +199,10 @@ def _turn(record: dict[str, Any], number: int) -> Turn:
 def _read_turn(turn: Turn, record: dict[str, Any], number: int) -> ExportedTurn:
     try:
         happenings = HAPPENINGS.validate_python(record.get("happenings", ()))
+        doubts = DOUBTS.validate_python(record.get("doubts", 0))
     except ValidationError as error:
         raise InvalidInput(f"Line {number} cannot be used: {_first(error)}") from error
-    return ExportedTurn(turn, _names(record, number), happenings, bool(record.get("waiting")))
+    return ExportedTurn(turn, _names(record, number), happenings, doubts, bool(record.get("waiting")))
 
 
 def _names(record: dict[str, Any], number: int) -> tuple[str, ...]:

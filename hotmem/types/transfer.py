@@ -114,11 +114,20 @@ class EvolutionRecord:
 
 @dataclass(frozen=True, slots=True)
 class ExportedTurn:
-    """A turn of an export, the names in it, when what it tells of happened, and whether it still waited to be understood."""
+    """A turn of an export and what was known of it.
+
+    Attributes:
+        turn: The turn.
+        entities: Names in it.
+        happenings: When what it tells of happened.
+        doubts: How often what it says was corrected and not confirmed since.
+        waiting: Whether it still waited to be understood.
+    """
 
     turn: Turn
     entities: tuple[str, ...] = ()
     happenings: tuple[Happening, ...] = ()
+    doubts: int = 0
     waiting: bool = False
 
 

@@ -241,20 +241,7 @@ def said_as_meant(language: Language, text: str) -> tuple[Statement, ...]:
     return understand_said(language.parse([text])[0], lambda meant: language.parse([meant])[0], "Ana", Role.USER, WEDNESDAY).statements
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("I've a sister. She works at Nokia.", "Ana's sister works at Nokia."),
-        ("I got a new phone, it's a Nokia.", "Ana's phone is a Nokia."),
-        ("My parents retired, they live in Split.", "Ana's parents live in Split."),
-        ("Grandma lives in a nursing home now.", "Ana's grandmother lives in a nursing home."),
-    ],
-)
-def test_a_pronoun_means_the_only_one_it_can(language: Language, text: str, expected: str) -> None:
-    assert expected in [one.text for one in said_as_meant(language, text)]
-
-
-def test_a_pronoun_that_may_mean_two_means_none(language: Language) -> None:
+def test_a_pronoun_is_not_guessed(language: Language) -> None:
     told = said_as_meant(language, "My sister met my aunt, she works at Nokia.")
     assert not any("Nokia" in one.text for one in told)
 

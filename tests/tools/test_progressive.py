@@ -84,7 +84,7 @@ async def test_it_stops_at_the_first_tier_that_has_enough(found_by: list[list[fl
             asked.append(tier)
             yield Step(tier, 1.0, found(relevances))
 
-    weighed, progress = await progressive(steps(), tuple(Tier), SearchingOptions(suffices=suffices, good=good))
+    weighed, progress = await progressive(steps(), tuple(Tier), SearchingOptions(progressive=True, suffices=suffices, good=good))
     enough = [len(one) >= suffices and sum(sorted(one, reverse=True)[:suffices]) / suffices >= good for one in found_by]
     expected = next((place for place, yes in enumerate(enough) if yes), 3)
     assert progress.searched == tuple(Tier)[: expected + 1] == tuple(asked)
@@ -94,7 +94,7 @@ async def test_it_stops_at_the_first_tier_that_has_enough(found_by: list[list[fl
 
 
 async def test_all_tiers_find_what_a_search_of_everything_finds(opened: Opening) -> None:
-    memory = await opened(SearchingOptions(good=1.1))
+    memory = await opened(SearchingOptions(progressive=True, good=1.1))
     await tell(memory)
     for question in QUESTIONS:
         by_tier, at_once = [
@@ -108,7 +108,7 @@ async def test_all_tiers_find_what_a_search_of_everything_finds(opened: Opening)
 
 
 async def test_what_is_enough_ends_the_search_and_says_so(opened: Opening) -> None:
-    memory = await opened(SearchingOptions(good=0.0001))
+    memory = await opened(SearchingOptions(progressive=True, good=0.0001))
     await tell(memory)
     result = await memory.search_memory("Who is allergic to walnuts?", user_id="ana", options={"return_debug": True, "min_relevance": 0.0}, at=LATER)
     progress = result.progress

@@ -73,7 +73,7 @@ async def test_a_search_counts_as_access(memory: Memory) -> None:
 async def test_debug_tells_how_it_came_about(memory: Memory) -> None:
     await tell(memory)
     assert (await memory.search_memory("Potola", user_id="ana")).debug is None
-    debug = (await memory.search_memory("Potola", user_id="ana", options={"return_debug": True, "progressive": False})).debug
+    debug = (await memory.search_memory("Potola", user_id="ana", options={"return_debug": True})).debug
     assert debug is not None
     assert debug.duplicates_before - debug.duplicates_after == debug.duplicates_removed
     assert set(debug.milliseconds) == {"query", "layers", "evidence", "ranking"}
