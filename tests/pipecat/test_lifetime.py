@@ -77,7 +77,7 @@ async def test_the_interruption_at_the_start_of_a_turn_leaves_its_search_alone(m
     processor.add_event_handler("on_memory_recalled", lambda _, __, timing: timings.append(timing))
     heard = InterimTranscriptionFrame(QUESTION, "user", NOW)
     turn = LLMContextUserTurnFrame(text=QUESTION, timestamp=NOW)
-    frames = [heard, SleepFrame(0.2), InterruptionFrame(), SleepFrame(0.4), turn, asking(QUESTION), SleepFrame(0.2)]
+    frames = [heard, SleepFrame(0.2), InterruptionFrame(), SleepFrame(0.8), turn, asking(QUESTION), SleepFrame(0.2)]
     down, _ = await run_test(whole(processor), frames_to_send=frames)
     assert timings[0].ahead > sum(timings[0].stages.values()) > 0
     (shown,) = contexts(down)
