@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from eval.evidence import score
 from eval.retrieval import Asked
-from hotmem.context.judgement import Judged, distinct, judge
+from hotmem.context.judged import Judged
+from hotmem.context.judgement import distinct, judge
 from hotmem.context.knowing import Known
 from hotmem.context.packing import Packed, pack
 from hotmem.context.relevance import RelevanceModel

@@ -22,7 +22,7 @@ from eval.retrieval import held_out, numbered, spread
 from eval.run import SESSION, Models, Task, ingested, models
 from eval.statistics import Estimate, paired_difference
 from hotmem import Options
-from hotmem.context.judgement import Judged
+from hotmem.context.judged import Judged
 from hotmem.models import Encoder, load_encoder
 from hotmem.query import read_query
 from hotmem.reader import Reader, Request

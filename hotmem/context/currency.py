@@ -6,14 +6,12 @@ Neither how late something was said nor how alike two statements are tells which
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from hotmem.context.judged import Judged
 from hotmem.forms import wanted
 from hotmem.terms import stems
 from hotmem.types import EvidenceKind, Form, Query
-
-if TYPE_CHECKING:
-    from hotmem.context.judgement import Judged
 
 LOOKED_AT: Final = 24
 """Statements among which a later one may stand above an earlier one, best first."""
@@ -42,7 +40,7 @@ _BEFORE: Final = re.compile(
 """Words of a question that asks for what was."""
 
 
-def current_first(query: Query, judged: "Sequence[Judged]") -> "list[Judged]":
+def current_first(query: Query, judged: Sequence[Judged]) -> list[Judged]:
     """The statements, best first, each that tells of a change above the earlier ones that the question is as much about.
 
     Args:
@@ -60,12 +58,12 @@ def current_first(query: Query, judged: "Sequence[Judged]") -> "list[Judged]":
     return sorted(lifted, key=lambda one: -one.rank)
 
 
-def _tells_of_change(one: "Judged", form: Form) -> bool:
+def _tells_of_change(one: Judged, form: Form) -> bool:
     said = one.evidence.text
     return bool(one.evidence.forms & form) and not one.replaced and _CHANGED.search(said) is not None
 
 
-def _superseded(other: "Judged", one: "Judged") -> bool:
+def _superseded(other: Judged, one: Judged) -> bool:
     """Whether a statement is of the same speaker, earlier, and the question no more about it."""
     earlier, later = other.evidence, one.evidence
     return (

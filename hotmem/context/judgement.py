@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -12,16 +11,11 @@ from hotmem.context.confidence import confidence, replaced
 from hotmem.context.currency import current_first
 from hotmem.context.features import FEATURES
 from hotmem.context.fusion import Candidate
+from hotmem.context.judged import Judged
 from hotmem.context.knowing import Known, signs_of_knowing
 from hotmem.context.relevance import RelevanceModel
 from hotmem.products import product
 from hotmem.types import Evidence, EvidenceKind, Layer, Query, Weights
-
-RELEVANCE_SHARE: Final = 0.7
-"""Part of relevance in the rank; confidence has the rest (the design's shares)."""
-
-REPLACED_RANK: Final = 0.5
-"""Part of its rank that a replaced statement keeps, so that the current one stands above it."""
 
 NEAR_DUPLICATE: Final = 0.95
 """Cosine from which two statements are the same (the design's value)."""
@@ -43,35 +37,6 @@ OF_LAYER: Final = np.array([[owner is layer for layer in LAYERS] for owner in FE
 
 COUNTERPART: Final = {EvidenceKind.MEMORY: EvidenceKind.PASSAGE, EvidenceKind.PASSAGE: EvidenceKind.MEMORY}
 """What may say the same as a fact, and as a passage."""
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A candidate with its relevance and confidence.
-
-    Attributes:
-        evidence: The statement.
-        relevance: Probability that it helps, 0 to 1.
-        confidence: Probability that it holds, 0 to 1.
-        layers: Every layer that found it, the one that counted most first.
-        replaced: Whether a later statement has taken its place.
-        parts: What the features of each layer add to its logit, in the layers' order.
-        lifted_to: Rank it has at least, as it tells of a change of what stands there; 0 for most.
-    """
-
-    evidence: Evidence
-    relevance: float
-    confidence: float
-    layers: tuple[Layer, ...]
-    replaced: bool
-    parts: tuple[float, ...] = (0.0,) * len(LAYERS)
-    lifted_to: float = 0.0
-
-    @property
-    def rank(self) -> float:
-        """The order of candidates: relevance, lowered by what is missing in confidence, and halved for what was replaced; `lifted_to` at least."""
-        standing = REPLACED_RANK if self.replaced else 1.0
-        return max(self.lifted_to, standing * self.relevance * (RELEVANCE_SHARE + (1 - RELEVANCE_SHARE) * self.confidence))
 
 
 def judge(

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from hotmem.context.confidence import MEDIUM_CONFIDENCE, mark
-from hotmem.context.judgement import FACT_FROM, Judged
+from hotmem.context.judged import Judged
+from hotmem.context.judgement import FACT_FROM
 from hotmem.context.knowing import Known
 from hotmem.context.render import arranged, frame, line, render, shown, titles
 from hotmem.context.trimming import trimmed

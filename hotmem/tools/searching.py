@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from hotmem.context.confidence import replaced
-from hotmem.context.judgement import Judged
+from hotmem.context.judged import Judged
 from hotmem.options import SearchingOptions
 from hotmem.query import read_query
 from hotmem.reader import Reader, Request

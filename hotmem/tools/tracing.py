@@ -11,7 +11,8 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from hotmem.context.features import FEATURES
-from hotmem.context.judgement import Judged, distinct
+from hotmem.context.judged import Judged
+from hotmem.context.judgement import distinct
 from hotmem.products import product
 from hotmem.reader import Reader, Request
 from hotmem.recall import retrieve

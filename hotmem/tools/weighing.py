@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from hotmem.context.confidence import replaced
 from hotmem.context.features import FEATURES, features
 from hotmem.context.fusion import Candidate
-from hotmem.context.judgement import Judged, distinct, judge
+from hotmem.context.judged import Judged
+from hotmem.context.judgement import distinct, judge
 from hotmem.reader import Reader
 from hotmem.terms import stems
 from hotmem.tools.requests import Ranking, SearchOptions

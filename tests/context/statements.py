@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from hotmem.context.features import FEATURES
 from hotmem.context.fusion import Candidate
-from hotmem.context.judgement import Judged, judge
+from hotmem.context.judged import Judged
+from hotmem.context.judgement import judge
 from hotmem.context.knowing import SIGNS_OF_KNOWING, Known
 from hotmem.context.relevance import Logistic, RelevanceModel
 from hotmem.forms import forms

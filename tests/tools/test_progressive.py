@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hotmem import Memory, Options
-from hotmem.context.judgement import Judged
+from hotmem.context.judged import Judged
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import SearchingOptions
 from hotmem.tools.progressive import Step, progressive, tiers

@@ -7,7 +7,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hotmem.context.features import features
-from hotmem.context.judgement import Judged, distinct, judge
+from hotmem.context.judged import Judged
+from hotmem.context.judgement import distinct, judge
 from hotmem.inspector.site import Site
 from hotmem.reader import Request as Question
 from hotmem.recall import retrieve
