@@ -80,7 +80,7 @@ def chromium() -> Iterator[webdriver.Chrome]:
 
 def asked_for(page: webdriver.Chrome) -> set[str]:
     """Every address that the browser asked for since the last look, but for its own pages."""
-    messages = (json.loads(entry["message"])["message"] for entry in page.get_log("performance"))  # type: ignore[no-untyped-call]
+    messages = (json.loads(entry["message"])["message"] for entry in page.get_log("performance"))
     sent = (message["params"]["request"]["url"] for message in messages if message["method"] == "Network.requestWillBeSent")
     return {url for url in sent if not url.startswith(("chrome:", "data:"))}
 
@@ -154,10 +154,10 @@ def test_every_page_is_walked_and_loads_nothing_from_outside(chromium: webdriver
     asked = asked_for(chromium)
     assert {f"{address}style.css", f"{address}icon.svg"} <= asked
     assert {url for url in asked if not url.startswith(address)} == set()
-    assert chromium.get_log("browser") == []  # type: ignore[no-untyped-call]
+    assert chromium.get_log("browser") == []
     blocked = "fetch('http://127.0.0.2/').then(() => arguments[0]('loaded'), () => arguments[0]('blocked'))"
     assert chromium.execute_async_script(blocked) == "blocked"
-    assert "Content Security Policy" in str(chromium.get_log("browser"))  # type: ignore[no-untyped-call]
+    assert "Content Security Policy" in str(chromium.get_log("browser"))
 
 
 def test_an_edit_and_a_merge_and_their_undoing(chromium: webdriver.Chrome, address: str) -> None:
