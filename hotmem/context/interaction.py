@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.products import product, spans
+from hotmem.products import spans
 from hotmem.types import Signs
 
 
@@ -32,9 +32,10 @@ def best_matches(question: NDArray[np.float32], statements: Sequence[Signs | Non
     asked = question / np.maximum(np.abs(question).sum(axis=1, keepdims=True), 1e-9)
     signs = np.concatenate(held)
     agreement = np.empty((len(signs), len(asked)), dtype=np.float32)
-    for span in spans(len(signs), asked.size):
-        bits = np.unpackbits(signs[span], axis=1, count=question.shape[1]).astype(np.float32)
-        agreement[span] = product(bits, asked.T)
+    with np.errstate(invalid="ignore"):  # as in `hotmem.products`, here once for some hundred products
+        for span in spans(len(signs), asked.size):
+            bits = np.unpackbits(signs[span], axis=1, count=question.shape[1]).astype(np.float32)
+            np.matmul(bits, asked.T, out=agreement[span])
     agreement = 2 * agreement - asked.sum(axis=1)
     starts = np.cumsum([0, *(len(signs) for signs in held[:-1])])
     best[rows] = np.maximum.reduceat(agreement, starts, axis=0)
