@@ -45,6 +45,7 @@ from hotmem.types import (
     TakenIn,
     Turn,
     Usage,
+    UserKey,
     Weights,
     WeightsThen,
     aware,
@@ -325,32 +326,27 @@ class Memory:
             since: The first day, in UTC; None is the earliest that is kept.
             until: The last day.
         """
-        store, *_ = self._open()
-        user = await store.user(checked_id(user_id, "user_id"))
+        store, user = await self._of(user_id)
         return Quality() if user is None else Quality(tuple(await store.quality(user, since, until)))
 
     async def weights(self, user_id: str) -> Weights:
         """The user's layer weights; the start weights for an unknown user."""
-        store, *_ = self._open()
-        user = await store.user(checked_id(user_id, "user_id"))
+        store, user = await self._of(user_id)
         return START_WEIGHTS if user is None else (await store.profile(user, ())).weights
 
     async def reset_weights(self, user_id: str) -> Weights:
         """Forgets what was learnt of a user's layer weights; returns those where users begin."""
-        store, *_ = self._open()
-        user = await store.user(checked_id(user_id, "user_id"))
+        store, user = await self._of(user_id)
         return START_WEIGHTS if user is None else await store.reset_weights(user, datetime.now(UTC))
 
     async def weights_over_time(self, user_id: str, limit: int = 200) -> list[WeightsThen]:
         """The user's layer weights after each step of learning, latest first."""
-        store, *_ = self._open()
-        user = await store.user(checked_id(user_id, "user_id"))
+        store, user = await self._of(user_id)
         return [] if user is None else await store.weights_over_time(user, limit)
 
     async def memories(self, user_id: str, *, past: bool = False) -> list[StoredMemory]:
         """What is known of a user, latest first; with `past` also what no longer holds."""
-        store, *_ = self._open()
-        user = await store.user(checked_id(user_id, "user_id"))
+        store, user = await self._of(user_id)
         return [] if user is None else await store.memories(user, datetime.now(UTC), past=past)
 
     async def vocabulary(self, user_id: str, limit: int = 50) -> list[str]:
@@ -360,14 +356,12 @@ class Memory:
             user_id: Whose.
             limit: Names at most.
         """
-        store, *_ = self._open()
-        user = await store.user(checked_id(user_id, "user_id"))
+        store, user = await self._of(user_id)
         return [] if user is None else await store.vocabulary(user, limit)
 
     async def subcategories(self, user_id: str) -> list[Subcategory]:
         """What the user's categories have evolved into, by category, the largest first."""
-        store, *_ = self._open()
-        user = await store.user(checked_id(user_id, "user_id"))
+        store, user = await self._of(user_id)
         return [] if user is None else await store.subcategories(user)
 
     async def evolve(self, user_id: str, *, category: Category | None = None) -> list[Evolved]:
@@ -389,8 +383,7 @@ class Memory:
 
     async def summary(self, *, user_id: str, session_id: str) -> SessionSummary | None:
         """What a session was about; None until it has been summarised."""
-        store, *_ = self._open()
-        user = await store.user(checked_id(user_id, "user_id"))
+        store, user = await self._of(user_id)
         return None if user is None else await store.summary(user, checked_id(session_id, "session_id"))
 
     async def take_in(self, source: Path | Iterable[Imported], progress: Callable[[], None] = lambda: None) -> TakenIn:
@@ -411,8 +404,7 @@ class Memory:
 
     async def export(self, user_id: str) -> AsyncIterator[str]:
         """Everything that is known of a user as lines of JSON; see `hotmem.transfer.lines`."""
-        store, *_ = self._open()
-        user = await store.user(checked_id(user_id, "user_id"))
+        store, user = await self._of(user_id)
         if user is not None:
             async for line in exported(store, user, user_id):
                 yield line
@@ -470,6 +462,11 @@ class Memory:
         background.wake()
         log.info("forgotten", turns=removed.turns, memories=removed.memories, sessions=removed.sessions)
         return removed
+
+    async def _of(self, user_id: str) -> tuple[Store, UserKey | None]:
+        """The store, and the user's number in it; None for an unknown user."""
+        store, *_ = self._open()
+        return store, await store.user(checked_id(user_id, "user_id"))
 
     def _open(self) -> tuple[Store, Reader, Background, Lanes]:
         if self._live is None:

@@ -53,8 +53,10 @@ def current_first(query: Query, judged: Sequence[Judged]) -> list[Judged]:
         return list(judged)
     about = [one for one in judged[:LOOKED_AT] if len(one.evidence.terms & asked) >= SHARED * len(asked)]
     changes = [one for one in about if _tells_of_change(one, form)]
-    above = {id(one): ABOVE * max((other.rank for other in about if _superseded(other, one)), default=0.0) for one in changes}
-    lifted = [replace(one, lifted_to=above[id(one)]) if id(one) in above else one for one in judged]
+    earlier = {id(one): [other.rank for other in about if _superseded(other, one)] for one in changes}
+    if not any(earlier.values()):
+        return list(judged)
+    lifted = [replace(one, lifted_to=ABOVE * max(earlier[id(one)])) if earlier.get(id(one)) else one for one in judged]
     return sorted(lifted, key=lambda one: -one.rank)
 
 

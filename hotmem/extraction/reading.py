@@ -212,9 +212,9 @@ def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeM
         return None
     relation = fact.relation
     dated = clause.tense is not Tense.PRESENT or relation in DATED or _since(fact.words)
-    predicate = retell(fact.words, speaker, finite=clause.finite, plural=subject.plural, mentions=mentions, dated=dated)
+    says = retell(fact.words, speaker, finite=clause.finite, plural=subject.plural, mentions=mentions, dated=dated)
     if fact.relation is IS_BORN_ON:
-        predicate = f"{IS_BORN_ON.name} {fact.object}"
+        says = f"{IS_BORN_ON.name} {fact.object}"
     value = fact.object or retell(fact.value, speaker, mentions=mentions, dated=relation in (PLANS_TO, HAS_TO, REGULARLY))
     value = _DRESS.sub("", value)
     if not value and not gone:
@@ -223,7 +223,7 @@ def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeM
     if clause.subject is not None and clause.subject.head in (clause.finite, clause.verb, *clause.verb.ancestors):
         start = min(start, subject.start)
     stop = max(token.idx + len(token) for token in fact.words)
-    text = sentence(subject.shown, predicate)
+    text = sentence(subject.shown, says)
     return Statement(
         text=text,
         subject=subject.key,

@@ -98,7 +98,7 @@ class ContextBlock:
         user_id: Whose memory was asked.
         session_id: The session of the question, or None.
         query: The question.
-        at: When it was asked, UTC.
+        at: When it was asked, in the zone of who asks.
         visible: Texts the language model had before it besides.
     """
 
