@@ -182,6 +182,7 @@ class Background:
     def _read(self, turns: Sequence[Turn], known: Sequence[Sequence[str]]) -> list[Understanding]:
         understandings = []
         for turn, doc, names in zip(turns, self._parse(turns), known, strict=True):
+            self._precedence.give_way()
             whole = self._restored(doc, names) if caseless(doc.text) else doc
             understandings.append(understand_said(whole, self._parsed, turn.speaker, Role(turn.role), turn.spoken_at, self._filed))
         return understandings

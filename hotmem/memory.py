@@ -110,7 +110,7 @@ class Memory:
         reader = Reader(here, encoder, language, tokens, layers, model, self.options.recall, rewriter)
         background = Background(store, encoder, language, self.options.background, self.options.evolution, self._precedence)
         background.start()
-        self._live = (store, reader, background, Lanes.open())
+        self._live = (store, reader, background, Lanes.open(networked=bool(self.options.rewriting.model)))
 
     def _load(self) -> tuple[Store, Encoder, Language, TokenCounter, RelevanceModel]:
         encoder = self._given_encoder or load_encoder(self.options.models)
@@ -314,6 +314,7 @@ class Memory:
             StoreError: If it could not be written.
         """
         store, reader, *_ = self._open()
+        await self._precedence.free()
         return await learn(
             store, reader.encoder, block, clean(reply), self.options.learning, reader.tokens.count, datetime.now(UTC), interrupted=interrupted
         )

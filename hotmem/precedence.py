@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from threading import Event
 from typing import Final
 
 PATIENCE_S: Final = 1.0
@@ -14,23 +15,32 @@ class Precedence:
 
     def __init__(self) -> None:
         self._recalls = 0
-        self._free = asyncio.Event()
-        self._free.set()
+        self._free, self._free_in_threads = asyncio.Event(), Event()
+        self._set()
 
     @contextmanager
     def recalling(self) -> Iterator[None]:
         """Holds back background work meanwhile."""
         self._recalls += 1
         self._free.clear()
+        self._free_in_threads.clear()
         try:
             yield
         finally:
             self._recalls -= 1
             if not self._recalls:
-                self._free.set()
+                self._set()
 
     async def free(self) -> None:
         """Returns once no recall is on its way, after `PATIENCE_S` at the latest."""
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE_S):  # not wait_for, which Python 3.11 lets swallow a cancellation
                 await self._free.wait()
+
+    def give_way(self) -> None:
+        """The same for work in a thread, which it blocks meanwhile."""
+        self._free_in_threads.wait(PATIENCE_S)
+
+    def _set(self) -> None:
+        self._free.set()
+        self._free_in_threads.set()

@@ -5,13 +5,16 @@ whose figures are right. NumPy warns of the flag, whatever the figures are; here
 """
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 ALONE: Final = 2**18
 """Multiplications of one product that OpenBLAS does on one thread."""
+
+
+Float = TypeVar("Float", np.float32, np.float64)
 
 
 def spans(rows: int, size: int) -> Iterator[slice]:
@@ -25,14 +28,14 @@ def spans(rows: int, size: int) -> Iterator[slice]:
     return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
 
 
-def product(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The matrix product, float32 (n, m), or float32 (n,) with a vector.
+def product(left: NDArray[Float], right: NDArray[Float]) -> NDArray[Float]:
+    """The matrix product, float (n, m), or float (n,) with a vector.
 
     Args:
-        left: float32 (n, k).
-        right: float32 (k, m) or (k,).
+        left: float (n, k).
+        right: float (k, m) or (k,), of the same precision.
     """
-    found = np.empty((len(left), *right.shape[1:]), dtype=np.float32)
+    found = np.empty((len(left), *right.shape[1:]), dtype=left.dtype)
     with np.errstate(invalid="ignore"):
         for span in spans(len(left), right.size):
             np.matmul(left[span], right, out=found[span])

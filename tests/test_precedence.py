@@ -35,3 +35,13 @@ async def test_work_goes_on_beside_endless_recalls(monkeypatch: pytest.MonkeyPat
     with precedence.recalling():
         await precedence.free()
     assert 0.04 < time.perf_counter() - began < 0.5
+
+
+async def test_work_in_a_thread_waits_too() -> None:
+    precedence = Precedence()
+    with precedence.recalling():
+        waiting = asyncio.create_task(asyncio.to_thread(precedence.give_way))
+        await asyncio.sleep(0.05)
+        assert not waiting.done()
+    await asyncio.wait_for(waiting, 1)
+    await asyncio.wait_for(asyncio.to_thread(precedence.give_way), 0.1)

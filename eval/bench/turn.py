@@ -44,8 +44,14 @@ USUAL: Final = (100, 100_000)
 WARM_UP: Final = 2
 """First questions of a session, which are not counted."""
 
-REPLY_S: Final = 2.0
-"""Seconds a bot of the crowd speaks before its user does again."""
+REPLY_S: Final = 6.0
+"""Seconds until the user of a bot of the crowd speaks again: a second in which the model and the voice begin, and two short sentences."""
+
+QUESTION_S: Final = 3.0
+"""Seconds in which a question is spoken, as a rule. Sessions begin spread over the time from one question to the next, not in step."""
+
+APART_S: Final = 0.37
+"""Seconds between the beginnings of two sessions."""
 
 RUNS: Final = 5
 """Runs of a session that speaks alone, at most, for each store and without one."""
@@ -126,7 +132,7 @@ class Bench:
             bar = self._progress.add_task(f"{arrangement}, {stored:,}, {speech}, {len(scripts)} at once", total=sum(map(len, scripts)))
             tell = partial(self._progress.advance, bar)
             reply_s = REPLY_S if crowd else 0.0
-            spoken = (_session(make, script, 0.37 * place % 4, reply_s, speech, tell) for place, script in enumerate(scripts))
+            spoken = (_session(make, script, APART_S * place % (REPLY_S + QUESTION_S), reply_s, speech, tell) for place, script in enumerate(scripts))
             times = [ms for part in await asyncio.gather(*spoken) for ms in part]
         bare = self._bare.setdefault((speech, crowd), median(times))
         added = Times.of([ms - bare for ms in times])

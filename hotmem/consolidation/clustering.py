@@ -42,7 +42,7 @@ def grouped(rows: NDArray[np.float32], least: int, most: int) -> tuple[NDArray[n
     groups = _joined(rows, _dense(rows, least), most)
     centroids = np.array([_unit(rows[group].mean(axis=0)) for group in groups], dtype=np.float32).reshape(-1, rows.shape[1])
     while len(centroids):
-        nearest = np.argmax(rows @ centroids.T, axis=1)
+        nearest = np.argmax(product(rows, centroids.T), axis=1)
         filled = np.bincount(nearest, minlength=len(centroids)) >= least
         if filled.all():
             return centroids, nearest

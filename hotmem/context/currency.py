@@ -10,7 +10,6 @@ from typing import Final
 
 from hotmem.context.judged import Judged
 from hotmem.forms import wanted
-from hotmem.terms import stems
 from hotmem.types import EvidenceKind, Form, Query
 
 LOOKED_AT: Final = 24
@@ -48,7 +47,7 @@ def current_first(query: Query, judged: Sequence[Judged]) -> list[Judged]:
         judged: The statements, best first.
     """
     form = wanted(query.text)
-    asked = stems(" ".join(query.terms))
+    asked = query.stems
     if not form or not asked or _BEFORE.search(query.text):
         return list(judged)
     about = [one for one in judged[:LOOKED_AT] if len(one.evidence.terms & asked) >= SHARED * len(asked)]

@@ -13,7 +13,6 @@ from hotmem.context.interaction import best_matches, telling
 from hotmem.context.surroundings import Surroundings
 from hotmem.forms import wanted
 from hotmem.products import product
-from hotmem.terms import stems
 from hotmem.types import Evidence, Form, Layer, Query, Role
 
 FEATURES: Final[dict[str, Layer | None]] = {
@@ -72,7 +71,7 @@ def _by_words(query: Query, candidates: Sequence[Candidate], around: Surrounding
     words = np.array([candidate.scores.get(Layer.VERBATIM, 0.0) for candidate in candidates], dtype=np.float32)
     words /= max(float(words.max()), 1e-6)
     before, after = around.neighbours(words)
-    asked = stems(" ".join(query.terms))
+    asked = query.stems
     column = {stem: place for place, stem in enumerate(sorted(asked))}
     held = np.zeros((len(candidates), len(asked)), dtype=np.float32)
     there = [(row, column[stem]) for row, candidate in enumerate(candidates) for stem in asked & candidate.evidence.terms]

@@ -13,7 +13,6 @@ from hotmem.context.knowing import Known
 from hotmem.context.render import arranged, frame, line, render, shown, titles
 from hotmem.context.trimming import trimmed
 from hotmem.options import RecallOptions
-from hotmem.terms import stems
 from hotmem.types import EvidenceKind, Item, Layer, Mark, Query
 from hotmem.zones import in_zone, zone_of
 
@@ -58,7 +57,7 @@ def pack(query: Query, judged: Sequence[Judged], known: Known, budget: int, coun
     opened: set[str] = set()
     chosen: list[Item] = []
     misses = 0
-    asked, zone = stems(" ".join(query.terms)), zone_of(query.at)
+    asked, zone = query.stems, zone_of(query.at)
     for one in sorted((one for one in judged if _relevant(one, options)), key=_worth, reverse=True):
         if not limit.allows(one):
             continue

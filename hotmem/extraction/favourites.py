@@ -1,5 +1,7 @@
 """Favourites named before they are called so: "pizza is my favourite food", "Tupac is my favourite"."""
 
+from dataclasses import replace
+
 from spacy.tokens import Token
 
 from hotmem.extraction.clauses import Clause, Tense
@@ -29,23 +31,10 @@ def read_favourite(clause: Clause, speaker: str) -> Statement | None:
     if kind is None or any(token.lower_ in (*OWN, *_FAVOURITE) for token in named):
         return None
     value = retell(named, speaker)
-    relation = FAVOURITE if kind else LIKES
-    return Statement(
-        text=sentence(kind, "is", value)
-        if kind
-        else sentence(value, "is" if clause.subject.tag_ in ("NN", "NNP") else "are", "a favourite of", speaker),
-        subject=kind or speaker,
-        relation=relation.name,
-        object=value,
-        kind=relation.kind,
-        category=relation.category,
-        importance=relation.importance,
-        start=named[0].idx,
-        stop=called.idx + len(called),
-        entities=(value,) if clause.subject.pos_ == "PROPN" else (),
-        changes=relation.changes,
-        single=relation.single,
-    )
+    are = "is" if clause.subject.tag_ in ("NN", "NNP") else "are"
+    text = sentence(kind, "is", value) if kind else sentence(value, are, "a favourite of", speaker)
+    told = (FAVOURITE if kind else LIKES).statement(kind or speaker, value, text, named[0].idx, called.idx + len(called))
+    return replace(told, entities=(value,) if clause.subject.pos_ == "PROPN" else ())
 
 
 def _favourite(called: Token, speaker: str) -> str | None:

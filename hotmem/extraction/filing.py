@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc
 
 from hotmem.models import Encoder
+from hotmem.products import product
 from hotmem.terms import terms
 from hotmem.types import Category, Kind, Statement, Vector
 
@@ -121,7 +122,7 @@ class Question:
         known = [name for name in seen if name in self.places]
         logits = self.intercepts + np.array([seen[name] for name in known]) @ self.coefficients[[self.places[name] for name in known]]
         if len(vector) == len(self.meaning):
-            logits = logits + WEIGHTS["meaning"] * (vector @ self.meaning)
+            logits = logits + WEIGHTS["meaning"] * product(self.meaning.T, vector)
         shares = np.exp(logits - logits.max())
         return np.asarray(shares / shares.sum(), dtype=np.float32)
 

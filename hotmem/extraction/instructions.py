@@ -32,14 +32,5 @@ def read_instructions(doc: Doc, speaker: str) -> Iterator[Statement]:
         if asked is None or asked.tag_ not in ("VB", "VBP") or any(child.dep_ == "nsubj" and child.i > asked.i for child in asked.children):
             continue
         told = text[rule.start("rule") :]
-        yield Statement(
-            text=sentence(f"{speaker} asks:", told[:1].lower() + told[1:]),
-            subject=speaker,
-            relation=ASKS.name,
-            object=told.rstrip(" .!"),
-            kind=ASKS.kind,
-            category=ASKS.category,
-            importance=ASKS.importance,
-            start=start,
-            stop=start + len(text),
-        )
+        words = sentence(f"{speaker} asks:", told[:1].lower() + told[1:])
+        yield ASKS.statement(speaker, told.rstrip(" .!"), words, start, start + len(text))

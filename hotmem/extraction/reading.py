@@ -39,7 +39,6 @@ ANONYMOUS: Final = "the user"
 DATED: Final = frozenset({PLANS_TO, HAS_TO, WANTS, IS_ON})
 """Relations whose statements keep their time though they are in the present tense; elsewhere "these days" would go stale."""
 
-
 _THIRD: Final = {"he": "friend", "she": "friend", "they": "friend", "it": "car"}
 """Pronouns of the third person, and a noun of the sort they stand for."""
 
@@ -136,19 +135,8 @@ def _named(doc: Doc, speaker: str) -> Iterator[Statement]:
 
 
 def _naming(naming: Naming, subject: str) -> Statement:
-    return Statement(
-        text=sentence(subject, IS_CALLED.name, naming.name),
-        subject=subject,
-        relation=IS_CALLED.name,
-        object=naming.name,
-        kind=IS_CALLED.kind,
-        category=IS_CALLED.category,
-        importance=IS_CALLED.importance,
-        start=naming.start,
-        stop=naming.stop,
-        entities=(naming.name,),
-        single=naming.sole,
-    )
+    told = IS_CALLED.statement(subject, naming.name, sentence(subject, IS_CALLED.name, naming.name), naming.start, naming.stop)
+    return replace(told, entities=(naming.name,), single=naming.sole)
 
 
 def _stated(doc: Doc, speaker: str, entities: Sequence[str], behind: Sequence[TimeMention], before: Sequence[TimeMention]) -> Iterator[Statement]:
@@ -174,19 +162,9 @@ def _rescheduled(clause: Clause, appointment: Subject, day: TimeMention) -> Stat
     """When an appointment that was moved now takes place."""
     when = re.sub(r"^(?:on|in) ", "", written(day))
     words = predicate(clause)
-    return Statement(
-        text=sentence(appointment.shown, IS_ON.name, when),
-        subject=appointment.key,
-        relation=IS_ON.name,
-        object=when,
-        kind=IS_ON.kind,
-        category=IS_ON.category,
-        importance=IS_ON.importance,
-        start=min(appointment.start, words[0].idx),
-        stop=max(appointment.stop, *(token.idx + len(token) for token in words)),
-        changes=IS_ON.changes,
-        single=IS_ON.single,
-    )
+    start = min(appointment.start, words[0].idx)
+    stop = max(appointment.stop, *(token.idx + len(token) for token in words))
+    return IS_ON.statement(appointment.key, when, sentence(appointment.shown, IS_ON.name, when), start, stop)
 
 
 def _facts(clause: Clause, subject: Subject, mentions: Sequence[TimeMention]) -> Sequence[Fact]:
@@ -224,21 +202,11 @@ def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeM
         start = min(start, subject.start)
     stop = max(token.idx + len(token) for token in fact.words)
     text = sentence(subject.shown, says)
-    return Statement(
-        text=text,
-        subject=subject.key,
-        relation=relation.name,
-        object=value,
-        kind=relation.kind,
-        category=relation.category,
-        importance=relation.importance,
-        start=start,
-        stop=stop,
+    return replace(
+        relation.statement(subject.key, value, text, start, stop),
         entities=tuple(name for name in entities if name in text),
         hedged=clause.hedged,
         negated=negated,
-        changes=relation.changes,
-        single=relation.single,
         ending=_ending(clause, fact),
     )
 
@@ -246,4 +214,4 @@ def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeM
 def _ending(clause: Clause, fact: Fact) -> Ending | None:
     """What the clause says to be over, in whatever words it was told before."""
     over = fact.over or (ended(clause.verb) if clause.no_longer else None)
-    return None if over is None else Ending(over.lower_, tuple(dict.fromkeys(relation.name for relation in PURSUITS)))
+    return None if over is None else Ending(over.lower_, PURSUITS)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hotmem.analysis.wordlist import wordlist
-from hotmem.types import Category, Kind
+from hotmem.types import Category, Kind, Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,20 @@ class Relation:
     importance: int = 3
     single: bool = False
     changes: bool = False
+
+    def statement(self, subject: str, value: str, text: str, start: int, stop: int) -> Statement:
+        """A statement of this relation.
+
+        Args:
+            subject: Whom or what it is about.
+            value: The object, as said.
+            text: The whole of it as a sentence.
+            start: First character of its words in the turn.
+            stop: One past their last.
+        """
+        return Statement(
+            text, subject, self.name, value, self.kind, self.category, self.importance, start, stop, changes=self.changes, single=self.single
+        )
 
 
 IS_CALLED: Final = Relation("is called", importance=5, single=True)
@@ -69,8 +83,8 @@ WANTS: Final = Relation("wants", kind=Kind.CONTEXT, category=Category.PROJECTS, 
 ASKS: Final = Relation("asks", kind=Kind.PREFERENCE, importance=5)
 HAS_TO: Final = Relation("has to", kind=Kind.REMINDER, category=Category.REMINDERS, importance=4, changes=True)
 
-PURSUITS: Final = (WORKS_AT, WORKS_AS, WORKS_IN, WORKS_ON, STUDIES, STUDIES_AT, LEARNS, CAN, DOES, REGULARLY)
-"""What people give up, quit, leave and do no more, in whatever words they told of it."""
+PURSUITS: Final = tuple(relation.name for relation in (WORKS_AT, WORKS_AS, WORKS_IN, WORKS_ON, STUDIES, STUDIES_AT, LEARNS, CAN, DOES, REGULARLY))
+"""Names of what people give up, quit, leave and do no more, in whatever words they told of it."""
 
 STATES: Final[Mapping[tuple[str, str], Relation]] = {
     ("live", "in"): LIVES_IN, ("live", "near"): LIVES_IN, ("live", "on"): LIVES_IN, ("live", "with"): LIVES_WITH, ("stay", "with"): LIVES_WITH,

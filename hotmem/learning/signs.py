@@ -9,8 +9,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.learning.wording import COMMON_STEMS, PERSON, RunFinder, clauses, figures, names, plain_words, spoken, telling
+from hotmem.learning.wording import COMMON_STEMS, PERSON, RunFinder, Words, clauses, telling
 from hotmem.models import Encoder
+from hotmem.products import product
 from hotmem.terms import stems
 from hotmem.types import Vector
 
@@ -119,21 +120,15 @@ class Exchange:
     Attributes:
         question: The user's utterance.
         reply: What was heard of the reply.
-        known: Stems of words that the reply may have from elsewhere: the question's and those of the visible conversation.
-        seen: The same words as they stand, without a closing 's.
-        figures: Numbers and months among them.
-        spoken: The reply's words, and what finds runs in them.
-        runs: Finds what an item shares with them.
+        known: What the reply may have from elsewhere: the question and the visible conversation.
+        runs: Finds what an item shares with the reply.
         rows: Unit rows of question, reply and clauses, float32 (2 + clauses, dimension).
         about: The signs that are the same for all items.
     """
 
-    question: str
-    reply: str
-    known: frozenset[str]
-    seen: frozenset[str]
-    figures: frozenset[str]
-    spoken: list[str]
+    question: Words
+    reply: Words
+    known: Words
     runs: RunFinder
     rows: NDArray[np.float32]
     about: dict[str, float]
@@ -148,13 +143,19 @@ class Exchange:
             reply: What was heard of the reply, not empty.
             visible: Texts that the language model had before it.
         """
-        before = "\n".join((question, *visible))
+        asked, heard = Words.of(question), Words.of(reply)
         parts = _most_telling(clauses(reply))
         rows = encoder.encode([text[:CLAUSE_CHARACTERS] for text in (question, reply, *(parts if len(parts) > 1 else (reply,)))])
-        return cls(
-            question, reply, stems(before), plain_words(before), figures(before), spoken(reply), RunFinder(spoken(reply)), rows,
-            _of_exchange(encoder, question, reply, rows),
-        )  # fmt: skip
+        about = {
+            **_of_wording(question, reply),
+            "reply_length": float(np.log1p(len(heard.spoken))),
+            "question_length": float(np.log1p(len(asked.spoken))),
+            "nothing_new": float(not heard.telling - asked.stems),
+            **_sorts(encoder, "question", QUESTIONS, rows[:1]),
+            **_sorts(encoder, "reply", CLAUSES, rows[1:2]),
+            **_sorts(encoder, "clause", CLAUSES, rows[2:]),
+        }
+        return cls(asked, heard, Words.of("\n".join((question, *visible))), RunFinder(heard.spoken), rows, about)
 
 
 def signs(encoder: Encoder, exchange: Exchange, text: str, row: Vector, speaker: str | None) -> NDArray[np.float64]:
@@ -171,55 +172,47 @@ def signs(encoder: Encoder, exchange: Exchange, text: str, row: Vector, speaker:
     return np.array([seen[name] for name in SIGNS])
 
 
-def _of_exchange(encoder: Encoder, question: str, reply: str, rows: NDArray[np.float32]) -> dict[str, float]:
+def _of_wording(question: str, reply: str) -> dict[str, float]:
     return {
         "unknowing": float(bool(_UNKNOWING.search(reply))),
         "attributing": float(bool(_ATTRIBUTING.search(reply))),
         "addressing": float(bool(_ADDRESSING.search(reply))),
         "proposing": float(bool(_PROPOSING.search(reply))),
         "reply_negated": float(bool(_NEGATED.search(reply))),
-        "reply_length": float(np.log1p(len(spoken(reply)))),
         "wants_advice": float(bool(_WANTS_ADVICE.search(question))),
         "asks": float(bool(_ASKS.search(question))),
         "of_self": float(bool(_SELF.search(question))),
         "why": float(bool(_WHY.match(question))),
-        "question_length": float(np.log1p(len(spoken(question)))),
-        "nothing_new": float(not telling(reply) - stems(question)),
-        **_sorts(encoder, "question", QUESTIONS, rows[:1]),
-        **_sorts(encoder, "reply", CLAUSES, rows[1:2]),
-        **_sorts(encoder, "clause", CLAUSES, rows[2:]),
     }
 
 
 def _by_words(exchange: Exchange, text: str, speaker: str | None) -> dict[str, float]:
     """What item and reply share word for word, and of that what the user had not said."""
-    said, held = spoken(text), telling(text) - stems(speaker or "")
-    reply_stems = stems(exchange.reply)
-    told, new = held - exchange.known, telling(exchange.reply) - exchange.known
-    longest, together = exchange.runs.shared(said)
-    fresh = [word for word in longest if word != PERSON and not stems(word) <= COMMON_STEMS | exchange.known]
-    item_names, reply_words = names(text), plain_words(exchange.reply)
-    asked_words = plain_words(exchange.question)
+    item, reply, known = Words.of(text), exchange.reply, exchange.known
+    held = item.telling - stems(speaker or "")
+    told, new = held - known.stems, reply.telling - known.stems
+    longest, together = exchange.runs.shared(item.spoken)
+    fresh = [word for word in longest if word != PERSON and not stems(word) <= COMMON_STEMS | known.stems]
     first = {word.casefold() for word in _FIRST_NAME.findall(text[:1] + text[1:].split(" ")[0])} - _NO_NAMES
-    named = bool((item_names | first | {*(speaker or "").casefold().split()}) & asked_words)
+    named = bool((item.names | first | {*(speaker or "").casefold().split()}) & exchange.question.plain)
     return {
         "longest_run": min(len(longest), LONGEST_RUN),
         "run_new_words": min(len(fresh), MOST_WORDS),
-        "run_of_item": len(longest) / max(len(said), 1),
-        "run_of_reply": len(longest) / max(len(exchange.spoken), 1),
+        "run_of_item": len(longest) / max(len(item.spoken), 1),
+        "run_of_reply": len(longest) / max(len(reply.spoken), 1),
         "quotes": float(len(longest) >= QUOTE_WORDS),
         "quotes_new": float(len(longest) >= QUOTE_WORDS and len(fresh) > 1),
         "run_of_new": float(len(longest) >= QUOTE_WORDS - 1 and bool(fresh)),
-        "in_runs": together / max(len(said), 1),
-        "told": len(told & reply_stems) / max(len(told), 1),
-        "told_words": min(len(told & reply_stems), MOST_WORDS - 1),
+        "in_runs": together / max(len(item.spoken), 1),
+        "told": len(told & reply.stems) / max(len(told), 1),
+        "told_words": min(len(told & reply.stems), MOST_WORDS - 1),
         "reply_told": len(new & held) / max(len(new), 1),
-        "echoed": len(held & exchange.known & reply_stems) / max(len(held), 1),
-        "number": float(bool((figures(text) - exchange.figures) & figures(exchange.reply))),
-        "name": float(bool((item_names & reply_words) - exchange.seen)),
-        "other_name": float(bool(names(exchange.reply) - plain_words(text) - exchange.seen)),
+        "echoed": len(held & known.stems & reply.stems) / max(len(held), 1),
+        "number": float(bool((item.figures - known.figures) & reply.figures)),
+        "name": float(bool((item.names & reply.plain) - known.plain)),
+        "other_name": float(bool(reply.names - item.plain - known.plain)),
         "item_negated": float(bool(_NEGATED.search(text))),
-        "item_length": float(np.log1p(len(said))),
+        "item_length": float(np.log1p(len(item.spoken))),
         "item_named": float(named),
         "about_user_or_named": float(named or bool(exchange.about["of_self"])),
     }
@@ -227,8 +220,8 @@ def _by_words(exchange: Exchange, text: str, speaker: str | None) -> dict[str, f
 
 def _by_meaning(exchange: Exchange, row: Vector) -> dict[str, float]:
     """How near the item is to the reply and to its clauses, and how much nearer than the question is to either."""
-    nearness = exchange.rows @ row
-    to_question = exchange.rows @ exchange.rows[0]
+    nearness = product(exchange.rows, row)
+    to_question = product(exchange.rows, exchange.rows[0])
     question, reply = float(nearness[0]), float(nearness[1])
     beyond = reply - question * float(to_question[1])
     scale = np.sqrt(max((1 - question**2) * (1 - float(to_question[1]) ** 2), 1e-6))
@@ -245,7 +238,7 @@ def _by_meaning(exchange: Exchange, row: Vector) -> dict[str, float]:
 
 def _sorts(encoder: Encoder, of: str, sorts: dict[str, tuple[str, ...]], rows: NDArray[np.float32]) -> dict[str, float]:
     """How near the nearest row is to the nearest example of each sort."""
-    return {f"{of}_{sort}": float((rows @ _examples(encoder, examples).T).max()) for sort, examples in sorts.items()}
+    return {f"{of}_{sort}": float(product(rows, _examples(encoder, examples).T).max()) for sort, examples in sorts.items()}
 
 
 def _examples(encoder: Encoder, texts: tuple[str, ...]) -> NDArray[np.float32]:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from hotmem.learning.signs import CLAUSE_CHARACTERS, SIGNS, Exchange, signs
 from hotmem.learning.wording import words
 from hotmem.models import Encoder
+from hotmem.products import product
 from hotmem.types import Item, ItemUse, UsageKind
 
 KINDS: Final = tuple(UsageKind)
@@ -68,8 +69,8 @@ class UsageModel:
     def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Probability of each kind, float64 (n, kinds), for signs, float64 (n, signs)."""
         standardised = (rows - self.mean) / self.deviation
-        apart = (standardised**2).sum(axis=1)[:, None] + (self.examples**2).sum(axis=1) - 2 * standardised @ self.examples.T
-        logits = self.intercepts + np.exp(-self.gamma * np.maximum(apart, 0.0)) @ self.weights
+        apart = (standardised**2).sum(axis=1)[:, None] + (self.examples**2).sum(axis=1) - 2 * product(standardised, self.examples.T)
+        logits = self.intercepts + product(np.exp(-self.gamma * np.maximum(apart, 0.0)), self.weights)
         raised = np.exp(logits - logits.max(axis=1, keepdims=True))
         return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 from hotmem.analysis.wordlist import wordlist
 from hotmem.numbers import numbers
@@ -72,6 +73,33 @@ def names(text: str) -> frozenset[str]:
 def plain_words(text: str) -> frozenset[str]:
     """The words of a text, each once, without a closing 's."""
     return frozenset(word.removesuffix("'s") for word in words(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A text as its words are compared with those of others.
+
+    Attributes:
+        spoken: Its words in order, `PERSON` for every one that changes with who speaks.
+        stems: Stems of all its words.
+        telling: Stems of those that tell something.
+        plain: The words as they stand, without a closing 's.
+        names: Capitalised words that do not begin it.
+        figures: Numbers and months.
+    """
+
+    spoken: Sequence[str]
+    stems: frozenset[str]
+    telling: frozenset[str]
+    plain: frozenset[str]
+    names: frozenset[str]
+    figures: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """Reads a text."""
+        found = stems(text)
+        return cls(spoken(text), found, found - COMMON_STEMS, plain_words(text), names(text), figures(text))
 
 
 class Runs(NamedTuple):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from hotmem.store import happenings, traits
 from hotmem.store.driver import Connection
@@ -23,6 +23,11 @@ ROLES: Final = {role.value: role for role in Role}
 
 NOTED: Final = ""
 """The session of a memory that was noted and not said."""
+
+Ended: TypeAlias = tuple[datetime | None, int | None]
+"""When a memory stopped being true, and the one that holds in its place."""
+
+CURRENT: Final[Ended] = (None, None)
 
 
 def load(
@@ -81,6 +86,7 @@ def passages(conn: Connection, user: UserKey, keys: Sequence[int], around: Seque
         (user, *around, window, window, window, user, reach, reach, *keys),
     ).fetchall()
     vectors = _vectors([row[12] for row in rows])
+    standing = _standing(conn, [row[15] for row in rows if row[15]])
     found: list[Evidence] = []
     for row, vector in zip(rows, vectors, strict=True):
         (
@@ -104,7 +110,7 @@ def passages(conn: Connection, user: UserKey, keys: Sequence[int], around: Seque
             left,
             right,
         ) = row
-        valid_until, replaced_by = _standing(conn, ended) if ended else (None, None)
+        valid_until, replaced_by = standing.get(ended, CURRENT)
         before = found[-1] if found else None
         found.append(
             Evidence(
@@ -148,9 +154,10 @@ def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evide
             WHERE +m.user = ? AND m.id IN ({_marks(keys)})""",
         (user, *keys),
     ).fetchall()
+    standing = _standing(conn, [row[8] for row in rows if row[8]])
     found = []
     for row, vector in zip(rows, _vectors([row[4] for row in rows]), strict=True):
-        valid_until, replaced_by = _standing(conn, row[8]) if row[8] else (None, None)
+        valid_until, replaced_by = standing.get(row[8], CURRENT)
         sources = [source.split(",", 1) for source in row[9].split(SEPARATOR)] if row[9] else []
         found.append(
             Evidence(
@@ -214,17 +221,17 @@ def _timed(conn: Connection, found: Sequence[Evidence], asked: Interval) -> list
     return [one._replace(tells_of_time=True) if one.key in telling[one.kind] else one for one in found]
 
 
-def _standing(conn: Connection, ended: int) -> tuple[datetime, int | None]:
-    """When a memory stopped being true, and the memory that holds in its place now, at the end of the chain of replacements."""
-    valid_until = conn.execute("SELECT valid_until FROM memories WHERE id = ?", (ended,)).fetchone()[0]
-    successor = conn.execute(
-        """WITH RECURSIVE later (id, following) AS (
-               SELECT id, coalesce(merged_into, superseded_by) FROM memories WHERE id = ?
-               UNION SELECT m.id, coalesce(m.merged_into, m.superseded_by) FROM later JOIN memories m ON m.id = later.following)
-           SELECT id FROM later WHERE following IS NULL AND id <> ?""",
-        (ended, ended),
-    ).fetchone()
-    return from_stored(valid_until), successor[0] if successor else None
+def _standing(conn: Connection, ended: Sequence[int]) -> dict[int, Ended]:
+    """When memories stopped being true, and for each the one that holds in its place now, at the end of the chain of replacements."""
+    rows = conn.execute(
+        f"""WITH RECURSIVE later (ended, id, following) AS (
+                SELECT id, id, coalesce(merged_into, superseded_by) FROM memories WHERE id IN ({_marks(ended)})
+                UNION SELECT l.ended, m.id, coalesce(m.merged_into, m.superseded_by) FROM later l JOIN memories m ON m.id = l.following)
+            SELECT m.id, m.valid_until, (SELECT l.id FROM later l WHERE l.ended = m.id AND l.following IS NULL AND l.id <> m.id)
+            FROM memories m WHERE m.id IN (SELECT ended FROM later)""",
+        (*ended,),
+    )
+    return {key: (from_stored(valid_until), successor) for key, valid_until, successor in rows}
 
 
 def _widened(text: str, left: str, right: str, window: int) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.consolidation.naming import BETWEEN, proposals
+from hotmem.products import product
 from hotmem.store.decisions import EVOLVED, record
 from hotmem.store.driver import Connection
 from hotmem.store.entries import token
@@ -263,7 +264,7 @@ def _place(conn: Connection, evolution: int, memories: Sequence[tuple[int, bytes
     """Places memories, given with their vectors, under the nearest centroids; none while one of these is not known."""
     keys, centroids = _centroids(conn, evolution)
     if memories and len(keys):
-        nearest = np.argmax(from_bytes([vector for _, vector in memories]) @ centroids.T, axis=1).tolist()
+        nearest = np.argmax(product(from_bytes([vector for _, vector in memories]), centroids.T), axis=1).tolist()
         under = [(keys[place], memory) for place, (memory, _) in zip(nearest, memories, strict=True)]
         conn.executemany("INSERT INTO placements (subcategory, memory) VALUES (?, ?)", under)
 

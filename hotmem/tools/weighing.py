@@ -18,7 +18,6 @@ from hotmem.context.fusion import Candidate
 from hotmem.context.judged import Judged
 from hotmem.context.judgement import distinct, judge
 from hotmem.reader import Reader
-from hotmem.terms import stems
 from hotmem.tools.requests import Ranking, SearchOptions
 from hotmem.types import Evidence, EvidenceKind, Profile, Query, Standing
 
@@ -134,7 +133,7 @@ def _scores(
 ) -> list[float]:
     """Each statement's relevance by the ranking that was chosen, 0 to 1; what was said and what is stored weighed against each other."""
     cosine = list(FEATURES).index("cosine")
-    asked = stems(" ".join(query.terms))
+    asked = query.stems
     scores = []
     for one in statements:
         found, filed = one.evidence, standing.get(_memory(one.evidence))

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hotmem.terms import stems
 from hotmem.types.vocabulary import Complexity, EvidenceKind, Intent, Layer, Role, Signs, UserKey, Vector
 
 
@@ -116,6 +117,11 @@ class Query:
         """
         names = {word for speaker in self.speakers for word in speaker.casefold().split()}
         return tuple(term for term in self.topics if term.casefold() not in names) or self.topics
+
+    @property
+    def stems(self) -> frozenset[str]:
+        """Stems of the words to search for."""
+        return stems(" ".join(self.terms))
 
 
 class Hit(NamedTuple):
