@@ -1,11 +1,9 @@
 """The one bot behind every pipeline here: ears → user turns → HotMem → language model → mouth → the bot's turns."""
 
 import asyncio
-import gc
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import cache
 from typing import Final
 
 from pipecat.audio.vad.silero import SileroVADAnalyzer
@@ -67,20 +65,9 @@ def build_bot(memory: HotMemProcessor, llm: FrameProcessor, *, ears: Sequence[Fr
     return Bot(PipelineWorker(pipeline, params=params, cancel_on_idle_timeout=False, enable_rtvi=False), memory, user, assistant)
 
 
-@cache
-def spare_what_is_loaded() -> None:
-    """Takes libraries and models out of the garbage collector's sight, once a process.
-
-    Looking through all of them, as it now and then does, silences a bot for 150 to 400 ms.
-    """
-    gc.collect()
-    gc.freeze()
-
-
 @asynccontextmanager
 async def running(bot: Bot) -> AsyncIterator[None]:
     """Runs the bot; on leaving, what was queued is played out and the session ends."""
-    spare_what_is_loaded()
     runner = WorkerRunner(handle_sigint=False)
     await runner.add_workers(bot.worker)
     run = asyncio.create_task(runner.run(), name="bot")

@@ -6,7 +6,6 @@ collector's sight, as the README advises and as our bots do.
 """
 
 import asyncio
-import gc
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -166,8 +165,6 @@ async def _measure(history: Sequence[Turn], spoken: Sequence[Turn], asked: Seque
     options = Options(recall=RecallOptions(choose_layers=False))
     with tempfile.TemporaryDirectory(prefix="hotmem-bench-") as folder:
         async with Memory.open(Path(folder) / "memory.db", options=options) as memory:
-            gc.collect()
-            gc.freeze()
             started = time.perf_counter()
             await _load(memory, history, bulk_ms, progress)
             ingest_s = time.perf_counter() - started

@@ -1,7 +1,6 @@
 """How long search_memory and store_memory take with many memories of one user."""
 
 import asyncio
-import gc
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -54,8 +53,6 @@ async def measure(memories: int, questions: int, folder: Path, console: Console)
     search_ms: list[float] = []
     store_ms: list[float] = []
     async with Memory.open(measured) as memory:
-        gc.collect()
-        gc.freeze()
         for query in Talk().questions(WARM_UP + questions):
             with timed(search_ms):
                 await memory.search_memory(query, user_id=USER)
