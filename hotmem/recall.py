@@ -7,6 +7,7 @@ from typing import Final
 
 from hotmem.context.features import features
 from hotmem.context.fusion import Candidate
+from hotmem.context.judged import Judged
 from hotmem.context.judgement import distinct, judge
 from hotmem.context.knowing import Known
 from hotmem.context.packing import Packed, pack
@@ -27,13 +28,23 @@ LAYERS_SHARE: Final = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """What was asked and what was found, before it is weighed: each layer's hits, and the candidates that came of the most promising."""
+    """What was asked and what was found, before it is weighed.
+
+    Attributes:
+        query: The analysed utterance.
+        profile: What is known of who asks.
+        candidates: What came of the most promising hits and the language model lacks.
+        reports: What each layer did.
+        hits: What each layer found.
+        in_sight: What the language model has before it already.
+    """
 
     query: Query
     profile: Profile
     candidates: Sequence[Candidate]
     reports: tuple[LayerReport, ...]
     hits: Sequence[Hit] = ()
+    in_sight: Sequence[Candidate] = ()
 
 
 async def recall(reader: Reader, request: Request) -> ContextBlock:
@@ -66,26 +77,31 @@ async def retrieve(reader: Reader, request: Request, watch: Stopwatch) -> Retrie
     watch.lap("query")
     hits, reports = await ask(reader.layers, query, watch.until(LAYERS_SHARE))
     watch.lap("layers")
-    candidates = await gather(reader, request, query, hits, watch.until())
+    candidates, in_sight = await gather(reader, request, query, hits, watch.until())
     watch.lap("evidence")
-    return Retrieved(query, profile, candidates, reports, hits)
+    return Retrieved(query, profile, candidates, reports, hits, in_sight)
 
 
 def compose(reader: Reader, request: Request, found: Retrieved) -> tuple[Packed, int, str]:
     """The block's content, how many candidates said the same as a better one, and the outcome in a sentence."""
     if not found.query.analysis.needs_memory:
         return Packed(), 0, "the utterance needs no memory"
-    seen = features(found.query, found.candidates)
-    judged, known = judge(found.query, found.candidates, seen, reader.model, found.profile.weights, request.max_tokens)
+    judged, known = _judged(reader, request, found, found.candidates)
     statements, merged = distinct(judged)
     packed = Packed()
     if known is not Known.NOTHING:
         packed = pack(found.query, statements, known, request.max_tokens, reader.tokens.count, reader.options)
     if packed.items:
         return packed, merged, f"{len(packed.items)} of {len(found.candidates)} candidates were worth their tokens"
+    if found.in_sight and _judged(reader, request, found, (*found.candidates, *found.in_sight))[1] is not Known.NOTHING:
+        return Packed(), merged, "what is known is in sight already"
     text = nothing_known(found.query.topics)
     tokens = reader.tokens.count(text)
     return (Packed((), text, tokens) if tokens <= request.max_tokens else packed), merged, "nothing relevant was found"
+
+
+def _judged(reader: Reader, request: Request, found: Retrieved, candidates: Sequence[Candidate]) -> tuple[list[Judged], Known]:
+    return judge(found.query, candidates, features(found.query, candidates), reader.model, found.profile.weights, request.max_tokens)
 
 
 def late(request: Request, stages: Mapping[str, float] | None = None) -> ContextBlock:

@@ -14,6 +14,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMe
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from spacy.lang.en.stop_words import STOP_WORDS
 
+from hotmem.context.render import CLOSING, OPENING
 from hotmem.pipecat.context import spoken
 
 LEAST_SHARED: Final = 0.5
@@ -24,6 +25,20 @@ NOTED: Final = "Thank you, I'll remember that."
 CORRECTED: Final = "Thank you for putting me right. I'll remember that."
 GREETING: Final = "Hello! Good to hear from you."
 
+NOTICES: Final = {
+    "The user asks to remember this": "Gladly. I'll keep it, word for word.",
+    "The user asks that this is not kept": "All right, this stays between us. Tell me when I may remember again.",
+    "What is said is kept again": "All right, from now on I remember again.",
+    "The user asks to forget": "Shall I really forget {what}? It can't be brought back.",
+    "Done: ": "Done, it is deleted.",
+    "Nothing is known of the user": "I know nothing of you yet.",
+    "What is known of the user": "This is what I know:",
+    "The user asks how it is known": "It rests on this:",
+    "The user asks how something is known": "I used nothing from earlier conversations just now.",
+}
+"""What is said when the memory tells what was asked of it, by how that begins. What it lists is read out."""
+
+_FORGET = re.compile(r"The user asks to forget (.+)\. Nothing is deleted yet")
 _WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
 _ASKS = re.compile(
     r"(?:(?:and|so|well|okay|ok|hey|hi|hello|then|but|um|uh)\W+)*"
@@ -75,11 +90,24 @@ def reply_to(context: LLMContext) -> str:
     question = standard_message_text(messages[asked[-1]])
     before = messages[asked[-1] - 1] if asked[-1] else None
     block = standard_message_text(before) if before is not None and before["role"] == "developer" else ""
+    if notice := noticed(block):
+        return notice
     if not is_question(question):
         return acknowledgement(question)
     said = (spoken(standard_message_text(messages[index])) for index in reversed(asked[:-1]))
     conversation = tuple(Statement(text, None, ended=False) for text in said if not is_question(text))
     return answer(question, statements(block)) or answer(question, conversation) or UNKNOWN
+
+
+def noticed(block: str) -> str:
+    """What is said of what the user asked of the memory itself; "" if the block tells of no such thing."""
+    told, *listed = block.removeprefix(OPENING).removesuffix(CLOSING).strip().splitlines() or [""]
+    say = next((said for begins, said in NOTICES.items() if told.startswith(begins)), None)
+    if say is None:
+        return ""
+    forgotten = _FORGET.match(told)
+    what = forgotten[1].replace("they said", "you said").replace("of them", "of you") if forgotten else "it"
+    return " ".join((say.format(what=what), *(_NOTE.sub("", line).removeprefix("- ") for line in listed)))
 
 
 def is_question(utterance: str) -> bool:

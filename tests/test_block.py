@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -132,6 +133,18 @@ async def test_an_unknown_topic_is_said_to_be_unknown_in_one_line(memory: Memory
     assert "\n" not in block.text and block.text.startswith(OPENING) and block.text.endswith(CLOSING)
     assert block.text.count("</memory>") == 1 and "submarine" in block.text and "nothing is known" in block.text.lower()
     assert block.tokens == tokens.count(block.text)
+
+
+async def test_what_is_known_and_in_sight_is_not_said_to_be_unknown(memory: Memory) -> None:
+    told = ("We had lentil soup for dinner.", "The neighbours were noisy again.")
+    for text in told:
+        await memory.remember(said(text, session="today"))
+    await memory.settle()
+    ask = partial(memory.recall, user_id="ana", session_id="today")
+    question = "What did we have for dinner?"
+    assert "lentil soup" in (await ask(question)).text
+    assert (await ask(question, visible=(*told, question))).text == ""
+    assert "Nothing is known" in (await ask("Who is my dentist?", visible=(*told, "Who is my dentist?"))).text
 
 
 @pytest.mark.parametrize("text", ["", "  ", "Hello!", "Thank you very much.", "Good morning, how are you?"])

@@ -59,8 +59,8 @@ def fused(pool: Mapping[Key, Mapping[Layer, float]], evidence: Sequence[Evidence
     return [Candidate(found, pool.get((found.kind, found.key), {}), sessions.get(found.session, 0.0)) for found in evidence]
 
 
-def unseen(candidates: Sequence[Candidate], visible: Sequence[str], query: Query) -> list[Candidate]:
-    """Candidates without the question itself and without what the language model has before it already.
+def parted(candidates: Sequence[Candidate], visible: Sequence[str], query: Query) -> tuple[list[Candidate], list[Candidate]]:
+    """Candidates that the language model lacks, and those that it has before it already; the question itself is neither.
 
     A fact that was read in the live session tells nothing new if one visible text besides the question holds all its words, unless it
     corrects another candidate.
@@ -69,18 +69,22 @@ def unseen(candidates: Sequence[Candidate], visible: Sequence[str], query: Query
     asked = plain(query.text)
     seen = [plain(text) for text in visible]
     said = [stems(text) for text, folded in zip(visible, seen, strict=True) if folded != asked]
-
-    def known(found: Evidence) -> bool:
+    lacking: list[Candidate] = []
+    in_sight: list[Candidate] = []
+    for candidate in candidates:
+        found = candidate.evidence
         live = found.session_id == query.session_id
+        known = False
         if found.kind is EvidenceKind.MEMORY and live and found.key not in corrections:
             told = found.terms - SAID_OTHERWISE - stems(found.speaker or "")
-            return len(told) >= TELLING and any(told <= words for words in said)
-        if found.kind is not EvidenceKind.PASSAGE or not (seen or live):
-            return False
-        words = plain(found.text)
-        return (live and words == asked) or any(words in text for text in seen)
-
-    return [candidate for candidate in candidates if not known(candidate.evidence)]
+            known = len(told) >= TELLING and any(told <= words for words in said)
+        elif found.kind is EvidenceKind.PASSAGE and (seen or live):
+            words = plain(found.text)
+            if (live and words == asked) or (asked in seen and words in asked):
+                continue
+            known = any(words in text for text in seen)
+        (in_sight if known else lacking).append(candidate)
+    return lacking, in_sight
 
 
 def plain(text: str) -> str:

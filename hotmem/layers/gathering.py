@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from hotmem.context.fusion import Candidate, fused, most_promising, pooled, unseen
+from hotmem.context.fusion import Candidate, fused, most_promising, parted, pooled
 from hotmem.reader import Reader, Request
 from hotmem.types import EvidenceKind, Hit, Intent, Query
 
@@ -20,8 +20,8 @@ WITH_NEIGHBOURS: Final = 30
 """Hits, the most promising, whose neighbours are weighed."""
 
 
-async def gather(reader: Reader, request: Request, query: Query, hits: Sequence[Hit], until: float | None) -> list[Candidate]:
-    """Candidates that the language model does not have before it already.
+async def gather(reader: Reader, request: Request, query: Query, hits: Sequence[Hit], until: float | None) -> tuple[list[Candidate], list[Candidate]]:
+    """Candidates that the language model lacks, and those that it has before it already.
 
     Raises:
         DeadlineExceeded: If `time.monotonic()` passed `until`.
@@ -32,4 +32,4 @@ async def gather(reader: Reader, request: Request, query: Query, hits: Sequence[
     evidence = await reader.store.evidence(
         query.user, keys, around=around, reach=NEIGHBOURS, window=reader.options.verbatim_window, asked=query.analysis.time, until=until
     )
-    return unseen(fused(pooled(hits), evidence), request.visible, query)
+    return parted(fused(pooled(hits), evidence), request.visible, query)

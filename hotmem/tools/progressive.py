@@ -74,7 +74,8 @@ async def climb(reader: Reader, request: Request, query: Query, searched: Sequen
     for tier in searched:
         started = time.perf_counter()
         hits += await (_digests(reader, query) if tier is Tier.DIGESTS else _layers(reader, query, tier))
-        weighed = await weigh(await gather(reader, request, query, hits, None))
+        found, _ = await gather(reader, request, query, hits, None)
+        weighed = await weigh(found)
         yield Step(tier, 1000 * (time.perf_counter() - started), weighed)
 
 

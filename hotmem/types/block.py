@@ -90,7 +90,7 @@ class ContextBlock:
     """What the language model is given.
 
     Attributes:
-        text: The block, the one line that nothing is known, or "" where no memory was needed.
+        text: The block, the one line that nothing is known, or "" where no memory was needed or all that is known was visible.
         tokens: Tokens of `text`, never above the budget.
         items: Its items, in the order of the text.
         trace: Why it is what it is.

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from hotmem.context.fusion import Candidate, fused, pooled, unseen
+from hotmem.context.fusion import Candidate, fused, parted, pooled
 from hotmem.types import EvidenceKind, Hit, Layer
 from tests.context.statements import evidence, query
 
@@ -28,28 +28,29 @@ def test_a_neighbour_that_no_layer_found_has_no_scores() -> None:
 
 @pytest.mark.parametrize("visible", ["The dog sleeps.", "the  DOG sleeps.\n", "Ana: The dog sleeps. And so on."])
 def test_what_is_visible_is_left_out_whatever_its_case_and_spaces(visible: str) -> None:
-    kept = unseen([Candidate(evidence("The dog sleeps.", key=1), {}), Candidate(evidence("The dog barks.", key=2), {})], [visible], query())
+    kept, _ = parted([Candidate(evidence("The dog sleeps.", key=1), {}), Candidate(evidence("The dog barks.", key=2), {})], [visible], query())
     assert [candidate.evidence.key for candidate in kept] == [2]
 
 
 def test_the_question_itself_is_no_answer() -> None:
     own, earlier = evidence("Where is the dog?", key=1, session=1), evidence("Where is the dog?", key=2, session=2)
-    kept = unseen([Candidate(own, {}), Candidate(earlier, {})], [], query("where is the dog?", session="s1"))
+    kept, _ = parted([Candidate(own, {}), Candidate(earlier, {})], [], query("where is the dog?", session="s1"))
     assert [candidate.evidence.key for candidate in kept] == [2]
 
 
 def test_a_fact_of_this_session_is_left_out_while_its_words_are_in_sight() -> None:
     fact = evidence("The user's dog is called Rocky.", kind=EvidenceKind.MEMORY, key=1, session=1)
-    kept = partial(unseen, [Candidate(fact, {})])
-    assert kept(["My dog is called Rocky."], query(session="s1")) == []
-    assert kept(["My dog is called Rex.", "Rocky is a film."], query(session="s1")) != []
-    assert kept(["My dog is called Rocky."], query(session="s2")) != [], "an earlier session's facts may be told"
+    candidate = Candidate(fact, {})
+    part = partial(parted, [candidate])
+    assert part(["My dog is called Rocky."], query(session="s1")) == ([], [candidate])
+    assert part(["My dog is called Rex.", "Rocky is a film."], query(session="s1")) == ([candidate], [])
+    assert part(["My dog is called Rocky."], query(session="s2")) == ([candidate], []), "an earlier session's facts may be told"
 
 
 def test_a_fact_that_corrects_another_is_told_with_it() -> None:
     stale = evidence("The user's dog is called Rex.", kind=EvidenceKind.MEMORY, key=1, session=2)._replace(replaced_by=2)
     fact = evidence("The user's dog is called Rocky.", kind=EvidenceKind.MEMORY, key=2, session=1)
-    kept = unseen([Candidate(stale, {}), Candidate(fact, {})], ["My dog is called Rocky."], query(session="s1"))
+    kept, _ = parted([Candidate(stale, {}), Candidate(fact, {})], ["My dog is called Rocky."], query(session="s1"))
     assert [candidate.evidence.key for candidate in kept] == [1, 2]
 
 
@@ -65,4 +66,5 @@ def test_a_fact_that_corrects_another_is_told_with_it() -> None:
 )
 def test_a_fact_is_told_unless_a_text_in_sight_really_holds_it(fact: str, visible: list[str], question: str) -> None:
     found = evidence(fact, kind=EvidenceKind.MEMORY, key=1, session=1)
-    assert unseen([Candidate(found, {})], visible, query(question, session="s1")) != []
+    lacking, _ = parted([Candidate(found, {})], visible, query(question, session="s1"))
+    assert lacking

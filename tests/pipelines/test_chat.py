@@ -29,9 +29,11 @@ def test_a_second_session_knows_the_first(tmp_path: Path) -> None:
     first = chat(database, "I have a dog called Rocky.", "What is my dog called?")
     assert first[0] == NOTED
     assert "Rocky" in first[1]
-    second = chat(database, "What is my dog called?", "What kind of car do I drive?")
+    second = chat(database, "What is my dog called?", "What kind of car do I drive?", "Forget everything about Rocky.", "Yes.")
     assert "Rocky" in second[0]
     assert second[1] == UNKNOWN
+    assert "everything about “Rocky”?" in second[2] and "deleted" in second[3]
+    assert "Rocky" not in chat(database, "What is my dog called?")[0]
 
 
 def test_no_pyaudio_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:

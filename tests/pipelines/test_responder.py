@@ -9,6 +9,7 @@ from pipecat.frames.frames import LLMContextFrame, LLMFullResponseEndFrame, LLMF
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.tests.utils import run_test
 
+from hotmem.context.render import notice
 from pipelines.responder import CORRECTED, GREETING, NOTED, UNKNOWN, Responder, Statement, answer, is_question, reply_to, statements
 
 BLOCK = """<memory>
@@ -53,6 +54,19 @@ def test_reads_every_statement_of_a_block_with_its_date() -> None:
 )
 def test_answers_from_the_block(said: str, reply: str) -> None:
     assert reply_to(asked(said)) == reply
+
+
+@pytest.mark.parametrize(
+    ("told", "reply"),
+    [
+        ("The user asks to forget everything about “Milo”. Nothing is deleted yet: ask whether they are sure.", "everything about “Milo”?"),
+        ("The user asks to forget what they said last. Nothing is deleted yet: ask whether they are sure.", "what you said last?"),
+        ("Done: 1 turns and 2 facts are deleted. Say so, without repeating what they were about.", "Done, it is deleted."),
+        ("What is known of the user from what they said:\n- Daniel loves jazz music. (2026-03-02)", "Daniel loves jazz music."),
+    ],
+)
+def test_says_what_the_memory_itself_has_to_tell(told: str, reply: str) -> None:
+    assert reply in reply_to(asked("Yes.", notice(told)))
 
 
 def test_knows_nothing_of_its_own() -> None:
