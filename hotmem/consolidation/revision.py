@@ -6,12 +6,18 @@ history is told out of order; nothing is deleted, so that "where did I live befo
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from difflib import SequenceMatcher
 from typing import Final
 
 from hotmem.text import plain
 from hotmem.types import Correction, Ending, Revision, Statement, StoredMemory
+
+ISO_LENGTH: Final = 10
+"""Characters of "2026-11-24"."""
+
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?: \(\w+\))?")
+"""A day as facts have it: "2026-11-24 (Tuesday)". A day that takes its place leaves the hour as it was."""
 
 MISHEARD: Final = 0.6
 """Share of letters that two names have in common, in order, from which one may be the other misheard: "Patola" and "Potola" have 0.83."""
@@ -41,10 +47,9 @@ def amend(correction: Correction, recent: Sequence[StoredMemory]) -> tuple[Store
         correction: What was taken back and what holds.
         recent: Current memories, latest first.
     """
-    old = next((memory for memory in recent if _meant(correction, memory)), None)
+    old, wrong = next(((memory, wrong) for memory in recent if (wrong := _taken_back(correction, memory))), (None, ""))
     if old is None:
         return None
-    wrong = correction.wrong or old.object
     return old, Statement(
         text=_exchanged(old.text, wrong, correction.right),
         subject=_exchanged(old.subject, wrong, correction.right),
@@ -98,11 +103,17 @@ def _says_more(value: str, other: str) -> bool:
     return f"{value} ".startswith(f"{other} ") or f"{other} ".startswith(f"{value} ")
 
 
-def _meant(correction: Correction, memory: StoredMemory) -> bool:
-    if not correction.wrong:
-        fits = memory.relation == correction.relation if correction.relation else _misheard(memory.object, correction.right)
-        return fits and plain(memory.object) != plain(correction.right)
-    return bool(_whole(correction.wrong).search(memory.text))
+def _taken_back(correction: Correction, memory: StoredMemory) -> str:
+    """The words of a memory in whose place the correction puts others; "" if it is not about that memory."""
+    wrong = correction.wrong
+    if wrong:
+        return wrong if _whole(wrong).search(memory.text) else ""
+    if _DAY.fullmatch(correction.right):
+        days = (match[0] for match in _DAY.finditer(memory.text))
+        wrong = next((day for day in days if date.fromisoformat(day[:ISO_LENGTH]) >= memory.said_at.date()), "")
+    elif memory.relation == correction.relation if correction.relation else _misheard(memory.object, correction.right):
+        wrong = memory.object
+    return wrong if plain(wrong) != plain(correction.right) else ""
 
 
 def _misheard(value: str, right: str) -> bool:

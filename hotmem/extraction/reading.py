@@ -152,7 +152,7 @@ def _stated(doc: Doc, speaker: str, entities: Sequence[str], behind: Sequence[Ti
         subject = resolve(clause.subject, speaker)
         if subject is None:
             continue
-        mentions = behind if clause.tense is Tense.PAST or clause.finite.lemma_ == "have" else before
+        mentions = behind if clause.tense is Tense.PAST or _perfect(clause) else before
         for fact in _facts(clause, subject, mentions):
             if statement := _told(clause, subject, fact, mentions, speaker, entities):
                 yield statement
@@ -180,6 +180,16 @@ def _since(words: Sequence[Token]) -> bool:
     return any(token.lower_ == "since" for token in words)
 
 
+def _perfect(clause: Clause) -> bool:
+    """Whether it tells what has come about: "has moved"; "has an exam" and "has got an exam" tell what is."""
+    return clause.finite.lemma_ == "have" and clause.finite.i != clause.verb.i and clause.verb.lower_ != "got"
+
+
+def _eventful(words: Sequence[Token]) -> bool:
+    """Whether it is of something that takes place at a time: "has an exam on Wednesday"."""
+    return any(token.lemma_ in EVENTFUL for token in words)
+
+
 def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeMention], speaker: str, entities: Sequence[str]) -> Statement | None:
     """The fact as a statement, or None if it cannot stand alone."""
     if not fact.words:
@@ -189,7 +199,7 @@ def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeM
     if not gone and not stands_alone(fact.words, mentions):
         return None
     relation = fact.relation
-    dated = clause.tense is not Tense.PRESENT or relation in DATED or _since(fact.words)
+    dated = clause.tense is not Tense.PRESENT or relation in DATED or _since(fact.words) or _eventful(fact.value)
     says = retell(fact.words, speaker, finite=clause.finite, plural=subject.plural, mentions=mentions, dated=dated)
     if fact.relation is IS_BORN_ON:
         says = f"{IS_BORN_ON.name} {fact.object}"

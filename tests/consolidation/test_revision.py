@@ -1,7 +1,7 @@
 """What a new statement does to what is known: tables, and the rule that the order of telling must not matter."""
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from itertools import pairwise, permutations
 
 import pytest
@@ -128,6 +128,16 @@ def test_an_unnamed_mistake_is_the_last_of_its_relation() -> None:
     assert amend(Correction("", "Porto", 0, 5, LIVES), memories[:2]) is None, "what holds already is no mistake"
     assert amend(Correction("", "Lisbon", 0, 5), memories) is None
     assert amend(Correction("", "Lisbon", 0, 5, LIVES), []) is None
+
+
+def test_a_day_takes_the_place_of_the_latest_one_planned() -> None:
+    vet = known("pick up Milo on 2026-11-23 (Monday) at 17:00", 3, "has to")
+    past, later = known("moved in the week of 2020-03-02", 4, "did"), known("Porto", 5)
+    assert START.date() < date(2026, 11, 23)
+    old, new = amend(Correction("", "2026-11-26 (Thursday)", 0, 5, "is on"), [later, past, vet]) or pytest.fail("not understood")
+    assert (old, new.object) == (vet, "pick up Milo on 2026-11-26 (Thursday) at 17:00")
+    assert new.text == "Ana has to pick up Milo on 2026-11-26 (Thursday) at 17:00."
+    assert amend(Correction("", "2026-11-23 (Monday)", 0, 5, "is on"), [vet]) is None, "it says the same"
 
 
 @given(st.text(max_size=30), st.text(min_size=1, max_size=30), st.text(max_size=30))

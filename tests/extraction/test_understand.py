@@ -36,6 +36,8 @@ SAID = [
     ("My office is in Berlin", ["Ana's office is in Berlin."]),
     ("I graduated from MIT in 2015", ["Ana graduated from MIT in 2015."]),
     ("My flight is on Tuesday.", ["Ana's flight is on 2026-11-24 (Tuesday)."]),
+    ("I have an exam on Monday", ["Ana has an exam on 2026-11-23 (Monday)."]),
+    ("I've got an interview on Friday at ten", ["Ana has got an interview on 2026-11-20 (Friday) at 10:00."]),
     ("my birthday is on the 3rd of May", ["Ana's birthday is on 3 May."]),
     ("I'm going to visit my mom next week", ["Ana is going to visit Ana's mom in the week of 2026-11-23."]),
     ("We're flying to Rome tomorrow", ["Ana is flying to Rome on 2026-11-19 (Thursday)."]),
