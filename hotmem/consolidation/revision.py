@@ -20,7 +20,7 @@ _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?: \(\w+\))?")
 """A day as facts have it: "2026-11-24 (Tuesday)". A day that takes its place leaves the hour as it was."""
 
 MISHEARD: Final = 0.6
-"""Share of letters that two names have in common, in order, from which one may be the other misheard: "Patola" and "Potola" have 0.83."""
+"""Share of letters that two values have in common, in order, from which one may be the other misheard: "Patola" and "Potola" have 0.83."""
 
 
 def revise(statement: Statement, said_at: datetime, known: Sequence[StoredMemory]) -> Revision:
@@ -90,8 +90,8 @@ def _denied(value: str, held: str) -> bool:
 
 def _concerned(ending: Ending, memory: StoredMemory) -> bool:
     """Whether a memory is of what has ended, whatever its form: "smoking" ends "smokes"."""
-    over = _stem(ending.thing)
-    return memory.relation in ending.relations and any(_stem(word) == over for word in plain(memory.object).split())
+    over = {_stem(thing) for thing in ending.things}
+    return memory.relation in ending.relations and any(_stem(word) in over for word in plain(memory.object).split())
 
 
 def _stem(word: str) -> str:
@@ -111,18 +111,31 @@ def _taken_back(correction: Correction, memory: StoredMemory) -> str:
     if _DAY.fullmatch(correction.right):
         days = (match[0] for match in _DAY.finditer(memory.text))
         wrong = next((day for day in days if date.fromisoformat(day[:ISO_LENGTH]) >= memory.said_at.date()), "")
-    elif memory.relation == correction.relation if correction.relation else _misheard(memory.object, correction.right):
+    elif not correction.relation and " " in correction.right:
+        same_thing = _other(correction.right).search(memory.text)
+        wrong = same_thing[0] if same_thing else ""
+    elif correction.relation:
+        meant = memory.relation == correction.relation and (memory.single or _alike(memory.object, correction.right))
+        wrong = memory.object if meant else ""
+    elif memory.object[:1].isupper() and _alike(memory.object, correction.right):
         wrong = memory.object
     return wrong if plain(wrong) != plain(correction.right) else ""
 
 
-def _misheard(value: str, right: str) -> bool:
-    """Whether a name may be a mishearing of another."""
-    return value[:1].isupper() and SequenceMatcher(None, value.casefold(), right.casefold()).ratio() >= MISHEARD
+def _alike(value: str, right: str) -> bool:
+    """Whether one may be the other misheard."""
+    return SequenceMatcher(None, value.casefold(), right.casefold()).ratio() >= MISHEARD
 
 
 def _exchanged(text: str, wrong: str, right: str) -> str:
-    return _whole(wrong).sub(lambda _: right, text)
+    """The text with the right words, and their article, in place of the wrong ones."""
+    article = re.compile(rf"(?<!\w)an? (?={re.escape(right)}(?!\w))", re.IGNORECASE)
+    return article.sub("an " if right[:1].lower() in "aeiou" else "a ", _whole(wrong).sub(lambda _: right, text))
+
+
+def _other(words: str) -> re.Pattern[str]:
+    """The same thing with another word before it: "two kids" for "three kids"."""
+    return re.compile(rf"(?<![\w'’])[\w-]+ {re.escape(words.partition(' ')[2])}(?!\w)", re.IGNORECASE)
 
 
 def _whole(words: str) -> re.Pattern[str]:

@@ -23,12 +23,14 @@ _NO: Final = (
     r"(?:no|nope|nah|wait|sorry|actually|oh no|oops|well|correction|hold on|i mean|wrong|not quite|(?:you|i) (?:got|had) (?:that|it) wrong"
     r"|you misheard(?: me)?|that(?:['’]s| is| was) (?:wrong|not right))"
 )
-_SAID: Final = r"(?:i\s+(?:said|meant|mean)(?:\s+(?:it['’]s|that))?)"
+_SAID: Final = r"(?:(?:i\s+(?:said|meant|mean)|make)(?:\s+(?:it['’]s|it|that))?)"
+_NOT: Final = r"(?:\s*,?\s*(?:by the way|actually|though))?\s*,?\s*(?:and\s+)?not"
+_COUNT: Final = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _ADMITTED: Final = re.compile(
     r"\b(?:i (?:said|told you) (?:something|it) (?:silly|wrong|stupid)|(?:told|gave) you the wrong|(?:you|i) mis(?:heard|spoke|remembered)"
     r"|(?:that|it|what i (?:said|told you)\b[^.,!?]*) (?:was|is) (?:wrong|not right|a mistake)|that['’]s (?:wrong|not right)|my mistake|my bad"
     r"|(?:i|you) (?:got|had|mixed) (?:that|it|them|those) (?:wrong|up)|correction|scratch that|i (?:just )?(?:checked|looked it up)"
-    r"|(?:sorry|no),? wait|wait,? no)\b",
+    r"|(?:sorry|no),? wait|wait,? no|(?:he|she|it|they)(?:['’](?:s|re)| is| are)? actually|i (?:always|often|keep) (?:mix|confus|get)\w*)\b",
     re.IGNORECASE,
 )
 """Words with which people own to having said something wrong, in this turn or before."""
@@ -38,13 +40,20 @@ _END: Final = r"(?=\s*(?:[.!;,]|$))"
 _PATTERNS: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"(?:\b{_NO}\W+)*\b{_SAID}\s+{_RIGHT}\s*,?\s*(?:and\s+)?not\s+{_WRONG}{_END}",
-        rf"(?:\b{_NO}\W+)*\b{_IT}\s+(?:called\s+|named\s+)?(?!not\b){_RIGHT}\s*,?\s*(?:and\s+)?not\s+{_WRONG}{_END}",
+        rf"(?:\b{_NO}\W+)*\b{_SAID}\s+{_RIGHT}{_NOT}\s+{_WRONG}{_END}",
+        rf"(?:\b{_NO}\W+)*\b{_IT}\s+(?:called\s+|named\s+)?(?!not\b){_RIGHT}{_NOT}\s+{_WRONG}{_END}",
+        rf"\b(?:at|in|from)\s+{_RIGHT}\s*,\s*(?:and\s+)?not\s+(?:(?:at|in|from)\s+)?{_WRONG}{_END}",
+        rf"\b(?P<right>{_COUNT})\b[^.,;!?]*,\s*(?:and\s+)?not\s+(?P<wrong>{_COUNT}){_END}",
+        rf"\bnot\s+{_WRONG}\s*,\s*(?:but\s+)?{_IT}\s+(?!no\b){_RIGHT}{_END}",
+        rf"\bdid i say\s+{_WRONG}\s*\?\s*(?:{_NO}\W+)*{_SAID}\s+{_RIGHT}{_END}",
+        rf"\bcall(?:ed|ing)?\s+(?:him|her|it|them)\s+{_WRONG}\s*[.,;]\s*(?:but\s+)?{_IT}\s+{_RIGHT}{_END}",
+        rf"\b{_IT}\s+(?P<cue>(?:spelled|spelt|written)\s+){_RIGHT}{_END}",
         rf"(?:^|(?<=[.!?]\s))(?:(?:{_NO}\W+)+(?:{_IT}\s+)?)?not\s+(?:called\s+|named\s+)?{_WRONG}\s*[,.;]\s*(?:but\s+)?(?:{_IT}\s+(?:called\s+|named\s+)?|{_SAID}\s+)?{_RIGHT}{_END}",
         rf"^(?:{_NO}\W+)*(?!not\b){_RIGHT}\s*,\s*not\s+{_WRONG}\W*$",
         rf"(?:^|(?<=[.!?]\s))(?:{_NO}\W+)+{_SAID}\s+{_RIGHT}\s*[.!]*\s*$",
         rf"(?:^|(?<=[.!?]\s))(?:{_NO}\W+)+(?:{_IT})\s+(?P<cue>called\s+|named\s+|on\s+|in\s+)(?!not\b){_RIGHT}{_END}",
         rf"(?:^|(?<=[.!?]\s))(?:{_NO}\W+)+(?:(?:his|her|its|their|the|my)\s+name(?:['’]s|\s+is)\s+)(?!not\b){_RIGHT}{_END}",
+        rf"^(?:{_NO}\W+)+(?P<right>{_COUNT}\s+[\w'’-]+)\s*[.!]*\s*$",
         rf"^(?:{_NO}\W+)+(?P<cue>on\s+|in\s+)?(?-i:(?P<right>[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+){{0,2}}))\s*[.!]*\s*$",
     )
 )
@@ -97,7 +106,7 @@ def _relation(match: re.Match[str], *, dated: bool) -> str:
     if dated:
         return IS_ON.name
     words = match[0].lower()
-    if re.search(r"\b(?:called|named|name)\b", words):
+    if re.search(r"\b(?:called|named|name|spelled|spelt)\b", words):
         return IS_CALLED.name
     cue = (match.groupdict().get("cue") or "").strip().lower()
     return IS_IN.name if cue == "in" else ""

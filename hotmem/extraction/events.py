@@ -61,6 +61,9 @@ def _ends(verb: Token) -> bool:
     if verb.lemma_ == "leave":
         left = complement(verb, "dobj")
         return left is not None and ((left.pos_ == "PROPN" and left.ent_type_ != "GPE") or left.lemma_.lower() in _CLUBS | _JOBS)
+    if verb.lemma_ == "drop":
+        dropped = complement(verb, "dobj")
+        return dropped is not None and not any(child.dep_ in ("det", "poss") for child in dropped.children)
     return verb.lemma_ in ("quit", "stop", "abandon")
 
 
@@ -86,7 +89,7 @@ def _since_then(clause: Clause, words: tuple[Token, ...], mention: TimeMention |
         case "bear" | "born" if (place := complement(verb, "in")) is not None and mention is None:
             yield Fact(BORN_IN, phrase(place), words)
         case "move" | "relocate" | "settle" if (home := complement(verb, "to") or complement(verb, "in")) is not None and is_name(home):
-            work = home.ent_type_ == "ORG" or any(token.lemma_ in ("work", "quit") and token.pos_ == "VERB" for token in verb.sent)
+            work = any((token.lemma_ in ("work", "quit") and token.pos_ == "VERB") or token.lemma_ in _JOBS for token in verb.sent)
             yield Fact(WORKS_AT if work else LIVES_IN, phrase(home, bare=True), words)
         case "settle" if (place := complement(verb, "in")) is not None and place.pos_ == "NOUN":
             yield Fact(LIVES_IN, phrase(place), words)
@@ -99,8 +102,8 @@ def _since_then(clause: Clause, words: tuple[Token, ...], mention: TimeMention |
             yield Fact(MARRIED_TO, phrase(spouse, bare=True), words)
         case "break" | "split" if (former := complement(verb, "with")) is not None and is_name(former):
             yield Fact(WITH, phrase(former, bare=True), words, negated=True)
-        case "sell" if (sold := complement(verb, "dobj")) is not None and sold.pos_ == "NOUN":
-            yield Fact(HAS, (sold,), words, negated=True)
+        case "sell" if (sold := complement(verb, "dobj")) is not None and _named(sold):
+            yield Fact(HAS, (sold,), words, negated=True, over=sold)
         case _:
             yield from _employment(verb, words)
 
@@ -138,6 +141,8 @@ def _told(verb: Token, mention: TimeMention | None) -> bool:
     """Whether an event is worth keeping: a kind that always is, or one that is where its time or place is named."""
     if verb.lemma_ in BARE or (verb.lemma_ == "pass" and any(child.lower_ == "away" for child in verb.children)):
         return True
+    if verb.lemma_ == "drop":
+        return _ends(verb)
     if verb.lemma_ in _HOMECOMINGS and any(child.lower_ == "back" for child in verb.children):
         return any(is_name(token) for token in phrase(verb))
     if verb.lemma_ in ("stop", "give", "quit", "take") and any(child.dep_ == "xcomp" or child.lower_ == "up" for child in verb.children):

@@ -21,7 +21,7 @@ from hotmem.extraction.instructions import read_instructions
 from hotmem.extraction.jokes import jests, takes_back
 from hotmem.extraction.naming import Naming, owned_thing, read_namings
 from hotmem.extraction.predicates import Fact, predicate, stands_alone, timed
-from hotmem.extraction.relations import EVENTFUL, HAS_TO, IS_BORN_ON, IS_CALLED, IS_ON, PLANS_TO, PURSUITS, REGULARLY, WANTS
+from hotmem.extraction.relations import EVENTFUL, EXCLUSIVE, HAS_TO, IS, IS_BORN_ON, IS_CALLED, IS_NOW, IS_ON, PLANS_TO, PURSUITS, REGULARLY, WANTS
 from hotmem.extraction.repairs import repaired
 from hotmem.extraction.retelling import retell, sentence
 from hotmem.extraction.rewording import Reworded, spelt_out
@@ -222,6 +222,10 @@ def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeM
 
 
 def _ending(clause: Clause, fact: Fact) -> Ending | None:
-    """What the clause says to be over, in whatever words it was told before."""
+    """What the clause says to be over, in whatever words it was told before: what was given up, or another value of which there is one at a time."""
     over = fact.over or (ended(clause.verb) if clause.no_longer else None)
-    return None if over is None else Ending(over.lower_, PURSUITS)
+    if over is not None:
+        return Ending((over.lower_,), PURSUITS)
+    value = fact.value[-1:] if fact.relation in (IS, IS_NOW) else (clause.verb,)
+    others = next((values for values in EXCLUSIVE for token in value if token.lower_ in values), frozenset())
+    return Ending(tuple(sorted(others - {token.lower_ for token in value})), (IS.name,)) if others else None

@@ -86,6 +86,13 @@ HAS_TO: Final = Relation("has to", kind=Kind.REMINDER, category=Category.REMINDE
 PURSUITS: Final = tuple(relation.name for relation in (WORKS_AT, WORKS_AS, WORKS_IN, WORKS_ON, STUDIES, STUDIES_AT, LEARNS, CAN, DOES, REGULARLY))
 """Names of what people give up, quit, leave and do no more, in whatever words they told of it."""
 
+EXCLUSIVE: Final = (
+    frozenset({"single", "married", "engaged", "divorced", "widowed", "separated"}),
+    frozenset({"employed", "unemployed", "self-employed", "retired"}),
+    frozenset({"red", "blue", "green", "yellow", "black", "white", "grey", "gray", "silver", "brown", "orange", "purple", "pink", "beige"}),
+)
+"""Values after "be" of which something has one at a time, though it may be many other things too."""
+
 STATES: Final[Mapping[tuple[str, str], Relation]] = {
     ("live", "in"): LIVES_IN, ("live", "near"): LIVES_IN, ("live", "on"): LIVES_IN, ("live", "with"): LIVES_WITH, ("stay", "with"): LIVES_WITH,
     ("base", "in"): LIVES_IN, ("settle", "in"): LIVES_IN, ("come", "from"): IS_FROM,

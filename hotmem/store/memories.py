@@ -88,7 +88,8 @@ def about(conn: Connection, user: UserKey, statement: Statement, said_at: dateti
             conn, f"{where} AND m.relation = ? AND m.value = ?", (*values, statement.relation, plain(statement.object)), by="memories_by_relation"
         )
     if statement.ending is not None:
-        others = json.dumps([relation for relation in statement.ending.relations if relation != statement.relation])
+        loaded = {statement.relation} if statement.single or statement.negated else set()
+        others = json.dumps(sorted({*statement.ending.relations} - loaded))
         held = f"{where} AND m.relation IN (SELECT value FROM json_each(?)) AND m.valid_until IS NULL"
         known += _select(conn, held, (*values, others), by="memories_by_relation")
     return known

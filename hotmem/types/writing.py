@@ -70,11 +70,11 @@ class Ending:
     """What a statement says to be over beside its own relation: "I've given up the choir".
 
     Attributes:
-        thing: The word for it: "choir".
-        relations: Relations whose facts of the same subject end if their value has the word.
+        things: Words for it: "choir".
+        relations: Relations whose facts of the same subject end if their value has one of the words.
     """
 
-    thing: str
+    things: tuple[str, ...]
     relations: tuple[str, ...]
 
 

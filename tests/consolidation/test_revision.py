@@ -71,7 +71,7 @@ def test_revisions(told: Statement, said: int, memories: list[StoredMemory], rev
     [("church choir", "can", True), ("tenor", "can", False), ("choir", LIKES, False), ("smokes in the choirs", "can", True)],
 )
 def test_what_is_over_ends_what_was_told_in_other_words(value: str, relation: str, ends: bool) -> None:
-    over = replace(statement("given up the choir", "did", negated=True), ending=Ending("choir", ("can", "does")))
+    over = replace(statement("given up the choir", "did", negated=True), ending=Ending(("choir",), ("can", "does")))
     held = known(value, 1, relation)
     assert revise(over, day(5), [held]) == Revision(ends=(held.id,) if ends else ())
 

@@ -273,7 +273,7 @@ def test_contractions_of_nouns_are_placed_in_what_was_said(language: Language) -
 @pytest.mark.parametrize(("text", "thing"), [("I've given up the choir.", "choir"), ("I quit smoking.", "smoking"), ("I left Aldi.", "aldi")])
 def test_what_is_over_is_named(language: Language, text: str, thing: str) -> None:
     statement = only(language, text)
-    assert statement.negated and statement.ending is not None and statement.ending.thing == thing
+    assert statement.negated and statement.ending is not None and statement.ending.things == (thing,)
 
 
 def test_owning_to_a_mistake_corrects_the_relation(language: Language) -> None:
