@@ -22,6 +22,9 @@ _NOT_NAMES: Final = wordlist(
     "sure absolutely definitely great awesome cool nice aww yay whoa dear btw idk imo god gosh alexa siri good well best mr mrs ms dr mom dad mum "
     "grandma grandpa i im"
 )
+_INNER: Final = re.compile(r"(?<=\w)['’](?=\w)")
+"""The apostrophe within a name: "O'Brien"."""
+
 _QUOTED: Final = re.compile(r"^\W+|(?:['’]s)?\W*$")
 
 
@@ -63,7 +66,7 @@ def is_name(token: Token) -> bool:
 
 
 def _names_something(token: Token) -> bool:
-    return token.lower_ not in _TIMES and token.lower_ not in _NOT_NAMES and token.is_alpha and len(token) > 1
+    return token.lower_ not in _TIMES and token.lower_ not in _NOT_NAMES and len(token) > 1 and _INNER.sub("", token.text).isalpha()
 
 
 def _named_spans(doc: Doc) -> Iterator[tuple[int, int]]:

@@ -124,8 +124,8 @@ def _begun(clause: Clause, words: tuple[Token, ...], mention: TimeMention | None
     """What was begun or ended in: "started working at Bosch" is a job, "ended up moving to Lyon" a home."""
     if clause.verb.lemma_ == "move":
         yield from read_event(clause, words, mention)
-    elif (state := next(_state(clause, words, mention), None)) is not None:
-        yield state
+    elif states := tuple(_state(clause, words, mention)):
+        yield from states
     elif not clause.negated and full(clause.verb, mention, dull=_DULL):
         yield Fact(DID if clause.tense is Tense.PAST else DOES, inner_phrase(clause), words)
 
@@ -146,9 +146,8 @@ def _present(clause: Clause, words: tuple[Token, ...], mention: TimeMention | No
         if verb.lemma_ in BARE or full(verb, mention, dull=_DULL - {"go", "get", "have", "see", "take"}):
             yield Fact(PLANS_TO, inner_phrase(clause), words)
         return
-    state = next(_state(clause, words, mention), None)
-    if state is not None:
-        yield from _state(clause, words, mention)
+    if states := tuple(_state(clause, words, mention)):
+        yield from states
     elif not progressive and _frequent(verb) and verb.lemma_ not in _DULL - {"go", "take"} and len(phrase(verb)) > 1:
         yield Fact(REGULARLY, inner_phrase(clause), words)
 

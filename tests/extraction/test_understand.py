@@ -56,6 +56,7 @@ SAID = [
     ("I can play the piano", ["Ana can play the piano."]),
     ("I'm 34 years old", ["Ana is 34 years old."]),
     ("my daughter is five", ["Ana's daughter is five."]),
+    ("I started playing guitar and piano", ["Ana started playing guitar.", "Ana started playing piano."]),
     ("I broke my leg two years ago", ["Ana broke Ana's leg in 2024."]),
     ("Yesterday, I went to a fair.", ["Ana went to a fair on 2026-11-17 (Tuesday)."]),
     ("I've never been to Japan", ["Ana has never been to Japan."]),
