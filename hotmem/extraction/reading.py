@@ -20,7 +20,7 @@ from hotmem.extraction.happenings import read_happenings
 from hotmem.extraction.instructions import read_instructions
 from hotmem.extraction.jokes import jests, takes_back
 from hotmem.extraction.naming import Naming, owned_thing, read_namings
-from hotmem.extraction.predicates import Fact, predicate, stands_alone, timed
+from hotmem.extraction.predicates import Fact, narrowed, predicate, stands_alone, timed
 from hotmem.extraction.relations import EVENTFUL, HAS_TO, IS_BORN_ON, IS_CALLED, IS_ON, PLANS_TO, PURSUITS, REGULARLY, WANTS
 from hotmem.extraction.repairs import repaired
 from hotmem.extraction.retelling import retell, sentence
@@ -186,7 +186,7 @@ def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeM
         return None
     negated = clause.negated if fact.negated is None else fact.negated
     gone = not fact.value and not fact.object and negated
-    if not gone and not stands_alone(fact.words, mentions):
+    if not gone and (not stands_alone(fact.words, mentions) or narrowed(fact.words, negated=negated)):
         return None
     relation = fact.relation
     dated = clause.tense is not Tense.PRESENT or relation in DATED or _since(fact.words)

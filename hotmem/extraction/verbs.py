@@ -232,7 +232,7 @@ def _possession(clause: Clause) -> Iterator[Fact]:
         )
         if lemma in COMPLEMENTS[HAS_CONDITION] or one.lower_ in COMPLEMENTS[HAS_CONDITION]:
             yield Fact(HAS_CONDITION, phrase(one, split=True), predicate(clause, only=one, head=head))
-        elif lemma in COMPLEMENTS[HAS] and owned and not (lemma == "friend" and any(child.dep_ == "relcl" for child in one.children)):
+        elif lemma in COMPLEMENTS[HAS] and owned:
             yield Fact(HAS, phrase(one, split=True), predicate(clause, only=one, head=head))
 
 
