@@ -7,6 +7,8 @@ from typing import Final
 
 from spacy.tokens import Doc, Token
 
+from hotmem.analysis.wordlist import wordlist
+
 
 class Tense(StrEnum):
     """When a clause holds."""
@@ -65,29 +67,8 @@ _AIMING: Final = frozenset(
 """Verbs and prepositions after which a gerund tells what is wanted."""
 
 _REASONS: Final = frozenset({"because", "since", "cause", "'cause", "cuz", "although", "though", "that", "but", "and", "so", "now"})
-_BELIEVING: Final = frozenset(
-    {
-        "think",
-        "guess",
-        "believe",
-        "suppose",
-        "know",
-        "mean",
-        "feel",
-        "realise",
-        "realize",
-        "notice",
-        "remember",
-        "mention",
-        "tell",
-        "say",
-        "figure",
-        "find",
-        "learn",
-        "discover",
-    }
-)
-_DOUBTING: Final = frozenset({"think", "guess", "believe", "suppose", "feel", "figure"})
+_BELIEVING: Final = wordlist("think guess believe suppose know mean feel realise realize notice remember mention tell say figure find learn discover")
+_DOUBTING: Final = wordlist("think guess believe suppose feel figure")
 _HEDGES: Final = frozenset({"maybe", "perhaps", "probably", "possibly", "apparently", "supposedly", "might", "may"})
 _UNREAL: Final = frozenset({"would", "'d", "’d", "could", "should", "might", "may", "must", "ought"})
 _NO_MORE: Final = frozenset({"more", "anymore", "longer"})
@@ -173,7 +154,7 @@ def _subject(verb: Token) -> Token | None:
 
 def _elliptic(verb: Token) -> bool:
     """Whether a sentence begins with its verb and tells of the speaker: "Just moved to Lyon", "Been living here", "Love spicy food"."""
-    if verb.dep_ != "ROOT" or any(child.dep_ in ("csubj", "expl", "nsubj", "nsubjpass") for child in verb.children):
+    if verb.dep_ != "ROOT" or any(child.dep_ in ("agent", "csubj", "expl", "nsubj", "nsubjpass") for child in verb.children):
         return False
     before = [token for token in verb.sent if token.i < verb.i and token.head != verb] + [
         child for child in verb.lefts if child.dep_ not in ("aux", "auxpass", "neg")

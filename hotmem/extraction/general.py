@@ -42,7 +42,7 @@ def read_general(clause: Clause, subject: Subject, mentions: Sequence[TimeMentio
     verb = clause.verb
     if (
         not subject.alive
-        or (clause.subject is None and clause.finite.tag_ == "VBG")
+        or (clause.subject is None and clause.finite.tag_ == "VBG" and not clause.frame)
         or clause.frame not in ("", "want", "used")
         or clause.tense is Tense.FUTURE
         or (verb.lemma_ in _EMPTY_VERBS and verb.lemma_ != "get")

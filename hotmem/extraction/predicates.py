@@ -30,6 +30,7 @@ _DISCOURSE: Final = wordlist(
 _PLACES: Final = frozenset({"there", "here"})
 _SUBJECTS: Final = frozenset({"nsubj", "nsubjpass", "expl"})
 _INNER: Final = frozenset("-/'’&")
+_LEADING: Final = frozenset({"WDT", "WP", "WP$", "WRB"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +131,25 @@ def _members(head: Token, left_out: frozenset[str] = _LEFT_OUT) -> Iterator[Toke
 def _tellable(clause: Token) -> bool:
     """Whether a relative clause says which one is meant and can be understood alone: "a friend who teaches music"."""
     words = tuple(_members(clause, _LEFT_OUT - _SUBJECTS))
-    return _restrictive(clause) and len(words) <= MOST_RELATIVE and not any(map(_open, words))
+    return (
+        _relates(clause) and len(words) <= MOST_RELATIVE and not _pruned(words) and not any(map(_open, words)) and not narrowed(words, negated=False)
+    )
 
 
-def _restrictive(clause: Token) -> bool:
-    """Whether no comma parts a relative clause from its noun."""
-    return clause.left_edge.i > 0 and not clause.left_edge.nbor(-1).is_punct
+def _relates(clause: Token) -> bool:
+    """Whether a relative clause says which one is meant: no comma parts it from its noun, and it has a place for it.
+
+    Without "who" or "that" it has none where its verb has an object: "I'm a nurse I have three cats" is two sentences.
+    """
+    if clause.left_edge.i == 0 or clause.left_edge.nbor(-1).is_punct:
+        return False
+    led = any(token.tag_ in _LEADING or token.lower_ == "that" for token in clause.doc[clause.left_edge.i : clause.i])
+    return led or clause.tag_ == "VB" or not any(child.dep_ == "dobj" for child in clause.rights)
+
+
+def _pruned(words: Sequence[Token]) -> bool:
+    """Whether a verb has lost the clause that it takes: "makes me think"."""
+    return any(child.dep_ == "ccomp" and child.i > token.i for token in words if token.pos_ in ("VERB", "AUX") for child in token.children)
 
 
 def _within_word(token: Token) -> bool:
@@ -191,15 +205,13 @@ def stands_alone(words: Sequence[Token], mentions: Sequence[TimeMention]) -> boo
         and not _relative(words[-1])
     ):
         return False
-    if any(child.dep_ == "ccomp" and child.i > token.i for token in words if token.pos_ in ("VERB", "AUX") for child in token.children):
-        return False
-    return not any(_open(token) and not covered(token, mentions) for token in words)
+    return not _pruned(words) and not any(_open(token) and not covered(token, mentions) for token in words)
 
 
 def narrowed(words: Sequence[Token], *, negated: bool) -> bool:
     """Whether what says which one is meant is left out: "the nurses I saw there", or, of a denial, "flowers that you gave me"."""
     return any(
-        child.dep_ == "relcl" and child not in words and _restrictive(child) and (negated or any(other.lower_ == "the" for other in token.lefts))
+        child.dep_ == "relcl" and child not in words and _relates(child) and (negated or any(other.lower_ == "the" for other in token.lefts))
         for token in words
         for child in token.rights
     )

@@ -110,12 +110,12 @@ def retell(
             before = None
             continue
         word = _word(token, speaker, finite, plural)
-        kept = word.lower() == token.lower_
-        if kept and before is not None and before.i + 1 == token.i and not before.whitespace_:
+        as_said = word.lower() == token.lower_
+        if before is not None and before.i + 1 == token.i and not before.whitespace_ and (as_said or before.text == "-"):
             words[-1] += word
         else:
             words.append(word)
-        before = token if kept else None
+        before = token if as_said or token.doc[token.i + 1 : token.i + 2].text == "-" else None
     return _joined(words)
 
 
@@ -155,7 +155,7 @@ def _absolute(first: Token, mention: TimeMention) -> str:
 def _joined(words: Sequence[str]) -> str:
     text = " ".join(word for word in words if word.strip())
     text = re.sub(r"\bcan not\b", "cannot", text)
-    return re.sub(r"\s+(?=,|'s\b)", "", text).strip(" ,;:-")
+    return re.sub(r"\s+(?=,|'s\b)", "", text).strip(" ,;:-/&")
 
 
 def sentence(*parts: str) -> str:

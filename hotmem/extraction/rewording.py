@@ -81,7 +81,8 @@ _TORN: Final = re.compile(r"(?<=\w)\s+(?=(?:['’](?:m|s|re|ve|ll|d)|n['’]t)\b
 def spelt_out(text: str) -> Reworded | None:
     """The utterance with contractions as the parser knows them, or None where it needs no change.
 
-    "Is" or "has" stands in full where the "'s" of a noun would be taken for an owner's ("my sister's a vet"), "want to" for "wanna"; "I 'm" is joined.
+    "Is" or "has" stands in full where the "'s" of a noun would be taken for an owner's ("my sister's a vet"), "want to" stands for "wanna", and the
+    gap in "I 'm" is closed.
     """
     pieces, last = [], 0
     for (start, stop), word in sorted(_spellings(text)):

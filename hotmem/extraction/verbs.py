@@ -6,7 +6,7 @@ from typing import Final
 from spacy.tokens import Token
 
 from hotmem.analysis.entities import is_name
-from hotmem.analysis.time import Grain, TimeMention
+from hotmem.analysis.time import WEEKDAYS, Grain, TimeMention
 from hotmem.analysis.wordlist import wordlist
 from hotmem.extraction.clauses import Clause, Tense
 from hotmem.extraction.events import BARE, full, read_event
@@ -41,37 +41,14 @@ from hotmem.extraction.subjects import Subject
 _DULL: Final = wordlist(
     "be do have say tell let try think know make mean feel wonder hope wish believe guess admit ask look see talk sound seem keep "
     "happen need want forget remember understand agree like love mention add use thank appreciate miss imagine pretend suppose worry "
-    "care check figure share hear give take put go get come show find keep"
+    "care check figure share hear give take put go get come show find"
 )
 """Verbs that alone make neither a plan nor a habit; "go" and "get" count with a time or a named place."""
 
 _FREQUENCIES: Final = wordlist("usually always often never regularly daily weekly sometimes rarely everyday normally typically")
-_COUNTED: Final = frozenset(
-    {
-        "day",
-        "week",
-        "month",
-        "morning",
-        "evening",
-        "night",
-        "weekend",
-        "year",
-        "afternoon",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-    }
-)
-_REPEATED: Final = frozenset(
-    {"weekend", "weekday", "morning", "evening", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
-)
-_ABILITIES: Final = frozenset(
-    {"swim", "cook", "dance", "sing", "ski", "surf", "bake", "speak", "play", "ride", "knit", "sew", "paint", "draw", "read", "skate", "code"}
-)
+_REPEATED: Final = frozenset(WEEKDAYS) | wordlist("weekend weekday morning evening")
+_COUNTED: Final = _REPEATED | wordlist("day week month night year afternoon")
+_ABILITIES: Final = wordlist("swim cook dance sing ski surf bake speak play ride knit sew paint draw read skate code")
 _SPLIT: Final = frozenset({LIKES, DISLIKES, HAS, CAN, LEARNS, STUDIES, HAS_CONDITION})
 _CONTEXTUAL: Final = wordlist(
     "idea sound way look fact part question answer point story thought attitude enthusiasm picture pic photo song name taste compliment "
