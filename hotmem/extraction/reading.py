@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from spacy.tokens import Doc, Token
 
 from hotmem.analysis.entities import find_entities
-from hotmem.analysis.time import TimeMention, find_times, written
+from hotmem.analysis.time import TimeMention, find_times, written_bare
 from hotmem.extraction.clauses import Clause, Tense, read_clauses
 from hotmem.extraction.copulas import read_copula
 from hotmem.extraction.corrections import admits, read_corrections
@@ -160,7 +160,7 @@ def _stated(doc: Doc, speaker: str, entities: Sequence[str], behind: Sequence[Ti
 
 def _rescheduled(clause: Clause, appointment: Subject, day: TimeMention) -> Statement:
     """When an appointment that was moved now takes place."""
-    when = re.sub(r"^(?:on|in) ", "", written(day))
+    when = written_bare(day)
     words = predicate(clause)
     start = min(appointment.start, words[0].idx)
     stop = max(appointment.stop, *(token.idx + len(token) for token in words))

@@ -6,7 +6,7 @@ from typing import Final
 
 from spacy.tokens import Token
 
-from hotmem.analysis.time import TimeMention, written
+from hotmem.analysis.time import TimeMention, written, written_bare
 from hotmem.analysis.wordlist import wordlist
 
 SELF: Final = frozenset({"i", "me", "myself", "we", "us", "ourselves"})
@@ -148,7 +148,7 @@ def _absolute(first: Token, mention: TimeMention) -> str:
     """The time in absolute form, behind its own preposition where that is not "on" or "in"."""
     told = written(mention)
     if first.lower_ in ("since", "until", "till", "by", "from", "before", "after") and not told.startswith("between "):
-        return f"{first.lower_} {re.sub(r'^(?:on|in) ', '', told)}"
+        return f"{first.lower_} {written_bare(mention)}"
     return told
 
 

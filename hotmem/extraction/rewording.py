@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+from hotmem.numbers import TENS
 from hotmem.types import Understanding
 
 
@@ -62,7 +63,7 @@ _WHOSE: Final = r"\b(?:my|our)(?:\s+(?!not\b)[a-z-]+){1,3}"
 _HAS: Final = r"(?:been|got|had|(?:just|already|recently|finally)\s+\w+(?:ed|en|ne|wn|ght|ld|ft|me|un|lt)\b)"
 _IS: Final = (
     r"(?:an?|the|in|on|at|from|not|my|our|just|now|still|also|really|very|quite|called|named|allergic|afraid|scared|married|pregnant|retired|divorced"
-    r"|diabetic|vegetarian|vegan|\d+|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-\w+)?|seven|eight|nine|ten|eleven|twelve|\w+teen"
+    rf"|diabetic|vegetarian|vegan|\d+|(?:{'|'.join(TENS)})(?:-\w+)?|seven|eight|nine|ten|eleven|twelve|\w+teen"
     r"|(?:going|coming|moving|working|living|studying|training|learning|getting|turning)\s+(?:to|in|at|as|for|on|a|with|over|married|back|here|next))"
 )
 _SHORTENED: Final = re.compile(rf"{_WHOSE}(?P<verb>['’]s)(?=\s+(?:(?P<has>{_HAS})|{_IS})\b)", re.IGNORECASE)
