@@ -30,7 +30,10 @@ _DISCOURSE: Final = wordlist(
 _PLACES: Final = frozenset({"there", "here"})
 _SUBJECTS: Final = frozenset({"nsubj", "nsubjpass", "expl"})
 _INNER: Final = frozenset("-/'’&")
+"""Signs that may stand within a word."""
+
 _LEADING: Final = frozenset({"WDT", "WP", "WP$", "WRB"})
+"""Tags of the words that relative clauses begin with."""
 
 
 @dataclass(frozen=True, slots=True)
