@@ -3,15 +3,14 @@
 import re
 from typing import Final
 
-_UNITS: Final = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty"
-)
+_UNITS: Final = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
 
-NUMBER_WORDS: Final = {word: str(number) for number, word in enumerate(_UNITS.split())} | {
-    "thirty": "30",
-    "forty": "40",
-    "fifty": "50",
-    "sixty": "60",
+ONES: Final = tuple(_UNITS.split())
+TENS: Final = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+CARDINALS: Final = {word: number for number, word in enumerate(ONES)} | {word: 10 * place for place, word in enumerate(TENS, 2)}
+"""Numbers of one word below a hundred."""
+
+NUMBER_WORDS: Final = {word: str(number) for word, number in CARDINALS.items() if number <= 60} | {
     "first": "1",
     "second": "2",
     "third": "3",

@@ -39,7 +39,7 @@ class Request:
         text: The utterance, cleaned.
         user_id: Whose memory is asked.
         session_id: The live session, or None.
-        at: When it was said, UTC.
+        at: When it was said, in the zone of who asks.
         max_tokens: Tokens of the block at most.
         deadline_ms: Milliseconds until the block must be there, or None.
         visible: Texts the language model has in its context already.

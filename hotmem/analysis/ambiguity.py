@@ -7,7 +7,7 @@ from typing import Final
 from spacy.tokens import Doc, Token
 
 from hotmem.analysis.cues import QUESTION
-from hotmem.analysis.mentions import RELATIONAL, is_time
+from hotmem.analysis.mentions import PEOPLE, RELATIONAL, is_time
 from hotmem.analysis.wordlist import wordlist
 
 PRONOUNS: Final = wordlist("he she they it him her them his hers its their theirs himself herself themselves itself")
@@ -148,16 +148,7 @@ def _clause(token: Token) -> int:
 
 
 def _person(token: Token) -> bool:
-    return any(child.dep_ == "poss" for child in token.children) or token.lemma_ in (
-        "man",
-        "woman",
-        "boy",
-        "girl",
-        "friend",
-        "guy",
-        "person",
-        "doctor",
-    )
+    return any(child.dep_ == "poss" for child in token.children) or token.lemma_.lower() in PEOPLE
 
 
 def _place_before(token: Token) -> bool:

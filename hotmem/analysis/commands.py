@@ -56,12 +56,12 @@ _ORDERS: Final = tuple(
             Order.ON_RECORD,
             rf"{_POLITE}(?:(?:we(?:['’]re|\s+are)\s+)?back\s+on\s+the\s+record\b|(?:remember|record|store|take\s+notes|start\s+remembering)\s+(?:things\s+)?again\b)",
         ),
-        (Order.FORGET_ABOUT, rf"{_POLITE}{_DELETE}\s+(?:everything|all|anything|whatever|what)\b[^.?!]*?\b(?:about|of)\s+(?P<about>[^.?!,]+?){_END}"),
         (
             Order.FORGET_ALL,
-            rf"{_POLITE}{_DELETE}\s+(?:everything|all(?:\s+of\s+it)?|(?:all\s+)?(?:of\s+)?(?:my|your)\s+(?:data|memor(?:y|ies)))"
+            rf"{_POLITE}{_DELETE}\s+(?:everything|all|(?:all\s+)?(?:of\s+)?(?:my|your)\s+(?:data|memor(?:y|ies)))"
             rf"(?:\s+(?:that\s+)?(?:you\s+(?:know|have)|i(?:['’]ve|\s+have)?\s+(?:ever\s+)?(?:said|told\s+you)))?{_END}",
         ),
+        (Order.FORGET_ABOUT, rf"{_POLITE}{_DELETE}\s+(?:everything|all|anything|whatever|what)\b[^.?!]*?\b(?:about|of)\s+(?P<about>[^.?!,]+?){_END}"),
         (Order.FORGET_LAST, rf"{_POLITE}{_DELETE}\s+(?:that|this|what\s+i\s+(?:have\s+)?(?:just\s+)?(?:said|told\s+you)|my\s+last\s+\w+){_END}"),
         (
             Order.TELL_ALL,

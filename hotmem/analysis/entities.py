@@ -6,22 +6,24 @@ from typing import Final
 
 from spacy.tokens import Doc, Span, Token
 
+from hotmem.analysis.creatures import ELDERS
+from hotmem.analysis.time import CALENDAR
 from hotmem.analysis.wordlist import wordlist
 from hotmem.sounds import resembling
 
 NAMED: Final = frozenset({"PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "PRODUCT", "WORK_OF_ART"})
 """Entity types of OntoNotes that name something; dates, quantities and nationalities do not."""
 
-_TIMES: Final = wordlist(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october "
-    "november december today tomorrow yesterday tonight mon tue wed thu fri sat sun jan feb mar apr jun jul aug sep sept oct nov dec am "
-    "pm"
+_TIMES: Final = CALENDAR | wordlist(
+    "march may today tomorrow yesterday tonight mon tue wed thu fri sat sun jan feb mar apr jun jul aug sep sept oct nov dec am pm"
 )
-_NOT_NAMES: Final = wordlist(
+_NOT_NAMES: Final = ELDERS | wordlist(
     "hi hello hey thanks thank ok okay yes yeah yep nope no wow oh ah hmm haha lol omg bye cheers congrats congratulations sorry please "
-    "sure absolutely definitely great awesome cool nice aww yay whoa dear btw idk imo god gosh alexa siri good well best mr mrs ms dr mom dad mum "
-    "grandma grandpa i im"
+    "sure absolutely definitely great awesome cool nice aww yay whoa dear btw idk imo god gosh alexa siri good well best mr mrs ms dr i im"
 )
+_INNER: Final = re.compile(r"(?<=\w)['’](?=\w)")
+"""The apostrophe within a name: "O'Brien"."""
+
 _QUOTED: Final = re.compile(r"^\W+|(?:['’]s)?\W*$")
 
 
@@ -63,7 +65,7 @@ def is_name(token: Token) -> bool:
 
 
 def _names_something(token: Token) -> bool:
-    return token.lower_ not in _TIMES and token.lower_ not in _NOT_NAMES and token.is_alpha and len(token) > 1
+    return token.lower_ not in _TIMES and token.lower_ not in _NOT_NAMES and len(token) > 1 and _INNER.sub("", token.text).isalpha()
 
 
 def _named_spans(doc: Doc) -> Iterator[tuple[int, int]]:

@@ -7,6 +7,8 @@ from typing import Final
 
 from spacy.tokens import Doc, Token
 
+from hotmem.analysis.creatures import ACQUAINTANCES, FAMILY, PETS
+from hotmem.analysis.time import CALENDAR
 from hotmem.analysis.wordlist import wordlist
 from hotmem.terms import terms
 
@@ -27,20 +29,12 @@ _EMPTY: Final = wordlist(
     "hour hours minute minutes question questions answer answers idea ideas guess fun course thanks thank problem word words people person "
     "information info"
 )
-_TIMES: Final = wordlist(
-    "today tomorrow tonight yesterday monday tuesday wednesday thursday friday saturday sunday weekend week month morning afternoon evening night "
-    "january february april june july august september october november december summer winter autumn"
-)
+_TIMES: Final = CALENDAR | wordlist("today tomorrow tonight yesterday weekend week month morning afternoon evening night summer winter autumn")
 _PALE: Final = wordlist(
     "different main other good same several many various important common possible certain more most few less own next last first second third "
     "big great famous typical interesting similar likely"
 )
-_KIN: Final = wordlist(
-    "sister brother mother father mom dad mum wife husband partner girlfriend boyfriend son daughter friend boss colleague coworker "
-    "roommate flatmate neighbour neighbor cousin aunt uncle grandmother grandfather grandma grandpa niece nephew teacher doctor "
-    "therapist coach kid child baby woman man girl boy guy lady author artist singer player actor"
-)
-_ANIMALS: Final = wordlist("dog cat puppy kitten horse rabbit hamster parrot pet")
+PEOPLE: Final = FAMILY | ACQUAINTANCES | wordlist("person woman man guy lady author artist singer player actor")
 _OF: Final = wordlist("of for about between")
 _IN: Final = wordlist("in at near around")
 _MODIFIERS: Final = wordlist("compound amod nmod nummod poss punct conj")
@@ -195,8 +189,8 @@ def _sort(token: Token) -> Sort:
     if is_time(token):
         return Sort.TIME
     lemmas = {token.lemma_.lower(), *([token.head.lemma_.lower()] if token.dep_ == "appos" else [])}
-    if lemmas & _ANIMALS:
+    if lemmas & PETS:
         return Sort.ANIMAL
-    if lemmas & _KIN or token.ent_type_ == "PERSON":
+    if lemmas & PEOPLE or token.ent_type_ == "PERSON":
         return Sort.PERSON
     return Sort.PLACE if is_place(token) else Sort.THING

@@ -9,7 +9,9 @@ from hotmem.analysis.cues import COMMON, DEVICE
 from hotmem.analysis.wordlist import wordlist
 from hotmem.types import Intent
 
-_OWN: Final = wordlist("i my mine myself we us our ours")
+FIRST_PERSON: Final = wordlist("i me my mine myself we us our ours")
+
+_OWN: Final = FIRST_PERSON - {"me"}
 """Words of who speaks of themselves; "tell me a joke" does not."""
 
 

@@ -10,15 +10,16 @@ from hotmem.analysis.ambiguity import find_ambiguous
 from hotmem.analysis.entities import find_entities
 from hotmem.analysis.intent import find_complexity, find_intent
 from hotmem.analysis.layers import choose_layers
-from hotmem.analysis.need import needs_memory
+from hotmem.analysis.need import FIRST_PERSON, needs_memory
 from hotmem.analysis.references import expand
 from hotmem.analysis.time import find_interval
 from hotmem.analysis.wordlist import wordlist
 from hotmem.types import Analysis, Intent
 
-_FIRST_PERSON: Final = wordlist("i me my mine myself we us our ours")
 _TELLING: Final = frozenset({"name", "names", "call", "called", "move", "moved", "show", "amount"})
 """Words that spaCy counts as stop words, but that people ask memories by."""
+
+_AHEAD: Final = wordlist("will 'll ’ll upcoming plan plans planning planned tomorrow")
 
 
 def analyse(doc: Doc, at: datetime, known: Sequence[str] = (), recent: Sequence[Doc] = ()) -> Analysis:
@@ -44,7 +45,7 @@ def analyse(doc: Doc, at: datetime, known: Sequence[str] = (), recent: Sequence[
         time=time,
         ambiguous=ambiguous,
         expansion=expand(doc, ambiguous, recent),
-        first_person=any(token.lower_ in _FIRST_PERSON for token in doc),
+        first_person=any(token.lower_ in FIRST_PERSON for token in doc),
         needs_memory=needed,
         layers=choose_layers(intent, complexity, timed=time is not None, ambiguous=bool(ambiguous), needs_memory=needed),
     )
@@ -59,6 +60,6 @@ def content_terms(doc: Doc) -> tuple[str, ...]:
 def looks_ahead(words: Doc | Span) -> bool:
     """Whether an utterance, or a sentence of it, speaks of the future: "will", "going to", "do I have to", or a present tense without any past."""
     tags = {token.tag_ for token in words}
-    if {token.lower_ for token in words} & {"will", "'ll", "upcoming", "plan", "plans", "planning", "planned", "tomorrow"}:
+    if {token.lower_ for token in words} & _AHEAD:
         return True
     return not tags & {"VBD", "VBN"} and bool(tags & {"VBZ", "VBP", "VBG", "VB"})

@@ -23,7 +23,7 @@ MOST_TURNS: Final = 10
 MOST_TERMS: Final = 3
 """Phrases an utterance is expanded by."""
 
-_AHEAD: Final = wordlist("will going 'll")
+_AHEAD: Final = wordlist("will going 'll ’ll")
 
 
 def expand(doc: Doc, ambiguous: Sequence[str], recent: Sequence[Doc]) -> tuple[str, ...]:

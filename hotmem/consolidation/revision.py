@@ -28,7 +28,7 @@ def revise(statement: Statement, said_at: datetime, known: Sequence[StoredMemory
 
     Args:
         statement: The new statement.
-        said_at: When it was said, UTC.
+        said_at: When it was said.
         known: Memories of the same subject, and of its relation or one it ends, latest first.
     """
     confirmed = next((memory for memory in known if memory.current and _same(statement, memory)), None)
@@ -62,6 +62,7 @@ def amend(correction: Correction, recent: Sequence[StoredMemory]) -> tuple[Store
         stop=correction.stop,
         entities=(correction.right,) if correction.right[:1].isupper() else (),
         negated=old.negated,
+        changes=old.changes,
         single=old.single,
     )
 

@@ -37,7 +37,7 @@ SIGNS: Final = (
 """What the model looks at, in order; "back" is seen from the second statement."""
 
 _WORDS: Final = re.compile(r"[\w'-]+")
-_NAMES: Final = re.compile(r"(?<=\S )[A-Z][\w'’-]+")
+_NAMES: Final = re.compile(r"(?<=\S )[A-Z][\w'-]+")
 _NEGATION: Final = re.compile(
     r"\b(?:not|no|never|without|nobody|none|neither|cannot|nothing|stopped|stop|quit|cancelled|any ?more|no longer|hates?|dislikes?|avoids?)\b|n't\b",
     re.IGNORECASE,
@@ -70,7 +70,7 @@ def same(sayings: Sayings) -> float:
 
 def signs(sayings: Sayings) -> NDArray[np.float64]:
     """What the model sees of a pair, float64 (len(SIGNS),)."""
-    one, other = sayings.one, sayings.other
+    one, other = (text.replace("’", "'") for text in (sayings.one, sayings.other))
     forth, back = _matches(sayings.one_read, sayings.other_read)
     told, other_told = numbers(one), numbers(other)
     names, other_names = _names(one) - _words(other), _names(other) - _words(one)

@@ -29,7 +29,7 @@ MOST_WORDS: Final = 40
 """Words of one sentence; a longer one is cut at a clause's end or after this many."""
 
 LEAST_WORDS: Final = 4
-"""Content words and pronouns a sentence needs to tell anything."""
+"""Words a sentence needs to tell anything."""
 
 SENTENCES_A_TURN: Final = 4
 """Sentences of one turn looked at, so that a long answer cannot fill the summary."""
@@ -60,7 +60,7 @@ _OPEN: Final = re.compile(
 )
 _EMPTY_TOPICS: Final = wordlist(
     "thing thank thanks time way lot bit day today week year month kind sort one something anything everything nothing someone anyone "
-    "everyone people guy idea stuff fun hey yeah yes wow haha morning night evening weekend moment question problem course course sure "
+    "everyone people guy idea stuff fun hey yeah yes wow haha morning night evening weekend moment question problem course sure "
     "hope life world part hour minute tomorrow yesterday other first next"
 )
 

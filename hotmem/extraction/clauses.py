@@ -7,6 +7,8 @@ from typing import Final
 
 from spacy.tokens import Doc, Token
 
+from hotmem.analysis.wordlist import wordlist
+
 
 class Tense(StrEnum):
     """When a clause holds."""
@@ -51,7 +53,7 @@ class Clause:
 
 _FRAMES: Final = {
     "want": "want", "wish": "", "hope": "want", "like": "want", "love": "want", "plan": "plan", "intend": "plan",
-    "need": "must", "have": "must", "use": "used", "go": "plan",
+    "need": "must", "have": "must", "get": "must", "use": "used", "go": "plan",
     "decide": "plan", "look": "want", "aim": "plan", "prepare": "plan",
 }  # fmt: skip
 """Verbs that take "to": what they make of the verb they govern."""
@@ -65,29 +67,8 @@ _AIMING: Final = frozenset(
 """Verbs and prepositions after which a gerund tells what is wanted."""
 
 _REASONS: Final = frozenset({"because", "since", "cause", "'cause", "cuz", "although", "though", "that", "but", "and", "so", "now"})
-_BELIEVING: Final = frozenset(
-    {
-        "think",
-        "guess",
-        "believe",
-        "suppose",
-        "know",
-        "mean",
-        "feel",
-        "realise",
-        "realize",
-        "notice",
-        "remember",
-        "mention",
-        "tell",
-        "say",
-        "figure",
-        "find",
-        "learn",
-        "discover",
-    }
-)
-_DOUBTING: Final = frozenset({"think", "guess", "believe", "suppose", "feel", "figure"})
+_BELIEVING: Final = wordlist("think guess believe suppose know mean feel realise realize notice remember mention tell say figure find learn discover")
+_DOUBTING: Final = wordlist("think guess believe suppose feel figure")
 _HEDGES: Final = frozenset({"maybe", "perhaps", "probably", "possibly", "apparently", "supposedly", "might", "may"})
 _UNREAL: Final = frozenset({"would", "'d", "’d", "could", "should", "might", "may", "must", "ought"})
 _NO_MORE: Final = frozenset({"more", "anymore", "longer"})
@@ -173,12 +154,14 @@ def _subject(verb: Token) -> Token | None:
 
 def _elliptic(verb: Token) -> bool:
     """Whether a sentence begins with its verb and tells of the speaker: "Just moved to Lyon", "Been living here", "Love spicy food"."""
-    if verb.dep_ != "ROOT" or any(child.dep_ in ("csubj", "expl", "nsubj", "nsubjpass") for child in verb.children):
+    if verb.dep_ != "ROOT" or any(child.dep_ in ("agent", "csubj", "expl", "nsubj", "nsubjpass") for child in verb.children):
         return False
     before = [token for token in verb.sent if token.i < verb.i and token.head != verb] + [
         child for child in verb.lefts if child.dep_ not in ("aux", "auxpass", "neg")
     ]
-    if any(token.pos_ not in _OPENINGS for token in before) or any(child.dep_ == "aux" and child.lower_ != "been" for child in verb.children):
+    if any(token.pos_ not in _OPENINGS or token.lower_ in _HEDGES for token in before) or any(
+        child.dep_ == "aux" and child.lower_ != "been" for child in verb.children
+    ):
         return False
     if verb.tag_ in ("VB", "VBP") and verb.lemma_.lower() not in _LEFT_ALONE:
         return False
@@ -192,8 +175,8 @@ def _inner(verb: Token) -> tuple[Token, str]:
     """The verb that carries the meaning and what governs it: "I'm going to visit" → visit, "plan"."""
     if verb.lemma_ in _FRAMES:
         for child in verb.children:
-            infinitive = child.dep_ == "xcomp" and child.tag_ == "VB" and any(part.tag_ == "TO" or part.lower_ == "na" for part in child.children)
-            if infinitive and (verb.lemma_ != "go" or verb.tag_ == "VBG") and (verb.lemma_ != "use" or verb.tag_ == "VBD"):
+            infinitive = child.dep_ == "xcomp" and child.tag_ == "VB" and any(part.tag_ == "TO" for part in child.children)
+            if infinitive and _governs(verb):
                 return child, _FRAMES[verb.lemma_]
     for child in verb.children:
         if child.dep_ == "xcomp" and verb.lemma_ in _PHASES and (child.tag_ == "VBG" or any(part.tag_ == "TO" for part in child.children)):
@@ -203,6 +186,19 @@ def _inner(verb: Token) -> tuple[Token, str]:
             if aim is not None:
                 return aim, "want"
     return verb, ""
+
+
+def _governs(verb: Token) -> bool:
+    """Whether a verb with "to" is of its frame in this form: "going to", "used to" and "have got to", but not "go to", "use to" and "got to"."""
+    match verb.lemma_:
+        case "go":
+            return verb.tag_ == "VBG"
+        case "use":
+            return verb.tag_ == "VBD"
+        case "get":
+            return any(child.dep_ == "aux" and child.lemma_ == "have" for child in verb.children)
+        case _:
+            return True
 
 
 def _tense(verb: Token, finite: Token, helpers: list[Token], frame: str) -> Tense:

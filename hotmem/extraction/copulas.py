@@ -7,7 +7,7 @@ from typing import Final
 from spacy.tokens import Token
 
 from hotmem.analysis.entities import is_name
-from hotmem.analysis.time import Grain, TimeMention, written
+from hotmem.analysis.time import Grain, TimeMention, written_bare
 from hotmem.analysis.wordlist import wordlist
 from hotmem.extraction.clauses import Clause, Tense
 from hotmem.extraction.predicates import Fact, complement, covered, joined, phrase, predicate, timed
@@ -37,6 +37,7 @@ from hotmem.extraction.relations import (
     WORKS_AT,
 )
 from hotmem.extraction.subjects import Subject
+from hotmem.numbers import ONES, TENS
 
 _YEARLY: Final = frozenset({"birthday", "anniversary"})
 _EMPTY_ATTRIBUTES: Final = wordlist(
@@ -64,9 +65,7 @@ _FIGURES: Final = wordlist(
 )
 """Nouns that after a preposition are figures of speech or tell nothing: "on my way", "in the mood"."""
 
-_AGE: Final = re.compile(
-    r"^(\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-\w+)?)$"
-)
+_AGE: Final = re.compile(rf"\d{{1,3}}|{'|'.join(ONES[1:])}|(?:{'|'.join(TENS)})(?:-\w+)?")
 
 
 def read_copula(clause: Clause, subject: Subject, mentions: Sequence[TimeMention]) -> Iterator[Fact]:
@@ -178,7 +177,7 @@ def _when_or_where(verb: Token, subject: Subject, words: Sequence[Token], mentio
         if subject.head in _YEARLY and mention.yearly:
             yield Fact(IS_BORN_ON, (), tuple(words), object=f"{mention.local[0].day} {mention.local[0]:%B}")
         elif not any(child.dep_ in ("attr", "acomp") and not covered(child, mentions) for child in verb.children):
-            yield Fact(IS_ON, (), tuple(words), object=re.sub(r"^(?:on|in) ", "", written(mention)))
+            yield Fact(IS_ON, (), tuple(words), object=written_bare(mention))
     elif (place := complement(verb, "in") or complement(verb, "at")) is not None and place.pos_ == "PROPN":
         yield Fact(IS_IN, phrase(place), tuple(words))
 
@@ -249,7 +248,7 @@ def _age(value: Token) -> str:
     words = value.doc[value.left_edge.i : value.i + 1]
     years_told = words.text if all(token.pos_ in ("NUM", "PUNCT") for token in words) else value.text
     plain = not any(child.dep_ not in ("punct", "advmod", "compound", "nummod") for child in value.children)
-    return years_told if value.pos_ == "NUM" and plain and _AGE.match(years_told.lower()) and value.i + 1 == _end(value) else ""
+    return years_told if value.pos_ == "NUM" and plain and _AGE.fullmatch(years_told.lower()) and value.i + 1 == _end(value) else ""
 
 
 def _end(value: Token) -> int:

@@ -7,7 +7,7 @@ from typing import Final
 
 from spacy.tokens import Doc
 
-from hotmem.analysis.time import Grain, find_times, written
+from hotmem.analysis.time import Grain, find_times, written_bare
 from hotmem.analysis.wordlist import wordlist
 from hotmem.extraction.relations import IS_CALLED, IS_IN, IS_ON
 from hotmem.types import Correction
@@ -117,5 +117,5 @@ def _absolute(value: str, said_at: datetime) -> tuple[str, bool]:
     plain = _FILLER.sub("", value).strip()
     mentions = find_times(f"on {plain}", said_at, ahead=True) if plain else ()
     if len(mentions) == 1 and mentions[0].grain in (Grain.DAY, Grain.MONTH, Grain.YEAR) and mentions[0].stop - mentions[0].start >= len(plain):
-        return re.sub(r"^(?:on|in) ", "", written(mentions[0])), True
+        return written_bare(mentions[0]), True
     return plain, False

@@ -42,6 +42,7 @@ def read_general(clause: Clause, subject: Subject, mentions: Sequence[TimeMentio
     verb = clause.verb
     if (
         not subject.alive
+        or (clause.subject is None and clause.finite.tag_ == "VBG" and not clause.frame)
         or clause.frame not in ("", "want", "used")
         or clause.tense is Tense.FUTURE
         or (verb.lemma_ in _EMPTY_VERBS and verb.lemma_ != "get")
@@ -67,7 +68,7 @@ def _tells(token: Token) -> bool:
     """Whether a word is a noun or name that says something by itself."""
     if token.pos_ not in ("NOUN", "PROPN") or token.lemma_.lower() in _EMPTY_NOUNS or token.ent_type_ in ("DATE", "TIME", "CARDINAL", "ORDINAL"):
         return False
-    if token.dep_ == "dobj" and token.tag_ == "NN" and [child.lower_ for child in token.children] == ["the"] and not _placed(token.head):
+    if token.dep_ == "dobj" and token.tag_ in ("NN", "NNS") and [child.lower_ for child in token.children] == ["the"] and not _placed(token.head):
         return False
     return not any(child.lower_ in _ELSEWHERE for child in token.children)
 

@@ -15,16 +15,25 @@ from hotmem.extraction.retelling import COUNTING, UNRESOLVED
 MOST_WORDS: Final = 22
 """Words of a predicate; what is longer is rarely one fact."""
 
+MOST_RELATIVE: Final = 9
+"""Words of a relative clause; a longer one is left out."""
+
 _LEFT_OUT: Final = frozenset(
     {"conj", "cc", "relcl", "advcl", "ccomp", "parataxis", "intj", "mark", "nsubj", "nsubjpass", "expl", "meta", "preconj", "csubj", "dep"}
 )
 _DISCOURSE: Final = wordlist(
     "actually really just also too honestly basically maybe though so well still now even definitely probably certainly literally "
-    "obviously currently anyway however instead perhaps finally recently already only then fortunately unfortunately luckily sadly "
-    "hopefully personally absolutely totally kinda sorta sort kind like mostly apparently almost right ever much better alot lately of "
+    "obviously currently anyway however instead perhaps finally recently already then fortunately unfortunately luckily sadly "
+    "hopefully personally absolutely totally sort kind like mostly apparently right ever much better alot lately of "
     "anymore either"
 )
 _PLACES: Final = frozenset({"there", "here"})
+_SUBJECTS: Final = frozenset({"nsubj", "nsubjpass", "expl"})
+_INNER: Final = frozenset("-/'’&")
+"""Signs that may stand within a word."""
+
+_LEADING: Final = frozenset({"WDT", "WP", "WP$", "WRB"})
+"""Tags of the words that relative clauses begin with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +104,14 @@ def phrase(head: Token, *, bare: bool = False, split: bool = False) -> tuple[Tok
     """
     kept = set(_members(head))
     for child in head.children:
-        if (bare and (child.dep_ == "prep" or child.lower_ in ("a", "an"))) or ((bare or split) and child.dep_ in ("conj", "cc")):
+        if (bare and (child.dep_ in ("prep", "relcl") or child.lower_ in ("a", "an"))) or (
+            (bare or split) and (child.dep_ in ("conj", "cc") or child.text == ",")
+        ):
             kept -= set(child.subtree)
     ordered = sorted(kept, key=lambda token: token.i)
     contrast = next((place for place, token in enumerate(ordered) if token.lower_ == "not" and _named_before(ordered[:place])), len(ordered))
+    while contrast and (ordered[contrast - 1].dep_ == "cc" or ordered[contrast - 1].text == ","):
+        contrast -= 1
     return tuple(ordered[:contrast])
 
 
@@ -106,23 +119,52 @@ def _named_before(tokens: Sequence[Token]) -> bool:
     return any(token.pos_ in ("NOUN", "PROPN", "NUM") for token in tokens)
 
 
-def _members(head: Token) -> Iterator[Token]:
+def _members(head: Token, left_out: frozenset[str] = _LEFT_OUT) -> Iterator[Token]:
     yield head
     for child in head.children:
-        if child.dep_ in _LEFT_OUT and not _joins(child):
+        if child.dep_ in left_out and not (_joins(child) or (child.dep_ == "relcl" and _tellable(child))):
             continue
-        if child.dep_ == "punct" and not _within_word(child):
+        if child.dep_ == "punct" and not (_within_word(child) or _lists(child)):
             continue
         if _discourse(child) or (child.dep_ == "appos" and child.pos_ != "PROPN"):
             continue
-        yield from _members(child)
+        yield from _members(child, _LEFT_OUT - _SUBJECTS)
+
+
+def _tellable(clause: Token) -> bool:
+    """Whether a relative clause says which one is meant and can be understood alone: "a friend who teaches music"."""
+    words = tuple(_members(clause, _LEFT_OUT - _SUBJECTS))
+    return (
+        _relates(clause) and len(words) <= MOST_RELATIVE and not _pruned(words) and not any(map(_open, words)) and not narrowed(words, negated=False)
+    )
+
+
+def _relates(clause: Token) -> bool:
+    """Whether a relative clause says which one is meant: no comma parts it from its noun, and it has a place for it.
+
+    Without "who" or "that" it has none where its verb has an object: "I'm a nurse I have three cats" is two sentences.
+    """
+    if clause.left_edge.i == 0 or clause.left_edge.nbor(-1).is_punct:
+        return False
+    led = any(token.tag_ in _LEADING or token.lower_ == "that" for token in clause.doc[clause.left_edge.i : clause.i])
+    return led or clause.tag_ == "VB" or not any(child.dep_ == "dobj" for child in clause.rights)
+
+
+def _pruned(words: Sequence[Token]) -> bool:
+    """Whether a verb has lost the clause that it takes: "makes me think"."""
+    return any(child.dep_ == "ccomp" and child.i > token.i for token in words if token.pos_ in ("VERB", "AUX") for child in token.children)
 
 
 def _within_word(token: Token) -> bool:
     """Whether a sign is part of a word or number: the hyphen of "self-care", the dollar of "$5"."""
-    if token.text == "-":
+    if token.text in _INNER:
         return not token.whitespace_ and token.i > 0 and not token.nbor(-1).whitespace_
-    return token.text in ("'", "$", "%", "#")
+    return token.text in ("$", "%", "#")
+
+
+def _lists(token: Token) -> bool:
+    """Whether a comma parts nouns or adjectives that are joined."""
+    return token.text == "," and any(other.i > token.i and other.dep_ == "conj" and _joins(other) for other in token.head.children)
 
 
 def _joins(token: Token) -> bool:
@@ -160,21 +202,38 @@ def complement(verb: Token, slot: str) -> Token | None:
 def stands_alone(words: Sequence[Token], mentions: Sequence[TimeMention]) -> bool:
     """Whether a predicate can be understood without its conversation: no pronoun is left open and it is not too long."""
     if len(words) > MOST_WORDS or (
-        words[-1].pos_ in ("ADP", "DET", "PART", "SCONJ") and words[-1].dep_ != "prt" and not covered(words[-1], mentions)
+        words[-1].pos_ in ("ADP", "DET", "PART", "SCONJ")
+        and words[-1].dep_ != "prt"
+        and not covered(words[-1], mentions)
+        and not _relative(words[-1])
     ):
         return False
-    if any(child.dep_ == "ccomp" and child.i > token.i for token in words if token.pos_ in ("VERB", "AUX") for child in token.children):
-        return False
-    return not any(_open(token) and not covered(token, mentions) for token in words)
+    return not _pruned(words) and not any(_open(token) and not covered(token, mentions) for token in words)
+
+
+def narrowed(words: Sequence[Token], *, negated: bool) -> bool:
+    """Whether what says which one is meant is left out: "the nurses I saw there", or, of a denial, "flowers that you gave me"."""
+    return any(
+        child.dep_ == "relcl" and child not in words and _relates(child) and (negated or any(other.lower_ == "the" for other in token.lefts))
+        for token in words
+        for child in token.rights
+    )
 
 
 def _open(token: Token) -> bool:
     """Whether a word points at something that was said elsewhere; "other" and "lots" do not where what they count is named."""
     if token.lower_ not in UNRESOLVED or token.tag_ == "IN" or token.pos_ == "PROPN":
         return False
+    if token.tag_ in ("WDT", "WP") and _relative(token):
+        return False
     if token.lower_ in COUNTING:
         return not (token.dep_ in ("amod", "det", "predet") or any(child.lower_ == "of" and any(child.children) for child in token.children))
     return not (token.lower_ in ("one", "something", "anything", "nothing", "someone", "everyone") and token.dep_ in ("nummod",))
+
+
+def _relative(token: Token) -> bool:
+    """Whether a word is part of a relative clause: "that", and the "on" of "a computer that I play games on"."""
+    return any(verb.dep_ == "relcl" for verb in token.ancestors)
 
 
 def covered(token: Token, mentions: Sequence[TimeMention]) -> bool:
@@ -206,7 +265,9 @@ def _discourse(token: Token) -> bool:
         return True
     if token.dep_ == "prep" and token.lower_ == "because":
         return True
-    if token.lower_ == "well" and token.head.pos_ not in ("VERB", "AUX"):
+    if (token.lower_ == "well" and token.head.pos_ not in ("VERB", "AUX")) or (token.lower_ == "too" and token.i < token.head.i):
         return False
+    if token.dep_ == "npadvmod" and token.lower_ in ("myself", "ourselves"):
+        return True
     adverbial = token.dep_ in ("advmod", "npadvmod", "intj", "prep") and (token.lower_ in _DISCOURSE or _now(token))
     return adverbial and not any(child.dep_ in ("pobj", "pcomp") for child in token.children)

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from spacy.tokens import Doc, Token
 
 from hotmem.analysis.entities import find_entities
-from hotmem.analysis.time import TimeMention, find_times, written
+from hotmem.analysis.time import TimeMention, find_times, written_bare
 from hotmem.extraction.clauses import Clause, Tense, read_clauses
 from hotmem.extraction.copulas import read_copula
 from hotmem.extraction.corrections import admits, read_corrections
@@ -20,7 +20,7 @@ from hotmem.extraction.happenings import read_happenings
 from hotmem.extraction.instructions import read_instructions
 from hotmem.extraction.jokes import jests, takes_back
 from hotmem.extraction.naming import Naming, owned_thing, read_namings
-from hotmem.extraction.predicates import Fact, predicate, stands_alone, timed
+from hotmem.extraction.predicates import Fact, narrowed, predicate, stands_alone, timed
 from hotmem.extraction.relations import EVENTFUL, EXCLUSIVE, HAS_TO, IS, IS_BORN_ON, IS_CALLED, IS_NOW, IS_ON, PLANS_TO, PURSUITS, REGULARLY, WANTS
 from hotmem.extraction.repairs import repaired
 from hotmem.extraction.retelling import retell, sentence
@@ -160,7 +160,7 @@ def _stated(doc: Doc, speaker: str, entities: Sequence[str], behind: Sequence[Ti
 
 def _rescheduled(clause: Clause, appointment: Subject, day: TimeMention) -> Statement:
     """When an appointment that was moved now takes place."""
-    when = re.sub(r"^(?:on|in) ", "", written(day))
+    when = written_bare(day)
     words = predicate(clause)
     start = min(appointment.start, words[0].idx)
     stop = max(appointment.stop, *(token.idx + len(token) for token in words))
@@ -196,7 +196,7 @@ def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeM
         return None
     negated = clause.negated if fact.negated is None else fact.negated
     gone = not fact.value and not fact.object and negated
-    if not gone and not stands_alone(fact.words, mentions):
+    if not gone and (not stands_alone(fact.words, mentions) or narrowed(fact.words, negated=negated)):
         return None
     relation = fact.relation
     dated = clause.tense is not Tense.PRESENT or relation in DATED or _since(fact.words) or _eventful(fact.value)

@@ -9,12 +9,10 @@ from typing import Final
 from spacy.tokens import Doc, Token
 
 from hotmem.analysis.entities import NAMED, known_spans
+from hotmem.analysis.time import CALENDAR
 from hotmem.analysis.wordlist import wordlist
 
-_CAPITALISED: Final = wordlist(
-    "i monday tuesday wednesday thursday friday saturday sunday january february april june july august september october november december"
-)
-"""Without "march" and "may", which are words too."""
+_CAPITALISED: Final = CALENDAR | {"i"}
 
 _SUBJECTS: Final = wordlist("i he she we they you my our his her their this that it there")
 _JOINING: Final = frozenset({"ADP", "CCONJ", "SCONJ", "PART", "DET", "VERB", "AUX", "PRON"})

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from hotmem.analysis.creatures import CREATURES, FAMILY, PETS
 from hotmem.analysis.wordlist import wordlist
 from hotmem.types import Category, Kind, Statement
 
@@ -118,16 +119,14 @@ FREQUENT_ONLY: Final = frozenset({"take", "eat", "drink", "keep", "write", "buil
 """Verbs whose simple present says little: "take", "eat" and "drink" need a frequency or a negation, the others go on now ("is writing a novel")."""
 
 COMPLEMENTS: Final[Mapping[Relation, frozenset[str]]] = {
-    HAS: wordlist(
-        "dog cat puppy kitten rabbit bunny hamster parrot bird fish horse pony goldfish turtle snake lizard chicken goat pet animal guinea "
-        "pig cow ferret son daughter kid child baby boy girl twin brother sister sibling wife husband partner boyfriend girlfriend fiance "
-        "fiancé fiancée mother father mom dad mum parent uncle aunt cousin nephew niece grandson granddaughter grandchild grandmother "
-        "grandfather grandma grandpa stepson stepdaughter stepbrother stepsister friend roommate flatmate neighbour neighbor family house "
-        "home apartment flat garden cottage farm car truck van bike bicycle motorcycle motorbike scooter boat camper piano guitar violin "
-        "drum cello ukulele instrument job business company shop store bakery restaurant startup degree diploma licence license phd master "
-        "blog channel podcast band appointment interview exam meeting flight wedding surgery operation reservation recital audition tattoo "
-        "collection telescope camera greenhouse pool studio visa passport subscription membership scholarship internship phone laptop "
-        "tablet"
+    HAS: FAMILY
+    | PETS
+    | wordlist(
+        "chicken goat animal guinea pig cow ferret friend roommate flatmate neighbour neighbor family house home apartment flat garden cottage farm "
+        "car truck van bike bicycle motorcycle motorbike scooter boat camper piano guitar violin drum cello ukulele instrument job business company "
+        "shop store bakery restaurant startup degree diploma licence license phd master blog channel podcast band appointment interview exam meeting "
+        "flight wedding surgery operation reservation recital audition tattoo collection telescope camera greenhouse pool studio visa passport "
+        "subscription membership scholarship internship phone laptop tablet"
     ),
     HAS_CONDITION: wordlist(
         "diabetes asthma allergy allergies migraine epilepsy arthritis cancer adhd autism depression anxiety dyslexia insomnia eczema "
@@ -186,15 +185,6 @@ DETAILS: Final = wordlist("number address email e-mail pin password code size he
 
 AIMS: Final = frozenset({"dream", "goal", "plan", "ambition", "hope", "wish"})
 """What of someone is something to be done: "my dream is to open a restaurant"."""
-
-CREATURES: Final = wordlist(
-    "dog cat puppy kitten rabbit bunny hamster parrot bird fish horse pony goldfish turtle snake lizard pet son daughter kid child baby "
-    "boy girl twin brother sister wife husband partner boyfriend girlfriend fiance fiancé fiancée mother father mom dad mum parent "
-    "uncle aunt cousin nephew niece grandson granddaughter grandmother grandfather grandma grandpa stepson stepdaughter stepbrother "
-    "stepsister stepmother stepfather friend roommate flatmate neighbour neighbor boss colleague coworker teacher doctor therapist "
-    "coach dentist manager landlord ex"
-)
-"""Whom people speak of as theirs."""
 
 PASTIMES: Final = frozenset({"hobby", "passion", "pastime", "interest", "hobbie"})
 """What of someone is liked: "my hobby is pottery"."""

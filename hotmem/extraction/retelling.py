@@ -6,7 +6,7 @@ from typing import Final
 
 from spacy.tokens import Token
 
-from hotmem.analysis.time import TimeMention, written
+from hotmem.analysis.time import TimeMention, written, written_bare
 from hotmem.analysis.wordlist import wordlist
 
 SELF: Final = frozenset({"i", "me", "myself", "we", "us", "ourselves"})
@@ -21,8 +21,8 @@ UNRESOLVED: Final = wordlist(
 COUNTING: Final = frozenset({"lot", "lots", "other", "others", "such", "another"})
 """Of these, words that mean something where what they count is named: "a lot of metal"."""
 
-FILLERS: Final = frozenset({"um", "uh", "er", "erm", "hmm", "mm", "uhm", "umm", "uhh"})
-"""What is said while thinking, and left out; so is a word said twice in a row."""
+_FILLER: Final = re.compile(r"u+[hm]+|er+m?|h+m+|mm+|(?:a?ha)+h?|(?:he){2,}|lo+l|lmao|omg")
+"""What is said while thinking, and laughter: left out; so is a word said twice in a row."""
 
 _DOUBLED: Final = frozenset({"had", "that", "very", "really", "so"})
 """Words that are said twice on purpose."""
@@ -40,8 +40,6 @@ _IRREGULAR: Final = {
     "'re": "is",
     "’re": "is",
     "m": "is",
-    "do": "does",
-    "go": "goes",
     "were": "was",
     "quit": "quit",
 }
@@ -54,12 +52,7 @@ _SPELT_OUT: Final = {
     "ve": "have",
     "ca": "can",
     "wo": "will",
-    "na": "to",
-    "gon": "going",
-    "wan": "want",
-    "got": "got",
 }
-_MODALS: Final = frozenset({"MD"})
 
 
 def third_person(token: Token) -> str:
@@ -69,7 +62,7 @@ def third_person(token: Token) -> str:
         return "had" if token.lemma_ == "have" else "would"
     if word in ("'s", "’s"):
         return "has" if token.lemma_ == "have" else "is"
-    if token.tag_ in _MODALS or word in ("'ll", "’ll", "ca", "wo"):
+    if token.tag_ == "MD" or word in ("'ll", "’ll", "ca", "wo"):
         return _SPELT_OUT.get(word, word)
     if word in _IRREGULAR:
         return _IRREGULAR[word]
@@ -105,16 +98,24 @@ def retell(
     """
     words: list[str] = []
     told: set[int] = set()
+    before: Token | None = None
     for place, token in enumerate(tokens):
-        if token.lower_ in FILLERS or (place and token.lower_ == tokens[place - 1].lower_ and token.lower_ not in _DOUBLED):
+        if _FILLER.fullmatch(token.lower_) or (place and token.lower_ == tokens[place - 1].lower_ and token.lower_ not in _DOUBLED):
             continue
         mention = next((mention for mention in mentions if mention.start <= token.idx < mention.stop), None)
         if mention is not None:
             if dated and mention.start not in told:
                 words.append(_absolute(token, mention))
             told.add(mention.start)
+            before = None
             continue
-        words.append(_word(token, speaker, finite, plural))
+        word = _word(token, speaker, finite, plural)
+        as_said = word.lower() == token.lower_
+        if before is not None and before.i + 1 == token.i and not before.whitespace_ and (as_said or before.text == "-"):
+            words[-1] += word
+        else:
+            words.append(word)
+        before = token if as_said or token.doc[token.i + 1 : token.i + 2].text == "-" else None
     return _joined(words)
 
 
@@ -127,6 +128,10 @@ def _word(token: Token, speaker: str, finite: Token | None, plural: bool) -> str
         return speaker
     if finite is not None and token.i == finite.i:
         return token.lower_ if plural and word not in ("'re", "'ve", "’re", "’ve") else third_person(token)
+    if token.tag_ in ("VBP", "VBD") and _says_self(token.head if token.dep_ in ("aux", "auxpass") else token):
+        return third_person(token)
+    if token.dep_ == "neg":
+        return _SPELT_OUT.get(word, word)
     if word in ("'s", "’s") and token.tag_ == "POS":
         return "'s"
     if token.is_sent_start and token.pos_ != "PROPN":
@@ -134,18 +139,23 @@ def _word(token: Token, speaker: str, finite: Token | None, plural: bool) -> str
     return _SPELT_OUT.get(word, token.text)
 
 
+def _says_self(verb: Token) -> bool:
+    """Whether the speaker is the subject of a verb."""
+    return any(child.dep_ in ("nsubj", "nsubjpass") and child.lower_ in SELF and child.pos_ == "PRON" for child in verb.lefts)
+
+
 def _absolute(first: Token, mention: TimeMention) -> str:
     """The time in absolute form, behind its own preposition where that is not "on" or "in"."""
     told = written(mention)
     if first.lower_ in ("since", "until", "till", "by", "from", "before", "after") and not told.startswith("between "):
-        return f"{first.lower_} {re.sub(r'^(?:on|in) ', '', told)}"
+        return f"{first.lower_} {written_bare(mention)}"
     return told
 
 
 def _joined(words: Sequence[str]) -> str:
     text = " ".join(word for word in words if word.strip())
     text = re.sub(r"\bcan not\b", "cannot", text)
-    return re.sub(r"\s+(?=[,.;:!?)%]|'s\b|’s\b)|(?<=[($€£#])\s+|(?<=\w)\s+(?=-)|(?<=-)\s+(?=\w)", "", text).strip(" ,;:-")
+    return re.sub(r"\s+(?=,|'s\b)", "", text).strip(" ,;:-/&")
 
 
 def sentence(*parts: str) -> str:

@@ -5,9 +5,10 @@ from typing import Final
 
 from spacy.tokens import Token
 
+from hotmem.analysis.creatures import CREATURES, ELDERS
 from hotmem.analysis.entities import is_name
 from hotmem.analysis.wordlist import wordlist
-from hotmem.extraction.relations import AIMS, CREATURES, EVENTFUL
+from hotmem.extraction.relations import AIMS, EVENTFUL
 from hotmem.extraction.retelling import OWN, SELF
 
 _SPELLING: Final = {
@@ -26,9 +27,6 @@ _EMPTY: Final = wordlist(
     "evening night time plan advice understanding experience only whole god goodness thought feeling word bet hope favorite favourite "
     "name dream goal part luck"
 )
-_KIN: Final = wordlist("mum mom mummy mommy dad daddy grandma grandpa granny gran grandad granddad")
-"""Who is the speaker's own where nothing says whose: "Grandma lives in a nursing home"."""
-
 _PASSING: Final = frozenset({"new", "current", "own", "little", "present"})
 """Words that do not tell one boss from another: "my new boss" is from now on "my boss"."""
 
@@ -84,7 +82,7 @@ def resolve(token: Token | None, speaker: str) -> Subject | None:
     if any(child.dep_ in ("conj", "relcl", "prep", "acl") for child in token.children):
         return None
     owned = possession(token, speaker)
-    if owned is None and token.lower_ in _KIN and not any(child.dep_ in ("det", "poss", "compound") for child in token.children):
+    if owned is None and token.lower_ in ELDERS and not any(child.dep_ in ("det", "poss", "compound") for child in token.children):
         owned = f"{speaker}'s {canonical(token.lower_)}"
     if owned is not None and (token.lemma_.lower() not in _EMPTY or token.lemma_.lower() in AIMS):
         name = next((apposed(child) for child in token.children if child.dep_ == "appos" and is_name(child)), "")

@@ -6,7 +6,7 @@ from typing import Final
 from spacy.tokens import Token
 
 from hotmem.analysis.entities import is_name
-from hotmem.analysis.time import Grain, TimeMention
+from hotmem.analysis.time import WEEKDAYS, Grain, TimeMention
 from hotmem.analysis.wordlist import wordlist
 from hotmem.extraction.clauses import Clause, Tense
 from hotmem.extraction.events import BARE, full, read_event
@@ -41,37 +41,14 @@ from hotmem.extraction.subjects import Subject
 _DULL: Final = wordlist(
     "be do have say tell let try think know make mean feel wonder hope wish believe guess admit ask look see talk sound seem keep "
     "happen need want forget remember understand agree like love mention add use thank appreciate miss imagine pretend suppose worry "
-    "care check figure share hear give take put go get come show find keep"
+    "care check figure share hear give take put go get come show find"
 )
 """Verbs that alone make neither a plan nor a habit; "go" and "get" count with a time or a named place."""
 
 _FREQUENCIES: Final = wordlist("usually always often never regularly daily weekly sometimes rarely everyday normally typically")
-_COUNTED: Final = frozenset(
-    {
-        "day",
-        "week",
-        "month",
-        "morning",
-        "evening",
-        "night",
-        "weekend",
-        "year",
-        "afternoon",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-    }
-)
-_REPEATED: Final = frozenset(
-    {"weekend", "weekday", "morning", "evening", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
-)
-_ABILITIES: Final = frozenset(
-    {"swim", "cook", "dance", "sing", "ski", "surf", "bake", "speak", "play", "ride", "knit", "sew", "paint", "draw", "read", "skate", "code"}
-)
+_REPEATED: Final = frozenset(WEEKDAYS) | wordlist("weekend weekday morning evening")
+_COUNTED: Final = _REPEATED | wordlist("day week month night year afternoon")
+_ABILITIES: Final = wordlist("swim cook dance sing ski surf bake speak play ride knit sew paint draw read skate code")
 _SPLIT: Final = frozenset({LIKES, DISLIKES, HAS, CAN, LEARNS, STUDIES, HAS_CONDITION})
 _CONTEXTUAL: Final = wordlist(
     "idea sound way look fact part question answer point story thought attitude enthusiasm picture pic photo song name taste compliment "
@@ -124,8 +101,8 @@ def _begun(clause: Clause, words: tuple[Token, ...], mention: TimeMention | None
     """What was begun or ended in: "started working at Bosch" is a job, "ended up moving to Lyon" a home."""
     if clause.verb.lemma_ == "move":
         yield from read_event(clause, words, mention)
-    elif (state := next(_state(clause, words, mention), None)) is not None:
-        yield state
+    elif states := tuple(_state(clause, words, mention)):
+        yield from states
     elif not clause.negated and full(clause.verb, mention, dull=_DULL):
         yield Fact(DID if clause.tense is Tense.PAST else DOES, inner_phrase(clause), words)
 
@@ -146,9 +123,8 @@ def _present(clause: Clause, words: tuple[Token, ...], mention: TimeMention | No
         if verb.lemma_ in BARE or full(verb, mention, dull=_DULL - {"go", "get", "have", "see", "take"}):
             yield Fact(PLANS_TO, inner_phrase(clause), words)
         return
-    state = next(_state(clause, words, mention), None)
-    if state is not None:
-        yield from _state(clause, words, mention)
+    if states := tuple(_state(clause, words, mention)):
+        yield from states
     elif not progressive and _frequent(verb) and verb.lemma_ not in _DULL - {"go", "take"} and len(phrase(verb)) > 1:
         yield Fact(REGULARLY, inner_phrase(clause), words)
 
@@ -233,7 +209,7 @@ def _possession(clause: Clause) -> Iterator[Fact]:
         )
         if lemma in COMPLEMENTS[HAS_CONDITION] or one.lower_ in COMPLEMENTS[HAS_CONDITION]:
             yield Fact(HAS_CONDITION, phrase(one, split=True), predicate(clause, only=one, head=head))
-        elif lemma in COMPLEMENTS[HAS] and owned and not (lemma == "friend" and any(child.dep_ == "relcl" for child in one.children)):
+        elif lemma in COMPLEMENTS[HAS] and owned:
             yield Fact(HAS, phrase(one, split=True), predicate(clause, only=one, head=head))
 
 

@@ -133,7 +133,7 @@ def _select(
 ) -> list[StoredMemory]:
     """Memories, latest first, found by an index: left to itself SQLite takes the one that spares it the sorting, and reads all of the user's."""
     rows = conn.execute(
-        f"""SELECT m.name, m.text, m.subject, m.relation, m.object, m.kind, m.category, m.importance, m.negated, m.single,
+        f"""SELECT m.name, m.text, m.subject, m.relation, m.object, m.kind, m.category, m.importance, m.negated, m.changes, m.single,
                 m.said_at, m.valid_until, m.confirmations, {turns}
             FROM memories m INDEXED BY {by} WHERE {where} AND m.merged_into IS NULL ORDER BY m.said_at DESC, m.id DESC LIMIT ?""",
         (*values, limit),
@@ -149,11 +149,12 @@ def _select(
             category=Category(row[6]),
             importance=row[7],
             negated=bool(row[8]),
-            single=bool(row[9]),
-            said_at=from_stored(row[10]),
-            valid_until=None if row[11] is None else from_stored(row[11]),
-            confirmations=row[12],
-            turn_ids=tuple(row[13].split("\x00")) if row[13] else (),
+            changes=bool(row[9]),
+            single=bool(row[10]),
+            said_at=from_stored(row[11]),
+            valid_until=None if row[12] is None else from_stored(row[12]),
+            confirmations=row[13],
+            turn_ids=tuple(row[14].split("\x00")) if row[14] else (),
         )
         for row in rows
     ]

@@ -186,6 +186,7 @@ class StoredMemory:
         category: Where it belongs.
         importance: 1 to 5.
         negated: Whether it says that something is not so.
+        changes: Whether it is of a sort that changes with time.
         single: Whether a new value of its relation replaces it.
         said_at: When it was last said, UTC.
         valid_until: When it stopped being true; None while it holds.
@@ -202,6 +203,7 @@ class StoredMemory:
     category: Category
     importance: int
     negated: bool
+    changes: bool
     single: bool
     said_at: datetime
     valid_until: datetime | None

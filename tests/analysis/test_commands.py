@@ -20,6 +20,8 @@ from hotmem.analysis.commands import Command, Order, assents, find_command
         ("delete whatever i told you about the clinic", Command(Order.FORGET_ABOUT, "clinic")),
         ("Forget everything you know about me.", Command(Order.FORGET_ALL)),
         ("Delete all my data now.", Command(Order.FORGET_ALL)),
+        ("Delete all of my data.", Command(Order.FORGET_ALL)),
+        ("Forget all of that.", Command(Order.FORGET_LAST)),
         ("Forget everything.", Command(Order.FORGET_ALL)),
         ("What do you know about me?", Command(Order.TELL_ALL)),
         ("tell me everything you remember about me", Command(Order.TELL_ALL)),

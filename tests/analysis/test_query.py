@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hotmem.analysis import analyse
+from hotmem.analysis.runs import word_runs
 from hotmem.models import Language
 from hotmem.types import Analysis, Complexity, Intent, Layer
 
@@ -75,6 +76,11 @@ def test_terms_are_the_content_words_in_order(language: Language) -> None:
 def test_known_names_are_found_in_any_case(language: Language) -> None:
     assert ask(language, "how is potola doing", known=("Potola",)).entities == ("potola",)
     assert ask(language, "annapolis is nice, tell me of it", known=("Anna",)).entities == ()
+
+
+def test_a_name_keeps_its_apostrophe(language: Language) -> None:
+    assert ask(language, "Is O'Brien my boss?").entities == ("O'Brien",)
+    assert {"O'Brien", "Ana", "James"} <= set(word_runs("did o'hara or O'Brien meet Ana's dog, or James' cat?"))
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def known(value: str, said: int, relation: str = LIVES, *, until: int | None = N
     told = statement(value, relation, negated=negated)
     ended = None if until is None else day(until)
     return StoredMemory(
-        name or value, told.text, "Ana", relation, value, told.kind, told.category, 3, negated, told.single, day(said), ended, 0, ("t",)
+        name or value, told.text, "Ana", relation, value, told.kind, told.category, 3, negated, told.changes, told.single, day(said), ended, 0, ("t",)
     )
 
 
@@ -109,6 +109,12 @@ def test_a_named_mistake_is_exchanged() -> None:
     assert old is dog
     assert (new.text, new.object, new.relation, new.start, new.stop) == ("Ana is called Potola.", "Potola", "is called", 3, 20)
     assert new.entities == ("Potola",)
+
+
+def test_what_is_put_right_still_changes_with_time() -> None:
+    for old in (known("Siemens", 1, "works at"), replace(known("Siemens", 1, "works at"), changes=True)):
+        amended = amend(Correction("Siemens", "Bosch", 0, 5), [old])
+        assert amended is not None and amended[1].changes is old.changes
 
 
 def test_the_latest_memory_that_holds_the_mistake_is_meant() -> None:

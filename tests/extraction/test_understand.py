@@ -58,6 +58,13 @@ SAID = [
     ("I can play the piano", ["Ana can play the piano."]),
     ("I'm 34 years old", ["Ana is 34 years old."]),
     ("my daughter is five", ["Ana's daughter is five."]),
+    ("I started playing guitar and piano", ["Ana started playing guitar.", "Ana started playing piano."]),
+    ("We have team dinners, picnics, and long walks.", ["Ana has team dinners, picnics, and long walks."]),
+    ("I ran a 5K for veterans' rights in May", ["Ana ran a 5K for veterans' rights in May 2026."]),
+    ("I bought a house which I painted blue", ["Ana bought a house which Ana painted blue."]),
+    ("I have details about where I'm going to be staying", ["Ana has details about where Ana is going to be staying."]),
+    ("I particularly enjoy browsing the web myself", ["Ana particularly enjoys browsing the web."]),
+    ("My mom is way too traditional for me, lol", ["Ana's mum is way too traditional for Ana."]),
     ("I broke my leg two years ago", ["Ana broke Ana's leg in 2024."]),
     ("Yesterday, I went to a fair.", ["Ana went to a fair on 2026-11-17 (Tuesday)."]),
     ("I've never been to Japan", ["Ana has never been to Japan."]),
@@ -110,6 +117,10 @@ NOTHING = [
     "I might move to Berlin",
     "Whether I live in Rome or Paris does not matter",
     "hello there",
+    "I admired the nurses I saw there",
+    "I don't grow flowers that you would give me",
+    "Maybe hit a bar on Friday",
+    "Punching the walls.",
 ]
 
 

@@ -50,6 +50,13 @@ def test_any_two_texts_have_a_probability(encoder: CachedEncoder, one: str, othe
     assert 0 <= same(seen) <= 1
 
 
+def test_the_shape_of_an_apostrophe_tells_nothing(encoder: CachedEncoder) -> None:
+    one, other = "I don't eat the fish of Ana's shop.", "I eat fish of any shop."
+    read_alike = read(encoder, [one, other])
+    straight, curly = (signs(Sayings(text, other, *read_alike)) for text in (one, one.replace("'", "’")))
+    assert (straight == curly).all()
+
+
 def test_an_encoder_without_word_pieces_will_do(encoder: CachedEncoder) -> None:
     one, other = encoder.encode(["I have a cat.", "I have a cat."])
     assert 0 <= same(Sayings("I have a cat.", "I have a cat.", Reading.of_row(one), Reading.of_row(other))) <= 1

@@ -8,7 +8,7 @@ no times. The path: `respelt` words, `pieces` read by the rules of `days`, `peri
 from hotmem.analysis.time.bounds import Bound
 from hotmem.analysis.time.finding import find_interval, find_times
 from hotmem.analysis.time.mention import TimeMention
-from hotmem.analysis.time.units import MONTHS, SEASONS, WEEKDAYS, Grain
-from hotmem.analysis.time.writing import written
+from hotmem.analysis.time.units import CALENDAR, WEEKDAYS, Grain
+from hotmem.analysis.time.writing import written, written_bare
 
-__all__ = ["MONTHS", "SEASONS", "WEEKDAYS", "Bound", "Grain", "TimeMention", "find_interval", "find_times", "written"]
+__all__ = ["CALENDAR", "WEEKDAYS", "Bound", "Grain", "TimeMention", "find_interval", "find_times", "written", "written_bare"]

@@ -12,6 +12,7 @@ from hotmem.analysis.time.pieces import (
     AMOUNT_WORDS,
     DIGITS,
     MONTH,
+    MONTH_CUES,
     ORDINAL,
     THIS,
     WEEKDAY,
@@ -183,8 +184,7 @@ def _first_weekday(match: re.Match[str], reference: Reference) -> Span:
     return nth_weekday(one_month(reference.now.year, reference.now.month), match["number"], weekday_of(match["weekday"]))
 
 
-_MONTH_CUES: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_WEEKDAY_CUES: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_WEEKDAY_CUES: Final = tuple(weekday[:3] for weekday in WEEKDAYS)
 _YEAR_AFTER: Final = rf"(?:(?:\s*[,.]\s*|[\s/-]+)(?:(?:of|in)\s+)?(?P<year>{YEAR}|'\d\d|(?<!-)\d\d(?=\s*(?:[.!?]|$))))?"
 _TO: Final = r"\s*(?:to|-|until|till|through|and)\s*(?:the\s+)?"
 _NO_CLOCK: Final = r"(?!\d|[:/]\d|\s*(?:days|weeks|months|to|-|:|am\b|pm\b|a\.m|p\.m|o'?clock|until|and\s+\d|\.\d))"
@@ -232,7 +232,7 @@ RULES: Final = (
     ),
     Rule(DIGITS, re.compile(r"(?<![\w/.:$-])(?P<first>\d\d?)/(?P<second>\d\d?)(?:,(?P<year>\d\d))?(?![\w/:%]|,\d|-\d{3})"), _numeric, dated=True),
     Rule(
-        _MONTH_CUES,
+        MONTH_CUES,
         re.compile(
             rf"(?<!\w)(?P<month>{MONTH})(?:[\s,.]+|[/-]?)(?:the\s+)?(?P<day>\d\d?){ORDINAL}?(?!\w|:\d|\.\d|\s*(?:am|pm|a\.m|p\.m)\b){_YEAR_AFTER}(?!\w)"
         ),
@@ -240,20 +240,20 @@ RULES: Final = (
         dated=True,
     ),
     Rule(
-        _MONTH_CUES,
+        MONTH_CUES,
         re.compile(rf"(?<![\w:.$€£])(?P<day>\d\d?){ORDINAL}?(?:\s+day)?(?:\s+(?:of\s+)?|[/.-]?)(?P<month>{MONTH})(?!\w){_YEAR_AFTER}(?!\w)"),
         _month_day,
         dated=True,
     ),
     Rule(
-        _MONTH_CUES,
+        MONTH_CUES,
         pattern(rf"(?P<year>{YEAR})[\s,/-]+(?:(?P<month>{MONTH})[\s,/-]+(?P<day>\d\d?){ORDINAL}?)"),
         _month_day,
         dated=True,
     ),
-    Rule(_MONTH_CUES, pattern(rf"(?P<year>{YEAR})[/-](?P<day>\d\d?)[/-](?P<month>{MONTH})"), _month_day, dated=True),
+    Rule(MONTH_CUES, pattern(rf"(?P<year>{YEAR})[/-](?P<day>\d\d?)[/-](?P<month>{MONTH})"), _month_day, dated=True),
     Rule(
-        _MONTH_CUES,
+        MONTH_CUES,
         re.compile(
             rf"(?<![\w:.])(?:(?:from|between)\s+)?(?:the\s+)?(?P<day>\d\d?){ORDINAL}?{_TO}(?P<until>\d\d?){ORDINAL}?\s+(?:of\s+)?"
             rf"(?P<month>{MONTH})(?!\w){_YEAR_AFTER}"
@@ -262,7 +262,7 @@ RULES: Final = (
         dated=True,
     ),
     Rule(
-        _MONTH_CUES,
+        MONTH_CUES,
         pattern(
             rf"(?:(?:from|between)\s+)?(?P<month>{MONTH})\.?\s+(?:the\s+)?(?P<day>\d\d?){ORDINAL}?{_TO}(?P<until>\d\d?){ORDINAL}?(?!:\d|\s*(?:am|pm)){_YEAR_AFTER}"
         ),
@@ -270,7 +270,7 @@ RULES: Final = (
         dated=True,
     ),
     Rule(
-        _MONTH_CUES,
+        MONTH_CUES,
         pattern(rf"(?:from|between)\s+(?:the\s+)?(?P<day>\d\d?){ORDINAL}?{_TO}(?P<month>{MONTH})\s+(?P<until>\d\d?){ORDINAL}?{_YEAR_AFTER}"),
         _days_of_month,
         dated=True,

@@ -134,11 +134,6 @@ def _lasting(match: re.Match[str], span: Span, reference: Reference) -> Span:
     return Span(start, amount(match["amount"]).away(start), Grain.SPAN)
 
 
-def _weekday_of(match: re.Match[str], span: Span, reference: Reference) -> Span:
-    """Reads "Sunday, 3 weeks after": the weekday in the week that counting leads to."""
-    return holding(one_week(span.counted or span.start).start + timedelta(days=weekday_of(match["weekday"])), "day")
-
-
 def _which_year(match: re.Match[str], span: Span, reference: Reference) -> Span:
     """Reads "next 5 December": the year that "last", "this" or "next" names, for a day told without one."""
     if not span.yearly:

@@ -8,6 +8,7 @@ from hotmem.analysis.time.pieces import (
     AMOUNT_WORDS,
     DIGITS,
     MONTH,
+    MONTH_CUES,
     THIS,
     WHICH,
     YEAR,
@@ -211,7 +212,6 @@ def _end_of_day(match: re.Match[str], reference: Reference) -> Span:
     return Span(midnight - timedelta(minutes=1), midnight, Grain.MINUTE)
 
 
-_MONTH_CUES: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _AFTER_PREPOSITION: Final = preceded(
     "in", "by", "of", "from", "to", "during", "since", "until", "till", "early", "late", "mid", "between", "before", "after"
 )
@@ -223,15 +223,15 @@ _COUNTABLES: Final = r"(?:dollars|euros|pounds|people|miles|metres|meters|words|
 
 RULES: Final = (
     Rule(
-        _MONTH_CUES,
+        MONTH_CUES,
         pattern(rf"(?P<month>{MONTH})\.?(?:\s*,\s*|\s*-\s*|\s+)(?:of\s+|in\s+)?(?P<year>{YEAR}|'\d\d)"),
         _month_year,
     ),
-    Rule(_MONTH_CUES, pattern(rf"(?P<year>{YEAR})\s*[,/-]?\s*(?P<month>{MONTH})"), _month_year),
+    Rule(MONTH_CUES, pattern(rf"(?P<year>{YEAR})\s*[,/-]?\s*(?P<month>{MONTH})"), _month_year),
     Rule(DIGITS, re.compile(rf"(?<![\w/.:-])(?<!- )(?P<year>{YEAR})\s*[/-]\s*(?P<month>1[0-2]|0?[1-9])(?![\w:/.-])(?!\s*-)"), _month_number),
     Rule(DIGITS, re.compile(rf"(?<![\w/.:-])(?<!- )(?P<month>1[0-2]|0?[1-9])\s*[/-]\s*(?P<year>{YEAR})(?![\w/-])"), _month_number),
     Rule(
-        _MONTH_CUES,
+        MONTH_CUES,
         pattern(
             r"(?<!this )(?<!last )(?<!next )(?:(?:from|between)\s+)?"
             rf"(?:(?P<before>{YEAR})\s+)?(?P<first>{MONTH})\.?\s*(?:to|-|until|till|through|(?<=\s)and)\s*"
@@ -239,8 +239,8 @@ RULES: Final = (
         ),
         _months_if_said,
     ),
-    Rule(_MONTH_CUES, pattern(rf"(?P<month>{MONTH})\s+(?:of\s+)?(?P<which>{WHICH})\s+year"), _month_of_year),
-    Rule(_MONTH_CUES, pattern(rf"(?:(?P<which>{WHICH})\s+)?(?P<month>(?!may\b|march\b|mar\b|dec\b|sep\b){MONTH})\.?"), _month_alone),
+    Rule(MONTH_CUES, pattern(rf"(?P<month>{MONTH})\s+(?:of\s+)?(?P<which>{WHICH})\s+year"), _month_of_year),
+    Rule(MONTH_CUES, pattern(rf"(?:(?P<which>{WHICH})\s+)?(?P<month>(?!may\b|march\b|mar\b|dec\b|sep\b){MONTH})\.?"), _month_alone),
     Rule(
         ("may", "mar", "dec", "sep"),
         pattern(rf"{_AFTER_PREPOSITION}(?P<month>may|march|mar|dec|sep)"),

@@ -100,6 +100,8 @@ def preceded(*words: str) -> str:
 
 DIGITS: Final = tuple("0123456789")
 """Cues of rules that need a number."""
+MONTH_CUES: Final = tuple(month[:3] for month in MONTHS)
+"""Cues of rules that need a month."""
 MONTH: Final = rf"(?:{'|'.join(MONTHS)}|(?:jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)(?![a-z]))"
 ORDINAL: Final = r"(?:st|nd|rd|th)"
 YEAR: Final = r"(?:1[5-9]|20)\d\d"

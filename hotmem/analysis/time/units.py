@@ -11,6 +11,9 @@ from typing import Final
 
 MONTHS: Final = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december")
 WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+CALENDAR: Final = frozenset((*WEEKDAYS, *MONTHS)) - {"march", "may"}
+"""Weekdays and months, without those that are words of their own too."""
+
 SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 """Month in which each season begins."""
 

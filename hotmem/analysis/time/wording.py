@@ -7,22 +7,21 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
-_ONES: Final = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
-_TENS: Final = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+from hotmem.numbers import CARDINALS, TENS
+
 _FIRSTS: Final = (
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth "
     "eighteenth nineteenth"
 )
-_CARDINALS: Final = {word: number for number, word in enumerate(_ONES.split())} | {word: 10 * place for place, word in enumerate(_TENS, 2)}
 _ORDINALS: Final = {word: number for number, word in enumerate(_FIRSTS.split(), 1)} | {
-    f"{word[:-1]}ieth": 10 * place for place, word in enumerate(_TENS, 2)
+    f"{word[:-1]}ieth": 10 * place for place, word in enumerate(TENS, 2)
 }
-_DECADES: Final = {f"{word[:-1]}ies": 10 * place for place, word in enumerate(_TENS, 2)} | {"noughties": 2000, "naughties": 2000}
+_DECADES: Final = {f"{word[:-1]}ies": 10 * place for place, word in enumerate(TENS, 2)} | {"noughties": 2000, "naughties": 2000}
 _CENTURIES: Final = range(17, 22)
 """What can begin a year said in two halves: "nineteen ninety nine"."""
 
-_WORD: Final = "|".join(sorted((*_CARDINALS, *_ORDINALS, *_DECADES, "thousand", "thousands", "hundred", "hundreds", "oh"), key=len, reverse=True))
-_NUMBER: Final = re.compile(rf"\b(?!oh\b)(?:{_WORD})(?:(?:[ -]+and[ -]+(?={'|'.join(_CARDINALS)})|[ -]+)(?:{_WORD}))*\b")
+_WORD: Final = "|".join(sorted((*CARDINALS, *_ORDINALS, *_DECADES, "thousand", "thousands", "hundred", "hundreds", "oh"), key=len, reverse=True))
+_NUMBER: Final = re.compile(rf"\b(?!oh\b)(?:{_WORD})(?:(?:[ -]+and[ -]+(?={'|'.join(CARDINALS)})|[ -]+)(?:{_WORD}))*\b")
 _SAME: Final = str.maketrans({"’": "'", "–": "-", "—": "-", "~": "-", "\n": " ", "\t": " ", "\xa0": " "})
 
 
@@ -97,9 +96,9 @@ def _number(words: Sequence[str]) -> tuple[str, int]:
         return f"{_DECADES[head]}s", 1
     if head in _ORDINALS:
         return f"{_ORDINALS[head]}th", 1
-    if head not in _CARDINALS:
+    if head not in CARDINALS:
         return "", 1
-    value = _CARDINALS[head]
+    value = CARDINALS[head]
     if tail and value in _CENTURIES:
         if tail[0] in _DECADES:
             return f"{100 * value + _DECADES[tail[0]]}s", 2
@@ -111,8 +110,8 @@ def _number(words: Sequence[str]) -> tuple[str, int]:
             if rest.isdigit() and int(rest) < 100:
                 return str(100 * value + int(rest)), 1 + after + count
             return str(100 * value), 2
-        if tail[0] == "oh" and len(tail) > 1 and _CARDINALS.get(tail[1], 99) < 10:
-            return str(100 * value + _CARDINALS[tail[1]]), 3
+        if tail[0] == "oh" and len(tail) > 1 and CARDINALS.get(tail[1], 99) < 10:
+            return str(100 * value + CARDINALS[tail[1]]), 3
         rest, count = _number(tail)
         if rest.isdigit() and 10 <= int(rest) < 100:
             return str(100 * value + int(rest)), 1 + count
@@ -125,8 +124,8 @@ def _number(words: Sequence[str]) -> tuple[str, int]:
             return str(1000 * value + int(rest)), 1 + after + count
         return str(1000 * value), 2
     if value >= 20 and tail:
-        if 0 < _CARDINALS.get(tail[0], 0) < 10:
-            return str(value + _CARDINALS[tail[0]]), 2
+        if 0 < CARDINALS.get(tail[0], 0) < 10:
+            return str(value + CARDINALS[tail[0]]), 2
         if _ORDINALS.get(tail[0], 10) < 10:
             return f"{value + _ORDINALS[tail[0]]}th", 2
     return str(value), 1

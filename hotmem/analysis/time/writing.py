@@ -2,10 +2,13 @@
 
 import re
 from datetime import datetime, timedelta
+from typing import Final
 
 from hotmem.analysis.time.bounds import Bound
 from hotmem.analysis.time.mention import TimeMention
 from hotmem.analysis.time.units import SEASONS, Grain
+
+_PREPOSITION: Final = re.compile(r"^(?:on|in) ")
 
 
 def written(mention: TimeMention) -> str:
@@ -14,7 +17,12 @@ def written(mention: TimeMention) -> str:
     Of a span with a bound it is the edge that is meant: "since early 2015" becomes "on 2015-01-01".
     """
     exact = _written(mention)
-    return re.sub(r"^(?:on|in) ", "around ", exact) if mention.vague else exact
+    return _PREPOSITION.sub("around ", exact) if mention.vague else exact
+
+
+def written_bare(mention: TimeMention) -> str:
+    """The same without "on" or "in": "2026-11-24 (Tuesday)", "November 2026"."""
+    return _PREPOSITION.sub("", written(mention))
 
 
 def _written(mention: TimeMention) -> str:
