@@ -122,7 +122,7 @@ def unmerged(conn: Connection, user: UserKey, name: str) -> int:
 
 
 def _unedit(conn: Connection, decision: int, old: int, new: int) -> None:
-    """Lets a memory hold again as it was before an edit, whose own memory goes."""
+    """Lets a memory hold again as it was before an edit, whose own memory goes; what was decided about that one is told of the old one."""
     changed = conn.execute(
         "SELECT 1 FROM memories WHERE (id = :new AND merged_into NOT NULL) OR merged_into = :new OR amends = :new", {"new": new}
     ).fetchone()
@@ -134,8 +134,9 @@ def _unedit(conn: Connection, decision: int, old: int, new: int) -> None:
         {"old": old, "new": new},
     )
     conn.execute("UPDATE memories SET superseded_by = :old WHERE superseded_by = :new", {"old": old, "new": new})
+    conn.execute("UPDATE decided SET into_memory = NULL WHERE decision = ?", (decision,))
+    conn.execute("UPDATE OR IGNORE decided SET memory = ? WHERE memory = ?", (old, new))
     conn.execute("DELETE FROM memories WHERE id = ?", (new,))
-    conn.execute("INSERT INTO decided (decision, memory) VALUES (?, ?)", (decision, old))
 
 
 def _return_to_former(conn: Connection, user: UserKey, decision: int) -> int:
