@@ -251,7 +251,9 @@ class Memory:
         wanted = checked(SearchOptions, options)
         request = self._outright(query, user_id, wanted.session, at)
         with self._precedence.recalling():
-            return await lanes.recalls.run(searching.search(reader, store, request, wanted, self.options.searching))
+            found = await lanes.recalls.run(searching.search(reader, request, wanted, self.options.searching))
+        await searching.count_access(store, request.user_id, found, datetime.now(UTC))
+        return found
 
     async def search_contextual(self, query: str, *, user_id: str, session_id: str | None = None, at: datetime | None = None) -> ContextualResult:
         """Finds the sessions that were about something: the best messages of each in their place, and related sessions.

@@ -525,8 +525,9 @@ class Store:
             InvalidInput: If nothing was named.
         """
         if everything:
+            removed = await self._db.write(forget.everything, user)
             self._shelf.drop(user)
-            return await self._db.write(forget.everything, user)
+            return removed
         if memory_id is not None:
             return await self._db.write(forget.memory, user, memory_id)
         if entity is not None:
