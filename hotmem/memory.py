@@ -107,7 +107,7 @@ class Memory:
         here = store.here()
         layers = [search(here) for search in (Facts, Sessions, Semantic, Verbatim) if search(here).layer in self.options.recall.layers]
         rewriter = Rewriter(self.options.rewriting) if self.options.rewriting.model else None
-        reader = Reader(here, encoder, language, tokens, layers, model, self.options.recall, rewriter)
+        reader = Reader(here, encoder, language, tokens, layers, model, self.options.recall, rewriter, self.options.learning.weights)
         background = Background(store, encoder, language, self.options.background, self.options.evolution, self._precedence)
         background.start()
         self._live = (store, reader, background, Lanes.open(networked=bool(self.options.rewriting.model)))
@@ -333,9 +333,10 @@ class Memory:
         return Quality() if user is None else Quality(tuple(await store.quality(user, since, until)))
 
     async def weights(self, user_id: str) -> Weights:
-        """The user's layer weights; the start weights for an unknown user."""
+        """The user's layer weights; the start weights for an unknown user; those of the options, if they are fixed."""
         store, user = await self._of(user_id)
-        return START_WEIGHTS if user is None else (await store.profile(user, ())).weights
+        own = START_WEIGHTS if user is None else (await store.profile(user, ())).weights
+        return self.options.learning.weights or own
 
     async def reset_weights(self, user_id: str) -> Weights:
         """Forgets what was learnt of a user's layer weights; returns those where users begin."""

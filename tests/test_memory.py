@@ -182,6 +182,24 @@ async def test_learning_and_recording_can_be_switched_off_apart(
         assert bool(questions) is learning.analytics
 
 
+async def test_fixed_weights_stand_in_the_place_of_those_that_are_learnt(database: Path, encoder: CachedEncoder, language: Language) -> None:
+    fixed = Weights(1.1, 0.9, 0.7, 0.5)
+    options = Options(learning=LearningOptions(weights=fixed))
+    async with Memory.open(database, options, encoder=encoder, language=language) as memory:
+        await memory.remember(said("The code of the garage door is 4711."))
+        await memory.remember(said("The garage door is red, and its code is on a note in the kitchen."))
+        await memory.settle()
+        block = await memory.recall("What is the code of the garage door?", user_id="ana", at=LATER)
+        assert block.trace.weights.as_dict() == pytest.approx(fixed.as_dict())
+        usage = await memory.feedback(block, reply="It is 4711!")
+        assert usage.used and usage.weights == fixed == await memory.weights("ana")
+        assert await memory.weights_over_time("ana") == []
+        found = await memory.search_memory("garage door", user_id="ana", options={"return_debug": True})
+        assert found.debug is not None and found.debug.weights == pytest.approx(fixed.as_dict())
+    with pytest.raises(InvalidInput, match="facts is 9"):
+        LearningOptions(weights=Weights(facts=9))
+
+
 async def test_only_the_layers_of_the_options_are_asked(database: Path, encoder: CachedEncoder, language: Language) -> None:
     options = Options(recall=RecallOptions(layers=(Layer.FACTS,)))
     async with Memory.open(database, options, encoder=encoder, language=language) as memory:

@@ -67,10 +67,10 @@ async def _weights(
     new = bool(uses or records)
     if new and (not options.analytics or await store.record_usage(user, block, uses, records, interrupted=interrupted)):
         await store.touch_memories(user, [use.item.memory_id for use in uses if use.item.memory_id and use.kind is not UsageKind.UNUSED], now)
-        lesson = _lesson(block, uses) if options.adaptive else None
+        lesson = _lesson(block, uses) if options.moves_weights else None
         if lesson is not None and block.trace.analysis is not None:
             return await store.learn_weights(user, block.trace.analysis.intent, lambda before: learnt(before, lesson), now)
-    return (await store.profile(user, ())).weights
+    return options.weights or (await store.profile(user, ())).weights
 
 
 def _lesson(block: ContextBlock, uses: tuple[ItemUse, ...]) -> Lesson | None:
