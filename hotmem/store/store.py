@@ -328,7 +328,7 @@ class Store:
         return await self._db.write(undo)
 
     async def decisions(self, user: UserKey, limit: int) -> list[Decision]:
-        """What was decided about the user's memories, latest first."""
+        """What was decided about the user's memories, latest first; all of it, if the limit is negative."""
         return await self._db.read(decisions.of_user, user, limit)
 
     async def evolution_due(self, now: datetime, every: timedelta, least: int) -> tuple[UserKey, Category] | None:
