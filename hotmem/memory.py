@@ -1,11 +1,12 @@
 """The door: a memory in one file, with everything that a voice bot asks of it."""
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import structlog
 
@@ -54,6 +55,9 @@ from hotmem.zones import now_here
 
 log = structlog.get_logger(__name__)
 
+FED_BACK: Final = 256
+"""Blocks fed back last that do not count again; of all of them the file tells, with `Options.learning.analytics`."""
+
 
 class Memory:
     """The long-term memory of any number of users, in one SQLite file.
@@ -74,6 +78,7 @@ class Memory:
         self._given_encoder = encoder
         self._given_language = language
         self._precedence = Precedence()
+        self._fed_back: deque[str] = deque(maxlen=FED_BACK)
         self._live: tuple[Store, Reader, Background, Lanes] | None = None
 
     @classmethod
@@ -305,7 +310,7 @@ class Memory:
         )
 
     async def feedback(self, block: ContextBlock, reply: str, *, interrupted: bool = False) -> Usage:
-        """Notes what was heard of the reply to a block, and learns which layers helped.
+        """Notes what was heard of the reply to a block, and learns which layers helped. A block counts once.
 
         Args:
             block: The block the language model was given.
@@ -317,9 +322,13 @@ class Memory:
         """
         store, reader, *_ = self._open()
         await self._precedence.free()
-        return await learn(
-            store, reader.encoder, block, clean(reply), self.options.learning, reader.tokens.count, datetime.now(UTC), interrupted=interrupted
+        heard, options, again = clean(reply), self.options.learning, block.id in self._fed_back
+        usage = await learn(
+            store, reader.encoder, block, heard, options, reader.tokens.count, datetime.now(UTC), interrupted=interrupted, again=again
         )
+        if block.items or heard:
+            self._fed_back.append(block.id)
+        return usage
 
     async def quality(self, user_id: str, *, since: date | None = None, until: date | None = None) -> Quality:
         """What replies made of the blocks that a user's bot was given, day by day; `Options.learning.analytics` records it.

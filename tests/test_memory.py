@@ -180,6 +180,7 @@ async def test_learning_and_recording_can_be_switched_off_apart(
         assert (usage.weights == START_WEIGHTS) is not learning.adaptive
         questions = [line async for line in memory.export("ana") if json.loads(line)["type"] == "question"]
         assert bool(questions) is learning.analytics
+        assert (await memory.feedback(block, reply="It is 4711!")).weights == usage.weights, "a block counts once"
 
 
 async def test_fixed_weights_stand_in_the_place_of_those_that_are_learnt(database: Path, encoder: CachedEncoder, language: Language) -> None:
