@@ -120,7 +120,8 @@ class Memory:
     def _load(self) -> tuple[Store, Encoder, Language, TokenCounter, RelevanceModel]:
         encoder = self._given_encoder or load_encoder(self.options.models)
         language = self._given_language or load_language()
-        tokens, model = TokenCounter.load(self.options.models.encoding), fitted_model(self.options.models.relevance)
+        models = self.options.models
+        tokens, model = TokenCounter.load(models.encoding, models.cache_dir), fitted_model(models.relevance)
         return Store.open(self.path), encoder, language, tokens, model
 
     async def close(self) -> None:

@@ -10,7 +10,7 @@ import pytest
 import hotmem
 from hotmem import HotMemError, InvalidInput, Layer, Memory, MemoryClosed, Options, Weights
 from hotmem.models import CachedEncoder, Language
-from hotmem.options import BackgroundOptions, LearningOptions, RecallOptions
+from hotmem.options import BackgroundOptions, LearningOptions, ModelOptions, RecallOptions
 from hotmem.types import START_WEIGHTS, EvidenceKind, Forgotten, LayerOutcome
 from tests.conversation import START, said, turns_told
 
@@ -270,3 +270,13 @@ async def test_the_vocabulary_has_who_speaks_and_the_names_spoken_of_most(memory
     assert await memory.vocabulary("ana") == ["Ana", "Tom", "Lisbon", "Petra"]
     assert await memory.vocabulary("ana", limit=2) == ["Ana", "Tom"]
     assert await memory.vocabulary("nobody") == []
+
+
+async def test_all_prepared_files_lie_in_the_folder_of_the_options(
+    database: Path, tmp_path: Path, encoder: CachedEncoder, language: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
+    options = Options(models=ModelOptions(cache_dir=tmp_path / "cache"))
+    async with Memory.open(database, options, encoder=encoder, language=language) as memory:
+        assert memory.reader.tokens.exact
+    assert any((tmp_path / "cache" / "tiktoken").iterdir())

@@ -44,9 +44,9 @@ async def learn(
     uses, records = await asyncio.to_thread(_judged, encoder, block, heard, count)
     used = sum(use.kind is not UsageKind.UNUSED for use in uses)
     user = await store.user(block.user_id)
-    weights = (
-        block.trace.weights if user is None else await _weights(store, user, block, uses, records, options, now, interrupted=interrupted, again=again)
-    )
+    weights = block.trace.weights
+    if user is not None:
+        weights = await _weights(store, user, block, uses, records, options, now, interrupted=interrupted, again=again)
     return Usage(block.id, uses, used / len(uses) if uses else 0.0, interrupted, weights)
 
 
