@@ -156,6 +156,9 @@ def twice(kind: str) -> Callable[[list[str]], list[str]]:
         (replaced(r'"entities": \[\]', '"entities": 3'), "entities is no list of names"),
         (replaced('"kind": "fact"', '"kind": "song"'), "kind: Input should be 'fact'"),
         (replaced(r'"importance": \d', '"importance": 9'), "importance: Input should be less than or equal to 5"),
+        (replaced('"confirmations": 0', '"confirmations": -3'), "confirmations: Input should be greater than or equal to 0"),
+        (replaced('("type": "memory".*?"text": )"[^"]*"', r'\1" "'), "text: .*text is empty"),
+        (replaced('("type": "memory".*?"id": )"[^"]*"', r'\1""'), "id: .*id has 0 characters"),
         (replaced('"type": "memory", "user_id": "ana"', '"type": "memory"'), "has no user_id"),
     ],
 )
