@@ -19,7 +19,7 @@ class RecallOptions:
 
     Attributes:
         max_tokens: Tokens of a block at most.
-        deadline_ms: Milliseconds the layers have; what is late is left out. None waits for all.
+        deadline_ms: Milliseconds after which a block holds what is ready by then. None waits for all.
         max_facts: Facts in a block at most.
         semantic_threshold: Least calibrated relevance, 0 to 1, of an item that only meaning found.
         verbatim_window: Characters of the turn shown on each side of a passage, 0 to 1000.
@@ -71,7 +71,7 @@ class BackgroundOptions:
 
     Attributes:
         idle_s: Seconds without a turn after which a session is summarised.
-        batch: Turns understood at once.
+        batch: Texts embedded at once.
         attempts: Tries before a piece of work is set aside.
     """
 

@@ -237,9 +237,9 @@ class Store:
         """Stores a note with its embedding, and why it was filed as it is; returns the memory's id."""
         return await self._db.write(lambda conn: notes.keep(conn, users.ensure(conn, user_id), note, vector, now, reason))
 
-    async def confirm(self, user: UserKey, memory_id: str, note: Note, now: datetime, reason: str) -> None:
-        """Counts that a memory was stored again."""
-        await self._db.write(notes.confirm, user, memory_id, note, now, reason)
+    async def confirm(self, user: UserKey, memory_id: str, note: Note, now: datetime, reason: str) -> bool:
+        """Counts that a memory was stored again; False if it was forgotten meanwhile."""
+        return await self._db.write(notes.confirm, user, memory_id, note, now, reason)
 
     async def standing(self, user: UserKey, keys: Sequence[int]) -> dict[int, Standing]:
         """What a search shows of memories besides their words, by row number."""
