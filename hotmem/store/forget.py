@@ -141,13 +141,14 @@ def _remove(conn: Connection, user: UserKey, turns: Sequence[int], noted: Sequen
             UNION SELECT t.session FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory IN {_listed("noted")}""",
         named,
     )
+    spared = set(kept)
     told = _column(conn, f"SELECT DISTINCT memory FROM sources WHERE turn IN {_listed('turns')}", named)
     conn.execute(RECALLS_OF_TURNS, named)
     conn.execute(f"DELETE FROM turns WHERE id IN {_listed('turns')}", named)
     sourceless = _column(
         conn,
         f"SELECT id FROM memories m WHERE id IN {_listed('told')} AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id)",
-        {"told": json.dumps([key for key in told if key not in set(kept)])},
+        {"told": json.dumps([key for key in told if key not in spared])},
     )
     for key in sourceless:
         decisions.give_back(conn, user, key)

@@ -87,7 +87,7 @@ class Index:
             if revision > self._revision:
                 self._revision = revision
                 self._empty()
-            if revision == self._revision and (signed or not self._count or last > self._keys[self._count - 1]):
+            if revision == self._revision and (signed or last > (self._keys[self._count - 1] if self._count else 0)):
                 self._read_behind(conn, self._settled if signed else self._count)
             self.loaded = True
             n, sessions = int(np.searchsorted(self._keys[: self._count], last, side="right")), len(self._place_of)
