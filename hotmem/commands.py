@@ -58,7 +58,7 @@ class Commands:
         Args:
             memory: The memory.
             text: What the user said.
-            at: When, in the zone of who speaks.
+            at: When, in the user's zone.
             given: The items that the language model was given last.
             max_tokens: Tokens of the block at most.
 

@@ -1,11 +1,12 @@
 """The door: a memory in one file, with everything that a voice bot asks of it."""
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import structlog
 
@@ -54,6 +55,9 @@ from hotmem.zones import now_here
 
 log = structlog.get_logger(__name__)
 
+FED_BACK: Final = 256
+"""Blocks fed back last that do not count again; of all of them the file tells, with `Options.learning.analytics`."""
+
 
 class Memory:
     """The long-term memory of any number of users, in one SQLite file.
@@ -74,6 +78,7 @@ class Memory:
         self._given_encoder = encoder
         self._given_language = language
         self._precedence = Precedence()
+        self._fed_back: deque[str] = deque(maxlen=FED_BACK)
         self._live: tuple[Store, Reader, Background, Lanes] | None = None
 
     @classmethod
@@ -107,7 +112,7 @@ class Memory:
         here = store.here()
         layers = [search(here) for search in (Facts, Sessions, Semantic, Verbatim) if search(here).layer in self.options.recall.layers]
         rewriter = Rewriter(self.options.rewriting) if self.options.rewriting.model else None
-        reader = Reader(here, encoder, language, tokens, layers, model, self.options.recall, rewriter)
+        reader = Reader(here, encoder, language, tokens, layers, model, self.options.recall, rewriter, self.options.learning.weights)
         background = Background(store, encoder, language, self.options.background, self.options.evolution, self._precedence)
         background.start()
         self._live = (store, reader, background, Lanes.open(networked=bool(self.options.rewriting.model)))
@@ -115,7 +120,8 @@ class Memory:
     def _load(self) -> tuple[Store, Encoder, Language, TokenCounter, RelevanceModel]:
         encoder = self._given_encoder or load_encoder(self.options.models)
         language = self._given_language or load_language()
-        tokens, model = TokenCounter.load(self.options.models.encoding), fitted_model(self.options.models.relevance)
+        models = self.options.models
+        tokens, model = TokenCounter.load(models.encoding, models.cache_dir), fitted_model(models.relevance)
         return Store.open(self.path), encoder, language, tokens, model
 
     async def close(self) -> None:
@@ -251,7 +257,9 @@ class Memory:
         wanted = checked(SearchOptions, options)
         request = self._outright(query, user_id, wanted.session, at)
         with self._precedence.recalling():
-            return await lanes.recalls.run(searching.search(reader, store, request, wanted, self.options.searching))
+            found = await lanes.recalls.run(searching.search(reader, request, wanted, self.options.searching))
+        await searching.count_access(store, request.user_id, found, datetime.now(UTC))
+        return found
 
     async def search_contextual(self, query: str, *, user_id: str, session_id: str | None = None, at: datetime | None = None) -> ContextualResult:
         """Finds the sessions that were about something: the best messages of each in their place, and related sessions.
@@ -303,7 +311,7 @@ class Memory:
         )
 
     async def feedback(self, block: ContextBlock, reply: str, *, interrupted: bool = False) -> Usage:
-        """Notes what was heard of the reply to a block, and learns which layers helped.
+        """Notes what was heard of the reply to a block, and learns which layers helped. A block counts once.
 
         Args:
             block: The block the language model was given.
@@ -315,9 +323,13 @@ class Memory:
         """
         store, reader, *_ = self._open()
         await self._precedence.free()
-        return await learn(
-            store, reader.encoder, block, clean(reply), self.options.learning, reader.tokens.count, datetime.now(UTC), interrupted=interrupted
+        heard, options, again = clean(reply), self.options.learning, block.id in self._fed_back
+        usage = await learn(
+            store, reader.encoder, block, heard, options, reader.tokens.count, datetime.now(UTC), interrupted=interrupted, again=again
         )
+        if block.items or heard:
+            self._fed_back.append(block.id)
+        return usage
 
     async def quality(self, user_id: str, *, since: date | None = None, until: date | None = None) -> Quality:
         """What replies made of the blocks that a user's bot was given, day by day; `Options.learning.analytics` records it.
@@ -331,9 +343,10 @@ class Memory:
         return Quality() if user is None else Quality(tuple(await store.quality(user, since, until)))
 
     async def weights(self, user_id: str) -> Weights:
-        """The user's layer weights; the start weights for an unknown user."""
+        """The user's layer weights; the start weights for an unknown user; those of the options, if they are fixed."""
         store, user = await self._of(user_id)
-        return START_WEIGHTS if user is None else (await store.profile(user, ())).weights
+        own = START_WEIGHTS if user is None else (await store.profile(user, ())).weights
+        return self.options.learning.weights or own
 
     async def reset_weights(self, user_id: str) -> Weights:
         """Forgets what was learnt of a user's layer weights; returns those where users begin."""

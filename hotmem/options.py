@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from hotmem.errors import InvalidInput
-from hotmem.types import Layer
+from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, Layer, Weights
 
 LEAST_TOKENS: Final = 1
 
@@ -19,7 +19,7 @@ class RecallOptions:
 
     Attributes:
         max_tokens: Tokens of a block at most.
-        deadline_ms: Milliseconds the layers have; what is late is left out. None waits for all.
+        deadline_ms: Milliseconds after which a block holds what is ready by then. None waits for all.
         max_facts: Facts in a block at most.
         semantic_threshold: Least calibrated relevance, 0 to 1, of an item that only meaning found.
         verbatim_window: Characters of the turn shown on each side of a passage, 0 to 1000.
@@ -45,10 +45,24 @@ class LearningOptions:
     Attributes:
         adaptive: Whether the layer weights move; those that were learnt stay in use without.
         analytics: Whether usage is recorded.
+        weights: Layer weights for everyone instead of those that are learnt, which rest meanwhile; None has each user's own.
+
+    Raises:
+        InvalidInput: If a weight is not a number within the bounds.
     """
 
     adaptive: bool = True
     analytics: bool = True
+    weights: Weights | None = None
+
+    def __post_init__(self) -> None:
+        if self.weights is not None:
+            checked_weights(self.weights)
+
+    @property
+    def moves_weights(self) -> bool:
+        """Whether replies move the layer weights."""
+        return self.adaptive and self.weights is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +71,7 @@ class BackgroundOptions:
 
     Attributes:
         idle_s: Seconds without a turn after which a session is summarised.
-        batch: Turns understood at once.
+        batch: Texts embedded at once.
         attempts: Tries before a piece of work is set aside.
     """
 
@@ -158,3 +172,29 @@ def checked_budget(max_tokens: int) -> int:
     if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < LEAST_TOKENS:
         raise InvalidInput(f"max_tokens is {max_tokens!r}. Pass a whole number of at least {LEAST_TOKENS}; 1000 is the default.")
     return max_tokens
+
+
+def checked_weights(weights: Weights) -> Weights:
+    """The weights, unchanged.
+
+    Raises:
+        InvalidInput: If one is not a number from `LEAST_WEIGHT` to `MOST_WEIGHT`.
+    """
+    wrong = [f"{layer} is {weight!r}" for layer, weight in weights.as_dict().items() if not LEAST_WEIGHT <= weight <= MOST_WEIGHT]
+    if wrong:
+        raise InvalidInput(f"A layer weight is out of its bounds: {', '.join(wrong)}. Use numbers from {LEAST_WEIGHT} to {MOST_WEIGHT}.")
+    return weights
+
+
+def weights_of(text: str) -> Weights:
+    """Layer weights written as numbers in the layers' order: "1,0.8,0.6,0.4".
+
+    Raises:
+        InvalidInput: If it is not one number for each layer, or one is out of its bounds.
+    """
+    try:
+        numbers = [float(number) for number in text.split(",")]
+        return checked_weights(Weights.from_dict(dict(zip(Layer, numbers, strict=True))))
+    except (ValueError, InvalidInput) as error:
+        known = f"{','.join(Layer)} as numbers from {LEAST_WEIGHT} to {MOST_WEIGHT}: 1,0.8,0.6,0.4"
+        raise InvalidInput(f"{text!r} are no layer weights. Write {known}.") from error

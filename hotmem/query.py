@@ -77,6 +77,8 @@ async def _known(reader: Reader, request: Request, text: str) -> tuple[UserKey |
     if user is None:
         return None, Profile(), ()
     profile = await reader.store.profile(user, word_runs(text))
+    if reader.weights is not None:
+        profile = replace(profile, weights=reader.weights, moved={})
     if request.session_id is None:
         return user, profile, ()
     turns = await reader.store.latest_turns(user, request.session_id, MOST_TURNS + 1)

@@ -12,6 +12,7 @@ from hotmem.models import Encoder, Language, TokenCounter
 from hotmem.models.rewriter import Rewriter
 from hotmem.options import RecallOptions
 from hotmem.store.store import Store
+from hotmem.types import Weights
 
 PATIENCE: Final = 1.25
 """How much of its deadline a recall is waited for; one that hangs in the lane, on a disk that does not answer, is given up then."""
@@ -19,7 +20,11 @@ PATIENCE: Final = 1.25
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The live parts of the read path; `hotmem.Memory` makes them and closes them."""
+    """The live parts of the read path; `hotmem.Memory` makes them and closes them.
+
+    Attributes:
+        weights: Layer weights in the place of each user's own, if they are fixed.
+    """
 
     store: Store
     encoder: Encoder
@@ -29,6 +34,7 @@ class Reader:
     model: RelevanceModel
     options: RecallOptions
     rewriter: Rewriter | None = None
+    weights: Weights | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,13 @@
 
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Any, Final
 from zoneinfo import ZoneInfo
 
-from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BeforeValidator, Field, ValidationError
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from hotmem.errors import InvalidInput
 from hotmem.options import (
     BackgroundOptions,
     EvolutionOptions,
@@ -17,17 +18,27 @@ from hotmem.options import (
     RecallOptions,
     RewriteOptions,
     SearchingOptions,
+    weights_of,
 )
-from hotmem.types import Layer
+from hotmem.types import Layer, Weights
 from hotmem.zones import now_here
 
 DEFAULTS: Final = Options()
 
+PREFIX: Final = "HOTMEM_"
+
+Numbers = Annotated[Weights | None, NoDecode, BeforeValidator(lambda value: weights_of(value) if isinstance(value, str) else value)]
+"""Layer weights, written as numbers with commas between them."""
+
 
 class Settings(BaseSettings):
-    """What can be set from outside; every name has the prefix HOTMEM_."""
+    """What can be set from outside; every name has the prefix HOTMEM_.
 
-    model_config = SettingsConfigDict(env_prefix="HOTMEM_", env_file=".env", extra="ignore", env_ignore_empty=True)
+    Raises:
+        InvalidInput: If a value cannot be used, naming the variable and what is wrong.
+    """
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=".env", extra="ignore", env_ignore_empty=True)
 
     database: Path = Field(default=Path("memory.db"), description="The memory file.")
     multilayer_retrieval: bool = Field(default=True, description="Ask all four layers as needed; off: the facts layer alone.")
@@ -43,6 +54,7 @@ class Settings(BaseSettings):
     mark_symbols: bool = Field(default=DEFAULTS.recall.symbols, description="Marks as coloured circles instead of words.")
     adaptive_learning: bool = Field(default=DEFAULTS.learning.adaptive, description="Let the layer weights follow use.")
     usage_analytics: bool = Field(default=DEFAULTS.learning.analytics, description="Record in the memory file what replies used.")
+    weights: Numbers = Field(default=None, description="Layer weights for everyone, such as 1,0.8,0.6,0.4; empty: those that are learnt.")
     time_zone: ZoneInfo | None = Field(default=None, description="Where the user is, such as Europe/Berlin; empty: the machine's own zone.")
     session_idle_s: float = Field(default=DEFAULTS.background.idle_s, ge=0, description="Seconds of silence after which a session is summarised.")
     evolution: bool = Field(default=DEFAULTS.evolution.on, description="Let categories evolve into subcategories in the background.")
@@ -59,6 +71,13 @@ class Settings(BaseSettings):
     rewrite_deadline_ms: float = Field(default=DEFAULTS.rewriting.deadline_ms, ge=0, description="Milliseconds it may take.")
     relevance_model: Path | None = Field(default=None, description="Coefficients of relevance by `python -m eval train`; empty: the shipped ones.")
 
+    def __init__(self, **values: Any) -> None:  # noqa: ANN401 - any field's
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            wrong = (f"{PREFIX}{str(one['loc'][0]).upper()} cannot be {one['input']!r}. {_told(one['msg'])}." for one in error.errors())
+            raise InvalidInput(" ".join(wrong)) from error
+
     def now(self) -> datetime:
         """The wall clock, where the user is."""
         return now_here() if self.time_zone is None else datetime.now(self.time_zone)
@@ -74,7 +93,7 @@ class Settings(BaseSettings):
                 symbols=self.mark_symbols,
                 layers=tuple(Layer) if self.multilayer_retrieval else (Layer.FACTS,),
             ),
-            learning=LearningOptions(adaptive=self.adaptive_learning, analytics=self.usage_analytics),
+            learning=LearningOptions(adaptive=self.adaptive_learning, analytics=self.usage_analytics, weights=self.weights),
             background=BackgroundOptions(idle_s=self.session_idle_s),
             evolution=EvolutionOptions(
                 on=self.evolution,
@@ -88,3 +107,8 @@ class Settings(BaseSettings):
                 model=self.rewrite_model, base_url=self.rewrite_base_url, api_key=self.rewrite_api_key, deadline_ms=self.rewrite_deadline_ms
             ),
         )
+
+
+def _told(message: str) -> str:
+    """What pydantic says is wrong, without its own word before what we say."""
+    return message.removeprefix("Value error, ").removesuffix(".")

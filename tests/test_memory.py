@@ -10,7 +10,7 @@ import pytest
 import hotmem
 from hotmem import HotMemError, InvalidInput, Layer, Memory, MemoryClosed, Options, Weights
 from hotmem.models import CachedEncoder, Language
-from hotmem.options import BackgroundOptions, LearningOptions, RecallOptions
+from hotmem.options import BackgroundOptions, LearningOptions, ModelOptions, RecallOptions
 from hotmem.types import START_WEIGHTS, EvidenceKind, Forgotten, LayerOutcome
 from tests.conversation import START, said, turns_told
 
@@ -180,6 +180,25 @@ async def test_learning_and_recording_can_be_switched_off_apart(
         assert (usage.weights == START_WEIGHTS) is not learning.adaptive
         questions = [line async for line in memory.export("ana") if json.loads(line)["type"] == "question"]
         assert bool(questions) is learning.analytics
+        assert (await memory.feedback(block, reply="It is 4711!")).weights == usage.weights, "a block counts once"
+
+
+async def test_fixed_weights_stand_in_the_place_of_those_that_are_learnt(database: Path, encoder: CachedEncoder, language: Language) -> None:
+    fixed = Weights(1.1, 0.9, 0.7, 0.5)
+    options = Options(learning=LearningOptions(weights=fixed))
+    async with Memory.open(database, options, encoder=encoder, language=language) as memory:
+        await memory.remember(said("The code of the garage door is 4711."))
+        await memory.remember(said("The garage door is red, and its code is on a note in the kitchen."))
+        await memory.settle()
+        block = await memory.recall("What is the code of the garage door?", user_id="ana", at=LATER)
+        assert block.trace.weights.as_dict() == pytest.approx(fixed.as_dict())
+        usage = await memory.feedback(block, reply="It is 4711!")
+        assert usage.used and usage.weights == fixed == await memory.weights("ana")
+        assert await memory.weights_over_time("ana") == []
+        found = await memory.search_memory("garage door", user_id="ana", options={"return_debug": True})
+        assert found.debug is not None and found.debug.weights == pytest.approx(fixed.as_dict())
+    with pytest.raises(InvalidInput, match="facts is 9"):
+        LearningOptions(weights=Weights(facts=9))
 
 
 async def test_only_the_layers_of_the_options_are_asked(database: Path, encoder: CachedEncoder, language: Language) -> None:
@@ -251,3 +270,13 @@ async def test_the_vocabulary_has_who_speaks_and_the_names_spoken_of_most(memory
     assert await memory.vocabulary("ana") == ["Ana", "Tom", "Lisbon", "Petra"]
     assert await memory.vocabulary("ana", limit=2) == ["Ana", "Tom"]
     assert await memory.vocabulary("nobody") == []
+
+
+async def test_all_prepared_files_lie_in_the_folder_of_the_options(
+    database: Path, tmp_path: Path, encoder: CachedEncoder, language: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
+    options = Options(models=ModelOptions(cache_dir=tmp_path / "cache"))
+    async with Memory.open(database, options, encoder=encoder, language=language) as memory:
+        assert memory.reader.tokens.exact
+    assert any((tmp_path / "cache" / "tiktoken").iterdir())

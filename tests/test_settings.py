@@ -4,8 +4,8 @@ from pathlib import Path
 from shutil import copy
 
 import pytest
-from pydantic import ValidationError
 
+from hotmem import InvalidInput, Weights
 from hotmem.options import Options
 from hotmem.settings import Settings
 from hotmem.types import Layer
@@ -71,7 +71,7 @@ def test_every_setting_reaches_its_option(monkeypatch: pytest.MonkeyPatch) -> No
     values = {
         "MULTILAYER_RETRIEVAL": "false", "MAX_CONTEXT_TOKENS": "300", "MAX_FACTS": "2", "SEMANTIC_THRESHOLD": "0.3", "VERBATIM_CONTEXT_WINDOW": "55",
         "MARK_SYMBOLS": "true", "ADAPTIVE_LEARNING": "false", "USAGE_ANALYTICS": "false", "SESSION_IDLE_S": "5", "ENCODER": "a/b", "CACHE_DIR": "c",
-        "RELEVANCE_MODEL": "r.json",
+        "RELEVANCE_MODEL": "r.json", "WEIGHTS": "1, 0.5,0.7,1.5",
     }  # fmt: skip
     for name, value in values.items():
         monkeypatch.setenv(f"{PREFIX}{name}", value)
@@ -79,7 +79,7 @@ def test_every_setting_reaches_its_option(monkeypatch: pytest.MonkeyPatch) -> No
     recall, learning = options.recall, options.learning
     assert (recall.layers, recall.max_tokens, recall.max_facts, recall.symbols) == ((Layer.FACTS,), 300, 2, True)
     assert (recall.semantic_threshold, recall.verbatim_window) == (0.3, 55)
-    assert (learning.adaptive, learning.analytics) == (False, False)
+    assert (learning.adaptive, learning.analytics, learning.weights) == (False, False, Weights(1.0, 0.5, 0.7, 1.5))
     assert options.background.idle_s == 5
     assert (options.models.encoder, options.models.cache_dir, options.models.relevance) == ("a/b", Path("c"), Path("r.json"))
 
@@ -87,9 +87,10 @@ def test_every_setting_reaches_its_option(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("name", "value"),
     [("MAX_CONTEXT_TOKENS", "0"), ("MAX_FACTS", "-1"), ("SEMANTIC_THRESHOLD", "1.5"), ("VERBATIM_CONTEXT_WINDOW", "1001"),
-     ("RECALL_DEADLINE_MS", "-1"), ("SESSION_IDLE_S", "soon"), ("MARK_SYMBOLS", "perhaps")],
+     ("RECALL_DEADLINE_MS", "-1"), ("SESSION_IDLE_S", "soon"), ("MARK_SYMBOLS", "perhaps"),
+     ("WEIGHTS", "1,1,1"), ("WEIGHTS", "1,1,1,2"), ("WEIGHTS", "1,1,1,nan"), ("WEIGHTS", "much")],
 )  # fmt: skip
 def test_a_value_out_of_range_is_refused(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(f"{PREFIX}{name}", value)
-    with pytest.raises(ValidationError, match=name.lower()):
+    with pytest.raises(InvalidInput, match=rf"(HOTMEM_{name}|{name.lower()}) cannot be"):
         Settings()

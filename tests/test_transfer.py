@@ -14,6 +14,7 @@ from hotmem.models import CachedEncoder, Language
 from hotmem.store.driver import connect
 from hotmem.tools.upkeep import Merge, Nothing, memory_stats, merge_memories, validate_storage
 from hotmem.transfer import imported
+from hotmem.transfer.lines import PASSED_OVER
 from hotmem.types import ExportedTurn, Role, Turn
 from tests.conversation import START, life, said
 
@@ -68,7 +69,9 @@ async def test_imported_it_answers_as_before(memory: Memory, second: Memory, tmp
     told: list[None] = []
     taken = await second.take_in(tmp_path / "export.jsonl", lambda: told.append(None))
     await second.settle()
-    assert taken.known == 0 and len(told) == sum('"type": "question"' not in line for line in lines) - 2
+    kept = [line for line in lines if json.loads(line)["type"] not in PASSED_OVER]
+    assert taken.known == 0 and len(told) == len(kept) - 2
+    assert {json.loads(line)["action"] for line in lines if '"type": "decision"' in line} == {"filed", "merged"}
     for question in QUESTIONS:
         ours, theirs = [await one.recall(question, user_id="ana", at=LATER) for one in (memory, second)]
         assert ours.text == theirs.text, question
@@ -78,7 +81,7 @@ async def test_imported_it_answers_as_before(memory: Memory, second: Memory, tmp
     assert await second.memories("ana", past=True) == await memory.memories("ana", past=True)
     assert await second.weights("ana") == await memory.weights("ana")
     again = [line async for line in second.export("ana")]
-    assert again == [line for line in lines if '"type": "question"' not in line]
+    assert again == kept
     before, after = [await memory_stats(one, "ana", Nothing()) for one in (memory, second)]
     for count in ("turns", "memories", "merged", "entities", "tags"):
         assert getattr(before, count) == getattr(after, count)
@@ -127,19 +130,35 @@ def replaced(old: str, new: str) -> Callable[[list[str]], list[str]]:
     return lambda lines: [re.sub(old, new, line, count=1) for line in lines]
 
 
+def twice(kind: str) -> Callable[[list[str]], list[str]]:
+    """The first record of a kind once more, with other words."""
+
+    def spoil(lines: list[str]) -> list[str]:
+        place = next(number for number, line in enumerate(lines, 1) if f'"type": "{kind}"' in line)
+        again, end = json.loads(lines[place - 1]) | {"text": "Something else."}, json.loads(lines[-1])
+        return [*lines[:place], json.dumps(again), *lines[place:-1], json.dumps(end | {"records": end["records"] + 1})]
+
+    return spoil
+
+
 @pytest.mark.parametrize(
     ("spoil", "named"),
     [
         (cut, "is not JSON"),
+        (twice("turn"), "or stands twice in the file"),
+        (twice("memory"), "or stands twice in the file"),
         (without("turn"), "comes from the turn"),
         (lambda lines: lines[:-1], "is half of one"),
-        (lambda lines: [*lines[:-4], lines[-1]], "ends an export of"),
+        (without("quality"), "ends an export of"),
         (replaced('"version": 2', '"version": 3'), "an export of version 3"),
         (replaced('"type": "memory"', '"type": "song"'), "type is 'song'. Known are export, turn"),
         (replaced('"category": "contexts"', '"category": "songs"'), "category: Input should be 'contexts', 'projects'"),
         (replaced(r'"entities": \[\]', '"entities": 3'), "entities is no list of names"),
         (replaced('"kind": "fact"', '"kind": "song"'), "kind: Input should be 'fact'"),
         (replaced(r'"importance": \d', '"importance": 9'), "importance: Input should be less than or equal to 5"),
+        (replaced('"confirmations": 0', '"confirmations": -3'), "confirmations: Input should be greater than or equal to 0"),
+        (replaced('("type": "memory".*?"text": )"[^"]*"', r'\1" "'), "text: .*text is empty"),
+        (replaced('("type": "memory".*?"id": )"[^"]*"', r'\1""'), "id: .*id has 0 characters"),
         (replaced('"type": "memory", "user_id": "ana"', '"type": "memory"'), "has no user_id"),
     ],
 )

@@ -2,22 +2,16 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, count
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
+from hotmem.labels import proposals
 from hotmem.terms import STOPS, terms
 
 KEYWORDS: Final = 5
 """Words kept for a group."""
-
-IN_A_NAME: Final = 2
-"""Words of a name."""
-
-BETWEEN: Final = ", "
-"""What stands between the words of a name."""
 
 _WORDS: Final = re.compile(r"[^\W\d_]{3,}")
 
@@ -82,12 +76,6 @@ def kept_names(before: Mapping[str, frozenset[int]], now: Sequence[frozenset[int
         shared = 0 if most is None else len(before[most] & group)
         kept.append(most if most is not None and 2 * shared > max(len(known), len(before[most] & new)) else None)
     return kept
-
-
-def proposals(words: Sequence[str], otherwise: str) -> Iterator[str]:
-    """Names for a group with these keywords, the best first, without end."""
-    yield from map(BETWEEN.join, combinations(words, min(IN_A_NAME, len(words)))) if words else ()
-    yield from (f"{otherwise} {number}" for number in count(1))
 
 
 def _usual(words: Iterable[str]) -> str:

@@ -23,6 +23,7 @@ async def learn(
     now: datetime,
     *,
     interrupted: bool,
+    again: bool = False,
 ) -> Usage:
     """What a reply made of a block, noted and learnt from.
 
@@ -35,6 +36,7 @@ async def learn(
         count: Tokens of a text.
         now: The wall clock, UTC.
         interrupted: Whether the reply was cut off.
+        again: Whether the block was fed back before, where that is not on record.
 
     Raises:
         StoreError: If it could not be written.
@@ -42,7 +44,9 @@ async def learn(
     uses, records = await asyncio.to_thread(_judged, encoder, block, heard, count)
     used = sum(use.kind is not UsageKind.UNUSED for use in uses)
     user = await store.user(block.user_id)
-    weights = block.trace.weights if user is None else await _weights(store, user, block, uses, records, options, now, interrupted=interrupted)
+    weights = block.trace.weights
+    if user is not None:
+        weights = await _weights(store, user, block, uses, records, options, now, interrupted=interrupted, again=again)
     return Usage(block.id, uses, used / len(uses) if uses else 0.0, interrupted, weights)
 
 
@@ -62,15 +66,16 @@ async def _weights(
     now: datetime,
     *,
     interrupted: bool,
+    again: bool,
 ) -> Weights:
     """The user's layer weights after it. A block's usage counts once."""
-    new = bool(uses or records)
+    new = bool(uses or records) and not again
     if new and (not options.analytics or await store.record_usage(user, block, uses, records, interrupted=interrupted)):
         await store.touch_memories(user, [use.item.memory_id for use in uses if use.item.memory_id and use.kind is not UsageKind.UNUSED], now)
-        lesson = _lesson(block, uses) if options.adaptive else None
+        lesson = _lesson(block, uses) if options.moves_weights else None
         if lesson is not None and block.trace.analysis is not None:
             return await store.learn_weights(user, block.trace.analysis.intent, lambda before: learnt(before, lesson), now)
-    return (await store.profile(user, ())).weights
+    return options.weights or (await store.profile(user, ())).weights
 
 
 def _lesson(block: ContextBlock, uses: tuple[ItemUse, ...]) -> Lesson | None:

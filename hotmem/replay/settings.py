@@ -5,14 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from pydantic import ValidationError
-
 from hotmem.errors import InvalidInput
-from hotmem.options import Options, RewriteOptions
-from hotmem.settings import Settings
-from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, START_WEIGHTS, Layer, Weights
-
-PREFIX: Final = "HOTMEM_"
+from hotmem.options import Options, RewriteOptions, weights_of
+from hotmem.settings import PREFIX, Settings
+from hotmem.types import START_WEIGHTS, Layer, Weights
 
 COMPARABLE: Final = (
     "max_context_tokens",
@@ -54,8 +50,7 @@ class Setting:
 
     def _how(self, change: str) -> str:
         if change.startswith("weights="):
-            weights = ", ".join(f"{layer}={weight:g}" for layer, weight in self.weights.as_dict().items())
-            return f"# in Python: the layer weights {weights}, and LearningOptions(adaptive=False) so that they stay"
+            return f"{PREFIX}WEIGHTS={','.join(f'{weight:g}' for weight in self.weights.as_dict().values())}"
         if change.startswith("layers="):
             return f"# in Python: RecallOptions(layers=({', '.join(f'Layer.{layer.name}' for layer in self.options.recall.layers)},))"
         return change
@@ -71,8 +66,9 @@ def settings(named: Iterable[str], learnt: Weights) -> list[Setting]:
     Raises:
         InvalidInput: If a change cannot be used, naming it and what it may be.
     """
-    now = Setting(NOW, _offline(Settings().options()), learnt)
-    others = [_changed(now, text) for text in named or _usual(now)]
+    options = Settings().options()
+    now = Setting(NOW, _offline(options), options.learning.weights or learnt)
+    others = [_changed(now, learnt, text) for text in named or _usual(now)]
     return [now, *{one.name: one for one in others if (one.options, one.weights) != (now.options, now.weights)}.values()]
 
 
@@ -83,7 +79,7 @@ def _usual(now: Setting) -> list[str]:
     return [*names, "weights=start"]
 
 
-def _changed(now: Setting, text: str) -> Setting:
+def _changed(now: Setting, learnt: Weights, text: str) -> Setting:
     values: dict[str, Any] = {}
     weights, layers, names = now.weights, None, []
     for change in _parts(text):
@@ -92,7 +88,7 @@ def _changed(now: Setting, text: str) -> Setting:
             raise InvalidInput(f"{change!r} is no setting. Write NAME=VALUE, such as HOTMEM_MAX_CONTEXT_TOKENS=500.")
         match name.lower().removeprefix(PREFIX.lower()):
             case "weights":
-                weights = _weights(value, now.weights)
+                weights = _weights(value, learnt)
             case "layers":
                 layers = _layers(value)
             case field if field in COMPARABLE:
@@ -103,11 +99,7 @@ def _changed(now: Setting, text: str) -> Setting:
         names.append(change)
     if not names:
         raise InvalidInput("A setting is empty. Write NAME=VALUE, such as HOTMEM_MAX_CONTEXT_TOKENS=500.")
-    try:
-        options = _offline(Settings(**values).options())
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise InvalidInput(f"{PREFIX}{str(first['loc'][0]).upper()} cannot be {first['input']!r}. {first['msg']}.") from error
+    options = _offline(Settings(**values).options())
     if layers is not None:
         options = replace(options, recall=replace(options.recall, layers=layers))
     return Setting(" ".join(names), options, weights)
@@ -123,8 +115,12 @@ def _parts(text: str) -> list[str]:
 
 
 def _offline(options: Options) -> Options:
-    """Without a language model that may be far away and costs money; embeddings are timed as if each question were new."""
-    return replace(options, rewriting=RewriteOptions(), models=replace(options.models, embeddings_cached=0))
+    """Without a language model that may be far away and costs money; embeddings are timed as if each question were new.
+
+    Layer weights are each setting's own.
+    """
+    learning, models = replace(options.learning, weights=None), replace(options.models, embeddings_cached=0)
+    return replace(options, rewriting=RewriteOptions(), learning=learning, models=models)
 
 
 def _weights(value: str, learnt: Weights) -> Weights:
@@ -132,15 +128,9 @@ def _weights(value: str, learnt: Weights) -> Weights:
     if value in known:
         return known[value]
     try:
-        numbers = [float(number) for number in value.split(",")]
-        if len(numbers) != len(Layer) or not all(LEAST_WEIGHT <= number <= MOST_WEIGHT for number in numbers):
-            raise ValueError
-    except ValueError as error:
-        order = ",".join(Layer)
-        raise InvalidInput(
-            f"weights cannot be {value!r}. Write start, learned, or {order} as numbers from {LEAST_WEIGHT} to {MOST_WEIGHT}: 1,0.8,0.6,0.4."
-        ) from error
-    return Weights.from_dict(dict(zip(Layer, numbers, strict=True)))
+        return weights_of(value)
+    except InvalidInput as error:
+        raise InvalidInput(f"weights cannot be {value!r}. {error} Or write start, or learned.") from error
 
 
 def _layers(value: str) -> tuple[Layer, ...]:

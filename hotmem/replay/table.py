@@ -5,7 +5,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from hotmem.replay.comparison import Comparison, Figures
-from hotmem.replay.settings import PREFIX
+from hotmem.settings import PREFIX
 
 
 def tabled(comparison: Comparison) -> Table:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
+from threading import Event
 from typing import Concatenate, Final, ParamSpec, Self, TypeVar
 
 from hotmem.errors import DeadlineExceeded, MemoryClosed, StoreReadOnly, StoreUnusable
@@ -43,7 +44,7 @@ class Database:
             self._readers.put(reader)
         self._write_pool = ThreadPoolExecutor(1, thread_name_prefix="hotmem-writer")
         self._read_pool = ThreadPoolExecutor(READERS, thread_name_prefix="hotmem-reader")
-        self._closed = False
+        self._closed = Event()
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -128,18 +129,24 @@ class Database:
             self._readers.put(conn)
 
     async def _read(self, run: Callable[[], T]) -> T:
-        return run() if self._reads_here else await self._in(self._read_pool, run)
+        if self._reads_here:
+            self._check_open()
+            return run()
+        return await self._in(self._read_pool, run)
 
     async def _in(self, pool: ThreadPoolExecutor, run: Callable[[], T]) -> T:
-        if self._closed:
-            raise MemoryClosed("The memory is closed. Open it again with Memory.open(path).")
+        self._check_open()
         return await asyncio.get_running_loop().run_in_executor(pool, run)
+
+    def _check_open(self) -> None:
+        if self._closed.is_set():
+            raise MemoryClosed("The memory is closed. Open it again with Memory.open(path).")
 
     async def close(self) -> None:
         """Finishes what is running, empties the journal into the file and closes it."""
-        if self._closed:
+        if self._closed.is_set():
             return
-        self._closed = True
+        self._closed.set()
         await asyncio.to_thread(self._close)
 
     def _close(self) -> None:

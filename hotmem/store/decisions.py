@@ -4,6 +4,7 @@ A merged memory keeps its row and everything in it; only its index entry goes, s
 entry again.
 """
 
+import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
@@ -90,7 +91,7 @@ def of_user(conn: Connection, user: UserKey, limit: int) -> list[Decision]:
     """The user's decisions, latest first."""
     rows = conn.execute(
         """SELECT d.name, d.action, d.reason, d.decided_at, d.undone_at,
-               (SELECT group_concat(m.name) FROM decided x JOIN memories m ON m.id = x.memory WHERE x.decision = d.id),
+               (SELECT json_group_array(m.name) FROM decided x JOIN memories m ON m.id = x.memory WHERE x.decision = d.id),
                (SELECT m.name FROM decided x JOIN memories m ON m.id = x.into_memory WHERE x.decision = d.id LIMIT 1)
            FROM decisions d WHERE d.user = ? ORDER BY d.decided_at DESC, d.id DESC LIMIT ?""",
         (user, limit),
@@ -102,7 +103,7 @@ def of_user(conn: Connection, user: UserKey, limit: int) -> list[Decision]:
             reason=reason,
             decided_at=from_stored(decided_at),
             undone_at=None if undone_at is None else from_stored(undone_at),
-            memory_ids=tuple(memories.split(",")) if memories else (),
+            memory_ids=tuple(json.loads(memories)),
             into=into,
         )
         for name, action, reason, decided_at, undone_at, memories, into in rows
@@ -122,7 +123,7 @@ def unmerged(conn: Connection, user: UserKey, name: str) -> int:
 
 
 def _unedit(conn: Connection, decision: int, old: int, new: int) -> None:
-    """Lets a memory hold again as it was before an edit, whose own memory goes."""
+    """Lets a memory hold again as it was before an edit, whose own memory goes; what was decided about that one is told of the old one."""
     changed = conn.execute(
         "SELECT 1 FROM memories WHERE (id = :new AND merged_into NOT NULL) OR merged_into = :new OR amends = :new", {"new": new}
     ).fetchone()
@@ -134,8 +135,9 @@ def _unedit(conn: Connection, decision: int, old: int, new: int) -> None:
         {"old": old, "new": new},
     )
     conn.execute("UPDATE memories SET superseded_by = :old WHERE superseded_by = :new", {"old": old, "new": new})
+    conn.execute("UPDATE decided SET into_memory = NULL WHERE decision = ?", (decision,))
+    conn.execute("UPDATE OR IGNORE decided SET memory = ? WHERE memory = ?", (old, new))
     conn.execute("DELETE FROM memories WHERE id = ?", (new,))
-    conn.execute("INSERT INTO decided (decision, memory) VALUES (?, ?)", (decision, old))
 
 
 def _return_to_former(conn: Connection, user: UserKey, decision: int) -> int:

@@ -6,7 +6,7 @@ Triggers remove the index rows of every passage, memory and summary that goes; S
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -32,13 +32,19 @@ WITH_EARLIER: Final = """
     SELECT id FROM earlier"""
 """A memory and what it was before it was edited, if it was."""
 
+RECALLS_OF_TURNS: Final = """
+    WITH going AS MATERIALIZED (SELECT name, text FROM turns WHERE id IN (SELECT value FROM json_each(:turns)))
+    DELETE FROM recalls WHERE user = :user AND (
+        query IN (SELECT text FROM going)
+        OR id IN (SELECT u.recall FROM recalls r JOIN uses u ON u.recall = r.id JOIN json_each(u.turns) j
+                  WHERE r.user = :user AND j.value IN (SELECT name FROM going)))"""
+"""What was asked with the words of turns, and what was given of them. Ids of turns are each user's own."""
+
 
 def everything(conn: Connection, user: UserKey) -> Forgotten:
     """Removes the user."""
     removed = Forgotten(*(_count(conn, table, user) for table in ("turns", "memories", "sessions")))
-    _remove_memories(conn, user, [row[0] for row in conn.execute("SELECT id FROM memories WHERE user = ?", (user,))])
-    for table in ("sessions", "users"):
-        conn.execute(f"DELETE FROM {table} WHERE {'user' if table == 'sessions' else 'id'} = ?", (user,))
+    conn.execute("DELETE FROM users WHERE id = ?", (user,))
     _rewrite_indexes(conn)
     return removed
 
@@ -69,7 +75,7 @@ def entity(conn: Connection, user: UserKey, name: str) -> Forgotten:
         rows = conn.execute(f"SELECT id, {', '.join(columns)} FROM {table} WHERE user = ?", (user,))
         return [row[0] for row in rows if any(value and holds.search(value) for value in row[1:])]
 
-    turns, memories = holding("turns", "text", "speaker"), holding("memories", "text", "subject", "object", "remark", "origin")
+    turns, known = holding("turns", "text", "speaker"), holding("memories", "text", "subject", "object", "remark", "origin")
     _delete(conn, "tags", holding("tags", "name"))
     _delete(conn, "decisions", holding("decisions", "reason"))
     _delete(conn, "recalls", holding("recalls", "query"))
@@ -77,7 +83,7 @@ def entity(conn: Connection, user: UserKey, name: str) -> Forgotten:
     for (speaker,) in conn.execute("SELECT name FROM speakers WHERE user = ?", (user,)).fetchall():
         if holds.search(speaker):
             conn.execute("DELETE FROM speakers WHERE user = ? AND name = ?", (user, speaker))
-    return _remove(conn, user, turns, memories)
+    return _remove(conn, user, turns, known)
 
 
 def session(conn: Connection, user: UserKey, name: str) -> Forgotten:
@@ -101,28 +107,59 @@ def between(conn: Connection, user: UserKey, after: datetime | None, before: dat
     return _remove(conn, user, turns, noted)
 
 
-def _remove(conn: Connection, user: UserKey, turns: list[int], memories: list[int], kept: Iterable[int] = ()) -> Forgotten:
+def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> int:
+    """Removes memories with all that only they had, and what was decided about them; what they had replaced stays replaced.
+
+    Returns:
+        How many went, those that had gone into them among them.
+    """
+    going = conn.execute(WITH_THEIRS, (json.dumps(keys),)).fetchall()
+    named = {"user": user, "keys": json.dumps([key for key, _ in going]), "names": json.dumps([name for _, name in going])}
+    categories = [row[0] for row in conn.execute(f"SELECT DISTINCT category FROM memories WHERE id IN {_listed('keys')}", named)]
+    conn.execute(
+        f"""DELETE FROM recalls WHERE id IN (
+                SELECT r.id FROM recalls r JOIN uses u ON u.recall = r.id WHERE r.user = :user AND u.memory IN {_listed("names")})""",
+        named,
+    )
+    conn.execute(
+        f"""DELETE FROM decisions WHERE id IN (SELECT decision FROM decided WHERE memory IN {_listed("keys")}
+                UNION SELECT decision FROM decided WHERE into_memory IN {_listed("keys")})""",
+        named,
+    )
+    conn.execute(f"DELETE FROM memories WHERE id IN {_listed('keys')}", named)
+    conn.execute("DELETE FROM tags WHERE user = :user AND NOT EXISTS (SELECT 1 FROM memory_tags x WHERE x.tag = tags.id)", named)
+    subcategories.lose_words(conn, user, map(Category, categories))
+    return len(going)
+
+
+def _remove(conn: Connection, user: UserKey, turns: Sequence[int], noted: Sequence[int], kept: Iterable[int] = ()) -> Forgotten:
     """Removes turns, memories, and memories left without a turn; the summaries of touched sessions are made anew."""
-    touched = {row[0] for turn in turns for row in conn.execute("SELECT session FROM turns WHERE id = ?", (turn,))}
-    touched |= {
-        row[0] for key in memories for row in conn.execute("SELECT t.session FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = ?", (key,))
-    }
-    told = {row[0] for turn in turns for row in conn.execute("SELECT memory FROM sources WHERE turn = ?", (turn,))}
-    names = [row[0] for turn in turns for row in conn.execute("SELECT name FROM turns WHERE id = ?", (turn,))]
-    asked = [row[0] for turn in turns for row in conn.execute("SELECT text FROM turns WHERE id = ?", (turn,))]
-    conn.execute("DELETE FROM recalls WHERE user = ? AND query IN (SELECT value FROM json_each(?))", (user, json.dumps(asked)))
-    for name in names:
-        conn.execute("DELETE FROM recalls WHERE id IN (SELECT u.recall FROM uses u, json_each(u.turns) j WHERE j.value = ?)", (name,))
-    _delete(conn, "turns", turns)
-    for key in told - set(kept):
-        if not conn.execute("SELECT 1 FROM sources WHERE memory = ?", (key,)).fetchone():
-            decisions.give_back(conn, user, key)
-            memories.append(key)
-    gone = _remove_memories(conn, user, memories)
-    _delete(conn, "summaries", touched)
-    conn.executemany("UPDATE sessions SET summary_due = ? WHERE id = ?", [(WHEN_ENDED, key) for key in touched])
-    emptied = [key for key in touched if not conn.execute("SELECT 1 FROM turns WHERE session = ?", (key,)).fetchone()]
-    _delete(conn, "sessions", emptied)
+    named = {"user": user, "turns": json.dumps(turns), "noted": json.dumps(noted)}
+    touched = _column(
+        conn,
+        f"""SELECT session FROM turns WHERE id IN {_listed("turns")}
+            UNION SELECT t.session FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory IN {_listed("noted")}""",
+        named,
+    )
+    spared = set(kept)
+    told = _column(conn, f"SELECT DISTINCT memory FROM sources WHERE turn IN {_listed('turns')}", named)
+    conn.execute(RECALLS_OF_TURNS, named)
+    conn.execute(f"DELETE FROM turns WHERE id IN {_listed('turns')}", named)
+    sourceless = _column(
+        conn,
+        f"SELECT id FROM memories m WHERE id IN {_listed('told')} AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id)",
+        {"told": json.dumps([key for key in told if key not in spared])},
+    )
+    for key in sourceless:
+        decisions.give_back(conn, user, key)
+    gone = memories(conn, user, [*noted, *sourceless])
+    sessions = {"sessions": json.dumps(touched), "due": WHEN_ENDED}
+    conn.execute(f"DELETE FROM summaries WHERE id IN {_listed('sessions')}", sessions)
+    conn.execute(f"UPDATE sessions SET summary_due = :due WHERE id IN {_listed('sessions')}", sessions)
+    emptied = conn.execute(
+        f"DELETE FROM sessions WHERE id IN {_listed('sessions')} AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.session = sessions.id) RETURNING id",
+        sessions,
+    ).fetchall()
     conn.execute(
         """DELETE FROM entities WHERE user = ? AND NOT EXISTS (SELECT 1 FROM turn_entities x WHERE x.entity = entities.id)
                AND NOT EXISTS (SELECT 1 FROM memory_entities x WHERE x.entity = entities.id)""",
@@ -133,23 +170,13 @@ def _remove(conn: Connection, user: UserKey, turns: list[int], memories: list[in
     return Forgotten(len(turns), gone, len(emptied))
 
 
-def _remove_memories(conn: Connection, user: UserKey, memories: list[int]) -> int:
-    """Removes the memories with all that only they had, and what was decided about them; what they had replaced stays replaced."""
-    before = conn.execute("SELECT count(*) FROM memories").fetchone()[0]
-    going = conn.execute(WITH_THEIRS, (json.dumps(memories),)).fetchall()
-    keys, names = json.dumps([key for key, _ in going]), json.dumps([name for _, name in going])
-    categories = [row[0] for row in conn.execute("SELECT DISTINCT category FROM memories WHERE id IN (SELECT value FROM json_each(?))", (keys,))]
-    tags = [row[0] for row in conn.execute("SELECT DISTINCT tag FROM memory_tags WHERE memory IN (SELECT value FROM json_each(?))", (keys,))]
-    conn.execute("DELETE FROM recalls WHERE id IN (SELECT recall FROM uses WHERE memory IN (SELECT value FROM json_each(?)))", (names,))
-    conn.execute(
-        """DELETE FROM decisions WHERE id IN (SELECT decision FROM decided WHERE memory IN (SELECT value FROM json_each(:keys))
-               UNION SELECT decision FROM decided WHERE into_memory IN (SELECT value FROM json_each(:keys)))""",
-        {"keys": keys},
-    )
-    _delete(conn, "memories", memories)
-    _delete(conn, "tags", [tag for tag in tags if not conn.execute("SELECT 1 FROM memory_tags WHERE tag = ?", (tag,)).fetchone()])
-    subcategories.lose_words(conn, user, map(Category, categories))
-    return int(before - conn.execute("SELECT count(*) FROM memories").fetchone()[0])
+def _listed(name: str) -> str:
+    """What is in the JSON list of that name, as SQL."""
+    return f"(SELECT value FROM json_each(:{name}))"
+
+
+def _column(conn: Connection, sql: str, values: Mapping[str, object]) -> list[int]:
+    return [row[0] for row in conn.execute(sql, values)]
 
 
 def _delete(conn: Connection, table: str, keys: Iterable[int]) -> None:

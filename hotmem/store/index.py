@@ -20,7 +20,8 @@ PORTION: Final = 4096
 
 STATE: Final = """
     SELECT coalesce((SELECT max(id) FROM {kind}_entries WHERE user = :user), 0),
-        coalesce((SELECT number FROM revisions WHERE user = :user AND kind = :kind), 0)"""
+        coalesce((SELECT number FROM revisions WHERE user = :user AND kind = :kind), 0),
+        (SELECT bits IS NOT NULL FROM {kind}_entries WHERE user = :user AND id = :waiting)"""
 
 PACKED: Final = """
     SELECT group_concat(id), group_concat(session), group_concat(length), group_concat(bits IS NOT NULL, ''), CAST(group_concat(bits, '') AS BLOB)
@@ -80,12 +81,14 @@ class Index:
     def read(self, conn: Connection) -> Entries:
         """The entries that the connection sees; what is known already is not read again."""
         with self._lock:
-            last, revision = conn.execute(STATE.format(kind=self.kind), {"user": self.user, "kind": self.kind}).fetchone()
+            waiting = int(self._keys[self._settled]) if self._settled < self._count else 0
+            named = {"user": self.user, "kind": self.kind, "waiting": waiting}
+            last, revision, signed = conn.execute(STATE.format(kind=self.kind), named).fetchone()
             if revision > self._revision:
                 self._revision = revision
                 self._empty()
-            if revision == self._revision and not self._complete(last):
-                self._read_behind(conn, self._settled)
+            if revision == self._revision and (signed or last > (self._keys[self._count - 1] if self._count else 0)):
+                self._read_behind(conn, self._settled if signed else self._count)
             self.loaded = True
             n, sessions = int(np.searchsorted(self._keys[: self._count], last, side="right")), len(self._place_of)
             return Entries(
@@ -97,10 +100,6 @@ class Index:
                 self._session_lengths[:sessions],
                 self._postings,
             )
-
-    def _complete(self, last: int) -> bool:
-        """Whether every entry up to this key is known, with its signs."""
-        return self._settled == self._count and last == (self._keys[self._count - 1] if self._count else 0)
 
     def _empty(self) -> None:
         self._count = self._settled = 0
@@ -114,7 +113,7 @@ class Index:
         self._postings = Postings(self.kind)
 
     def _read_behind(self, conn: Connection, place: int) -> None:
-        """Reads the entries from this place on; those known already may have got their vectors."""
+        """Reads the entries from this place on; those known already may have got their vectors, which they get in their order."""
         while True:
             after = int(self._keys[place - 1]) if place else 0
             keys, sessions, lengths, signed, bits = conn.execute(PACKED.format(kind=self.kind), (self.user, after, PORTION)).fetchone()
@@ -123,7 +122,7 @@ class Index:
             known = self._count - place
             self._append(numbers(keys)[known:], numbers(sessions)[known:], numbers(lengths)[known:])
             self._sign(place, np.frombuffer(signed.encode(), dtype=np.uint8) == ord("1"), bits)
-            place += len(signed)
+            place = self._count if known >= len(signed) and "1" not in signed else place + len(signed)
 
     def _append(self, keys: NDArray[np.int64], sessions: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
         start, stop = self._count, self._count + len(keys)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from uuid import uuid4
 
-from hotmem.store import decisions, entities, entries, happenings, tags
+from hotmem.store import decisions, entities, entries, forget, happenings, tags
 from hotmem.store.driver import Connection
 from hotmem.store.times import from_stored, to_stored
 from hotmem.text import plain
@@ -204,9 +204,10 @@ def _unlearn_turn_before(conn: Connection, user: UserKey, turn: int) -> None:
         ) last ON last.id = x.turn
         WHERE NOT EXISTS (SELECT 1 FROM sources o WHERE o.memory = x.memory AND o.turn <> x.turn)"""
     conn.execute(f"UPDATE memories SET valid_until = NULL, superseded_by = NULL WHERE superseded_by IN ({told})", (turn,))
-    for (key,) in conn.execute(told, (turn,)).fetchall():
+    keys = [row[0] for row in conn.execute(told, (turn,))]
+    for key in keys:
         decisions.give_back(conn, user, key)
-    conn.execute(f"DELETE FROM memories WHERE id IN ({told})", (turn,))
+    forget.memories(conn, user, keys)
 
 
 def _named_rightly(corrections: Sequence[Correction]) -> tuple[str, ...]:

@@ -51,16 +51,19 @@ def keep(conn: Connection, user: UserKey, note: Note, vector: Vector, now: datet
     return name
 
 
-def confirm(conn: Connection, user: UserKey, name: str, note: Note, now: datetime, reason: str) -> None:
-    """Counts that a memory was stored again, and gives it what the new words bring: tags, and the higher importance."""
-    key = conn.execute(
+def confirm(conn: Connection, user: UserKey, name: str, note: Note, now: datetime, reason: str) -> bool:
+    """Counts that a memory was stored again, and gives it what the new words bring: tags, and the higher importance; False if it is gone."""
+    row = conn.execute(
         """UPDATE memories SET confirmations = confirmations + 1, said_at = max(said_at, ?), importance = max(importance, ?)
            WHERE user = ? AND name = ? RETURNING id""",
         (to_stored(now), note.importance, user, name),
-    ).fetchone()[0]
-    tags.attach(conn, user, key, note.tags, now, note.tag_vectors)
+    ).fetchone()
+    if row is None:
+        return False
+    tags.attach(conn, user, row[0], note.tags, now, note.tag_vectors)
     tags.take(conn, user, note.tags_taken)
-    record(conn, user, "confirmed", reason, [(key, None)], now)
+    record(conn, user, "confirmed", reason, [(row[0], None)], now)
+    return True
 
 
 def standing(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, Standing]:

@@ -3,11 +3,12 @@
 from contextlib import closing
 from pathlib import Path
 
-from hotmem.store import users
+from hotmem.errors import StoreUnusable
+from hotmem.store import learning, users
 from hotmem.store.driver import connect, mapped_errors
-from hotmem.store.migrations import checked_version
+from hotmem.store.migrations import STEPS, checked_version
 from hotmem.store.turns import select
-from hotmem.types import START_WEIGHTS, Layer, Turn, Weights
+from hotmem.types import START_WEIGHTS, Turn, Weights
 
 
 def turns(path: Path, user_id: str, most: int) -> tuple[list[Turn], int, Weights]:
@@ -19,14 +20,16 @@ def turns(path: Path, user_id: str, most: int) -> tuple[list[Turn], int, Weights
         most: Turns at most.
 
     Raises:
-        StoreError: If the file cannot be used.
+        StoreError: If the file cannot be used, or is of an older schema.
     """
     with mapped_errors(path), closing(connect(path, read_only=True)) as conn:
         conn.execute("BEGIN")
-        user = users.find(conn, user_id) if checked_version(conn, path) else None
+        version = checked_version(conn, path)
+        if 0 < version < len(STEPS):
+            raise StoreUnusable(f"{path} has schema {version}, and {len(STEPS)} is read. Open it once with this HotMem, as `hotmem stats` does.")
+        user = users.find(conn, user_id) if version else None
         if user is None:
             return [], 0, START_WEIGHTS
         latest = [turn for _, turn in select(conn, "t.user = ? ORDER BY t.id DESC LIMIT ?", (user, most))]
         count = conn.execute("SELECT count(*) FROM turns WHERE user = ?", (user,)).fetchone()[0]
-        weights = conn.execute("SELECT layer, weight FROM weights WHERE user = ?", (user,))
-        return latest[::-1], count, Weights.from_dict({Layer(layer): weight for layer, weight in weights})
+        return latest[::-1], count, learning.weights(conn, user)

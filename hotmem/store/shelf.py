@@ -2,10 +2,12 @@
 
 from collections import OrderedDict
 from threading import Lock
-from typing import Final
+from typing import Final, TypeAlias
 
 from hotmem.store.index import Index
 from hotmem.types import EvidenceKind, UserKey
+
+Place: TypeAlias = tuple[EvidenceKind, UserKey]
 
 BYTES: Final = 256 * 2**20
 """Bytes of all indexes together, but for the one asked for last; a million turns of one user take some 100 MB, a thousand 0.1 MB."""
@@ -15,21 +17,31 @@ class Shelf:
     """Indexes by kind and user; the one not asked for longest is dropped first. Thread-safe."""
 
     def __init__(self) -> None:
-        self._indexes: OrderedDict[tuple[EvidenceKind, UserKey], Index] = OrderedDict()
+        self._indexes: OrderedDict[Place, Index] = OrderedDict()
+        self._sizes: dict[Place, int] = {}
+        self._bytes = 0
         self._lock = Lock()
 
     def index(self, kind: EvidenceKind, user: UserKey) -> Index:
-        """The user's index of a kind, empty if it has to be read first."""
+        """The user's index of a kind, empty if it has to be read first. What it has grown by counts when it is asked for again."""
+        place = kind, user
         with self._lock:
-            index = self._indexes.setdefault((kind, user), Index(kind, user))
-            self._indexes.move_to_end((kind, user))
-            total = sum(held.nbytes for held in self._indexes.values())
-            while total > BYTES and len(self._indexes) > 1:
-                total -= self._indexes.popitem(last=False)[1].nbytes
+            index = self._indexes.get(place) or Index(kind, user)
+            self._indexes[place] = index
+            self._indexes.move_to_end(place)
+            self._weigh(place, index.nbytes)
+            while self._bytes > BYTES and len(self._indexes) > 1:
+                self._weigh(self._indexes.popitem(last=False)[0], 0)
             return index
 
     def drop(self, user: UserKey) -> None:
         """Drops all indexes of a user."""
         with self._lock:
             for kind in EvidenceKind:
-                self._indexes.pop((kind, user), None)
+                if self._indexes.pop((kind, user), None) is not None:
+                    self._weigh((kind, user), 0)
+
+    def _weigh(self, place: Place, size: int) -> None:
+        self._bytes += size - self._sizes.pop(place, 0)
+        if size:
+            self._sizes[place] = size

@@ -237,9 +237,9 @@ class Store:
         """Stores a note with its embedding, and why it was filed as it is; returns the memory's id."""
         return await self._db.write(lambda conn: notes.keep(conn, users.ensure(conn, user_id), note, vector, now, reason))
 
-    async def confirm(self, user: UserKey, memory_id: str, note: Note, now: datetime, reason: str) -> None:
-        """Counts that a memory was stored again."""
-        await self._db.write(notes.confirm, user, memory_id, note, now, reason)
+    async def confirm(self, user: UserKey, memory_id: str, note: Note, now: datetime, reason: str) -> bool:
+        """Counts that a memory was stored again; False if it was forgotten meanwhile."""
+        return await self._db.write(notes.confirm, user, memory_id, note, now, reason)
 
     async def standing(self, user: UserKey, keys: Sequence[int]) -> dict[int, Standing]:
         """What a search shows of memories besides their words, by row number."""
@@ -328,7 +328,7 @@ class Store:
         return await self._db.write(undo)
 
     async def decisions(self, user: UserKey, limit: int) -> list[Decision]:
-        """What was decided about the user's memories, latest first."""
+        """What was decided about the user's memories, latest first; all of it, if the limit is negative."""
         return await self._db.read(decisions.of_user, user, limit)
 
     async def evolution_due(self, now: datetime, every: timedelta, least: int) -> tuple[UserKey, Category] | None:
@@ -525,8 +525,9 @@ class Store:
             InvalidInput: If nothing was named.
         """
         if everything:
+            removed = await self._db.write(forget.everything, user)
             self._shelf.drop(user)
-            return await self._db.write(forget.everything, user)
+            return removed
         if memory_id is not None:
             return await self._db.write(forget.memory, user, memory_id)
         if entity is not None:

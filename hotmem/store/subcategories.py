@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.consolidation.naming import BETWEEN, proposals
+from hotmem.labels import BETWEEN, proposals
 from hotmem.products import product
 from hotmem.store.decisions import EVOLVED, record
 from hotmem.store.driver import Connection

@@ -30,7 +30,7 @@ def due(conn: Connection, now: datetime, idle_s: float) -> int | None:
     """A session to summarise: ended, or untouched for `idle_s` seconds, with all its turns understood."""
     idle_since = to_stored(now - timedelta(seconds=idle_s))
     row = conn.execute(
-        """SELECT s.id FROM sessions s WHERE (s.summary_due = ? OR (s.summary_due = ? AND s.touched_at <= ?))
+        """SELECT s.id FROM sessions s WHERE s.summary_due > 0 AND (s.summary_due = ? OR (s.summary_due = ? AND s.touched_at <= ?))
                AND NOT EXISTS (SELECT 1 FROM passages p WHERE p.session = s.id AND p.vector IS NULL)
            ORDER BY s.touched_at LIMIT 1""",
         (WHEN_ENDED, WHEN_IDLE, idle_since),

@@ -161,9 +161,12 @@ def backup(conn: Connection, target: Path, progress: Callable[[int, int], None])
     making = target.with_name(f"{target.name}.making")
     making.unlink(missing_ok=True)
     conn.execute("SELECT 1 FROM sqlite_master").fetchone()  # all portions are of this moment, whatever others write
-    with mapped_errors(target), closing(connect(making)) as copy:
-        conn.backup(copy, pages=PAGES, progress=lambda _, left, whole: progress(left, whole))
-    making.rename(target)
+    try:
+        with mapped_errors(target), closing(connect(making)) as copy:
+            conn.backup(copy, pages=PAGES, progress=lambda _, left, whole: progress(left, whole))
+        making.rename(target)
+    finally:
+        making.unlink(missing_ok=True)
 
 
 def restore(source: Path, target: Path) -> None:

@@ -5,7 +5,7 @@ retrieve, at once or tier by tier ─▶ weigh ─▶ the best
 
 from collections import defaultdict
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 
 import numpy as np
@@ -26,12 +26,11 @@ from hotmem.tools.weighing import Weighed, content_type, weigh
 from hotmem.types import EvidenceKind, Layer, Query
 
 
-async def search(reader: Reader, writer: Store, request: Request, options: SearchOptions, usual: SearchingOptions) -> SearchResult:
-    """The results; the memories among them are counted as accessed.
+async def search(reader: Reader, request: Request, options: SearchOptions, usual: SearchingOptions) -> SearchResult:
+    """The results.
 
     Args:
         reader: The live parts of the read path.
-        writer: The store that writes.
         request: The query; its deadline and budget are not asked for.
         options: How to search, checked.
         usual: How it is done where the options leave it open.
@@ -52,9 +51,14 @@ async def search(reader: Reader, writer: Store, request: Request, options: Searc
             weights=weighed.profile.weights.as_dict(),
             milliseconds=dict(watch.laps),
         )
-    if given := [one.evidence.memory_id for _, one in best if one.evidence.memory_id]:
-        await writer.touch_memories(query.user, given, datetime.now(UTC))
     return SearchResult(results, len(weighed.ranked), analysed(query), progress, debug)
+
+
+async def count_access(store: Store, user_id: str, found: SearchResult, now: datetime) -> None:
+    """Counts the memories among the results as accessed; not in the lane of recalls, for it waits until other writes are done."""
+    user, given = await store.user(user_id), [one.id for one in found.results if one.category is not None]
+    if user is not None and given:
+        await store.touch_memories(user, given, now)
 
 
 async def _at_once(reader: Reader, request: Request, options: SearchOptions, watch: Stopwatch) -> tuple[Weighed, Progress | None]:

@@ -9,12 +9,14 @@
     {"type": "summary", "user_id": …, and the fields of hotmem.types.SummaryRecord}
     {"type": "weights", "user_id": …, "facts": …, "sessions": …, "semantic": …, "verbatim": …}
     {"type": "quality", "user_id": …, and the fields of hotmem.types.QualityRecord}
+    {"type": "decision", "user_id": …, and the fields of hotmem.types.Decision}
     {"type": "question", "id": …, "user_id": …, "text": …, "asked_at": ISO 8601, "evidence": [turn ids], "answer": ""}
     {"type": "end", "user_id": …, "records": how many lines there are of records, turns among them}
 
-Imported, an export answers as before: nothing is understood anew, vectors follow from the words. The record of decisions stays behind, and with
-it tags that nothing is filed under and subcategories that others have taken the place of. A file of turns alone, without the first line, is
-understood as if it were said now. Questions are those whose answer used remembered turns; an import passes them over, and
+Imported, an export answers as before: nothing is understood anew, vectors follow from the words. Tags that nothing is filed under stay behind, and
+subcategories that others have taken the place of. Decisions, from the latest to the first, can be read, and an import passes them over: what they
+decided comes with the memories, and cannot be taken back elsewhere. A file of turns alone, without the first line, is
+understood as if it were said now. Questions are those whose answer used remembered turns; an import passes them over too, and
 `python -m eval run hotmem FILE` measures a memory by them. An export without its last
 line is half of one, and is refused.
 """
@@ -31,7 +33,20 @@ from hotmem.errors import InvalidInput
 from hotmem.store.store import Store
 from hotmem.store.times import from_stored
 from hotmem.transfer.whose import EVERYONE, Whose
-from hotmem.types import EvolutionRecord, ExportedTurn, Happening, Imported, MemoryRecord, Of, QualityRecord, SummaryRecord, Turn, UserKey, Weights
+from hotmem.types import (
+    Decision,
+    EvolutionRecord,
+    ExportedTurn,
+    Happening,
+    Imported,
+    MemoryRecord,
+    Of,
+    QualityRecord,
+    SummaryRecord,
+    Turn,
+    UserKey,
+    Weights,
+)
 from hotmem.zones import in_zone, zone_of
 
 VERSION: Final = 2
@@ -50,10 +65,17 @@ RECORDS: Final[Mapping[str, TypeAdapter[Any]]] = {
 RECORDED: Final = ("turn", *RECORDS)
 """Lines that the last one counts."""
 
-TYPES: Final = ("export", *RECORDED, "question", "end")
+PASSED_OVER: Final = ("decision", "question")
+"""Lines that are there to be read."""
+
+TYPES: Final = ("export", *RECORDED, *PASSED_OVER, "end")
 """Every line's type."""
 
+EVERY: Final = -1
+"""A limit that leaves none out."""
+
 HAPPENINGS: Final = TypeAdapter(tuple[Happening, ...])
+DECISION: Final = TypeAdapter(Decision)
 DOUBTS: Final = TypeAdapter(Annotated[int, Field(ge=0)])
 
 
@@ -64,6 +86,8 @@ async def exported(store: Store, user: UserKey, user_id: str) -> AsyncIterator[s
     async for line in _records(store, user, user_id):
         records += 1
         yield line
+    for decision in await store.decisions(user, EVERY):
+        yield _line("decision", {"user_id": user_id} | DECISION.dump_python(decision, mode="json"))
     for name, query, asked_at, evidence in await store.recorded_usage(user):
         asked = {"id": name, "user_id": user_id, "text": query, "asked_at": from_stored(asked_at).isoformat()}
         yield _line("question", asked | {"evidence": evidence, "answer": ""})
@@ -97,7 +121,7 @@ async def _records(store: Store, user: UserKey, user_id: str) -> AsyncIterator[s
 
 
 def imported(path: Path, whose: Whose = EVERYONE) -> Iterator[Imported]:
-    """The records of a file, in its order, without the questions; each is checked when it is its turn.
+    """The records of a file, in its order, without decisions and questions; each is checked when it is its turn.
 
     Args:
         path: The file.
@@ -137,7 +161,7 @@ def parsed(lines: Iterable[str], whose: Whose = EVERYONE) -> Iterator[Imported]:
             case "evolution" | "memory" | "summary" | "weights" | "quality":
                 if (user_id := whose.taken(record.pop("user_id", None), f"Line {number}")) is not None:
                     yield Of(user_id, _known(kind, record, number))
-            case "question":
+            case "decision" | "question":
                 pass
             case _:
                 raise InvalidInput(f"Line {number}: type is {kind!r}. Known are {', '.join(TYPES)}.")
@@ -212,7 +236,7 @@ def _names(record: dict[str, Any], number: int) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _known(kind: str, record: dict[str, Any], number: int) -> Any:  # noqa: ANN401 - one of three classes, by the kind
+def _known(kind: str, record: dict[str, Any], number: int) -> Any:  # noqa: ANN401 - one of five classes, by the kind
     try:
         return RECORDS[kind].validate_python(record)
     except ValidationError as error:

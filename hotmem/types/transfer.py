@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
-from pydantic import AwareDatetime, Field
+from pydantic import AfterValidator, AwareDatetime, Field
 
+from hotmem.text import checked_id, checked_text
 from hotmem.types.quality import QualityRecord
 from hotmem.types.reading import Weights
 from hotmem.types.vocabulary import Category, Kind
@@ -36,8 +37,8 @@ class MemoryRecord:
         remark: The user's remark about it.
     """
 
-    id: str
-    text: str
+    id: Annotated[str, AfterValidator(lambda given: checked_id(given, "id"))]
+    text: Annotated[str, AfterValidator(checked_text)]
     subject: str
     relation: str
     object: str
@@ -53,8 +54,8 @@ class MemoryRecord:
     superseded_by: str | None = None
     amends: str | None = None
     merged_into: str | None = None
-    confirmations: int = 0
-    accesses: int = 0
+    confirmations: Annotated[int, Field(ge=0)] = 0
+    accesses: Annotated[int, Field(ge=0)] = 0
     accessed_at: AwareDatetime | None = None
     noted_at: AwareDatetime | None = None
     origin: str | None = None

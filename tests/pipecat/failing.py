@@ -1,11 +1,20 @@
 """Memories that fail, and one that is slow."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 from hotmem import Memory, Turn
-from hotmem.models import Encoder, Language
+from hotmem.models import Encoder, Language, Vectors
 from hotmem.types import ContextBlock
+from tests.letters import LetterEncoder
+
+
+class Breaking(LetterEncoder):
+    """An encoder that never gives a vector."""
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        raise RuntimeError("dog")
 
 
 class Raising(Memory):

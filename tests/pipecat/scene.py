@@ -49,14 +49,22 @@ NOW = "2026-03-02T18:00:00Z"
 TOOL_CALL = "(calls a tool)"
 """A reply that asks a tool and waits for its result."""
 
+TOOL_S = 0.005
+"""Seconds that a tool takes; what is said before it and after it is told apart by its time in whole milliseconds."""
+
 
 class ScriptedModel(FrameProcessor):
-    """Says the scripted replies one after the other, word by word, and keeps the messages of every context it was shown, and when."""
+    """Says the scripted replies one after the other, word by word, and keeps the messages of every context it was shown, and when.
+
+    Attributes:
+        begun: Set once a reply has begun to be heard; a tool is asked after that.
+    """
 
     def __init__(self, replies: Sequence[str], word_s: float = 0.0) -> None:
         super().__init__()
         self.shown: list[list[Message]] = []
         self.shown_at: list[float] = []
+        self.begun = asyncio.Event()
         self._replies = iter(replies)
         self._word_s = word_s
 
@@ -79,6 +87,8 @@ class ScriptedModel(FrameProcessor):
             await self.broadcast_frame(FunctionCallsStartedFrame, function_calls=[])
         await self.push_frame(LLMFullResponseEndFrame())
         if calling:
+            await self.begun.wait()
+            await asyncio.sleep(TOOL_S)
             await self.push_frame(FunctionCallInProgressFrame("clock", "call-1", {}, cancel_on_interruption=True))
             await self.push_frame(FunctionCallResultFrame("clock", "call-1", {}, {"time": "18:00"}, run_llm=True))
 
@@ -151,6 +161,10 @@ async def scene(
     async def on_stopped(_: LLMAssistantAggregator, message: AssistantTurnStoppedMessage) -> None:
         await stage.stopped.put(message)
 
+    async def on_started(_: LLMAssistantAggregator) -> None:
+        model.begun.set()
+
+    assistant.add_event_handler("on_assistant_turn_started", on_started)
     assistant.add_event_handler("on_assistant_turn_stopped", on_stopped)
     runner = WorkerRunner(handle_sigint=False)
     await runner.add_workers(worker)

@@ -5,6 +5,8 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+import structlog
 from pipecat.frames.frames import (
     EndFrame,
     InterimTranscriptionFrame,
@@ -23,11 +25,13 @@ from pipecat.turns.user_turn_strategies import EagerUserTurnStrategies
 from pipecat.workers.runner import WorkerRunner
 
 from hotmem import Memory, Turn, Usage
+from hotmem.models import Language
 from hotmem.pipecat import HotMemProcessor
 from hotmem.pipecat.exchange import Timing
+from hotmem.store.database import Database
 from hotmem.types import ContextBlock
 from tests.pipecat.daniel import MONDAY, THURSDAY, TOLD, asking, blocks, daniels, tell
-from tests.pipecat.failing import Raising, Slow
+from tests.pipecat.failing import Breaking, Raising, Slow
 from tests.pipecat.scene import NOW, TOOL_CALL, ScriptedModel, scene, turns_in
 
 QUESTION = "What is my dog called?"
@@ -392,6 +396,31 @@ async def test_a_broken_search_ahead_holds_up_no_frame(database: Path) -> None:
     processor = daniels(Raising(database), deadline_ms=100)
     await _spoken_in_time(processor)
     assert processor.failures > 0
+
+
+async def test_a_disk_that_takes_two_seconds_a_read_holds_up_no_frame(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    await tell(memory)
+    read = Database._with_reader
+
+    def slowly(*given: object, **named: object) -> object:
+        time.sleep(2)
+        return read(*given, **named)  # type: ignore[arg-type]
+
+    processor = daniels(memory, deadline_ms=100)
+    with monkeypatch.context() as patch:
+        patch.setattr(Database, "_with_reader", slowly)
+        await _spoken_in_time(processor)
+    assert processor.late
+
+
+async def test_an_encoder_that_breaks_holds_up_no_frame(database: Path, language: Language) -> None:
+    async with Memory.open(database, encoder=Breaking(), language=language) as memory:
+        processor = daniels(memory, deadline_ms=100)
+        with structlog.testing.capture_logs() as logs:
+            await _spoken_in_time(processor)
+        assert processor.failures > 0
+        assert "dog" not in str(logs)
+    assert [text for role, text in turns_in(database) if role == "user"] == [QUESTION] * 3
 
 
 async def _spoken_in_time(processor: HotMemProcessor) -> None:

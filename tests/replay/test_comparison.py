@@ -138,6 +138,13 @@ def test_the_usual_settings_leave_out_the_present_ones(monkeypatch: pytest.Monke
     assert "weights=start" not in names and "weights=start" in [one.name for one in read_settings((), LEARNT)]
 
 
+def test_fixed_weights_are_the_present_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOTMEM_WEIGHTS", "1,1,1,1")
+    now, learned = read_settings(["weights=learned"], LEARNT)
+    assert (now.weights, learned.weights) == (Weights(1, 1, 1, 1), LEARNT)
+    assert now.options.learning.weights is None, "each setting has its own"
+
+
 def test_settings_are_read_as_they_are_named() -> None:
     now, several, weights, layers = read_settings(
         ["hotmem_max_context_tokens=300 MAX_FACTS=2", "weights=1,0.5,0.5,0.1", "layers=verbatim,facts"], LEARNT
@@ -145,7 +152,7 @@ def test_settings_are_read_as_they_are_named() -> None:
     assert (several.options.recall.max_tokens, several.options.recall.max_facts, several.weights) == (300, 2, LEARNT)
     assert several.name == "HOTMEM_MAX_CONTEXT_TOKENS=300 HOTMEM_MAX_FACTS=2"
     assert several.advice == "HOTMEM_MAX_CONTEXT_TOKENS=300\nHOTMEM_MAX_FACTS=2"
-    assert weights.weights == Weights(1.0, 0.5, 0.5, 0.1) and "facts=1" in weights.advice
+    assert weights.weights == Weights(1.0, 0.5, 0.5, 0.1) and weights.advice == "HOTMEM_WEIGHTS=1,0.5,0.5,0.1"
     assert layers.options.recall.layers == (Layer.FACTS, Layer.VERBATIM) and "Layer.FACTS" in layers.advice
     assert now.options.models.embeddings_cached == 0
 

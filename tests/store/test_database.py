@@ -121,3 +121,11 @@ async def test_a_full_file_is_told_from_other_failures(database: Path) -> None:
         assert issubclass(StoreFull, HotMemError) and await opened.read(count) == 0
     finally:
         await opened.close()
+
+
+async def test_a_closed_file_is_told_to_who_reads_here_too(database: Path) -> None:
+    opened = Database.open(database)
+    here = opened.here()
+    await opened.close()
+    with pytest.raises(MemoryClosed):
+        await here.read(lambda conn: conn.execute("SELECT 1").fetchone())

@@ -19,6 +19,8 @@ from hotmem.options import BackgroundOptions
 from hotmem.store.entries import to_bits
 from hotmem.store.store import Store
 from hotmem.store.vectors import to_bytes
+from hotmem.tools.editing import Edit, edit_memory
+from hotmem.tools.upkeep import Recent, Undo, memory_decisions, undo_decision
 from hotmem.types import EvidenceKind, Role, SessionSummary, SummarySentence
 from tests.conversation import START, said, turns_told
 from tests.letters import DIMENSION, NO_SIGNS, LetterEncoder
@@ -277,4 +279,40 @@ async def test_a_summary_of_other_turns_than_the_sessions_is_dropped(database: P
     await store.put_summary(session, seen, SessionSummary(("dogs",), (SummarySentence(seen[0].text, "one"),)), seen[0].text)
     assert await store.summary(user, "monday") is None
     await store.close()
+    assert STEM not in await asyncio.to_thread(whole, database)
+
+
+async def test_what_others_were_given_of_turns_with_the_same_ids_stays(database: Path, language: Language) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        for user, town in (("ana", "Porto"), ("ben", "Utrecht")):
+            await memory.remember(said(f"I live in {town}.", user=user, name="t1"))
+            await memory.settle()
+            block = await memory.recall("Where do I live?", user_id=user, at=START + timedelta(days=1))
+            assert (await memory.feedback(block, reply=f"You live in {town}.")).used
+        await memory.forget(user_id="ana", session_id="monday")
+        assert not [line async for line in memory.export("ana") if '"type": "question"' in line]
+        assert [line async for line in memory.export("ben") if '"type": "question"' in line]
+
+
+async def test_words_that_were_taken_back_leave_no_tag(database: Path, language: Language) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        await memory.remember(said(f"I bought a red {SECRET} last week.", session="secret"))
+        await memory.remember(said("Just kidding!", session="secret", minutes=1))
+        await memory.settle()
+        assert await memory.memories("ana", past=True) == []
+        await memory.forget(user_id="ana", session_id="secret")
+    assert STEM not in await asyncio.to_thread(whole, database)
+
+
+async def test_an_edit_taken_back_leaves_no_word_of_its_own(database: Path, language: Language) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        kept = await memory.store_memory("The boiler's number is 44.", user_id="ana")
+        edited = await edit_memory(memory, "ana", Edit(id=kept.id, content="The boiler's number is 45."))
+        await edit_memory(memory, "ana", Edit(id=edited.id, tags=(SECRET,), reason=f"{SECRET} told me"))
+        (done,) = [one for one in (await memory_decisions(memory, "ana", Recent())).decisions if one.action == "edited"]
+        await undo_decision(memory, "ana", Undo(decision=done.id))
+        told = (await memory_decisions(memory, "ana", Recent())).decisions
+        assert {one.action for one in told if one.memory_ids == (kept.id,)} == {"filed", "edited", "refiled"}
+        await memory.forget(user_id="ana", memory_id=kept.id)
+        assert not (await memory_decisions(memory, "ana", Recent())).decisions
     assert STEM not in await asyncio.to_thread(whole, database)

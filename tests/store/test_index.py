@@ -150,6 +150,25 @@ def test_signs_of_any_dimension_fill_whole_words(conn: Connection) -> None:
     assert bits.tobytes() == to_bits(vector).ljust(8, b"\0")
 
 
+def test_what_waits_for_its_vectors_is_not_read_again_and_again(conn: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "PORTION", 2)
+    for number in range(9):
+        turns.add(conn, said(f"The ferry is late, number {number}."), NOW)
+    held = Index(EvidenceKind.PASSAGE, ana(conn))
+    held.read(conn)
+    asked: list[str] = []
+    conn.set_trace_callback(asked.append)
+    held.read(conn)
+    assert len(asked) == 1, "whether anything is new"
+    turns.add(conn, said("The ferry is here."), NOW)
+    embed(conn, 3)
+    asked.clear()
+    held.read(conn)
+    assert len(asked) == 1 + 3 + 2, "the two portions with new vectors, the one after them, and what came at the end"
+    conn.set_trace_callback(None)
+    assert in_memory(conn, held) == in_file(conn, EvidenceKind.PASSAGE, ana(conn))
+
+
 def test_terms_not_asked_for_lately_are_dropped(conn: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(20):
         turns.add(conn, said(f"The ferry and the dog, number {number}."), NOW)

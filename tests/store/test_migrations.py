@@ -9,9 +9,9 @@ from shutil import copy
 
 import pytest
 
-from hotmem import Memory
+from hotmem import Memory, StoreUnusable, Weights
 from hotmem.models import CachedEncoder, Language
-from hotmem.store import migrations
+from hotmem.store import migrations, recorded
 from hotmem.store.driver import Connection, connect
 from hotmem.store.migrations import APPLICATION_ID, STEPS, migrate
 from tests.conversation import START, turns_told
@@ -111,6 +111,21 @@ async def test_a_file_of_the_first_version_opens_and_answers(database: Path, lan
         assert (await memory.forget(user_id="ana", everything=True)).turns == 4
     with closing(connect(database, read_only=True)) as conn:
         assert conn.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+
+
+def test_who_only_reads_a_file_is_told_that_it_is_older(database: Path) -> None:
+    copy(FILE, database)
+    before = database.read_bytes()
+    with pytest.raises(StoreUnusable, match=r"has schema 1, and .* Open it once"):
+        recorded.turns(database, "ana", 10)
+    assert database.read_bytes() == before
+    with closing(connect(database)) as conn:
+        migrate(conn, database)
+        conn.execute("INSERT INTO weights SELECT id, 'semantic', 99, 0 FROM users WHERE name = 'ana'")
+        conn.execute("INSERT INTO weights SELECT id, 'nonsense', 1, 0 FROM users WHERE name = 'ana'")
+    told, count, weights = recorded.turns(database, "ana", 10)
+    assert len(told) == count == 4
+    assert weights == Weights(semantic=1.5)
 
 
 async def test_a_file_of_the_first_version_takes_another_encoder(database: Path, language: Language) -> None:

@@ -1,5 +1,7 @@
 """What is searched outright: filters, rankings, what is told of a result, and the sessions it was said in."""
 
+import asyncio
+import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -7,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hotmem import InvalidInput, Layer, Memory
+from hotmem.lane import RECALLS
+from hotmem.store.driver import Connection
 from hotmem.tools.requests import SearchOptions, TimeRange
 from hotmem.tools.results import as_json
 from hotmem.tools.weighing import design_score
@@ -145,3 +149,27 @@ shares = st.floats(0, 1)
 @given(shares, shares, shares, st.floats(0, 10_000), st.integers(0, 10_000))
 def test_the_designs_ranking_is_a_share(meaning: float, words: float, importance: float, days: float, accesses: int) -> None:
     assert 0 <= design_score(meaning, words, importance, days, accesses) <= 1
+
+
+async def test_a_search_that_waits_for_the_writer_holds_up_no_recall(memory: Memory) -> None:
+    await memory.store_memory("The boiler's number is 44.", user_id="ana")
+    writing, done = threading.Event(), threading.Event()
+
+    def long_write(_conn: Connection) -> None:
+        writing.set()
+        done.wait(60)
+
+    write = asyncio.create_task(memory.store._db.write(long_write))
+    await asyncio.to_thread(writing.wait)
+    searches = [asyncio.create_task(memory.search_memory("the boiler's number", user_id="ana")) for _ in range(RECALLS + 1)]
+    try:
+        await asyncio.sleep(0.3)
+        async with asyncio.timeout(30):
+            assert "44" in (await memory.recall("What's the number of the boiler?", user_id="ana")).text
+        assert not any(search.done() for search in searches)
+    finally:
+        done.set()
+        await write
+    assert all([one.results for one in await asyncio.gather(*searches)])
+    (boiler,) = (await memory.search_memory("the boiler's number", user_id="ana")).results
+    assert boiler.last_accessed is not None

@@ -9,7 +9,7 @@ import pytest
 from hotmem import InvalidInput, Memory
 from hotmem.tools.requests import StoreContext
 from hotmem.tools.results import as_json
-from hotmem.types import Category, Kind
+from hotmem.types import Category, Kind, Note
 from tests.conversation import said
 
 LATER = datetime.now(UTC) + timedelta(days=30)
@@ -38,6 +38,16 @@ async def test_the_same_said_again_confirms(memory: Memory) -> None:
     assert again.merged and again.id == first.id
     (known,) = await memory.memories("ana")
     assert known.confirmations == 1
+
+
+async def test_what_was_forgotten_meanwhile_is_not_confirmed(memory: Memory) -> None:
+    stored = await memory.store_memory("The cottage has no heating.", user_id="ana")
+    user = await memory.store.user("ana")
+    assert user is not None
+    note = Note("The cottage has no heating.", Kind.FACT, Category.CONTEXTS, 3)
+    assert await memory.store.confirm(user, stored.id, note, LATER, "the same")
+    await memory.forget(user_id="ana", memory_id=stored.id)
+    assert not await memory.store.confirm(user, stored.id, note, LATER, "the same")
 
 
 async def test_what_was_given_besides_the_words_is_not_lost_in_another_memory(memory: Memory) -> None:
