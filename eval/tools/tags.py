@@ -120,7 +120,7 @@ def _uses(stores: Sequence[Sequence[Sequence[str]]]) -> int:
 
 
 def _tagged(stores: Sequence[Sequence[Sequence[str]]]) -> float:
-    return float(np.mean([bool(tags) for memories in stores for tags in memories] or [0.0]))
+    return float(np.mean([bool(tags) for memories in stores for tags in memories] or [False]))
 
 
 async def _filed(memory: Memory, conversation: Conversation) -> AsyncIterator[tuple[str, ...]]:

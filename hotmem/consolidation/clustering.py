@@ -1,8 +1,10 @@
 """Memories of a category → groups of those that are about the same.
 
-Every vector is first drawn to the mean of its nearest neighbours, which leaves what a topic shares and loses how each statement is phrased; HDBSCAN
-(Campello, Moulavi and Sander 2013) then finds groups without being told how many. Small and similar ones are joined (Ward 1963). The constants are
-chosen on the categories contexts, learnings, references and system of `eval/tools/topics.tsv`; `python -m eval tools` reports the other three apart.
+All is seen from the middle of the category: what its memories have in common tells none apart (Mu and Viswanath 2018). Every vector is first drawn
+to the mean of its nearest neighbours, which leaves what a topic shares and loses how each statement is phrased; HDBSCAN (Campello, Moulavi and
+Sander 2013) then finds groups without being told how many. Small and similar ones are joined (Ward 1963). The constants are chosen on the categories
+contexts, learnings, references and system of `eval/tools/topics.tsv`; `python -m eval tools` reports the other three apart. With topics halved at
+random five times, seeing from the middle places 2.6 points more right in those four and 2.8 in the others, one point being chance.
 """
 
 from typing import Final
@@ -22,7 +24,7 @@ DENSE: Final = 3
 """Neighbours within reach that make a place dense (HDBSCAN's min_samples)."""
 
 SIMILAR: Final = 0.8
-"""Cosine of two centroids from which their groups are joined, as tags are (the design's)."""
+"""Cosine of two centroids, seen from the middle, from which their groups are joined, as tags are (the design's)."""
 
 
 def grouped(rows: NDArray[np.float32], least: int, most: int) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
@@ -39,15 +41,27 @@ def grouped(rows: NDArray[np.float32], least: int, most: int) -> tuple[NDArray[n
     nothing = np.empty((0, rows.shape[1]), dtype=np.float32), np.empty(0, dtype=np.intp)
     if len(rows) < 2 * least:
         return nothing
-    groups = _joined(rows, _dense(rows, least), most)
+    centred = _unit(rows - rows.mean(axis=0))
+    groups = _joined(centred, _dense(centred, least), most)
     centroids = np.array([_unit(rows[group].mean(axis=0)) for group in groups], dtype=np.float32).reshape(-1, rows.shape[1])
     while len(centroids):
-        nearest = np.argmax(product(rows, centroids.T), axis=1)
-        filled = np.bincount(nearest, minlength=len(centroids)) >= least
+        places = nearest(rows, centroids)
+        filled = np.bincount(places, minlength=len(centroids)) >= least
         if filled.all():
-            return centroids, nearest
+            return centroids, places
         centroids = centroids[filled]
     return nothing
+
+
+def nearest(rows: NDArray[np.float32], centroids: NDArray[np.float32]) -> NDArray[np.intp]:
+    """The place of each row's nearest centroid, (n,): the one in whose direction it lies, seen from the middle of all centroids.
+
+    Args:
+        rows: Unit rows, float32 (n, dimension).
+        centroids: Unit centroids, float32 (groups, dimension), one or more.
+    """
+    middle = centroids.mean(axis=0)
+    return np.asarray(np.argmax(product(rows - middle, _unit(centroids - middle).T), axis=1), dtype=np.intp)
 
 
 def _dense(rows: NDArray[np.float32], least: int) -> list[NDArray[np.intp]]:
@@ -56,8 +70,8 @@ def _dense(rows: NDArray[np.float32], least: int) -> list[NDArray[np.intp]]:
 
     drawn = rows
     for _ in range(STEPS):
-        nearest = np.argpartition(-product(drawn, drawn.T), least, axis=1)[:, : least + 1]
-        drawn = _unit(drawn[nearest].mean(axis=1))
+        beside = np.argpartition(-product(drawn, drawn.T), least, axis=1)[:, : least + 1]
+        drawn = _unit(drawn[beside].mean(axis=1))
     labels = HDBSCAN(
         min_cluster_size=least,
         min_samples=min(DENSE, least),

@@ -1,7 +1,7 @@
 """Words a memory is filed under: what it is about, and what it asks for (urgent, recurring)."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -97,10 +97,10 @@ def found(doc: Doc) -> tuple[str, ...]:
 def terms_of(doc: Doc) -> list[Term]:
     """All that a parsed text is about, with its places: nouns one by one, as they stand in a dictionary, and names whole.
 
-    "Red kayak" and "kayak trip" are both filed under kayak: of whole phrases, in nine conversations, 82 in 100 are used once and 18 again, of nouns
-    two thirds as many once.
+    "Red kayak" and "kayak trip" are both filed under kayak: in nine conversations 33 in 100 nouns and names were there before, of whole phrases 18.
     """
-    names = [doc[run[0].i : run[-1].i + 1] for proper, run in _runs(doc) if proper]
+    runs = (list(run) for proper, run in groupby(doc, _in_name) if proper)
+    names = [doc[run[0].i : run[-1].i + 1] for run in runs]
     nouns = [doc[token.i : token.i + 1] for token in doc if token.pos_ == "NOUN" and _tells(token)]
     spans = filter_spans([*(entity for entity in doc.ents if entity.label_ in NAMED), *names, *nouns])
     told = (Term(_written(span), span.start_char, span.end_char) for span in spans)
@@ -126,9 +126,8 @@ def circumstances(text: str) -> tuple[str, ...]:
     return tuple(name for name, pattern in CIRCUMSTANCES.items() if pattern.search(text))
 
 
-def _runs(doc: Doc) -> Iterator[tuple[bool, list[Token]]]:
-    """Words in a row that are all parts of a name, or all not."""
-    yield from ((proper, list(run)) for proper, run in groupby(doc, lambda token: token.pos_ == "PROPN" and _tells(token)))
+def _in_name(token: Token) -> bool:
+    return token.pos_ == "PROPN" and _tells(token)
 
 
 def _tells(token: Token) -> bool:
