@@ -143,7 +143,7 @@ def _filed(doc: Doc, reading: Reading, tags: tuple[str, ...], context: StoreCont
 def taken_as(new: Mapping[str, Vector], in_use: Sequence[str], rows: NDArray[np.float32]) -> dict[str, str]:
     """For each new tag that means the same as one in use, that one.
 
-    From 0.7, the design's, half are of other things: of 52 pairs of nouns and names between 0.7 and 0.8 in nine conversations 24 are as "tennis" and
+    From 0.7, the design's, half are of other things: of 54 pairs of nouns and names between 0.7 and 0.8 in nine conversations 26 are as "tennis" and
     "badminton".
 
     Args:
