@@ -37,7 +37,7 @@ def tools(
     """Files statements, compares pairs of them, and lets categories evolve on them; shows how often that is right of those held back; counts tags."""
     encoder, language = load_encoder(ModelOptions()), load_language()
     if fit:
-        filing.write(filing.fit(encoder, language, filing.statements()[::2]))
+        filing.write(filing.fit(encoder, language, filing.taught()))
         sameness.fit(encoder)
     filed, alike = filing.measure(encoder, language), sameness.measure(encoder)
     evolved = asyncio.run(evolution.measure(encoder, language))
@@ -118,9 +118,10 @@ def _show_evolution(evolved: evolution.Evolution, screen: Console) -> None:
 
 def _show_tags(found: Tags, screen: Console) -> None:
     screen.print(
-        f"{found.conversations} conversations, {found.memories:,} memories, {found.tagged:.0%} of them with tags; {found.before:,} tags: "
-        f"{found.merged} went into another, {found.archived} were put away, {found.fewer:.0%} fewer; of {found.uses:,} uses "
-        f"{found.reused_before:.0%} named a tag that was there before, {found.reused:.0%} after consolidation"
+        f"{found.conversations} conversations, {found.memories:,} memories; {found.before:,} tags: {found.merged} went into another, "
+        f"{found.archived} were put away, {found.fewer:.0%} fewer; before, {found.tagged_before:.0%} of the memories have tags, "
+        f"and {found.reused_before:.0%} of {found.uses_before:,} uses name one that was there before; after it {found.tagged:.0%} have tags in use, "
+        f"and {found.reused:.0%} of {found.uses:,} uses do ({found.reused_of_all:.0%} with those that were put away)"
     )
 
 

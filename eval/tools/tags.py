@@ -1,13 +1,16 @@
 """Tags of what is said in conversations: how many there are, how often one is used again, and what consolidation makes of them.
 
-A memory's tag is used again if an earlier memory of the same user has it, or after consolidation one that stands for the same tag. Each
-conversation is one user's store; tags are consolidated once, at its last turn.
+A memory's tag is used again if an earlier memory of the same user has it. After consolidation a memory has the tags that stand for its own, and none
+that were put away; how many of all its tags are used again, those put away included, is told beside it. Each conversation is one user's store; tags
+are consolidated once, at its last turn.
 """
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
+
+import numpy as np
 
 from eval.datasets import Conversation
 from eval.run import Models, ingested
@@ -29,25 +32,31 @@ class Tags:
     Attributes:
         conversations: How many.
         memories: Memories.
-        tagged: Share of them that have a tag.
-        uses: Tags of all memories, one counted for each memory it is of.
+        tagged_before: Share of them that have a tag, before consolidation.
+        tagged: The same after it.
+        uses_before: Tags of all memories, one counted for each memory it is of, before consolidation.
+        uses: The same after it, of the tags that are in use.
         before: Tags before consolidation, all users together.
         merged: Those that went into another.
-        archived: Those put away unused.
+        archived: Those put away, since one memory alone has them.
         reused_before: Share of the uses that name a tag which was there before, before consolidation.
-        reused: The same after it, each tag being the one that stands for it.
+        reused: The same after it, of the tags that are in use.
+        reused_of_all: The same after it, those put away included.
         merges: What went into what.
     """
 
     conversations: int
     memories: int
+    tagged_before: float
     tagged: float
+    uses_before: int
     uses: int
     before: int
     merged: int
     archived: int
     reused_before: float
     reused: float
+    reused_of_all: float
     merges: tuple[tuple[str, str], ...]
 
     @property
@@ -59,46 +68,59 @@ class Tags:
 async def measure(conversations: Iterator[Conversation], models: Models) -> Tags:
     """Ingests each conversation through the public API, and consolidates its tags."""
     filed: list[list[tuple[str, ...]]] = []
-    into: list[Mapping[str, str]] = []
+    joined: list[list[tuple[str, ...]]] = []
+    shown: list[list[tuple[str, ...]]] = []
+    merges: list[tuple[str, str]] = []
     before = archived = 0
     for conversation in conversations:
         async with ingested(conversation, models) as memory:
             user = await memory.store.user(conversation.user) or NOBODY
-            filed.append([tags async for tags in _filed(memory, conversation)])
+            found = [tags async for tags in _filed(memory, conversation)]
             unused, now = timedelta(days=Unused().unused_days), max(turn.spoken_at for turn in conversation.turns)
-            found = await optimised(memory.store, models.shelved_encoder, user, unused, now)
-        into.append(found.merged)
-        before, archived = before + found.before, archived + found.archived
-    uses = sum(len(tags) for memories in filed for tags in memories)
-    memories = sum(map(len, filed))
+            done = await optimised(memory.store, models.shelved_encoder, user, unused, now)
+            in_use, _ = await memory.store.tags(user, done.before)
+        filed.append(found)
+        joined.append([tuple(dict.fromkeys(done.merged.get(tag, tag) for tag in tags)) for tags in found])
+        shown.append([tuple(tag for tag in tags if tag in in_use) for tags in joined[-1]])
+        merges += done.merged.items()
+        before, archived = before + done.before, archived + done.archived
     return Tags(
         conversations=len(filed),
-        memories=memories,
-        tagged=sum(bool(tags) for of in filed for tags in of) / max(memories, 1),
-        uses=uses,
+        memories=sum(map(len, filed)),
+        tagged_before=_tagged(filed),
+        tagged=_tagged(shown),
+        uses_before=_uses(filed),
+        uses=_uses(shown),
         before=before,
-        merged=sum(map(len, into)),
+        merged=len(merges),
         archived=archived,
-        reused_before=sum(reused(of, {}) for of in filed) / max(uses, 1),
-        reused=sum(reused(of, stands) for of, stands in zip(filed, into, strict=True)) / max(uses, 1),
-        merges=tuple(pair for stands in into for pair in stands.items()),
+        reused_before=sum(map(reused, filed)) / max(_uses(filed), 1),
+        reused=sum(map(reused, shown)) / max(_uses(shown), 1),
+        reused_of_all=sum(map(reused, joined)) / max(_uses(joined), 1),
+        merges=tuple(merges),
     )
 
 
-def reused(memories: Sequence[Sequence[str]], stands: Mapping[str, str]) -> int:
+def reused(memories: Sequence[Sequence[str]]) -> int:
     """How many uses of tags name one that an earlier memory has.
 
     Args:
         memories: The tags of each memory, in the order in which they were stored.
-        stands: What stands for which tag.
     """
     seen: set[str] = set()
     again = 0
     for tags in memories:
-        names = [stands.get(tag, tag) for tag in tags]
-        again += sum(name in seen for name in names)
-        seen.update(names)
+        again += sum(tag in seen for tag in tags)
+        seen.update(tags)
     return again
+
+
+def _uses(stores: Sequence[Sequence[Sequence[str]]]) -> int:
+    return sum(len(tags) for memories in stores for tags in memories)
+
+
+def _tagged(stores: Sequence[Sequence[Sequence[str]]]) -> float:
+    return float(np.mean([bool(tags) for memories in stores for tags in memories] or [False]))
 
 
 async def _filed(memory: Memory, conversation: Conversation) -> AsyncIterator[tuple[str, ...]]:

@@ -1,8 +1,10 @@
 """Memories of a category → groups of those that are about the same.
 
-Every vector is first drawn to the mean of its nearest neighbours, which leaves what a topic shares and loses how each statement is phrased; HDBSCAN
-(Campello, Moulavi and Sander 2013) then finds groups without being told how many. Small and similar ones are joined (Ward 1963). The constants are
-chosen on the categories contexts, learnings, references and system of `eval/tools/topics.tsv`; `python -m eval tools` reports the other three apart.
+All is seen from the middle of the category: what its memories have in common tells none apart (Mu and Viswanath 2018). Every vector is first drawn
+to the mean of its nearest neighbours, which leaves what a topic shares and loses how each statement is phrased; HDBSCAN (Campello, Moulavi and
+Sander 2013) then finds groups without being told how many. Small and similar ones are joined (Ward 1963). The constants are chosen on the categories
+contexts, learnings, references and system of `eval/tools/topics.tsv`; `python -m eval tools` reports the other three apart. With topics halved at
+random five times, seeing from the middle places 2.6 points more right in those four (standard error 0.5) and 2.8 in the others (2).
 """
 
 from typing import Final
@@ -10,6 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from hotmem.centroids import nearest, unit
 from hotmem.products import product
 
 STEPS: Final = 2
@@ -22,7 +25,7 @@ DENSE: Final = 3
 """Neighbours within reach that make a place dense (HDBSCAN's min_samples)."""
 
 SIMILAR: Final = 0.8
-"""Cosine of two centroids from which their groups are joined, as tags are (the design's)."""
+"""Cosine of two centroids, seen from the middle, from which their groups are joined, as tags are (the design's)."""
 
 
 def grouped(rows: NDArray[np.float32], least: int, most: int) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
@@ -39,13 +42,14 @@ def grouped(rows: NDArray[np.float32], least: int, most: int) -> tuple[NDArray[n
     nothing = np.empty((0, rows.shape[1]), dtype=np.float32), np.empty(0, dtype=np.intp)
     if len(rows) < 2 * least:
         return nothing
-    groups = _joined(rows, _dense(rows, least), most)
-    centroids = np.array([_unit(rows[group].mean(axis=0)) for group in groups], dtype=np.float32).reshape(-1, rows.shape[1])
+    centred = unit(rows - rows.mean(axis=0))
+    groups = _joined(centred, _dense(centred, least), most)
+    centroids = np.array([unit(rows[group].mean(axis=0)) for group in groups], dtype=np.float32).reshape(-1, rows.shape[1])
     while len(centroids):
-        nearest = np.argmax(product(rows, centroids.T), axis=1)
-        filled = np.bincount(nearest, minlength=len(centroids)) >= least
+        places = nearest(rows, centroids)
+        filled = np.bincount(places, minlength=len(centroids)) >= least
         if filled.all():
-            return centroids, nearest
+            return centroids, places
         centroids = centroids[filled]
     return nothing
 
@@ -56,15 +60,15 @@ def _dense(rows: NDArray[np.float32], least: int) -> list[NDArray[np.intp]]:
 
     drawn = rows
     for _ in range(STEPS):
-        nearest = np.argpartition(-product(drawn, drawn.T), least, axis=1)[:, : least + 1]
-        drawn = _unit(drawn[nearest].mean(axis=1))
+        beside = np.argpartition(-product(drawn, drawn.T), least, axis=1)[:, : least + 1]
+        drawn = unit(drawn[beside].mean(axis=1))
     labels = HDBSCAN(
         min_cluster_size=least,
         min_samples=min(DENSE, least),
         cluster_selection_method="leaf",
         algorithm="brute",  # it alone leaves the interpreter's lock to others
         copy=True,
-    ).fit_predict(_unit(_components(drawn)))
+    ).fit_predict(unit(_components(drawn)))
     return [np.flatnonzero(labels == label) for label in range(labels.max() + 1)]
 
 
@@ -84,15 +88,11 @@ def _joined(rows: NDArray[np.float32], groups: list[NDArray[np.intp]], most: int
             apart = ((means[:, None] - means[None]) ** 2).sum(axis=2)
             cost = apart * sizes[:, None] * sizes / (sizes[:, None] + sizes)
         else:
-            unit = _unit(means)
-            cost = 1.0 - unit @ unit.T
+            directions = unit(means)
+            cost = 1.0 - directions @ directions.T
         np.fill_diagonal(cost, np.inf)
         one, other = sorted(divmod(int(np.argmin(cost)), len(groups)))
         if len(groups) <= most and cost[one, other] > 1.0 - SIMILAR:
             break
         groups = [*groups[:one], np.concatenate([groups[one], groups[other]]), *groups[one + 1 : other], *groups[other + 1 :]]
     return groups
-
-
-def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-9), dtype=np.float32)

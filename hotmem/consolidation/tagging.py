@@ -13,7 +13,7 @@ SAME_FROM: Final = 0.8
 """Cosine from which two tags mean the same (the design's), if one says the other more closely."""
 
 DIFFERING_FROM: Final = 0.85
-"""The same where each has words of its own: "old recipe" and "new recipe" have 0.83, "tv show" and "tv series" 0.90."""
+"""The same where each of several words has some of its own: "old recipe" and "new recipe" have 0.83, "tv show" and "tv series" 0.90."""
 
 JOINING: Final = stems("a an the of for in on at to and with from")
 """What joins the words of a tag: "insurance for the car" is car insurance."""
@@ -62,6 +62,6 @@ def same_thing(one: str, other: str, cosine: float) -> bool:
     words, others = ([term for term in terms(tag) if term not in JOINING] for tag in (one, other))
     if set(words) < set(others) or set(others) < set(words):
         return words[-1:] == others[-1:]
-    if set(words) == set(others):
+    if set(words) == set(others) or len(words) == len(others) == 1:
         return True
     return cosine >= DIFFERING_FROM

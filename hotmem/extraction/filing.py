@@ -1,6 +1,6 @@
 """Where a memory is filed: its kind, its category and how important it is, by small fitted models over its meaning and its words.
 
-`python -m eval tools` fits them on statements that we wrote (`eval/tools/statements.tsv`); `filing.json` holds them as readable data.
+`python -m eval tools --fit` fits them on statements that we wrote (`eval/tools/filing.py`); `filing.json` holds them as readable data.
 """
 
 import json

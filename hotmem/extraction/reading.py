@@ -26,7 +26,7 @@ from hotmem.extraction.repairs import repaired
 from hotmem.extraction.retelling import retell, sentence
 from hotmem.extraction.rewording import Reworded, spelt_out
 from hotmem.extraction.subjects import Subject, resolve
-from hotmem.extraction.tags import Phrase, circumstances, phrases, within
+from hotmem.extraction.tags import Term, circumstances, terms_of, within
 from hotmem.extraction.verbs import read_verb
 from hotmem.types import Correction, Ending, Role, Statement, Understanding
 
@@ -70,7 +70,7 @@ def understand(doc: Doc, speaker: str | None, role: Role, said_at: datetime) -> 
     unique = {
         (statement.subject.casefold(), statement.relation, statement.object.casefold(), statement.negated): statement for statement in reversed(found)
     }
-    told_of = phrases(doc) if unique else []
+    told_of = terms_of(doc) if unique else []
     statements = sorted((_tagged(doc, statement, told_of) for statement in unique.values()), key=lambda statement: (statement.start, statement.stop))
     corrections = tuple(read_corrections(doc, said_at))
     if not corrections and admits(doc.text):
@@ -78,7 +78,7 @@ def understand(doc: Doc, speaker: str | None, role: Role, said_at: datetime) -> 
     return Understanding(tuple(statements), corrections, entities, takes_back(doc.text), happenings)
 
 
-def _tagged(doc: Doc, statement: Statement, told: Sequence[Phrase]) -> Statement:
+def _tagged(doc: Doc, statement: Statement, told: Sequence[Term]) -> Statement:
     """The statement with what it is filed under."""
     words = doc.text[statement.start : statement.stop]
     return replace(statement, tags=(*within(told, statement.start, statement.stop, statement.text), *circumstances(words)))

@@ -3,9 +3,11 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final
 
 from spacy.tokens import Doc, Span, Token
+from spacy.util import filter_spans
 
 from hotmem.analysis.entities import NAMED
 from hotmem.terms import stems
@@ -14,6 +16,7 @@ MOST: Final = 4
 """Tags found for one memory, besides those given and those of its circumstances."""
 
 LONGEST_WORDS: Final = 3
+"""Words of a name."""
 
 CIRCUMSTANCES: Final[Mapping[str, re.Pattern[str]]] = {
     name: re.compile(pattern, re.IGNORECASE)
@@ -74,11 +77,11 @@ _VAGUE: Final = frozenset(
         "point",
     ]
 )
-"""Heads of noun phrases that tell nothing of what a statement is about."""
+"""Nouns that tell nothing of what a statement is about."""
 
 
 @dataclass(frozen=True, slots=True)
-class Phrase:
+class Term:
     """A tag and the characters it was found in."""
 
     tag: str
@@ -87,19 +90,24 @@ class Phrase:
 
 
 def found(doc: Doc) -> tuple[str, ...]:
-    """What a parsed statement is about, the most telling first: at most `MOST` phrases, in lower case, without articles."""
-    return tuple(dict.fromkeys(phrase.tag for phrase in phrases(doc)))[:MOST]
+    """What a parsed statement is about, in the order of its words: at most `MOST` nouns and names, in lower case."""
+    return tuple(dict.fromkeys(term.tag for term in terms_of(doc)))[:MOST]
 
 
-def phrases(doc: Doc) -> list[Phrase]:
-    """All that a parsed text is about, with its places: what it speaks of, then names that are no part of that."""
-    names = (entity for entity in doc.ents if entity.label_ in NAMED)
-    spans = (*(chunk for chunk in doc.noun_chunks if _tells(chunk.root)), *names)
-    told = (Phrase(_term(span), span.start_char, span.end_char) for span in spans)
-    return [phrase for phrase in told if phrase.tag and len(phrase.tag.split()) <= LONGEST_WORDS]
+def terms_of(doc: Doc) -> list[Term]:
+    """All that a parsed text is about, with its places: nouns one by one, as they stand in a dictionary, and names whole.
+
+    "Red kayak" and "kayak trip" are both filed under kayak: in nine conversations 33 in 100 nouns and names were there before, of whole phrases 18.
+    """
+    runs = (list(run) for proper, run in groupby(doc, _in_name) if proper)
+    names = [doc[run[0].i : run[-1].i + 1] for run in runs]
+    nouns = [doc[token.i : token.i + 1] for token in doc if token.pos_ == "NOUN" and _tells(token)]
+    spans = filter_spans([*(entity for entity in doc.ents if entity.label_ in NAMED), *names, *nouns])
+    told = (Term(_written(span), span.start_char, span.end_char) for span in spans)
+    return [term for term in told if term.tag and len(term.tag.split()) <= LONGEST_WORDS]
 
 
-def within(told: Sequence[Phrase], start: int, stop: int, text: str) -> tuple[str, ...]:
+def within(told: Sequence[Term], start: int, stop: int, text: str) -> tuple[str, ...]:
     """Tags of a statement that was read from a part of a text.
 
     Args:
@@ -109,7 +117,7 @@ def within(told: Sequence[Phrase], start: int, stop: int, text: str) -> tuple[st
         text: The statement; a tag of words that it does not hold would outlive them when they are forgotten.
     """
     held = stems(text)
-    tags = (phrase.tag for phrase in told if start <= phrase.start and phrase.stop <= stop and stems(phrase.tag) <= held)
+    tags = (term.tag for term in told if start <= term.start and term.stop <= stop and stems(term.tag) <= held)
     return tuple(dict.fromkeys(tags))[:MOST]
 
 
@@ -118,11 +126,16 @@ def circumstances(text: str) -> tuple[str, ...]:
     return tuple(name for name, pattern in CIRCUMSTANCES.items() if pattern.search(text))
 
 
-def _tells(root: Token) -> bool:
-    return root.pos_ in ("NOUN", "PROPN") and root.lemma_.lower() not in _VAGUE and not root.like_num and len(root) > 2
+def _in_name(token: Token) -> bool:
+    return token.pos_ == "PROPN" and _tells(token)
 
 
-def _term(span: Span) -> str:
-    """The phrase from its first noun or adjective on, its head as it stands in a dictionary."""
+def _tells(token: Token) -> bool:
+    dated = token.ent_type_ in ("DATE", "TIME")
+    return token.lemma_.lower() not in _VAGUE and not (token.like_num or token.is_stop or dated) and token.is_alpha and len(token) > 2
+
+
+def _written(span: Span) -> str:
+    """The telling words of a noun or name, nouns as they stand in a dictionary."""
     words = [token for token in span if token.pos_ in ("NOUN", "PROPN", "ADJ") and token.is_alpha and not token.is_stop]
     return " ".join(token.lemma_.lower() if token.pos_ == "NOUN" else token.lower_ for token in words)

@@ -12,8 +12,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from hotmem.centroids import nearest
 from hotmem.labels import BETWEEN, proposals
-from hotmem.products import product
 from hotmem.store.decisions import EVOLVED, record
 from hotmem.store.driver import Connection
 from hotmem.store.entries import token
@@ -264,8 +264,8 @@ def _place(conn: Connection, evolution: int, memories: Sequence[tuple[int, bytes
     """Places memories, given with their vectors, under the nearest centroids; none while one of these is not known."""
     keys, centroids = _centroids(conn, evolution)
     if memories and len(keys):
-        nearest = np.argmax(product(from_bytes([vector for _, vector in memories]), centroids.T), axis=1).tolist()
-        under = [(keys[place], memory) for place, (memory, _) in zip(nearest, memories, strict=True)]
+        places = nearest(from_bytes([vector for _, vector in memories]), centroids).tolist()
+        under = [(keys[place], memory) for place, (memory, _) in zip(places, memories, strict=True)]
         conn.executemany("INSERT INTO placements (subcategory, memory) VALUES (?, ?)", under)
 
 

@@ -218,7 +218,7 @@ def merge(into: str, ids: list[str], user: User, database: Database = None, json
 def optimise(
     user: User,
     database: Database = None,
-    unused_days: Annotated[int, typer.Option(help="Days without use after which a tag of one memory at most is put away.")] = 90,
+    unused_days: Annotated[int, typer.Option(help="Days without use after which a tag of one memory at most is put away.")] = 1,
     json_: Json = False,
 ) -> None:
     """Lets one tag stand for those that mean the same; `hotmem undo` takes it back."""

@@ -19,6 +19,7 @@ from spacy.tokens import Doc
 from hotmem.analysis.entities import find_entities
 from hotmem.analysis.query import content_terms
 from hotmem.consolidation.sameness import MERGES_FROM, SUGGESTED_FROM, Sayings, same
+from hotmem.consolidation.tagging import SAME_FROM, same_thing
 from hotmem.extraction import tags as tagging
 from hotmem.extraction.filing import SURE_FROM, file
 from hotmem.models import Reading, read
@@ -36,9 +37,6 @@ COMPARED: Final = 2
 
 LIKE_FROM: Final = 0.45
 """Cosine from which a memory may be like another. Of 207 pairs that say the same 3 are below."""
-
-TAG_LIKE_FROM: Final = 0.7
-"""Cosine from which a new tag is taken to be one that is in use (the design's)."""
 
 MOST_TAGS_KNOWN: Final = 500
 """Tags in use, the most recent, that a new one is compared with."""
@@ -144,7 +142,10 @@ def _filed(doc: Doc, reading: Reading, tags: tuple[str, ...], context: StoreCont
 
 
 def taken_as(new: Mapping[str, Vector], in_use: Sequence[str], rows: NDArray[np.float32]) -> dict[str, str]:
-    """For each new tag that means nearly what one in use means, that one.
+    """For each new tag that means the same as one in use, that one.
+
+    From 0.7, the design's, half are of other things: of 54 pairs of nouns and names between 0.7 and 0.8 in nine conversations 26 are as "tennis" and
+    "badminton".
 
     Args:
         new: Tags that are not in use, and their embeddings.
@@ -158,4 +159,5 @@ def taken_as(new: Mapping[str, Vector], in_use: Sequence[str], rows: NDArray[np.
         return {}
     likeness = product(found, rows.T)
     best = np.argmax(likeness, axis=1)
-    return {tag: in_use[place] for tag, place, row in zip(new, best.tolist(), likeness, strict=True) if row[place] >= TAG_LIKE_FROM}
+    near = ((tag, in_use[place], float(row[place])) for tag, place, row in zip(new, best.tolist(), likeness, strict=True))
+    return {tag: known for tag, known, cosine in near if cosine >= SAME_FROM and same_thing(tag, known, cosine)}

@@ -78,11 +78,11 @@ class Recent:
 
 @dataclass(frozen=True, slots=True)
 class Unused:
-    """Days without use after which a tag of one memory at most is put away."""
+    """Days without use after which a tag of one memory at most is put away. The next memory of it brings it back, for both."""
 
     __pydantic_config__ = CLOSED
 
-    unused_days: Annotated[int, Field(ge=0, le=36_500)] = 90
+    unused_days: Annotated[int, Field(ge=0, le=36_500)] = 1
 
 
 @dataclass(frozen=True, slots=True)

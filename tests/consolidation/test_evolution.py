@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from eval.tools.evolution import TOPICS
 from hotmem import InvalidInput, Memory, Options
-from hotmem.consolidation.clustering import grouped
+from hotmem.consolidation.clustering import grouped, nearest
 from hotmem.consolidation.evolution import drafted
 from hotmem.consolidation.naming import kept_names, keywords, names
 from hotmem.models import CachedEncoder, Language
@@ -69,31 +69,38 @@ def around(centres: int, each: int, spread: float, seed: int = 0) -> NDArray[np.
 
 
 def test_what_lies_together_is_a_group() -> None:
-    centroids, nearest = grouped(around(4, 20, 0.08), LEAST, MOST)
+    centroids, places = grouped(around(4, 20, 0.08), LEAST, MOST)
     assert len(centroids) == 4
-    assert [len(set(nearest[start : start + 20])) for start in range(0, 80, 20)] == [1, 1, 1, 1]
+    assert [len(set(places[start : start + 20])) for start in range(0, 80, 20)] == [1, 1, 1, 1]
     np.testing.assert_allclose(np.linalg.norm(centroids, axis=1), 1, rtol=1e-5)
 
 
 def test_there_are_never_more_groups_than_asked_for() -> None:
-    centroids, nearest = grouped(around(12, 10, 0.08), LEAST, 5)
-    assert len(centroids) == 5 and set(nearest) == set(range(5))
+    centroids, places = grouped(around(12, 10, 0.08), LEAST, 5)
+    assert len(centroids) == 5 and set(places) == set(range(5))
 
 
 def test_too_few_are_no_group() -> None:
-    centroids, nearest = grouped(around(1, 9, 0.1), LEAST, MOST)
-    assert centroids.shape == (0, 32) and len(nearest) == 0
+    centroids, places = grouped(around(1, 9, 0.1), LEAST, MOST)
+    assert centroids.shape == (0, 32) and len(places) == 0
 
 
 @given(st.integers(0, 60), st.integers(2, 8), st.integers(1, 6), st.integers(0, 5))
 def test_every_row_is_in_the_nearest_group_and_no_group_is_small(count: int, least: int, most: int, seed: int) -> None:
     rows = np.random.default_rng(seed).normal(size=(count, 8)).astype(np.float32)
     rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
-    centroids, nearest = grouped(rows, least, most)
-    assert len(centroids) <= most and len(nearest) in (0, count)
+    centroids, places = grouped(rows, least, most)
+    assert len(centroids) <= most and len(places) in (0, count)
     if len(centroids):
-        np.testing.assert_array_equal(nearest, np.argmax(rows @ centroids.T, axis=1))
-        assert np.bincount(nearest, minlength=len(centroids)).min() >= least
+        np.testing.assert_array_equal(places, nearest(rows, centroids))
+        assert np.bincount(places, minlength=len(centroids)).min() >= least
+
+
+def test_what_all_have_in_common_tells_nothing() -> None:
+    rows, centroids = around(4, 20, 0.3), np.eye(4, 32, dtype=np.float32)
+    shared = np.full(32, 2, dtype=np.float32)
+    np.testing.assert_array_equal(nearest(rows + shared, centroids + shared), nearest(rows, centroids))
+    assert nearest(rows, centroids[:1]).tolist() == [0] * 80
 
 
 def test_keywords_set_a_group_apart() -> None:
@@ -262,7 +269,7 @@ async def test_what_is_forgotten_while_it_evolves_does_not_come_back(memory: Mem
     assert await memory.store.place_more(draft, 0) is None
     assert await memory.store.adopt_evolution(draft, "too late", START) is None
     assert await memory.store.draft_evolution(user, Category.LEARNINGS, drafts, members, START) is None
-    assert [part.name for part in await memory.subcategories("ana")] == [part.name for part in before]
+    assert {part.name for part in await memory.subcategories("ana")} == {part.name for part in before}
 
 
 async def test_the_tools_evolve_and_list(memory: Memory) -> None:

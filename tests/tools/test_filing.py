@@ -45,7 +45,7 @@ def test_features_of_a_block_weigh_the_same_together(language: Language) -> None
 
 def test_tags_say_what_it_is_about(language: Language) -> None:
     doc = language.parse(["The blue bicycle needs a new chain before the race in Utrecht."])[0]
-    assert {"blue bicycle", "new chain", "race", "utrecht"} == set(found(doc))
+    assert found(doc) == ("bicycle", "chain", "race", "utrecht")
     long = language.parse(["The cat, the dog, the cow, the horse, the goose, the sheep and the goat live on the farm."])[0]
     assert len(found(long)) == MOST
 

@@ -2,7 +2,7 @@
 
 from eval.tools.tags import reused
 from hotmem import Memory
-from hotmem.extraction.tags import phrases, within
+from hotmem.extraction.tags import terms_of, within
 from hotmem.models import Language
 from hotmem.tools.upkeep import Nothing, Unused, memory_stats, optimize_tags
 from hotmem.types import Category, Kind
@@ -14,7 +14,7 @@ async def test_what_is_said_is_tagged_and_filed(memory: Memory) -> None:
     await memory.remember(said("Please always answer in short sentences."))
     await memory.settle()
     tags = (await memory_stats(memory, "ana", Nothing())).tags
-    assert tags["red kayak"] == 1
+    assert tags["kayak"] == 1
     filed = {known.category: known for known in await memory.memories("ana")}
     assert filed[Category.SYSTEM].kind is Kind.RULE
 
@@ -33,13 +33,27 @@ async def test_tags_go_with_the_words_they_were_found_in(memory: Memory) -> None
 
 async def test_a_tag_of_words_that_the_statement_does_not_hold_is_none_of_its(language: Language) -> None:
     text = "I drove the old truck, which my uncle had sold, to Graz."
-    told = phrases(language.parse([text])[0])
-    assert "uncle" in {phrase.tag for phrase in told}
-    assert within(told, 0, len(text), "Ana drove the old truck to Graz.") == ("old truck", "graz")
-    assert within(told, 0, 21, "Ana drove the old truck.") == ("old truck",)
+    told = terms_of(language.parse([text])[0])
+    assert "uncle" in {term.tag for term in told}
+    assert within(told, 0, len(text), "Ana drove the old truck to Graz.") == ("truck", "graz")
+    assert within(told, 0, 21, "Ana drove the old truck.") == ("truck",)
 
 
-def test_a_use_is_reuse_if_an_earlier_memory_has_the_tag_or_one_that_stands_for_it() -> None:
-    memories = [("dog", "walk"), ("dog",), ("puppy", "walk")]
-    assert reused(memories, {}) == 2
-    assert reused(memories, {"puppy": "dog"}) == 3
+async def test_a_noun_of_one_memory_is_put_away_until_a_second_has_it(memory: Memory) -> None:
+    await memory.remember(said("I bought a red kayak last week."))
+    await memory.settle()
+    assert (await optimize_tags(memory, "ana", Unused())).archived == 1
+    assert "kayak" not in (await memory_stats(memory, "ana", Nothing())).tags
+    await memory.remember(said("I love my kayak trips.", minutes=60))
+    await memory.settle()
+    assert (await memory_stats(memory, "ana", Nothing())).tags["kayak"] == 2
+
+
+def test_nouns_are_tags_of_their_own_and_names_whole(language: Language) -> None:
+    doc = language.parse(["My pottery classes in New York, which I pay for on Monday, are my favourite thing."])[0]
+    assert [term.tag for term in terms_of(doc)] == ["pottery", "class", "new york"]
+
+
+def test_a_use_is_reuse_if_an_earlier_memory_has_the_tag() -> None:
+    assert reused([("dog", "walk"), ("dog",), ("puppy", "walk")]) == 2
+    assert reused([("dog", "dog")]) == 0

@@ -169,6 +169,7 @@ def test_the_tag_of_more_words_stays() -> None:
         ("summer holidays", "holiday", 0.81, True),
         ("coconut milk", "coconut", 0.9, False),
         ("old recipe", "new recipe", 0.83, False),
+        ("film", "movie", 0.84, True),
         ("tv show", "tv series", 0.9, True),
         ("car insurance", "insurance for the car", 0.8, True),
     ],
