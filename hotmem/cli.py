@@ -10,6 +10,7 @@ from rich.table import Table
 from hotmem import Memory, terminal
 from hotmem.errors import HotMemError, InvalidInput
 from hotmem.replay.command import evaluate
+from hotmem.settings import Settings
 from hotmem.terminal import Database, User
 from hotmem.tools.commands import register
 
@@ -74,7 +75,7 @@ def inspect(
     except ImportError as error:
         raise InvalidInput('The page\'s packages are not installed. Run: pip install "pipecat-hotmem[inspect]"') from error
 
-    terminal.with_memory(terminal.existing(file), lambda memory: serve(memory, user, port))
+    terminal.with_memory(terminal.existing(file), lambda memory: serve(memory, user, port, Settings().time_zone))
 
 
 def main() -> None:
