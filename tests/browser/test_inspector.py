@@ -185,8 +185,7 @@ def test_the_first_key_leads_past_the_menu(chromium: webdriver.Chrome, address: 
     tab_to(chromium, "Skip to the content")
     skip = chromium.switch_to.active_element
     assert skip.rect["x"] >= 0 and chromium.execute_script("return getComputedStyle(arguments[0]).outlineStyle", skip) != "none"
-    skip.send_keys(Keys.ENTER)
-    skip.send_keys(Keys.TAB)
+    webdriver.ActionChains(chromium).send_keys(Keys.ENTER, Keys.TAB).perform()
     assert chromium.switch_to.active_element.get_attribute("name") == "words"
 
 
