@@ -10,17 +10,29 @@ from rich.table import Table
 from hotmem import Memory, terminal
 from hotmem.errors import HotMemError, InvalidInput
 from hotmem.replay.command import evaluate
+from hotmem.settings import Settings
 from hotmem.terminal import Database, User
 from hotmem.tools.commands import register
 
-app = typer.Typer(help="The long-term memory of voice bots, from the command line.", no_args_is_help=True, pretty_exceptions_enable=False)
+HELP = """The long-term memory of voice bots, from the command line.
+
+Start with `hotmem inspect --user NAME`: a page that shows what is remembered of a user, where it comes from, and what your bot made of it.
+Every command explains itself: `hotmem search --help`.
+"""
+
+app = typer.Typer(help=HELP, no_args_is_help=True, pretty_exceptions_enable=False)
 
 register(app)
-app.command("eval")(evaluate)
+app.command("eval", rich_help_panel="See whether it helps")(evaluate)
 
 
-@app.command()
-def recall(question: str, user: User, database: Database = None, tokens: Annotated[int, typer.Option(help="Tokens at most.", min=1)] = 1000) -> None:
+@app.command(rich_help_panel="Ask")
+def recall(
+    question: Annotated[str, typer.Argument(help="What the user asks the bot.")],
+    user: User,
+    database: Database = None,
+    tokens: Annotated[int, typer.Option(help="Tokens at most.", min=1)] = 1000,
+) -> None:
     """Shows the context block that a bot would be given for a question."""
 
     async def run(memory: Memory) -> None:
@@ -30,8 +42,8 @@ def recall(question: str, user: User, database: Database = None, tokens: Annotat
     terminal.with_memory(terminal.existing(database), run)
 
 
-@app.command()
-def memories(user: User, database: Database = None, past: Annotated[bool, typer.Option(help="Also what no longer holds.")] = False) -> None:
+@app.command(rich_help_panel="Look")
+def memories(user: User, database: Database = None, past: Annotated[bool, typer.Option(help="Also what is no longer true.")] = False) -> None:
     """Lists what is known of a user."""
 
     async def run(memory: Memory) -> None:
@@ -44,16 +56,16 @@ def memories(user: User, database: Database = None, past: Annotated[bool, typer.
     terminal.with_memory(terminal.existing(database), run)
 
 
-@app.command()
+@app.command(rich_help_panel="Add and change")
 def forget(
     user: User,
     database: Database = None,
     entity: Annotated[str | None, typer.Option(help="A name: all that mentions it.")] = None,
-    session: Annotated[str | None, typer.Option(help="A session.")] = None,
+    session: Annotated[str | None, typer.Option(help="The id of a conversation: all that was said in it.")] = None,
     memory_id: Annotated[str | None, typer.Option(help="A memory, with the turns it was read from.")] = None,
-    everything: Annotated[bool, typer.Option(help="All of the user.")] = False,
+    everything: Annotated[bool, typer.Option(help="All that is remembered of the user.")] = False,
 ) -> None:
-    """Removes one thing everywhere; no byte of it is left in the file."""
+    """Removes one thing everywhere, at once and for good; no byte of it is left in the file."""
 
     async def run(memory: Memory) -> None:
         gone = await memory.forget(user_id=user, entity=entity, session_id=session, memory_id=memory_id, everything=everything)
@@ -62,10 +74,10 @@ def forget(
     terminal.with_memory(terminal.existing(database), run)
 
 
-@app.command()
+@app.command(rich_help_panel="Look")
 def inspect(
     user: User,
-    file: Annotated[Path | None, typer.Argument(help="The memory file. [default: HOTMEM_DATABASE, memory.db]")] = None,
+    file: Annotated[Path | None, typer.Argument(help="The memory file. (default: HOTMEM_DATABASE, memory.db)")] = None,
     port: Annotated[int, typer.Option(help="A port of this machine; any that is free, if left out.", min=0, max=65535)] = 0,
 ) -> None:
     """Serves a page on this machine that shows what is remembered and why, and where it can be changed and forgotten."""
@@ -74,7 +86,7 @@ def inspect(
     except ImportError as error:
         raise InvalidInput('The page\'s packages are not installed. Run: pip install "pipecat-hotmem[inspect]"') from error
 
-    terminal.with_memory(terminal.existing(file), lambda memory: serve(memory, user, port))
+    terminal.with_memory(terminal.existing(file), lambda memory: serve(memory, user, port, Settings().time_zone))
 
 
 def main() -> None:

@@ -15,8 +15,8 @@ from hotmem.settings import Settings
 
 screen = Console()
 
-Database = Annotated[Path | None, typer.Option("--database", "-d", help="The memory file. [default: HOTMEM_DATABASE, memory.db]")]
-User = Annotated[str, typer.Option("--user", "-u", help="Whose memory.")]
+Database = Annotated[Path | None, typer.Option("--database", "-d", help="The memory file. (default: HOTMEM_DATABASE, memory.db)")]
+User = Annotated[str, typer.Option("--user", "-u", help="Whose memory: the user id that your bot gives.")]
 
 COLUMNS: Final = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
 

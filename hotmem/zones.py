@@ -27,8 +27,13 @@ def in_zone(moment: datetime, zone: str | None) -> datetime:
         moment: An aware datetime.
         zone: As `zone_of` tells it; one that this machine does not know is taken for UTC.
     """
+    return by_clock(moment, named(zone) if zone else UTC)
+
+
+def by_clock(moment: datetime, clock: tzinfo | None) -> datetime:
+    """The same moment by a clock, None being this machine's, or as it is where that clock cannot show it."""
     try:
-        return moment.astimezone(named(zone) if zone else UTC)
+        return moment.astimezone(clock)
     except OverflowError:
         return moment
 

@@ -1,7 +1,7 @@
 """All that the page changes, each by the tool that does it everywhere: edit, merge, forget, undo. What cannot be taken back is asked for twice."""
 
 import contextlib
-from datetime import UTC, datetime
+from datetime import datetime, tzinfo
 from typing import Any
 
 from starlette.requests import Request
@@ -27,7 +27,7 @@ async def edit(site: Site, request: Request) -> Response:
     if "tags" in fields and (tags := tuple(tag.strip() for tag in fields["tags"].split(",") if tag.strip())) != memory.tags:
         asked["tags"] = tags
     if fields.get("until"):
-        asked["expires_at"] = _date(fields["until"])
+        asked["expires_at"] = _date(fields["until"], site.zone)
     elif "holds" in fields:
         asked["holds"] = fields["holds"] == "yes"
     edited = await edit_memory(site.memory, site.user_id, checked(Edit, asked))
@@ -40,7 +40,7 @@ async def asked_merge(site: Site, request: Request) -> Response:
     rows = await site.rows()
     memories = await rows.memories_by_key(_keys(request.query_params.getlist("key")))
     if len(memories) < 2:
-        raise InvalidInput("Choose at least two memories that say the same, then press “Merge”.")
+        raise InvalidInput("Tick at least two memories that say the same, then press “Merge”.")
     return site.show("merge.html", memories=memories)
 
 
@@ -105,12 +105,12 @@ def _keys(texts: list[str]) -> list[int]:
     return [int(text) for text in dict.fromkeys(texts) if text.isascii() and text.isdecimal() and len(text) < 19]
 
 
-def _date(text: str) -> datetime:
-    """The beginning of a day, in UTC.
+def _date(text: str, zone: tzinfo | None) -> datetime:
+    """The beginning of a day, by the page's clock.
 
     Raises:
         InvalidInput: If it is none.
     """
-    with contextlib.suppress(ValueError):
-        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+    with contextlib.suppress(ValueError, OverflowError):
+        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=zone).astimezone(zone)
     raise InvalidInput(f"{text[:40]!r} is no date. Write it as year-month-day, such as 2026-12-31.")

@@ -15,13 +15,16 @@ from matplotlib.ticker import PercentFormatter
 
 INCHES: Final = (8.0, 2.9)
 
+ROOM: Final = 1.08
+"""Height of a plot above its highest point, as its multiple."""
+
 MOST_LABELS: Final = 8
 """Dates written under a plot."""
 
 SERIES: Final = {"facts": ("o", "-"), "sessions": ("s", "--"), "semantic": ("^", "-."), "verbatim": ("D", ":"), "all": ("o", "-")}
 """Marker and line of each series, so that nobody needs to tell colours apart."""
 
-NAMES: Final = {"facts": "Facts", "sessions": "Conversations", "semantic": "Meaning", "verbatim": "Exact words", "all": "everything given"}
+NAMES: Final = {"facts": "Facts", "sessions": "Conversations", "semantic": "Meaning", "verbatim": "Exact words", "all": "all replies"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +45,17 @@ STYLE: Final[dict[Any, Any]] = {"svg.fonttype": "none", "svg.hashsalt": "hotmem"
 """Words stay words, which a screen reader and a search find, and the same plot is the same file."""
 
 
-def lines(periods: Sequence[str], series: Mapping[str, Sequence[float | None]], up: str, *, dark: bool, shares: bool = True) -> bytes:
+def lines(
+    periods: Sequence[str], series: Mapping[str, Sequence[float | None]], up: str, *, dark: bool, across: str = "", shares: bool = True
+) -> bytes:
     """Values over periods.
 
     Args:
-        periods: The periods' dates, the earliest first.
+        periods: The periods' dates, or what else the points are called, the earliest first.
         series: Values of each series by period; None where there is none.
         up: What the values are.
         dark: Whether it stands on dark ground.
+        across: What the points are.
         shares: Whether they are shares, 0 to 1, written as percentages.
     """
     theme = DARK if dark else LIGHT
@@ -64,12 +70,12 @@ def lines(periods: Sequence[str], series: Mapping[str, Sequence[float | None]], 
             )  # fmt: skip
         step = max(1, -(-len(periods) // MOST_LABELS))
         axes.set_xticks(range(0, len(periods), step), [periods[place] for place in range(0, len(periods), step)])
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, ROOM * max((value for values in series.values() for value in values if value), default=1.0))
         if shares:
             axes.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
-        axes.set_ylabel(up)
+        axes.set(xlabel=across, ylabel=up)
         if len(series) > 1:
-            axes.legend(frameon=False, labelcolor=theme.words, ncols=len(series), loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0)
+            _legend(axes, theme, len(series))
         return _svg(figure)
 
 
@@ -87,13 +93,24 @@ def bars(values: Mapping[str, tuple[float, float]], across: str, most: float, *,
         figure, axes = _axes(theme)
         places = range(len(values))
         axes.barh(places, [now for _, now in values.values()], color=[theme.series[name] for name in values], height=0.55)
-        axes.vlines([start for start, _ in values.values()], [place - 0.4 for place in places], [place + 0.4 for place in places], color=theme.words)
+        axes.vlines(
+            [start for start, _ in values.values()],
+            [place - 0.4 for place in places],
+            [place + 0.4 for place in places],
+            color=theme.words,
+            label="at the start",
+        )
         for place, (_, now) in zip(places, values.values(), strict=True):
             axes.text(now + most / 100, place, f"{now:.2f}", va="center", color=theme.words)
         axes.set_yticks(places, [NAMES[name] for name in values])
         axes.set(xlim=(0, most * 1.05), xlabel=across)
         axes.invert_yaxis()
+        _legend(axes, theme, 1)
         return _svg(figure)
+
+
+def _legend(axes: Axes, theme: Theme, columns: int) -> None:
+    axes.legend(frameon=False, labelcolor=theme.words, ncols=columns, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0)
 
 
 def _axes(theme: Theme) -> tuple[Figure, Axes]:

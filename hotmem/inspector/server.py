@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from contextlib import nullcontext
+from datetime import tzinfo
 
 import uvicorn
 
@@ -11,26 +12,30 @@ from hotmem.errors import InvalidInput
 from hotmem.inspector.guard import LOOPBACK
 from hotmem.inspector.site import Site, build
 from hotmem.memory import Memory
+from hotmem.zones import named
 
 
-async def serve(memory: Memory, user_id: str, port: int) -> None:
+async def serve(memory: Memory, user_id: str, port: int, zone: tzinfo | None = None) -> None:
     """Serves until the process is told to stop.
 
     Args:
         memory: The memory, open.
         user_id: Whose pages.
         port: The port; 0 is any that is free.
+        zone: Where the user is, if no turn tells; None is this machine's zone.
 
     Raises:
         InvalidInput: If the port is taken, or nothing is known of the user.
     """
-    if await memory.store.user(user_id) is None:
+    user = await memory.store.user(user_id)
+    if user is None:
         raise InvalidInput(f"{memory.path} knows no user {user_id!r}. Name another with --user, or another file.")
     try:
         listening = socket.create_server((LOOPBACK, port))
     except OSError as error:
         raise InvalidInput(f"Port {port} is taken. Choose another with --port, or leave it out.") from error
-    site = Site(memory, user_id)
+    said_in = await memory.store.inspection(user).zone()
+    site = Site(memory, user_id, named(said_in) if said_in else zone)
     terminal.screen.print(f"Open http://{LOOPBACK}:{listening.getsockname()[1]}/{site.token}/", soft_wrap=True, highlight=False)
     terminal.screen.print("[dim]Whoever has this address on this machine sees this memory; it is new each time. Control-C ends.[/]")
     server = uvicorn.Server(uvicorn.Config(build(site), log_level="warning", access_log=False, server_header=False))

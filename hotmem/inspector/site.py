@@ -4,6 +4,7 @@ import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import tzinfo
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -37,6 +38,7 @@ class Site:
     Attributes:
         memory: The memory, open.
         user_id: The user whose pages they are; no page takes another's name.
+        zone: By whose clock times are shown, unless it is known where something was said; None is this machine's.
         token: The first part of every path.
         form_token: What every form holds, so that only our own pages change anything.
         lane: Where recalls are traced and plots are drawn, one after the other.
@@ -44,6 +46,7 @@ class Site:
 
     memory: Memory
     user_id: str
+    zone: tzinfo | None = None
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     form_token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     lane: Lane = field(default_factory=lambda: Lane("hotmem-inspector"))
@@ -55,7 +58,7 @@ class Site:
 
     def show(self, template: str, status: int = 200, **values: Any) -> HTMLResponse:  # noqa: ANN401 - whatever a template shows
         """A page."""
-        common = {"root": f"/{self.token}", "user_id": self.user_id, "form_token": self.form_token}
+        common = {"root": f"/{self.token}", "user_id": self.user_id, "form_token": self.form_token, "zone": self.zone}
         return HTMLResponse(page(template, **common, **values), status)
 
     def go(self, path: str) -> RedirectResponse:

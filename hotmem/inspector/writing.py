@@ -1,14 +1,16 @@
 """Templates → pages: how times, shares and the words of the field are written for someone who has not read a manual."""
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from functools import cache
 from typing import Any, Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup
 
 from hotmem.types import Category, Kind
+from hotmem.zones import by_clock, zone_of
 
 LAYERS: Final = {
     "facts": ("Facts", "single statements that were read from what was said"),
@@ -19,31 +21,31 @@ LAYERS: Final = {
 """The four ways of searching: what they are called here, and what they search."""
 
 CATEGORIES: Final = {
-    Category.CONTEXTS: "about people and their lives",
+    Category.CONTEXTS: "people and their lives",
     Category.PROJECTS: "plans and work under way",
-    Category.LEARNINGS: "what was learnt",
-    Category.REMINDERS: "what must be done",
-    Category.REFERENCES: "numbers, names and addresses to look up",
-    Category.INTERACTIONS: "what was said and agreed with others",
+    Category.LEARNINGS: "things learnt",
+    Category.REMINDERS: "things to be done",
+    Category.REFERENCES: "numbers and addresses",
+    Category.INTERACTIONS: "meetings and events",
     Category.SYSTEM: "how the bot should behave",
 }
 
 KINDS: Final = {
-    Kind.FACT: "a fact",
-    Kind.PREFERENCE: "a like or dislike",
-    Kind.SKILL: "something somebody can do",
-    Kind.RULE: "a rule to keep to",
-    Kind.CONTEXT: "circumstances",
-    Kind.REMINDER: "something to remember to do",
+    Kind.FACT: "fact",
+    Kind.PREFERENCE: "like or dislike",
+    Kind.SKILL: "skill",
+    Kind.RULE: "rule",
+    Kind.CONTEXT: "circumstance",
+    Kind.REMINDER: "reminder",
 }
 
 USES: Final = {
-    "direct quote": "said in these words",
-    "direct reference": "referred to",
-    "conceptual influence": "perhaps of influence",
+    "direct quote": "used, in these words",
+    "direct reference": "used",
+    "conceptual influence": "perhaps used",
     "unused": "not used",
 }
-"""How a reply used an item."""
+"""Whether and how a reply used an item."""
 
 INTENTS: Final = {
     "fact": "a fact",
@@ -56,9 +58,20 @@ INTENTS: Final = {
     "chitchat": "nothing that memory could help with",
 }
 
-COMPLEXITIES: Final = {"low": "simple", "medium": "of several parts", "high": "far-reaching"}
+COMPLEXITIES: Final = {"low": "one thing", "medium": "several things", "high": "many things at once"}
 
-OUTCOMES: Final = {"answered": "answered", "late": "was too late", "failed": "failed", "not asked": "not asked"}
+OUTCOMES: Final = {"answered": "answered", "late": "was too late", "failed": "failed", "not asked": "not needed"}
+
+ACTIONS: Final = {
+    "filed": "stored by hand",
+    "confirmed": "said again",
+    "merged": "merged",
+    "edited": "reworded",
+    "refiled": "filed elsewhere",
+    "tags consolidated": "tags joined",
+    "evolved": "subcategories found",
+}
+"""What was decided about a memory."""
 
 STAGES: Final = {
     "query": "understanding the question",
@@ -73,14 +86,28 @@ def page(template: str, **values: Any) -> str:  # noqa: ANN401 - whatever a temp
     return _environment().get_template(template).render(**values)
 
 
-def day(moment: datetime) -> str:
+def here(value: datetime, zone: tzinfo | None) -> datetime:
+    """A moment by the user's clock; one that comes with a zone of its own keeps it.
+
+    Args:
+        value: The moment; in UTC if nothing is known of its zone.
+        zone: The user's zone; None is this machine's.
+    """
+    return by_clock(value, zone) if value.tzinfo is UTC else value
+
+
+@pass_context
+def day(context: Context, value: datetime) -> str:
     """A date."""
-    return moment.strftime("%Y-%m-%d")
+    return here(value, context["zone"]).strftime("%Y-%m-%d")
 
 
-def moment(value: datetime) -> Markup:
-    """A date and time of day, for people and for machines."""
-    return Markup('<time datetime="{}">{}</time>').format(value.isoformat(timespec="seconds"), value.strftime("%Y-%m-%d %H:%M"))
+@pass_context
+def moment(context: Context, value: datetime) -> Markup:
+    """A date and time of day, for people and for machines; where it was not said by the page's clock, with the zone."""
+    own, page_own = here(value, context["zone"]), by_clock(value, context["zone"])
+    elsewhere = "" if own.utcoffset() == page_own.utcoffset() else f" ({zone_of(own) or 'UTC'})"
+    return Markup('<time datetime="{}">{}{}</time>').format(own.isoformat(timespec="seconds"), own.strftime("%Y-%m-%d %H:%M"), elsewhere)
 
 
 def share(value: float) -> str:
@@ -102,7 +129,7 @@ def cut(text: str, most: int = 280) -> str:
 
 def _words() -> Iterator[tuple[str, Any]]:
     yield from {"LAYERS": LAYERS, "CATEGORIES": CATEGORIES, "KINDS": KINDS, "USES": USES, "INTENTS": INTENTS}.items()
-    yield from {"COMPLEXITIES": COMPLEXITIES, "OUTCOMES": OUTCOMES, "STAGES": STAGES}.items()
+    yield from {"COMPLEXITIES": COMPLEXITIES, "OUTCOMES": OUTCOMES, "STAGES": STAGES, "ACTIONS": ACTIONS}.items()
 
 
 @cache

@@ -81,7 +81,9 @@ def fitted_model() -> UsageModel:
     return UsageModel.from_dict(json.loads(files("hotmem.learning").joinpath("usage.json").read_text("utf-8")))
 
 
-def detect(encoder: Encoder, items: Sequence[Item], question: str, reply: str, visible: Sequence[str] = ()) -> tuple[ItemUse, ...]:
+def detect(
+    encoder: Encoder, items: Sequence[Item], question: str, reply: str, visible: Sequence[str] = (), *, among: int | None = None
+) -> tuple[ItemUse, ...]:
     """How the reply used each item, in the items' order; blocking. The strength is the probability that it was used at all.
 
     Args:
@@ -90,6 +92,7 @@ def detect(encoder: Encoder, items: Sequence[Item], question: str, reply: str, v
         question: The user's utterance; words it already held prove nothing.
         reply: What was heard of the reply.
         visible: Texts that the language model had before it; their words prove nothing either.
+        among: Items among which the used ones are sought; None is as many as the block has.
     """
     if not items:
         return ()
@@ -102,7 +105,7 @@ def detect(encoder: Encoder, items: Sequence[Item], question: str, reply: str, v
     seen = np.array([signs(encoder, exchange, item.text, row, item.speaker) for item, row in zip(items, rows, strict=True)])
     unused = KINDS.index(UsageKind.UNUSED)
     likely = fitted_model().probabilities(seen)
-    likely[:, unused] *= max(len(items) / USED_OF_A_BLOCK, 1.0)
+    likely[:, unused] *= max((among or len(items)) / USED_OF_A_BLOCK, 1.0)
     likely /= likely.sum(axis=1, keepdims=True)
     return tuple(_use(item, one, unused) for item, one in zip(items, likely, strict=True))
 

@@ -30,7 +30,7 @@ def evaluate(
             "-s",
             help="What to compare with the present settings, such as HOTMEM_MAX_CONTEXT_TOKENS=500; several times for several settings. "
             "Beside the HOTMEM_ variables of what a block holds: weights=start, weights=1,0.8,0.6,0.4, layers=facts,sessions. "
-            "[default: other budgets, a higher threshold, the facts layer alone, the start weights]",
+            "(default: other budgets, a higher threshold, the facts layer alone, the start weights)",
         ),
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Also write a page with plots: one HTML file that loads nothing.")] = None,

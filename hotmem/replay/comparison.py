@@ -26,6 +26,9 @@ CHANCE: Final = 0.05
 MARGIN: Final = 0.1
 """Share of what the present settings find that a saving may cost at most, and that more tokens must be able to bring, at the interval's edge."""
 
+WORTH: Final = 0.05
+"""Share of a block's tokens that a difference in wasted tokens must be to be spoken of."""
+
 ENOUGH: Final = 5
 """Sessions from which intervals are believed; of fewer a bootstrap draws them too narrow, and of one as a point."""
 
@@ -143,13 +146,15 @@ def compared(settings: Sequence[Setting], outcomes: Sequence[Sequence[Outcome]])
     wasted = np.array([[one.wasted for one in row] for row in tallies], dtype=np.float64)
     sessions = np.array([row[0].session for row in outcomes])
     level = 1 - CHANCE / max(len(settings) - 1, 1)
+    tokens = float(np.mean([row[0].tokens for row in tallies]))
     figures = []
     for place, setting in enumerate(settings):
         of = [row[place] for row in tallies]
         times = [row[place].ms for row in outcomes]
         gain = paired(found[:, place] - found[:, 0], sessions, level)
         difference = paired(wasted[:, place] - wasted[:, 0], sessions, level)
-        verdict = judged(gain, difference, float(found[:, 0].mean())) if len(set(sessions.tolist())) >= ENOUGH else Verdict.SAME
+        told = difference if abs(difference.mean) >= WORTH * tokens else NONE
+        verdict = judged(gain, told, float(found[:, 0].mean())) if len(set(sessions.tolist())) >= ENOUGH else Verdict.SAME
         figures.append(
             Figures(
                 setting,

@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from hotmem.replay.comparison import Comparison, Figures, Interval, Verdict
-from hotmem.replay.settings import NOW
 
 COLOURS: Final = {
     Verdict.MORE: "#1a7f4b",
@@ -50,7 +49,7 @@ def differences(comparison: Comparison, what: str, gain: Callable[[Figures], Int
             axes.plot(scale * interval.mean, line, "o", color=colour, markersize=8)
         axes.set(xlabel=what)
 
-    return _lines([one.setting.name for one in others], draw)
+    return _lines([one.setting.plain for one in others], draw)
 
 
 def latencies(comparison: Comparison) -> str:
@@ -62,7 +61,7 @@ def latencies(comparison: Comparison) -> str:
             axes.barh(line, one.p50_ms, height=0.5, color=COLOURS[None])
         axes.set(xlabel="milliseconds a question: half of them (dark), and 95 of 100 (light)", xlim=(0, None))
 
-    return _lines([one.setting.name for one in comparison.figures], draw)
+    return _lines([one.setting.plain for one in comparison.figures], draw)
 
 
 def _lines(names: Sequence[str], draw: Callable[[Axes], None]) -> str:
@@ -70,7 +69,7 @@ def _lines(names: Sequence[str], draw: Callable[[Axes], None]) -> str:
     figure = Figure((WIDTH, 1.0 + LINE * len(names)), layout="constrained")
     axes = figure.subplots()
     draw(axes)
-    axes.set_yticks(range(len(names)), [name if name == NOW else name.replace(" ", "\n") for name in names])
+    axes.set_yticks(range(len(names)), [name.replace(", ", ",\n") for name in names])
     axes.xaxis.set_major_locator(MaxNLocator(7, integer=True))
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(visible=True, axis="x", alpha=0.3)

@@ -20,6 +20,10 @@ MEANING: Final = {
     Verdict.SAME: "With this many questions it cannot be told from your present settings.",
 }
 
+FOUND: Final = "telling words of the replies, in points: fewer (left) or more (right: better)"
+WASTED: Final = "tokens wasted a question: fewer (left: better) or more (right)"
+"""What the plots' axes measure."""
+
 CLASSES: Final = {Verdict.MORE: "better", Verdict.CHEAPER: "better", Verdict.LESS: "worse", Verdict.DEARER: "worse"}
 
 
@@ -42,7 +46,7 @@ def rendered(study: Study) -> str:
         advised=[one for one in (comparison.better, comparison.cheaper) if one is not None],
         meaning=MEANING,
         classes=CLASSES,
-        found=Markup(plots.differences(comparison, "points of the replies' telling words", lambda one: one.found_gain, 100)),
-        wasted=Markup(plots.differences(comparison, "wasted tokens a question", lambda one: one.wasted_gain)),
+        found=Markup(plots.differences(comparison, FOUND, lambda one: one.found_gain, 100)),
+        wasted=Markup(plots.differences(comparison, WASTED, lambda one: one.wasted_gain)),
         latencies=Markup(plots.latencies(comparison)),
     )

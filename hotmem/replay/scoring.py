@@ -14,6 +14,10 @@ from hotmem.reader import Reader
 from hotmem.terms import STOPS, stems
 from hotmem.types import ContextBlock, ItemUse, Tally, UsageKind
 
+AMONG: Final = 12
+"""Items of a block that uses are judged as if of, whatever its length (one of 500 tokens has as many): else the same item beside the same reply
+would count as used in a short block and as unused in a long one, and every short block would look better."""
+
 REPLY_WORDS: Final = 1000
 """Words of a reply that are looked at; no one listens to more."""
 
@@ -60,7 +64,7 @@ def scored(reader: Reader, session: int, block: ContextBlock, visible: Sequence[
 def _judged(reader: Reader, block: ContextBlock, visible: Sequence[str], reply: str) -> tuple[tuple[ItemUse, ...], float]:
     """How the reply used each item, and the share of its telling words that used items held; 0 if it has none."""
     heard = " ".join(reply.split()[:REPLY_WORDS])
-    uses = detect(reader.encoder, block.items, block.query, heard, visible)
+    uses = detect(reader.encoder, block.items, block.query, heard, visible, among=AMONG)
     telling = (stems(heard) - STOPS).difference(*map(stems, visible))
     held = frozenset[str]().union(*(stems(use.item.text) for use in uses if use.kind is not UsageKind.UNUSED))
     return uses, len(telling & held) / len(telling) if telling else 0.0

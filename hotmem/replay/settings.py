@@ -44,6 +44,11 @@ class Setting:
     weights: Weights
 
     @property
+    def plain(self) -> str:
+        """What it changes, in words for someone who does not know the variables; their names where there are no such words."""
+        return ", ".join(map(_plain, shlex.split(self.name))) if self.name != NOW else "your present settings"
+
+    @property
     def advice(self) -> str:
         """How to have it: lines for a .env file, or what to do in Python."""
         return "\n".join(map(self._how, shlex.split(self.name)))
@@ -54,6 +59,29 @@ class Setting:
         if change.startswith("layers="):
             return f"# in Python: RecallOptions(layers=({', '.join(f'Layer.{layer.name}' for layer in self.options.recall.layers)},))"
         return change
+
+
+PLAIN: Final = {
+    "HOTMEM_MAX_CONTEXT_TOKENS": "at most {} tokens of text",
+    "HOTMEM_MAX_FACTS": "no more facts than {}",
+    "HOTMEM_SEMANTIC_THRESHOLD": "nothing of less than {} likeness",
+    "HOTMEM_VERBATIM_CONTEXT_WINDOW": "{} characters around a quotation",
+    "HOTMEM_ENCODER": "the encoder {}",
+    "weights": "search weights {}",
+    "layers": "searching {} only",
+}
+"""What changes do; `{}` is the value."""
+
+PLAIN_CHANGES: Final = {
+    "HOTMEM_MULTILAYER_RETRIEVAL=false": "searching facts only",
+    "weights=start": "search weights as at the start",
+    "weights=learned": "search weights as learnt",
+}
+
+
+def _plain(change: str) -> str:
+    name, _, value = change.partition("=")
+    return PLAIN_CHANGES.get(change) or PLAIN.get(name, change).format(value)
 
 
 def settings(named: Iterable[str], learnt: Weights) -> list[Setting]:

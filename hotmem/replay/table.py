@@ -1,5 +1,7 @@
 """The comparison in a terminal."""
 
+from typing import Final
+
 from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
@@ -7,11 +9,17 @@ from rich.table import Table
 from hotmem.replay.comparison import Comparison, Figures
 from hotmem.settings import PREFIX
 
+CAPTION: Final = (
+    "found: share of the replies' telling words that memory had given; points more: than now, and chance moves it so far; "
+    "used: share of the lines given that the reply used; tokens: a question; wasted: of these, not used; ms: half of the searches took less"
+)
+
 
 def tabled(comparison: Comparison) -> Table:
     """The settings, the present ones first, each with what it is beside them; 80 characters wide."""
     title = f"{comparison.exchanges} questions from {comparison.sessions} sessions"
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False, show_lines=False)
+    table.caption, table.caption_justify = CAPTION, "left"
     table.add_column("setting", overflow="fold")
     for heading in ("found", "points more", "used", "tokens", "wasted", "ms"):
         table.add_column(heading, justify="right", no_wrap=True)

@@ -18,7 +18,7 @@ FOREIGN: Final = 0.3
 def conclusion(comparison: Comparison) -> str:
     """The answer in one line."""
     best = comparison.better or comparison.cheaper
-    return "Keep your settings." if best is None else f"Better: {best.setting.name}"
+    return "Keep your settings." if best is None else f"Better: {best.setting.plain}"
 
 
 def reasons(comparison: Comparison) -> list[str]:
@@ -30,7 +30,7 @@ def reasons(comparison: Comparison) -> list[str]:
         told.append(_costs_less(comparison.cheaper, comparison.now))
     others, questions = len(comparison.figures) - 1, comparison.exchanges
     if not told:
-        told.append(f"None of the {others} other settings is better by more than chance could bring about with {questions} questions.")
+        told.append(f"None of the {others} other settings is better by more than chance brings about with {questions} questions: keep what you have.")
         told += [_undecided(one, comparison.now) for one in comparison.undecided]
     return told
 
@@ -57,15 +57,15 @@ def _finds_more(one: Figures, now: Figures) -> str:
     extra = one.tokens - now.tokens
     price = f"It costs {extra:.0f} tokens more a question." if extra > 0.5 else f"It saves {-extra:.0f} tokens a question besides."
     return (
-        f"{one.setting.name} brings {one.found:.0%} of the telling words in the replies, your present settings {now.found:.0%}. "
-        f"The gain is between {low:.1f} and {high:.1f} points, more than chance could bring about. {price}"
+        f"With {one.setting.plain} memory brings {one.found:.0%} of the telling words in the replies, with your present settings {now.found:.0%}. "
+        f"The gain is real: it is {100 * one.found_gain.mean:.0f} points, and between {low:.1f} and {high:.1f} if chance had its part in it. {price}"
     )
 
 
 def _costs_less(one: Figures, now: Figures) -> str:
     return (
-        f"{one.setting.name} makes the language model read {one.tokens:.0f} tokens a question instead of {now.tokens:.0f}, "
-        f"{-one.wasted_gain.mean:.0f} fewer of them for nothing, and finds as much: {one.found:.0%} of the telling words in the replies, "
+        f"With {one.setting.plain} the language model reads {one.tokens:.0f} tokens a question instead of {now.tokens:.0f}, "
+        f"{-one.wasted_gain.mean:.0f} fewer of them for nothing, and memory finds as much: {one.found:.0%} of the telling words in the replies, "
         f"your present settings {now.found:.0%}. "
         f"The difference lies between {100 * one.found_gain.low:+.1f} and {100 * one.found_gain.high:+.1f} points."
     )
@@ -74,8 +74,9 @@ def _costs_less(one: Figures, now: Figures) -> str:
 def _undecided(one: Figures, now: Figures) -> str:
     """What a setting costs or spares, and what it may bring."""
     difference = one.tokens - now.tokens
-    price, doubt = (f"costs {difference:.0f}", "more") if difference > 0 else (f"spares {-difference:.0f}", "less")
+    price, doubt = (f"costs {difference:.0f}", "more") if difference > 0 else (f"saves {-difference:.0f}", "less")
     return (
-        f"{one.setting.name} {price} tokens a question. Whether it finds {doubt} ({one.found:.0%} against {now.found:.0%}) cannot be told yet: "
+        f"With {one.setting.plain} each question {price} tokens. "
+        f"Whether that finds {doubt} ({one.found:.0%} against {now.found:.0%}) cannot be told yet: "
         f"compare again when there are more conversations, or raise --questions if there are."
     )

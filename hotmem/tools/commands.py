@@ -21,47 +21,64 @@ from hotmem.tools.results import as_json
 from hotmem.tools.show import shown
 from hotmem.tools.upkeep import Span, memory_timeline
 from hotmem.transfer.forms import FileForm, form_of
+from hotmem.types import Category, Kind
 
 Json = Annotated[bool, typer.Option("--json", help="The answer as JSON.")]
 
 Png = Annotated[Path | None, typer.Option(help="A file for a picture, instead of the answer in words.", dir_okay=False)]
+
+InCategory = Annotated[str | None, typer.Option(help=f"Where it belongs: {', '.join(Category)}.")]
+OfKind = Annotated[str | None, typer.Option(help=f"What sort of statement it is: {', '.join(Kind)}.")]
+Importance = Annotated[int | None, typer.Option(help="1 (said in passing) to 5 (must not be forgotten).")]
+After = Annotated[str | None, typer.Option(help="Said at or after: ISO 8601 with time zone, as 2026-03-01T00:00Z.")]
+Before = Annotated[str | None, typer.Option(help="Said before: ISO 8601 with time zone.")]
+Expires = Annotated[str | None, typer.Option(help="When it stops being true: ISO 8601 with time zone, as 2026-12-31T00:00Z.")]
+Expired = Annotated[bool, typer.Option(help="Also what is no longer true.")]
+Results = Annotated[int, typer.Option(help="Results at most, 1 to 100.")]
+MinRelevance = Annotated[float | None, typer.Option(help="Only what is at least so relevant, 0 to 1.")]
+ContentType = Annotated[str | None, typer.Option(help=f"Only this: {', '.join(Kind)}, turn (what was said) or summary.")]
+Ranking = Annotated[
+    str, typer.Option(help="learned: by what helped earlier replies; design: by a plain sum of likeness, words, importance, age and use.")
+]
+Question = Annotated[str, typer.Argument(help="What you look for, in your own words.")]
+MemoryId = Annotated[str, typer.Argument(help="The memory's id, as `hotmem memories` or `hotmem search` shows it.")]
 
 ANYONE: Final = "anyone"
 """Of tools that are about the whole file."""
 
 
 def store(
-    content: str,
+    content: Annotated[str, typer.Argument(help="The statement, as one sentence in quotation marks.")],
     user: User,
     database: Database = None,
-    category: Annotated[str | None, typer.Option(help="One of the seven, instead of the one found.")] = None,
-    kind: Annotated[str | None, typer.Option(help="What sort of statement it is, instead of the one found.")] = None,
-    importance: Annotated[int | None, typer.Option(help="1 (passing) to 5 (must not be forgotten).")] = None,
-    expires: Annotated[str | None, typer.Option(help="When it stops being true: ISO 8601 with time zone.")] = None,
+    category: InCategory = None,
+    kind: OfKind = None,
+    importance: Importance = None,
+    expires: Expires = None,
     tag: Annotated[list[str] | None, typer.Option(help="A word it is filed under; several times for several.")] = None,
     source: Annotated[str | None, typer.Option(help="Where it comes from.")] = None,
     note: Annotated[str | None, typer.Option(help="A remark about it.")] = None,
 ) -> None:
-    """Keeps a statement; where it is filed and what is like it is shown."""
+    """Keeps a statement, and shows where it is filed and what is known that is like it."""
     given = {"content": content, "category": category, "kind": kind, "importance": importance, "expires_at": expires, "source": source, "note": note}
     _call("store_memory", given | {"tags": tag}, user, database or Settings().database)
 
 
 def search(
-    query: str,
+    query: Question,
     user: User,
     database: Database = None,
-    limit: Annotated[int, typer.Option(help="Results at most, 1 to 100.")] = 10,
-    min_relevance: Annotated[float | None, typer.Option(help="Least relevance, 0 to 1.")] = None,
-    min_importance: Annotated[int | None, typer.Option(help="Least importance, 1 to 5.")] = None,
-    content_type: Annotated[str | None, typer.Option(help="A kind of memory, or turn, or summary.")] = None,
-    after: Annotated[str | None, typer.Option(help="Said at or after: ISO 8601 with time zone.")] = None,
-    before: Annotated[str | None, typer.Option(help="Said before: ISO 8601 with time zone.")] = None,
-    expired: Annotated[bool, typer.Option(help="Also what no longer holds.")] = False,
+    limit: Results = 10,
+    min_relevance: MinRelevance = None,
+    min_importance: Annotated[int | None, typer.Option(help="Only what is at least so important, 1 to 5.")] = None,
+    content_type: ContentType = None,
+    after: After = None,
+    before: Before = None,
+    expired: Expired = False,
     conversation: Annotated[bool, typer.Option(help="Search what was said.")] = True,
     stored: Annotated[bool, typer.Option(help="Search memories and summaries.")] = True,
-    progressive: Annotated[bool | None, typer.Option(help="Stop when enough is found. [default: HOTMEM_PROGRESSIVE_SEARCH]")] = None,
-    ranking: Annotated[str, typer.Option(help="learned, or the simple one of the design.")] = "learned",
+    progressive: Annotated[bool | None, typer.Option(help="Stop when enough is found. (default: HOTMEM_PROGRESSIVE_SEARCH)")] = None,
+    ranking: Ranking = "learned",
     json_: Json = False,
 ) -> None:
     """Finds what is known and what was said, the most relevant first."""
@@ -71,7 +88,7 @@ def search(
     _call("search_memory", asked, user, terminal.existing(database), json_=json_)
 
 
-def contextual(query: str, user: User, database: Database = None, json_: Json = False) -> None:
+def contextual(query: Question, user: User, database: Database = None, json_: Json = False) -> None:
     """Finds the conversations that were about something, with the best messages of each in their place."""
     _call("search_contextual", {"query": query}, user, terminal.existing(database), json_=json_)
 
@@ -81,7 +98,7 @@ def serve_mcp(
     database: Database = None,
     http: Annotated[bool, typer.Option(help="By HTTP on this machine instead of standard input and output.")] = False,
     port: Annotated[int, typer.Option(help="The port of --http.", min=1, max=65535)] = 8765,
-    files: Annotated[Path | None, typer.Option(help="The one folder for exports, imports and copies. [default: beside the memory file]")] = None,
+    files: Annotated[Path | None, typer.Option(help="The one folder for exports, imports and copies. (default: beside the memory file)")] = None,
 ) -> None:
     """Offers the memory tools to other programs by the Model Context Protocol."""
     try:
@@ -101,7 +118,7 @@ def discover(user: User, database: Database = None, json_: Json = False) -> None
 
 
 def stats(user: User, database: Database = None, json_: Json = False) -> None:
-    """Counts what is remembered."""
+    """Counts what is remembered of a user."""
     _call("memory_stats", {}, user, terminal.existing(database), json_=json_)
 
 
@@ -110,8 +127,8 @@ def timeline(
     database: Database = None,
     by: Annotated[str, typer.Option(help="day, month or year.")] = "month",
     about: Annotated[str | None, typer.Option(help="Only what mentions this name.")] = None,
-    after: Annotated[str | None, typer.Option(help="Said at or after: ISO 8601 with time zone.")] = None,
-    before: Annotated[str | None, typer.Option(help="Said before: ISO 8601 with time zone.")] = None,
+    after: After = None,
+    before: Before = None,
     png: Png = None,
     json_: Json = False,
 ) -> None:
@@ -135,8 +152,8 @@ def network(
     database: Database = None,
     about: Annotated[str | None, typer.Option(help="Only what is said beside this name, or these words.")] = None,
     limit: Annotated[int, typer.Option(help="Names and concepts at most, 2 to 200.")] = 40,
-    min_count: Annotated[int | None, typer.Option(help="Least turns and memories of each.")] = None,
-    min_weight: Annotated[int | None, typer.Option(help="Least turns and memories of a pair.")] = None,
+    min_count: Annotated[int | None, typer.Option(help="Only names and concepts that so many turns and memories hold.")] = None,
+    min_weight: Annotated[int | None, typer.Option(help="Only pairs that so many turns and memories hold.")] = None,
     png: Png = None,
     json_: Json = False,
 ) -> None:
@@ -170,15 +187,15 @@ def usage(
 
 
 def trace(
-    query: str,
+    query: Question,
     user: User,
     database: Database = None,
     expected: Annotated[str | None, typer.Option(help="What should be found: a memory's id, a turn's id, or words.")] = None,
-    limit: Annotated[int, typer.Option(help="Results at most, 1 to 100.")] = 10,
-    min_relevance: Annotated[float | None, typer.Option(help="Least relevance, 0 to 1.")] = None,
-    content_type: Annotated[str | None, typer.Option(help="A kind of memory, or turn, or summary.")] = None,
-    expired: Annotated[bool, typer.Option(help="Also what no longer holds.")] = False,
-    ranking: Annotated[str, typer.Option(help="learned, or the simple one of the design.")] = "learned",
+    limit: Results = 10,
+    min_relevance: MinRelevance = None,
+    content_type: ContentType = None,
+    expired: Expired = False,
+    ranking: Ranking = "learned",
     json_: Json = False,
 ) -> None:
     """Does a search and tells step by step how it went, and why something was found or was not."""
@@ -187,16 +204,16 @@ def trace(
 
 
 def edit(
-    memory_id: str,
+    memory_id: MemoryId,
     user: User,
     database: Database = None,
     content: Annotated[str | None, typer.Option(help="Its words.")] = None,
-    category: Annotated[str | None, typer.Option(help="One of the seven.")] = None,
-    kind: Annotated[str | None, typer.Option(help="What sort of statement it is.")] = None,
-    importance: Annotated[int | None, typer.Option(help="1 (passing) to 5 (must not be forgotten).")] = None,
+    category: InCategory = None,
+    kind: OfKind = None,
+    importance: Importance = None,
     tag: Annotated[list[str] | None, typer.Option(help="A word it is filed under, instead of those it has; several times for several.")] = None,
     note: Annotated[str | None, typer.Option(help="A remark about it.")] = None,
-    expires: Annotated[str | None, typer.Option(help="When it stops being true: ISO 8601 with time zone.")] = None,
+    expires: Expires = None,
     holds: Annotated[bool | None, typer.Option(help="Whether it is true.")] = None,
     json_: Json = False,
 ) -> None:
@@ -210,7 +227,13 @@ def quality(user: User, database: Database = None, days: Annotated[int, typer.Op
     _call("memory_quality", {"days": days}, user, terminal.existing(database), json_=json_)
 
 
-def merge(into: str, ids: list[str], user: User, database: Database = None, json_: Json = False) -> None:
+def merge(
+    into: Annotated[str, typer.Argument(help="Id of the memory that stays.")],
+    ids: Annotated[list[str], typer.Argument(help="Ids of those that it stands for from then on.")],
+    user: User,
+    database: Database = None,
+    json_: Json = False,
+) -> None:
     """Lets one memory stand for others that say the same; `hotmem undo` takes it back."""
     _call("merge_memories", {"into": into, "ids": ids}, user, terminal.existing(database), json_=json_)
 
@@ -221,14 +244,14 @@ def optimise(
     unused_days: Annotated[int, typer.Option(help="Days without use after which a tag of one memory at most is put away.")] = 1,
     json_: Json = False,
 ) -> None:
-    """Lets one tag stand for those that mean the same; `hotmem undo` takes it back."""
+    """Tidies tags: one stands for those that mean the same; `hotmem undo` takes it back."""
     _call("optimize_tags", {"unused_days": unused_days}, user, terminal.existing(database), json_=json_)
 
 
 def evolve(
     user: User,
     database: Database = None,
-    category: Annotated[str | None, typer.Option(help="One of the seven; all, if none is named.")] = None,
+    category: InCategory = None,
     json_: Json = False,
 ) -> None:
     """Files what is known under subcategories anew; `hotmem undo` takes it back."""
@@ -247,7 +270,12 @@ def decisions(
     _call("memory_decisions", {"limit": limit}, user, terminal.existing(database), json_=json_)
 
 
-def undo(decision: str, user: User, database: Database = None, json_: Json = False) -> None:
+def undo(
+    decision: Annotated[str, typer.Argument(help="Its id, as `hotmem decisions` shows it.")],
+    user: User,
+    database: Database = None,
+    json_: Json = False,
+) -> None:
     """Takes a merge, an edit, or what was done to tags and categories, back."""
     _call("undo_decision", {"decision": decision}, user, terminal.existing(database), json_=json_)
 
@@ -262,7 +290,12 @@ def repair(database: Database = None, json_: Json = False) -> None:
     _call("repair_index", {}, ANYONE, terminal.existing(database), json_=json_)
 
 
-def export(file: Path, user: User, database: Database = None, json_: Json = False) -> None:
+def export(
+    file: Annotated[Path, typer.Argument(help="The file to be made; one that exists is not overwritten.")],
+    user: User,
+    database: Database = None,
+    json_: Json = False,
+) -> None:
     """Writes everything that is known of a user to a new file, as JSON Lines."""
 
     async def run(memory: Memory) -> None:
@@ -274,15 +307,15 @@ def export(file: Path, user: User, database: Database = None, json_: Json = Fals
 
 
 def take_in(
-    file: Path,
-    user: Annotated[str | None, typer.Option("--user", "-u", help="Whose memory. [default: each record's own user]")] = None,
+    file: Annotated[Path, typer.Argument(help="The file to be read.")],
+    user: Annotated[str | None, typer.Option("--user", "-u", help="Whose memory. (default: each record's own user)")] = None,
     database: Database = None,
-    form: Annotated[str | None, typer.Option(help=f"What it is: {', '.join(FileForm)}. [default: found out]")] = None,
+    form: Annotated[str | None, typer.Option(help=f"What it is: {', '.join(FileForm)}. (default: found out)")] = None,
     from_user: Annotated[str | None, typer.Option(help="The user id in the file whose records are taken as the user's.")] = None,
-    session: Annotated[str | None, typer.Option(help="Name of the conversation of a transcript. [default: the file's name]")] = None,
+    session: Annotated[str | None, typer.Option(help="Name of the conversation of a transcript. (default: the file's name)")] = None,
     bot: Annotated[list[str] | None, typer.Option(help="A speaker of a transcript that is the bot; several times for several.")] = None,
     timezone: Annotated[str, typer.Option(help="Time zone of clocks that name none, as Europe/Lisbon.")] = "UTC",
-    day_first: Annotated[bool | None, typer.Option("--day-first/--month-first", help="How 06/05/2024 is read. [default: found out]")] = None,
+    day_first: Annotated[bool | None, typer.Option("--day-first/--month-first", help="How 06/05/2024 is read. (default: found out)")] = None,
     json_: Json = False,
 ) -> None:
     """Takes in an export, one of mem0, chat messages, or a transcript: all of it or nothing, and nothing twice."""
@@ -301,7 +334,7 @@ def take_in(
     terminal.with_memory(database or Settings().database, run)
 
 
-def backup(target: Path, database: Database = None) -> None:
+def backup(target: Annotated[Path, typer.Argument(help="The copy to be made.")], database: Database = None) -> None:
     """Copies the memory file while bots go on talking."""
     path = terminal.existing(database)
 
@@ -315,42 +348,31 @@ def backup(target: Path, database: Database = None) -> None:
     terminal.with_memory(path, run)
 
 
-def restore(source: Path, database: Database = None) -> None:
+def restore(source: Annotated[Path, typer.Argument(help="The copy, made by `hotmem backup`.")], database: Database = None) -> None:
     """Makes a memory file of a copy; one that exists is never overwritten."""
     target = database or Settings().database
     stored.restore(terminal.existing(source), target)
     terminal.screen.print(f"{target} restored from {source}", highlight=False)
 
 
+PANELS: Final = {
+    "Look": (stats, timeline, network, subcategories, decisions),
+    "Ask": (search, contextual, trace),
+    "Add and change": (store, edit, merge, undo, optimise, evolve),
+    "See whether it helps": (quality, usage),
+    "The file": (export, take_in, backup, restore, validate, repair),
+    "For other programs": (serve_mcp, discover),
+}
+"""The commands by what they are for; `hotmem.cli` adds to them."""
+
+NAMED: Final = {take_in: "import", serve_mcp: "serve-mcp"}
+
+
 def register(app: typer.Typer) -> None:
     """Adds the tools' commands to the command line."""
-    for command in (
-        store,
-        search,
-        contextual,
-        discover,
-        stats,
-        timeline,
-        edit,
-        network,
-        usage,
-        trace,
-        quality,
-        merge,
-        optimise,
-        evolve,
-        subcategories,
-        decisions,
-        undo,
-        export,
-        backup,
-        restore,
-        validate,
-        repair,
-    ):
-        app.command()(command)
-    app.command("import")(take_in)
-    app.command("serve-mcp")(serve_mcp)
+    for panel, commands in PANELS.items():
+        for command in commands:
+            app.command(NAMED.get(command), rich_help_panel=panel)(command)
 
 
 def _call(name: str, arguments: dict[str, Any], user: str, path: Path, *, json_: bool = False) -> None:

@@ -90,12 +90,12 @@ async def store(reader: Reader, writer: Store, user_id: str, content: str, conte
     recommendations = Recommendations(similar, suggested, tagged.taken)
     twin = max(suggested, key=lambda one: one.same, default=None)
     if twin is not None and twin.same >= MERGES_FROM and replace(context, tags=(), source=None) == StoreContext():
-        reason = f"says the same as what is known, probability {twin.same:.2f}"
+        reason = f"says the same as what is known, {twin.same:.0%} sure"
         if await writer.confirm(user, twin.id, note, now, reason):
             return Stored(True, twin.id, True, filing, recommendations)
     given = [name for name in ("kind", "category", "importance") if getattr(context, name) is not None]
-    reason = f"{filing.category}, {filing.kind}, importance {filing.importance}: " + (
-        f"{' and '.join(given)} given, the rest found" if given else f"found, probability {filing.confidence:.2f}"
+    reason = f"{filing.category}, {filing.kind}, importance {filing.importance} of 5: " + (
+        f"{' and '.join(given)} given, the rest found" if given else f"found by itself, {filing.confidence:.0%} sure of the category"
     )
     return Stored(True, await writer.keep(user_id, note, reading.row, now, reason), False, filing, recommendations)
 

@@ -111,7 +111,7 @@ class TurnRow:
         role: The speaker's role.
         speaker: Who spoke, if known.
         text: The words.
-        spoken_at: When, UTC.
+        spoken_at: When, in the zone it was spoken in, if that is known, otherwise in UTC.
         memories: Memories that were read from it.
         waiting: Whether it is not understood yet.
     """

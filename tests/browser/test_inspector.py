@@ -160,24 +160,53 @@ def test_every_page_is_walked_and_loads_nothing_from_outside(chromium: webdriver
     assert "Content Security Policy" in str(chromium.get_log("browser"))
 
 
+def test_a_narrow_screen_is_read_downwards(chromium: webdriver.Chrome, address: str) -> None:
+    narrow = {"width": 420, "height": 900, "deviceScaleFactor": 1, "mobile": True}
+    chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", narrow)
+    for path in (
+        "",
+        "memories",
+        "memories/1",
+        "conversations",
+        "names",
+        "ask?q=What+is+my+dog+called",
+        "replies",
+        "replies/1",
+        "learning",
+        "changes",
+    ):
+        chromium.get(f"{address}{path}")
+        assert chromium.execute_script("return document.documentElement.scrollWidth") <= narrow["width"], path
+        assert all(cell.size["width"] > narrow["width"] / 2 for cell in chromium.find_elements(By.CSS_SELECTOR, "tbody .main")[:3]), path
+
+
+def test_the_first_key_leads_past_the_menu(chromium: webdriver.Chrome, address: str) -> None:
+    chromium.get(f"{address}memories")
+    tab_to(chromium, "Skip to the content")
+    skip = chromium.switch_to.active_element
+    assert skip.rect["x"] >= 0 and chromium.execute_script("return getComputedStyle(arguments[0]).outlineStyle", skip) != "none"
+    webdriver.ActionChains(chromium).send_keys(Keys.ENTER, Keys.TAB).perform()
+    assert chromium.switch_to.active_element.get_attribute("name") == "words"
+
+
 def test_an_edit_and_a_merge_and_their_undoing(chromium: webdriver.Chrome, address: str) -> None:
     chromium.get(f"{address}memories?words=Paola")
     follow(chromium, "called Paola")
     field = chromium.find_element(By.NAME, "content")
     field.clear()
     field.send_keys("Ana's dog is called Potola.")
-    press(chromium, "Change")
+    press(chromium, "Save")
     assert texts(chromium, "h1") == ["Ana's dog is called Potola."]
-    assert texts(chromium, "[role=status]") == ["Changed."]
+    assert texts(chromium, "[role=status]") == ["Saved."]
     assert "My dog is called Paola." in texts(chromium, "blockquote")[0]
 
     chromium.get(f"{address}memories?tag=car")
     for box in chromium.find_elements(By.NAME, "key"):
         box.click()
-    press(chromium, "Merge those chosen")
+    press(chromium, "Merge those ticked")
     chromium.find_elements(By.NAME, "into")[1].click()
     stays = texts(chromium, ".choice .words")[1]
-    press(chromium, "Merge")
+    press(chromium, "Keep this one")
     assert texts(chromium, "h1") == [stays]
     chromium.get(f"{address}memories?tag=car")
     assert texts(chromium, "tbody a.words") == [stays]
@@ -197,7 +226,7 @@ def test_a_memory_is_forgotten_by_keyboard_alone(chromium: webdriver.Chrome, add
     enter(chromium)
     tab_to(chromium, "Forget this memory")
     enter(chromium)
-    assert texts(chromium, "h1") == ["Forget this for good?"]
+    assert texts(chromium, "h1") == ["Forget this memory for good?"]
     assert "My dog is called Paola." in texts(chromium, "main")[0]
     tab_to(chromium, "Yes, forget it")
     enter(chromium)

@@ -33,7 +33,7 @@ def test_the_report_is_drawn_and_loads_nothing(chromium: WebDriver, tmp_path: Pa
     chromium.set_window_size(width, 900)
     chromium.get(page.as_uri())
     assert chromium.title == "Which memory settings suit ana?"
-    assert chromium.find_element(By.CSS_SELECTOR, ".answer strong").text == "Better: HOTMEM_MAX_FACTS=1"
+    assert chromium.find_element(By.CSS_SELECTOR, ".answer strong").text == "Better: no more facts than 1"
     assert "HOTMEM_MAX_FACTS=1" in chromium.find_element(By.TAG_NAME, "pre").text
     plots = chromium.find_elements(By.CSS_SELECTOR, "figure > svg")
     assert len(plots) == 3 and all(plot.size["height"] > 100 for plot in plots)

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from eval.tools.evolution import TOPICS
 from hotmem import InvalidInput, Memory, Options
-from hotmem.consolidation.clustering import grouped, nearest
+from hotmem.centroids import nearest
+from hotmem.consolidation.clustering import grouped
 from hotmem.consolidation.evolution import drafted
 from hotmem.consolidation.naming import kept_names, keywords, names
 from hotmem.models import CachedEncoder, Language

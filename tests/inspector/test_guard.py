@@ -80,7 +80,7 @@ async def test_another_host_name_is_refused(pages: Pages, host: str) -> None:
 
 
 async def test_every_answer_forbids_what_is_not_ours(pages: Pages) -> None:
-    for path in (*LISTS, "/style.css", "/icon.svg", "/plots/use.svg", "/memories/999999", "/nothing"):
+    for path in (*LISTS, "/style.css", "/icon.svg", "/plots/helped.svg", "/memories/999999", "/nothing"):
         page = await pages.get(path)
         assert {name: page.headers[name] for name in HEADERS} == HEADERS, path
         if page.headers["content-type"].startswith("text/html"):

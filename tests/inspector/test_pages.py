@@ -1,18 +1,21 @@
 """What each page shows, and that changes go through: read as text, without a browser."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from html import unescape
+from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
 
 from hotmem import Memory
-from hotmem.inspector.pages.learning import thinned
+from hotmem.inspector.pages.learning import Period, thinned, trend
+from hotmem.inspector.site import build
 from hotmem.store.driver import Connection
-from hotmem.types import START_WEIGHTS, WeightsThen
+from hotmem.types import START_WEIGHTS, Tally, Turn, WeightsThen
 from tests.conversation import START, said
-from tests.inspector.conftest import Pages
+from tests.inspector.conftest import ADDRESS, Pages
 
 DOG = "Ana's dog is called Potola."
 
@@ -39,7 +42,7 @@ async def test_a_memory_shows_its_words_its_trust_and_its_filing(pages: Pages) -
     page = await pages.get(f"/memories/{await key_of(pages, DOG)}")
     assert "<mark>" in page.text
     shown = text(page)
-    assert "My dog is called Potola" in shown and "Potola talk" in shown and "90 %" in shown and "It holds" in shown
+    assert "My dog is called Potola" in shown and "Potola talk" in shown and "90 %" in shown and "nothing said later contradicts it" in shown
 
 
 async def test_memories_are_found_by_words_and_filters(pages: Pages) -> None:
@@ -64,9 +67,27 @@ async def test_a_recorded_reply_tells_what_was_given_and_used(pages: Pages) -> N
     (recall,) = (await rows.recalls(None, 5)).rows
     assert recall.used
     shown = text(await pages.get(f"/replies/{recall.key}"))
-    assert "referred to" in shown or "said in these words" in shown
+    assert f"The reply used {recall.used} of them" in shown and "What the bot answered is not kept" in shown
     (turn,) = [one for one in (await rows.turns(recall.session or 0, None, 10)).rows if one.text == recall.query]
     assert f"{recall.given} things given" in text(await pages.get(f"/turns/{turn.key}"))
+
+
+async def test_the_reply_stands_beside_what_was_given(pages: Pages, memory: Memory) -> None:
+    (recall,) = (await (await pages.site.rows()).recalls(None, 5)).rows
+    await memory.remember(Turn("ana", str(recall.session_id), "assistant", "In Porto.", recall.asked_at + timedelta(seconds=3), "Bot"))
+    assert "In Porto. Bot" in text(await pages.get(f"/replies/{recall.key}"))
+
+
+async def test_times_are_told_where_they_were_said(pages: Pages, memory: Memory) -> None:
+    at = datetime(2026, 7, 4, 9, 30, tzinfo=ZoneInfo("America/New_York"))
+    await memory.remember(Turn("ana", "away", "user", "I am in New York.", at, "Ana"))
+    session = next(row for row in (await (await pages.site.rows()).sessions(None, 9)).rows if row.id == "away")
+    assert await (await pages.site.rows()).zone() == "America/New_York"
+    for zone, told in ((ZoneInfo("Europe/Lisbon"), "09:30 (America/New_York)"), (ZoneInfo("America/New_York"), "09:30 I am")):
+        there = build(replace(pages.site, zone=zone))
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(there), base_url=ADDRESS) as client:
+            shown = text(await client.get(f"/{pages.site.token}/conversations/{session.key}"))
+        assert told in shown and f"those of {zone.key}" in shown
 
 
 async def test_asking_shows_why(pages: Pages) -> None:
@@ -80,18 +101,35 @@ async def test_asking_shows_why(pages: Pages) -> None:
 async def test_names_are_drawn_and_listed(pages: Pages) -> None:
     page = await pages.get("/names")
     assert "Potola" in text(page) and "Marta" in text(page) and "<circle" in page.text
-    key = (await (await pages.site.rows()).entities("pot", "", 1))[0].key
+    key = (await (await pages.site.rows()).entities("pot", None, 1)).rows[0].key
     assert "Mentioned together with" in text(await pages.get(f"/names/{key}"))
 
 
 async def test_learning_has_plots_and_their_numbers(pages: Pages) -> None:
     shown = text(await pages.get("/learning"))
     assert "1.00" in shown and START.strftime("%Y-%m") in shown
-    for name in ("weights", "history", "use", "layers"):
+    for name in ("weights", "history", "helped", "layers"):
         for theme in ("light", "dark"):
             plot = await pages.get(f"/plots/{name}.svg?theme={theme}")
             assert plot.status_code == 200 and plot.text.lstrip().startswith("<?xml")
     assert (await pages.get("/plots/other.svg")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("replies", "judged"),
+    [
+        ([(80, 20)], "nothing earlier"),
+        ([(50, 13), (80, 19)], "no more than chance"),
+        ([(500, 50), (500, 250)], "better"),
+        ([(500, 250), (500, 50)], "worse"),
+        ([(9, 0), (9, 0)], "no more than chance"),
+    ],
+)
+def test_whether_it_got_better_is_told_with_chance_in_mind(replies: list[tuple[int, int]], judged: str) -> None:
+    periods = [Period(f"2026-{place:02}", Tally(turns=turns, helped=helped), {}) for place, (turns, helped) in enumerate(replies, 1)]
+    turns, helped = replies[-1]
+    assert trend(periods).startswith(f"In 2026-{len(replies):02} memory helped with {100 * helped / turns:.0f} % of {turns} replies")
+    assert judged in trend(periods)
 
 
 def test_a_long_history_is_thinned_and_ends_where_it_is() -> None:
@@ -114,7 +152,7 @@ async def test_an_edit_and_its_undoing(pages: Pages) -> None:
     moved = await pages.post(f"/memories/{await key_of(pages, DOG)}/edit", **form)
     assert moved.status_code == 303
     shown = text(await pages.client.get(moved.headers["location"]))
-    for told in ("Changed.", "Ana's dog is called Pippa.", "5 of 5", "pets", "at last", f"It took the place of {DOG}"):
+    for told in ("Saved.", "Ana's dog is called Pippa.", "5 of 5", "pets", "at last", f"It took the place of {DOG}"):
         assert told in shown
     changes = await pages.get("/changes")
     decision = re.search(r'name="decision" value="(\w+)"', changes.text)
@@ -131,7 +169,7 @@ async def test_a_form_sent_unchanged_changes_nothing(pages: Pages) -> None:
     form = {"content": DOG, "holds": "yes", "tags": unescape(tags[1]), "note": ""}
     for name in ("category", "kind", "importance"):
         block = page.text.split(f'name="{name}">')[1].split("</select>")[0]
-        form[name] = re.search(r"<option selected>(\w+)", block)[1]  # type: ignore[index]
+        form[name] = re.search(r'value="(\w+)" selected', block)[1]  # type: ignore[index]
     moved = await pages.post(f"/memories/{await key_of(pages, DOG)}/edit", **form)
     assert "Nothing was changed" in text(await pages.client.get(moved.headers["location"]))
     assert not [one for one in await pages.site.memory.store.decisions((await pages.site.rows()).user, 10) if one.action in ("edited", "refiled")]
@@ -154,8 +192,8 @@ async def test_forgetting_shows_what_goes_and_removes_it(pages: Pages, memory: M
     assert (await pages.get(f"/memories/{key}")).status_code == 404
     assert (await pages.post("/forget", what="everything", typed="Ana")).status_code == 400
     await pages.post("/forget", what="everything", typed="ana")
-    assert "Nothing is remembered of this user." in text(await pages.get("/"))
-    for path in ("/memories", "/conversations", "/names", "/replies", "/learning", "/changes", "/ask?q=dog", "/plots/use.svg"):
+    assert "Nothing is remembered of this user yet." in text(await pages.get("/"))
+    for path in ("/memories", "/conversations", "/names", "/replies", "/learning", "/changes", "/ask?q=dog", "/plots/helped.svg"):
         assert (await pages.get(path)).status_code == 200
     assert await memory.memories("ben")
 

@@ -64,8 +64,8 @@ def test_settings_are_told_apart() -> None:
     gain = comparison.figures[1].found_gain
     assert gain is not None and gain.low == pytest.approx(0.2) and gain.high == pytest.approx(0.2)
     assert (comparison.exchanges, comparison.sessions) == (60, 20) and comparison.level == pytest.approx(1 - 0.05 / 3)
-    assert conclusion(comparison) == "Better: HOTMEM_MAX_FACTS=1"
-    assert [name in told for name, told in zip(("MAX_FACTS=1", "MAX_FACTS=2"), reasons(comparison), strict=True)] == [True, True]
+    assert conclusion(comparison) == "Better: no more facts than 1"
+    assert [name in told for name, told in zip(("no more facts than 1", "no more facts than 2"), reasons(comparison), strict=True)] == [True, True]
 
 
 def test_coincidence_is_deducted() -> None:

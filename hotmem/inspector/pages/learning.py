@@ -1,4 +1,4 @@
-"""What was learnt: how much each way of searching counts, and how well what it found was used over time."""
+"""What was learnt: how often replies used what memory gave, over time, and how much each way of searching weighs since."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from hotmem.inspector.plots import bars, lines
 from hotmem.inspector.site import Site, found
+from hotmem.inspector.writing import share
 from hotmem.store.inspection import Inspection
 from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, START_WEIGHTS, Layer, Tally, WeightsThen
 from hotmem.types.inspection import StoredWeight
@@ -29,6 +30,13 @@ MOST_STEPS: Final = 2_000
 
 MOST_POINTS: Final = 100
 """Of which a plot shows so many."""
+
+SURELY: Final = 1.96
+"""Standard errors within which 95 of 100 differences by chance alone lie."""
+
+SAME: Final = "The difference is no more than chance makes."
+ROSE: Final = "That is better, by more than chance makes."
+FELL: Final = "That is worse, by more than chance makes: look under Replies at what was given and not used, or the bot was asked about other things."
 
 DRIFT: Final = timedelta(days=1)
 """How far ahead of the clock a record may be before the page says that a clock was wrong."""
@@ -63,7 +71,19 @@ async def show(site: Site, request: Request) -> Response:
     ahead = latest[0].asked_at if latest and latest[0].asked_at > datetime.now(UTC) + DRIFT else None
     moved = len(await site.memory.store.weights_over_time(rows.user, 2)) > 1
     learns = site.memory.options.learning.adaptive
-    return site.show("learning.html", periods=periods, weights=weights, strange=strange, span=span, ahead=ahead, learns=learns, moved=moved)
+    return site.show(
+        "learning.html",
+        periods=periods,
+        trend=trend(periods) if periods else "",
+        weights=weights,
+        strange=strange,
+        span=span,
+        ahead=ahead,
+        learns=learns,
+        moved=moved,
+        least=LEAST_WEIGHT,
+        most=MOST_WEIGHT,
+    )
 
 
 async def plot(site: Site, request: Request) -> Response:
@@ -72,18 +92,20 @@ async def plot(site: Site, request: Request) -> Response:
     if name == "weights":
         weights, _ = usable(await rows.weights())
         values = {one.layer.value: (one.start, one.weight) for one in weights}
-        return await _drawn(site, lambda: bars(values, "how much it counts", MOST_WEIGHT, dark=dark))
+        return await _drawn(site, lambda: bars(values, "how much it weighs", MOST_WEIGHT, dark=dark))
     if name == "history":
         steps = thinned((await site.memory.store.weights_over_time(rows.user, MOST_STEPS))[::-1])
         counted = {layer.value: [step.weights[layer] for step in steps] for layer in Layer}
-        return await _drawn(site, lambda: lines([f"{step.at:%Y-%m-%d}" for step in steps], counted, "how much it counts", dark=dark, shares=False))
+        numbers = [f"{step.version:,}" for step in steps]
+        return await _drawn(site, lambda: lines(numbers, counted, "how much it weighs", dark=dark, across="replies learnt from", shares=False))
     periods = await _periods(rows, _span(request))
     series = {
-        "use": {"all": [one.all.precision for one in periods]},
+        "helped": {"all": [one.all.coverage for one in periods]},
         "layers": {layer.value: [one.layers[layer].precision for one in periods] for layer in Layer},
     }
     shares = found(series.get(name))
-    return await _drawn(site, lambda: lines([one.name for one in periods], shares, "share that was used", dark=dark))
+    up = "replies it helped" if name == "helped" else "share that was used"
+    return await _drawn(site, lambda: lines([one.name for one in periods], shares, up, dark=dark))
 
 
 async def _drawn(site: Site, draw: Callable[[], bytes]) -> Response:
@@ -91,6 +113,28 @@ async def _drawn(site: Site, draw: Callable[[], bytes]) -> Response:
         return draw()
 
     return Response(await site.lane.run(drawing()), media_type="image/svg+xml")
+
+
+def trend(periods: Sequence[Period]) -> str:
+    """How often memory helped in the last period, and whether that is another share than before by more than chance, in a sentence.
+
+    Chance is left aside from two standard errors of a difference of shares on (1.96, 95 %).
+    """
+    last = periods[-1].all
+    earlier = sum((one.all for one in periods[:-1]), Tally())
+    now, before = last.coverage or 0.0, earlier.coverage or 0.0
+    sentence = f"In {periods[-1].name} memory helped with {share(now)} of {last.turns:,} replies"
+    if not earlier.turns or not last.turns:
+        return f"{sentence}. There is nothing earlier to compare it with."
+    both = (now * last.turns + before * earlier.turns) / (last.turns + earlier.turns)
+    error = math.sqrt(both * (1 - both) * (1 / last.turns + 1 / earlier.turns))
+    change = SAME if abs(now - before) <= SURELY * error else ROSE if now > before else FELL
+    return f"{sentence}, before that with {share(before)} of {earlier.turns:,}. {change}"
+
+
+async def latest_month(rows: Inspection) -> Tally:
+    """What replies made of memory in the 31 days up to the last recorded one."""
+    return sum((one.all for one in await _periods(rows, "month")), Tally())
 
 
 def thinned(steps: Sequence[WeightsThen]) -> Sequence[WeightsThen]:

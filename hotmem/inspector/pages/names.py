@@ -20,12 +20,10 @@ MENTIONS: Final = 25
 async def listed(site: Site, request: Request) -> Response:
     """The picture and the list."""
     rows, asked = await site.rows(), request.query_params
-    begins, after = asked.get("begins", "").strip(), asked.get("after", "")
-    names = await rows.entities(begins, after, ROWS + 1)
-    first = not begins and not after
-    picture = drawn(await rows.graph(IN_PICTURE)) if first else None
-    more = names[ROWS - 1].name.casefold() if len(names) > ROWS else None
-    return site.show("names.html", names=names[:ROWS], more=more, begins=begins, first=first, picture=picture, done=asked.get("done"))
+    begins, at = asked.get("begins", "").strip(), place(request)
+    names = await rows.entities(begins, at, ROWS)
+    picture = drawn(await rows.graph(IN_PICTURE)) if not begins and at is None else None
+    return site.show("names.html", names=names, begins=begins, picture=picture, done=asked.get("done"))
 
 
 async def one(site: Site, request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""The first page: how much is remembered, and what came last."""
+"""The first page: how much is remembered, whether it helps, what can be done here, and what came last."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -6,6 +6,7 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hotmem.inspector.pages.learning import latest_month
 from hotmem.inspector.site import Site
 from hotmem.types.inspection import MemoryFilter
 
@@ -18,4 +19,11 @@ async def show(site: Site, request: Request) -> Response:
     rows = await site.rows()
     latest = await rows.memories(MemoryFilter(datetime.now(UTC), holds=True), None, LATEST)
     sessions = await rows.sessions(None, LATEST)
-    return site.show("overview.html", totals=await rows.totals(), memories=latest.rows, sessions=sessions.rows, done=request.query_params.get("done"))
+    return site.show(
+        "overview.html",
+        totals=await rows.totals(),
+        helped=await latest_month(rows),
+        memories=latest.rows,
+        sessions=sessions.rows,
+        done=request.query_params.get("done"),
+    )

@@ -5,6 +5,7 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hotmem.inspector.pages.conversations import AROUND
 from hotmem.inspector.site import Site, found, key, place
 
 ROWS: Final = 50
@@ -20,4 +21,5 @@ async def one(site: Site, request: Request) -> Response:
     """One question."""
     rows = await site.rows()
     recall = found(await rows.recall(key(request)))
-    return site.show("reply.html", recall=recall, items=await rows.items(recall.key))
+    said = recall.session_id and await rows.reply_to(recall.session_id, recall.asked_at, recall.asked_at + AROUND)
+    return site.show("reply.html", recall=recall, items=await rows.items(recall.key), reply=said or None)

@@ -39,6 +39,10 @@ class Inspection:
         """How much there is."""
         return await self._db.read(conversations.totals, self.user)
 
+    async def zone(self) -> str | None:
+        """The zone that the last turn was spoken in, if it is known."""
+        return await self._db.read(conversations.zone, self.user)
+
     async def sessions(self, at: Cursor | None, rows: int) -> Screen[SessionRow]:
         """The sessions, the latest first."""
         return await self._db.read(conversations.sessions, self.user, at, rows)
@@ -54,6 +58,10 @@ class Inspection:
     async def turn(self, key: int) -> TurnRow | None:
         """One turn."""
         return await self._db.read(conversations.turn, self.user, key)
+
+    async def reply_to(self, session_id: str, first: datetime, last: datetime) -> TurnRow | None:
+        """What the bot said first in a session between two times."""
+        return await self._db.read(conversations.reply_to, self.user, session_id, first, last)
 
     async def turns_mentioning(self, entity: int, at: Cursor | None, rows: int) -> Screen[TurnRow]:
         """The turns that mention an entity, those that came last first."""
@@ -87,9 +95,9 @@ class Inspection:
         """The memories that were read from a turn."""
         return await self._db.read(statements.read_from, self.user, turn)
 
-    async def entities(self, begins: str, after: str, rows: int) -> list[EntityRow]:
-        """The entities whose name begins so, in the order of the alphabet, behind a name."""
-        return await self._db.read(names.entities, self.user, begins, after, rows)
+    async def entities(self, begins: str, at: Cursor | None, rows: int) -> Screen[EntityRow]:
+        """The entities whose name begins so, those mentioned most first."""
+        return await self._db.read(names.entities, self.user, begins, at, rows)
 
     async def entity(self, key: int) -> EntityRow | None:
         """One entity."""

