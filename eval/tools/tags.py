@@ -66,7 +66,7 @@ async def measure(conversations: Iterator[Conversation], models: Models) -> Tags
             user = await memory.store.user(conversation.user) or NOBODY
             filed.append([tags async for tags in _filed(memory, conversation)])
             unused, now = timedelta(days=Unused().unused_days), max(turn.spoken_at for turn in conversation.turns)
-            found = await optimised(memory.store, models.shelved_encoder, user, unused, now)
+            found = await optimised(memory.store, models.shelved_encoder, memory.precedence, user, unused, now)
         into.append(found.merged)
         before, archived = before + found.before, archived + found.archived
     uses = sum(len(tags) for memories in filed for tags in memories)
