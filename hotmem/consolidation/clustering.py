@@ -61,19 +61,21 @@ def grouped(
 def _dense(rows: NDArray[np.float32], least: int, give_way: Callable[[], None]) -> list[NDArray[np.intp]]:
     """The places of each dense group's rows; what lies between them is in none."""
     from sklearn.cluster import HDBSCAN  # two seconds to load; a bot's start is spared them
+    from threadpoolctl import threadpool_limits
 
     drawn = rows
     for _ in range(STEPS):
         drawn = _drawn(drawn, least, give_way)
-    components = _unit(_components(drawn))
-    give_way()
-    labels = HDBSCAN(
-        min_cluster_size=least,
-        min_samples=min(DENSE, least),
-        cluster_selection_method="leaf",
-        algorithm="brute",  # it alone leaves the interpreter's lock to others
-        copy=True,
-    ).fit_predict(components)
+    with threadpool_limits(1):  # several would keep all cores busy waiting for each other, and a recall beside them takes five times as long
+        components = _unit(_components(drawn))
+        give_way()
+        labels = HDBSCAN(
+            min_cluster_size=least,
+            min_samples=min(DENSE, least),
+            cluster_selection_method="leaf",
+            algorithm="brute",  # it alone leaves the interpreter's lock to others
+            copy=True,
+        ).fit_predict(components)
     return [np.flatnonzero(labels == label) for label in range(labels.max() + 1)]
 
 
