@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from eval import knowing, train
-from eval.bench import beside, language, latency, scale, soak, turn
+from eval.bench import beside, feedback, language, latency, scale, soak, turn
 from eval.bench import tools as tool_times
 from eval.datasets import LOADERS, Dataset
 from eval.datasets.recognised import as_recognised
@@ -219,6 +219,18 @@ def bench_tools(
     tool_times.show(result, Console())
     if as_json:
         print(json.dumps(tool_times.figures(result)))
+
+
+@bench.command("feedback")
+def bench_feedback(
+    replies: Annotated[int, typer.Option(help="Replies counted.", min=20, max=800)] = 300,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
+) -> None:
+    """Measures feedback(): how a reply used its block, found, noted and learnt from."""
+    result = feedback.measure(replies, Console(stderr=True))
+    feedback.show(result, Console())
+    if as_json:
+        print(json.dumps(feedback.figures(result)))
 
 
 @bench.command("beside")
