@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from eval import knowing, train
-from eval.bench import language, latency, scale, soak, turn
+from eval.bench import beside, feedback, language, latency, scale, soak, turn
 from eval.bench import tools as tool_times
 from eval.datasets import LOADERS, Dataset
 from eval.datasets.recognised import as_recognised
@@ -219,6 +219,37 @@ def bench_tools(
     tool_times.show(result, Console())
     if as_json:
         print(json.dumps(tool_times.figures(result)))
+
+
+@bench.command("feedback")
+def bench_feedback(
+    replies: Annotated[int, typer.Option(help="Replies counted.", min=20, max=800)] = 300,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
+) -> None:
+    """Measures feedback(): how a reply used its block, found, noted and learnt from."""
+    result = feedback.measure(replies, Console(stderr=True))
+    feedback.show(result, Console())
+    if as_json:
+        print(json.dumps(feedback.figures(result)))
+
+
+@bench.command("beside")
+def bench_beside(
+    memories: Annotated[
+        int, typer.Option(help="Memories stored, a seventh in each category; from 14,000 on each clusters as many as it may.", min=500)
+    ] = 14_000,
+    recalls: Annotated[int, typer.Option(help="Recalls counted in each arm.", min=20)] = 400,
+    keep: Annotated[Path | None, typer.Option(help="Folder that keeps the store, to measure it again; removed otherwise.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
+) -> None:
+    """Measures recall() in a conversation while categories evolve and tags are consolidated beside it, and while they do not."""
+    with tempfile.TemporaryDirectory(prefix="hotmem-beside-") as temporary:
+        folder = keep or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        result = asyncio.run(beside.measure(memories, recalls, folder, Console(stderr=True)))
+    beside.show(result, Console())
+    if as_json:
+        print(json.dumps(beside.figures(result)))
 
 
 @bench.command("scale")

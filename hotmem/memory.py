@@ -146,6 +146,11 @@ class Memory:
         """The live store, for the tools that keep it in order."""
         return self._open()[0]
 
+    @property
+    def precedence(self) -> Precedence:
+        """Tells long work of the tools when recalls are on their way."""
+        return self._precedence
+
     async def remember(self, turn: Turn) -> bool:
         """Keeps a turn word for word. Durable on return; what it says is understood in the background.
 

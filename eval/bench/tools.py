@@ -47,7 +47,7 @@ async def measure(memories: int, questions: int, folder: Path, console: Console)
     """
     path = folder / f"memories-{memories}.db"
     if not path.exists():
-        await asyncio.to_thread(_fill, path, memories, console)
+        await asyncio.to_thread(fill, path, memories, console)
     measured = folder / "measured.db"
     copyfile(path, measured)
     search_ms: list[float] = []
@@ -76,7 +76,7 @@ def figures(result: ToolTimes) -> dict[str, Any]:
     return asdict(result)
 
 
-def _fill(path: Path, memories: int, console: Console) -> None:
+def fill(path: Path, memories: int, console: Console) -> None:
     """Stores what people say as memories, filed and tagged, under a name that is the path's only once all are there.
 
     Each distinct sentence is read once; a memory has the tags and names of its sentences, and the mean of their vectors.

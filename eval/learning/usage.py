@@ -139,9 +139,9 @@ def table(encoder: Encoder, asked: Sequence[Triple]) -> NDArray[np.float64]:
     """The signs of the triples, float64 (triples, len(SIGNS))."""
     items = [one.as_item for one in asked]
     rows = encoder.encode([item.text for item in items])
-    return np.array(
+    return np.concatenate(
         [
-            signs(encoder, Exchange.read(encoder, one.question, one.reply), item.text, row, item.speaker)
+            signs(encoder, Exchange.read(encoder, one.question, one.reply), [item.text], row[None], [item.speaker])
             for one, item, row in zip(asked, items, rows, strict=True)
         ]
     )

@@ -77,7 +77,7 @@ async def measure(conversations: Iterator[Conversation], models: Models) -> Tags
             user = await memory.store.user(conversation.user) or NOBODY
             found = [tags async for tags in _filed(memory, conversation)]
             unused, now = timedelta(days=Unused().unused_days), max(turn.spoken_at for turn in conversation.turns)
-            done = await optimised(memory.store, models.shelved_encoder, user, unused, now)
+            done = await optimised(memory.store, models.shelved_encoder, memory.precedence, user, unused, now)
             in_use, _ = await memory.store.tags(user, done.before)
         filed.append(found)
         joined.append([tuple(dict.fromkeys(done.merged.get(tag, tag) for tag in tags)) for tags in found])

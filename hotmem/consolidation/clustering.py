@@ -7,6 +7,7 @@ contexts, learnings, references and system of `eval/tools/topics.tsv`; `python -
 random five times, seeing from the middle places 2.6 points more right in those four (standard error 0.5) and 2.8 in the others (2).
 """
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -24,17 +25,23 @@ DIMENSIONS: Final = 15
 DENSE: Final = 3
 """Neighbours within reach that make a place dense (HDBSCAN's min_samples)."""
 
+BLOCK: Final = 128
+"""Vectors whose neighbours are looked for at once, some 5 ms."""
+
 SIMILAR: Final = 0.8
 """Cosine of two centroids, seen from the middle, from which their groups are joined, as tags are (the design's)."""
 
 
-def grouped(rows: NDArray[np.float32], least: int, most: int) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
+def grouped(
+    rows: NDArray[np.float32], least: int, most: int, give_way: Callable[[], None] = lambda: None
+) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
     """The centroids of the groups, and each row's nearest.
 
     Args:
         rows: Unit rows, float32 (n, dimension).
         least: Rows of a group at least, 2 or more.
         most: Groups at most.
+        give_way: Called every few milliseconds, but for the clustering itself: 0.1 s for 2,000 rows, most of it without the interpreter's lock.
 
     Returns:
         Unit centroids, float32 (groups, dimension), and the place of each row's group, (n,). Without any group both are empty.
@@ -43,9 +50,10 @@ def grouped(rows: NDArray[np.float32], least: int, most: int) -> tuple[NDArray[n
     if len(rows) < 2 * least:
         return nothing
     centred = unit(rows - rows.mean(axis=0))
-    groups = _joined(centred, _dense(centred, least), most)
+    groups = _joined(centred, _dense(centred, least, give_way), most, give_way)
     centroids = np.array([unit(rows[group].mean(axis=0)) for group in groups], dtype=np.float32).reshape(-1, rows.shape[1])
     while len(centroids):
+        give_way()
         places = nearest(rows, centroids)
         filled = np.bincount(places, minlength=len(centroids)) >= least
         if filled.all():
@@ -54,45 +62,63 @@ def grouped(rows: NDArray[np.float32], least: int, most: int) -> tuple[NDArray[n
     return nothing
 
 
-def _dense(rows: NDArray[np.float32], least: int) -> list[NDArray[np.intp]]:
+def _dense(rows: NDArray[np.float32], least: int, give_way: Callable[[], None]) -> list[NDArray[np.intp]]:
     """The places of each dense group's rows; what lies between them is in none."""
     from sklearn.cluster import HDBSCAN  # two seconds to load; a bot's start is spared them
+    from threadpoolctl import threadpool_limits
 
     drawn = rows
     for _ in range(STEPS):
-        beside = np.argpartition(-product(drawn, drawn.T), least, axis=1)[:, : least + 1]
-        drawn = unit(drawn[beside].mean(axis=1))
-    labels = HDBSCAN(
-        min_cluster_size=least,
-        min_samples=min(DENSE, least),
-        cluster_selection_method="leaf",
-        algorithm="brute",  # it alone leaves the interpreter's lock to others
-        copy=True,
-    ).fit_predict(unit(_components(drawn)))
+        drawn = _drawn(drawn, least, give_way)
+    with threadpool_limits(1):  # several would keep all cores busy waiting for each other, and a recall beside them takes five times as long
+        components = unit(_components(drawn))
+        give_way()
+        labels = HDBSCAN(
+            min_cluster_size=least,
+            min_samples=min(DENSE, least),
+            cluster_selection_method="leaf",
+            algorithm="brute",  # it alone leaves the interpreter's lock to others
+            copy=True,
+        ).fit_predict(components)
     return [np.flatnonzero(labels == label) for label in range(labels.max() + 1)]
+
+
+def _drawn(rows: NDArray[np.float32], neighbours: int, give_way: Callable[[], None]) -> NDArray[np.float32]:
+    """The means of each row and so many of its nearest, unit rows."""
+    drawn = np.empty_like(rows)
+    for start in range(0, len(rows), BLOCK):
+        give_way()
+        block = slice(start, start + BLOCK)
+        beside = np.argpartition(-product(rows[block], rows.T), neighbours, axis=1)[:, : neighbours + 1]
+        drawn[block] = rows[beside].mean(axis=1)
+    return unit(drawn)
 
 
 def _components(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     """The rows along their principal components, float32 (n, at most `DIMENSIONS`)."""
     centred = rows - rows.mean(axis=0)
-    _, axes = np.linalg.eigh(centred.T @ centred)
-    return np.asarray(centred @ axes[:, -DIMENSIONS:], dtype=np.float32)
+    _, axes = np.linalg.eigh(product(np.ascontiguousarray(centred.T), centred))
+    return product(centred, axes[:, -DIMENSIONS:])
 
 
-def _joined(rows: NDArray[np.float32], groups: list[NDArray[np.intp]], most: int) -> list[NDArray[np.intp]]:
+def _joined(rows: NDArray[np.float32], groups: list[NDArray[np.intp]], most: int, give_way: Callable[[], None]) -> list[NDArray[np.intp]]:
     """The groups, the cheapest pair joined while there are too many, then every pair that is similar."""
+    means = [rows[group].mean(axis=0) for group in groups]
     while len(groups) > 1:
-        means = np.array([rows[group].mean(axis=0) for group in groups])
+        give_way()
+        centres = np.array(means)
         if len(groups) > most:
-            sizes = np.array([len(group) for group in groups], dtype=np.float64)
-            apart = ((means[:, None] - means[None]) ** 2).sum(axis=2)
+            sizes = np.array([len(group) for group in groups], dtype=np.float32)
+            lengths = (centres**2).sum(axis=1)
+            apart = lengths[:, None] + lengths - 2 * product(centres, centres.T)
             cost = apart * sizes[:, None] * sizes / (sizes[:, None] + sizes)
         else:
-            directions = unit(means)
-            cost = 1.0 - directions @ directions.T
+            directions = unit(centres)
+            cost = 1.0 - product(directions, directions.T)
         np.fill_diagonal(cost, np.inf)
         one, other = sorted(divmod(int(np.argmin(cost)), len(groups)))
         if len(groups) <= most and cost[one, other] > 1.0 - SIMILAR:
             break
         groups = [*groups[:one], np.concatenate([groups[one], groups[other]]), *groups[one + 1 : other], *groups[other + 1 :]]
+        means = [*means[:one], rows[groups[one]].mean(axis=0), *means[one + 1 : other], *means[other + 1 :]]
     return groups

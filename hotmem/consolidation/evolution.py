@@ -4,6 +4,7 @@ members ─▶ groups ─▶ names ─▶ draft ─▶ placements, a portion at 
 """
 
 import asyncio
+from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
@@ -17,7 +18,7 @@ from hotmem.store.store import Store
 from hotmem.types import Category, Evolved, Members, SubcategoryDraft, UserKey
 
 MOST_CLUSTERED: Final = 2000
-"""Memories of a category that are clustered, 0.3 s of one processor; the others are placed in what is found."""
+"""Memories of a category that are clustered, 0.5 s of one processor; the others are placed in what is found."""
 
 DIGEST: Final = 3
 """Statements of a digest."""
@@ -41,7 +42,7 @@ async def evolve(store: Store, precedence: Precedence, user: UserKey, category: 
     """
     await precedence.free()
     members = await store.evolving(user, category, MOST_CLUSTERED)
-    drafts = await asyncio.to_thread(drafted, members, category, options, now)
+    drafts = await asyncio.to_thread(drafted, members, category, options, now, precedence.give_way)
     await precedence.free()
     evolution = await store.draft_evolution(user, category, drafts, members, now)
     before = tuple(members.named)
@@ -58,7 +59,9 @@ async def evolve(store: Store, precedence: Precedence, user: UserKey, category: 
     return Evolved(category, members.total, named, new, decision) if decision else Evolved(category, members.total, before, (), None)
 
 
-def drafted(members: Members, category: Category, options: EvolutionOptions, now: datetime) -> list[SubcategoryDraft]:
+def drafted(
+    members: Members, category: Category, options: EvolutionOptions, now: datetime, give_way: Callable[[], None] = lambda: None
+) -> list[SubcategoryDraft]:
     """The subcategories that the memories of a category fall into; none where there are too few, or nothing sets them apart.
 
     Args:
@@ -66,11 +69,12 @@ def drafted(members: Members, category: Category, options: EvolutionOptions, now
         category: Their category.
         options: Size and number of subcategories.
         now: The wall clock, UTC.
+        give_way: Called every few milliseconds, to let others go before.
     """
-    centroids, nearest = grouped(members.rows, options.cluster_size, options.most)
+    centroids, nearest = grouped(members.rows, options.cluster_size, options.most, give_way)
     places = [np.flatnonzero(nearest == group) for group in range(len(centroids))]
     keys = [frozenset(members.keys[place] for place in group) for group in places]
-    words = keywords([[members.texts[place] for place in group] for group in places])
+    words = keywords([[members.texts[place] for place in group] for group in places], give_way)
     kept = kept_names({name: held for name, (held, _) in members.named.items()}, keys)
     drafts = []
     for group, centroid, own, name in zip(places, centroids, words, names(words, kept, category), strict=True):

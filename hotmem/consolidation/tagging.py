@@ -1,11 +1,12 @@
 """Which tags mean the same, and which one stays."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hotmem.products import product
 from hotmem.terms import stems, terms
 from hotmem.types import TagUse
 
@@ -18,11 +19,11 @@ DIFFERING_FROM: Final = 0.85
 JOINING: Final = stems("a an the of for in on at to and with from")
 """What joins the words of a tag: "insurance for the car" is car insurance."""
 
-BLOCK: Final = 1000
-"""Tags compared with all others at once."""
+BLOCK: Final = 32
+"""Tags compared with all others at once, 10 ms with 20,000 others."""
 
 
-def consolidated(tags: Sequence[TagUse], rows: NDArray[np.float32]) -> list[tuple[TagUse, TagUse]]:
+def consolidated(tags: Sequence[TagUse], rows: NDArray[np.float32], give_way: Callable[[], None] = lambda: None) -> list[tuple[TagUse, TagUse]]:
     """Tags that mean the same as another, each with the one that stays: the one of more words, then the one used more.
 
     One that stands for others already stays, so that each change can be taken back alone. Every tag goes into one that stays itself, and is as
@@ -31,6 +32,7 @@ def consolidated(tags: Sequence[TagUse], rows: NDArray[np.float32]) -> list[tupl
     Args:
         tags: The tags.
         rows: Their embeddings, unit rows, float32 (tags, dimension).
+        give_way: Called before each block of them, to let others go before.
     """
     order = sorted(
         range(len(tags)), key=lambda place: (not tags[place].stands, -len(tags[place].name.split()), -tags[place].memories, tags[place].name)
@@ -38,8 +40,9 @@ def consolidated(tags: Sequence[TagUse], rows: NDArray[np.float32]) -> list[tupl
     open_to = np.array([not tag.stands for tag in tags], dtype=np.bool_)
     found: list[tuple[TagUse, TagUse]] = []
     for start in range(0, len(order), BLOCK):
+        give_way()
         block = order[start : start + BLOCK]
-        for place, likeness in zip(block, rows[block] @ rows.T, strict=True):
+        for place, likeness in zip(block, product(rows[block], rows.T), strict=True):
             if open_to[place] or tags[place].stands:
                 open_to[place] = False
                 near = np.flatnonzero((likeness >= SAME_FROM) & open_to).tolist()

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 from weakref import WeakKeyDictionary
@@ -13,7 +14,6 @@ from hotmem.learning.wording import COMMON_STEMS, PERSON, RunFinder, Words, clau
 from hotmem.models import Encoder
 from hotmem.products import product
 from hotmem.terms import stems
-from hotmem.types import Vector
 
 QUOTE_WORDS: Final = 4
 """Words in a row that make a quote; three in a row are often idiom ("I would like")."""
@@ -24,6 +24,9 @@ MOST_WORDS: Final = 5
 
 MOST_CLAUSES: Final = 6
 """Clauses of a reply whose meaning is looked at, those of the most telling words: each takes the encoder 2 to 3 ms."""
+
+PASS_CHARACTERS: Final = 40
+"""Characters that cost the encoder as much as a pass itself."""
 
 CLAUSE_CHARACTERS: Final = 400
 """Characters of a text that are looked at for its meaning."""
@@ -135,7 +138,7 @@ class Exchange:
 
     @classmethod
     def read(cls, encoder: Encoder, question: str, reply: str, visible: Sequence[str] = ()) -> "Exchange":
-        """Reads an exchange; blocking, one pass of the encoder for the reply and each of its clauses.
+        """Reads an exchange; blocking, one pass of the encoder for the reply and each of its clauses; the question's row is kept from its recall.
 
         Args:
             encoder: The memory's encoder.
@@ -145,31 +148,38 @@ class Exchange:
         """
         asked, heard = Words.of(question), Words.of(reply)
         parts = _most_telling(clauses(reply))
-        rows = encoder.encode([text[:CLAUSE_CHARACTERS] for text in (question, reply, *(parts if len(parts) > 1 else (reply,)))])
+        said = _encoded(encoder, [text[:CLAUSE_CHARACTERS] for text in (reply, *(parts if len(parts) > 1 else ()))])
+        rows = np.concatenate([encoder.encode([question[:CLAUSE_CHARACTERS]]), said[:1], said[1:] if len(said) > 1 else said])
         about = {
             **_of_wording(question, reply),
             "reply_length": float(np.log1p(len(heard.spoken))),
             "question_length": float(np.log1p(len(asked.spoken))),
             "nothing_new": float(not heard.telling - asked.stems),
-            **_sorts(encoder, "question", QUESTIONS, rows[:1]),
-            **_sorts(encoder, "reply", CLAUSES, rows[1:2]),
-            **_sorts(encoder, "clause", CLAUSES, rows[2:]),
+            **{name: float(near.max()) for name, near in _sorts(encoder, "question", QUESTIONS, rows[:1]).items()},
+            **{name: float(near.max()) for name, near in _sorts(encoder, "reply", CLAUSES, rows[1:2]).items()},
+            **{name: float(near.max()) for name, near in _sorts(encoder, "clause", CLAUSES, rows[2:]).items()},
         }
         return cls(asked, heard, Words.of("\n".join((question, *visible))), RunFinder(heard.spoken), rows, about)
 
 
-def signs(encoder: Encoder, exchange: Exchange, text: str, row: Vector, speaker: str | None) -> NDArray[np.float64]:
-    """What the model sees of an item, float64 (len(SIGNS),).
+def signs(
+    encoder: Encoder, exchange: Exchange, texts: Sequence[str], rows: NDArray[np.float32], speakers: Sequence[str | None]
+) -> NDArray[np.float64]:
+    """What the model sees of items, float64 (items, len(SIGNS)).
 
     Args:
         encoder: The memory's encoder, for the examples.
         exchange: The question and the reply.
-        text: The item's words.
-        row: Its unit row.
-        speaker: Who said it, if known.
+        texts: The items' words.
+        rows: Their unit rows, float32 (items, dimension).
+        speakers: Who said each, if known.
     """
-    seen = exchange.about | _by_words(exchange, text, speaker) | _by_meaning(exchange, row) | _sorts(encoder, "item", ITEMS, row[None])
-    return np.array([seen[name] for name in SIGNS])
+    by_meaning = _by_meaning(exchange, rows) | _sorts(encoder, "item", ITEMS, rows)
+    seen = np.empty((len(texts), len(SIGNS)))
+    for place, (text, speaker) in enumerate(zip(texts, speakers, strict=True)):
+        by_words = exchange.about | _by_words(exchange, text, speaker)
+        seen[place] = [by_words[name] if name in by_words else by_meaning[name][place] for name in SIGNS]
+    return seen
 
 
 def _of_wording(question: str, reply: str) -> dict[str, float]:
@@ -218,27 +228,37 @@ def _by_words(exchange: Exchange, text: str, speaker: str | None) -> dict[str, f
     }
 
 
-def _by_meaning(exchange: Exchange, row: Vector) -> dict[str, float]:
-    """How near the item is to the reply and to its clauses, and how much nearer than the question is to either."""
-    nearness = product(exchange.rows, row)
-    to_question = product(exchange.rows, exchange.rows[0])
-    question, reply = float(nearness[0]), float(nearness[1])
-    beyond = reply - question * float(to_question[1])
-    scale = np.sqrt(max((1 - question**2) * (1 - float(to_question[1]) ** 2), 1e-6))
+def _by_meaning(exchange: Exchange, rows: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
+    """How near each item is to the reply and to its clauses, and how much nearer than the question is to either."""
+    nearness = product(exchange.rows, rows.T)
+    to_question = product(exchange.rows, exchange.rows[0])[:, None]
+    question, reply = nearness[:2]
+    scale = np.sqrt(np.maximum((1 - question**2) * (1 - to_question[1] ** 2), 1e-6))
     return {
         "near_reply": reply,
-        "near_clause": float(nearness[2:].max()),
+        "near_clause": nearness[2:].max(axis=0),
         "near_question": question,
-        "near_beyond_question": float(np.clip(beyond / scale, -1, 1)),
+        "near_beyond_question": np.clip((reply - question * to_question[1]) / scale, -1, 1),
         "near_more_than_question": reply - question,
-        "reply_nearer": reply - float(to_question[1]),
-        "clause_nearer": float((nearness[2:] - to_question[2:]).max()),
+        "reply_nearer": reply - to_question[1],
+        "clause_nearer": (nearness[2:] - to_question[2:]).max(axis=0),
     }
 
 
-def _sorts(encoder: Encoder, of: str, sorts: dict[str, tuple[str, ...]], rows: NDArray[np.float32]) -> dict[str, float]:
-    """How near the nearest row is to the nearest example of each sort."""
-    return {f"{of}_{sort}": float(product(rows, _examples(encoder, examples).T).max()) for sort, examples in sorts.items()}
+def _sorts(encoder: Encoder, of: str, sorts: dict[str, tuple[str, ...]], rows: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
+    """How near each row is to the nearest example of each sort, float32 (rows,)."""
+    return {f"{of}_{sort}": product(rows, _examples(encoder, examples).T).max(axis=1) for sort, examples in sorts.items()}
+
+
+def _encoded(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float32]:
+    """Their unit rows, half of the work in a thread beside, where there is more than one: the model runs without the interpreter's lock."""
+    if len(texts) < 2:
+        return encoder.encode(texts)
+    costs = np.cumsum([PASS_CHARACTERS + len(text) for text in texts])
+    half = int(np.argmin(np.abs(costs[:-1] - costs[-1] / 2))) + 1
+    with ThreadPoolExecutor(1) as beside:
+        others = beside.submit(encoder.encode, texts[half:])
+        return np.concatenate([encoder.encode(texts[:half]), others.result()])
 
 
 def _examples(encoder: Encoder, texts: tuple[str, ...]) -> NDArray[np.float32]:

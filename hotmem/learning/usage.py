@@ -101,8 +101,8 @@ def detect(
     exchange = Exchange.read(encoder, question, reply, visible)
     unembedded = [item.text[:CLAUSE_CHARACTERS] for item in items if item.vector is None]
     fresh = iter(encoder.encode(unembedded))
-    rows = [next(fresh) if item.vector is None else item.vector for item in items]
-    seen = np.array([signs(encoder, exchange, item.text, row, item.speaker) for item, row in zip(items, rows, strict=True)])
+    rows = np.stack([next(fresh) if item.vector is None else item.vector for item in items])
+    seen = signs(encoder, exchange, [item.text for item in items], rows, [item.speaker for item in items])
     unused = KINDS.index(UsageKind.UNUSED)
     likely = fitted_model().probabilities(seen)
     likely[:, unused] *= max((among or len(items)) / USED_OF_A_BLOCK, 1.0)

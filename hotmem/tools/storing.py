@@ -1,7 +1,7 @@
 """store_memory: a statement is filed, tagged, compared with what is known, and kept, or confirms what is known.
 
-    content ─┬▶ embedding ─▶ what is like it ─┬▶ filing ─▶ kept or confirmed
-             └▶ parse ─▶ tags ────────────────┘
+    content ─┬▶ embedding ─┬▶ what is like it ─┬▶ kept or confirmed
+             └▶ parse ─────┴▶ tags, filing ────┘
 
 What is given besides the words (a category, an expiry, a note) is never lost in another memory: then a merge is suggested only.
 """
@@ -71,8 +71,16 @@ async def store(reader: Reader, writer: Store, user_id: str, content: str, conte
         StoreError: If it could not be written.
     """
     user = await reader.store.user(user_id) or NOBODY
-    (reading, similar), (doc, tagged) = await asyncio.gather(_compared(reader, user, content), _tagged(reader, user, content, context.tags))
-    filing = _filed(doc, reading, tagged.shown, context)
+    (reading,), (doc,), (in_use, rows) = await asyncio.gather(
+        asyncio.to_thread(read, reader.encoder, [content]),
+        asyncio.to_thread(reader.language.parse, [content], names=False),
+        reader.store.tags(user, MOST_TAGS_KNOWN),
+    )
+    entities = find_entities(doc)
+    tagged, similar, filing = await asyncio.gather(
+        _tagged(reader, doc, context.tags, in_use, rows), _compared(reader, user, content, reading), _filed(doc, reading, entities, context)
+    )
+    filing = replace(filing, tags=tagged.shown)
     note = Note(
         text=content,
         kind=filing.kind,
@@ -81,7 +89,7 @@ async def store(reader: Reader, writer: Store, user_id: str, content: str, conte
         tags=tagged.tags,
         tag_vectors=tagged.vectors,
         tags_taken=tagged.taken,
-        entities=find_entities(doc),
+        entities=entities,
         expires_at=context.expires_at,
         source=context.source,
         remark=context.note,
@@ -100,9 +108,17 @@ async def store(reader: Reader, writer: Store, user_id: str, content: str, conte
     return Stored(True, await writer.keep(user_id, note, reading.row, now, reason), False, filing, recommendations)
 
 
-async def _compared(reader: Reader, user: UserKey, content: str) -> tuple[Reading, tuple[Similar, ...]]:
-    """How the encoder reads the statement, and the memories like it that still hold, those first that say the same."""
-    (reading,) = await asyncio.to_thread(read, reader.encoder, [content])
+async def _tagged(reader: Reader, doc: Doc, asked: Sequence[str], in_use: Sequence[str], rows: NDArray[np.float32]) -> _Tagged:
+    """The statement's tags: those asked for, and those found."""
+    found, given = tagging.found(doc), tuple(dict.fromkeys(tag.strip().lower() for tag in asked))
+    new = tuple(dict.fromkeys(tag for tag in (*given, *found) if tag not in in_use))
+    vectors = dict(zip(new, await asyncio.to_thread(reader.encoder.encode, new), strict=True)) if new else {}
+    taken = taken_as({tag: vectors[tag] for tag in new if tag not in given}, in_use, rows)
+    return _Tagged(tuple(dict.fromkeys((*given, *found, *tagging.circumstances(doc.text)))), vectors, taken)
+
+
+async def _compared(reader: Reader, user: UserKey, content: str, reading: Reading) -> tuple[Similar, ...]:
+    """The memories like the statement that still hold, those first that say the same."""
     (nearest,) = await reader.store.search(user, ByMeaning(EvidenceKind.MEMORY, reading.row, COMPARED))
     cosines = {key: cosine for key, cosine in nearest if cosine >= LIKE_FROM}
     known = await reader.store.evidence(user, {EvidenceKind.MEMORY: list(cosines)})
@@ -112,31 +128,20 @@ async def _compared(reader: Reader, user: UserKey, content: str) -> tuple[Readin
         Similar(one.memory_id or "", one.text, cosines[one.key], same(Sayings(one.text, content, of_one, reading)))
         for one, (of_one,) in zip(near, readings, strict=True)
     )
-    return reading, tuple(sorted(similar, key=lambda one: -one.same))
+    return tuple(sorted(similar, key=lambda one: -one.same))
 
 
-async def _tagged(reader: Reader, user: UserKey, content: str, asked: Sequence[str]) -> tuple[Doc, _Tagged]:
-    """The statement's parse and its tags: those asked for, and those found."""
-    (doc,) = await asyncio.to_thread(reader.language.parse, [content], names=False)
-    found, given = tagging.found(doc), tuple(dict.fromkeys(tag.strip().lower() for tag in asked))
-    in_use, rows = await reader.store.tags(user, MOST_TAGS_KNOWN)
-    new = tuple(dict.fromkeys(tag for tag in (*given, *found) if tag not in in_use))
-    vectors = dict(zip(new, await asyncio.to_thread(reader.encoder.encode, new), strict=True))
-    taken = taken_as({tag: vectors[tag] for tag in new if tag not in given}, in_use, rows)
-    return doc, _Tagged(tuple(dict.fromkeys((*given, *found, *tagging.circumstances(content)))), vectors, taken)
-
-
-def _filed(doc: Doc, reading: Reading, tags: tuple[str, ...], context: StoreContext) -> Filing:
-    """Where it belongs: as was asked for, the rest as was found."""
+async def _filed(doc: Doc, reading: Reading, entities: Sequence[str], context: StoreContext) -> Filing:
+    """Where it belongs, but for its tags: as was asked for, the rest as was found. It has its turn while the others wait for the encoder."""
     filed = file(doc, reading.row)
     confidence = filed.confidence if context.category is None else 1.0
     return Filing(
         kind=context.kind or filed.kind,
         category=context.category or filed.category,
-        tags=tags,
+        tags=(),
         importance=context.importance or filed.importance,
         confidence=confidence,
-        concepts=tuple(dict.fromkeys((*find_entities(doc), *content_terms(doc)))),
+        concepts=tuple(dict.fromkeys((*entities, *content_terms(doc)))),
         sure=confidence >= SURE_FROM,
     )
 

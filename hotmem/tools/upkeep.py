@@ -11,6 +11,7 @@ from pydantic import AwareDatetime, Field
 from hotmem.consolidation.tagging import SAME_FROM, consolidated
 from hotmem.memory import Memory
 from hotmem.models import Encoder
+from hotmem.precedence import Precedence
 from hotmem.query import NOBODY
 from hotmem.store.store import Store
 from hotmem.tools.requests import CLOSED
@@ -20,8 +21,8 @@ MOST_TAGS: Final = 20_000
 """Tags compared with each other, the most recent; all pairs of so many take some seconds."""
 
 
-EMBEDDED_AT_ONCE: Final = 64
-"""Tags embedded before others may write again; some 50 ms."""
+EMBEDDED_AT_ONCE: Final = 16
+"""Tags embedded before recalls go first again; some 25 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,26 +229,30 @@ async def merge_memories(memory: Memory, user_id: str, asked: Merge) -> Merged:
 async def optimize_tags(memory: Memory, user_id: str, asked: Unused) -> TagsOptimised:
     """Lets one tag stand for those that mean the same, and puts away those that hardly anything is filed under."""
     store, user = await _user(memory, user_id)
-    return await optimised(store, memory.reader.encoder, user, timedelta(days=asked.unused_days), datetime.now(UTC))
+    return await optimised(store, memory.reader.encoder, memory.precedence, user, timedelta(days=asked.unused_days), datetime.now(UTC))
 
 
-async def optimised(store: Store, encoder: Encoder, user: UserKey, unused: timedelta, now: datetime) -> TagsOptimised:
+async def optimised(store: Store, encoder: Encoder, precedence: Precedence, user: UserKey, unused: timedelta, now: datetime) -> TagsOptimised:
     """The same for a user's number, as of a time. Tags of what was said are embedded here, so that a conversation need not wait for it.
 
     Args:
         store: The store that writes.
         encoder: Embeds the tags that are not yet.
+        precedence: Tells when recalls are on their way, which go before each step.
         user: Whose tags.
         unused: How long a tag of one memory at most stays that is not used.
         now: When, UTC.
     """
+    await precedence.free()
     while waiting := await store.unembedded_tags(user, EMBEDDED_AT_ONCE):
         rows = await asyncio.to_thread(encoder.encode, [name for _, name in waiting])
         await store.embed_tags([key for key, _ in waiting], list(rows))
+        await precedence.free()
     tags, rows = await store.counted_tags(user, MOST_TAGS)
-    pairs = await asyncio.to_thread(consolidated, tags, rows)
+    pairs = await asyncio.to_thread(consolidated, tags, rows, precedence.give_way)
     reason = f"{len(pairs)} of {len(tags)} tags mean the same as another, cosine {SAME_FROM} or more"
     numbers = [(tag.key, into.key) for tag, into in pairs]
+    await precedence.free()
     decision, archived = await store.consolidate_tags(user, numbers, now - unused, reason, now)
     return TagsOptimised(decision, len(tags), {tag.name: into.name for tag, into in pairs}, archived)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from eval.tools.evolution import TOPICS
 from hotmem import InvalidInput, Memory, Options
 from hotmem.centroids import nearest
-from hotmem.consolidation.clustering import grouped
+from hotmem.consolidation.clustering import BLOCK, STEPS, grouped
 from hotmem.consolidation.evolution import drafted
 from hotmem.consolidation.naming import kept_names, keywords, names
 from hotmem.models import CachedEncoder, Language
@@ -84,6 +84,16 @@ def test_there_are_never_more_groups_than_asked_for() -> None:
 def test_too_few_are_no_group() -> None:
     centroids, places = grouped(around(1, 9, 0.1), LEAST, MOST)
     assert centroids.shape == (0, 32) and len(places) == 0
+
+
+def test_recalls_go_before_each_step_of_the_clustering() -> None:
+    ways: list[int] = []
+    grouped(around(12, 40, 0.08), LEAST, 5, lambda: ways.append(1))
+    blocks = -(-12 * 40 // BLOCK)
+    assert len(ways) > STEPS * blocks + 2
+    ways.clear()
+    keywords([["Rex is a dog."] * 3, ["The fern likes shade."] * 4], lambda: ways.append(1))
+    assert len(ways) == 7
 
 
 @given(st.integers(0, 60), st.integers(2, 8), st.integers(1, 6), st.integers(0, 5))

@@ -4,11 +4,12 @@ import asyncio
 import time
 from contextlib import closing
 from pathlib import Path
+from shutil import copyfile
 
 import pytest
 
 from hotmem.errors import DeadlineExceeded, HotMemError, MemoryClosed, StoreError, StoreFull
-from hotmem.store.database import READERS, Database
+from hotmem.store.database import CHECKPOINTED_AFTER, READERS, Database
 from hotmem.store.driver import Connection, connect
 
 COUNT_FOR_EVER = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
@@ -54,6 +55,20 @@ async def test_the_loop_runs_on_while_all_readers_are_busy(database: Path) -> No
         assert all(isinstance(result, DeadlineExceeded) for result in await asyncio.gather(*busy, return_exceptions=True))
     finally:
         await opened.close()
+
+
+async def test_the_journal_is_copied_into_the_file_behind_the_writes(database: Path, tmp_path: Path) -> None:
+    opened = Database.open(database)
+    copy = tmp_path / "without-journal.db"
+    try:
+        for number in range(CHECKPOINTED_AFTER):
+            await opened.write(add, f"user {number}")
+        await opened.write(count)
+        copyfile(database, copy)
+    finally:
+        await opened.close()
+    with closing(connect(copy)) as conn:
+        assert count(conn) == CHECKPOINTED_AFTER
 
 
 async def test_a_write_that_fails_leaves_nothing(database: Path) -> None:
