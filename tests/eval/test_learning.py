@@ -25,7 +25,7 @@ from hotmem.recall import retrieve
 from hotmem.stopwatch import Stopwatch
 from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, START_WEIGHTS, Intent, Layer
 from tests.eval.test_studies import PEOPLE, PNG, written
-from tests.learning.test_weights import MEANT, used
+from tests.learning.test_weights import MEANT
 
 INVERTED = Plan(OURS, "inverted", 0.0)
 
@@ -89,11 +89,11 @@ def test_the_search_stays_at_the_shipped_weights_unless_others_are_better(tiny: 
 
 
 def test_a_step_back_forgets_what_intents_taught() -> None:
-    learner = Ours.at(BEGINNINGS["inverted"])
+    learner = Ours.at(START_WEIGHTS)
     learner.told(Intent.FACT, MEANT, tuple(Layer))
-    assert learner.intents
-    learner.state = replace(learner.state, lead_over_start=10 * TOO_FAR_BEHIND)
-    learner.told(Intent.FACT, [used(0.05, (0, 0, 2, 0)), used(0.9, (0, 0, 0, 2))], tuple(Layer))
+    assert learner.intents and learner.weights(Intent.FACT) != START_WEIGHTS
+    learner.state = replace(learner.state, lead=10 * TOO_FAR_BEHIND)
+    learner.told(Intent.FACT, MEANT, tuple(Layer))
     assert learner.intents == {} and learner.weights(Intent.FACT).as_dict() == pytest.approx(START_WEIGHTS.as_dict())
 
 
