@@ -50,7 +50,9 @@ def learn(
     conversations = selected(data, step)
     for name, part in conversations.items():
         if {held_out(number) for number, one in enumerate(part) if any(map(known, one.questions))} != {True, False}:
-            raise typer.BadParameter(f"{name} has no two conversations with questions whose evidence is known", param_hint="DATA")
+            raise typer.BadParameter(
+                f"{name} has no known evidence to learn from, or none in every second conversation to measure on", param_hint="DATA"
+            )
     with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
         folder = cache or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ from eval.plots import Line, curves
 from eval.report import interval, points, share, table
 from eval.retrieval import Asked, spread
 from eval.statistics import Estimate, paired_difference
-from hotmem.learning.weights import STARTS
+from hotmem.learning.weights import multipliers
 from hotmem.models import load_encoder
 from hotmem.options import ModelOptions
 from hotmem.types import START_WEIGHTS, Weights
@@ -131,10 +131,11 @@ def measure(asked: Mapping[str, Sequence[Asked]], turns: int, questions: int, jo
 
 def show(outcome: Outcome, console: Console) -> None:
     """Prints what weights that do not learn deliver, and each curve, its end beside theirs, and its lowest point."""
-    standing = table("weights that do not learn, on conversations not learnt from", "weights", ("over the shipped ones", "evidence", "over shipped"))
+    standing = table(
+        "weights that do not learn, on conversations not learnt from", "weights", ("times the shipped ones", "evidence", "points less shipped")
+    )
     for one in outcome.fixed:
-        over = " ".join(f"{value / start:.2f}" for value, start in zip(one.weights.as_dict().values(), STARTS, strict=True))
-        standing.add_row(f"{one.dataset}, {one.name}", over, share(one.delivered), interval(one.gain))
+        standing.add_row(f"{one.dataset}, {one.name}", _times(one.weights), share(one.delivered), interval(one.gain))
     console.print(standing)
     ended = table(
         "points of evidence at the end, on conversations not learnt from",
@@ -145,11 +146,10 @@ def show(outcome: Outcome, console: Console) -> None:
         gains = (curve.risen, curve.gain, curve.over_design, curve.over_best)
         ended.add_row(f"{curve.dataset}, {_name(curve)}", *map(interval, gains), points(curve.lowest))
     console.print(ended)
-    way = table("evidence on the way, and the weights at the end over the shipped ones", "replay", ("turns: evidence", "weights"))
+    way = table("evidence on the way, and the weights at the end", "replay", ("turns: evidence", "times the shipped ones"))
     for curve in outcome.curves:
         seen = "  ".join(f"{point.turns}: {share(point.delivered)}" for point in curve.points)
-        last = curve.points[-1].weights.as_dict().values()
-        way.add_row(f"{curve.dataset}, {_name(curve)}", seen, " ".join(f"{value / start:.2f}" for value, start in zip(last, STARTS, strict=True)))
+        way.add_row(f"{curve.dataset}, {_name(curve)}", seen, _times(curve.points[-1].weights))
     console.print(way)
 
 
@@ -191,7 +191,11 @@ def _title(plan: Plan) -> str:
 
 
 def _name(curve: Curve) -> str:
-    return f"{curve.plan.rule}, {curve.plan.beginning}, {curve.plan.noise:.0%}"
+    return f"{curve.plan.rule}, {curve.plan.beginning}, {100 * curve.plan.noise:.0f} %"
+
+
+def _times(given: Weights) -> str:
+    return " ".join(f"{value:.2f}" for value in multipliers(given))
 
 
 def _replayed(file: Path, turns: int, questions: int, plan: Plan | None) -> Replayed:

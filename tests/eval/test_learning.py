@@ -122,5 +122,5 @@ def test_learning_from_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 def test_nothing_held_out_is_said_at_once(tmp_path: Path) -> None:
     own = written(tmp_path / "own.jsonl", {"ana": PEOPLE["ana"]})
-    with pytest.raises(typer.BadParameter, match="two conversations"):
+    with pytest.raises(typer.BadParameter, match="every second conversation"):
         learn([f"hotmem={own}"], jobs=1)
