@@ -6,6 +6,7 @@ id, and an item that lists more than `MOST_IDS` ids, earn nothing. A question wi
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Final, Protocol
 
 from eval.datasets.base import Conversation, Question
@@ -88,6 +89,11 @@ def first_sessions(items: Iterable[Shown]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(item.session_id for item in ranked))[:FIRST_SESSIONS]
 
 
+def turns_delivered(question: Question, conversation: Conversation, items: Sequence[Shown]) -> dict[str, bool]:
+    """Whether each evidence turn of the question is delivered, by its id."""
+    return {turn.id: delivered(turn.id, turn.text, items) for turn in conversation.turns if turn.id in question.evidence}
+
+
 def score(question: Question, conversation: Conversation, block: str, items: Sequence[Shown]) -> Score:
     """What a block delivers for a question of a conversation."""
     if question.abstain:
@@ -95,7 +101,6 @@ def score(question: Question, conversation: Conversation, block: str, items: Seq
     answer = answer_share(question.answer, block)
     if not question.evidence:
         return Score(None, None, answer, None)
-    turns = {turn.id: turn for turn in conversation.turns if turn.id in question.evidence}
-    found = [delivered(turn.id, turn.text, items) for turn in turns.values()]
-    wanted = {turn.session_id for turn in turns.values()}
-    return Score(sum(found) / len(found), float(all(found)), answer, float(wanted.issubset(first_sessions(items))))
+    found = turns_delivered(question, conversation, items)
+    wanted = {turn.session_id for turn in conversation.turns if turn.id in found}
+    return Score(fmean(found.values()), float(all(found.values())), answer, float(wanted.issubset(first_sessions(items))))

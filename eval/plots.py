@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from typing import Final
 
@@ -31,21 +33,42 @@ def plotted(file: Path, title: str, across: str, up: str) -> Iterator[Axes]:
     figure.savefig(file, format="png", dpi=DOTS_PER_INCH)
 
 
-def curves(file: Path, title: str, across: str, up: str, lines: Mapping[str, Sequence[tuple[float, float]]]) -> None:
-    """Writes lines as PNG, on axes as long as they need.
+@dataclass(frozen=True, slots=True)
+class Line:
+    """How a curve is drawn, in matplotlib's terms."""
+
+    colour: str
+    marker: str
+    dashes: str
+
+
+def curves(
+    file: Path,
+    title: str,
+    across: str,
+    up: str,
+    lines: Mapping[str, tuple[Line, Sequence[tuple[float, float]]]],
+    levels: Mapping[str, float],
+    limits: tuple[float, float],
+) -> None:
+    """Writes curves as PNG, with levels to compare them with.
 
     Args:
         file: The PNG file.
         title: What it shows.
-        across: The horizontal axis.
-        up: The vertical axis.
-        lines: Points of each line, by its name.
+        across: The horizontal axis, with its unit.
+        up: The vertical axis, with its unit.
+        lines: How each curve is drawn, and its points, by its name.
+        levels: Height of each level, by its name.
+        limits: Where the vertical axis begins and ends.
     """
-    figure = Figure((1.4 * INCHES, INCHES), layout="constrained")
+    figure = Figure((1.6 * INCHES, INCHES), layout="constrained")
     axes = figure.subplots()
-    axes.set(title=title, xlabel=across, ylabel=up)
+    axes.set(title=title, xlabel=across, ylabel=up, ylim=limits)
     axes.grid(visible=True, alpha=0.3)
-    for name, points in lines.items():
-        axes.plot([x for x, _ in points], [y for _, y in points], marker=".", label=name)
-    axes.legend(loc="lower right")
+    for (name, height), dashes in zip(levels.items(), cycle(("-", "--", ":")), strict=False):
+        axes.axhline(height, color="#555555", linewidth=1, linestyle=dashes, label=f"{name}: {height:.1f}")
+    for name, (line, points) in lines.items():
+        axes.plot([x for x, _ in points], [y for _, y in points], color=line.colour, marker=line.marker, linestyle=line.dashes, label=name)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
     figure.savefig(file, format="png", dpi=DOTS_PER_INCH)

@@ -22,6 +22,7 @@ from hotmem.recall import Retrieved, retrieve
 from hotmem.stopwatch import Stopwatch
 from hotmem.types import Evidence, EvidenceKind, Layer
 
+Given = TypeVar("Given")
 Found = TypeVar("Found")
 
 
@@ -92,7 +93,7 @@ def numbered(conversations: Sequence[Conversation], folder: Path, *, fitted_too:
     return [Task(number, one, 0, folder / "shelf.db") for number, one in enumerate(conversations) if fitted_too or held_out(number)]
 
 
-def spread(work: Callable[[Task], Found], tasks: Sequence[Task], jobs: int, console: Console, name: str) -> Iterator[Found]:
+def spread(work: Callable[[Given], Found], tasks: Sequence[Given], jobs: int, console: Console, name: str) -> Iterator[Found]:
     """The result of each task, in order, worked out in processes."""
     with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
         yield from track(pool.map(work, tasks), name, len(tasks), console=console)

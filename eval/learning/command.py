@@ -10,11 +10,12 @@ import typer
 from rich.console import Console
 
 from eval.datasets.selection import selected
-from eval.learning import replay
+from eval.learning import curves
 from eval.learning import usage as usages
 from eval.report import share, table
-from eval.retrieval import SHIPPED, retrieved
+from eval.retrieval import SHIPPED, held_out, retrieved
 from eval.statistics import Estimate
+from eval.studies.blocks import known
 from hotmem.learning.usage import KINDS
 from hotmem.models import load_encoder
 from hotmem.options import ModelOptions
@@ -28,7 +29,7 @@ def usage(
     encoder = load_encoder(ModelOptions())
     if fit:
         usages.fit(encoder)
-    found = usages.measure(encoder)
+    found = usages.measure(encoder, usages.halves()[1])
     _show_usage(found, Console())
     if as_json:
         print(json.dumps(asdict(found)))
@@ -46,17 +47,23 @@ def learn(
 ) -> None:
     """Replays conversations with a simulated bot, learns layer weights on every other one, and counts the evidence delivered on the rest."""
     console = Console(stderr=True)
+    conversations = selected(data, step)
+    for name, part in conversations.items():
+        if {held_out(number) for number, one in enumerate(part) if any(map(known, one.questions))} != {True, False}:
+            raise typer.BadParameter(
+                f"{name} has no known evidence to learn from, or none in every second conversation to measure on", param_hint="DATA"
+            )
     with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
         folder = cache or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        asked = {name: retrieved(part, [SHIPPED], jobs, folder, console, name) for name, part in selected(data, step).items()}
-    found, best = replay.measure(asked, load_encoder(ModelOptions()), turns, questions, console)
-    replay.show(found, best, Console())
+        asked = {name: retrieved(part, [SHIPPED], jobs, folder, console, name) for name, part in conversations.items()}
+        found = curves.measure(asked, turns, questions, jobs, Path(temporary), console)
+    curves.show(found, Console())
     if png:
         png.mkdir(parents=True, exist_ok=True)
-        replay.plot(found, png)
+        curves.plot(found, png)
     if as_json:
-        print(json.dumps(replay.figures(found, best)))
+        print(json.dumps(curves.figures(found)))
 
 
 def _show_usage(found: usages.Comparison, screen: Console) -> None:

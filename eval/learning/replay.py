@@ -6,22 +6,16 @@ of this: it sees the block and the reply, as behind a real bot.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.progress import track
 
-from eval.evidence import score
+from eval.evidence import turns_delivered
 from eval.learning.design import moved
-from eval.plots import curves
-from eval.report import interval, share, table
 from eval.retrieval import SHIPPED, Asked
-from eval.statistics import Estimate, paired_difference
 from eval.studies.blocks import Packer, scored
 from hotmem.context.features import features
 from hotmem.context.judgement import distinct, judge
@@ -41,12 +35,19 @@ NOTHING_SAID: Final = 0.15
 NOISES: Final = (0.0, 0.1, 0.3)
 """Shares of replies that give the answer to another question of the same conversation."""
 
+SHIPPED_ONES: Final = "shipped"
+BY_DESIGN: Final = "by design"
 BEGINNINGS: Final[Mapping[str, Weights]] = {
-    "as shipped": START_WEIGHTS,
+    SHIPPED_ONES: START_WEIGHTS,
+    BY_DESIGN: weights(STARTS),
     "even": Weights(0.6, 0.6, 0.6, 0.6),
     "inverted": Weights(0.4, 0.6, 0.8, 1.0),
 }
-"""Where replays begin; all users' prior begins there too."""
+"""Where replays begin; all users' prior begins there too.
+
+A fitted model counts as it was fitted at the shipped weights, whatever numbers they are. Where the layers' evidence is to count by the design's 1.0,
+0.8, 0.6 and 0.4, the weights are these times the shipped ones.
+"""
 
 RATE: Final = 0.1
 """Step of the design's rule (the design's)."""
@@ -89,33 +90,33 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
-    """One replay.
+class Plan:
+    """What one replay is to be.
 
     Attributes:
-        dataset: The dataset.
-        rule: Which rule learnt.
-        beginning: Where it began, by name.
+        rule: Which rule learns, by name.
+        beginning: Where it begins, by name.
         noise: Share of wrong replies.
-        points: Evidence over the turns.
-        gain: Evidence at the end less that under the shipped weights, over the same questions.
     """
 
-    dataset: str
     rule: str
     beginning: str
     noise: float
-    points: tuple[Point, ...]
-    gain: Estimate
 
 
 @dataclass(frozen=True, slots=True)
-class Best:
-    """The best fixed weights found by search on the conversations learnt from, and their gain on the others over the shipped ones."""
+class Replayed:
+    """What came of a replay.
 
-    dataset: str
-    weights: Weights
-    gain: Estimate
+    Attributes:
+        points: Evidence over the turns, the first before any.
+        begun: Evidence delivered for each question of the conversations not learnt from, before the first turn.
+        ended: The same after the last turn.
+    """
+
+    points: tuple[Point, ...]
+    begun: tuple[float, ...]
+    ended: tuple[float, ...]
 
 
 @dataclass
@@ -162,22 +163,24 @@ class Design:
         self.state = moved(self.state, uses, asked, RATE)
 
 
-RULES: Final[Mapping[str, type[Ours] | type[Design]]] = {"ours": Ours, "the design's": Design}
+OURS: Final = "ours"
+RULES: Final[Mapping[str, type[Ours] | type[Design]]] = {OURS: Ours, BY_DESIGN: Design}
+
+PLANS: Final = tuple(Plan(rule, start, noise) for rule in RULES for start in BEGINNINGS for noise in (NOISES if rule == OURS else NOISES[:1]))
+"""Every replay of a dataset; the design's rule is replayed without noise alone."""
 
 
 class Replay:
     """One dataset, replayed.
 
     Args:
-        name: The dataset.
-        asked: What was retrieved for its questions.
+        asked: What was retrieved for its questions, some of conversations held out.
         encoder: Encodes the replies.
         turns: Turns that are learnt from, at most.
-        measured: Questions of the other conversations that are measured on, at most.
+        measured: Questions of the conversations held out that are measured on, at most.
     """
 
-    def __init__(self, name: str, asked: Sequence[Asked], encoder: Encoder, turns: int, measured: int) -> None:
-        self.name = name
+    def __init__(self, asked: Sequence[Asked], encoder: Encoder, turns: int, measured: int) -> None:
         self._encoder, self._packer, self._model = encoder, Packer(), fitted_model()
         ready = [Ready(one, features(one.found[SHIPPED].query, one.found[SHIPPED].candidates)) for one in asked if scored(one)]
         random = np.random.default_rng(SEED)
@@ -185,32 +188,40 @@ class Replay:
         others = [one for one in ready if one.asked.held_out]
         self._taught = [taught[place] for place in random.permutation(len(taught))[:turns]]
         self._others = [others[place] for place in sorted(random.permutation(len(others))[:measured])]
-        self._known: dict[tuple[float, ...], list[float]] = {}
+        self._known: dict[tuple[float, ...], tuple[float, ...]] = {}
 
-    def curve(self, rule: str, beginning: str, noise: float, measured_at: Sequence[int]) -> Curve:
-        """One replay of a rule."""
-        learner = RULES[rule].at(BEGINNINGS[beginning])
+    def replayed(self, plan: Plan) -> Replayed:
+        """One replay."""
+        learner = RULES[plan.rule].at(BEGINNINGS[plan.beginning])
+        begun = self._evidence(learner.weights)
         points = [self._point(0, learner)]
-        for number, said in enumerate(self._said(noise), 1):
+        turns = len(self._taught)
+        measured_at = {turns // 8, turns // 4, turns // 2, turns}
+        for number, said in enumerate(self._said(plan.noise), 1):
             intent = said.ready.intent
             block = self._block(said.ready, learner.weights(intent))
             reply = said.knowing if self._delivered(said.ready, block) else said.unknowing
             uses = detect(self._encoder, block.items, said.ready.asked.question.text, reply)
             reports = said.ready.asked.found[SHIPPED].reports
             learner.told(intent, uses, [report.layer for report in reports if report.outcome is LayerOutcome.ANSWERED])
-            if number in measured_at or number == len(self._taught):
+            if number in measured_at:
                 points.append(self._point(number, learner))
-        gain = paired_difference(self._evidence(learner.weights), self._evidence(lambda _: START_WEIGHTS))
-        return Curve(self.name, rule, beginning, noise, tuple(points), gain)
+        return Replayed(tuple(points), begun, self._evidence(learner.weights))
 
-    def best(self) -> Best:
-        """The best fixed weights for the questions learnt from, by a search along one layer after the other."""
-        theta = np.ones(len(LAYERS))
+    def searched(self) -> Replayed:
+        """The best fixed weights for the questions learnt from, found along one layer after the other: a replay of one point, as nothing learns.
+
+        Of weights that are as good the first stay, the shipped ones before all.
+        """
+        best, most = np.ones(len(LAYERS)), self._taught_on(np.ones(len(LAYERS)))
         for layer in (*range(len(LAYERS)), *range(len(LAYERS))):
-            tried = [bounded(np.where(np.arange(len(LAYERS)) == layer, value, theta)) for value in TRIED]
-            theta = max(tried, key=lambda one: self._mean(self._taught, weights(one)))
-        gain = paired_difference(self._evidence(lambda _: weights(theta)), self._evidence(lambda _: START_WEIGHTS))
-        return Best(self.name, weights(theta), gain)
+            for value in TRIED:
+                tried = bounded(np.where(np.arange(len(LAYERS)) == layer, value, best))
+                delivered = most if np.array_equal(tried, best) else self._taught_on(tried)
+                if delivered > most:
+                    best, most = tried, delivered
+        evidence = self._evidence(lambda _: weights(best))
+        return Replayed((Point(0, fmean(evidence), weights(best)),), evidence, evidence)
 
     def _said(self, noise: float) -> Iterator[Said]:
         random = np.random.default_rng(SEED)
@@ -231,72 +242,19 @@ class Replay:
         return self._packer.pack(found, distinct(judged)[0], BUDGET)
 
     def _delivered(self, ready: Ready, block: Packed) -> float:
-        return score(ready.asked.question, ready.asked.conversation, block.text, block.items).delivered or 0.0
+        return fmean(turns_delivered(ready.asked.question, ready.asked.conversation, block.items).values())
 
-    def _mean(self, questions: Sequence[Ready], given: Weights) -> float:
-        return fmean(self._delivered(one, self._block(one, given)) for one in questions)
+    def _taught_on(self, theta: NDArray[np.float64]) -> float:
+        """Mean evidence delivered for the questions learnt from."""
+        given = weights(theta)
+        return fmean(self._delivered(one, self._block(one, given)) for one in self._taught)
 
-    def _evidence(self, given: Callable[[Intent], Weights]) -> list[float]:
+    def _evidence(self, given: Callable[[Intent], Weights]) -> tuple[float, ...]:
         """Evidence delivered for each question of the conversations not learnt from."""
         key = tuple(value for intent in Intent for value in given(intent).as_dict().values())
         if key not in self._known:
-            self._known[key] = [self._delivered(one, self._block(one, given(one.intent))) for one in self._others]
+            self._known[key] = tuple(self._delivered(one, self._block(one, given(one.intent))) for one in self._others)
         return self._known[key]
 
     def _point(self, turns: int, learner: Ours | Design) -> Point:
         return Point(turns, fmean(self._evidence(learner.weights)), learner.weights(Intent.FACT))
-
-
-def measure(asked: Mapping[str, Sequence[Asked]], encoder: Encoder, turns: int, questions: int, console: Console) -> tuple[list[Curve], list[Best]]:
-    """The curves of both rules, and the best fixed weights of each dataset. The design's rule is replayed without noise alone.
-
-    Args:
-        asked: What was retrieved, by dataset.
-        encoder: Encodes the replies.
-        turns: Turns learnt from, at most.
-        questions: Questions measured on, at most.
-        console: Where the progress goes.
-    """
-    found, best = [], []
-    for name, part in asked.items():
-        replay = Replay(name, part, encoder, turns, questions)
-        runs = [(rule, start, noise) for rule in RULES for start in BEGINNINGS for noise in (NOISES if rule == "ours" else NOISES[:1])]
-        for rule, start, noise in track(runs, name, console=console):
-            found.append(replay.curve(rule, start, noise, (turns // 8, turns // 4, turns // 2, turns)))
-        best.append(replay.best())
-    return found, best
-
-
-def show(found: Sequence[Curve], best: Sequence[Best], console: Console) -> None:
-    """Prints each curve, its end beside the shipped weights and its lowest point, and what the best fixed weights gain."""
-    result = table(
-        "evidence on conversations not learnt from", "replay", ("turns: evidence", "end − shipped", "lowest − begun", "weights at the end")
-    )
-    for curve in found:
-        points = "  ".join(f"{point.turns}: {share(point.delivered)}" for point in curve.points)
-        lowest = min(point.delivered for point in curve.points) - curve.points[0].delivered
-        at_end = " ".join(f"{value:.2f}" for value in curve.points[-1].weights.as_dict().values())
-        name = f"{curve.dataset}, {curve.rule}, {curve.beginning}, {curve.noise:.0%} wrong"
-        result.add_row(name, points, interval(curve.gain), f"{100 * lowest:+.1f}", at_end)
-    console.print(result)
-    for one in best:
-        over = ", ".join(f"{layer} {value / start:.2f}" for (layer, value), start in zip(one.weights.as_dict().items(), STARTS, strict=True))
-        console.print(f"{one.dataset}: best fixed weights over the shipped ones: {over}; {interval(one.gain)} points on the other conversations")
-
-
-def plot(found: Sequence[Curve], folder: Path) -> list[Path]:
-    """Learning curves as PNG, one file a dataset and beginning; returns the files."""
-    files = []
-    for dataset in dict.fromkeys(curve.dataset for curve in found):
-        for beginning in BEGINNINGS:
-            chosen = [curve for curve in found if (curve.dataset, curve.beginning) == (dataset, beginning)]
-            file = folder / f"learning-{dataset}-{beginning.replace(' ', '-')}.png"
-            lines = {f"{curve.rule}, {curve.noise:.0%} wrong": [(point.turns, point.delivered) for point in curve.points] for curve in chosen}
-            curves(file, f"{dataset}, weights {beginning}", "turns learnt from", "evidence delivered elsewhere", lines)
-            files.append(file)
-    return files
-
-
-def figures(found: Sequence[Curve], best: Sequence[Best]) -> dict[str, Any]:
-    """The same as plain values."""
-    return {"curves": [asdict(curve) for curve in found], "best": [asdict(one) for one in best]}

@@ -126,6 +126,12 @@ def triples(path: Path = TRIPLES) -> list[Triple]:
         return [Triple(row["item"], row["question"], row["reply"], UsageKind(row["kind"]), row["sort"]) for row in rows]
 
 
+def halves() -> tuple[list[Triple], list[Triple]]:
+    """The triples that are fitted on, and those held back."""
+    found = triples()
+    return found[::2], found[1::2]
+
+
 def by_design(triple: Triple) -> UsageKind:
     """The design's rule: an item that stands in the reply as it is is quoted, one that shares 30 % of its words is referred to."""
     held, said = words(triple.as_item.text), words(triple.reply)
@@ -149,7 +155,7 @@ def table(encoder: Encoder, asked: Sequence[Triple]) -> NDArray[np.float64]:
 
 def fit(encoder: Encoder) -> None:
     """Fits the model and writes it where the package reads it."""
-    half = triples()[::2]
+    half, _ = halves()
     parts = half, triples(TAUGHT), strangers(encoder, half)
     kinds = [np.array([KINDS.index(one.kind) for one in part]) for part in parts]
     counts = np.repeat([1.0, 1.0, STRANGER], [len(part) for part in parts])
@@ -189,9 +195,8 @@ def fitted(seen: NDArray[np.float64], kinds: NDArray[np.intp], counts: NDArray[n
     }
 
 
-def measure(encoder: Encoder) -> Comparison:
-    """The shipped model and the design's rule on the triples held back from fitting."""
-    held = triples()[1::2]
+def measure(encoder: Encoder, held: Sequence[Triple]) -> Comparison:
+    """The shipped model and the design's rule on triples that were held back from fitting."""
     truth = [one.kind for one in held]
     found = {
         DESIGN: [by_design(one) for one in held],

@@ -1,12 +1,14 @@
 """Blocks under any model: what was retrieved is ranked and packed as a recall does it, without asking the memory again."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eval.datasets import Question
 from eval.evidence import score
 from eval.retrieval import Asked
 from hotmem.context.judged import Judged
@@ -22,21 +24,31 @@ BUDGETS: Final = (500, 1000)
 """Tokens of the blocks that are compared."""
 
 
+MOST_COUNTED: Final = 2**18
+"""Texts whose tokens are kept: a question's lines are counted again under every model."""
+
+
+@cache
+def _count() -> Callable[[str], int]:
+    """Counts the tokens of a text, of one that was counted lately at no cost."""
+    return lru_cache(MOST_COUNTED)(TokenCounter.load(ModelOptions().encoding).count)
+
+
 @dataclass(frozen=True, slots=True)
 class Packer:
     """Packs blocks with the shipped limits.
 
     Attributes:
-        tokens: Counts tokens.
+        count: Counts tokens.
         options: Limits and marks.
     """
 
-    tokens: TokenCounter = field(default_factory=lambda: TokenCounter.load(ModelOptions().encoding))
+    count: Callable[[str], int] = field(default_factory=_count)
     options: RecallOptions = field(default_factory=RecallOptions)
 
     def pack(self, found: Retrieved, statements: Sequence[Judged], budget: int, known: Known = Known.SOMETHING) -> Packed:
         """The block of a budget in tokens. If nothing else is said, something is taken to be known."""
-        return Packed() if known is Known.NOTHING else pack(found.query, statements, known, budget, self.tokens.count, self.options)
+        return Packed() if known is Known.NOTHING else pack(found.query, statements, known, budget, self.count, self.options)
 
     def delivered(self, asked: Asked, found: Retrieved, statements: Sequence[Judged]) -> tuple[float, ...]:
         """Share of the question's evidence, 0 to 1, in the block of each of `BUDGETS`; the question must have evidence."""
@@ -57,4 +69,9 @@ def statements(found: Retrieved, features: NDArray[np.float32], model: Relevance
 
 def scored(asked: Asked) -> bool:
     """Whether the question's evidence is known, so that a block can be scored."""
-    return bool(asked.question.evidence) and not asked.question.abstain
+    return known(asked.question)
+
+
+def known(question: Question) -> bool:
+    """Whether a question has evidence, and it is known."""
+    return bool(question.evidence) and not question.abstain

@@ -1,10 +1,10 @@
 """What is learnt of the layer weights. Weights that somebody wrote into the file by hand count as far as they are within the bounds."""
 
 import json
-import math
+import sys
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from hotmem.store.driver import Connection
 from hotmem.store.times import from_stored, to_stored
@@ -83,7 +83,7 @@ def _learnt(conn: Connection, user: UserKey, intent: Intent) -> Learnt:
     begin, own = shared(conn), weights(conn, user)
     row = conn.execute("SELECT version, state FROM learning WHERE user = ?", (user,)).fetchone()
     version, state = (int(row[0]), _read(row[1], dict)) if row else (0, {})
-    place, lead = _numbers([state.get("place"), state.get("lead")], 2) or (0.0, 0.0)
+    place, lead = _number(state.get("place")), _number(state.get("lead"))
     good = state.get("good")
     size = (len(Layer) + 1) ** 2
     return Learnt(
@@ -119,5 +119,11 @@ def _numbers(values: object, size: int) -> tuple[float, ...]:
     return tuple(map(float, found)) if len(found) == size and all(map(_is_number, found)) else ()
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value)
+def _number(value: object) -> float:
+    """The number if it is one, else 0."""
+    return float(value) if _is_number(value) else 0.0
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    """Whether it is a finite number that a float can hold; JSON has integers that none can."""
+    return isinstance(value, int | float) and abs(value) <= sys.float_info.max

@@ -32,7 +32,7 @@ PNG = b"\x89PNG"
 PEOPLE = {"ana": ("Potola", "cello"), "ben": ("Rufus", "drums"), "cleo": ("Moritz", "oboe"), "dan": ("Bella", "harp")}
 
 
-def question(user: str, number: int, text: str, evidence: list[str]) -> dict[str, Any]:
+def question(user: str, number: int, text: str, evidence: list[str], answer: str = "") -> dict[str, Any]:
     day = "2024-05-10T09:00:00+00:00"
     return {
         "type": "question",
@@ -41,6 +41,7 @@ def question(user: str, number: int, text: str, evidence: list[str]) -> dict[str
         "text": text,
         "asked_at": day,
         "evidence": evidence,
+        "answer": answer,
         "abstain": not evidence,
     }
 
@@ -64,8 +65,8 @@ def written(file: Path, people: Mapping[str, tuple[str, str]]) -> Path:
                 }
             )
         lines += [
-            question(user, 0, "What is my dog called?", [f"{user}-0"]),
-            question(user, 1, "What does my sister play?", [f"{user}-2"]),
+            question(user, 0, "What is my dog called?", [f"{user}-0"], dog),
+            question(user, 1, "What does my sister play?", [f"{user}-2"], f"The {instrument}"),
             question(user, 2, "Which car did I buy?", []),
         ]
     file.write_text("\n".join(json.dumps(line) for line in lines))

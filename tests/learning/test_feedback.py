@@ -1,19 +1,24 @@
 """Feedback through the memory: frozen, reset, looked at, by two at once, with a clock that jumps, and with weights that are nonsense."""
 
 import asyncio
+import json
+import multiprocessing
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
+import numpy as np
 import pytest
 
 from hotmem import ContextBlock, Memory, Options
 from hotmem.learning.feedback import learn
+from hotmem.learning.weights import LONGEST_STEP
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import LearningOptions
 from hotmem.store.driver import connect
+from hotmem.store.store import Store
 from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, START_WEIGHTS, Intent, Layer, Learnt
 from tests.conversation import START, said
 
@@ -73,6 +78,38 @@ async def test_two_at_once_lose_no_step(database: Path, encoder: CachedEncoder, 
         assert sorted(step.version for step in await one.weights_over_time("ana")) == list(range(1, 21))
 
 
+def learn_often(path: Path, steps: int) -> None:
+    """Takes steps from what is learnt, each a tenth of the way from the facts' weight to 1.5; the body of a process."""
+
+    def step(before: Learnt) -> Learnt:
+        return replace(before, own=replace(before.own, facts=before.own.facts + (MOST_WEIGHT - before.own.facts) / 10), version=before.version + 1)
+
+    async def taken() -> None:
+        store = Store.open(path)
+        try:
+            user = await store.user("ana")
+            assert user is not None
+            for _ in range(steps):
+                await store.learn_weights(user, Intent.FACT, step, LATER)
+        finally:
+            await store.close()
+
+    asyncio.run(taken())
+
+
+async def test_two_processes_lose_no_step(memory: Memory, database: Path) -> None:
+    await memory.remember(said("My dog is called Potola."))
+    context = multiprocessing.get_context("spawn")
+    both = [context.Process(target=learn_often, args=(database, 15)) for _ in range(2)]
+    for process in both:
+        process.start()
+    for process in both:
+        await asyncio.to_thread(process.join)
+    assert [process.exitcode for process in both] == [0, 0]
+    assert [step.version for step in await memory.weights_over_time("ana")] == list(range(30, 0, -1))
+    assert (await memory.weights("ana")).facts == pytest.approx(MOST_WEIGHT - 0.5 * 0.9**30), "each step began where the one before ended"
+
+
 async def test_a_clock_that_jumps_changes_nothing_of_what_is_learnt(memory: Memory) -> None:
     block, store, encoder = await told(memory), memory.store, memory.reader.encoder
     for now in (datetime(2031, 1, 1, tzinfo=UTC), datetime(1999, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC)):
@@ -91,6 +128,37 @@ async def test_weights_written_by_hand_count_as_far_as_they_make_sense(memory: M
     after = (await memory.feedback(again(block), reply="She's called Potola!")).weights
     assert all(LEAST_WEIGHT <= after[layer] <= MOST_WEIGHT for layer in Layer)
     assert (await memory.recall(ASKED, user_id="ana", at=LATER)).items
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"seen": [1e300] * 25},
+        {"seen": [-1.0] * 25},
+        {"seen": [float(place) for place in range(25)]},
+        {"place": 1e300, "lead": 1e300},
+        {"place": 10**400, "lead": "far", "seen": [10**400] * 25},
+        {"good": {"facts": 1e300, "sessions": 10**400, "semantic": None, "verbatim": -3}},
+        [1, 2],
+    ],
+    ids=["singular", "negative", "lopsided", "far off", "no float", "no weights", "no object"],
+)
+async def test_a_state_written_by_hand_teaches_no_nonsense(memory: Memory, database: Path, state: object) -> None:
+    block = await told(memory)
+    for _ in range(3):
+        before = (await memory.feedback(again(block), reply="She's called Potola!")).weights
+    with closing(connect(database)) as conn:
+        conn.execute("UPDATE learning SET state = ?", (json.dumps(state),))
+        conn.execute("UPDATE intent_weights SET moved = '[1e300, -1e300, 5, 0]'")
+    for _ in range(3):
+        after = (await memory.feedback(again(block), reply="She's called Potola!")).weights
+        for layer in Layer:
+            assert LEAST_WEIGHT <= after[layer] <= MOST_WEIGHT
+            assert abs(after[layer] - before[layer]) <= LONGEST_STEP * START_WEIGHTS[layer] + 1e-9 or after == START_WEIGHTS
+        before = after
+    with closing(connect(database)) as conn:
+        (moved,) = (json.loads(text) for (text,) in conn.execute("SELECT moved FROM intent_weights"))
+    assert np.abs(moved).max() < MOST_WEIGHT / min(START_WEIGHTS.as_dict().values()), "what was moved without bound is within them again"
 
 
 async def test_a_step_that_goes_back_leaves_no_intent_moved(memory: Memory) -> None:

@@ -1,0 +1,126 @@
+"""Learning replayed on a tiny file of our own: what is learnt from, what is measured on, and what is told of it."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import pytest
+import pytest_asyncio
+import typer
+
+from eval.datasets.selection import selected
+from eval.learning import replay
+from eval.learning.command import learn
+from eval.learning.curves import BEST, Curve, Fixed, Outcome, figures, plot
+from eval.learning.replay import BEGINNINGS, BY_DESIGN, OURS, PLANS, SHIPPED_ONES, Ours, Plan, Point, Replay
+from eval.retrieval import SHIPPED, Asked, held_out, request
+from eval.run import ingested, models
+from eval.statistics import Estimate
+from hotmem.learning.weights import TOO_FAR_BEHIND, multipliers
+from hotmem.models import CachedEncoder
+from hotmem.recall import retrieve
+from hotmem.stopwatch import Stopwatch
+from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, START_WEIGHTS, Intent, Layer
+from tests.eval.test_studies import PEOPLE, PNG, written
+from tests.learning.test_weights import MEANT
+
+INVERTED = Plan(OURS, "inverted", 0.0)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def asked(tmp_path_factory: pytest.TempPathFactory) -> list[Asked]:
+    folder = tmp_path_factory.mktemp("replayed")
+    found = []
+    for number, conversation in enumerate(selected([f"hotmem={written(folder / 'own.jsonl', PEOPLE)}"], step=1)["hotmem"]):
+        async with ingested(conversation, models(folder / "shelf.db")) as memory:
+            for question in conversation.questions:
+                answer = await retrieve(SHIPPED.of(memory.reader), request(conversation, question), Stopwatch())
+                found.append(Asked(conversation, question, held_out(number), {SHIPPED: answer}))
+    return found
+
+
+@pytest.fixture
+def tiny(asked: Sequence[Asked], encoder: CachedEncoder) -> Replay:
+    return Replay(asked, encoder, turns=200, measured=400)
+
+
+def test_where_replays_begin() -> None:
+    assert multipliers(BEGINNINGS[BY_DESIGN]) == pytest.approx([1.0, 0.8, 0.6, 0.4]), "the design's, of layers that count as fitted"
+    assert BEGINNINGS[SHIPPED_ONES] == START_WEIGHTS
+    assert {plan.beginning for plan in PLANS} == set(BEGINNINGS) and len(set(PLANS)) == len(PLANS)
+
+
+def test_a_replay_is_the_same_again(tiny: Replay) -> None:
+    first = tiny.replayed(INVERTED)
+    assert first == tiny.replayed(INVERTED)
+    assert [point.turns for point in first.points] == [0, 1, 2, 4], "two questions of each of two conversations can be learnt from"
+    assert (first.points[0].delivered, first.points[-1].delivered) == (fmean(first.begun), fmean(first.ended))
+    assert len(first.begun) == len(first.ended) == 4
+    assert first.points[0].weights == BEGINNINGS["inverted"] != first.points[-1].weights
+    assert all(LEAST_WEIGHT <= point.weights[layer] <= MOST_WEIGHT for point in first.points for layer in Layer)
+
+
+def test_what_is_measured_on_is_not_learnt_from(asked: Sequence[Asked], encoder: CachedEncoder, tiny: Replay) -> None:
+    fewer = Replay([one for one in asked if not one.held_out] + [one for one in asked if one.held_out][:1], encoder, 200, 400)
+    assert [point.weights for point in fewer.replayed(INVERTED).points] == [point.weights for point in tiny.replayed(INVERTED).points]
+
+
+def test_some_replies_make_nothing_of_the_block(tiny: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replay, "NOTHING_SAID", 1.0)
+    said = list(tiny._said(0.3))
+    assert len(said) == 4 and {one.knowing for one in said} == {one.unknowing for one in said} == {"Okay. Is there anything else?"}
+
+
+def test_the_bot_answers_with_what_it_was_given(tiny: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replay, "NOTHING_SAID", 0.0)
+    for said in tiny._said(0.0):
+        assert said.ready.asked.question.answer in said.knowing and "don't know" in said.unknowing
+    for said in tiny._said(1.0):
+        assert said.ready.asked.question.answer not in said.knowing == said.unknowing
+
+
+def test_the_search_stays_at_the_shipped_weights_unless_others_are_better(tiny: Replay) -> None:
+    (found,) = tiny.searched().points
+    assert found.delivered == fmean(tiny.searched().ended)
+    assert found.weights.as_dict() == pytest.approx(START_WEIGHTS.as_dict()), "so little is delivered whole under any"
+
+
+def test_a_step_back_forgets_what_intents_taught() -> None:
+    learner = Ours.at(START_WEIGHTS)
+    learner.told(Intent.FACT, MEANT, tuple(Layer))
+    assert learner.intents and learner.weights(Intent.FACT) != START_WEIGHTS
+    learner.state = replace(learner.state, lead=10 * TOO_FAR_BEHIND)
+    learner.told(Intent.FACT, MEANT, tuple(Layer))
+    assert learner.intents == {} and learner.weights(Intent.FACT).as_dict() == pytest.approx(START_WEIGHTS.as_dict())
+
+
+def test_an_outcome_is_drawn_and_told(tmp_path: Path) -> None:
+    points = (Point(0, 0.5, START_WEIGHTS), Point(4, 0.3, START_WEIGHTS), Point(8, 0.6, START_WEIGHTS))
+    gain = Estimate(0.1, 0.0, 0.2)
+    own = [Curve("own", plan, points, gain, gain, gain, gain) for plan in PLANS]
+    outcome = Outcome(tuple(own), tuple(Fixed("own", name, START_WEIGHTS, 0.6, gain) for name in (SHIPPED_ONES, BY_DESIGN, BEST)))
+    assert own[0].lowest == pytest.approx(-0.2)
+    files = plot(outcome, tmp_path)
+    assert len(files) == len(set(files)) == len(BEGINNINGS)
+    assert all(file.read_bytes().startswith(PNG) for file in files)
+    assert json.loads(json.dumps(figures(outcome)))["curves"][0]["lowest"] == pytest.approx(-0.2)
+
+
+def test_learning_from_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = written(tmp_path / "own.jsonl", {name: PEOPLE[name] for name in ("ana", "ben")})
+    learn([f"hotmem={own}"], turns=8, questions=2, png=tmp_path / "curves", step=1, jobs=1, cache=None, as_json=True)
+    told: dict[str, Any] = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert [(one["plan"]["rule"], one["plan"]["beginning"], one["plan"]["noise"]) for one in told["curves"]] == [
+        (plan.rule, plan.beginning, plan.noise) for plan in PLANS
+    ]
+    assert [one["name"] for one in told["fixed"]] == [SHIPPED_ONES, BY_DESIGN, BEST]
+    assert len(list((tmp_path / "curves").glob("learning-hotmem-*.png"))) == len(BEGINNINGS)
+
+
+def test_nothing_held_out_is_said_at_once(tmp_path: Path) -> None:
+    own = written(tmp_path / "own.jsonl", {"ana": PEOPLE["ana"]})
+    with pytest.raises(typer.BadParameter, match="every second conversation"):
+        learn([f"hotmem={own}"], jobs=1)
