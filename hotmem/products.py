@@ -38,7 +38,7 @@ def product(left: NDArray[Float], right: NDArray[Float]) -> NDArray[Float]:
         left: float (n, k).
         right: float (k, m) or (k,), of the same precision.
     """
-    columns = right.reshape(len(right), -1)
+    columns = right if right.ndim > 1 else right[:, None]
     found = np.empty((len(left), columns.shape[1]), dtype=left.dtype)
     with np.errstate(invalid="ignore"):
         for across in spans(columns.shape[1], len(right) * min(len(left), HEIGHT)):
