@@ -35,6 +35,9 @@ BATCH: Final = 100
 
 SUMMARY_SENTENCES: Final = 3
 
+NOT_YET_IDLE_S: Final = 3600.0
+"""Seconds without a turn that no session of a batch has yet: of these only the one that was just ended is summarised."""
+
 Keys: TypeAlias = NDArray[np.int64]
 """Row numbers of passages."""
 
@@ -192,7 +195,7 @@ def _embed(conn: Connection, reading: Reading, floor: Floor, nearest: Nearest, s
 def _summarise(conn: Connection, user_id: str, session_id: str, said: Sequence[Turn], now: datetime) -> None:
     user = users.ensure(conn, user_id)
     summaries.end(conn, user, session_id)
-    session = summaries.due(conn, now, 0)
+    session = summaries.due(conn, now, NOT_YET_IDLE_S)
     if session is None:
         return
     told = sorted(((sentence, turn.id) for turn in said for sentence in _SENTENCE.findall(turn.text)), key=lambda pair: -len(pair[0]))
