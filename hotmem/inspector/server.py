@@ -10,7 +10,8 @@ import uvicorn
 from hotmem import terminal
 from hotmem.errors import InvalidInput
 from hotmem.inspector.guard import LOOPBACK
-from hotmem.inspector.site import Site, build
+from hotmem.inspector.routes import build
+from hotmem.inspector.site import Site
 from hotmem.memory import Memory
 from hotmem.zones import named
 

@@ -11,7 +11,8 @@ import pytest
 
 from hotmem import Memory
 from hotmem.inspector.guard import LOOPBACK
-from hotmem.inspector.site import Site, build
+from hotmem.inspector.routes import build
+from hotmem.inspector.site import Site
 from hotmem.models import CachedEncoder, Language
 from tests.conversation import said
 

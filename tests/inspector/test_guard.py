@@ -8,7 +8,8 @@ import pytest
 
 from hotmem import Memory
 from hotmem.inspector.guard import HEADERS, POLICY
-from hotmem.inspector.site import Site, build
+from hotmem.inspector.routes import build
+from hotmem.inspector.site import Site
 from tests.inspector.conftest import ADDRESS, SECRET, Pages
 
 LISTS = (

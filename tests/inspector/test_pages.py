@@ -11,7 +11,7 @@ import pytest
 
 from hotmem import Memory
 from hotmem.inspector.pages.learning import Period, thinned, trend
-from hotmem.inspector.site import build
+from hotmem.inspector.routes import build
 from hotmem.store.driver import Connection
 from hotmem.types import START_WEIGHTS, Tally, Turn, WeightsThen
 from tests.conversation import START, said
