@@ -137,7 +137,7 @@ async def test_every_decision_has_its_reason(memory: Memory) -> None:
     await memory.store_memory(CAR, user_id="ana")
     confirmed, filed = (await memory_decisions(memory, "ana", Recent())).decisions
     assert filed.action == "filed" and "contexts" in filed.reason and "category given" in filed.reason
-    assert confirmed.action == "confirmed" and "probability" in confirmed.reason
+    assert confirmed.action == "confirmed" and "% sure" in confirmed.reason
     assert len((await memory_decisions(memory, "ana", Recent(limit=1))).decisions) == 1
 
 
