@@ -30,10 +30,10 @@ _ADMITTED: Final = re.compile(
     r"\b(?:i (?:said|told you) (?:something|it) (?:silly|wrong|stupid)|(?:told|gave) you the wrong|(?:you|i) mis(?:heard|spoke|remembered)"
     r"|(?:that|it|what i (?:said|told you)\b[^.,!?]*) (?:was|is) (?:wrong|not right|a mistake)|that['’]s (?:wrong|not right)|my mistake|my bad"
     r"|(?:i|you) (?:got|had|mixed) (?:that|it|them|those) (?:wrong|up)|correction|scratch that|i (?:just )?(?:checked|looked it up)"
-    r"|(?:sorry|no),? wait|wait,? no|(?:he|she|it|they)(?:['’](?:s|re)| is| are)? actually|i (?:always|often|keep) (?:mix|confus|get)\w*)\b",
+    r"|(?:sorry|no),? wait|wait,? no|(?:oh|no|wait|sorry|but),? (?:he|she|it|they)(?:['’](?:s|re)| is| are)? actually|i (?:always|often|keep) (?:mix|confus|get)\w*)\b",
     re.IGNORECASE,
 )
-"""Words with which people own to having said something wrong, in this turn or before."""
+"""Words with which people own to having said something wrong, in this turn or before. "She actually lives in Rome" alone may be said of anyone."""
 
 _END: Final = r"(?=\s*(?:[.!;,]|$))"
 
