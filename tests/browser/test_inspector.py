@@ -47,7 +47,7 @@ def told(tmp_path: Path, encoder: CachedEncoder, language: Language) -> Path:
                 await memory.end_session(user_id="ana", session_id=session)
             await memory.settle()
             for text in (CAR, SAME_CAR):
-                await memory.store_memory(text, user_id="ana", context={"tags": ["car"]})
+                await memory.store_memory(text, user_id="ana", context={"tags": ["fleet"]})
             block = await memory.recall("What's my dog called?", user_id="ana", session_id="dog")
             await memory.feedback(block, reply="She's called Paola!")
 
@@ -200,7 +200,7 @@ def test_an_edit_and_a_merge_and_their_undoing(chromium: webdriver.Chrome, addre
     assert texts(chromium, "[role=status]") == ["Saved."]
     assert "My dog is called Paola." in texts(chromium, "blockquote")[0]
 
-    chromium.get(f"{address}memories?tag=car")
+    chromium.get(f"{address}memories?tag=fleet")
     for box in chromium.find_elements(By.NAME, "key"):
         box.click()
     press(chromium, "Merge those ticked")
@@ -208,13 +208,13 @@ def test_an_edit_and_a_merge_and_their_undoing(chromium: webdriver.Chrome, addre
     stays = texts(chromium, ".choice .words")[1]
     press(chromium, "Keep this one")
     assert texts(chromium, "h1") == [stays]
-    chromium.get(f"{address}memories?tag=car")
+    chromium.get(f"{address}memories?tag=fleet")
     assert texts(chromium, "tbody a.words") == [stays]
 
     follow(chromium, "Changes")
     for _ in range(2):
         press(chromium, "Take back")
-    chromium.get(f"{address}memories?tag=car")
+    chromium.get(f"{address}memories?tag=fleet")
     assert set(texts(chromium, "tbody a.words")) == {CAR, SAME_CAR}
     chromium.get(f"{address}memories?standing=now&words=dog")
     assert any("Paola" in text for text in texts(chromium, "tbody a.words"))
