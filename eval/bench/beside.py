@@ -5,7 +5,6 @@ one category after the other evolves anew and all tags are consolidated, without
 """
 
 import asyncio
-import gc
 from asyncio import Event
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -13,7 +12,6 @@ from datetime import timedelta
 from itertools import cycle
 from pathlib import Path
 from random import Random
-from shutil import copyfile
 from typing import Any, Final
 
 import numpy as np
@@ -23,7 +21,7 @@ from rich.table import Table
 
 from eval.bench.latency import WARM_UP, Times, timed
 from eval.bench.talk import START, USER, Talk
-from eval.bench.tools import fill
+from eval.bench.tools import prepared
 from eval.statistics import RESAMPLES, SEED, Estimate
 from hotmem import Memory, Turn
 from hotmem.tools.upkeep import Unused, optimize_tags
@@ -70,11 +68,7 @@ async def measure(memories: int, recalls: int, folder: Path, console: Console) -
         folder: Where the store is, or will be.
         console: Where the progress bar goes.
     """
-    path = folder / f"memories-{memories}.db"
-    if not path.exists():
-        await asyncio.to_thread(fill, path, memories, console)
-    measured = folder / "measured.db"
-    copyfile(path, measured)
+    measured = await asyncio.to_thread(prepared, folder, memories, console)
     pairs = -(-recalls // BLOCK)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     async with Memory.open(measured) as memory:
@@ -82,8 +76,6 @@ async def measure(memories: int, recalls: int, folder: Path, console: Console) -
         for _ in range(len(Category) + 1):  # libraries are loaded, and all has been done once
             await upkeep.step()
         await talk.block(WARM_UP)
-        gc.collect()
-        gc.freeze()
         before = upkeep.evolved, upkeep.consolidated
         alone, beside = [], []
         with Progress(*columns, console=console) as progress:

@@ -5,7 +5,6 @@ Processor time is that of the whole process; detection alone is done once more w
 """
 
 import asyncio
-import gc
 import tempfile
 import time
 from dataclasses import asdict, dataclass
@@ -79,8 +78,6 @@ async def _measure(path: Path, replies: int, console: Console) -> FeedbackTimes:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     async with Memory.open(path) as memory:
         fresh = load_encoder(ModelOptions())
-        gc.collect()
-        gc.freeze()
         with Progress(*columns, console=console) as progress:
             for place, question in enumerate(progress.track(Talk().questions(WARM_UP + replies), description="replying")):
                 block = await memory.recall(question, user_id=USER, session_id="today", at=START + timedelta(days=365, minutes=place))

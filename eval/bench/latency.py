@@ -1,8 +1,7 @@
 """How long recall and remember take with one user's long history, and the encoder beside sentence-transformers.
 
 The history is invented talk. Questions are asked one after another after all background work, each layer asked; a turn is remembered
-one at a time on the full store, as in a conversation, the background work done in between. What is loaded is taken out of the garbage
-collector's sight, as the README advises and as our bots do.
+one at a time on the full store, as in a conversation, the background work done in between.
 """
 
 import asyncio

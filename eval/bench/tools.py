@@ -45,11 +45,7 @@ async def measure(memories: int, questions: int, folder: Path, console: Console)
         folder: Where the store is, or will be.
         console: Where the progress bar goes.
     """
-    path = folder / f"memories-{memories}.db"
-    if not path.exists():
-        await asyncio.to_thread(fill, path, memories, console)
-    measured = folder / "measured.db"
-    copyfile(path, measured)
+    measured = await asyncio.to_thread(prepared, folder, memories, console)
     search_ms: list[float] = []
     store_ms: list[float] = []
     async with Memory.open(measured) as memory:
@@ -74,6 +70,15 @@ def show(result: ToolTimes, console: Console) -> None:
 def figures(result: ToolTimes) -> dict[str, Any]:
     """The times as plain values."""
     return asdict(result)
+
+
+def prepared(folder: Path, memories: int, console: Console) -> Path:
+    """A copy to measure of the store of so many memories, which is filled if the folder does not hold it yet."""
+    path, measured = folder / f"memories-{memories}.db", folder / "measured.db"
+    if not path.exists():
+        fill(path, memories, console)
+    copyfile(path, measured)
+    return measured
 
 
 def fill(path: Path, memories: int, console: Console) -> None:

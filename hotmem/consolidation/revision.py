@@ -113,8 +113,8 @@ def _taken_back(correction: Correction, memory: StoredMemory) -> str:
         days = (match[0] for match in _DAY.finditer(memory.text))
         wrong = next((day for day in days if date.fromisoformat(day[:ISO_LENGTH]) >= memory.said_at.date()), "")
     elif not correction.relation and " " in correction.right:
-        same_thing = _other(correction.right).search(memory.text)
-        wrong = same_thing[0] if same_thing else ""
+        same_thing = _other(correction.right).search(memory.object)
+        wrong = same_thing[0] if same_thing and same_thing[0] in memory.text else ""
     elif correction.relation:
         meant = memory.relation == correction.relation and (memory.single or _alike(memory.object, correction.right))
         wrong = memory.object if meant else ""

@@ -30,7 +30,8 @@ _ADMITTED: Final = re.compile(
     r"\b(?:i (?:said|told you) (?:something|it) (?:silly|wrong|stupid)|(?:told|gave) you the wrong|(?:you|i) mis(?:heard|spoke|remembered)"
     r"|(?:that|it|what i (?:said|told you)\b[^.,!?]*) (?:was|is) (?:wrong|not right|a mistake)|that['’]s (?:wrong|not right)|my mistake|my bad"
     r"|(?:i|you) (?:got|had|mixed) (?:that|it|them|those) (?:wrong|up)|correction|scratch that|i (?:just )?(?:checked|looked it up)"
-    r"|(?:sorry|no),? wait|wait,? no|(?:oh|no|wait|sorry|but),? (?:he|she|it|they)(?:['’](?:s|re)| is| are)? actually|i (?:always|often|keep) (?:mix|confus|get)\w*)\b",
+    r"|(?:sorry|no),? wait|wait,? no|(?:oh|no|wait|sorry|but),? (?:he|she|it|they)(?:['’](?:s|re)| is| are)? actually"
+    r"|i (?:always|often|keep) (?:mix|confus|get)\w*)\b",
     re.IGNORECASE,
 )
 """Words with which people own to having said something wrong, in this turn or before. "She actually lives in Rome" alone may be said of anyone."""
@@ -43,11 +44,11 @@ _PATTERNS: Final = tuple(
         rf"(?:\b{_NO}\W+)*\b{_SAID}\s+{_RIGHT}{_NOT}\s+{_WRONG}{_END}",
         rf"(?:\b{_NO}\W+)*\b{_IT}\s+(?:called\s+|named\s+)?(?!not\b){_RIGHT}{_NOT}\s+{_WRONG}{_END}",
         rf"\b(?:at|in|from)\s+{_RIGHT}\s*,\s*(?:and\s+)?not\s+(?:(?:at|in|from)\s+)?{_WRONG}{_END}",
-        rf"\b(?P<right>{_COUNT})\b[^.,;!?]*,\s*(?:and\s+)?not\s+(?P<wrong>{_COUNT}){_END}",
+        rf"\b(?P<right>{_COUNT}\s+[\w'’-]+)[^.,;!?]*,\s*(?:and\s+)?not\s+{_COUNT}{_END}",
         rf"\bnot\s+{_WRONG}\s*,\s*(?:but\s+)?{_IT}\s+(?!no\b){_RIGHT}{_END}",
         rf"\bdid i say\s+{_WRONG}\s*\?\s*(?:{_NO}\W+)*{_SAID}\s+{_RIGHT}{_END}",
         rf"\bcall(?:ed|ing)?\s+(?:him|her|it|them)\s+{_WRONG}\s*[.,;]\s*(?:but\s+)?{_IT}\s+{_RIGHT}{_END}",
-        rf"\b{_IT}\s+(?P<cue>(?:spelled|spelt|written)\s+){_RIGHT}{_END}",
+        rf"\b{_IT}\s+(?:spelled|spelt)\s+{_RIGHT}{_END}",
         rf"(?:^|(?<=[.!?]\s))(?:(?:{_NO}\W+)+(?:{_IT}\s+)?)?not\s+(?:called\s+|named\s+)?{_WRONG}\s*[,.;]\s*(?:but\s+)?(?:{_IT}\s+(?:called\s+|named\s+)?|{_SAID}\s+)?{_RIGHT}{_END}",
         rf"^(?:{_NO}\W+)*(?!not\b){_RIGHT}\s*,\s*not\s+{_WRONG}\W*$",
         rf"(?:^|(?<=[.!?]\s))(?:{_NO}\W+)+{_SAID}\s+{_RIGHT}\s*[.!]*\s*$",

@@ -217,15 +217,17 @@ def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeM
         entities=tuple(name for name in entities if name in text),
         hedged=clause.hedged,
         negated=negated,
-        ending=_ending(clause, fact),
+        ending=_ending(clause, fact, negated=negated),
     )
 
 
-def _ending(clause: Clause, fact: Fact) -> Ending | None:
+def _ending(clause: Clause, fact: Fact, *, negated: bool) -> Ending | None:
     """What the clause says to be over, in whatever words it was told before: what was given up, or another value of which there is one at a time."""
     over = fact.over or (ended(clause.verb) if clause.no_longer else None)
     if over is not None:
         return Ending((over.lower_,), PURSUITS)
+    if negated:
+        return None
     value = fact.value[-1:] if fact.relation in (IS, IS_NOW) else (clause.verb,)
     others = next((values for values in EXCLUSIVE for token in value if token.lower_ in values), frozenset())
     return Ending(tuple(sorted(others - {token.lower_ for token in value})), (IS.name,)) if others else None

@@ -3,7 +3,7 @@
 import secrets
 from dataclasses import dataclass, field
 from datetime import tzinfo
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -15,6 +15,8 @@ from hotmem.memory import Memory
 from hotmem.query import NOBODY
 from hotmem.store.inspection import Inspection
 from hotmem.types.inspection import Cursor
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +71,10 @@ def key(request: Request) -> int:
         HTTPException: If no row can have it.
     """
     number: int = request.path_params["key"]
-    return found(number if number < 2**63 else None)  # type: ignore[no-any-return]
+    return found(number if number < 2**63 else None)
 
 
-def found(row: Any) -> Any:  # noqa: ANN401 - the row, which is there
+def found(row: T | None) -> T:
     """What was looked for, if it is there and the user's.
 
     Raises:

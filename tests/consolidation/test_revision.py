@@ -136,6 +136,13 @@ def test_an_unnamed_mistake_is_the_last_of_its_relation() -> None:
     assert amend(Correction("", "Lisbon", 0, 5, LIVES), []) is None
 
 
+def test_a_count_takes_the_place_of_the_one_before_the_same_thing() -> None:
+    kids, cats = known("two kids", 1, "has"), known("two cats", 2, "has")
+    old, new = amend(Correction("", "three kids", 0, 5), [cats, kids]) or pytest.fail("not understood")
+    assert (old, new.text) == (kids, "Ana has three kids.")
+    assert amend(Correction("", "three kids", 0, 5), [known("kids", 1, "has")]) is None
+
+
 def test_a_day_takes_the_place_of_the_latest_one_planned() -> None:
     vet = known("pick up Milo on 2026-11-23 (Monday) at 17:00", 3, "has to")
     past, later = known("moved in the week of 2020-03-02", 4, "did"), known("Porto", 5)

@@ -213,6 +213,17 @@ def test_reads_corrections(language: Language, text: str, wrong: str, right: str
     assert 0 <= correction.start < correction.stop <= len(text)
 
 
+def test_of_some_values_there_is_one_at_a_time_and_a_denial_ends_none(language: Language) -> None:
+    married = only(language, "I'm married.").ending
+    assert married is not None and "single" in married.things and "married" not in married.things
+    assert only(language, "I'm not single.").ending is None
+
+
+def test_a_count_that_is_put_right_keeps_what_it_counts(language: Language) -> None:
+    (correction,) = read(language, "I have three kids, not two.").corrections
+    assert (correction.wrong, correction.right) == ("", "three kids")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -70,7 +70,7 @@ async def show(site: Site, request: Request) -> Response:
     latest = (await rows.recalls(None, 1)).rows
     ahead = latest[0].asked_at if latest and latest[0].asked_at > datetime.now(UTC) + DRIFT else None
     moved = len(await site.memory.store.weights_over_time(rows.user, 2)) > 1
-    learns = site.memory.options.learning.adaptive
+    learns = site.memory.options.learning.moves_weights
     return site.show(
         "learning.html",
         periods=periods,
