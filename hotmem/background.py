@@ -1,4 +1,6 @@
-"""Work off the spoken path: embedding, understanding, summarising, evolving. Durable, resumed after a crash, one piece at a time.
+"""Work off the spoken path: embedding, understanding, summarising, evolving, taking imports back.
+
+Durable, resumed after a crash, one piece at a time.
 
 The queue is the file itself: a row without a vector waits to be embedded, a turn in `pending` waits to be understood, a
 session marked due waits for its summary, a category that has grown for its time. Whatever a crash leaves is found there again.
@@ -21,6 +23,7 @@ from hotmem.consolidation.summary import render_summary, summarise
 from hotmem.extraction import understand_said
 from hotmem.extraction.filing import file_all
 from hotmem.extraction.recognised import caseless, recased, sentence_starts
+from hotmem.importing import WRITING_S
 from hotmem.models import Encoder, Language, read
 from hotmem.options import BackgroundOptions, EvolutionOptions
 from hotmem.precedence import Precedence
@@ -124,6 +127,8 @@ class Background:
         The encoder runs beside the parser: it leaves the interpreter's lock to it.
         """
         try:
+            if await self._store.take_back(WRITING_S):
+                return True
             outcomes = await asyncio.gather(self._embed(), self._understand(), return_exceptions=True)
             for outcome in outcomes:
                 if isinstance(outcome, BaseException):

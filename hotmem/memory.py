@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from types import TracebackType
@@ -10,6 +10,7 @@ from typing import Any, Final, Self
 
 import structlog
 
+from hotmem import importing
 from hotmem.background import Background
 from hotmem.context.relevance import RelevanceModel, fitted_model
 from hotmem.errors import InvalidInput, MemoryClosed
@@ -31,14 +32,14 @@ from hotmem.tools import contextual, searching, storing, tracing
 from hotmem.tools.requests import SearchOptions, StoreContext, checked
 from hotmem.tools.results import ContextualResult, SearchResult, Stored
 from hotmem.tools.tracing import SearchTrace, TraceOptions
-from hotmem.transfer import exported, imported
+from hotmem.transfer import exported
+from hotmem.transfer.incoming import Incoming, own
 from hotmem.types import (
     START_WEIGHTS,
     Category,
     ContextBlock,
     Evolved,
     Forgotten,
-    Imported,
     Quality,
     SessionSummary,
     StoredMemory,
@@ -405,21 +406,32 @@ class Memory:
         store, user = await self._of(user_id)
         return None if user is None else await store.summary(user, checked_id(session_id, "session_id"))
 
-    async def take_in(self, source: Path | Iterable[Imported], progress: Callable[[], None] = lambda: None) -> TakenIn:
-        """Takes in a file that `export` wrote, or one of turns alone, in one transaction; what is there already stays as it is.
+    async def take_in(self, source: Path | Incoming, progress: Callable[[], None] = lambda: None) -> TakenIn:
+        """Takes in a file that `export` wrote, or one of turns alone, a little at a time; what is there already stays as it is.
+
+        Killed, it goes on where it stopped when the same file is taken in again. Finished, it is among the decisions and can be taken back.
 
         Args:
             source: The file, see `hotmem.transfer.lines` for its form; or its records, as `hotmem.tools.migration` reads those of others.
-            progress: Called after each record, from another thread.
+            progress: Called after each record.
 
         Raises:
             InvalidInput: If a line cannot be used, naming it; then nothing of the file is kept.
-            StoreError: If it could not be written.
+            StoreLocked: If another program holds the memory or takes in the same file; take it in again to go on.
+            StoreError: If it could not be written; then nothing of the file is kept.
         """
         store, _, background, _ = self._open()
-        taken = await store.take_in(imported(source) if isinstance(source, Path) else source, datetime.now(UTC), progress)
+        incoming = await asyncio.to_thread(own, source) if isinstance(source, Path) else source
+        try:
+            return await importing.take_in(store, self._precedence, incoming, progress)
+        finally:
+            background.wake()
+
+    async def take_back(self) -> None:
+        """Takes back what came with imports that were undone, in small portions; cut short, it is finished when the memory is next opened."""
+        store, _, background, _ = self._open()
+        await importing.take_back(store, self._precedence)
         background.wake()
-        return taken
 
     async def export(self, user_id: str) -> AsyncIterator[str]:
         """Everything that is known of a user as lines of JSON; see `hotmem.transfer.lines`."""

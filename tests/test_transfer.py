@@ -14,7 +14,7 @@ from hotmem.models import CachedEncoder, Language
 from hotmem.store.driver import connect
 from hotmem.tools.upkeep import Merge, Nothing, memory_stats, merge_memories, validate_storage
 from hotmem.transfer import imported
-from hotmem.transfer.lines import PASSED_OVER
+from hotmem.transfer.lines import PASSED_OVER, RECORDED
 from hotmem.types import ExportedTurn, Role, Turn
 from tests.conversation import START, life, said
 
@@ -122,6 +122,17 @@ def without(kind: str) -> Callable[[list[str]], list[str]]:
     return lambda lines: [line for line in lines if f'"type": "{kind}"' not in line]
 
 
+def counted(spoil: Callable[[list[str]], list[str]]) -> Callable[[list[str]], list[str]]:
+    """The same, with a last line that counts what is left."""
+
+    def spoil_and_count(lines: list[str]) -> list[str]:
+        left = spoil(lines)
+        records = sum(json.loads(line)["type"] in RECORDED for line in left)
+        return [*left[:-1], json.dumps(json.loads(left[-1]) | {"records": records})]
+
+    return spoil_and_count
+
+
 def cut(lines: list[str]) -> list[str]:
     return [*lines[:-3], lines[-3][: len(lines[-3]) // 2]]
 
@@ -147,7 +158,7 @@ def twice(kind: str) -> Callable[[list[str]], list[str]]:
         (cut, "is not JSON"),
         (twice("turn"), "or stands twice in the file"),
         (twice("memory"), "or stands twice in the file"),
-        (without("turn"), "comes from the turn"),
+        (counted(without("turn")), "comes from the turn"),
         (lambda lines: lines[:-1], "is half of one"),
         (without("quality"), "ends an export of"),
         (replaced('"version": 2', '"version": 3'), "an export of version 3"),

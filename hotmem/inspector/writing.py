@@ -70,6 +70,7 @@ ACTIONS: Final = {
     "refiled": "filed elsewhere",
     "tags consolidated": "tags joined",
     "evolved": "subcategories found",
+    "imported": "imported",
 }
 """What was decided about a memory."""
 

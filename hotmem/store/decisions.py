@@ -11,16 +11,18 @@ from typing import Final
 from uuid import uuid4
 
 from hotmem.errors import InvalidInput
-from hotmem.store import entries
+from hotmem.store import entries, imports
 from hotmem.store.driver import Connection
 from hotmem.store.times import from_stored, to_stored
 from hotmem.store.vectors import from_bytes
-from hotmem.types import Decision, EvidenceKind, UserKey
+from hotmem.types import Decision, EvidenceKind, Undone, UserKey
 
 MERGED: Final = "merged"
 TAGS_CHANGED: Final = "tags consolidated"
 EDITED: Final = "edited"
 EVOLVED: Final = "evolved"
+IMPORTED: Final = "imported"
+UNDOABLE: Final = (MERGED, TAGS_CHANGED, EDITED, EVOLVED, IMPORTED)
 """Decisions that can be taken back."""
 
 
@@ -52,14 +54,14 @@ def merge(conn: Connection, user: UserKey, into: str, others: Sequence[str], rea
     return record(conn, user, MERGED, reason, [(key, kept) for key in gone], now)
 
 
-def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> int:
-    """Takes a merge, an edit, a consolidation of tags or an evolution back; returns how many memories, tags and subcategories are there again.
+def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> Undone:
+    """Takes a merge, an edit, a consolidation of tags or an evolution back; what came with an import is marked, to be taken back in portions.
 
     Raises:
         InvalidInput: If there is no such decision, it cannot be taken back, or it was before.
     """
     row = conn.execute("SELECT id, action, undone_at FROM decisions WHERE user = ? AND name = ?", (user, name)).fetchone()
-    if row is None or row[1] not in (MERGED, TAGS_CHANGED, EDITED, EVOLVED):
+    if row is None or row[1] not in UNDOABLE:
         raise InvalidInput(f"{name!r} is nothing that can be taken back. memory_decisions lists what was decided about this user's memories.")
     if row[2] is not None:
         raise InvalidInput(f"{name!r} was taken back on {from_stored(row[2]).date()}.")
@@ -67,13 +69,14 @@ def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> int:
     if row[1] == EDITED:
         _unedit(conn, row[0], *merged.pop())
     for key, kept in merged:
-        _stand_alone(conn, user, key)
+        stand_alone(conn, user, key)
         conn.execute("UPDATE memories SET confirmations = max(confirmations - 1, 0) WHERE id = ?", (kept,))
     tags = conn.execute("SELECT tag FROM decided_tags WHERE decision = ?", (row[0],)).fetchall()
     conn.executemany("UPDATE tags SET merged_into = NULL, archived = 0 WHERE id = ?", tags)
     returned = _return_to_former(conn, user, row[0]) if row[1] == EVOLVED else 0
+    removed = conn.execute("UPDATE imports SET state = ? WHERE decision = ? RETURNING turns + memories", (imports.UNDONE, row[0])).fetchone()
     conn.execute("UPDATE decisions SET undone_at = ? WHERE id = ?", (to_stored(now), row[0]))
-    return len(merged) + len(tags) + returned + int(row[1] == EDITED)
+    return Undone(len(merged) + len(tags) + returned + int(row[1] == EDITED), removed[0] if removed else 0)
 
 
 def give_back(conn: Connection, user: UserKey, kept: int) -> None:
@@ -84,7 +87,7 @@ def give_back(conn: Connection, user: UserKey, kept: int) -> None:
         (kept,),
     ).fetchall()
     for (key,) in merged:
-        _stand_alone(conn, user, key)
+        stand_alone(conn, user, key)
 
 
 def of_user(conn: Connection, user: UserKey, limit: int) -> list[Decision]:
@@ -122,6 +125,14 @@ def unmerged(conn: Connection, user: UserKey, name: str) -> int:
     return int(row[0])
 
 
+def stand_alone(conn: Connection, user: UserKey, key: int) -> None:
+    """Lets a memory that went into another be found by itself again."""
+    text, vector = conn.execute("UPDATE memories SET merged_into = NULL WHERE id = ? RETURNING text, vector", (key,)).fetchone()
+    entries.add(conn, EvidenceKind.MEMORY, user, key, 0, text)
+    if vector is not None:
+        entries.sign(conn, EvidenceKind.MEMORY, user, key, from_bytes([vector])[0])
+
+
 def _unedit(conn: Connection, decision: int, old: int, new: int) -> None:
     """Lets a memory hold again as it was before an edit, whose own memory goes; what was decided about that one is told of the old one."""
     changed = conn.execute(
@@ -154,10 +165,3 @@ def _return_to_former(conn: Connection, user: UserKey, decision: int) -> int:
     if former is None:
         return 0
     return int(conn.execute("SELECT count(*) FROM subcategories WHERE evolution = ?", former).fetchone()[0])
-
-
-def _stand_alone(conn: Connection, user: UserKey, key: int) -> None:
-    text, vector = conn.execute("UPDATE memories SET merged_into = NULL WHERE id = ? RETURNING text, vector", (key,)).fetchone()
-    entries.add(conn, EvidenceKind.MEMORY, user, key, 0, text)
-    if vector is not None:
-        entries.sign(conn, EvidenceKind.MEMORY, user, key, from_bytes([vector])[0])

@@ -33,6 +33,15 @@ def put(conn: Connection, user: UserKey, record: QualityRecord) -> bool:
     return True
 
 
+def subtract(conn: Connection, user: UserKey, record: QualityRecord) -> None:
+    """Takes a record that was stored out again; what was added to it stays."""
+    held = _tally(conn, user, record)
+    if held == record.tally:
+        conn.execute("DELETE FROM quality WHERE user = ? AND day = ? AND intent = ? AND layer = ?", (user, *_cell(record)))
+    elif held is not None:
+        _put(conn, user, record, held - record.tally)
+
+
 def of_user(conn: Connection, user: UserKey, first: date | None, last: date | None) -> list[QualityRecord]:
     """The user's record from the first day to the last, both with it; None is open."""
     rows = conn.execute(

@@ -19,6 +19,7 @@ from hotmem.store import (
     evidence,
     forget,
     happenings,
+    imports,
     learning,
     located,
     memories,
@@ -30,6 +31,7 @@ from hotmem.store import (
     subcategories,
     summaries,
     tags,
+    takeback,
     transfer,
     turns,
     upkeep,
@@ -44,6 +46,7 @@ from hotmem.store.inspection import Inspection
 from hotmem.store.memories import Amend, Revise
 from hotmem.store.searches import Ranking, Search, run
 from hotmem.store.shelf import Shelf
+from hotmem.store.transfer import Link, Taking
 from hotmem.types import (
     Asked,
     Category,
@@ -81,6 +84,7 @@ from hotmem.types import (
     TakenIn,
     Turn,
     Understanding,
+    Undone,
     UsedMemory,
     UserKey,
     Vector,
@@ -313,14 +317,14 @@ class Store:
         """
         return await self._db.write(edits.reword, user, memory_id, wording, now, reason)
 
-    async def undo(self, user: UserKey, decision: str, now: datetime) -> int:
-        """Takes a merge, an edit, a consolidation of tags or an evolution back; returns how many memories, tags and subcategories are there again.
+    async def undo(self, user: UserKey, decision: str, now: datetime) -> Undone:
+        """Takes a merge, an edit, a consolidation of tags or an evolution back; what came with an import is left for `take_back`.
 
         Raises:
             InvalidInput: If there is no such decision, or it was taken back before.
         """
 
-        def undo(conn: Connection) -> int:
+        def undo(conn: Connection) -> Undone:
             restored = decisions.undo(conn, user, decision, now)
             subcategories.place_unplaced(conn, user)
             return restored
@@ -438,14 +442,39 @@ class Store:
         """The user's summaries, whole."""
         return await self._db.read(transfer.summaries, user)
 
-    async def take_in(self, records: Iterable[Imported], now: datetime, tell: Callable[[], None]) -> TakenIn:
-        """Stores records in one transaction; `tell` is called after each.
+    async def taking(self, source: str, form: str) -> Taking:
+        """An import, from where it was broken off or from the beginning."""
+        return await self._db.read(transfer.taking, source, form)
+
+    async def take_in(self, taking: Taking, records: Sequence[Imported], now: datetime, limit_s: float) -> int:
+        """Stores the records of an import that follow, for so many seconds, in one transaction; returns how many.
 
         Raises:
-            InvalidInput: If one cannot be used; then none is stored.
-            StoreError: If it could not be committed.
+            InvalidInput: If one cannot be used; then none of these is stored.
+            StoreLocked: If the import is not where it was left.
+            StoreError: If they could not be committed.
         """
-        return await self._db.write(transfer.take_in, records, now, tell)
+        return await self._db.write(transfer.take_in, taking, records, now, limit_s)
+
+    async def link_taken(self, taking: Taking, links: Sequence[Link]) -> None:
+        """Sets what memories of an import are to others."""
+        await self._db.write(transfer.link, taking, links)
+
+    async def finish_import(self, taking: Taking, now: datetime) -> TakenIn:
+        """Finishes an import; returns what it brought."""
+        return await self._db.write(transfer.finish, taking, now)
+
+    async def give_up_import(self, source: str) -> None:
+        """Says that what an unfinished import brought is to be taken back."""
+        await self._db.write(imports.give_up, source)
+
+    async def take_back(self, limit_s: float) -> bool:
+        """Takes imports back for so many seconds that failed, or that somebody took back; False if there is none."""
+        return await self._db.write(takeback.portion, limit_s)
+
+    async def end_sessions(self, sessions: Sequence[tuple[str, str]]) -> None:
+        """Marks sessions, given with the ids of their users, as ended."""
+        await self._db.write(transfer.end, sessions)
 
     async def related_sessions(self, user: UserKey, sessions: Sequence[int], limit: int) -> dict[int, tuple[str, ...]]:
         """For each session those that speak most of the same people and things, by name."""

@@ -17,6 +17,7 @@ from hotmem.labels import BETWEEN, proposals
 from hotmem.store.decisions import EVOLVED, record
 from hotmem.store.driver import Connection
 from hotmem.store.entries import token
+from hotmem.store.imports import TAKEN, Import
 from hotmem.store.times import from_stored, to_stored
 from hotmem.store.vectors import from_bytes, to_bytes
 from hotmem.terms import terms
@@ -49,7 +50,7 @@ LIVE_OF: Final = "SELECT id FROM evolutions WHERE user = ? AND category = ? AND 
 
 
 def due(conn: Connection, now: datetime, every: timedelta, least: int) -> tuple[UserKey, Category] | None:
-    """A user's category whose time has come to evolve, and that has grown enough.
+    """A user's category whose time has come to evolve, and that has grown enough; none of a user with an import that is not finished.
 
     Args:
         conn: A connection.
@@ -62,8 +63,9 @@ def due(conn: Connection, now: datetime, every: timedelta, least: int) -> tuple[
                SELECT user, category, count(*) AS memories FROM memories WHERE merged_into IS NULL GROUP BY user, category) m
            LEFT JOIN evolutions e ON e.id = (SELECT max(id) FROM evolutions WHERE user = m.user AND category = m.category AND state <> 'draft')
            WHERE coalesce(e.evolved_at, (SELECT 1000000 * value FROM meta WHERE key = 'evolution')) <= ?
-               AND m.memories >= coalesce(e.memories, 0) + max(?, ? * coalesce(e.memories, 0)) LIMIT 1""",
-        (to_stored(now - every), least, GROWTH),
+               AND m.memories >= coalesce(e.memories, 0) + max(?, ? * coalesce(e.memories, 0))
+               AND m.user NOT IN (SELECT user FROM imports WHERE state <> ?) LIMIT 1""",
+        (to_stored(now - every), least, GROWTH, TAKEN),
     ).fetchone()
     return None if row is None else (UserKey(row[0]), Category(row[1]))
 
@@ -202,13 +204,15 @@ def records(conn: Connection, user: UserKey) -> list[EvolutionRecord]:
     return found
 
 
-def take_in(conn: Connection, user: UserKey, evolution: EvolutionRecord) -> None:
-    """Stores a category's subcategories as they were, unless it has some."""
-    if conn.execute(LIVE_OF, (user, evolution.category)).fetchone():
-        return
-    key = _evolution(conn, user, evolution.category, LIVE, evolution.memories, evolution.evolved_at)
+def take_in(conn: Connection, source: Import, evolution: EvolutionRecord) -> bool:
+    """Stores a category's subcategories as they were; False if it has some."""
+    if conn.execute(LIVE_OF, (source.user, evolution.category)).fetchone():
+        return False
+    key = _evolution(conn, source.user, evolution.category, LIVE, evolution.memories, evolution.evolved_at)
+    conn.execute("UPDATE evolutions SET import = ? WHERE id = ?", (source.key, key))
     for one in evolution.subcategories:
         _subcategory(conn, key, one, None)
+    return True
 
 
 def put_in(conn: Connection, user: UserKey, memory: int, category: Category, name: str) -> None:

@@ -12,13 +12,14 @@ from hotmem.types import EvidenceKind, Role, Turn, UserKey
 from hotmem.zones import in_zone, zone_of
 
 
-def add(conn: Connection, turn: Turn, now: datetime) -> bool:
+def add(conn: Connection, turn: Turn, now: datetime, came_with: int | None = None) -> bool:
     """Stores a turn with its session, passages and pending work.
 
     Args:
         conn: The writer, within a transaction.
         turn: The turn.
         now: The wall clock, from which the session's idle time counts.
+        came_with: The number of the import that brings it.
 
     Returns:
         False if the same turn was stored before.
@@ -41,20 +42,22 @@ def add(conn: Connection, turn: Turn, now: datetime) -> bool:
         (user, turn.session_id, spoken_at, spoken_at, to_stored(now)),
     ).fetchone()
     key = conn.execute(
-        "INSERT INTO turns (user, session, name, role, speaker, text, spoken_at, zone) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-        (user, session, turn.id, turn.role, turn.speaker, turn.text, spoken_at, zone_of(turn.spoken_at)),
+        """INSERT INTO turns (user, session, name, role, speaker, text, spoken_at, zone, import)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
+        (user, session, turn.id, turn.role, turn.speaker, turn.text, spoken_at, zone_of(turn.spoken_at), came_with),
     ).fetchone()[0]
     if turn.speaker:
-        conn.execute("INSERT OR IGNORE INTO speakers (user, name) VALUES (?, ?)", (user, turn.speaker))
+        conn.execute("INSERT OR IGNORE INTO speakers (user, name, import) VALUES (?, ?, ?)", (user, turn.speaker, came_with))
     spans = passages(turn.text)
     for place, (start, stop) in enumerate(spans, position):
         passage = conn.execute(
-            "INSERT INTO passages (user, session, turn, position, start, stop, terms, forms) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-            (user, session, key, place, start, stop, *traits.of(turn.text[start:stop])),
+            """INSERT INTO passages (user, session, turn, position, start, stop, terms, forms, import)
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
+            (user, session, key, place, start, stop, *traits.of(turn.text[start:stop]), came_with),
         ).fetchone()[0]
         entries.add(conn, EvidenceKind.PASSAGE, user, passage, session, turn.text[start:stop])
     conn.execute("UPDATE sessions SET passages = ? WHERE id = ?", (position + len(spans), session))
-    conn.execute("INSERT INTO pending (turn) VALUES (?)", (key,))
+    conn.execute("INSERT INTO pending (turn, import) VALUES (?, ?)", (key, came_with))
     return True
 
 

@@ -235,7 +235,13 @@ TOOLS: Final[tuple[Tool, ...]] = (
         Recent,
         upkeep.memory_decisions,
     ),
-    Tool("undo_decision", "Takes a merge, an edit, or what was done to tags and categories, back.", "maintenance", Undo, upkeep.undo_decision),
+    Tool(
+        "undo_decision",
+        "Takes a merge, an edit, an import, or what was done to tags and categories, back.",
+        "maintenance",
+        Undo,
+        upkeep.undo_decision,
+    ),
     Tool(
         "memory_subcategories",
         "Lists what the categories have evolved into: each subcategory with its words, its size and the statements that stand for it.",
@@ -268,7 +274,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
     ),
     Tool(
         "import_memories",
-        "Takes in a file: an export, one of mem0, chat messages, or a transcript. All of it or nothing; repeated it does nothing twice.",
+        "Takes in a file: an export, one of mem0, chat messages, or a transcript. All of it or nothing; repeated it goes on and does nothing twice.",
         "migration",
         Import,
         migration.import_memories,

@@ -276,7 +276,7 @@ def undo(
     database: Database = None,
     json_: Json = False,
 ) -> None:
-    """Takes a merge, an edit, or what was done to tags and categories, back."""
+    """Takes a merge, an edit, an import, or what was done to tags and categories, back."""
     _call("undo_decision", {"decision": decision}, user, terminal.existing(database), json_=json_)
 
 
@@ -318,7 +318,7 @@ def take_in(
     day_first: Annotated[bool | None, typer.Option("--day-first/--month-first", help="How 06/05/2024 is read. (default: found out)")] = None,
     json_: Json = False,
 ) -> None:
-    """Takes in an export, one of mem0, chat messages, or a transcript: all of it or nothing, and nothing twice."""
+    """Takes in an export, one of mem0, chat messages, or a transcript: all of it or nothing, and nothing twice. `hotmem undo` takes it back."""
     given = {"file": str(file), "form": form, "from_user": from_user, "session": session, "bots": bot, "timezone": timezone, "day_first": day_first}
     asked = checked(Import, _given(given))
     form_of(file)  # before a memory file is made for it

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Annotated, Final, Literal, TextIO, TypeVar
@@ -16,9 +17,10 @@ from hotmem.memory import Memory
 from hotmem.store import upkeep as files
 from hotmem.text import checked_id
 from hotmem.tools.requests import CLOSED, zone
-from hotmem.transfer import Whose, filed, imported, mem0, messages, transcript
+from hotmem.transfer import Whose, filed, mem0, messages, transcript
 from hotmem.transfer.foreign import Notes, Talk
 from hotmem.transfer.forms import FileForm, form_of
+from hotmem.transfer.incoming import incoming, own
 from hotmem.transfer.lines import kind_of, parsed, written
 from hotmem.types import Category, Imported, TakenIn
 
@@ -174,7 +176,8 @@ async def export_memories(memory: Memory, user_id: str, asked: Export, progress:
 async def import_memories(memory: Memory, user_id: str | None, asked: Import, progress: Progress = lambda _stage, _done: None) -> ImportReport:
     """Takes in our own form, an export of mem0, chat messages or a transcript: all of it or, if something cannot be used, nothing.
 
-    What is there already stays as it is, so that an import that was broken off can be repeated. What is taken in is understood in the background.
+    What is there already stays as it is. One that was broken off goes on where it stopped when it is repeated. What is taken in is understood in the
+    background, once all of it is.
 
     Args:
         memory: An open memory.
@@ -191,12 +194,19 @@ async def import_memories(memory: Memory, user_id: str | None, asked: Import, pr
     if whose.user_id is None and asked.from_user is not None:
         raise InvalidInput("from_user is given without a user_id. Say whose memory the records go into.")
     form = await asyncio.to_thread(form_of, path) if asked.form is None else asked.form
+    counted = count(1)
+
+    def tell() -> None:
+        progress("taking in", next(counted))
+
     if form is FileForm.MEM0:
-        undated = await asyncio.to_thread(_changed, path)
-        taken = await _taken_filed(memory, path, whose, undated, notes, progress)
+        taken = await _taken_filed(memory, path, whose, notes, progress, tell)
+    elif form is FileForm.HOTMEM:
+        taken = await memory.take_in(await asyncio.to_thread(own, path, whose), tell)
     else:
-        records = imported(path, whose) if form is FileForm.HOTMEM else _talk(form, path, whose, asked, notes)
-        taken = await memory.take_in(_told(records, "taking in", progress))
+        how = (asked.session or path.stem, sorted(asked.bots), asked.timezone, asked.day_first)
+        records = _talk(form, path, whose, asked, notes)
+        taken = await memory.take_in(await asyncio.to_thread(incoming, path, form, records, whose, *how), tell)
     return _report(form, taken, notes)
 
 
@@ -233,8 +243,9 @@ def _talk(form: FileForm, path: Path, whose: Whose, asked: Import, notes: Notes)
     yield from (messages.turns if form is FileForm.MESSAGES else transcript.turns)(path, talk, notes)
 
 
-async def _taken_filed(memory: Memory, path: Path, whose: Whose, undated: datetime, notes: Notes, progress: Progress) -> TakenIn:
-    """Files the memories of a foreign file, which takes longer than a transaction may, and then takes them in at once."""
+async def _taken_filed(memory: Memory, path: Path, whose: Whose, notes: Notes, progress: Progress, tell: Callable[[], None]) -> TakenIn:
+    """Files the memories of a foreign file, so that all are known to be usable, and then takes them in."""
+    undated = await asyncio.to_thread(_changed, path)
 
     def write(out: TextIO) -> None:
         found = mem0.memories(path, whose, undated, notes)
@@ -244,7 +255,7 @@ async def _taken_filed(memory: Memory, path: Path, whose: Whose, undated: dateti
 
     with TemporaryFile("w+", encoding="utf-8") as between:
         await asyncio.to_thread(write, between)
-        return await memory.take_in(_told(parsed(between), "taking in", progress))
+        return await memory.take_in(await asyncio.to_thread(incoming, path, FileForm.MEM0, parsed(between), whose), tell)
 
 
 def _told(records: Iterable[T], stage: str, progress: Progress) -> Iterator[T]:

@@ -15,7 +15,7 @@ from hotmem.precedence import Precedence
 from hotmem.query import NOBODY
 from hotmem.store.store import Store
 from hotmem.tools.requests import CLOSED
-from hotmem.types import Category, Decision, Evolved, Fault, Period, Stats, Subcategory, UserKey
+from hotmem.types import Category, Decision, Evolved, Fault, Period, Stats, Subcategory, Undone, UserKey
 
 MOST_TAGS: Final = 20_000
 """Tags compared with each other, the most recent; all pairs of so many take some seconds."""
@@ -144,13 +144,6 @@ class Merged:
 
 
 @dataclass(frozen=True, slots=True)
-class Undone:
-    """How many memories, tags and subcategories are there again."""
-
-    restored: int
-
-
-@dataclass(frozen=True, slots=True)
 class Timeline:
     """Every period that has anything, the earliest first."""
 
@@ -274,13 +267,15 @@ async def memory_decisions(memory: Memory, user_id: str, asked: Recent) -> Decis
 
 
 async def undo_decision(memory: Memory, user_id: str, asked: Undo) -> Undone:
-    """Takes a merge, an edit, a consolidation of tags or an evolution back.
+    """Takes a merge, an edit, a consolidation of tags, an evolution or an import back.
 
     Raises:
         InvalidInput: If there is no such decision, or it was taken back before.
     """
     store, user = await _user(memory, user_id)
-    return Undone(await store.undo(user, asked.decision, datetime.now(UTC)))
+    undone = await store.undo(user, asked.decision, datetime.now(UTC))
+    await memory.take_back()
+    return undone
 
 
 async def validate_storage(memory: Memory, _: str, __: Nothing) -> Soundness:

@@ -14,22 +14,22 @@
     {"type": "end", "user_id": …, "records": how many lines there are of records, turns among them}
 
 Imported, an export answers as before: nothing is understood anew, vectors follow from the words. Tags that nothing is filed under stay behind, and
-subcategories that others have taken the place of. Decisions, from the latest to the first, can be read, and an import passes them over: what they
-decided comes with the memories, and cannot be taken back elsewhere. A file of turns alone, without the first line, is
-understood as if it were said now. Questions are those whose answer used remembered turns; an import passes them over too, and
-`python -m eval run hotmem FILE` measures a memory by them. An export without its last
-line is half of one, and is refused.
+subcategories that others have taken the place of. Decisions, from the latest to the first and without imports, can be read, and an import passes them
+over: what they decided comes with the memories, and cannot be taken back elsewhere. A file of turns alone, without the first line, is understood as if
+it were said now. Questions are those whose answer used remembered turns; an import passes them over too, and `python -m eval run hotmem FILE` measures
+a memory by them. An export without its last line is half of one, and is refused before anything of it is taken.
 """
 
 import json
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from hotmem.errors import InvalidInput
+from hotmem.store.decisions import IMPORTED
 from hotmem.store.store import Store
 from hotmem.store.times import from_stored
 from hotmem.transfer.whose import EVERYONE, Whose
@@ -87,7 +87,8 @@ async def exported(store: Store, user: UserKey, user_id: str) -> AsyncIterator[s
         records += 1
         yield line
     for decision in await store.decisions(user, EVERY):
-        yield _line("decision", {"user_id": user_id} | DECISION.dump_python(decision, mode="json"))
+        if decision.action != IMPORTED:
+            yield _line("decision", {"user_id": user_id} | DECISION.dump_python(decision, mode="json"))
     for name, query, asked_at, evidence in await store.recorded_usage(user):
         asked = {"id": name, "user_id": user_id, "text": query, "asked_at": from_stored(asked_at).isoformat()}
         yield _line("question", asked | {"evidence": evidence, "answer": ""})
@@ -120,6 +121,15 @@ async def _records(store: Store, user: UserKey, user_id: str) -> AsyncIterator[s
         yield _line("quality", {"user_id": user_id} | RECORDS["quality"].dump_python(cell, mode="json"))
 
 
+class _Line(NamedTuple):
+    """A line that holds a record: its number, its type, what else it holds, and whether an export began before it."""
+
+    number: int
+    kind: str
+    record: dict[str, Any]
+    exported: bool
+
+
 def imported(path: Path, whose: Whose = EVERYONE) -> Iterator[Imported]:
     """The records of a file, in its order, without decisions and questions; each is checked when it is its turn.
 
@@ -130,15 +140,33 @@ def imported(path: Path, whose: Whose = EVERYONE) -> Iterator[Imported]:
     Raises:
         InvalidInput: If the file cannot be read, is half of an export, or naming the line that is not of the form above.
     """
-    try:
-        with path.open(encoding="utf-8-sig") as lines:
-            yield from parsed(lines, whose)
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{path} cannot be read ({type(error).__name__}). Pass a JSON Lines file in UTF-8.") from error
+    yield from parsed(_lines(path), whose)
+
+
+def check(path: Path) -> None:
+    """Reads a file through, without what is in its records.
+
+    Raises:
+        InvalidInput: If it cannot be read, is half of an export, or naming the line that is no record.
+    """
+    for _ in _outlined(_lines(path)):
+        pass
 
 
 def parsed(lines: Iterable[str], whose: Whose = EVERYONE) -> Iterator[Imported]:
-    """The same of lines that are read already."""
+    """The records of lines that are read already."""
+    for number, kind, record, exported in _outlined(lines):
+        where = f"Line {number}"
+        if kind == "turn":
+            if (user_id := whose.taken(record.get("user_id"), where)) is not None:
+                turn = _turn(record | {"user_id": user_id}, number)
+                yield _read_turn(turn, record, number) if exported else turn
+        elif (user_id := whose.taken(record.pop("user_id", None), where)) is not None:
+            yield Of(user_id, _known(kind, record, number))
+
+
+def _outlined(lines: Iterable[str]) -> Iterator[_Line]:
+    """The lines that hold records; whether each line is one, and an export whole, is checked on the way."""
     began: int | None = None
     records = 0
     for number, line in enumerate(lines, 1):
@@ -146,27 +174,27 @@ def parsed(lines: Iterable[str], whose: Whose = EVERYONE) -> Iterator[Imported]:
             continue
         record = _record(line, number)
         kind = record.pop("type", None)
-        records += kind in RECORDED
-        match kind:
-            case "export":
-                _check_version(record.get("version"))
-                began, records = number, 0
-            case "end":
-                _check_number(record.get("records"), records, number)
-                began = None
-            case "turn":
-                if (user_id := whose.taken(record.get("user_id"), f"Line {number}")) is not None:
-                    turn = _turn(record | {"user_id": user_id}, number)
-                    yield turn if began is None else _read_turn(turn, record, number)
-            case "evolution" | "memory" | "summary" | "weights" | "quality":
-                if (user_id := whose.taken(record.pop("user_id", None), f"Line {number}")) is not None:
-                    yield Of(user_id, _known(kind, record, number))
-            case "decision" | "question":
-                pass
-            case _:
-                raise InvalidInput(f"Line {number}: type is {kind!r}. Known are {', '.join(TYPES)}.")
+        if kind in RECORDED:
+            records += 1
+            yield _Line(number, kind, record, began is not None)
+        elif kind == "export":
+            _check_version(record.get("version"))
+            began, records = number, 0
+        elif kind == "end":
+            _check_number(record.get("records"), records, number)
+            began = None
+        elif kind not in PASSED_OVER:
+            raise InvalidInput(f"Line {number}: type is {kind!r}. Known are {', '.join(TYPES)}.")
     if began is not None:
         raise InvalidInput(f"The export that begins in line {began} has no last line: it is half of one. Export again; nothing was imported.")
+
+
+def _lines(path: Path) -> Iterator[str]:
+    try:
+        with path.open(encoding="utf-8-sig") as lines:
+            yield from lines
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{path} cannot be read ({type(error).__name__}). Pass a JSON Lines file in UTF-8.") from error
 
 
 def kind_of(line: str) -> str:

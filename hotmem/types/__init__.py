@@ -59,6 +59,7 @@ from hotmem.types.writing import (
     SummarySentence,
     Turn,
     Understanding,
+    Undone,
     aware,
 )
 
@@ -131,6 +132,7 @@ __all__ = [
     "Trace",
     "Turn",
     "Understanding",
+    "Undone",
     "Usage",
     "UsageKind",
     "UsedMemory",

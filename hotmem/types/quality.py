@@ -40,6 +40,9 @@ class Latencies:
         counts.update(dict(other.counts))
         return Latencies(tuple(sorted(counts.items())))
 
+    def __sub__(self, other: "Latencies") -> "Latencies":
+        return Latencies(tuple(sorted((Counter(dict(self.counts)) - Counter(dict(other.counts))).items())))
+
     def quantile(self, share: float) -> float | None:
         """Milliseconds that this share (0 to 1) of the times does not exceed; None without any."""
         wanted = share * sum(count for _, count in self.counts)
@@ -90,6 +93,19 @@ class Tally:
             self.empty + other.empty,
             self.late + other.late,
             self.latencies + other.latencies,
+        )
+
+    def __sub__(self, other: "Tally") -> "Tally":
+        return Tally(
+            max(self.turns - other.turns, 0),
+            max(self.given - other.given, 0),
+            max(self.used - other.used, 0),
+            max(self.tokens - other.tokens, 0),
+            max(self.wasted - other.wasted, 0),
+            max(self.helped - other.helped, 0),
+            max(self.empty - other.empty, 0),
+            max(self.late - other.late, 0),
+            self.latencies - other.latencies,
         )
 
     @property

@@ -276,7 +276,7 @@ class Decision:
 
     Attributes:
         id: The decision's id.
-        action: "filed", "confirmed", "refiled", "edited", "merged", "tags consolidated" or "evolved".
+        action: "filed", "confirmed", "refiled", "edited", "merged", "tags consolidated", "evolved" or "imported".
         reason: Why, in a sentence.
         decided_at: When, UTC.
         undone_at: When it was taken back, UTC, if it was.
@@ -291,6 +291,19 @@ class Decision:
     undone_at: datetime | None
     memory_ids: tuple[str, ...]
     into: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What taking a decision back came to.
+
+    Attributes:
+        restored: Memories, tags and subcategories that are there again.
+        removed: Turns and memories that had come with an import.
+    """
+
+    restored: int
+    removed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

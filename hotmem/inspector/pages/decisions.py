@@ -6,12 +6,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hotmem.inspector.site import Site
-from hotmem.store.decisions import EDITED, EVOLVED, MERGED, TAGS_CHANGED
+from hotmem.store.decisions import UNDOABLE
 from hotmem.tools.upkeep import Recent, memory_decisions
 
 ROWS: Final = 200
-
-UNDOABLE: Final = (EDITED, MERGED, TAGS_CHANGED, EVOLVED)
 
 
 async def listed(site: Site, request: Request) -> Response:

@@ -19,6 +19,7 @@ from hotmem.store.migrations import (
     m0010_quality,
     m0011_tags,
     m0012_learning,
+    m0013_imports,
 )
 
 STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
@@ -34,6 +35,7 @@ STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
     m0010_quality.apply,
     m0011_tags.apply,
     m0012_learning.apply,
+    m0013_imports.apply,
 )
 """The step at place n brings a file of version n to version n + 1."""
 

@@ -1,0 +1,250 @@
+"""Imports in portions: one that fails or is taken back leaves the store as it was, one that was killed goes on, and bots go on meanwhile."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hotmem import InvalidInput, Memory, importing
+from hotmem.errors import StoreFull
+from hotmem.models import CachedEncoder, Language
+from hotmem.store.driver import connect
+from hotmem.store.store import Store
+from hotmem.tools.migration import Import, import_memories
+from hotmem.tools.upkeep import Nothing, Recent, Undo, memory_decisions, undo_decision, validate_storage
+from hotmem.transfer.incoming import own
+from tests.conversation import START, said
+
+SEED = 20261122
+KILLS = 8
+LONGEST_S = 0.25
+
+OF_IMPORTS = ("imports", "import_changes")
+NUMBERED = ("sqlite_sequence", "revisions")
+"""Tables of counters that only grow."""
+
+
+def contents(path: Path, *, without: tuple[str, ...] = ()) -> dict[str, list[Any]]:
+    """Every row of the file, by table; the index of words by the terms that rows are found by."""
+    with closing(connect(path, read_only=True)) as conn:
+        tables = [
+            name for (name,) in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '%\\_words\\_%' ESCAPE '\\'")
+        ]
+        held = {name: sorted(map(repr, conn.execute(f"SELECT * FROM {name}"))) for name in tables if name not in (*NUMBERED, *without)}
+        for kind in ("passage", "memory"):
+            conn.execute(f"CREATE VIRTUAL TABLE temp.{kind}_terms USING fts5vocab(main, {kind}_words, 'instance')")
+            held[f"{kind}_words"] = sorted(map(repr, conn.execute(f"SELECT term, doc FROM temp.{kind}_terms")))
+        return held
+
+
+@pytest.fixture
+async def other(tmp_path: Path, encoder: CachedEncoder, language: Language) -> AsyncIterator[Memory]:
+    """Where the files come from."""
+    async with Memory.open(tmp_path / "other.db", encoder=encoder, language=language) as opened:
+        yield opened
+
+
+async def told(memory: Memory) -> None:
+    """What Ana says elsewhere: facts, a correction, a reminder, and a note with tags; summarised, with weights and a quality record."""
+    for number, text in enumerate(("My dog is called Paola.", "No, I said Potola, not Paola.", "I live in Porto.", "I moved to Leeds.")):
+        await memory.remember(said(text, session="elsewhere", minutes=9_000 + number, name=f"e{number}"))
+    await memory.remember(said("Rui wants to open a bakery.", session="monday", minutes=9_100, name="e9"))
+    for session in ("elsewhere", "monday"):
+        await memory.end_session(user_id="ana", session_id=session)
+    await memory.settle()
+    await memory.store_memory("The boiler's serial number is 44 B 19.", user_id="ana", context={"tags": ["heating", "dog"]})
+    block = await memory.recall("What is my dog called?", user_id="ana", at=START + timedelta(days=30))
+    await memory.feedback(block, reply="She's called Potola!")
+
+
+async def here_before(memory: Memory) -> None:
+    """What is known before an import: a session of the same name, the same city, and a tag of the same name."""
+    await memory.remember(said("My sister Bea lives in Porto.", session="monday", name="b1"))
+    await memory.end_session(user_id="ana", session_id="monday")
+    await memory.settle()
+    await memory.store_memory("The dog eats at six.", user_id="ana", context={"tags": ["dog"]})
+
+
+async def exported(memory: Memory, path: Path) -> list[str]:
+    lines = [line async for line in memory.export("ana")]
+    await asyncio.to_thread(path.write_text, "\n".join(lines), "utf-8")
+    return lines
+
+
+async def spoilt(memory: Memory, path: Path) -> Path:
+    """An export whose last memory cannot be used: its id is another user's."""
+    lines = await exported(memory, path)
+    last = max(number for number, line in enumerate(lines) if '"type": "quality"' in line)
+    lines[last] = lines[last].replace('"day": "', '"day": "someday ')
+    await asyncio.to_thread(path.write_text, "\n".join(lines), "utf-8")
+    return path
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record a transaction, and a row or so of what is taken back."""
+    monkeypatch.setattr(importing, "WRITING_S", 0.0)
+    monkeypatch.setattr(importing, "PORTION", 3)
+
+
+@pytest.mark.usefixtures("slow")
+async def test_one_that_fails_leaves_the_store_as_it_was(memory: Memory, other: Memory, tmp_path: Path) -> None:
+    await told(other)
+    await here_before(memory)
+    await memory.settle()
+    before = await asyncio.to_thread(contents, memory.path)
+    file = await spoilt(other, tmp_path / "spoilt.jsonl")
+    with pytest.raises(InvalidInput, match="day"):
+        await memory.take_in(file)
+    assert await asyncio.to_thread(contents, memory.path) == before
+    await memory.settle()
+    assert await asyncio.to_thread(contents, memory.path) == before
+    assert (await validate_storage(memory, "ana", Nothing())).sound
+
+
+@pytest.mark.usefixtures("slow")
+async def test_one_that_fails_leaves_no_user_behind(memory: Memory, other: Memory, tmp_path: Path) -> None:
+    await told(other)
+    before = await asyncio.to_thread(contents, memory.path)
+    with pytest.raises(InvalidInput, match="day"):
+        await memory.take_in(await spoilt(other, tmp_path / "spoilt.jsonl"))
+    assert await asyncio.to_thread(contents, memory.path) == before
+
+
+@pytest.mark.usefixtures("slow")
+async def test_taken_back_what_was_known_is_as_it_was(memory: Memory, other: Memory, tmp_path: Path) -> None:
+    await told(other)
+    await here_before(memory)
+    await memory.settle()
+    before = await asyncio.to_thread(contents, memory.path, without=(*OF_IMPORTS, "decisions"))
+    await exported(other, tmp_path / "ana.jsonl")
+    taken = await memory.take_in(tmp_path / "ana.jsonl")
+    await memory.settle()
+    (decision,) = [one for one in (await memory_decisions(memory, "ana", Recent())).decisions if one.action == "imported"]
+    assert decision.reason == f"hotmem: {taken.turns} turns and {taken.memories} memories were not there, 0 were"
+    undone = await undo_decision(memory, "ana", Undo(decision=decision.id))
+    assert (undone.restored, undone.removed) == (0, taken.turns + taken.memories)
+    await memory.settle()
+    after = await asyncio.to_thread(contents, memory.path, without=(*OF_IMPORTS, "decisions"))
+    assert after == before
+    with pytest.raises(InvalidInput, match="was taken back on"):
+        await undo_decision(memory, "ana", Undo(decision=decision.id))
+    again = await memory.take_in(tmp_path / "ana.jsonl")
+    assert again == taken
+
+
+async def test_what_is_said_after_an_import_outlives_it(memory: Memory, tmp_path: Path) -> None:
+    chat = tmp_path / "chat.txt"
+    chat.write_text("2024-05-06 09:00 Ana: My dog is called Potola.\n2024-05-06 09:01 Ana: I live in Porto.\n2024-05-06 09:02 Ana: I like walnuts.\n")
+    await memory.remember(said("I live in Braga.", minutes=-3_000_000))
+    await memory.settle()
+    await import_memories(memory, "ana", Import(file=str(chat)))
+    await memory.settle()
+    assert not next(one for one in await memory.memories("ana", past=True) if "Braga" in one.text).current
+    for number, text in enumerate(("My dog is called Potola.", "No, I said I like hazelnuts, not walnuts.", "I own a boat.")):
+        await memory.remember(said(text, session="after", minutes=number))
+    await memory.settle()
+    decision = next(one for one in (await memory_decisions(memory, "ana", Recent())).decisions if one.action == "imported")
+    await undo_decision(memory, "ana", Undo(decision=decision.id))
+    await memory.settle()
+    held = {one.text: one for one in await memory.memories("ana", past=True)}
+    assert set(held) >= {"Ana lives in Braga.", "Ana's dog is called Potola.", "Ana owns a boat."}
+    assert not any("walnuts" in text or "Porto" in text for text in held)
+    assert held["Ana lives in Braga."].current and held["Ana's dog is called Potola."].confirmations == 0
+    assert "Potola" in (await memory.recall("What is my dog called?", user_id="ana")).text
+    assert (await validate_storage(memory, "ana", Nothing())).sound
+
+
+async def test_a_bot_is_not_kept_waiting_and_what_it_stores_stays(memory: Memory, tmp_path: Path) -> None:
+    file = tmp_path / "many.jsonl"
+    lines = [turn_line(number) for number in range(1500)]
+    await asyncio.to_thread(file.write_text, "\n".join([*lines, lines[0].replace("ferry", "train")]), "utf-8")
+    taking = asyncio.create_task(memory.take_in(file))
+    waits = []
+    for number in range(5):
+        await asyncio.sleep(0.05)
+        began = asyncio.get_running_loop().time()
+        await memory.remember(said(f"My lucky number is {number}.", name=f"live {number}"))
+        waits.append(asyncio.get_running_loop().time() - began)
+    assert not taking.done() and max(waits) < 0.5
+    with pytest.raises(InvalidInput, match="stands twice"):
+        await taking
+    await memory.settle()
+    assert [turn.id for turn in await turns(memory)] == [f"live {number}" for number in range(5)]
+    assert len(await memory.memories("ana")) == 1
+
+
+async def test_on_a_full_disk_what_was_written_is_taken_back(memory: Memory, tmp_path: Path) -> None:
+    await memory.remember(said("I was here before."))
+    await memory.settle()
+    file = tmp_path / "many.jsonl"
+    await asyncio.to_thread(file.write_text, "\n".join(turn_line(number) for number in range(3000)), "utf-8")
+    writer = memory.store._db._writer
+    writer.execute(f"PRAGMA max_page_count = {writer.execute('PRAGMA page_count').fetchone()[0] + 200}")
+    with pytest.raises(StoreFull):
+        await memory.take_in(file)
+    assert [turn.text for turn in await turns(memory)] == ["I was here before."]
+
+
+async def test_taking_back_that_was_cut_short_is_finished_on_the_next_open(
+    memory: Memory, other: Memory, tmp_path: Path, encoder: CachedEncoder, language: Language
+) -> None:
+    await told(other)
+    before = await asyncio.to_thread(contents, memory.path)
+    file = await spoilt(other, tmp_path / "spoilt.jsonl")
+    incoming = own(file)
+    taking = await memory.store.taking(incoming.source, incoming.form)
+    portion = taking.following(incoming.records, 5) or []
+    await memory.store.take_in(taking, portion, datetime.now(UTC), 1.0)
+    await memory.store.give_up_import(incoming.source)
+    await memory.close()
+    async with Memory.open(memory.path, encoder=encoder, language=language) as again:
+        await again.settle()
+        assert await asyncio.to_thread(contents, memory.path) == before
+
+
+async def test_what_is_not_finished_is_left_alone_and_can_be_taken_back(memory: Memory, tmp_path: Path) -> None:
+    store = memory.store
+    await begun(store, tmp_path)
+    await memory.remember(said("My dog is called Potola.", name="live"))
+    await memory.settle()
+    assert [one.text for one in await memory.memories("ana")] == ["Ana's dog is called Potola."]
+    with closing(connect(memory.path, read_only=True)) as conn:
+        assert conn.execute("SELECT count(*) FROM passages WHERE vector NOT NULL").fetchone()[0] == 1
+    assert "Potola" in (await memory.recall("What is my dog called?", user_id="ana")).text
+    (decision,) = (await memory_decisions(memory, "ana", Recent())).decisions
+    assert "import the same file again" in decision.reason
+    await undo_decision(memory, "ana", Undo(decision=decision.id))
+    assert [turn.id for turn in await turns(memory)] == ["live"]
+
+
+async def test_forgetting_everything_forgets_the_import(memory: Memory, tmp_path: Path) -> None:
+    await begun(memory.store, tmp_path)
+    await memory.forget(user_id="ana", everything=True)
+    with closing(connect(memory.path, read_only=True)) as conn:
+        assert [conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in (*OF_IMPORTS, "turns", "passages", "pending")] == [0] * 5
+
+
+async def begun(store: Store, folder: Path) -> None:
+    """The first half of an import of ten turns."""
+    file = folder / "ten.jsonl"
+    await asyncio.to_thread(file.write_text, "\n".join(map(turn_line, range(10))), "utf-8")
+    incoming = own(file)
+    taking = await store.taking(incoming.source, incoming.form)
+    await store.take_in(taking, taking.following(incoming.records, 5) or [], datetime.now(UTC), 1.0)
+
+
+async def turns(memory: Memory) -> list[Any]:
+    user = await memory.store.user("ana")
+    assert user is not None
+    return [turn for _, turn in await memory.store.user_turns(user)]
+
+
+def turn_line(number: int) -> str:
+    turn = {"type": "turn", "id": f"t{number}", "user_id": "ana", "session_id": f"s{number // 20}", "role": "user", "speaker": "Ana"}
+    return json.dumps(turn | {"text": f"The ferry number {number} is late.", "spoken_at": (START + timedelta(minutes=number)).isoformat()})
