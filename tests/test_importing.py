@@ -32,9 +32,7 @@ NUMBERED = ("sqlite_sequence", "revisions")
 def contents(path: Path, *, without: tuple[str, ...] = ()) -> dict[str, list[Any]]:
     """Every row of the file, by table; the index of words by the terms that rows are found by."""
     with closing(connect(path, read_only=True)) as conn:
-        tables = [
-            name for (name,) in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '%\\_words\\_%' ESCAPE '\\'")
-        ]
+        tables = [name for (name,) in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table'") if "_words_" not in name]
         held = {name: sorted(map(repr, conn.execute(f"SELECT * FROM {name}"))) for name in tables if name not in (*NUMBERED, *without)}
         for kind in ("passage", "memory"):
             conn.execute(f"CREATE VIRTUAL TABLE temp.{kind}_terms USING fts5vocab(main, {kind}_words, 'instance')")

@@ -12,7 +12,8 @@ from queue import SimpleQueue
 from threading import Event
 from typing import Concatenate, Final, ParamSpec, Self, TypeVar
 
-from hotmem.errors import DeadlineExceeded, MemoryClosed, StoreReadOnly, StoreUnusable
+from hotmem.errors import DeadlineExceeded, MemoryClosed, StoreLocked, StoreReadOnly, StoreUnusable
+from hotmem.store import driver
 from hotmem.store.driver import Connection, connect, mapped_errors
 from hotmem.store.migrations import migrate
 
@@ -31,6 +32,10 @@ returns: beside other work 40 to 60 ms where the other writes, of some 30 pages,
 
 JOURNAL_PAGES: Final = 4000
 """Pages of the journal, 16 MB, from which a write copies them itself: after large ones."""
+
+LOCK_LOOK_S: Final = 0.002
+"""Seconds between two looks whether another program has ended its write. SQLite's own handler comes to look every 0.1 s, and beside an import, which
+pauses for some milliseconds after each portion, waited 4.4 s."""
 
 DEADLINE_CHECK_STEPS: Final = 2000
 """SQLite instructions between two looks at the clock, about 20 µs."""
@@ -92,7 +97,7 @@ class Database:
 
         def run() -> T:
             with mapped_errors(self.path):
-                self._writer.execute("BEGIN IMMEDIATE")
+                self._begin()
                 try:
                     result = operation(self._writer, *args, **kwargs)
                     self._writer.execute("COMMIT")
@@ -104,6 +109,23 @@ class Database:
                 return result
 
         return await self._in(self._write_pool, run)
+
+    def _begin(self) -> None:
+        """Begins a transaction once no other program is in one."""
+        until = time.monotonic() + driver.LOCK_WAIT_S
+        self._writer.execute("PRAGMA busy_timeout = 0")
+        try:
+            while True:
+                try:
+                    with mapped_errors(self.path):
+                        self._writer.execute("BEGIN IMMEDIATE")
+                    return
+                except StoreLocked:
+                    if time.monotonic() > until:
+                        raise
+                    time.sleep(LOCK_LOOK_S)
+        finally:
+            self._writer.execute(f"PRAGMA busy_timeout = {driver.LOCK_WAIT_S * 1000:.0f}")
 
     def _count_write(self) -> None:
         self._writes += 1

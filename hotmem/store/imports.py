@@ -89,11 +89,12 @@ def remove(conn: Connection, key: int, decision: int | None) -> None:
 
 
 def keep_session(conn: Connection, one: Import, name: str) -> None:
-    """Keeps how a session stands that is there already: when it was touched, whether its summary is due, and its last turn."""
+    """Keeps how a session stands that did not come with the import: when it was touched, whether its summary is due, and its last turn."""
     conn.execute(
-        """INSERT OR IGNORE INTO import_changes SELECT ?, 'session', s.id, json_array(s.touched_at, s.summary_due,
-               (SELECT max(t.id) FROM turns t WHERE t.session = s.id)) FROM sessions s WHERE s.user = ? AND s.name = ?""",
-        (one.key, one.user, name),
+        """INSERT OR IGNORE INTO import_changes SELECT :key, 'session', s.id, json_array(s.touched_at, s.summary_due,
+               (SELECT max(t.id) FROM turns t WHERE t.session = s.id)) FROM sessions s WHERE s.user = :user AND s.name = :name
+               AND (SELECT t.import FROM turns t WHERE t.session = s.id ORDER BY t.id LIMIT 1) IS NOT :key""",
+        one._asdict() | {"name": name},
     )
 
 

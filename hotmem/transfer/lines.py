@@ -15,9 +15,9 @@
 
 Imported, an export answers as before: nothing is understood anew, vectors follow from the words. Tags that nothing is filed under stay behind, and
 subcategories that others have taken the place of. Decisions, from the latest to the first and without imports, can be read, and an import passes them
-over: what they decided comes with the memories, and cannot be taken back elsewhere. A file of turns alone, without the first line, is understood as if
-it were said now. Questions are those whose answer used remembered turns; an import passes them over too, and `python -m eval run hotmem FILE` measures
-a memory by them. An export without its last line is half of one, and is refused before anything of it is taken.
+over: what they decided comes with the memories, and cannot be taken back elsewhere. A file of turns alone, without the first line, is understood as
+if it were said now. Questions are those whose answer used remembered turns; an import passes them over too, and `python -m eval run hotmem FILE`
+measures a memory by them. An export without its last line is half of one, and is refused before anything of it is taken.
 """
 
 import json
