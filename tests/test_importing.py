@@ -2,7 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+import multiprocessing
+import random
+from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,16 +15,20 @@ import pytest
 from hotmem import InvalidInput, Memory, importing
 from hotmem.errors import StoreFull
 from hotmem.models import CachedEncoder, Language
+from hotmem.precedence import Precedence
 from hotmem.store.driver import connect
 from hotmem.store.store import Store
 from hotmem.tools.migration import Import, import_memories
 from hotmem.tools.upkeep import Nothing, Recent, Undo, memory_decisions, undo_decision, validate_storage
 from hotmem.transfer.incoming import own
+from hotmem.transfer.lines import written
+from hotmem.types import Category, Kind, MemoryRecord, Of, TakenIn, Words
 from tests.conversation import START, said
+from tests.victim import import_until_killed
 
 SEED = 20261122
 KILLS = 8
-LONGEST_S = 0.25
+LONGEST_S = 0.15
 
 OF_IMPORTS = ("imports", "import_changes")
 NUMBERED = ("sqlite_sequence", "revisions")
@@ -226,6 +232,114 @@ async def test_forgetting_everything_forgets_the_import(memory: Memory, tmp_path
     await memory.forget(user_id="ana", everything=True)
     with closing(connect(memory.path, read_only=True)) as conn:
         assert [conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in (*OF_IMPORTS, "turns", "passages", "pending")] == [0] * 5
+
+
+@pytest.mark.timeout(200)
+def test_killed_again_and_again_it_ends_as_if_it_never_was(tmp_path: Path) -> None:
+    file = tmp_path / "many.jsonl"
+    file.write_text("\n".join(export_lines(400)), "utf-8")
+    whole, broken = tmp_path / "whole.db", tmp_path / "broken.db"
+    taken = asyncio.run(imported_alone(whole, file))
+    stood = [kill(broken, file, moment) for moment in moments()]
+    assert stood == sorted(stood) and 0 < stood[0] < stood[-1]
+    assert asyncio.run(imported_alone(broken, file)) == taken
+    assert lasting(broken) == lasting(whole)
+
+
+@pytest.mark.timeout(200)
+def test_killed_while_it_fails_or_is_taken_back_it_leaves_nothing(tmp_path: Path) -> None:
+    file, path = tmp_path / "spoilt.jsonl", tmp_path / "memory.db"
+    lines = export_lines(150)
+    lines[-2] = lines[-2].replace('"importance": 3', '"importance": 9')
+    file.write_text("\n".join(lines), "utf-8")
+    asyncio.run(remembered(path))
+    before = contents(path)
+    assert any([kill(path, file, moment) for moment in moments()])
+    with pytest.raises(InvalidInput, match="importance"):
+        asyncio.run(imported_alone(path, file))
+    assert contents(path) == before
+
+
+def moments() -> Iterator[float]:
+    """Seconds after its first record at which each victim is killed."""
+    chosen = random.Random(SEED)
+    return (chosen.uniform(0.0, LONGEST_S) for _ in range(KILLS))
+
+
+def kill(path: Path, file: Path, after_s: float) -> int:
+    """Kills an import so long after its first record; returns how many records the file holds then."""
+    nursery = multiprocessing.get_context("forkserver")
+    nursery.set_forkserver_preload(["tests.victim"])
+    heard, mouth = nursery.Pipe(duplex=False)
+    victim = nursery.Process(target=import_until_killed, args=(path, file, mouth))
+    victim.start()
+    mouth.close()
+    assert heard.poll(60), "the import never began"
+    victim.join(after_s)
+    victim.kill()
+    victim.join()
+    heard.close()
+    with closing(connect(path)) as conn:
+        return int(conn.execute("SELECT coalesce(sum(records), 0) FROM imports").fetchone()[0])
+
+
+async def imported_alone(path: Path, file: Path) -> TakenIn:
+    """Imports a file where nothing else is done."""
+    store = Store.open(path)
+    try:
+        return await importing.take_in(store, Precedence(), own(file), lambda: None)
+    finally:
+        await store.close()
+
+
+async def remembered(path: Path) -> None:
+    store = Store.open(path)
+    await store.add_turn(said("I was here before.", session="s0"), START)
+    await store.close()
+
+
+def lasting(path: Path) -> dict[str, list[Any]]:
+    """Every row but for the times at which it was imported."""
+    held = contents(path, without=(*OF_IMPORTS, "meta", "decisions", "sessions", "weights", "weight_history"))
+    with closing(connect(path, read_only=True)) as conn:
+        held["sessions"] = conn.execute("SELECT id, user, name, started_at, last_at, summary_due, passages FROM sessions").fetchall()
+        held["weights"] = conn.execute("SELECT user, layer, weight FROM weights").fetchall()
+        held["imports"] = conn.execute("SELECT user, source, state, records, turns, memories, known, others FROM imports").fetchall()
+    return held
+
+
+def export_lines(turns: int) -> list[str]:
+    """An export of so many turns, each with a memory that takes the place of the one before, and a summary of each session."""
+    lines = [json.dumps({"type": "export", "version": 2, "user_id": "ana"})]
+    lines += [json.dumps(json.loads(turn_line(number)) | {"entities": [f"Rui {number % 7}"]}) for number in range(turns)]
+    weights = {"facts": 1.1, "sessions": 1.0, "semantic": 1.0, "verbatim": 0.9}
+    lines.append(json.dumps({"type": "weights", "user_id": "ana"} | weights))
+    for session in range(turns // 20):
+        sentences = {"narrative": [{"text": "The ferry is late.", "turn_id": f"t{session * 20}"}]}
+        summary = {"session_id": f"s{session}", "topics": ["ferry"], "text": "The ferry.", "sentences": sentences}
+        lines.append(json.dumps({"type": "summary", "user_id": "ana"} | summary))
+    for number in range(turns):
+        record = MemoryRecord(
+            id=f"m{number}",
+            text=f"Ferry {number} is late.",
+            subject="ferry",
+            relation="is",
+            object="late",
+            kind=Kind.FACT,
+            category=Category.CONTEXTS,
+            importance=3,
+            hedged=False,
+            negated=False,
+            changes=False,
+            single=False,
+            said_at=START,
+            superseded_by=f"m{number + 1}" if number + 1 < turns else None,
+            tags=("ferry", f"tag {number % 9}"),
+            entities=(f"Rui {number % 5}",),
+            words=(Words(f"t{number}", 0, 5),),
+        )
+        lines.append(written(Of("ana", record)))
+    return [*lines, json.dumps({"type": "end", "user_id": "ana", "records": len(lines) - 1})]
 
 
 async def begun(store: Store, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The process that `test_crash` kills: remembers turns and settles, and says each turn's id once remember has returned."""
+"""The processes that tests kill: one remembers turns and settles, and says each turn's id once remember has returned; the other imports a file."""
 
 import asyncio
 from datetime import timedelta
@@ -6,9 +6,12 @@ from itertools import count
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from hotmem import Memory
+from hotmem import Memory, importing
 from hotmem.models import load_encoder, load_language
 from hotmem.options import BackgroundOptions, ModelOptions, Options
+from hotmem.precedence import Precedence
+from hotmem.store.store import Store
+from hotmem.transfer.incoming import own
 from hotmem.types import Turn
 from tests.conversation import START
 
@@ -22,6 +25,17 @@ SETTLED_EVERY = 4
 def remember_until_killed(path: Path, cache_dir: Path, first: int, out: Connection) -> None:
     """Remembers turn after turn, numbered from `first`, each number sent when it is durable."""
     asyncio.run(_remember(path, cache_dir, first, out))
+
+
+def import_until_killed(path: Path, file: Path, out: Connection) -> None:
+    """Imports a file, each record in a transaction of its own, and says so once the first is written."""
+    importing.WRITING_S = 0.0  # type: ignore[misc]
+    asyncio.run(_import(path, file, out))
+
+
+async def _import(path: Path, file: Path, out: Connection) -> None:
+    store = Store.open(path)
+    await importing.take_in(store, Precedence(), own(file), lambda: out.send(None))
 
 
 async def _remember(path: Path, cache_dir: Path, first: int, out: Connection) -> None:
