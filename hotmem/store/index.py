@@ -21,7 +21,10 @@ PORTION: Final = 4096
 STATE: Final = """
     SELECT coalesce((SELECT max(id) FROM {kind}_entries WHERE user = :user), 0),
         coalesce((SELECT number FROM revisions WHERE user = :user AND kind = :kind), 0),
-        (SELECT bits IS NOT NULL FROM {kind}_entries WHERE user = :user AND id = :waiting)"""
+        (SELECT bits IS NOT NULL FROM {kind}_entries WHERE user = :user AND id = :waiting),
+        (SELECT bits IS NOT NULL FROM {kind}_entries WHERE user = :user AND id = :latest)"""
+"""The last entry, how often entries went or changed, and whether the first and the last that had no vector have one. What was said is embedded before
+what an import brought, which may stand before it for long."""
 
 PACKED: Final = """
     SELECT group_concat(id), group_concat(session), group_concat(length), group_concat(bits IS NOT NULL, ''), CAST(group_concat(bits, '') AS BLOB)
@@ -82,13 +85,15 @@ class Index:
         """The entries that the connection sees; what is known already is not read again."""
         with self._lock:
             waiting = int(self._keys[self._settled]) if self._settled < self._count else 0
-            named = {"user": self.user, "kind": self.kind, "waiting": waiting}
-            last, revision, signed = conn.execute(STATE.format(kind=self.kind), named).fetchone()
+            latest = int(self._keys[self._count - 1]) if self._signed < self._count else 0
+            named = {"user": self.user, "kind": self.kind, "waiting": waiting, "latest": latest}
+            last, revision, signed, late = conn.execute(STATE.format(kind=self.kind), named).fetchone()
             if revision > self._revision:
                 self._revision = revision
                 self._empty()
-            if revision == self._revision and (signed or last > (self._keys[self._count - 1] if self._count else 0)):
-                self._read_behind(conn, self._settled if signed else self._count)
+            if revision == self._revision and (signed or late or last > (self._keys[self._count - 1] if self._count else 0)):
+                start = max(self._settled, self._count - PORTION) if late else self._count
+                self._read_behind(conn, self._settled if signed else start)
             self.loaded = True
             n, sessions = int(np.searchsorted(self._keys[: self._count], last, side="right")), len(self._place_of)
             return Entries(
@@ -102,7 +107,7 @@ class Index:
             )
 
     def _empty(self) -> None:
-        self._count = self._settled = 0
+        self._count = self._settled = self._signed = 0
         self._keys = np.empty(0, dtype=np.int64)
         self._lengths = np.empty(0, dtype=np.float32)
         self._places = np.empty(0, dtype=np.int32)
@@ -140,14 +145,16 @@ class Index:
         self._count = stop
 
     def _sign(self, first: int, signed: NDArray[np.bool_], bits: bytes | None) -> None:
-        """Sets the signs of those entries from place `first` on that have them, and how far all have theirs."""
+        """Sets the signs of those entries from place `first` on that have them, and how far all, and any, have theirs."""
         if bits:
             rows = np.frombuffer(bits, dtype=np.uint8).reshape(int(signed.sum()), -1)
             words = -(-rows.shape[1] // WORD.itemsize)
             if words != len(self._bits):
                 self._bits = np.zeros((words, len(self._keys)), dtype=WORD)
             padded = np.pad(rows, ((0, 0), (0, words * WORD.itemsize - rows.shape[1])))
-            self._bits[:, first + np.flatnonzero(signed)] = padded.view(WORD).T
+            places = first + np.flatnonzero(signed)
+            self._bits[:, places] = padded.view(WORD).T
+            self._signed = max(self._signed, int(places[-1]) + 1)
         if self._settled == first:
             self._settled += len(signed) if signed.all() else int(np.argmin(signed))
 

@@ -194,3 +194,15 @@ def test_the_shelf_drops_who_was_not_asked_for_longest(conn: Connection, monkeyp
     assert again is not first and not again.loaded
     indexes.drop(ana(conn))
     assert indexes.index(EvidenceKind.PASSAGE, ana(conn)) is not again
+
+
+def test_what_is_said_beside_an_import_gets_its_vector_first(conn: Connection, reader: Connection) -> None:
+    for number in range(5):
+        turns.add(conn, said(f"The ferry number {number} is late."), NOW, came_with=1)
+    held = Index(EvidenceKind.PASSAGE, ana(conn))
+    assert len(held.read(reader).keys) == 5
+    for number in range(3):
+        turns.add(conn, said(f"The dog number {number} barks."), NOW)
+        held.read(reader)
+        embed(conn)
+        assert in_memory(reader, held) == in_file(conn, EvidenceKind.PASSAGE, ana(conn))
