@@ -15,8 +15,8 @@ from typing import Final, TypeVar
 
 from hotmem.errors import MemoryClosed, StoreError, StoreLocked
 from hotmem.precedence import Precedence
+from hotmem.store.intake import Taking
 from hotmem.store.store import Store
-from hotmem.store.transfer import Taking
 from hotmem.transfer.incoming import Incoming
 from hotmem.types import TakenIn
 
@@ -50,7 +50,7 @@ async def take_in(store: Store, precedence: Precedence, incoming: Incoming, prog
     except (StoreLocked, MemoryClosed):
         raise
     except Exception:  # whatever it is, the memory is to be as it was
-        with suppress(StoreError):  # a full disk; what is marked is taken back when the memory is next opened
+        with suppress(StoreError):  # a full disk, say: the background takes back what is marked, as soon as it can
             await store.give_up_import(taking.source)
             await take_back(store, precedence)
         raise

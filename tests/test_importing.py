@@ -183,7 +183,7 @@ async def test_a_bot_is_not_kept_waiting_and_what_it_stores_stays(memory: Memory
     assert len(await memory.memories("ana")) == 1
 
 
-async def test_on_a_full_disk_what_was_written_is_taken_back(memory: Memory, tmp_path: Path) -> None:
+async def test_what_a_full_disk_stops_is_taken_back_once_there_is_room(memory: Memory, tmp_path: Path) -> None:
     await memory.remember(said("I was here before."))
     await memory.settle()
     file = tmp_path / "many.jsonl"
@@ -192,6 +192,8 @@ async def test_on_a_full_disk_what_was_written_is_taken_back(memory: Memory, tmp
     writer.execute(f"PRAGMA max_page_count = {writer.execute('PRAGMA page_count').fetchone()[0] + 200}")
     with pytest.raises(StoreFull):
         await memory.take_in(file)
+    writer.execute("PRAGMA max_page_count = 1000000")
+    await memory.settle()
     assert [turn.text for turn in await turns(memory)] == ["I was here before."]
 
 
@@ -225,6 +227,24 @@ async def test_what_is_not_finished_is_left_alone_and_can_be_taken_back(memory: 
     assert "import the same file again" in decision.reason
     await undo_decision(memory, "ana", Undo(decision=decision.id))
     assert [turn.id for turn in await turns(memory)] == ["live"]
+
+
+async def test_one_at_a_time_and_each_user_their_own(memory: Memory, tmp_path: Path) -> None:
+    await begun(memory.store, tmp_path)
+    file = tmp_path / "two.jsonl"
+    bens = [turn_line(number).replace('"ana"', '"ben"') for number in range(4)]
+    await asyncio.to_thread(file.write_text, "\n".join([*bens, *map(turn_line, range(100, 104))]), "utf-8")
+    (unfinished,) = (await memory_decisions(memory, "ana", Recent())).decisions
+    with pytest.raises(InvalidInput, match=f"take it back: undo {unfinished.id}"):
+        await memory.take_in(file)
+    assert await memory.store.user("ben") is None
+    assert (await memory.take_in(tmp_path / "ten.jsonl")).turns == 10
+    assert (await memory.take_in(file)).turns == 8
+    decision = (await memory_decisions(memory, "ben", Recent())).decisions[0]
+    with pytest.raises(InvalidInput, match="nothing that can be taken back"):
+        await undo_decision(memory, "ana", Undo(decision=decision.id))
+    assert (await undo_decision(memory, "ben", Undo(decision=decision.id))).removed == 4
+    assert len(await turns(memory)) == 14
 
 
 async def test_forgetting_everything_forgets_the_import(memory: Memory, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from hotmem.errors import StoreLocked
+from hotmem.errors import InvalidInput, StoreLocked
 from hotmem.store.driver import Connection
 from hotmem.store.times import to_stored
 from hotmem.types import UserKey
@@ -39,6 +39,19 @@ def under_way(conn: Connection, user: UserKey, source: str) -> Import | None:
     """The user's part of an import that was begun."""
     row = conn.execute("SELECT id FROM imports WHERE source = ? AND user = ? AND state = ?", (source, user, TAKING)).fetchone()
     return None if row is None else Import(row[0], user)
+
+
+def check_none(conn: Connection, user: UserKey) -> None:
+    """Refuses to begin an import while another of the user is not finished: what both bring could not be told apart.
+
+    Raises:
+        InvalidInput: If there is one, naming the decision by which it is taken back.
+    """
+    row = conn.execute(
+        "SELECT d.name FROM imports i JOIN decisions d ON d.id = i.decision WHERE i.user = ? AND i.state = ?", (user, TAKING)
+    ).fetchone()
+    if row is not None:
+        raise InvalidInput(f"Another import into this memory is not finished. Import its file again, or take it back: undo {row[0]}.")
 
 
 def begin(conn: Connection, user: UserKey, source: str, decision: str, now: datetime, *, new_user: bool) -> Import:

@@ -20,6 +20,7 @@ from hotmem.store import (
     forget,
     happenings,
     imports,
+    intake,
     learning,
     located,
     memories,
@@ -43,10 +44,10 @@ from hotmem.store.database import Database
 from hotmem.store.driver import Connection
 from hotmem.store.edits import Wording
 from hotmem.store.inspection import Inspection
+from hotmem.store.intake import Link, Taking
 from hotmem.store.memories import Amend, Revise
 from hotmem.store.searches import Ranking, Search, run
 from hotmem.store.shelf import Shelf
-from hotmem.store.transfer import Link, Taking
 from hotmem.types import (
     Asked,
     Category,
@@ -444,7 +445,7 @@ class Store:
 
     async def taking(self, source: str, form: str) -> Taking:
         """An import, from where it was broken off or from the beginning."""
-        return await self._db.read(transfer.taking, source, form)
+        return await self._db.read(intake.taking, source, form)
 
     async def take_in(self, taking: Taking, records: Sequence[Imported], now: datetime, limit_s: float) -> int:
         """Stores the records of an import that follow, for so many seconds, in one transaction; returns how many.
@@ -454,15 +455,15 @@ class Store:
             StoreLocked: If the import is not where it was left.
             StoreError: If they could not be committed.
         """
-        return await self._db.write(transfer.take_in, taking, records, now, limit_s)
+        return await self._db.write(intake.take_in, taking, records, now, limit_s)
 
     async def link_taken(self, taking: Taking, links: Sequence[Link]) -> None:
         """Sets what memories of an import are to others."""
-        await self._db.write(transfer.link, taking, links)
+        await self._db.write(intake.link, taking, links)
 
     async def finish_import(self, taking: Taking, now: datetime) -> TakenIn:
         """Finishes an import; returns what it brought."""
-        return await self._db.write(transfer.finish, taking, now)
+        return await self._db.write(intake.finish, taking, now)
 
     async def give_up_import(self, source: str) -> None:
         """Says that what an unfinished import brought is to be taken back."""
@@ -474,7 +475,7 @@ class Store:
 
     async def end_sessions(self, sessions: Sequence[tuple[str, str]]) -> None:
         """Marks sessions, given with the ids of their users, as ended."""
-        await self._db.write(transfer.end, sessions)
+        await self._db.write(intake.end, sessions)
 
     async def related_sessions(self, user: UserKey, sessions: Sequence[int], limit: int) -> dict[int, tuple[str, ...]]:
         """For each session those that speak most of the same people and things, by name."""
