@@ -127,13 +127,11 @@ class Background:
         The encoder runs beside the parser: it leaves the interpreter's lock to it.
         """
         try:
-            if await self._store.take_back(WRITING_S):
-                return True
             outcomes = await asyncio.gather(self._embed(), self._understand(), return_exceptions=True)
             for outcome in outcomes:
                 if isinstance(outcome, BaseException):
                     raise outcome
-            more = any(outcomes) or await self._summarise() or await self._evolve()
+            more = await self._store.take_back(WRITING_S) or any(outcomes) or await self._summarise() or await self._evolve()
         except Exception as error:  # the border at which background work must not take the memory down
             self._failures += 1
             log.error("background work failed", error=type(error).__name__, failures=self._failures)
