@@ -137,6 +137,11 @@ def _let_go(conn: Connection, one: Going, keys: Sequence[int]) -> None:
     """Removes memories, but for those that were said again since."""
     kept = _column(conn, SAID_AGAIN, {"keys": json.dumps(keys), "import": one.key})
     conn.execute(KEPT, {"keys": json.dumps(kept), "import": one.key})
+    conn.execute(
+        """DELETE FROM sources WHERE memory IN (SELECT value FROM json_each(?))
+               AND EXISTS (SELECT 1 FROM turns t WHERE t.id = sources.turn AND t.import = ?)""",
+        (json.dumps(kept), one.key),
+    )
     going = {"keys": json.dumps([key for key in keys if key not in kept])}
     among = "IN (SELECT value FROM json_each(:keys))"
     for key in _column(conn, f"SELECT id FROM memories WHERE merged_into {among} AND id NOT {among}", going):
