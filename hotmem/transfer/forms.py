@@ -1,15 +1,19 @@
 """Which form a file has."""
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
-from itertools import islice
 from pathlib import Path
+from typing import Final
 
 from hotmem.errors import InvalidInput
 from hotmem.transfer.lines import TYPES
 from hotmem.transfer.mem0 import STATEMENT
 from hotmem.transfer.records import entries
 from hotmem.transfer.transcript import is_transcript
+
+_JSON: Final = re.compile(rb'\{|\[\s*(?:[\[{"\]]|$)')
+"""An object or a list; "[06/05/2024, 9:07] Ana: ..." begins a transcript."""
 
 
 class FileForm(StrEnum):
@@ -29,12 +33,13 @@ def form_of(path: Path) -> FileForm:
     """
     try:
         with path.open("rb") as file:
-            begins = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+            begins = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read ({type(error).__name__}). Pass a JSON Lines file or another program's export.") from error
     found = None
-    if begins and begins in b"{[" and (first := next(islice(entries(path), 1), None)) is not None:
-        found = _of_record(first.value, listed=first.listed)
+    if _JSON.match(begins):
+        first = next(entries(path), None)
+        found = None if first is None else _of_record(first.value, listed=first.listed)
     elif begins and is_transcript(path):
         found = FileForm.TRANSCRIPT
     if found is None:

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -68,7 +69,7 @@ def is_transcript(path: Path) -> bool:
     Raises:
         InvalidInput: If the file cannot be read.
     """
-    return any(_TURN.match(line) for number, line in _lines(path) if number <= LOOKED_AT)
+    return any(_TURN.match(line) for _, line in islice(_lines(path), LOOKED_AT))
 
 
 def turns(path: Path, talk: Talk, notes: Notes) -> Iterator[Turn]:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from hotmem import InvalidInput, Turn
 from hotmem.transfer.foreign import Notes, Talk
-from hotmem.transfer.transcript import is_transcript, turns
+from hotmem.transfer.forms import FileForm, form_of
+from hotmem.transfer.transcript import turns
 
 CHANGED = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
 
@@ -47,7 +48,7 @@ def test_forms(tmp_path: Path, text: str, expected: list[tuple[str, str, str]]) 
     found, _ = read(tmp_path, text)
     assert told(found) == expected
     assert [turn.role for turn in found] == ["assistant" if turn.speaker == "Bot" else "user" for turn in found]
-    assert is_transcript(tmp_path / "chat.txt")
+    assert form_of(tmp_path / "chat.txt") is FileForm.TRANSCRIPT
 
 
 def test_a_clock_without_zone_is_the_speakers(tmp_path: Path) -> None:
