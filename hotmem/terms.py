@@ -23,7 +23,7 @@ def terms(text: str) -> list[str]:
     """The stems of a text's words, in order: lower case, without diacritics (Porter 1980, as Snowball has it)."""
     if not text.isascii():
         text = "".join(character for character in unicodedata.normalize("NFKD", text) if not unicodedata.combining(character))
-    return [_stem(word[:LONGEST]) for word in _WORD.findall(text.casefold())]
+    return [stem(word[:LONGEST]) for word in _WORD.findall(text.casefold())]
 
 
 @lru_cache(maxsize=8192)
@@ -33,7 +33,8 @@ def stems(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=65_536)
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """The stem of one word, lower case."""
     with _one_at_a_time:
         return str(_stemmer.stemWord(word)) or word
 

@@ -9,18 +9,17 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import StandardScaler
+from scipy.optimize import minimize
 
 from hotmem.consolidation import sameness
-from hotmem.consolidation.sameness import SIGNS, Sayings, signs
-from hotmem.models import Encoder, read
+from hotmem.consolidation.sameness import AGAINST, FOR, SIGNS, Sayings, same, signs
+from hotmem.models import Encoder
 
 PAIRS: Final = Path(__file__).with_name("pairs.tsv")
 COEFFICIENTS: Final = Path(sameness.__file__).with_name("sameness.json")
 
 STRENGTH: Final = 0.3
-"""Inverse of the L2 penalty on standardised signs."""
+"""Inverse of the L2 penalty on standardised signs, chosen by cross-validation on the taught half."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +34,11 @@ class Pair:
     def same(self) -> bool:
         """Whether both say the same."""
         return self.verdict == "same"
+
+    @property
+    def retold(self) -> bool:
+        """Whether one alone tells of "the user"."""
+        return ("user" in self.one.lower()) != ("user" in self.other.lower())
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,32 +66,61 @@ def pairs() -> list[Pair]:
         return [Pair(**row) for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)]
 
 
+def sayings(encoder: Encoder, asked: Sequence[Pair]) -> list[Sayings]:
+    """The pairs as the store meets them: the first is kept, the second comes."""
+    one, other = (encoder.encode([getattr(pair, side) for pair in asked]) for side in ("one", "other"))
+    return [Sayings(pair.one, pair.other, cosine) for pair, cosine in zip(asked, np.vecdot(one, other).tolist(), strict=True)]
+
+
 def table(encoder: Encoder, asked: Sequence[Pair]) -> NDArray[np.float64]:
     """The signs of the pairs, float64 (pairs, len(SIGNS))."""
-    one, other = (read(encoder, [getattr(pair, side) for pair in asked]) for side in ("one", "other"))
-    return np.array([signs(Sayings(pair.one, pair.other, *readings)) for pair, *readings in zip(asked, one, other, strict=True)])
+    return np.array([signs(said) for said in sayings(encoder, asked)])
 
 
 def fit(encoder: Encoder) -> dict[str, float]:
     """Coefficients over the signs as they are, fitted on every second pair, and written where the package reads them."""
     taught = pairs()[::2]
-    seen = table(encoder, taught)
-    scaler = StandardScaler().fit(seen)
-    model = LogisticRegression(C=STRENGTH, max_iter=2000).fit(scaler.transform(seen), [pair.same for pair in taught])
-    coefficients = model.coef_[0] / scaler.scale_
-    intercept = float(model.intercept_[0] - coefficients @ scaler.mean_)
-    fitted = {"intercept": intercept} | dict(zip(SIGNS, coefficients.tolist(), strict=True))
-    fitted = {name: round(value, 6) for name, value in fitted.items()}
+    model = bound(table(encoder, taught), np.array([pair.same for pair in taught]), weights(taught))
+    fitted = {name: round(value, 6) for name, value in zip(("intercept", *SIGNS), model.tolist(), strict=True)}
     COEFFICIENTS.write_text(json.dumps(fitted, indent=1) + "\n", "utf-8")
     return fitted
+
+
+def weights(taught: Sequence[Pair]) -> NDArray[np.float64]:
+    """What each pair weighs, so that among pairs of which one alone tells of "the user" as many say the same as among the others.
+
+    Those who write pairs tell of the user where they reword; nobody shall learn from it.
+    """
+    alike, told = np.array([pair.same for pair in taught]), np.array([pair.retold for pair in taught])
+    found = np.ones(len(taught))
+    for says in (True, False):
+        for retold in (True, False):
+            share = (alike[told == retold] == says).mean()
+            found[(alike == says) & (told == retold)] = (alike == says).mean() / share
+    return found
+
+
+def bound(seen: NDArray[np.float64], alike: NDArray[np.bool_], weighs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Intercept and coefficients of the logistic model, none of them against its sign's sense; the penalty is on standardised signs."""
+    mean, scale = seen.mean(axis=0), np.maximum(seen.std(axis=0), 1e-9)
+    standard, side = (seen - mean) / scale, np.where(alike, 1.0, -1.0)
+
+    def loss(model: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        margin = side * (model[0] + standard @ model[1:])
+        slope = -STRENGTH * weighs * side / (1 + np.exp(margin))
+        value = STRENGTH * (weighs * np.logaddexp(0, -margin)).sum() + (model[1:] ** 2).sum() / 2
+        return float(value), np.concatenate(([slope.sum()], standard.T @ slope + model[1:]))
+
+    bounds = [(None, None), *((0, None) for _ in FOR), *((None, 0) for _ in AGAINST)]
+    found = minimize(loss, np.zeros(len(SIGNS) + 1), jac=True, bounds=bounds, method="L-BFGS-B").x
+    coefficients = found[1:] / scale
+    return np.concatenate(([found[0] - coefficients @ mean], coefficients))
 
 
 def measure(encoder: Encoder) -> Sameness:
     """The shipped coefficients on the pairs held back from fitting."""
     held = pairs()[1::2]
-    fitted = json.loads(COEFFICIENTS.read_text("utf-8"))
-    logits = fitted["intercept"] + table(encoder, held) @ np.array([fitted[name] for name in SIGNS])
-    probability = 1 / (1 + np.exp(-logits))
+    probability = np.array([same(said) for said in sayings(encoder, held)])
     alike = np.array([pair.same for pair in held])
     merged, suggested = probability >= sameness.MERGES_FROM, probability >= sameness.SUGGESTED_FROM
     return Sameness(

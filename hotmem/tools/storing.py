@@ -22,7 +22,6 @@ from hotmem.consolidation.sameness import MERGES_FROM, SUGGESTED_FROM, Sayings, 
 from hotmem.consolidation.tagging import SAME_FROM, same_thing
 from hotmem.extraction import tags as tagging
 from hotmem.extraction.filing import SURE_FROM, file
-from hotmem.models import Reading, read
 from hotmem.products import product
 from hotmem.query import NOBODY
 from hotmem.reader import Reader
@@ -32,8 +31,9 @@ from hotmem.tools.requests import StoreContext
 from hotmem.tools.results import Filing, Recommendations, Similar, Stored
 from hotmem.types import EvidenceKind, Note, UserKey, Vector
 
-COMPARED: Final = 2
-"""Nearest memories that are compared word piece by word piece; each costs two milliseconds."""
+COMPARED: Final = 3
+"""Nearest memories that are compared word by word. Of 207 that say the same as a new one, among 6,400 others, 203 are among them, 181
+the nearest."""
 
 LIKE_FROM: Final = 0.45
 """Cosine from which a memory may be like another. Of 207 pairs that say the same 3 are below."""
@@ -71,14 +71,14 @@ async def store(reader: Reader, writer: Store, user_id: str, content: str, conte
         StoreError: If it could not be written.
     """
     user = await reader.store.user(user_id) or NOBODY
-    (reading,), (doc,), (in_use, rows) = await asyncio.gather(
-        asyncio.to_thread(read, reader.encoder, [content]),
+    (row,), (doc,), (in_use, rows) = await asyncio.gather(
+        asyncio.to_thread(reader.encoder.encode, [content]),
         asyncio.to_thread(reader.language.parse, [content], names=False),
         reader.store.tags(user, MOST_TAGS_KNOWN),
     )
     entities = find_entities(doc)
     tagged, similar, filing = await asyncio.gather(
-        _tagged(reader, doc, context.tags, in_use, rows), _compared(reader, user, content, reading), _filed(doc, reading, entities, context)
+        _tagged(reader, doc, context.tags, in_use, rows), _compared(reader, user, content, row), _filed(doc, row, entities, context)
     )
     filing = replace(filing, tags=tagged.shown)
     note = Note(
@@ -105,7 +105,7 @@ async def store(reader: Reader, writer: Store, user_id: str, content: str, conte
     reason = f"{filing.category}, {filing.kind}, importance {filing.importance} of 5: " + (
         f"{' and '.join(given)} given, the rest found" if given else f"found by itself, {filing.confidence:.0%} sure of the category"
     )
-    return Stored(True, await writer.keep(user_id, note, reading.row, now, reason), False, filing, recommendations)
+    return Stored(True, await writer.keep(user_id, note, row, now, reason), False, filing, recommendations)
 
 
 async def _tagged(reader: Reader, doc: Doc, asked: Sequence[str], in_use: Sequence[str], rows: NDArray[np.float32]) -> _Tagged:
@@ -117,23 +117,19 @@ async def _tagged(reader: Reader, doc: Doc, asked: Sequence[str], in_use: Sequen
     return _Tagged(tuple(dict.fromkeys((*given, *found, *tagging.circumstances(doc.text)))), vectors, taken)
 
 
-async def _compared(reader: Reader, user: UserKey, content: str, reading: Reading) -> tuple[Similar, ...]:
+async def _compared(reader: Reader, user: UserKey, content: str, row: Vector) -> tuple[Similar, ...]:
     """The memories like the statement that still hold, those first that say the same."""
-    (nearest,) = await reader.store.search(user, ByMeaning(EvidenceKind.MEMORY, reading.row, COMPARED))
+    (nearest,) = await reader.store.search(user, ByMeaning(EvidenceKind.MEMORY, row, COMPARED))
     cosines = {key: cosine for key, cosine in nearest if cosine >= LIKE_FROM}
     known = await reader.store.evidence(user, {EvidenceKind.MEMORY: list(cosines)})
     near = [one for one in known if one.key in cosines and one.valid_until is None]
-    readings = await asyncio.gather(*(asyncio.to_thread(read, reader.encoder, [one.text]) for one in near))
-    similar = (
-        Similar(one.memory_id or "", one.text, cosines[one.key], same(Sayings(one.text, content, of_one, reading)))
-        for one, (of_one,) in zip(near, readings, strict=True)
-    )
+    similar = (Similar(one.memory_id or "", one.text, cosines[one.key], same(Sayings(one.text, content, cosines[one.key]))) for one in near)
     return tuple(sorted(similar, key=lambda one: -one.same))
 
 
-async def _filed(doc: Doc, reading: Reading, entities: Sequence[str], context: StoreContext) -> Filing:
+async def _filed(doc: Doc, row: Vector, entities: Sequence[str], context: StoreContext) -> Filing:
     """Where it belongs, but for its tags: as was asked for, the rest as was found. It has its turn while the others wait for the encoder."""
-    filed = file(doc, reading.row)
+    filed = file(doc, row)
     confidence = filed.confidence if context.category is None else 1.0
     return Filing(
         kind=context.kind or filed.kind,
