@@ -250,6 +250,10 @@ class Store:
         """What a search shows of memories besides their words, by row number."""
         return await self._db.read(notes.standing, user, keys)
 
+    async def known_tags(self, user: UserKey, names: Sequence[str]) -> frozenset[str]:
+        """Those of the names that are the user's tags in use and have an embedding."""
+        return await self._db.read(tags.known, user, names)
+
     async def tags(self, user: UserKey, limit: int) -> tuple[list[str], NDArray[np.float32]]:
         """The user's embedded tags in use, the most recent first, and their unit rows, float32 (tags, dimension)."""
         return await self._db.read(tags.in_use, user, limit)

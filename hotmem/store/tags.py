@@ -61,6 +61,16 @@ def embed(conn: Connection, keys: Sequence[int], rows: Sequence[Vector]) -> None
     conn.executemany("UPDATE tags SET vector = ? WHERE id = ?", [(to_bytes(row), key) for key, row in zip(keys, rows, strict=True)])
 
 
+def known(conn: Connection, user: UserKey, names: Sequence[str]) -> frozenset[str]:
+    """Those of the names that are tags in use and have an embedding."""
+    rows = conn.execute(
+        """SELECT name FROM tags WHERE user = ? AND NOT archived AND merged_into IS NULL AND vector NOT NULL
+               AND name IN (SELECT value FROM json_each(?))""",
+        (user, json.dumps(names)),
+    )
+    return frozenset(name for (name,) in rows)
+
+
 def in_use(conn: Connection, user: UserKey, limit: int) -> tuple[list[str], NDArray[np.float32]]:
     """The user's tags in use that have an embedding, the most recent first, and their unit rows, float32 (tags, dimension)."""
     names, joined = conn.execute(

@@ -71,14 +71,12 @@ async def store(reader: Reader, writer: Store, user_id: str, content: str, conte
         StoreError: If it could not be written.
     """
     user = await reader.store.user(user_id) or NOBODY
-    (row,), (doc,), (in_use, rows) = await asyncio.gather(
-        asyncio.to_thread(reader.encoder.encode, [content]),
-        asyncio.to_thread(reader.language.parse, [content], names=False),
-        reader.store.tags(user, MOST_TAGS_KNOWN),
+    (row,), (doc,) = await asyncio.gather(
+        asyncio.to_thread(reader.encoder.encode, [content]), asyncio.to_thread(reader.language.parse, [content], names=False)
     )
     entities = find_entities(doc)
     tagged, similar, filing = await asyncio.gather(
-        _tagged(reader, doc, context.tags, in_use, rows), _compared(reader, user, content, row), _filed(doc, row, entities, context)
+        _tagged(reader, user, doc, context.tags), _compared(reader, user, content, row), _filed(doc, row, entities, context)
     )
     filing = replace(filing, tags=tagged.shown)
     note = Note(
@@ -108,13 +106,18 @@ async def store(reader: Reader, writer: Store, user_id: str, content: str, conte
     return Stored(True, await writer.keep(user_id, note, row, now, reason), False, filing, recommendations)
 
 
-async def _tagged(reader: Reader, doc: Doc, asked: Sequence[str], in_use: Sequence[str], rows: NDArray[np.float32]) -> _Tagged:
+async def _tagged(reader: Reader, user: UserKey, doc: Doc, asked: Sequence[str]) -> _Tagged:
     """The statement's tags: those asked for, and those found."""
     found, given = tagging.found(doc), tuple(dict.fromkeys(tag.strip().lower() for tag in asked))
-    new = tuple(dict.fromkeys(tag for tag in (*given, *found) if tag not in in_use))
-    vectors = dict(zip(new, await asyncio.to_thread(reader.encoder.encode, new), strict=True)) if new else {}
-    taken = taken_as({tag: vectors[tag] for tag in new if tag not in given}, in_use, rows)
-    return _Tagged(tuple(dict.fromkeys((*given, *found, *tagging.circumstances(doc.text)))), vectors, taken)
+    tags = tuple(dict.fromkeys((*given, *found, *tagging.circumstances(doc.text))))
+    named = (*given, *found)
+    known = await reader.store.known_tags(user, named)
+    new = tuple(dict.fromkeys(tag for tag in named if tag not in known))
+    if not new:
+        return _Tagged(tags, {}, {})
+    embedded, (in_use, rows) = await asyncio.gather(asyncio.to_thread(reader.encoder.encode, new), reader.store.tags(user, MOST_TAGS_KNOWN))
+    vectors = dict(zip(new, embedded, strict=True))
+    return _Tagged(tags, vectors, taken_as({tag: vectors[tag] for tag in new if tag not in given}, in_use, rows))
 
 
 async def _compared(reader: Reader, user: UserKey, content: str, row: Vector) -> tuple[Similar, ...]:
