@@ -16,7 +16,7 @@ from hotmem.consolidation.sameness import AGAINST, FOR, SIGNS, Sayings, same, si
 from hotmem.models import Encoder
 
 PAIRS: Final = Path(__file__).with_name("pairs.tsv")
-COEFFICIENTS: Final = Path(sameness.__file__).with_name("sameness.json")
+COEFFICIENTS: Final = Path(sameness.__file__).with_name("model.json")
 
 STRENGTH: Final = 0.3
 """Inverse of the L2 penalty on standardised signs, chosen by cross-validation on the taught half."""

@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval.tools.sameness import Pair, pairs
-from hotmem.consolidation.differences import differences
-from hotmem.consolidation.figures import figures
-from hotmem.consolidation.sameness import AGAINST, FOR, MERGES_FROM, SIGNS, SUGGESTED_FROM, Sayings, _fitted, same, signs
-from hotmem.consolidation.wording import wording
+from hotmem.consolidation.sameness import AGAINST, FOR, MERGES_FROM, SIGNS, SUGGESTED_FROM, Sayings, same, signs
+from hotmem.consolidation.sameness.differences import differences
+from hotmem.consolidation.sameness.figures import figures
+from hotmem.consolidation.sameness.model import fitted
+from hotmem.consolidation.sameness.wording import wording
 from hotmem.models import CachedEncoder
 
 
@@ -68,7 +69,7 @@ def test_what_differs_is_never_merged(encoder: CachedEncoder, one: str, other: s
 
 
 def test_no_difference_makes_two_statements_more_alike() -> None:
-    _, coefficients = _fitted()
+    _, coefficients = fitted()
     told = dict(zip(SIGNS, coefficients, strict=True))
     assert all(told[name] >= 0 for name in FOR) and all(told[name] <= 0 for name in AGAINST)
 

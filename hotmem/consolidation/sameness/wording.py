@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import Final
 
 from hotmem.analysis.wordlist import wordlist
-from hotmem.consolidation.figures import figures
-from hotmem.consolidation.vocabulary import DATES, EMPTY, PAST, canonical
+from hotmem.consolidation.sameness.figures import figures
+from hotmem.consolidation.sameness.vocabulary import DATES, EMPTY, PAST, canonical
 
 SPEAKER: Final = "speaker"
 """The word for whoever tells: "I", "we", "the user"."""

@@ -17,8 +17,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.consolidation.differences import differences
-from hotmem.consolidation.wording import wording
+from hotmem.consolidation.sameness.differences import differences
+from hotmem.consolidation.sameness.wording import wording
 
 MERGES_FROM: Final = 0.9
 """Probability from which a memory that is stored again confirms the old one. In cross-validation on the taught half 36 in 100 of those that say the
@@ -61,7 +61,7 @@ def same(sayings: Sayings) -> float:
     """Probability, 0 to 1, that both say the same, so that nothing is lost if only one is kept; 1 if they are the same words."""
     if _bare(sayings.one) == _bare(sayings.other):
         return 1.0
-    intercept, coefficients = _fitted()
+    intercept, coefficients = fitted()
     seen = signs(sayings)
     found = float(0.5 * (1 + np.tanh((intercept + np.vecdot(seen, coefficients)) / 2)))
     return found if seen[SIGNS.index("agree")] else min(found, IN_DOUBT)
@@ -97,6 +97,7 @@ def _bare(text: str) -> list[str]:
 
 
 @cache
-def _fitted() -> tuple[float, NDArray[np.float64]]:
-    data = json.loads(files("hotmem.consolidation").joinpath("sameness.json").read_text("utf-8"))
+def fitted() -> tuple[float, NDArray[np.float64]]:
+    """The intercept, and the coefficients in the order of `SIGNS`, float64 (len(SIGNS),)."""
+    data = json.loads(files("hotmem.consolidation.sameness").joinpath("model.json").read_text("utf-8"))
     return float(data["intercept"]), np.array([data[name] for name in SIGNS])

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import pairwise, takewhile
 from typing import Final
 
-from hotmem.consolidation.vocabulary import FAINT, PEOPLE, RIVALS
-from hotmem.consolidation.wording import SPEAKER, Manner, Wording
+from hotmem.consolidation.sameness.vocabulary import FAINT, PEOPLE, RIVALS
+from hotmem.consolidation.sameness.wording import SPEAKER, Manner, Wording
 
 ROOT: Final = 5
 """Letters that two stems of one root begin with; of shorter ones all but one."""
