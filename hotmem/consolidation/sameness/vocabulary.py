@@ -96,14 +96,11 @@ DATES: Final = wordlist(
 """Capitalised words that name nobody."""
 
 EMPTY: Final = wordlist(
-    "a an the this that these those it its there here s t of in on at to for with from by into onto up out off over under about as and or "
-    "but so then "
-    "than if when while because since who whom whose which where how i me my mine we us our ours you your he him his she her they them their myself "
-    "itself himself herself themselves be am is are was were been being do does did doing done have has had having get gets got getting "
-    "will would can "
-    "could should must may might shall not no never nolonger any some all every each only both now want wants wish need needs own one way "
-    "thing please "
-    "just well um uh ok okay also too very really quite absolutely more atam atpm"
+    "a an the this that these those it its there here s t of in on at to for with from by into onto up out off over under about as and or but "
+    "so then than if when while because since who whom whose which where how i me my mine we us our ours you your he him his she her they them "
+    "their myself itself himself herself themselves be am is are was were been being do does did doing done have has had having get gets got "
+    "getting will would can could should must may might shall not no never nolonger any some all every each only both now want wants wish need "
+    "needs own one way thing please just well um uh ok okay also too very really quite absolutely more atam atpm"
 )
 """Words that are no content by themselves; what they change is told by other signs."""
 
