@@ -5,15 +5,10 @@ from typing import Final
 
 from hotmem.store import turns
 from hotmem.store.driver import Connection
-from hotmem.store.imports import TAKEN
+from hotmem.store.imports import of_first
 from hotmem.types import Turn
 
 FOLLOWING: Final = "SELECT turn FROM pending WHERE attempts < :attempts AND import {whose} ORDER BY turn LIMIT :limit"
-
-OF_IMPORT: Final = f"""= (
-    SELECT i.id FROM imports i
-    WHERE i.state = '{TAKEN}' AND EXISTS (SELECT 1 FROM pending p WHERE p.import = i.id AND p.attempts < :attempts) ORDER BY i.id LIMIT 1)"""
-"""Those of the first finished import that turns wait of."""
 
 
 def following(conn: Connection, limit: int, attempts: int) -> list[tuple[int, Turn]]:
@@ -21,7 +16,7 @@ def following(conn: Connection, limit: int, attempts: int) -> list[tuple[int, Tu
 
     What was said comes before what came with an import, and what came with one that is not finished does not come.
     """
-    for whose in ("IS NULL", OF_IMPORT):
+    for whose in ("IS NULL", of_first("pending w WHERE w.attempts < :attempts")):
         keys = conn.execute(FOLLOWING.format(whose=whose), {"attempts": attempts, "limit": limit}).fetchall()
         if keys:
             return list(turns.select(conn, f"t.id IN ({', '.join('?' * len(keys))}) ORDER BY t.id", tuple(key for (key,) in keys)))

@@ -475,7 +475,7 @@ class Store:
 
     async def take_back(self, limit_s: float) -> bool:
         """Takes imports back for so many seconds that failed, or that somebody took back; False if there is none."""
-        return await self._db.write(takeback.portion, limit_s)
+        return await self._db.read(takeback.due) and await self._db.write(takeback.portion, limit_s)
 
     async def end_sessions(self, sessions: Sequence[tuple[str, str]]) -> None:
         """Marks sessions, given with the ids of their users, as ended."""

@@ -67,6 +67,11 @@ class Going(NamedTuple):
     decision: int | None
 
 
+def due(conn: Connection) -> bool:
+    """Whether there is an import to take back."""
+    return conn.execute("SELECT 1 FROM imports WHERE state IN (?, ?) LIMIT 1", (imports.UNDONE, imports.FAILED)).fetchone() is not None
+
+
 def portion(conn: Connection, limit_s: float) -> bool:
     """Takes imports back for so many seconds; False if there is none to take back."""
     until = monotonic() + limit_s

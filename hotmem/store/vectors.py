@@ -16,7 +16,7 @@ from hotmem.products import product
 from hotmem.store import entries, pieces
 from hotmem.store.driver import Connection
 from hotmem.store.entries import TABLES, to_bits
-from hotmem.store.imports import TAKEN
+from hotmem.store.imports import of_first
 from hotmem.store.index import WORD, Index
 from hotmem.types import EvidenceKind, Signs, UserKey, Vector
 
@@ -31,11 +31,6 @@ SPAN: Final = 65_536
 """Rows whose distances are worked out at once, so that what is in between stays in the processor's cache."""
 
 BYTE_SCALE: Final = 127.0
-
-OF_IMPORT: Final = f"""= (
-    SELECT i.id FROM imports i
-    WHERE i.state = '{TAKEN}' AND EXISTS (SELECT 1 FROM {{table}} w WHERE w.import = i.id AND w.vector IS NULL) ORDER BY i.id LIMIT 1)"""
-"""Those of the first finished import that rows of the table wait of."""
 
 
 def adopt(conn: Connection, encoder: str, dimension: int) -> bool:
@@ -73,10 +68,10 @@ def waiting(conn: Connection, limit: int) -> list[tuple[EvidenceKind, int, str]]
         EvidenceKind.SUMMARY: "SELECT b.id, b.text FROM summaries b",
     }
     rows: list[tuple[EvidenceKind, int, str]] = []
-    for whose in ("IS NULL", OF_IMPORT):
+    for imported in (False, True):
         for kind, text in texts.items():
-            of_whom = whose.format(table=TABLES[kind])
-            found = conn.execute(f"{text} WHERE b.vector IS NULL AND b.import {of_whom} ORDER BY b.id LIMIT ?", (limit - len(rows),))
+            whose = of_first(f"{TABLES[kind]} w WHERE w.vector IS NULL") if imported else "IS NULL"
+            found = conn.execute(f"{text} WHERE b.vector IS NULL AND b.import {whose} ORDER BY b.id LIMIT ?", (limit - len(rows),))
             rows += [(kind, key, words) for key, words in found]
     return rows
 

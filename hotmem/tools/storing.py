@@ -75,10 +75,8 @@ async def store(reader: Reader, writer: Store, user_id: str, content: str, conte
         asyncio.to_thread(reader.encoder.encode, [content]), asyncio.to_thread(reader.language.parse, [content], names=False)
     )
     entities = find_entities(doc)
-    tagged, similar, filing = await asyncio.gather(
-        _tagged(reader, user, doc, context.tags), _compared(reader, user, content, row), _filed(doc, row, entities, context)
-    )
-    filing = replace(filing, tags=tagged.shown)
+    tagged, similar = await asyncio.gather(_tagged(reader, user, doc, context.tags), _compared(reader, user, content, row))
+    filing = _filed(doc, row, tagged, entities, context)
     note = Note(
         text=content,
         kind=filing.kind,
@@ -130,14 +128,14 @@ async def _compared(reader: Reader, user: UserKey, content: str, row: Vector) ->
     return tuple(sorted(similar, key=lambda one: -one.same))
 
 
-async def _filed(doc: Doc, row: Vector, entities: Sequence[str], context: StoreContext) -> Filing:
-    """Where it belongs, but for its tags: as was asked for, the rest as was found. It has its turn while the others wait for the encoder."""
+def _filed(doc: Doc, row: Vector, tagged: _Tagged, entities: Sequence[str], context: StoreContext) -> Filing:
+    """Where it belongs: as was asked for, the rest as was found."""
     filed = file(doc, row)
     confidence = filed.confidence if context.category is None else 1.0
     return Filing(
         kind=context.kind or filed.kind,
         category=context.category or filed.category,
-        tags=(),
+        tags=tagged.shown,
         importance=context.importance or filed.importance,
         confidence=confidence,
         concepts=tuple(dict.fromkeys((*entities, *content_terms(doc)))),
