@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import track
 
 from eval.datasets import Conversation, Question
-from eval.run import SESSION, Models, Task, ingested, models
+from eval.run import SESSION, Models, Task, ingested, models, stored_ids
 from hotmem.reader import Reader, Request
 from hotmem.recall import Retrieved, retrieve
 from hotmem.stopwatch import Stopwatch
@@ -112,17 +112,21 @@ def _retrieved(choices: tuple[Choice, ...], task: Task) -> list[dict[Choice, Ret
 async def _ingested_and_asked(task: Task, choices: tuple[Choice, ...], loaded: Models) -> list[dict[Choice, Retrieved]]:
     known: dict[tuple[EvidenceKind, int, bool], Evidence] = {}
     async with ingested(task.conversation, loaded) as memory:
+        ids = await stored_ids(memory, task.conversation.user) if task.conversation.stored else {}
         return [
             {
-                choice: _shared(await retrieve(choice.of(memory.reader), request(task.conversation, question), Stopwatch()), known)
+                choice: _shared(await retrieve(choice.of(memory.reader), request(task.conversation, question), Stopwatch()), known, ids)
                 for choice in choices
             }
             for question in task.conversation.questions
         ]
 
 
-def _shared(found: Retrieved, known: dict[tuple[EvidenceKind, int, bool], Evidence]) -> Retrieved:
-    """The same, with each statement held once for all questions of its conversation."""
-    evidence = (one.evidence for one in found.candidates)
+def _shared(found: Retrieved, known: dict[tuple[EvidenceKind, int, bool], Evidence], ids: Mapping[str, str]) -> Retrieved:
+    """The same, with each statement held once for all questions of its conversation, and what was stored outright under the dataset's ids."""
+    evidence = [
+        one.evidence._replace(turn_ids=(ids[one.evidence.memory_id],)) if one.evidence.memory_id in ids else one.evidence
+        for one in found.candidates
+    ]
     same = [known.setdefault((one.kind, one.key, one.after_question), one) for one in evidence]
     return replace(found, candidates=[candidate._replace(evidence=one) for one, candidate in zip(same, found.candidates, strict=True)])

@@ -5,13 +5,14 @@ Conversations are spread over processes. Each is ingested session by session thr
 """
 
 import asyncio
+import json
 import multiprocessing
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -30,6 +31,9 @@ from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_la
 
 SESSION: Final = "evaluation"
 """The session in which questions are asked; no conversation has it."""
+
+STORED_AS: Final = "statement "
+"""Begins the note of a statement that is stored outright; the dataset's id follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,18 +129,38 @@ def models(shelf: Path) -> Models:
 async def ingested(conversation: Conversation, models: Models) -> AsyncIterator[Memory]:
     """A fresh memory, in a temporary file, that holds a conversation; all background work is done.
 
-    The sessions are remembered in order through the public API. Then the file is opened anew, without the run's cache.
+    The sessions are remembered in order through the public API, or imported; then what is to be stored outright is. Then the file is
+    opened anew, without the run's cache.
     """
     with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as folder:
         file = Path(folder) / "memory.db"
         async with Memory.open(file, encoder=models.shelved_encoder, language=models.shelved_language) as memory:
-            for session in conversation.sessions:
+            if conversation.imported:
+                await memory.take_in(_written(conversation, Path(folder) / "turns.jsonl"))
+            for session in () if conversation.imported else conversation.sessions:
                 for turn in session.turns:
                     await memory.remember(turn)
                 await memory.end_session(user_id=conversation.user, session_id=session.id)
+            for turn in conversation.stored:
+                await memory.store_memory(turn.text, user_id=conversation.user, context={"note": f"{STORED_AS}{turn.id}"})
             await memory.settle()
         async with Memory.open(file, encoder=models.encoder, language=models.language) as memory:
             yield memory
+
+
+async def stored_ids(memory: Memory, user: str) -> dict[str, str]:
+    """The dataset's id of each statement that `ingested` stored outright, by its memory's id."""
+    noted = {record["id"]: record["remark"] async for line in memory.export(user) if (record := json.loads(line))["type"] == "memory"}
+    return {name: remark.removeprefix(STORED_AS) for name, remark in noted.items() if remark and remark.startswith(STORED_AS)}
+
+
+def _written(conversation: Conversation, file: Path) -> Path:
+    """A file of the turns, as they are imported."""
+    with file.open("w", encoding="utf-8") as out:
+        for turn in (turn for session in conversation.sessions for turn in session.turns):
+            record = {"type": "turn", **asdict(turn), "spoken_at": turn.spoken_at.isoformat()}
+            out.write(json.dumps(record, ensure_ascii=False) + "\n")
+    return file
 
 
 def _spread(pool: ProcessPoolExecutor, tasks: Sequence[Task], ahead: int) -> Iterator[Outcome]:

@@ -148,8 +148,8 @@ class Background:
         return bool(waiting)
 
     def _embedded(self, kind: EvidenceKind, texts: Sequence[str]) -> tuple[Sequence[Vector], Sequence[Signs]]:
-        """Rows of the texts, and the signs of their word pieces, which are kept of passages alone."""
-        if kind is not EvidenceKind.PASSAGE:
+        """Rows of the texts, and their token signs; a summary has none."""
+        if kind is EvidenceKind.SUMMARY:
             return list(self._encoder.encode(texts)), [NO_SIGNS] * len(texts)
         readings = read(self._encoder, texts)
         return [one.row for one in readings], [one.signs for one in readings]

@@ -5,7 +5,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from eval.datasets import beam, hotmem, locomo, longmemeval, realtalk
+from eval.datasets import beam, everyday, hotmem, locomo, locomo_plus, longmemeval, realtalk
 from eval.datasets.base import Conversation, Question, Session
 
 __all__ = ["LOADERS", "Conversation", "Dataset", "Question", "Session"]
@@ -18,6 +18,8 @@ class Dataset(StrEnum):
     REALTALK = "realtalk"
     LONGMEMEVAL = "longmemeval"
     BEAM = "beam"
+    EVERYDAY = "everyday"
+    LOCOMO_PLUS = "locomo_plus"
     HOTMEM = "hotmem"
 
 
@@ -26,5 +28,7 @@ LOADERS: Final[Mapping[Dataset, Callable[[Path], Iterator[Conversation]]]] = {
     Dataset.REALTALK: realtalk.load,
     Dataset.LONGMEMEVAL: longmemeval.load,
     Dataset.BEAM: beam.load,
+    Dataset.EVERYDAY: everyday.load,
+    Dataset.LOCOMO_PLUS: locomo_plus.load,
     Dataset.HOTMEM: hotmem.load,
 }

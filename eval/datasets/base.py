@@ -1,8 +1,8 @@
 """What every dataset becomes: conversations of turns, with questions and the turns that answer them."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -57,17 +57,23 @@ class Conversation:
         sessions: The sessions in the order of the dataset.
         questions: The questions.
         skipped: Pieces of evidence in the dataset that point at no turn and were left out.
+        stored: Statements stored outright by `store_memory`, each with an id; their time and session count for nothing.
+        imported: Whether the turns are imported from a file, and not remembered one by one.
+        notes: The statement of a turn as a short note, by the turn's id, where the dataset has one.
     """
 
     user: str
     sessions: tuple[Session, ...]
     questions: tuple[Question, ...]
     skipped: int = 0
+    stored: tuple[Turn, ...] = ()
+    imported: bool = False
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def turns(self) -> tuple[Turn, ...]:
-        """All turns in order."""
-        return tuple(turn for session in self.sessions for turn in session.turns)
+        """All turns in order, and what is stored outright."""
+        return tuple(turn for session in self.sessions for turn in session.turns) + self.stored
 
 
 def asked_after(sessions: Sequence[Session]) -> datetime:

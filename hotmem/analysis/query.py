@@ -8,7 +8,7 @@ from spacy.tokens import Doc, Span
 
 from hotmem.analysis.ambiguity import find_ambiguous
 from hotmem.analysis.entities import find_entities
-from hotmem.analysis.intent import find_complexity, find_intent
+from hotmem.analysis.intent import find_complexity, find_intent, is_question
 from hotmem.analysis.layers import choose_layers
 from hotmem.analysis.need import FIRST_PERSON, needs_memory
 from hotmem.analysis.references import expand
@@ -48,6 +48,7 @@ def analyse(doc: Doc, at: datetime, known: Sequence[str] = (), recent: Sequence[
         first_person=any(token.lower_ in FIRST_PERSON for token in doc),
         needs_memory=needed,
         layers=choose_layers(intent, complexity, timed=time is not None, ambiguous=bool(ambiguous), needs_memory=needed),
+        question=is_question(doc),
     )
 
 

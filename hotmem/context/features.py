@@ -1,9 +1,10 @@
 """What the ranking knows of a candidate, as numbers. Each feature belongs to the layer whose evidence it is, or to none."""
 
+import math
 import re
 from collections import defaultdict
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from hotmem.context.interaction import best_matches, telling
 from hotmem.context.surroundings import Surroundings
 from hotmem.forms import wanted
 from hotmem.products import product
-from hotmem.types import Evidence, Form, Layer, Query, Role
+from hotmem.types import Evidence, EvidenceKind, Form, Layer, Query, Role
 
 FEATURES: Final[dict[str, Layer | None]] = {
     "words": Layer.VERBATIM,
@@ -43,8 +44,30 @@ FEATURES: Final[dict[str, Layer | None]] = {
     "name": None,
     "time": None,
     "in_time": None,
+    "own_question": None,
+    "assistant": None,
+    "length": None,
+    "cosine_rank": Layer.SEMANTIC,
+    "match_rank": Layer.SEMANTIC,
+    "words_rank": Layer.VERBATIM,
+    "cosine_lift": Layer.SEMANTIC,
+    "match_lift": Layer.SEMANTIC,
+    "match_least": Layer.SEMANTIC,
+    "cosine_unshared": Layer.SEMANTIC,
+    "match_unshared": Layer.SEMANTIC,
+    "cosine_said": Layer.SEMANTIC,
+    "match_said": Layer.SEMANTIC,
+    "unshared": None,
+    "said": None,
+    "best_overlap": None,
+    "best_cosine": None,
+    "best_match": None,
+    "many": None,
 }
 """Every feature and its layer, in the order of the columns."""
+
+UNSHARED: Final = 0.15
+"""Share of the question's words, by rarity, below which no candidate is taken to share any with it."""
 
 _WORD: Final = re.compile(r"\w+")
 
@@ -63,6 +86,8 @@ def features(query: Query, candidates: Sequence[Candidate]) -> NDArray[np.float3
     columns = (
         _by_words(query, candidates, around) | _by_meaning(query, evidence, around) | _by_session_and_fact(candidates) | _by_form(query, evidence)
     )
+    columns |= _by_rank(evidence, columns)
+    columns |= _by_query(query, evidence, columns)
     return np.stack([np.asarray(columns[name], dtype=np.float32) for name in FEATURES], axis=1)
 
 
@@ -102,6 +127,7 @@ def _by_meaning(query: Query, evidence: Sequence[Evidence], around: Surroundings
         "match": match,
         "match_gap": match - match.max(),
         "match_all": matches.mean(axis=1) if matches.shape[1] else match,
+        "match_least": _least(matches, weight),
         "window_match": window,
         "window_match_gap": window - window.max(),
         "session_match": product(around.session(matches), weight),
@@ -132,6 +158,9 @@ def _by_form(query: Query, evidence: Sequence[Evidence]) -> dict[str, object]:
         "other_speaker": [named and not fit for fit in fits],
         "first_person": forms & Form.FIRST_PERSON != 0,
         "question": forms & Form.QUESTION != 0,
+        "own_question": [found.role is Role.USER and found.forms & Form.QUESTION != 0 for found in evidence],
+        "assistant": [found.role is Role.ASSISTANT for found in evidence],
+        "length": [math.log1p(len(found.terms)) for found in evidence],
         "after_question": [found.after_question for found in evidence],
         "answer_form": answering,
         "no_answer_form": ~answering & bool(answer),
@@ -139,6 +168,61 @@ def _by_form(query: Query, evidence: Sequence[Evidence]) -> dict[str, object]:
         "time": forms & Form.TIME != 0,
         "in_time": [time is not None and (found.tells_of_time or time.start <= found.said_at < time.end) for found in evidence],
     }
+
+
+def _by_rank(evidence: Sequence[Evidence], columns: Mapping[str, Any]) -> dict[str, object]:
+    """Each candidate's reciprocal rank among those of its kind, and how many deviations it lies above the mean: alike in any memory."""
+    kinds = np.array([list(EvidenceKind).index(found.kind) for found in evidence])
+    return {
+        "cosine_rank": _reciprocal_ranks(columns["cosine"], kinds),
+        "match_rank": _reciprocal_ranks(columns["match"], kinds),
+        "words_rank": _reciprocal_ranks(columns["overlap"], kinds),
+        "cosine_lift": _lift(columns["cosine"]),
+        "match_lift": _lift(columns["match"]),
+    }
+
+
+def _by_query(query: Query, evidence: Sequence[Evidence], columns: Mapping[str, Any]) -> dict[str, object]:
+    """What holds for all candidates of a query: whether any shares a word with it, whether it asks, and how good the best is."""
+    told = np.array([found.forms & Form.QUESTION == 0 for found in evidence])
+    best_overlap = float(np.max(columns["overlap"], where=told, initial=0.0))
+    unshared, said = float(best_overlap < UNSHARED), float(not query.analysis.question)
+    whole = np.ones(len(evidence), dtype=np.float32)
+    return {
+        "cosine_unshared": unshared * columns["cosine"],
+        "match_unshared": unshared * columns["match"],
+        "cosine_said": said * columns["cosine"],
+        "match_said": said * columns["match"],
+        "unshared": unshared * whole,
+        "said": said * whole,
+        "best_overlap": best_overlap * whole,
+        "best_cosine": float(np.max(columns["cosine"])) * whole,
+        "best_match": float(np.max(columns["match"])) * whole,
+        "many": math.log(len(evidence)) * whole,
+    }
+
+
+def _reciprocal_ranks(values: NDArray[np.float32], kinds: NDArray[np.intp]) -> NDArray[np.float32]:
+    """1 for the largest value of its kind, 1/2 for the next; 0 where the value is not above 0."""
+    order = np.lexsort((-values, kinds))
+    sorted_kinds = kinds[order]
+    first = np.searchsorted(sorted_kinds, sorted_kinds)
+    ranks = np.empty(len(values), dtype=np.float32)
+    ranks[order] = 1 / (1 + np.arange(len(values)) - first)
+    return np.where(values > 0, ranks, np.float32(0))
+
+
+def _lift(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Deviations above the mean, float32 (n,); 0 where all are alike."""
+    return np.asarray((values - values.mean()) / max(float(values.std()), 0.02), dtype=np.float32)
+
+
+def _least(matches: NDArray[np.float32], weight: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Each statement's worst match among the tokens that tell most, float32 (n,): what a question asks for besides what it names."""
+    if not matches.shape[1]:
+        return np.zeros(len(matches), dtype=np.float32)
+    telling_most = weight >= np.median(weight)
+    return np.asarray(matches[:, telling_most].min(axis=1), dtype=np.float32)
 
 
 def _cosines(query: Query, evidence: Sequence[Evidence]) -> NDArray[np.float32]:

@@ -54,10 +54,10 @@ def judge(
     """
     if not candidates:
         return [], Known.NOTHING
-    kinds = [candidate.evidence.kind for candidate in candidates]
-    relevances = inherited(candidates, model.probabilities(features, kinds, weights))
+    sources = [candidate.evidence.source for candidate in candidates]
+    relevances = inherited(candidates, model.probabilities(features, sources, weights))
     best = np.argsort(-relevances, kind="stable")[: budget // SHORTEST]
-    by_layer = product(model.contributions(features[best], [kinds[row] for row in best], weights), OF_LAYER)
+    by_layer = product(model.contributions(features[best], [sources[row] for row in best], weights), OF_LAYER)
     judged = [
         Judged(
             candidates[row].evidence,
@@ -69,7 +69,7 @@ def judge(
         )
         for row, added in zip(best, by_layer, strict=True)
     ]
-    known = Known.of(model.known(signs_of_knowing(features, kinds, relevances)), len(candidates))
+    known = Known.of(model.known(signs_of_knowing(features, sources, relevances)), len(candidates))
     if known is Known.NOTHING and any(candidate.evidence.vector is None for candidate in candidates):
         known = Known.DOUBTFUL  # what was said a moment ago is not embedded yet, and words alone cannot tell
     return current_first(query, sorted(judged, key=lambda one: -one.rank)), known

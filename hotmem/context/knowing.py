@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.context.features import FEATURES
-from hotmem.types import EvidenceKind
+from hotmem.types import Source
 
 SIGNS_OF_KNOWING: Final = (
     "best",
@@ -66,19 +66,19 @@ class Known(StrEnum):
         return cls.DOUBTFUL if probability < bar else cls.SOMETHING
 
 
-def signs_of_knowing(features: NDArray[np.float32], kinds: Sequence[EvidenceKind], relevances: NDArray[np.float32]) -> NDArray[np.float32]:
+def signs_of_knowing(features: NDArray[np.float32], sources: Sequence[Source], relevances: NDArray[np.float32]) -> NDArray[np.float32]:
     """What tells whether anything is known.
 
     Args:
         features: The candidates' features, float32 (n, len(FEATURES)), n at least 1.
-        kinds: What each candidate is.
+        sources: Where each candidate comes from.
         relevances: Their relevances, 0 to 1, float32 (n,).
 
     Returns:
         float32 (len(SIGNS_OF_KNOWING),).
     """
     column = dict(zip(FEATURES, features.T, strict=True))
-    passage = np.array([kind is EvidenceKind.PASSAGE for kind in kinds])
+    passage = np.array([source in (Source.QUOTE, Source.STATEMENT) for source in sources])
     logits = np.sort(np.log(np.clip(relevances, SMALLEST, 1 - SMALLEST) / (1 - np.clip(relevances, SMALLEST, 1 - SMALLEST))))[::-1]
     other = column["other_speaker"] > 0
     named = bool(other.any())

@@ -1,4 +1,4 @@
-"""How probable it is that a candidate helps: a logistic model over its features, one for each kind of evidence.
+"""How probable it is that a candidate helps: a logistic model over its features, one for each source of evidence.
 
     probability = 1 / (1 + exp(-(intercept + Σ coefficient · feature)))
 
@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 
 from hotmem.context.features import FEATURES
 from hotmem.context.knowing import SIGNS_OF_KNOWING
-from hotmem.types import START_WEIGHTS, EvidenceKind, Weights
+from hotmem.types import START_WEIGHTS, Source, Weights
 
 log = structlog.get_logger(__name__)
 
 COEFFICIENTS: Final = files("hotmem.context").joinpath("relevance.json")
 """What ships with this package."""
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Of the features' meaning; coefficients of another version would be nonsense."""
 
 
@@ -48,11 +48,11 @@ class RelevanceModel:
     """The fitted models.
 
     Attributes:
-        kinds: Of each kind of evidence.
+        sources: Of each source of evidence.
         knowing: Of whether anything is known, over `SIGNS_OF_KNOWING`.
     """
 
-    kinds: Mapping[EvidenceKind, Logistic]
+    sources: Mapping[Source, Logistic]
     knowing: Logistic
 
     @classmethod
@@ -65,21 +65,21 @@ class RelevanceModel:
         data = json.loads(text)
         if not isinstance(data, dict) or data.get("version") != VERSION:
             raise ValueError(f"not coefficients of version {VERSION}")
-        return cls({kind: _read(data[kind], FEATURES) for kind in EvidenceKind}, _read(data["knowing"], SIGNS_OF_KNOWING))
+        return cls({source: _read(data[source], FEATURES) for source in Source}, _read(data["knowing"], SIGNS_OF_KNOWING))
 
-    def contributions(self, features: NDArray[np.float32], kinds: Sequence[EvidenceKind], weights: Weights = START_WEIGHTS) -> NDArray[np.float32]:
+    def contributions(self, features: NDArray[np.float32], sources: Sequence[Source], weights: Weights = START_WEIGHTS) -> NDArray[np.float32]:
         """What each feature of each row adds to its logit, float32 (n, len(FEATURES)).
 
         A layer's features count by its weight over its start weight, so that the models hold as fitted until something is learnt.
         """
         scale = np.array([1.0 if layer is None else weights[layer] / START_WEIGHTS[layer] for layer in FEATURES.values()], dtype=np.float32)
-        of_kind = {kind: fit.coefficients * scale for kind, fit in self.kinds.items()}
-        return features * np.array([of_kind[kind] for kind in kinds], dtype=np.float32).reshape(len(kinds), len(FEATURES))
+        scaled = {source: fit.coefficients * scale for source, fit in self.sources.items()}
+        return features * np.array([scaled[source] for source in sources], dtype=np.float32).reshape(len(sources), len(FEATURES))
 
-    def probabilities(self, features: NDArray[np.float32], kinds: Sequence[EvidenceKind], weights: Weights = START_WEIGHTS) -> NDArray[np.float32]:
+    def probabilities(self, features: NDArray[np.float32], sources: Sequence[Source], weights: Weights = START_WEIGHTS) -> NDArray[np.float32]:
         """Relevance, 0 to 1, of each row of float32 (n, len(FEATURES)), float32 (n,)."""
-        intercepts = np.array([self.kinds[kind].intercept for kind in kinds], dtype=np.float32)
-        logits = intercepts + self.contributions(features, kinds, weights).sum(axis=1)
+        intercepts = np.array([self.sources[source].intercept for source in sources], dtype=np.float32)
+        logits = intercepts + self.contributions(features, sources, weights).sum(axis=1)
         return np.asarray(0.5 * (1 + np.tanh(logits / 2)), dtype=np.float32)
 
     def known(self, signs: NDArray[np.float32]) -> float:
@@ -96,11 +96,12 @@ def _read(data: Mapping[str, float], names: Iterable[str]) -> Logistic:
 
 HAND_MADE: Final = RelevanceModel(
     {
-        EvidenceKind.PASSAGE: _read(
+        Source.QUOTE: _read(
             {"intercept": -8.0, "words": 2.0, "match": 4.0, "cosine": 3.0, "session_overlap": 1.0, "speaker_fits": 0.5}, FEATURES
         ),
-        EvidenceKind.MEMORY: _read({"intercept": -5.0, "fact": 8.0, "cosine": 2.0, "overlap": 1.0}, FEATURES),
-        EvidenceKind.SUMMARY: _read({"intercept": -4.0, "session_words": 4.0}, FEATURES),
+        Source.FACT: _read({"intercept": -5.0, "fact": 8.0, "cosine": 2.0, "overlap": 1.0}, FEATURES),
+        Source.STATEMENT: _read({"intercept": -5.0, "match": 4.0, "cosine": 3.0, "overlap": 2.0}, FEATURES),
+        Source.SUMMARY: _read({"intercept": -4.0, "session_words": 4.0}, FEATURES),
     },
     _read({"intercept": -3.0, "match": 4.0, "cosine": 4.0, "overlap": 1.0}, SIGNS_OF_KNOWING),
 )

@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
+from hotmem.forms import forms
 from hotmem.store import happenings, traits
 from hotmem.store.driver import Connection
 from hotmem.store.pieces import unpacked
 from hotmem.store.times import from_stored
 from hotmem.store.vectors import from_bytes
 from hotmem.terms import stems
-from hotmem.types import Evidence, EvidenceKind, Interval, Role, UserKey, Vector
+from hotmem.types import Evidence, EvidenceKind, Form, Interval, Role, UserKey, Vector
 
 SEPARATOR = "\x00"
 
@@ -101,7 +102,7 @@ def passages(conn: Connection, user: UserKey, keys: Sequence[int], around: Seque
             turn,
             spoken_at,
             terms,
-            forms,
+            found_forms,
             _,
             width,
             signs,
@@ -126,7 +127,7 @@ def passages(conn: Connection, user: UserKey, keys: Sequence[int], around: Seque
                 turns=(turn,),
                 said_at=from_stored(spoken_at),
                 terms=traits.read(terms),
-                forms=forms,
+                forms=found_forms,
                 vector=vector,
                 signs=unpacked(width, signs),
                 valid_until=valid_until,
@@ -147,8 +148,9 @@ def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evide
         f"""SELECT m.id, m.text, m.name, m.said_at, m.vector, m.hedged, m.changes, m.confirmations,
                 CASE WHEN m.valid_until IS NOT NULL THEN m.id END,
                 (SELECT group_concat(t.id || ',' || t.name, char(0)) FROM turns t WHERE t.id IN ({LATEST_SOURCES})), s.name, s.id, t.speaker, t.role,
-                (SELECT min(coalesce(d.times, 0)) FROM sources x LEFT JOIN doubts d ON d.turn = x.turn WHERE x.memory = m.id)
+                (SELECT min(coalesce(d.times, 0)) FROM sources x LEFT JOIN doubts d ON d.turn = x.turn WHERE x.memory = m.id), y.width, y.signs
             FROM memories m
+            LEFT JOIN memory_pieces y ON y.memory = m.id
             LEFT JOIN turns t ON t.id = (SELECT max(x.turn) FROM sources x WHERE x.memory = m.id)
             LEFT JOIN sessions s ON s.id = t.session
             WHERE +m.user = ? AND m.id IN ({_marks(keys)})""",
@@ -173,7 +175,9 @@ def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evide
                 turns=tuple(int(turn) for turn, _ in sources),
                 said_at=from_stored(row[3]),
                 terms=stems(row[1]),
+                forms=Form.NONE if sources else forms(row[1]),
                 vector=vector,
+                signs=unpacked(row[15], row[16]),
                 memory_id=row[2],
                 hedged=bool(row[5]),
                 changes=bool(row[6]),

@@ -5,18 +5,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import uuid4
 
-import numpy as np
-
 from hotmem.store import entries, subcategories, tags, vectors
 from hotmem.store.decisions import record
 from hotmem.store.driver import Connection
 from hotmem.store.entities import ensure
 from hotmem.store.times import from_stored, to_stored
 from hotmem.text import plain
-from hotmem.types import Category, EvidenceKind, Kind, Note, Standing, UserKey, Vector
+from hotmem.types import Category, EvidenceKind, Kind, Note, Signs, Standing, UserKey, Vector
 
 
-def keep(conn: Connection, user: UserKey, note: Note, vector: Vector, now: datetime, reason: str) -> str:
+def keep(conn: Connection, user: UserKey, note: Note, vector: Vector, signs: Signs, now: datetime, reason: str) -> str:
     """Stores a note, searchable at once, and why it was filed as it is; returns the memory's id."""
     name = uuid4().hex
     stored = to_stored(now)
@@ -41,7 +39,7 @@ def keep(conn: Connection, user: UserKey, note: Note, vector: Vector, now: datet
         ),
     ).fetchone()[0]
     entries.add(conn, EvidenceKind.MEMORY, user, key, 0, note.text)
-    vectors.put(conn, EvidenceKind.MEMORY, [key], [vector], [np.empty((0, 0), dtype=np.uint8)])
+    vectors.put(conn, EvidenceKind.MEMORY, [key], [vector], [signs])
     subcategories.place(conn, [key])
     for entity in ensure(conn, user, note.entities):
         conn.execute("INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key))

@@ -1,21 +1,35 @@
-"""Signs of a passage's word pieces: one bit a dimension, some 50 bytes a piece, 1.5 KB for a turn of speech."""
+"""Token signs of passages and of memories stored outright: one bit a dimension, some 50 bytes a token, 1.5 KB for a turn of speech.
+
+A fact that was read from a turn has none: its passage has them.
+"""
+
+from collections.abc import Mapping
+from typing import Final
 
 import numpy as np
 
 from hotmem.store.driver import Connection
-from hotmem.types import Signs
+from hotmem.types import EvidenceKind, Signs
+
+INSERTS: Final[Mapping[EvidenceKind, str]] = {
+    EvidenceKind.PASSAGE: "INSERT OR REPLACE INTO pieces (passage, width, signs) VALUES (?1, ?2, ?3)",
+    EvidenceKind.MEMORY: """INSERT OR REPLACE INTO memory_pieces (memory, width, signs)
+        SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM sources WHERE memory = ?1)""",
+}
 
 
-def put(conn: Connection, passage: int, signs: Signs) -> None:
-    """Stores the signs, uint8 (pieces, width / 8), of a passage that exists."""
-    conn.execute("INSERT OR REPLACE INTO pieces (passage, width, signs) VALUES (?, ?, ?)", (passage, signs.shape[1], signs.tobytes()))
+def put(conn: Connection, kind: EvidenceKind, key: int, signs: Signs) -> None:
+    """Stores the signs, uint8 (tokens, width / 8), of a row that exists, if it is of a kind that has them."""
+    if kind in INSERTS and len(signs):
+        conn.execute(INSERTS[kind], (key, signs.shape[1], signs.tobytes()))
 
 
 def clear(conn: Connection) -> None:
     """Removes all signs: those of two encoders cannot be compared, nor need they be of one width."""
     conn.execute("DELETE FROM pieces")
+    conn.execute("DELETE FROM memory_pieces")
 
 
 def unpacked(width: int | None, signs: bytes | None) -> Signs | None:
-    """Stored signs as uint8 (pieces, width / 8); None where there are none."""
+    """Stored signs as uint8 (tokens, width / 8); None where there are none."""
     return np.frombuffer(signs, dtype=np.uint8).reshape(-1, width) if width and signs else None

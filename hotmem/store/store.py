@@ -204,7 +204,7 @@ class Store:
         return await self._db.read(vectors.waiting, limit)
 
     async def put_vectors(self, kind: EvidenceKind, keys: Sequence[int], rows: Sequence[Vector], signs: Sequence[Signs]) -> None:
-        """Stores each row's embedding and, of passages, the signs of its word pieces; a memory is placed in the nearest subcategory."""
+        """Stores each row's embedding and token signs; a memory is placed in the nearest subcategory."""
 
         def put(conn: Connection) -> None:
             vectors.put(conn, kind, keys, rows, signs)
@@ -238,9 +238,9 @@ class Store:
         """The user's memories that hold at a time, or all if `past`, latest first."""
         return await self._db.read(memories.of_user, user, now, past=past)
 
-    async def keep(self, user_id: str, note: Note, vector: Vector, now: datetime, reason: str) -> str:
-        """Stores a note with its embedding, and why it was filed as it is; returns the memory's id."""
-        return await self._db.write(lambda conn: notes.keep(conn, users.ensure(conn, user_id), note, vector, now, reason))
+    async def keep(self, user_id: str, note: Note, vector: Vector, signs: Signs, now: datetime, reason: str) -> str:
+        """Stores a note with its embedding and token signs, and why it was filed as it is; returns the memory's id."""
+        return await self._db.write(lambda conn: notes.keep(conn, users.ensure(conn, user_id), note, vector, signs, now, reason))
 
     async def confirm(self, user: UserKey, memory_id: str, note: Note, now: datetime, reason: str) -> bool:
         """Counts that a memory was stored again; False if it was forgotten meanwhile."""

@@ -77,13 +77,12 @@ def waiting(conn: Connection, limit: int) -> list[tuple[EvidenceKind, int, str]]
 
 
 def put(conn: Connection, kind: EvidenceKind, keys: Sequence[int], vectors: Sequence[Vector], signs: Sequence[Signs]) -> None:
-    """Stores the embeddings of rows that still exist, and the signs of the word pieces of passages that have any."""
+    """Stores the embeddings of rows that still exist, and their token signs, of passages and of memories stored outright."""
     for key, vector, of_pieces in zip(keys, vectors, signs, strict=True):
         row = conn.execute(f"UPDATE {TABLES[kind]} SET vector = ? WHERE id = ? RETURNING user", (to_bytes(vector), key)).fetchone()
         if row:
             entries.sign(conn, kind, row[0], key, vector)
-            if kind is EvidenceKind.PASSAGE and len(of_pieces):
-                pieces.put(conn, key, of_pieces)
+            pieces.put(conn, kind, key, of_pieces)
 
 
 def nearest(conn: Connection, index: Index, vector: Vector, limit: int) -> list[tuple[int, float]]:

@@ -22,6 +22,7 @@ from hotmem.consolidation.sameness import MERGES_FROM, SUGGESTED_FROM, Sayings, 
 from hotmem.consolidation.tagging import SAME_FROM, same_thing
 from hotmem.extraction import tags as tagging
 from hotmem.extraction.filing import SURE_FROM, file
+from hotmem.models import read
 from hotmem.products import product
 from hotmem.query import NOBODY
 from hotmem.reader import Reader
@@ -71,9 +72,10 @@ async def store(reader: Reader, writer: Store, user_id: str, content: str, conte
         StoreError: If it could not be written.
     """
     user = await reader.store.user(user_id) or NOBODY
-    (row,), (doc,) = await asyncio.gather(
-        asyncio.to_thread(reader.encoder.encode, [content]), asyncio.to_thread(reader.language.parse, [content], names=False)
+    (reading,), (doc,) = await asyncio.gather(
+        asyncio.to_thread(read, reader.encoder, [content]), asyncio.to_thread(reader.language.parse, [content], names=False)
     )
+    row = reading.row
     entities = find_entities(doc)
     tagged, similar = await asyncio.gather(_tagged(reader, user, doc, context.tags), _compared(reader, user, content, row))
     filing = _filed(doc, row, tagged, entities, context)
@@ -101,7 +103,7 @@ async def store(reader: Reader, writer: Store, user_id: str, content: str, conte
     reason = f"{filing.category}, {filing.kind}, importance {filing.importance} of 5: " + (
         f"{' and '.join(given)} given, the rest found" if given else f"found by itself, {filing.confidence:.0%} sure of the category"
     )
-    return Stored(True, await writer.keep(user_id, note, row, now, reason), False, filing, recommendations)
+    return Stored(True, await writer.keep(user_id, note, row, reading.signs, now, reason), False, filing, recommendations)
 
 
 async def _tagged(reader: Reader, user: UserKey, doc: Doc, asked: Sequence[str]) -> _Tagged:

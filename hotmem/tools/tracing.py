@@ -174,7 +174,7 @@ def _traced(reader: Reader, weighed: Weighed, options: SearchOptions) -> tuple[T
     for score, one in weighed.ranked[: options.limit]:
         row = places[one.evidence.kind, one.evidence.key]
         values = weighed.table[row]
-        adds = reader.model.contributions(values[None], [one.evidence.kind], weighed.profile.weights)[0]
+        adds = reader.model.contributions(values[None], [one.evidence.source], weighed.profile.weights)[0]
         reasons = [Reason(name, layer, float(values[at]), float(adds[at])) for at, (name, layer) in enumerate(FEATURES.items()) if adds[at]]
         why = tuple(sorted(reasons, key=lambda reason: -abs(reason.adds))[:REASONS])
         found.append(Traced(result(weighed, score, one), one.relevance, one.confidence, weighed.candidates[row].scores, why))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.terms import stems
-from hotmem.types.vocabulary import Complexity, EvidenceKind, Intent, Layer, Role, Signs, UserKey, Vector
+from hotmem.types.vocabulary import Complexity, EvidenceKind, Intent, Layer, Role, Signs, Source, UserKey, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,7 @@ class Analysis:
         first_person: Whether it asks about the user ("my", "I").
         needs_memory: False for utterances that no memory can help.
         layers: The layers worth asking.
+        question: Whether it asks something, with or without a question mark.
     """
 
     intent: Intent
@@ -47,6 +48,7 @@ class Analysis:
     first_person: bool
     needs_memory: bool
     layers: tuple[Layer, ...]
+    question: bool = True
 
     def asking(self, layers: tuple[Layer, ...]) -> Self:
         """The same analysis with other layers to ask."""
@@ -158,9 +160,9 @@ class Evidence(NamedTuple):
         turns: Row numbers of those turns.
         said_at: When it was said, UTC.
         terms: The stems of its words.
-        forms: What it is made of, as the bits of `Form`, for passages.
+        forms: What it is made of, as the bits of `Form`; none of a fact or a summary.
         vector: Its embedding, or None while that is still being made.
-        signs: Signs of its word pieces' states, uint8 (pieces, width / 8), for passages; None while they are being made.
+        signs: Token signs, uint8 (tokens, width / 8), of passages and of memories stored outright; None while they are being made.
         memory_id: The memory's id, for memories.
         hedged: Whether it was said with doubt.
         changes: Whether it is of a sort that changes with time (a job, not a birthday).
@@ -196,6 +198,15 @@ class Evidence(NamedTuple):
     after_question: bool = False
     tells_of_time: bool = False
     doubts: int = 0
+
+    @property
+    def source(self) -> Source:
+        """Where it comes from; a memory without a turn was stored outright."""
+        if self.kind is EvidenceKind.PASSAGE:
+            return Source.QUOTE
+        if self.kind is EvidenceKind.SUMMARY:
+            return Source.SUMMARY
+        return Source.FACT if self.turns else Source.STATEMENT
 
 
 @dataclass(frozen=True, slots=True)

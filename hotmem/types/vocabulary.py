@@ -56,6 +56,20 @@ class Complexity(StrEnum):
     HIGH = "high"
 
 
+class Source(StrEnum):
+    """Where a piece of evidence comes from; each has a relevance model of its own.
+
+    QUOTE is a passage of a turn, FACT was read from one, STATEMENT was stored outright, SUMMARY is of a session.
+    """
+
+    __hash__ = str.__hash__
+
+    QUOTE = "quote"
+    FACT = "fact"
+    STATEMENT = "statement"
+    SUMMARY = "summary"
+
+
 class Mark(StrEnum):
     """How sure HotMem is of an item."""
 

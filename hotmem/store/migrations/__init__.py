@@ -20,6 +20,7 @@ from hotmem.store.migrations import (
     m0011_tags,
     m0012_learning,
     m0013_imports,
+    m0014_memory_pieces,
 )
 
 STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
@@ -36,6 +37,7 @@ STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
     m0011_tags.apply,
     m0012_learning.apply,
     m0013_imports.apply,
+    m0014_memory_pieces.apply,
 )
 """The step at place n brings a file of version n to version n + 1."""
 
