@@ -18,6 +18,7 @@ from eval.bench import tools as tool_times
 from eval.datasets import LOADERS, Dataset
 from eval.datasets.recognised import as_recognised
 from eval.datasets.selection import selected
+from eval.histories import groups
 from eval.language.corrections import corrections
 from eval.language.facts import facts
 from eval.language.need import need
@@ -26,6 +27,7 @@ from eval.language.sayings import read_sayings
 from eval.language.time import time as times
 from eval.learning.command import learn, usage
 from eval.peers.command import peers
+from eval.regimes.command import regimes
 from eval.report import figures, show
 from eval.retrieval import SHIPPED, Asked, retrieved
 from eval.rows import write
@@ -38,6 +40,7 @@ from pipelines.logs import quiet
 app = typer.Typer(help="Measures HotMem beside simple references.", no_args_is_help=True, add_completion=False, pretty_exceptions_show_locals=False)
 bench = typer.Typer(help="Measures speed.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
+app.command("regimes")(regimes)
 app.command("peers")(peers)
 app.command("corrections")(corrections)
 app.command("facts")(facts)
@@ -99,14 +102,15 @@ def fit(
     jobs: Annotated[int, typer.Option(help="Processes the conversations are spread over.", min=1)] = 2,
     cache: Annotated[Path | None, typer.Option(help="Folder that keeps embeddings and parses for later runs; a run alone otherwise.")] = None,
 ) -> None:
-    """Fits the relevance model on every second conversation and says how it does on the others."""
+    """Fits the relevance model on every second conversation, whole and young, told and stored, and says how it does on the others."""
     console = Console(stderr=True)
     asked: dict[str, list[Asked]] = {}
     with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
         folder = cache or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         for name, conversations in selected(data, step).items():
-            asked[name] = retrieved(conversations, [SHIPPED], jobs, folder, console, name)
+            for group, part in groups(name, conversations):
+                asked.setdefault(group, []).extend(retrieved(part, [SHIPPED], jobs, folder, console, group))
     samples = {name: train.samples(part) for name, part in asked.items()}
     model = train.fitted(samples)
     model = replace(model, knowing=knowing.fitted([one for part in asked.values() for one in knowing.attempts(part, model)]))

@@ -1,6 +1,6 @@
 """Young histories and other sources made of a dataset's conversations: cut after some sessions; stored outright, imported, or mixed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from random import Random
@@ -14,6 +14,10 @@ NOT_YET_TOLD: Final = "not yet told"
 
 NOT_YET_ASKED: Final = 30
 """Of those, the questions of a conversation that are put at most."""
+
+
+YOUNG: Final = (1, 3)
+"""Sessions of the young histories that are fitted on."""
 
 
 class Source(StrEnum):
@@ -51,6 +55,19 @@ def histories(conversation: Conversation, lengths: tuple[int, ...]) -> Iterator[
         part = cut(conversation, length) if length else conversation
         for source in Source if conversation.notes else (Source.TOLD,):
             yield History(sourced(part, source), source, length)
+
+
+def groups(name: str, conversations: Sequence[Conversation]) -> Iterator[tuple[str, list[Conversation]]]:
+    """The histories to fit on, each with its group, whose groups weigh the same whatever their size: whole by source, and young ones.
+
+    A conversation keeps its place, by which it is held out or not. Imported turns are found as those told are.
+    """
+    young = [length for length in YOUNG if all(len(one.questions) > 1 and len(one.sessions) > max(YOUNG) for one in conversations)]
+    for length in (0, *young):
+        parts = [{history.source: history.conversation for history in histories(one, (length,))} for one in conversations]
+        for source in parts[0]:
+            if source is not Source.IMPORTED:
+                yield f"{name} {'young' if length else source}", [part[source] for part in parts]
 
 
 def cut(conversation: Conversation, sessions: int) -> Conversation:

@@ -1,6 +1,7 @@
 """Fits the model of whether anything is known, on questions that can be answered and on questions that cannot.
 
-Few datasets ask what nobody said, and all of them ask it of a long history. So each question is also put to parts of its history (`eval.parts`).
+Each question with an answer is also put to its history without its evidence, so that only what was found can tell one from the other and
+not how it is asked. Half of the unanswerable count as near misses do: what is asked of something known.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from eval.parts import parts
 from eval.retrieval import SHIPPED, Asked
 from hotmem.context.features import features
 from hotmem.context.fusion import Candidate
@@ -19,8 +19,8 @@ from hotmem.context.knowing import signs_of_knowing
 from hotmem.context.relevance import Logistic, RelevanceModel
 from hotmem.types import Query
 
-PART_WEIGHT: Final = 0.3
-"""Weight of a part of a history beside a whole one. Half of it is as good in long histories, and worse in small memories."""
+NEVER_TOLD_WEIGHT: Final = 0.5
+"""Part of the unanswerable that questions without their evidence have; those written as unanswerable have the rest."""
 
 STRENGTH: Final = 0.3
 """Inverse of the L2 penalty on standardised signs."""
@@ -28,19 +28,19 @@ STRENGTH: Final = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A question put to a history, or to a part of it.
+    """A question put to a history.
 
     Attributes:
         held_out: Whether the conversation is kept from fitting.
         signs: float32 (len(SIGNS_OF_KNOWING),).
         answerable: Whether the history holds the answer.
-        whole: Whether it is the whole history.
+        written: Whether it was written as what it is, and not made by leaving the evidence out.
     """
 
     held_out: bool
     signs: NDArray[np.float32]
     answerable: bool
-    whole: bool
+    written: bool
 
 
 def attempts(asked: Sequence[Asked], model: RelevanceModel) -> list[Attempt]:
@@ -50,18 +50,20 @@ def attempts(asked: Sequence[Asked], model: RelevanceModel) -> list[Attempt]:
         if not one.question.abstain and not one.question.evidence:
             continue
         retrieved = one.found[SHIPPED]
-        answerable = not one.question.abstain
-        histories = [(retrieved.candidates, answerable, True)] + [(part, held, False) for part, held in parts(one, retrieved.candidates)]
-        found += [
-            Attempt(one.held_out, _signs(retrieved.query, candidates, model), held, whole) for candidates, held, whole in histories if candidates
-        ]
+        query, candidates = retrieved.query, retrieved.candidates
+        if one.question.abstain:
+            histories = [(candidates, False, True)] if query.analysis.needs_memory else []
+        else:
+            without = [candidate for candidate in candidates if not set(candidate.evidence.turn_ids) & set(one.question.evidence)]
+            histories = [(candidates, True, True), (without, False, False)] if len(without) < len(candidates) else []
+        found += [Attempt(one.held_out, _signs(query, part, model), held, written) for part, held, written in histories if part]
     return found
 
 
 def _signs(query: Query, candidates: Sequence[Candidate], model: RelevanceModel) -> NDArray[np.float32]:
     rows = features(query, candidates)
-    kinds = [candidate.evidence.kind for candidate in candidates]
-    return signs_of_knowing(rows, kinds, model.probabilities(rows, kinds))
+    sources = [candidate.evidence.source for candidate in candidates]
+    return signs_of_knowing(rows, sources, model.probabilities(rows, sources))
 
 
 def fitted(attempts: Sequence[Attempt]) -> Logistic:
@@ -69,9 +71,13 @@ def fitted(attempts: Sequence[Attempt]) -> Logistic:
     used = [one for one in attempts if not one.held_out]
     signs = np.array([one.signs for one in used])
     answerable = np.array([one.answerable for one in used])
-    weights = np.array([1.0 if one.whole else PART_WEIGHT for one in used])
+    written = np.array([one.written for one in used])
+    groups = ((answerable, 1.0), (~answerable & written, 1 - NEVER_TOLD_WEIGHT), (~answerable & ~written, NEVER_TOLD_WEIGHT))
+    weights = np.zeros(len(used))
+    for group, share in groups:
+        weights[group] = share * len(used) / max(int(group.sum()), 1)
     mean, deviation = signs.mean(axis=0), signs.std(axis=0) + 1e-6
-    model = LogisticRegression(C=STRENGTH, max_iter=5000, class_weight="balanced")
+    model = LogisticRegression(C=STRENGTH, max_iter=5000)
     model.fit((signs - mean) / deviation, answerable, sample_weight=weights)
     coefficients = np.asarray(model.coef_[0] / deviation, dtype=np.float32)
     return Logistic(float(model.intercept_[0] - coefficients @ mean), coefficients)

@@ -13,7 +13,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import log_softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
@@ -24,22 +23,26 @@ from hotmem.context.features import FEATURES, features
 from hotmem.context.fusion import Candidate
 from hotmem.context.knowing import SIGNS_OF_KNOWING
 from hotmem.context.relevance import VERSION, Logistic, RelevanceModel, fitted_model
-from hotmem.types import EvidenceKind, Query
+from hotmem.types import Query, Source
 
 STRENGTH: Final = 1.0
 PENALTY: Final = 1e-3
 """L2 penalties on standardised features: inverse of the pointwise one, and the listwise one. Ten times either moves no second decimal."""
 
+OF_SPEAKERS: Final = ("speaker_fits", "other_speaker", "after_question", "own_question", "assistant")
+"""Features of who speaks; nobody spoke what was stored outright."""
+
 FITTED_ON: Final = {
-    EvidenceKind.PASSAGE: tuple(FEATURES),
-    EvidenceKind.MEMORY: ("overlap", "cosine", "fact"),
-    EvidenceKind.SUMMARY: ("overlap", "cosine", "session_words"),
+    Source.QUOTE: tuple(FEATURES),
+    Source.FACT: ("overlap", "cosine", "fact"),
+    Source.STATEMENT: tuple(name for name in FEATURES if not name.startswith(("window_", "session_", "words")) and name not in OF_SPEAKERS),
+    Source.SUMMARY: ("overlap", "cosine", "session_words"),
 }
-"""Features of each kind's model. Facts and summaries stand for themselves: what surrounds them raises all facts of a good session alike."""
+"""Features of each source's model. Facts and summaries stand for themselves: what surrounds them raises all facts of a good session alike."""
 
 
 Candidates = tuple[NDArray[np.float32], NDArray[np.bool_]]
-"""Features, float32 (n, features), and labels, bool (n,), of one question's candidates of one kind."""
+"""Features, float32 (n, features), and labels, bool (n,), of one question's candidates of one source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +52,19 @@ class Sample:
     Attributes:
         held_out: Whether its conversation is kept from fitting.
         features: float32 (n, len(FEATURES)).
-        kinds: What each candidate is.
+        sources: Where each candidate comes from.
         labels: bool (n,); whether it helps.
     """
 
     held_out: bool
     features: NDArray[np.float32]
-    kinds: tuple[EvidenceKind, ...]
+    sources: tuple[Source, ...]
     labels: NDArray[np.bool_]
 
-    def of(self, kind: EvidenceKind) -> Candidates:
-        """Features and labels of one kind; features that its model is not fitted on are 0."""
-        chosen = np.array([found is kind for found in self.kinds], dtype=np.bool_)
-        used = np.array([name in FITTED_ON[kind] for name in FEATURES])
+    def of(self, source: Source) -> Candidates:
+        """Features and labels of one source; features that its model is not fitted on are 0."""
+        chosen = np.array([found is source for found in self.sources], dtype=np.bool_)
+        used = np.array([name in FITTED_ON[source] for name in FEATURES])
         return np.where(used, self.features[chosen], np.float32(0)), self.labels[chosen]
 
 
@@ -83,19 +86,19 @@ def _sample(asked: Asked, query: Query, candidates: Sequence[Candidate]) -> Samp
     turns = {turn.id: turn for turn in asked.conversation.turns}
     evidence = [candidate.evidence for candidate in candidates]
     labels = np.array([helps(one, asked.question.evidence, turns) for one in evidence], dtype=np.bool_)
-    return Sample(asked.held_out, features(query, candidates), tuple(one.kind for one in evidence), labels)
+    return Sample(asked.held_out, features(query, candidates), tuple(one.source for one in evidence), labels)
 
 
 def fitted(datasets: Mapping[str, Sequence[Sample]]) -> RelevanceModel:
     """The models of relevance fitted on the conversations that are not held out, with the shipped one of whether anything is known.
 
-    A kind of evidence of which nothing, or all that was found, helps keeps its shipped model: it can be told from nothing.
+    A source of which nothing, or all that was found, helps keeps its shipped model: it can be told from nothing.
     """
     used = [[sample for sample in samples if not sample.held_out] for samples in datasets.values()]
     shipped = fitted_model()
-    found = {kind: [[sample.of(kind) for sample in samples] for samples in used] for kind in EvidenceKind}
-    kinds = {kind: _fitted(parts, kind) if _telling(parts) else shipped.kinds[kind] for kind, parts in found.items()}
-    return RelevanceModel(kinds, shipped.knowing)
+    found = {source: [[sample.of(source) for sample in samples] for samples in used] for source in Source}
+    sources = {source: _fitted(parts, source) if _telling(parts) else shipped.sources[source] for source, parts in found.items()}
+    return RelevanceModel(sources, shipped.knowing)
 
 
 def _telling(datasets: Sequence[Sequence[Candidates]]) -> bool:
@@ -103,14 +106,14 @@ def _telling(datasets: Sequence[Sequence[Candidates]]) -> bool:
     return len(np.unique(np.concatenate([part[1] for questions in datasets for part in questions]))) == 2
 
 
-def _fitted(datasets: Sequence[Sequence[Candidates]], kind: EvidenceKind) -> Logistic:
-    """One kind's model. For passages, which compete for the budget, the mean of the fit that is true and the fit that ranks.
+def _fitted(datasets: Sequence[Sequence[Candidates]], source: Source) -> Logistic:
+    """One source's model. For quotes and statements, which compete for the budget, the mean of the fit that is true and the fit that ranks.
 
     On held-out conversations the mean is as good as the better of the two on each dataset: the listwise fit alone gains 3 points on BEAM
     and loses 3 on REALTALK against the pointwise one.
     """
     true = pointwise(datasets)
-    if kind is not EvidenceKind.PASSAGE:
+    if source not in (Source.QUOTE, Source.STATEMENT):
         return true
     ranking = calibrated(datasets, listwise(datasets))
     return calibrated(datasets, np.mean([true.coefficients, ranking.coefficients], axis=0, dtype=np.float32))
@@ -142,19 +145,27 @@ def listwise(datasets: Sequence[Sequence[Candidates]]) -> NDArray[np.float32]:
     Returns:
         float32 (features,).
     """
-    rows = np.concatenate([part[0] for questions in datasets for part in questions])
-    deviation = rows.std(axis=0) + 1e-6
-    answerable = [[(part[0] / deviation, part[1] / part[1].sum()) for part in questions if part[1].any()] for questions in datasets]
+    answerable = [[part for part in questions if part[1].any()] for questions in datasets]
+    lists = [part for questions in answerable for part in questions]
     whole = sum(len(questions) ** 0.5 for questions in answerable)
-    lists = [(*part, len(questions) ** -0.5 / whole) for questions in answerable for part in questions]
+    share = np.concatenate([np.full(len(questions), len(questions) ** -0.5 / whole) for questions in answerable if questions])
+    rows = np.concatenate([part[0] for part in lists])
+    deviation = rows.std(axis=0) + 1e-6
+    rows = rows / deviation
+    sizes = np.array([len(part[1]) for part in lists])
+    starts = np.cumsum(sizes) - sizes
+    target = np.concatenate([part[1] / part[1].sum() for part in lists])
 
     def loss(coefficients: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        total, gradient = PENALTY * float(coefficients @ coefficients), 2 * PENALTY * coefficients
-        for features_, target, weight in lists:
-            log_shares = log_softmax(features_ @ coefficients)
-            total -= weight * float(target @ log_shares)
-            gradient = gradient - weight * (features_.T @ (target - np.exp(log_shares)))
-        return total, gradient
+        scores = np.asarray(rows @ coefficients.astype(np.float32), dtype=np.float64)
+        scores -= np.repeat(np.maximum.reduceat(scores, starts), sizes)
+        shares = np.exp(scores)
+        totals = np.add.reduceat(shares, starts)
+        shares /= np.repeat(totals, sizes)
+        likelihood = np.add.reduceat(target * scores, starts) - np.log(totals)
+        gradient = ((shares - target) * np.repeat(share, sizes)).astype(np.float32) @ rows
+        total = PENALTY * float(coefficients @ coefficients) - float(share @ likelihood)
+        return total, 2 * PENALTY * coefficients + gradient
 
     best = minimize(loss, np.zeros(rows.shape[1]), jac=True, method="L-BFGS-B").x
     return np.asarray(best / deviation, dtype=np.float32)
@@ -163,7 +174,7 @@ def listwise(datasets: Sequence[Sequence[Candidates]]) -> NDArray[np.float32]:
 def quality(model: RelevanceModel, samples: Sequence[Sample]) -> Quality:
     """How the model does on the held-out conversations."""
     held = [sample for sample in samples if sample.held_out and len(sample.labels)]
-    probabilities = np.concatenate([model.probabilities(sample.features, sample.kinds) for sample in held])
+    probabilities = np.concatenate([model.probabilities(sample.features, sample.sources) for sample in held])
     labels = np.concatenate([sample.labels for sample in held])
     return Quality(len(labels), float(roc_auc_score(labels, probabilities)), calibration_error(probabilities, labels))
 
@@ -172,7 +183,7 @@ def written(model: RelevanceModel, datasets: Sequence[str]) -> str:
     """The model as `relevance.json` keeps it."""
     fitted_on = f"{datetime.now(UTC).date().isoformat()} on every second conversation of {', '.join(datasets)}"
     data: dict[str, object] = {"version": VERSION, "fitted": fitted_on}
-    data |= {kind: _named(fit, FEATURES) for kind, fit in model.kinds.items()}
+    data |= {source: _named(fit, FEATURES) for source, fit in model.sources.items()}
     data["knowing"] = _named(model.knowing, SIGNS_OF_KNOWING)
     return json.dumps(data, indent=2)
 

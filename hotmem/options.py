@@ -21,21 +21,23 @@ class RecallOptions:
         max_tokens: Tokens of a block at most.
         deadline_ms: Milliseconds after which a block holds what is ready by then. None waits for all.
         max_facts: Facts in a block at most.
-        semantic_threshold: Least calibrated relevance, 0 to 1, of an item that only meaning found.
+        semantic_threshold: Least calibrated relevance, 0 to 1, of any item, whichever layer found it.
         verbatim_window: Characters of the turn shown on each side of a passage, 0 to 1000.
         symbols: Marks as coloured circles instead of words.
         layers: The layers there are.
         choose_layers: Whether the analysis chooses among them; otherwise all are asked.
+        say_unknown: Whether a block says of a question that nothing, or nothing certain, is known.
     """
 
     max_tokens: int = 1000
     deadline_ms: float | None = None
     max_facts: int = 5
-    semantic_threshold: float = 0.02
+    semantic_threshold: float = 0.0
     verbatim_window: int = 0
     symbols: bool = False
     layers: tuple[Layer, ...] = tuple(Layer)
     choose_layers: bool = True
+    say_unknown: bool = True
 
 
 @dataclass(frozen=True, slots=True)

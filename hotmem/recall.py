@@ -57,11 +57,13 @@ async def recall(reader: Reader, request: Request) -> ContextBlock:
         found = await retrieve(reader, request, watch)
     except (TimeoutError, DeadlineExceeded):
         return late(request, watch.laps)
-    packed, merged, reason = compose(reader, request, found)
+    packed, merged, known, reason = compose(reader, request, found)
     watch.lap("context")
     query = found.query
     cut_short = any(report.outcome is LayerOutcome.LATE for report in found.reports)
-    trace = Trace(query.analysis, found.reports, watch.laps, len(found.candidates), merged, found.profile.weights, reason, query.rewrite, cut_short)
+    trace = Trace(
+        query.analysis, found.reports, watch.laps, len(found.candidates), merged, found.profile.weights, reason, query.rewrite, cut_short, known
+    )
     return _block(request, packed, trace)
 
 
@@ -82,22 +84,25 @@ async def retrieve(reader: Reader, request: Request, watch: Stopwatch) -> Retrie
     return Retrieved(query, profile, candidates, reports, hits, in_sight)
 
 
-def compose(reader: Reader, request: Request, found: Retrieved) -> tuple[Packed, int, str]:
-    """The block's content, how many candidates said the same as a better one, and the outcome in a sentence."""
+def compose(reader: Reader, request: Request, found: Retrieved) -> tuple[Packed, int, Known | None, str]:
+    """The block's content, how many candidates said the same as a better one, how far they answer, and the outcome in a sentence."""
     if not found.query.analysis.needs_memory:
-        return Packed(), 0, "the utterance needs no memory"
+        return Packed(), 0, None, "the utterance needs no memory"
     judged, known = _judged(reader, request, found, found.candidates)
     statements, merged = distinct(judged)
     packed = Packed()
     if known is not Known.NOTHING:
         packed = pack(found.query, statements, known, request.max_tokens, reader.tokens.count, reader.options)
     if packed.items:
-        return packed, merged, f"{len(packed.items)} of {len(found.candidates)} candidates were worth their tokens"
+        return packed, merged, known, f"{len(packed.items)} of {len(found.candidates)} candidates were worth their tokens"
     if found.in_sight and _judged(reader, request, found, (*found.candidates, *found.in_sight))[1] is not Known.NOTHING:
-        return Packed(), merged, "what is known is in sight already"
+        return Packed(), merged, known, "all that is known is visible to the language model already"
+    reason = "nothing relevant was found"
+    if not (reader.options.say_unknown and found.query.analysis.question):
+        return packed, merged, known, reason
     text = nothing_known(found.query.topics)
     tokens = reader.tokens.count(text)
-    return (Packed((), text, tokens) if tokens <= request.max_tokens else packed), merged, "nothing relevant was found"
+    return (Packed((), text, tokens) if tokens <= request.max_tokens else packed), merged, known, reason
 
 
 def _judged(reader: Reader, request: Request, found: Retrieved, candidates: Sequence[Candidate]) -> tuple[list[Judged], Known]:

@@ -6,9 +6,10 @@ question and says it back, or says that it does not know. It knows nothing of it
 
 import re
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Final
 
+from dateutil import parser
 from pipecat.frames.frames import Frame, LLMContextFrame, LLMFullResponseEndFrame, LLMFullResponseStartFrame, LLMTextFrame
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage, standard_message_text
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
@@ -45,8 +46,9 @@ _ASKS = re.compile(
     r"(?:what|where|when|who|whose|which|how|why|do|does|did|am|is|are|was|were|can|could|will|would|have|has)\b",
     re.IGNORECASE,
 )
-_HEADING = re.compile(r"^(\d{4}-\d{2}-\d{2}):$")
-_NOTE = re.compile(r"\s*\((?:[🟢🟡🔴]|high|medium|low)?(?:, )?(until )?(\d{4}-\d{2}-\d{2})?\)$")
+_YEAR = re.compile(r"dates without a year are in (\d{4})")
+_HEADING = re.compile(r"^(\d{1,2} [A-Z][a-z]+(?: \d{4})?):$")
+_NOTE = re.compile(r"\s*\((?:[🟢🟡🔴]|high|medium|low)?(?:, )?(until )?(\d{1,2} [A-Z][a-z]+(?: \d{4})?)?\)$")
 _SPEAKER = re.compile(r"^[A-Z][\w ]{0,30}: ")
 _ENDING = re.compile(r"(?:ing|ed|es|s|e)$")
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|i've|my|mine|me|we|our|us)\b", re.IGNORECASE)
@@ -127,18 +129,28 @@ def acknowledgement(utterance: str) -> str:
 def statements(block: str) -> tuple[Statement, ...]:
     """The lines of a block that state something, in its order. Questions that were asked earlier answer nothing and are left out."""
     found, heading = [], None
+    written = _YEAR.search(block)
+    year = int(written[1]) if written else date.today().year
     for line in map(str.strip, block.splitlines()):
         if dated := _HEADING.match(line):
-            heading = date.fromisoformat(dated[1])
+            heading = _date(dated[1], year)
         elif line.endswith(":"):
             heading = None
         elif line.startswith("- "):
             note = _NOTE.search(line)
             text = _NOTE.sub("", line).removeprefix("- ")
-            own = date.fromisoformat(note[2]) if note and note[2] else heading
+            own = _date(note[2], year) if note and note[2] else heading
             if not is_question(_SPEAKER.sub("", text)):
                 found.append(Statement(text, own, ended=bool(note and note[1])))
     return tuple(found)
+
+
+def _date(text: str, year: int) -> date | None:
+    """A day as the block writes it, "4 March" or "4 March 2025"; None if it is none."""
+    try:
+        return parser.parse(text, default=datetime(year, 1, 1)).date()
+    except ValueError:
+        return None
 
 
 def answer(question: str, known: tuple[Statement, ...]) -> str:

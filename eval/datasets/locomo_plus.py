@@ -52,7 +52,5 @@ def _session(user: str, number: int, dialogue: str) -> Session:
     said = [match.groups() for line in dialogue.splitlines() if (match := _LINE.match(line.strip()))]
     start = FIRST + timedelta(days=number)
     roles = {"A": Role.USER, "B": Role.ASSISTANT}
-    turns = (
-        Turn(user, str(number), roles[who], text, start + place * TURN_GAP, id=f"{number}:{place}") for place, (who, text) in enumerate(said)
-    )
+    turns = (Turn(user, str(number), roles[who], text, start + place * TURN_GAP, id=f"{number}:{place}") for place, (who, text) in enumerate(said))
     return Session(str(number), tuple(turns))

@@ -164,6 +164,6 @@ def _score(found: Retrieved, seen: NDArray[np.float32]) -> float:
     if not found.candidates:
         return 0.0
     model = fitted_model()
-    kinds = [candidate.evidence.kind for candidate in found.candidates]
-    relevances = inherited(found.candidates, model.probabilities(seen, kinds, found.profile.weights))
-    return model.known(signs_of_knowing(seen, kinds, relevances))
+    sources = [candidate.evidence.source for candidate in found.candidates]
+    relevances = inherited(found.candidates, model.probabilities(seen, sources, found.profile.weights))
+    return model.known(signs_of_knowing(seen, sources, relevances))

@@ -60,9 +60,6 @@ FEATURES: Final[dict[str, Layer | None]] = {
     "unshared": None,
     "said": None,
     "best_overlap": None,
-    "best_cosine": None,
-    "best_match": None,
-    "many": None,
 }
 """Every feature and its layer, in the order of the columns."""
 
@@ -183,7 +180,7 @@ def _by_rank(evidence: Sequence[Evidence], columns: Mapping[str, Any]) -> dict[s
 
 
 def _by_query(query: Query, evidence: Sequence[Evidence], columns: Mapping[str, Any]) -> dict[str, object]:
-    """What holds for all candidates of a query: whether any shares a word with it, whether it asks, and how good the best is."""
+    """What holds for all candidates of a query: whether any shares a word with it, and whether it asks."""
     told = np.array([found.forms & Form.QUESTION == 0 for found in evidence])
     best_overlap = float(np.max(columns["overlap"], where=told, initial=0.0))
     unshared, said = float(best_overlap < UNSHARED), float(not query.analysis.question)
@@ -196,9 +193,6 @@ def _by_query(query: Query, evidence: Sequence[Evidence], columns: Mapping[str, 
         "unshared": unshared * whole,
         "said": said * whole,
         "best_overlap": best_overlap * whole,
-        "best_cosine": float(np.max(columns["cosine"])) * whole,
-        "best_match": float(np.max(columns["match"])) * whole,
-        "many": math.log(len(evidence)) * whole,
     }
 
 

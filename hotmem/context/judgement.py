@@ -20,13 +20,19 @@ from hotmem.types import Evidence, EvidenceKind, Layer, Query, Weights
 NEAR_DUPLICATE: Final = 0.95
 """Cosine from which two statements are the same (the design's value)."""
 
+NEAR, SHARED = 0.45, 0.5
+"""Cosine, and share of the question's words by rarity, from which a plain search finds a statement."""
+
+COSINE, OVERLAP = list(FEATURES).index("cosine"), list(FEATURES).index("overlap")
+"""Columns of those."""
+
 COVERED: Final = 0.8
 """Share of a passage's words that a fact read from it must hold to stand in its place."""
 
 FACT_FROM: Final = 0.08
-"""Least relevance of a fact. Most repeat a passage that is there anyway: five of any relevance cost 1 to 3 points of evidence, these half a point."""
+"""Relevance from which a fact is told: its own passage holds it as well, and five facts of any relevance cost 1 to 3 points of evidence."""
 
-SHORTEST: Final = 12
+SHORTEST: Final = 5
 """Tokens of a short line: of a block's budget no more than one candidate for each so many is looked at closely."""
 
 LAYERS: Final = tuple(Layer)
@@ -70,9 +76,14 @@ def judge(
         for row, added in zip(best, by_layer, strict=True)
     ]
     known = Known.of(model.known(signs_of_knowing(features, sources, relevances)), len(candidates))
-    if known is Known.NOTHING and any(candidate.evidence.vector is None for candidate in candidates):
+    if known is Known.NOTHING and (found_plainly(features) or any(candidate.evidence.vector is None for candidate in candidates)):
         known = Known.DOUBTFUL  # what was said a moment ago is not embedded yet, and words alone cannot tell
     return current_first(query, sorted(judged, key=lambda one: -one.rank)), known
+
+
+def found_plainly(features: NDArray[np.float32]) -> bool:
+    """Whether a plain search would find something: then it is never said that nothing is known."""
+    return bool((features[:, COSINE] >= NEAR).any() or (features[:, OVERLAP] >= SHARED).any())
 
 
 def inherited(candidates: Sequence[Candidate], relevances: NDArray[np.float32]) -> NDArray[np.float32]:

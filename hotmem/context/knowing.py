@@ -15,33 +15,46 @@ from numpy.typing import NDArray
 from hotmem.context.features import FEATURES
 from hotmem.types import Source
 
+OF_BEST: Final = (
+    "cosine",
+    "match",
+    "match_all",
+    "match_least",
+    "overlap",
+    "window_match",
+    "cosine_lift",
+    "match_lift",
+    "answer_form",
+    "no_answer_form",
+)
+"""Features whose value at the most relevant candidate counts: does one statement answer all that is asked?"""
+
+OF_ANY: Final = ("cosine", "match", "match_least", "overlap", "window_overlap", "cosine_lift", "match_lift", "fact")
+"""Features whose largest value counts, the user's own earlier questions left out."""
+
 SIGNS_OF_KNOWING: Final = (
     "best",
+    "lead",
     "top",
+    "spread",
     "speaker_named",
     "speaker_match",
     "speaker_cosine",
-    "match",
-    "window_match",
-    "cosine",
-    "overlap",
-    "window_overlap",
-    "fact",
-    "candidates",
+    *(f"best_{name}" for name in OF_BEST),
+    *(f"any_{name}" for name in OF_ANY),
 )
 """The model's features, in the order of its coefficients."""
 
 TOP: Final = 5
 """Best candidates whose mean relevance counts."""
 
-NOTHING_BELOW: Final = 0.03
-"""Probability under which the block says that nothing is known. What was found is lost to the bot there, so the bar is low: no answerable
-question of a long history lies below; in a memory of one session 1 in 100, and more than half of the unanswerable."""
+NOTHING_BELOW: Final = 0.1
+"""Probability under which the block says that nothing is known, unless a plain search finds something. What was found is lost to the bot there, so
+the bar is low: hardly any answerable question lies below (`python -m eval regimes`)."""
 
-DOUBTFUL_BELOW: Final = (0.15, 0.45)
-"""Probability under which all that is told is marked low, for one candidate and for `USUAL`; between them it rises with the logarithm of
-their number. In small memories and in long ones alike 1 in 20 answerable questions lies below; of the unanswerable a third in long ones,
-and 8 in 10 in memories of one session."""
+DOUBTFUL_BELOW: Final = (0.12, 0.78)
+"""Probability under which all that is told is marked low, for one candidate and for `USUAL`; between them it rises with the logarithm of their
+number. One in ten questions that nothing answers lies above, most of them near misses."""
 
 USUAL: Final = 180
 """Candidates of a question to a long memory."""
@@ -53,8 +66,8 @@ class Known(StrEnum):
     """How far the memory knows what is asked."""
 
     NOTHING = "nothing"
-    DOUBTFUL = "doubtful"
-    SOMETHING = "something"
+    DOUBTFUL = "possibly related"
+    SOMETHING = "known"
 
     @classmethod
     def of(cls, probability: float, candidates: int) -> "Known":
@@ -78,29 +91,30 @@ def signs_of_knowing(features: NDArray[np.float32], sources: Sequence[Source], r
         float32 (len(SIGNS_OF_KNOWING),).
     """
     column = dict(zip(FEATURES, features.T, strict=True))
-    passage = np.array([source in (Source.QUOTE, Source.STATEMENT) for source in sources])
-    logits = np.sort(np.log(np.clip(relevances, SMALLEST, 1 - SMALLEST) / (1 - np.clip(relevances, SMALLEST, 1 - SMALLEST))))[::-1]
+    quoted = np.array([source in (Source.QUOTE, Source.STATEMENT) for source in sources])
+    told = column["own_question"] == 0
+    chances = np.clip(relevances, SMALLEST, 1 - SMALLEST)
+    logits = np.log(chances / (1 - chances))
+    top = np.sort(logits)[::-1][:TOP]
+    best = logits == top[0]
     other = column["other_speaker"] > 0
     named = bool(other.any())
-    own = passage & (column["speaker_fits"] > 0)
+    own = quoted & (column["speaker_fits"] > 0)
 
     def lead(name: str) -> float:
-        return _most(column[name], own) - _most(column[name], passage & other) if named else 0.0
+        return _most(column[name], own) - _most(column[name], quoted & other) if named else 0.0
 
     signs = {
-        "best": logits[0],
-        "top": logits[:TOP].mean(),
+        "best": top[0],
+        "lead": top[0] - top[1] if len(top) > 1 else 0.0,
+        "top": top.mean(),
+        "spread": top[0] - logits.mean(),
         "speaker_named": float(named),
         "speaker_match": lead("match"),
         "speaker_cosine": lead("cosine"),
-        "match": _most(column["match"], own),
-        "window_match": _most(column["window_match"], passage),
-        "cosine": column["cosine"].max(),
-        "overlap": column["overlap"].max(),
-        "window_overlap": column["window_overlap"].max(),
-        "fact": column["fact"].max(),
-        "candidates": np.log(len(features)),
     }
+    signs |= {f"best_{name}": _most(column[name], best) for name in OF_BEST}
+    signs |= {f"any_{name}": _most(column[name], told) for name in OF_ANY}
     return np.array([signs[name] for name in SIGNS_OF_KNOWING], dtype=np.float32)
 
 

@@ -6,14 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from hotmem.context.confidence import MEDIUM_CONFIDENCE, mark
 from hotmem.context.judged import Judged
 from hotmem.context.judgement import FACT_FROM
 from hotmem.context.knowing import Known
-from hotmem.context.render import arranged, frame, line, render, shown, titles
+from hotmem.context.render import Layout, arranged, frame, line, render, shown, titles
 from hotmem.context.trimming import trimmed
 from hotmem.options import RecallOptions
-from hotmem.types import EvidenceKind, Item, Layer, Mark, Query
+from hotmem.types import EvidenceKind, Item, Mark, Query, Source
 from hotmem.zones import in_zone, zone_of
 
 LENGTH_POWER: Final = 0.35
@@ -24,6 +26,9 @@ PASSAGES_PER_TURN: Final = 2
 
 MOST_SUMMARIES: Final = 2
 """Summaries in a block at most; each costs as much as three turns."""
+
+LEFT_OUT: Final = 0.02
+"""Relevance that all statements not yet in the block may have together for it to be left as it is: spend less when the answer is clear."""
 
 MISSES: Final = 12
 """Statements in a row that no longer fit, after which packing stops."""
@@ -53,17 +58,23 @@ def pack(query: Query, judged: Sequence[Judged], known: Known, budget: int, coun
         The block; without items if nothing is relevant enough or fits.
     """
     limit = _Limits(options)
-    spent = count(frame())
-    opened: set[str] = set()
+    says = options.say_unknown and query.analysis.question
+    layout = Layout(query.at.year, options.symbols, possibly=says and known is not Known.SOMETHING)
+    spent = count(frame(layout))
+    opened: set[tuple[str, str]] = set()
     chosen: list[Item] = []
     misses = 0
     asked, zone = query.stems, zone_of(query.at)
-    for one in sorted((one for one in judged if _relevant(one, options)), key=_worth, reverse=True):
+    ordered = sorted((one for one in judged if one.relevance >= options.semantic_threshold), key=_worth, reverse=True)
+    left = np.cumsum([one.relevance for one in reversed(ordered)])[::-1].tolist()
+    for one, expected in zip(ordered, left, strict=True):
+        if expected < LEFT_OUT:
+            break
         if not limit.allows(one):
             continue
         item = _item(one, _mark(one, known, foremost=one is judged[0]), asked, zone)
-        new = [title for title in titles(item) if title not in opened]
-        cost = count("\n".join((*new, line(item, symbols=options.symbols), "")))
+        new = [title for title in titles(item, layout) if title not in opened]
+        cost = count("\n".join((*(below or above for above, below in new), line(item, layout), "")))
         if spent + cost > budget:
             misses += 1
             if misses == MISSES:
@@ -74,13 +85,7 @@ def pack(query: Query, judged: Sequence[Judged], known: Known, budget: int, coun
         opened.update(new)
         limit.add(one)
         chosen.append(item)
-    return _trimmed(chosen, budget, count, options)
-
-
-def _relevant(one: Judged, options: RecallOptions) -> bool:
-    if one.evidence.kind is EvidenceKind.MEMORY:
-        return one.relevance >= FACT_FROM
-    return one.layers != (Layer.SEMANTIC,) or one.relevance >= options.semantic_threshold
+    return _trimmed(chosen, budget, count, layout)
 
 
 def _worth(one: Judged) -> float:
@@ -122,27 +127,29 @@ class _Limits:
     """Keeps one kind or one turn from filling the block."""
 
     def __init__(self, options: RecallOptions) -> None:
-        self._most = {EvidenceKind.MEMORY: options.max_facts, EvidenceKind.SUMMARY: MOST_SUMMARIES}
-        self._kinds: Counter[EvidenceKind] = Counter()
+        self._most = {Source.FACT: options.max_facts, Source.SUMMARY: MOST_SUMMARIES}
+        self._sources: Counter[Source] = Counter()
         self._turns: Counter[int] = Counter()
 
     def allows(self, one: Judged) -> bool:
-        kind = one.evidence.kind
-        if kind is EvidenceKind.PASSAGE:
-            return self._turns[one.evidence.turns[0]] < PASSAGES_PER_TURN
-        return self._kinds[kind] < self._most[kind]
+        found = one.evidence
+        if found.source is Source.QUOTE:
+            return self._turns[found.turns[0]] < PASSAGES_PER_TURN
+        if found.source is Source.FACT and one.relevance < FACT_FROM:
+            return False
+        return found.source not in self._most or self._sources[found.source] < self._most[found.source]
 
     def add(self, one: Judged) -> None:
-        self._kinds[one.evidence.kind] += 1
-        if one.evidence.kind is EvidenceKind.PASSAGE:
+        self._sources[one.evidence.source] += 1
+        if one.evidence.source is Source.QUOTE:
             self._turns[one.evidence.turns[0]] += 1
 
 
-def _trimmed(chosen: list[Item], budget: int, count: Callable[[str], int], options: RecallOptions) -> Packed:
+def _trimmed(chosen: list[Item], budget: int, count: Callable[[str], int], layout: Layout) -> Packed:
     """The rendered block of items, worthiest first; while the joined text still counts above the budget, the least worthy goes."""
     for kept in range(len(chosen), 0, -1):
         items = arranged(chosen[:kept])
-        text = render(items, symbols=options.symbols)
+        text = render(items, layout)
         tokens = count(text)
         if tokens <= budget:
             return Packed(tuple(items), text, tokens)

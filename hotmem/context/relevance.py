@@ -96,14 +96,12 @@ def _read(data: Mapping[str, float], names: Iterable[str]) -> Logistic:
 
 HAND_MADE: Final = RelevanceModel(
     {
-        Source.QUOTE: _read(
-            {"intercept": -8.0, "words": 2.0, "match": 4.0, "cosine": 3.0, "session_overlap": 1.0, "speaker_fits": 0.5}, FEATURES
-        ),
+        Source.QUOTE: _read({"intercept": -8.0, "words": 2.0, "match": 4.0, "cosine": 3.0, "session_overlap": 1.0, "speaker_fits": 0.5}, FEATURES),
         Source.FACT: _read({"intercept": -5.0, "fact": 8.0, "cosine": 2.0, "overlap": 1.0}, FEATURES),
         Source.STATEMENT: _read({"intercept": -5.0, "match": 4.0, "cosine": 3.0, "overlap": 2.0}, FEATURES),
         Source.SUMMARY: _read({"intercept": -4.0, "session_words": 4.0}, FEATURES),
     },
-    _read({"intercept": -3.0, "match": 4.0, "cosine": 4.0, "overlap": 1.0}, SIGNS_OF_KNOWING),
+    _read({"intercept": -3.0, "any_match": 4.0, "any_cosine": 4.0, "any_overlap": 1.0}, SIGNS_OF_KNOWING),
 )
 """A blend of words, meaning and speaker by hand, for when the fitted coefficients cannot be read. It ranks well and its probabilities are rough."""
 

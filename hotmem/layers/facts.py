@@ -9,7 +9,7 @@ from hotmem.store.searches import ByEntities, ByMeaning, ByWords
 from hotmem.store.store import Store
 from hotmem.types import EvidenceKind, Hit, Layer, Query
 
-MEMORIES: Final = 20
+MEMORIES: Final = 50
 """Memories kept."""
 
 RANK_CONSTANT: Final = 10

@@ -7,7 +7,7 @@ from hotmem.context.fusion import Candidate, fused, most_promising, parted, pool
 from hotmem.reader import Reader, Request
 from hotmem.types import EvidenceKind, Hit, Intent, Query
 
-WEIGHED: Final = {EvidenceKind.PASSAGE: 80, EvidenceKind.MEMORY: 20, EvidenceKind.SUMMARY: 5}
+WEIGHED: Final = {EvidenceKind.PASSAGE: 80, EvidenceKind.MEMORY: 50, EvidenceKind.SUMMARY: 5}
 """Hits of each kind that are loaded and weighed; every further one costs some 50 µs."""
 
 OVERVIEWS: Final = frozenset({Intent.SUMMARY, Intent.PATTERN})

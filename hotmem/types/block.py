@@ -72,6 +72,7 @@ class Trace:
         reason: One sentence on the outcome.
         rewrite: What a language model made of the question, if one was asked.
         late: Whether something was left out because it was not ready by the deadline.
+        known: How far what was found answers: "known", "possibly related" or "nothing"; None where memory was not needed or not ready.
     """
 
     analysis: Analysis | None = None
@@ -83,6 +84,7 @@ class Trace:
     reason: str = ""
     rewrite: Rewrite | None = None
     late: bool = False
+    known: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

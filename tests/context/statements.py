@@ -15,14 +15,14 @@ from hotmem.context.knowing import SIGNS_OF_KNOWING, Known
 from hotmem.context.relevance import Logistic, RelevanceModel
 from hotmem.forms import forms
 from hotmem.terms import stems
-from hotmem.types import START_WEIGHTS, Analysis, Complexity, Evidence, EvidenceKind, Intent, Layer, Query, Role, UserKey, Vector
+from hotmem.types import START_WEIGHTS, Analysis, Complexity, Evidence, EvidenceKind, Intent, Layer, Query, Role, Source, UserKey, Vector
 from tests.conversation import START
 
 COLUMN = next(iter(FEATURES))
 """The only feature that the tests' model looks at; it holds the logit of the wanted relevance."""
 
 MODEL = RelevanceModel(
-    dict.fromkeys(EvidenceKind, Logistic(0.0, np.array([name == COLUMN for name in FEATURES], dtype=np.float32))),
+    dict.fromkeys(Source, Logistic(0.0, np.array([name == COLUMN for name in FEATURES], dtype=np.float32))),
     Logistic(0.0, np.array([name == "best" for name in SIGNS_OF_KNOWING], dtype=np.float32)),
 )
 """Something is known as probably as the best statement is relevant."""

@@ -5,7 +5,8 @@ from datetime import timedelta
 import numpy as np
 from hypothesis import given, settings
 
-from hotmem.context.judgement import FACT_FROM, distinct
+from hotmem.context.features import FEATURES
+from hotmem.context.judgement import COSINE, FACT_FROM, NEAR, OVERLAP, SHARED, distinct, found_plainly
 from hotmem.context.knowing import DOUBTFUL_BELOW, NOTHING_BELOW, Known
 from hotmem.types import Evidence, EvidenceKind, Layer
 from tests.context.statements import evidence, judged, query, statements, weighed
@@ -90,6 +91,15 @@ def test_how_far_it_is_known() -> None:
 def test_of_what_is_not_embedded_yet_it_is_never_said_that_nothing_is_known() -> None:
     embedded = evidence(vector=np.eye(1, 16, dtype=np.float32)[0])
     assert weighed([(embedded, NOTHING_BELOW / 2), (evidence(key=2), NOTHING_BELOW / 3)])[1] is Known.DOUBTFUL
+
+
+def test_nothing_is_never_said_of_what_a_plain_search_finds() -> None:
+    table = np.zeros((3, len(FEATURES)), dtype=np.float32)
+    assert not found_plainly(table)
+    for column, value in ((COSINE, NEAR), (OVERLAP, SHARED)):
+        found = table.copy()
+        found[1, column] = value
+        assert found_plainly(found)
 
 
 def test_who_found_it_is_named_first_by_what_counted() -> None:

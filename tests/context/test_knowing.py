@@ -10,15 +10,13 @@ from numpy.typing import NDArray
 
 from hotmem.context.features import FEATURES
 from hotmem.context.knowing import DOUBTFUL_BELOW, NOTHING_BELOW, SIGNS_OF_KNOWING, TOP, USUAL, Known, signs_of_knowing
-from hotmem.types import EvidenceKind
+from hotmem.types import Source
 
 STEPS = list(Known)
 
 shares = st.floats(0, 1, width=32)
-Row = tuple[EvidenceKind, list[float], float]
-rows = st.lists(
-    st.tuples(st.sampled_from(EvidenceKind), st.lists(shares, min_size=len(FEATURES), max_size=len(FEATURES)), shares), min_size=1, max_size=8
-)
+Row = tuple[Source, list[float], float]
+rows = st.lists(st.tuples(st.sampled_from(Source), st.lists(shares, min_size=len(FEATURES), max_size=len(FEATURES)), shares), min_size=1, max_size=8)
 
 
 def table(*found: Mapping[str, float]) -> NDArray[np.float32]:
@@ -26,7 +24,7 @@ def table(*found: Mapping[str, float]) -> NDArray[np.float32]:
     return np.array([[row.get(name, 0.0) for name in FEATURES] for row in found], dtype=np.float32)
 
 
-def told(features: NDArray[np.float32], kinds: list[EvidenceKind], relevances: list[float]) -> dict[str, float]:
+def told(features: NDArray[np.float32], kinds: list[Source], relevances: list[float]) -> dict[str, float]:
     """The signs by name."""
     return dict(zip(SIGNS_OF_KNOWING, signs_of_knowing(features, kinds, np.array(relevances, dtype=np.float32)).tolist(), strict=True))
 
@@ -57,30 +55,37 @@ def test_the_signs_are_finite_and_no_order_counts(found: list[Row], data: st.Dat
 
 
 def test_who_is_named_and_how_much_better_they_match() -> None:
-    passages = [EvidenceKind.PASSAGE] * 3
+    passages = [Source.QUOTE] * 3
     named = table(
         {"speaker_fits": 1, "match": 0.6, "cosine": 0.5}, {"other_speaker": 1, "match": 0.4, "cosine": 0.7}, {"speaker_fits": 1, "match": 0.2}
     )
     signs = told(named, passages, [0.5, 0.5, 0.5])
-    assert signs["speaker_named"] == 1 and signs["match"] == pytest.approx(0.6)
+    assert signs["speaker_named"] == 1 and signs["any_match"] == pytest.approx(0.6)
     assert (signs["speaker_match"], signs["speaker_cosine"]) == pytest.approx((0.2, -0.2))
     nobody = told(table({"speaker_fits": 1, "match": 0.6}, {"speaker_fits": 1, "match": 0.4}), passages[:2], [0.5, 0.5])
     assert (nobody["speaker_named"], nobody["speaker_match"], nobody["speaker_cosine"]) == (0, 0, 0)
     others = told(table({"other_speaker": 1, "match": 0.4}), passages[:1], [0.5])
-    assert others["match"] == 0 and others["speaker_match"] == pytest.approx(-0.4)
+    assert others["speaker_match"] == pytest.approx(-0.4)
 
 
 def test_the_best_few_count_by_their_odds() -> None:
     relevances = [0.5] * (TOP - 1) + [0.75] + [0.01] * 3
-    signs = told(table(*({} for _ in relevances)), [EvidenceKind.MEMORY] * len(relevances), relevances)
+    signs = told(table(*({} for _ in relevances)), [Source.FACT] * len(relevances), relevances)
     assert signs["best"] == pytest.approx(np.log(3)) and signs["top"] == pytest.approx(np.log(3) / TOP)
-    assert signs["candidates"] == pytest.approx(np.log(len(relevances)))
 
 
-def test_the_best_of_each_feature_counts() -> None:
-    found = table(
-        {"cosine": 0.5, "overlap": 0.1, "window_match": 0.9}, {"cosine": 0.3, "overlap": 0.8, "window_overlap": 0.7, "fact": 0.6, "window_match": 0.2}
-    )
-    signs = told(found, [EvidenceKind.MEMORY, EvidenceKind.PASSAGE], [0.1, 0.2])
-    wanted = {"cosine": 0.5, "overlap": 0.8, "window_overlap": 0.7, "fact": 0.6, "window_match": 0.2}
-    assert {name: signs[name] for name in wanted} == pytest.approx(wanted), "a window stands around passages only"
+def test_what_the_best_holds_and_what_any_holds() -> None:
+    found = table({"cosine": 0.5, "overlap": 0.1, "window_match": 0.9}, {"cosine": 0.3, "overlap": 0.8, "fact": 0.6, "window_match": 0.2})
+    signs = told(found, [Source.FACT, Source.QUOTE], [0.1, 0.2])
+    wanted = {"any_cosine": 0.5, "any_overlap": 0.8, "any_fact": 0.6, "best_cosine": 0.3, "best_overlap": 0.8, "best_window_match": 0.2}
+    assert {name: signs[name] for name in wanted} == pytest.approx(wanted)
+
+
+def test_the_users_own_questions_know_nothing() -> None:
+    found = table({"cosine": 0.9, "own_question": 1}, {"cosine": 0.3})
+    assert told(found, [Source.QUOTE, Source.QUOTE], [0.5, 0.5])["any_cosine"] == pytest.approx(0.3)
+
+
+def test_a_clear_answer_leads() -> None:
+    signs = told(table({}, {}), [Source.QUOTE, Source.QUOTE], [0.75, 0.5])
+    assert signs["lead"] == pytest.approx(np.log(3)) and signs["spread"] == pytest.approx(np.log(3) / 2)

@@ -1,18 +1,19 @@
 """Packing: never above the budget, every item literally in the text, nothing twice, limits kept."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotmem.context.judgement import distinct
+from hotmem.context.judgement import FACT_FROM, distinct
 from hotmem.context.knowing import Known
-from hotmem.context.packing import MOST_SUMMARIES, PASSAGES_PER_TURN, pack
-from hotmem.context.render import CLOSING, OPENING, line
+from hotmem.context.packing import LEFT_OUT, MOST_SUMMARIES, PASSAGES_PER_TURN, pack
+from hotmem.context.render import CLOSING, OPENING, POSSIBLY, Layout, line
 from hotmem.models import TokenCounter
 from hotmem.options import RecallOptions
-from hotmem.types import Evidence, EvidenceKind, Layer, Mark
+from hotmem.types import Evidence, EvidenceKind, Layer, Mark, Query
 from tests.context.statements import evidence, judged, query, statements
 
 KNOWN = (Known.DOUBTFUL, Known.SOMETHING)
@@ -34,7 +35,7 @@ def test_whatever_is_packed_fits_and_is_literal(
     assert packed.tokens == tokens.count(packed.text) <= budget
     assert bool(packed.items) == bool(packed.text)
     for item in packed.items:
-        assert item.text in packed.text and line(item, symbols=symbols) in packed.text.split("\n")
+        assert item.text in packed.text and line(item, Layout(query().at.year, symbols)) in packed.text.split("\n")
     marks = {item.mark for item in packed.items}
     assert marks <= {Mark.LOW} if known is Known.DOUBTFUL else marks <= set(Mark)
     kinds = Counter(item.kind for item in packed.items)
@@ -67,7 +68,7 @@ def test_a_long_turn_is_cut_down_to_what_tells_and_a_fact_is_not(tokens: TokenCo
 
 
 def test_what_is_doubtful_is_marked_low_and_the_best_of_what_is_known_at_least_medium(tokens: TokenCounter) -> None:
-    told = [(evidence("The dog sleeps.", key=1), 0.9), (evidence("The dog barks.", key=2), 0.001), (evidence("The dog eats.", key=3), 0.8)]
+    told = [(evidence("The dog sleeps.", key=1), 0.9), (evidence("The dog barks.", key=2), 0.05), (evidence("The dog eats.", key=3), 0.8)]
 
     def marks(statements: list[tuple[Evidence, float]], known: Known) -> dict[str, Mark]:
         return {item.turn_ids[0]: item.mark for item in pack(query(), judged(statements), known, 1000, tokens.count, RecallOptions()).items}
@@ -82,8 +83,39 @@ def test_nothing_packs_to_nothing(tokens: TokenCounter) -> None:
     assert (packed.items, packed.text, packed.tokens) == ((), "", 0)
 
 
-@pytest.mark.parametrize(("layers", "kept"), [((Layer.SEMANTIC,), 0), ((Layer.SEMANTIC, Layer.VERBATIM), 1)])
-def test_what_only_meaning_found_must_reach_the_threshold(tokens: TokenCounter, layers: tuple[Layer, ...], kept: int) -> None:
-    found = judged([(evidence(), 0.3)], layers=[dict.fromkeys(layers, 1.0)])
-    assert len(pack(query(), found, Known.SOMETHING, 1000, tokens.count, RecallOptions(semantic_threshold=0.5)).items) == kept
-    assert len(pack(query(), found, Known.SOMETHING, 1000, tokens.count, RecallOptions(semantic_threshold=0.2)).items) == 1
+@pytest.mark.parametrize("layers", [(Layer.SEMANTIC,), (Layer.SEMANTIC, Layer.VERBATIM), (Layer.FACTS,)])
+def test_one_threshold_holds_for_every_layer_and_by_default_none(tokens: TokenCounter, layers: tuple[Layer, ...]) -> None:
+    def items(relevance: float, options: RecallOptions) -> int:
+        found = judged([(evidence(), relevance)], layers=[dict.fromkeys(layers, 1.0)])
+        return len(pack(query(), found, Known.SOMETHING, 1000, tokens.count, options).items)
+
+    assert items(0.3, RecallOptions(semantic_threshold=0.5)) == 0
+    assert items(0.3, RecallOptions(semantic_threshold=0.2)) == 1
+    assert items(LEFT_OUT, RecallOptions()) == 1
+
+
+def test_what_was_stored_outright_is_never_lost_for_being_a_memory(tokens: TokenCounter) -> None:
+    stored = [evidence(f"Note {key} on the dog.", EvidenceKind.MEMORY, key=key)._replace(turns=(), turn_ids=()) for key in range(1, 10)]
+    packed = pack(query(), judged([(one, FACT_FROM / 4) for one in stored]), Known.SOMETHING, 1000, tokens.count, RecallOptions(max_facts=2))
+    assert len(packed.items) == 9
+
+
+def test_less_is_spent_when_the_answer_is_clear(tokens: TokenCounter) -> None:
+    best = (evidence("The dog sleeps.", key=1), 0.9)
+    rest = [(evidence(f"Line {key} is about ferries.", key=key), LEFT_OUT / 20) for key in range(2, 12)]
+    assert len(pack(query(), judged([best, *rest]), Known.SOMETHING, 1000, tokens.count, RecallOptions()).items) == 1
+    unsure = [(found, 10 * relevance) for found, relevance in rest]
+    assert len(pack(query(), judged([best, *unsure]), Known.SOMETHING, 1000, tokens.count, RecallOptions()).items) > 5
+
+
+def test_what_is_doubtful_is_said_of_questions_alone_and_can_be_switched_off(tokens: TokenCounter) -> None:
+    found, asked = judged([(evidence(), 0.3)]), query()
+    told = replace(asked, analysis=replace(asked.analysis, question=False))
+
+    def says(asked: Query, known: Known, options: RecallOptions) -> bool:
+        return POSSIBLY in pack(asked, found, known, 1000, tokens.count, options).text
+
+    assert says(asked, Known.DOUBTFUL, RecallOptions())
+    assert not says(asked, Known.SOMETHING, RecallOptions())
+    assert not says(told, Known.DOUBTFUL, RecallOptions())
+    assert not says(asked, Known.DOUBTFUL, RecallOptions(say_unknown=False))

@@ -16,11 +16,11 @@ from hotmem.context.knowing import SIGNS_OF_KNOWING
 from hotmem.context.relevance import HAND_MADE, VERSION, Logistic, RelevanceModel, fitted_model
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import ModelOptions
-from hotmem.types import START_WEIGHTS, EvidenceKind, Layer, Weights
+from hotmem.types import START_WEIGHTS, Layer, Source, Weights
 from tests.conversation import said
 
 WIDTH = len(FEATURES)
-KINDS = list(EvidenceKind)
+KINDS = list(Source)
 rows = arrays.arrays(np.float32, st.tuples(st.integers(0, 20), st.just(WIDTH)), elements=st.floats(0, 1, width=32))
 KNOWING = Logistic(0.5, np.arange(len(SIGNS_OF_KNOWING), dtype=np.float32))
 weights = st.builds(Weights, *(st.floats(0.1, 1.5) for _ in Layer))
@@ -28,13 +28,13 @@ weights = st.builds(Weights, *(st.floats(0.1, 1.5) for _ in Layer))
 
 def stored(**changed: object) -> str:
     """Coefficients as a file keeps them, some parts changed."""
-    parts = {kind: {"intercept": 0.0} for kind in EvidenceKind} | {"version": VERSION, "knowing": {"intercept": 1.0, SIGNS_OF_KNOWING[0]: 2.0}}
+    parts = {kind: {"intercept": 0.0} for kind in Source} | {"version": VERSION, "knowing": {"intercept": 1.0, SIGNS_OF_KNOWING[0]: 2.0}}
     return json.dumps(parts | changed)
 
 
 def of_every_kind(intercept: float, coefficients: list[float]) -> RelevanceModel:
     """The same model for all kinds."""
-    return RelevanceModel(dict.fromkeys(EvidenceKind, Logistic(intercept, np.array(coefficients, dtype=np.float32))), KNOWING)
+    return RelevanceModel(dict.fromkeys(Source, Logistic(intercept, np.array(coefficients, dtype=np.float32))), KNOWING)
 
 
 @given(rows, weights, st.data())
@@ -49,7 +49,7 @@ def test_by_arithmetic() -> None:
     model = of_every_kind(-1.0, [2.0, *[0.0] * (WIDTH - 1)])
     features = np.zeros((3, WIDTH), dtype=np.float32)
     features[:, 0] = (0.0, 0.5, 1.0)
-    assert model.probabilities(features, KINDS) == pytest.approx([1 / (1 + np.e), 0.5, 1 / (1 + 1 / np.e)])
+    assert model.probabilities(features, KINDS[:3]) == pytest.approx([1 / (1 + np.e), 0.5, 1 / (1 + 1 / np.e)])
 
 
 def test_each_row_is_judged_by_the_model_of_its_kind() -> None:
@@ -62,7 +62,7 @@ def test_each_row_is_judged_by_the_model_of_its_kind() -> None:
 def test_the_start_weights_change_nothing() -> None:
     model = fitted_model()
     ones = np.ones((len(KINDS), WIDTH), dtype=np.float32)
-    assert np.array_equal(model.contributions(ones, KINDS, START_WEIGHTS), np.stack([model.kinds[kind].coefficients for kind in KINDS]))
+    assert np.array_equal(model.contributions(ones, KINDS, START_WEIGHTS), np.stack([model.sources[kind].coefficients for kind in KINDS]))
 
 
 @pytest.mark.parametrize("layer", Layer)
@@ -78,8 +78,8 @@ def test_the_stored_form_names_its_features() -> None:
     model = RelevanceModel.from_json(stored(**{kind: {"intercept": -2, names[3]: 1.5, "of another version": 9.0} for kind in KINDS}))
     assert model.knowing.intercept == 1.0 and model.knowing.coefficients.tolist() == [2.0] + [0.0] * (len(SIGNS_OF_KNOWING) - 1)
     for kind in KINDS:
-        assert model.kinds[kind].intercept == -2.0
-        assert model.kinds[kind].coefficients.tolist() == [1.5 if name == names[3] else 0.0 for name in names]
+        assert model.sources[kind].intercept == -2.0
+        assert model.sources[kind].coefficients.tolist() == [1.5 if name == names[3] else 0.0 for name in names]
 
 
 def test_that_something_is_known_is_a_probability_too() -> None:
@@ -92,8 +92,8 @@ def test_that_something_is_known_is_a_probability_too() -> None:
 
 @pytest.mark.parametrize("model", [fitted_model(), HAND_MADE])
 def test_every_coefficient_is_finite_and_every_layer_has_features(model: RelevanceModel) -> None:
-    assert model.kinds.keys() == set(EvidenceKind)
-    for fit in (*model.kinds.values(), model.knowing):
+    assert model.sources.keys() == set(Source)
+    for fit in (*model.sources.values(), model.knowing):
         assert np.isfinite(fit.intercept) and np.all(np.isfinite(fit.coefficients)) and np.any(fit.coefficients)
     assert {layer for layer in FEATURES.values() if layer} == set(Layer)
 
@@ -105,9 +105,9 @@ BROKEN = {
     "another form": "[1, 2]",
     "another version": stored(version=VERSION - 1),
     "of no version": stored(version=None),
-    "without a kind": stored(passage={}),
-    "a word for a number": stored(passage={"intercept": "high"}),
-    "no number": stored(memory={"intercept": float("nan")}),
+    "without a kind": stored(quote={}),
+    "a word for a number": stored(quote={"intercept": "high"}),
+    "no number": stored(fact={"intercept": float("nan")}),
     "a list for a number": stored(knowing={"intercept": 0.0, SIGNS_OF_KNOWING[0]: [1, 2]}),
     "a list for names": stored(summary=[1, 2]),
     "no text": b"\xff\xfe\x00",

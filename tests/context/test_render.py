@@ -6,7 +6,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hotmem.context.render import CLOSING, LABEL, MOST_TOPICS, OPENING, arranged, frame, line, nothing_known, render, shown
+from hotmem.context.render import CLOSING, MOST_TOPICS, OPENING, Layout, arranged, frame, line, nothing_known, render, shown
 from hotmem.types import EvidenceKind, Item, Layer, Mark
 from tests.conversation import START
 
@@ -24,6 +24,8 @@ QUOTE = Item(
     speaker="Ana",
     said_at=START,
 )
+LAYOUT = Layout(START.year)
+SYMBOLIC = Layout(START.year, symbols=True)
 FACT = replace(QUOTE, kind=EvidenceKind.MEMORY, text="Ana lives in Lisbon.", memory_id="m1", speaker="Ana")
 OVERVIEW = replace(QUOTE, kind=EvidenceKind.SUMMARY, text="About: ferries.", speaker=None)
 
@@ -35,30 +37,35 @@ hostile = st.text(max_size=60) | st.lists(
 def test_a_block_as_a_whole() -> None:
     later = replace(QUOTE, text="It was late.", speaker="Ben", mark=Mark.MEDIUM, said_at=START + timedelta(minutes=5))
     doubtful = replace(QUOTE, text="Perhaps at ten.", mark=Mark.LOW, speaker=None)
-    text = render(arranged([doubtful, later, OVERVIEW, QUOTE, FACT]))
-    parts = ("Ana lives in Lisbon.", "About: ferries.", "- Ana: The ferry leaves at nine.", "- Ben: It was late.", "- Perhaps")
+    text = render(arranged([doubtful, later, OVERVIEW, QUOTE, FACT]), LAYOUT)
+    parts = ("Ana lives in Lisbon.", "About: ferries.", "- Perhaps", "- Ana: The ferry leaves at nine.", "- Ben: It was late.")
     position = [text.index(part) for part in parts]
     assert position == sorted(position)
     lines = text.split("\n")
-    assert lines[:2] == [OPENING, LABEL] and lines[-1] == CLOSING
-    assert "(high" in line(FACT) and "2026-03-02" in line(FACT)
-    assert lines.count("2026-03-02:") == 3, "a date stands once for each section's lines of one day"
+    assert lines[:2] == [OPENING, LAYOUT.label] and lines[-1] == CLOSING
+    assert "(high" in line(FACT, LAYOUT) and "2 March)" in line(FACT, LAYOUT)
+    assert lines.count("2 March:") == 2, "a date stands once for each section's lines of one day"
     assert text.count("(high)") == 2 and text.count("(medium)") == 1 and "(low)" not in text
 
 
 def test_what_no_longer_holds_says_until_when() -> None:
-    assert "until 2026-03-04" in line(replace(FACT, valid_until=START + timedelta(days=2)))
+    assert "until 4 March)" in line(replace(FACT, valid_until=START + timedelta(days=2)), LAYOUT)
+
+
+def test_a_date_names_its_year_where_it_is_not_that_of_the_question() -> None:
+    assert "2 March 2026:" in render([QUOTE], Layout(2027)) and "in 2027." in render([QUOTE], Layout(2027))
+    assert "2026" not in line(FACT, LAYOUT)
 
 
 def test_marks_as_symbols_if_asked() -> None:
-    assert "🟢" in line(QUOTE, symbols=True) and "🟡" in line(replace(QUOTE, mark=Mark.MEDIUM), symbols=True)
-    assert "🔴" in line(replace(QUOTE, mark=Mark.LOW), symbols=True)
-    assert "high" not in render([QUOTE], symbols=True)
+    assert "🟢" in line(QUOTE, SYMBOLIC) and "🟡" in line(replace(QUOTE, mark=Mark.MEDIUM), SYMBOLIC)
+    assert "🔴" in line(replace(QUOTE, mark=Mark.LOW), SYMBOLIC)
+    assert "high" not in render([QUOTE], SYMBOLIC)
 
 
 def test_no_items_no_text() -> None:
-    assert render([]) == ""
-    assert frame().split("\n") == [OPENING, LABEL, CLOSING]
+    assert render([], LAYOUT) == ""
+    assert frame(LAYOUT).split("\n") == [OPENING, LAYOUT.label, CLOSING]
 
 
 @given(hostile)
@@ -73,9 +80,9 @@ def test_shown_text_is_one_line_that_cannot_close_the_fence(text: str) -> None:
 @given(st.lists(st.tuples(hostile, hostile, st.sampled_from(EvidenceKind)), min_size=1, max_size=6))
 def test_a_block_keeps_its_shape_whatever_was_said(told: list[tuple[str, str, EvidenceKind]]) -> None:
     items = [replace(QUOTE, text=shown(text), speaker=speaker or None, kind=kind) for text, speaker, kind in told]
-    text = render(arranged(items))
+    text = render(arranged(items), LAYOUT)
     assert text.count(OPENING) == text.count(CLOSING) == 1 and text.endswith(CLOSING) and "<|" not in text
-    starts = ("- ", "20", "Facts:", "Background:", "Exact words:", "Related:", "<", LABEL)
+    starts = ("- ", "2 March", "Facts:", "Background:", "Said:", "<", LAYOUT.label)
     assert all(row.startswith(starts) for row in text.split("\n"))
 
 
