@@ -30,6 +30,9 @@ MOST_SUMMARIES: Final = 2
 LEFT_OUT: Final = 0.02
 """Relevance that all statements not yet in the block may have together for it to be left as it is: spend less when the answer is clear."""
 
+LEAST_LINES: Final = 5
+"""Statements that are told in any case, however little relevance all of them have: what a plain search puts first is never lost."""
+
 MISSES: Final = 12
 """Statements in a row that no longer fit, after which packing stops."""
 
@@ -68,7 +71,7 @@ def pack(query: Query, judged: Sequence[Judged], known: Known, budget: int, coun
     ordered = sorted((one for one in judged if one.relevance >= options.semantic_threshold), key=_worth, reverse=True)
     left = np.cumsum([one.relevance for one in reversed(ordered)])[::-1].tolist()
     for one, expected in zip(ordered, left, strict=True):
-        if expected < LEFT_OUT:
+        if expected < LEFT_OUT and len(chosen) >= LEAST_LINES:
             break
         if not limit.allows(one):
             continue

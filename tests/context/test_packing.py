@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hotmem.context.judgement import FACT_FROM, distinct
 from hotmem.context.knowing import Known
-from hotmem.context.packing import LEFT_OUT, MOST_SUMMARIES, PASSAGES_PER_TURN, pack
+from hotmem.context.packing import LEAST_LINES, LEFT_OUT, MOST_SUMMARIES, PASSAGES_PER_TURN, pack
 from hotmem.context.render import CLOSING, OPENING, POSSIBLY, Layout, line
 from hotmem.models import TokenCounter
 from hotmem.options import RecallOptions
@@ -103,9 +103,9 @@ def test_what_was_stored_outright_is_never_lost_for_being_a_memory(tokens: Token
 def test_less_is_spent_when_the_answer_is_clear(tokens: TokenCounter) -> None:
     best = (evidence("The dog sleeps.", key=1), 0.9)
     rest = [(evidence(f"Line {key} is about ferries.", key=key), LEFT_OUT / 20) for key in range(2, 12)]
-    assert len(pack(query(), judged([best, *rest]), Known.SOMETHING, 1000, tokens.count, RecallOptions()).items) == 1
+    assert len(pack(query(), judged([best, *rest]), Known.SOMETHING, 1000, tokens.count, RecallOptions()).items) == LEAST_LINES
     unsure = [(found, 10 * relevance) for found, relevance in rest]
-    assert len(pack(query(), judged([best, *unsure]), Known.SOMETHING, 1000, tokens.count, RecallOptions()).items) > 5
+    assert len(pack(query(), judged([best, *unsure]), Known.SOMETHING, 1000, tokens.count, RecallOptions()).items) > LEAST_LINES
 
 
 def test_what_is_doubtful_is_said_of_questions_alone_and_can_be_switched_off(tokens: TokenCounter) -> None:

@@ -1,0 +1,150 @@
+"""The first hour of a new user: few things told or stored, asked for in other words. Nothing that is known is lost to a threshold."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from hotmem import Mark, Memory, Options, Turn
+from hotmem.context.render import OPENING, POSSIBLY
+from hotmem.models import Encoder, Language
+from hotmem.options import RecallOptions
+from tests.conversation import START
+
+NOTHING = f"{OPENING}Nothing is known"
+
+TOLD = (
+    "I'm badly allergic to peanuts, even traces.",
+    "I sprained my ankle at netball last month.",
+    "I'm a staff engineer at Nimbus, on the storage team.",
+    "We have a stand-up at nine fifteen every weekday.",
+    "My best friend Clara can't eat shellfish.",
+    "I watched the snooker with Dad until two in the morning.",
+    "The alarm code of the garage is 4471.",
+    "My sister Beth lives in Denver with her two dogs.",
+    "I take my coffee black, no sugar.",
+    "We're repainting the kitchen in June, in a dark green.",
+)
+
+ASKED = (
+    ("Can I have a Snickers?", "peanuts"),
+    ("What do you know about my health?", "peanuts"),
+    ("What do you know about my health?", "ankle"),
+    ("Sports injury?", "ankle"),
+    ("Where do I work?", "Nimbus"),
+    ("When is the daily meeting?", "stand-up"),
+    ("where do i work", "Nimbus"),
+    ("I'm cooking for Clara tonight.", "shellfish"),
+    ("How do I open up the garage?", "4471"),
+    ("Who has pets?", "dogs"),
+    ("What do I drink in the morning?", "coffee"),
+    ("Any plans for the house?", "kitchen"),
+)
+
+
+NEVER_TOLD = (
+    "What's my landlord's phone number?",
+    "Which school did my nephew go to?",
+    "How much do I weigh?",
+    "When is my brother's birthday?",
+    "What's the name of my dentist?",
+    "Where did we go on holiday in 2019?",
+    "What colour is my bike?",
+    "Who won the quiz last week?",
+    "What's the PIN of my card?",
+    "Which bank am I with?",
+)
+
+
+@pytest.fixture(scope="module", params=["told", "stored"])
+def file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, encoder: Encoder, language: Language) -> Path:
+    """A memory of the statements above, told over two sessions, or stored outright."""
+    path = tmp_path_factory.mktemp("first-hour") / "memory.db"
+
+    async def written() -> None:
+        async with Memory.open(path, encoder=encoder, language=language) as memory:
+            for number, text in enumerate(TOLD):
+                if request.param == "stored":
+                    await memory.store_memory(text, user_id="ana")
+                else:
+                    await memory.remember(Turn("ana", f"s{number // 5}", "user", text, START + timedelta(minutes=number), speaker="Ana"))
+            await memory.settle()
+
+    asyncio.run(written())
+    return path
+
+
+@pytest.fixture
+async def memory(file: Path, encoder: Encoder, language: Language) -> AsyncIterator[Memory]:
+    """That memory, open."""
+    async with Memory.open(file, encoder=encoder, language=language) as memory:
+        yield memory
+
+
+@pytest.mark.parametrize(("asked", "wanted"), ASKED)
+async def test_what_is_known_is_there_in_whatever_words_it_is_asked_for(memory: Memory, asked: str, wanted: str) -> None:
+    block = await memory.recall(asked, user_id="ana", session_id="later", at=START + timedelta(days=20))
+    assert wanted in block.text
+    found = await memory.search_memory(asked, user_id="ana")
+    assert any(wanted in result.content for result in found.results)
+
+
+@pytest.mark.parametrize(
+    "said", ["Good morning!", "Turn the light off.", "I bought new shoes today.", "It's raining again.", "I had a lovely walk.", "okay thanks"]
+)
+async def test_nothing_known_is_said_of_questions_alone(memory: Memory, said: str) -> None:
+    block = await memory.recall(said, user_id="ana", session_id="later", at=START + timedelta(days=20))
+    assert not block.text.startswith(NOTHING) and POSSIBLY not in block.text
+    nobody = await memory.recall(said, user_id="nobody", session_id="later", at=START + timedelta(days=20))
+    assert nobody.text == ""
+
+
+async def test_what_was_never_told_is_not_sold_as_known(memory: Memory) -> None:
+    blocks = [await memory.recall(asked, user_id="ana", session_id="later", at=START + timedelta(days=20)) for asked in NEVER_TOLD]
+    low = [all(item.mark is Mark.LOW for item in block.items) for block in blocks]
+    assert sum(low) >= 0.7 * len(blocks)
+    assert [block.trace.known != "known" for block in blocks] == low
+
+
+async def test_nothing_known_can_be_switched_off(tmp_path: Path, encoder: Encoder, language: Language) -> None:
+    for says in (True, False):
+        options = Options(recall=RecallOptions(say_unknown=says))
+        async with Memory.open(tmp_path / f"{says}.db", options, encoder=encoder, language=language) as memory:
+            block = await memory.recall("What's my dog called?", user_id="ana")
+            assert block.text.startswith(NOTHING) is says and bool(block.text) is says
+
+
+async def _told(memory: Memory, *turns: tuple[str, str]) -> None:
+    for number, (role, text) in enumerate(turns):
+        await memory.remember(Turn("ana", "s", role, text, START + timedelta(minutes=number)))
+    await memory.settle()
+
+
+async def test_odd_memories_neither_crash_nor_deny_what_is_there(tmp_path: Path, encoder: Encoder, language: Language) -> None:
+    odd = {
+        "one line": [("user", "My locker at the gym is number 88.")],
+        "only questions": [("user", "Which is my locker at the gym?"), ("user", "Where is my locker key?")],
+        "only the bot": [("assistant", "Your locker at the gym is number 88.")],
+        "identical": [("user", "My locker at the gym is number 88.")] * 12,
+    }
+    queries = {
+        "plain": "Which locker is mine at the gym?",
+        "long": "so " * 1990 + "which locker is mine at the gym?",
+        "another language": "Welches Schließfach habe ich im Fitnessstudio?",
+        "no word": "???",
+    }
+    for name, turns in odd.items():
+        async with Memory.open(tmp_path / f"{name}.db", encoder=encoder, language=language) as memory:
+            await _told(memory, *turns)
+            for query in queries.values():
+                block = await memory.recall(query, user_id="ana", session_id="later")
+                await memory.search_memory(query, user_id="ana")
+                assert block.tokens <= 1000
+            plain = await memory.recall(queries["plain"], user_id="ana", session_id="later")
+            assert not plain.text.startswith(NOTHING), name
+            if name in ("one line", "only the bot", "identical"):
+                assert plain.text.count("number 88") == 1, name
+                long = await memory.recall(queries["long"], user_id="ana", session_id="later")
+                assert "number 88" in long.text, name
