@@ -1,6 +1,6 @@
 """HotMem in a pipecat bot with hosted services, in one file: the three lines marked with HotMem are all it takes.
 
-Needs `pip install "pipecat-hotmem[offline]" "pipecat-ai[webrtc,runner,deepgram,openai,cartesia]"` and three keys in the environment or in `.env`:
+Needs `pip install "pipecat-hotmem[pipecat,offline]" "pipecat-ai[webrtc,runner,deepgram,openai,cartesia]"` and three keys in the environment or in `.env`:
 DEEPGRAM_API_KEY (hears), OPENAI_API_KEY (answers), CARTESIA_API_KEY (speaks). Run `python -m pipelines.quickstart` and open the address it prints.
 """
 
@@ -8,6 +8,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from hotmem.pipecat import HotMemProcessor  # isort: skip  # HotMem; before pipecat, so that ONNX Runtime starts without telemetry
 from dotenv import load_dotenv
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.pipeline.pipeline import Pipeline
@@ -15,8 +16,6 @@ from pipecat.pipeline.worker import PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair, LLMUserAggregatorParams
 from pipecat.workers.runner import WorkerRunner
-
-from hotmem.pipecat import HotMemProcessor
 
 if TYPE_CHECKING:
     from pipecat.runner.types import RunnerArguments

