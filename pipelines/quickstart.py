@@ -1,6 +1,6 @@
 """HotMem in a pipecat bot with hosted services, in one file: the three lines marked with HotMem are all it takes.
 
-Needs `pip install "pipecat-hotmem[pipecat,offline]" "pipecat-ai[webrtc,runner,deepgram,openai,cartesia]"` and three keys in the environment or in `.env`:
+Needs `pip install "pipecat-hotmem[offline]" "pipecat-ai[webrtc,runner,deepgram,openai,cartesia]"` and three keys in the environment or in `.env`:
 DEEPGRAM_API_KEY (hears), OPENAI_API_KEY (answers), CARTESIA_API_KEY (speaks). Run `python -m pipelines.quickstart` and open the address it prints.
 """
 

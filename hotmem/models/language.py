@@ -155,8 +155,8 @@ def _register_tokenizer() -> None:
 
     The standard one builds the rules of English first, which takes a third of the time to load.
     """
-    from spacy import registry
-    from spacy.tokenizer import Tokenizer
+    from spacy.tokenizer import Tokenizer  # type: ignore[import-not-found]  # compiled, without a stub
+    from spacy.util import registry
 
     registry.tokenizers(TOKENIZER, func=lambda: lambda pipeline: Tokenizer(pipeline.vocab))
 

@@ -66,7 +66,7 @@ def _trap_native_calls() -> None:
         (RETURN, 0, 0, ALLOW),
         (RETURN, 0, 0, TRAP),
     ]
-    instructions = (_Instruction * len(filters))(*filters)
+    instructions = (_Instruction * len(filters))(*(_Instruction(*one) for one in filters))
     program = _Program(len(filters), instructions)
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) or libc.prctl(SECCOMP, FILTER, ctypes.byref(program)):
