@@ -4,3 +4,5 @@
 
 `python -m eval --help` lists the commands. Data are never part of this repository; every command takes their path.
 """
+
+import hotmem  # noqa: F401 - before pipecat imports ONNX Runtime: disables its telemetry

@@ -7,10 +7,16 @@
     layer weights ◀── usage ◀── feedback ◀────────── what was heard of the reply ◀───┘
 
 `Memory` is the door to all of it; `hotmem.recall` is the read path on one screen.
+
+Importing this package sets `ORT_DISABLE_TELEMETRY` and `HF_HUB_DISABLE_TELEMETRY` where they are not set. Import it before
+anything that imports ONNX Runtime, such as pipecat's voice activity detection, which else starts with its telemetry on.
 """
+
+from typing import TYPE_CHECKING
 
 from hotmem.errors import (
     DeadlineExceeded,
+    ExtraMissing,
     HotMemError,
     InvalidInput,
     MemoryClosed,
@@ -22,15 +28,19 @@ from hotmem.errors import (
     StoreTooNew,
     StoreUnusable,
 )
-from hotmem.memory import Memory
 from hotmem.options import Options
+from hotmem.telemetry import disable_telemetry
 from hotmem.types import ContextBlock, Item, Layer, Mark, Role, Turn, Usage, Weights
+
+if TYPE_CHECKING:
+    from hotmem.memory import Memory
 
 __version__ = "0.1.0"
 
 __all__ = [
     "ContextBlock",
     "DeadlineExceeded",
+    "ExtraMissing",
     "HotMemError",
     "InvalidInput",
     "Item",
@@ -52,3 +62,15 @@ __all__ = [
     "Weights",
     "__version__",
 ]
+
+disable_telemetry()
+
+
+def __getattr__(name: str) -> object:
+    """Import `Memory` on first use (PEP 562): it brings most of the package, errors and options do not."""
+    if name != "Memory":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from hotmem.memory import Memory
+
+    globals()[name] = Memory
+    return Memory

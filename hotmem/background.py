@@ -8,15 +8,16 @@ session marked due waits for its summary, a category that has grown for its time
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Final
 
 import numpy as np
 import structlog
-from spacy.tokens import Doc
 
 from hotmem.analysis.runs import word_runs
+from hotmem.consolidation.clustering import can_cluster, check_can_cluster
 from hotmem.consolidation.evolution import evolve
 from hotmem.consolidation.revision import amend, revise
 from hotmem.consolidation.summary import render_summary, summarise
@@ -29,6 +30,7 @@ from hotmem.options import BackgroundOptions, EvolutionOptions
 from hotmem.precedence import Precedence
 from hotmem.store.store import Store
 from hotmem.types import Category, EvidenceKind, Evolved, Role, Signs, Statement, Turn, Understanding, UserKey, Vector
+from hotmem.types.parse import Doc
 
 log = structlog.get_logger(__name__)
 
@@ -57,7 +59,7 @@ class Background:
         encoder: Texts → vectors.
         language: Texts → parses.
         options: Batch size, tries and idle time.
-        evolution: Whether and when categories evolve.
+        evolution: Whether and when categories evolve; without scikit-learn they do not.
         precedence: Tells when recalls are on their way.
     """
 
@@ -68,7 +70,7 @@ class Background:
         self._encoder = encoder
         self._language = language
         self._options = options
-        self._evolution = evolution
+        self._evolution = replace(evolution, on=evolution.on and can_cluster())
         self._precedence = precedence
         self._evolving = asyncio.Lock()
         self._evolution_looked_at = datetime.min.replace(tzinfo=UTC)
@@ -93,7 +95,12 @@ class Background:
         await self._settled.wait()
 
     async def evolve(self, user: UserKey, categories: Iterable[Category]) -> list[Evolved]:
-        """Finds the subcategories of these categories anew, one after the other."""
+        """Finds the subcategories of these categories anew, one after the other.
+
+        Raises:
+            ExtraMissing: If scikit-learn is not installed.
+        """
+        check_can_cluster()
         found = []
         for category in categories:
             async with self._evolving:

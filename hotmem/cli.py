@@ -9,6 +9,7 @@ from rich.table import Table
 
 from hotmem import Memory, terminal
 from hotmem.errors import HotMemError, InvalidInput
+from hotmem.models.command import prepare_models
 from hotmem.replay.command import evaluate
 from hotmem.settings import Settings
 from hotmem.terminal import Database, User
@@ -24,6 +25,7 @@ app = typer.Typer(help=HELP, no_args_is_help=True, pretty_exceptions_enable=Fals
 
 register(app)
 app.command("eval", rich_help_panel="See whether it helps")(evaluate)
+app.command("prepare", rich_help_panel="Models")(prepare_models)
 
 
 @app.command(rich_help_panel="Ask")

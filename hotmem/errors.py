@@ -4,6 +4,7 @@
     ├── InvalidInput          an argument cannot be used; nothing was stored
     ├── MemoryClosed          the memory was used before open or after close
     ├── ModelMissing          weights or tables of a model are not installed or not the expected ones
+    ├── ExtraMissing          a feature needs packages of an extra that is not installed
     ├── DeadlineExceeded      a stage did not finish in its time
     └── StoreError            the database file
         ├── StoreUnusable     not a database, not HotMem's, truncated, or not readable
@@ -30,6 +31,10 @@ class MemoryClosed(HotMemError):
 
 class ModelMissing(HotMemError):
     """A model's weights or tables are missing or have the wrong checksum."""
+
+
+class ExtraMissing(HotMemError, ImportError):
+    """A feature needs packages that an optional extra installs."""
 
 
 class DeadlineExceeded(HotMemError):

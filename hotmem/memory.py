@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime
 from pathlib import Path
 from types import TracebackType
@@ -119,11 +120,13 @@ class Memory:
         self._live = (store, reader, background, Lanes.open(networked=bool(self.options.rewriting.model)))
 
     def _load(self) -> tuple[Store, Encoder, Language, TokenCounter, RelevanceModel]:
-        encoder = self._given_encoder or load_encoder(self.options.models)
-        language = self._given_language or load_language()
-        models = self.options.models
-        tokens, model = TokenCounter.load(models.encoding, models.cache_dir), fitted_model(models.relevance)
-        return Store.open(self.path), encoder, language, tokens, model
+        models, model = self.options.models, fitted_model(self.options.models.relevance)
+        with ThreadPoolExecutor(thread_name_prefix="hotmem-loading") as threads:
+            language = threads.submit(lambda: self._given_language or load_language())
+            encoder = threads.submit(lambda: self._given_encoder or load_encoder(models))
+            tokens = threads.submit(TokenCounter.load, models.encoding, models.cache_dir)
+        loaded = encoder.result(), language.result(), tokens.result()
+        return Store.open(self.path), *loaded, model
 
     async def close(self) -> None:
         """Stops the background work and closes the file; what was not finished is done on the next open."""
@@ -393,6 +396,7 @@ class Memory:
 
         Raises:
             InvalidInput: If there is no such category.
+            ExtraMissing: If scikit-learn is not installed.
             StoreError: If they could not be written; then they are as before.
         """
         store, _, background, _ = self._open()

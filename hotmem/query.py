@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from spacy.tokens import Doc
-
 from hotmem.analysis.entities import meant
 from hotmem.analysis.query import analyse
 from hotmem.analysis.references import MOST_TURNS, expand, leaves_unsaid
@@ -14,6 +12,7 @@ from hotmem.analysis.runs import word_runs
 from hotmem.models import Reading, read
 from hotmem.reader import Reader, Request
 from hotmem.types import Analysis, Profile, Query, Rewrite, UserKey
+from hotmem.types.parse import Doc
 
 QUERY_WORDS: Final = 200
 """Words of a query that are analysed, the last ones: who talks long comes to the point at the end."""

@@ -7,7 +7,8 @@ from threading import Lock
 from typing import Final
 
 import Stemmer
-from spacy.lang.en.stop_words import STOP_WORDS
+
+from hotmem.stopwords import STOP_WORDS
 
 LONGEST: Final = 64
 """Characters of a word that count; longer ones are addresses and noise."""
@@ -40,4 +41,4 @@ def stem(word: str) -> str:
 
 
 STOPS: Final = stems(" ".join(STOP_WORDS))
-"""Stems of words that tell nothing by themselves (spaCy's English list)."""
+"""Stems of words that tell nothing by themselves."""

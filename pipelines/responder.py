@@ -13,10 +13,10 @@ from dateutil import parser
 from pipecat.frames.frames import Frame, LLMContextFrame, LLMFullResponseEndFrame, LLMFullResponseStartFrame, LLMTextFrame
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage, standard_message_text
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
-from spacy.lang.en.stop_words import STOP_WORDS
 
 from hotmem.context.render import CLOSING, OPENING
 from hotmem.pipecat.context import spoken
+from hotmem.stopwords import STOP_WORDS
 
 LEAST_SHARED: Final = 0.5
 """Share of the question's content words that a statement must hold to count as its answer."""

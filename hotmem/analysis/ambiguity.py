@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from spacy.tokens import Doc, Token
-
 from hotmem.analysis.cues import QUESTION
 from hotmem.analysis.mentions import PEOPLE, RELATIONAL, is_time
 from hotmem.analysis.wordlist import wordlist
+from hotmem.types.parse import Doc, Token
 
 PRONOUNS: Final = wordlist("he she they it him her them his hers its their theirs himself herself themselves itself")
 SINGULAR_PEOPLE: Final = wordlist("he she him her his hers himself herself")

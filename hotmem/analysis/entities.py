@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from spacy.tokens import Doc, Span, Token
-
 from hotmem.analysis.creatures import ELDERS
 from hotmem.analysis.time import CALENDAR
 from hotmem.analysis.wordlist import wordlist
 from hotmem.sounds import resembling
+from hotmem.types.parse import Doc, Span, Token
 
 NAMED: Final = frozenset({"PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "PRODUCT", "WORK_OF_ART"})
 """Entity types of OntoNotes that name something; dates, quantities and nationalities do not."""

@@ -2,11 +2,10 @@
 
 from typing import Final
 
-from spacy.tokens import Doc, Token
-
 from hotmem.analysis.cues import COURTESIES, HARD, INTENTS, QUESTION
 from hotmem.analysis.wordlist import wordlist
 from hotmem.types import Complexity, Intent
+from hotmem.types.parse import Doc, Token
 
 LONG: Final = 14
 """Tokens above which an utterance is at least of medium complexity."""

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from spacy.tokens import Doc, Token
-
 from hotmem.analysis.creatures import ACQUAINTANCES, FAMILY, PETS
 from hotmem.analysis.time import CALENDAR
 from hotmem.analysis.wordlist import wordlist
 from hotmem.terms import terms
+from hotmem.types.parse import Doc, Token
 
 RELATIONAL: Final = wordlist(
     "type kind sort form symptom cause effect advantage disadvantage benefit drawback pro con role history origin source characteristic feature "

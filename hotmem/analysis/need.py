@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from typing import Final
 
-from spacy.tokens import Doc
-
 from hotmem.analysis.cues import COMMON, DEVICE
 from hotmem.analysis.wordlist import wordlist
 from hotmem.types import Intent
+from hotmem.types.parse import Doc
 
 FIRST_PERSON: Final = wordlist("i me my mine myself we us our ours")
 

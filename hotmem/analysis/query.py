@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from spacy.tokens import Doc, Span
-
 from hotmem.analysis.ambiguity import find_ambiguous
 from hotmem.analysis.entities import find_entities
 from hotmem.analysis.intent import find_complexity, find_intent, is_question
@@ -15,6 +13,7 @@ from hotmem.analysis.references import expand
 from hotmem.analysis.time import find_interval
 from hotmem.analysis.wordlist import wordlist
 from hotmem.types import Analysis, Intent
+from hotmem.types.parse import Doc, Span
 
 _TELLING: Final = frozenset({"name", "names", "call", "called", "move", "moved", "show", "amount"})
 """Words that spaCy counts as stop words, but that people ask memories by."""

@@ -9,13 +9,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, Self
 
-from spacy.tokens import Doc, Token
-
 from hotmem.analysis.ambiguity import FRAGMENTS, OUTDOORS, PLACES, PLURALS, PRONOUNS, SINGULAR_PEOPLE, find_ambiguous, impersonal
 from hotmem.analysis.intent import is_question
 from hotmem.analysis.mentions import HEARD, Mention, Sort, is_place, is_time, mentions
 from hotmem.analysis.wordlist import wordlist
 from hotmem.terms import terms
+from hotmem.types.parse import Doc, Token
 
 MOST_TURNS: Final = 10
 """Recent turns looked at (the design's number)."""

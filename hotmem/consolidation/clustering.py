@@ -8,12 +8,14 @@ random five times, seeing from the middle places 2.6 points more right in those 
 """
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.centroids import nearest, unit
+from hotmem.errors import ExtraMissing
 from hotmem.products import product
 
 STEPS: Final = 2
@@ -30,6 +32,21 @@ BLOCK: Final = 128
 
 SIMILAR: Final = 0.8
 """Cosine of two centroids, seen from the middle, from which their groups are joined, as tags are (the design's)."""
+
+
+def can_cluster() -> bool:
+    """Whether scikit-learn is installed, which the extra `evolution` brings."""
+    return find_spec("sklearn") is not None
+
+
+def check_can_cluster() -> None:
+    """Check that scikit-learn is installed.
+
+    Raises:
+        ExtraMissing: If it is not.
+    """
+    if not can_cluster():
+        raise ExtraMissing('Categories evolve with scikit-learn, which is not installed. Run: pip install "pipecat-hotmem[evolution]"')
 
 
 def grouped(

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from spacy.tokens import Doc, Span, Token
 
 from hotmem.analysis.entities import find_entities
 from hotmem.analysis.intent import is_chitchat
@@ -19,6 +18,7 @@ from hotmem.analysis.wordlist import wordlist
 from hotmem.models.encoder import Vectors
 from hotmem.products import product
 from hotmem.types import Role, SessionSummary, SummarySentence, Turn
+from hotmem.types.parse import Doc, Span, Token
 
 MOST_TOPICS: Final = 6
 MOST_SENTENCES: Final = 5

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from spacy.tokens import Doc, Token
-
 from hotmem.analysis.wordlist import wordlist
+from hotmem.types.parse import Doc, Token
 
 
 class Tense(StrEnum):

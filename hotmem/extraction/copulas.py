@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from spacy.tokens import Token
-
 from hotmem.analysis.entities import is_name
 from hotmem.analysis.time import Grain, TimeMention, written_bare
 from hotmem.analysis.wordlist import wordlist
@@ -38,6 +36,7 @@ from hotmem.extraction.relations import (
 )
 from hotmem.extraction.subjects import Subject
 from hotmem.numbers import ONES, TENS
+from hotmem.types.parse import Token
 
 _YEARLY: Final = frozenset({"birthday", "anniversary"})
 _EMPTY_ATTRIBUTES: Final = wordlist(

@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-from spacy.tokens import Doc
-
 from hotmem.analysis.time import Grain, find_times, written_bare
 from hotmem.analysis.wordlist import wordlist
 from hotmem.extraction.relations import IS_CALLED, IS_IN, IS_ON
 from hotmem.types import Correction
+from hotmem.types.parse import Doc
 
 _VALUE: Final = r"(?:(?:a|an|the|on|in|at|with)\s+)?(?P<{name}>[\w'’-]+(?:\s+(?!not\b|but\b|and\b|it\b|so\b|because\b)[\w'’-]+){{0,3}}?)"
 _RIGHT: Final = _VALUE.format(name="right")

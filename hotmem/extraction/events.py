@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import Final
 
-from spacy.tokens import Token
-
 from hotmem.analysis.entities import is_name
 from hotmem.analysis.time import TimeMention
 from hotmem.analysis.wordlist import wordlist
@@ -23,6 +21,7 @@ from hotmem.extraction.relations import (
     WITH,
     WORKS_AT,
 )
+from hotmem.types.parse import Token
 
 _JOBS: Final = wordlist("job position role internship jobs work")
 BARE: Final = wordlist("retire graduate divorce separate fire hire promote marry engage demote sack adopt die turn")

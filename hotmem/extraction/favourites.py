@@ -2,14 +2,13 @@
 
 from dataclasses import replace
 
-from spacy.tokens import Token
-
 from hotmem.extraction.clauses import Clause, Tense
 from hotmem.extraction.predicates import complement, phrase, stands_alone
 from hotmem.extraction.relations import FAVOURITE, LIKES
 from hotmem.extraction.retelling import OWN, retell, sentence
 from hotmem.extraction.subjects import possession
 from hotmem.types import Statement
+from hotmem.types.parse import Token
 
 _FAVOURITE = frozenset({"favourite", "favorite", "fave", "favourites", "favorites"})
 

@@ -14,12 +14,12 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.tokens import Doc
 
 from hotmem.models import Encoder
 from hotmem.products import product
 from hotmem.terms import terms
 from hotmem.types import Category, Kind, Statement, Vector
+from hotmem.types.parse import Doc
 
 SURE_FROM: Final = 0.6
 """Probability of kind and category together, below which the answer says that it is unsure."""

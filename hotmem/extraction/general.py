@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from spacy.tokens import Token
-
 from hotmem.analysis.time import TimeMention
 from hotmem.analysis.wordlist import wordlist
 from hotmem.extraction.clauses import Clause, Tense
 from hotmem.extraction.predicates import Fact, complement, inner_phrase, phrase, predicate, timed
 from hotmem.extraction.relations import DID, DOES, HAS, WANTS
 from hotmem.extraction.subjects import Subject
+from hotmem.types.parse import Token
 
 _EMPTY_VERBS: Final = wordlist(
     "be do say tell let think know mean feel wonder hope wish believe guess admit ask look see talk sound seem keep happen remember forget "

@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from spacy.tokens import Doc
-
 from hotmem.analysis.query import looks_ahead
 from hotmem.analysis.time import Bound, TimeMention
 from hotmem.types import Happening, Interval
+from hotmem.types.parse import Doc
 
 
 def read_happenings(doc: Doc, said_at: datetime, behind: Sequence[TimeMention], before: Sequence[TimeMention]) -> Iterator[Happening]:

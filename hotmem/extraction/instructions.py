@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from spacy.tokens import Doc
-
 from hotmem.extraction.relations import ASKS
 from hotmem.extraction.retelling import sentence
 from hotmem.types import Statement
+from hotmem.types.parse import Doc
 
 LEAST_WORDS: Final = 4
 MOST_WORDS: Final = 40

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from spacy.tokens import Doc
-
 from hotmem.analysis.entities import is_name
 from hotmem.extraction.relations import MANY, NAMEABLE
 from hotmem.extraction.subjects import canonical
+from hotmem.types.parse import Doc
 
 _NAME: Final = r"(?P<name>[^\W\d_][\w'’-]*(?:\s+(?-i:[A-Z])[\w'’-]*){0,2})"
 _THING: Final = r"(?P<thing>(?:[a-z-]+(?:['’]s)?\s+){0,2}?[a-z-]+)"

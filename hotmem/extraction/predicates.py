@@ -4,13 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from spacy.tokens import Token
-
 from hotmem.analysis.time import TimeMention
 from hotmem.analysis.wordlist import wordlist
 from hotmem.extraction.clauses import Clause
 from hotmem.extraction.relations import Relation
 from hotmem.extraction.retelling import COUNTING, UNRESOLVED
+from hotmem.types.parse import Token
 
 MOST_WORDS: Final = 22
 """Words of a predicate; what is longer is rarely one fact."""

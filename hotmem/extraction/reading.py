@@ -6,8 +6,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final, TypeAlias
 
-from spacy.tokens import Doc, Token
-
 from hotmem.analysis.entities import find_entities
 from hotmem.analysis.time import TimeMention, find_times, written_bare
 from hotmem.extraction.clauses import Clause, Tense, read_clauses
@@ -29,6 +27,7 @@ from hotmem.extraction.subjects import Subject, resolve
 from hotmem.extraction.tags import Term, circumstances, terms_of, within
 from hotmem.extraction.verbs import read_verb
 from hotmem.types import Correction, Ending, Role, Statement, Understanding
+from hotmem.types.parse import Doc, Token
 
 Filed: TypeAlias = Callable[[Doc, Sequence[Statement]], Sequence[Statement]]
 """Files the statements of a parsed turn by their words and their meaning."""

@@ -6,11 +6,10 @@ Only capitals change, letter by letter, so every place in the text stays where i
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-from spacy.tokens import Doc, Token
-
 from hotmem.analysis.entities import NAMED, known_spans
 from hotmem.analysis.time import CALENDAR
 from hotmem.analysis.wordlist import wordlist
+from hotmem.types.parse import Doc, Token
 
 _CAPITALISED: Final = CALENDAR | {"i"}
 

@@ -9,9 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from spacy.tokens import Doc, Token
-
 from hotmem.extraction.rewording import Piece, Reworded
+from hotmem.types.parse import Doc, Token
 
 BACK: Final = 10
 """Words before the editing term among which what was wrong begins."""

@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from spacy.tokens import Token
-
 from hotmem.analysis.time import TimeMention, written, written_bare
 from hotmem.analysis.wordlist import wordlist
+from hotmem.types.parse import Token
 
 SELF: Final = frozenset({"i", "me", "myself", "we", "us", "ourselves"})
 OWN: Final = frozenset({"my", "our", "mine", "ours"})

@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 from typing import Final
 
-from spacy.tokens import Token
-
 from hotmem.analysis.creatures import CREATURES, ELDERS
 from hotmem.analysis.entities import is_name
 from hotmem.analysis.wordlist import wordlist
 from hotmem.extraction.relations import AIMS, EVENTFUL
 from hotmem.extraction.retelling import OWN, SELF
+from hotmem.types.parse import Token
 
 _SPELLING: Final = {
     "favorite": "favourite",

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from spacy.tokens import Doc, Span, Token
-from spacy.util import filter_spans
-
 from hotmem.analysis.entities import NAMED
 from hotmem.terms import stems
+from hotmem.types.parse import Doc, Span, Token
 
 MOST: Final = 4
 """Tags found for one memory, besides those given and those of its circumstances."""
@@ -102,6 +100,8 @@ def terms_of(doc: Doc) -> list[Term]:
     runs = (list(run) for proper, run in groupby(doc, _in_name) if proper)
     names = [doc[run[0].i : run[-1].i + 1] for run in runs]
     nouns = [doc[token.i : token.i + 1] for token in doc if token.pos_ == "NOUN" and _tells(token)]
+    from spacy.util import filter_spans  # the document is spaCy's, so spaCy is loaded
+
     spans = filter_spans([*(entity for entity in doc.ents if entity.label_ in NAMED), *names, *nouns])
     told = (Term(_written(span), span.start_char, span.end_char) for span in spans)
     return [term for term in told if term.tag and len(term.tag.split()) <= LONGEST_WORDS]

@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from spacy.tokens import Token
-
 from hotmem.analysis.entities import is_name
 from hotmem.analysis.time import WEEKDAYS, Grain, TimeMention
 from hotmem.analysis.wordlist import wordlist
@@ -37,6 +35,7 @@ from hotmem.extraction.relations import (
     Relation,
 )
 from hotmem.extraction.subjects import Subject
+from hotmem.types.parse import Token
 
 _DULL: Final = wordlist(
     "be do have say tell let try think know make mean feel wonder hope wish believe guess admit ask look see talk sound seem keep "

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import onnxruntime
 from tokenizers import Tokenizer
 
 from hotmem.models.encoder import Pieces, Reading, Vectors, unit_rows
@@ -30,10 +29,12 @@ class OnnxEncoder:
     """
 
     def __init__(self, prepared: Prepared) -> None:
+        import onnxruntime  # loaded with its model
+
+        onnxruntime.disable_telemetry_events()  # for a process that imported it before hotmem
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = THREADS
         options.inter_op_num_threads = 1
-        onnxruntime.disable_telemetry_events()
         self._session = onnxruntime.InferenceSession(prepared.model, options, providers=["CPUExecutionProvider"])
         self._tokenizer = Tokenizer.from_str(prepared.tokenizer)
         self._tokenizer.no_padding()

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import Any, Final
 
+from hotmem.errors import ExtraMissing
 from hotmem.options import RewriteOptions
 from hotmem.terms import STOPS, stems
 from hotmem.types import Rewrite
@@ -49,7 +50,13 @@ class Rewriter:
     """
 
     def __init__(self, options: RewriteOptions) -> None:
-        from openai import AsyncOpenAI, OpenAIError  # half a second that only those pay who have a model
+        try:
+            from openai import AsyncOpenAI, OpenAIError  # half a second that only those pay who have a model
+        except ImportError as error:
+            raise ExtraMissing(
+                "A rewriting model is configured, but the openai package is not installed. "
+                'Run: pip install "pipecat-hotmem[rewriting]", or leave HOTMEM_REWRITE_MODEL empty.'
+            ) from error
 
         self._options = options
         self._failures = (TimeoutError, OpenAIError, IndexError, TypeError, AttributeError, ValueError)

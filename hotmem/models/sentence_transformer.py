@@ -27,11 +27,16 @@ class SentenceTransformerEncoder:
             model: A name on the hub, or a folder. all-MiniLM-L6-v2 is taken from an installed weight package first.
 
         Raises:
-            ModelMissing: If it is not there or cannot be read.
+            ModelMissing: If it is not there or cannot be read, or sentence-transformers is not installed.
         """
+        try:
+            from sentence_transformers import SentenceTransformer
+        except ImportError as error:
+            raise ModelMissing(
+                f"The encoder {model!r} needs sentence-transformers, which is not installed. "
+                'Run: pip install "pipecat-hotmem[sentence-transformers]"; the default encoder does without.'
+            ) from error
         source = str(find_weights()) if model in (MODEL, REPOSITORY) and not Path(model).exists() else model
-        from sentence_transformers import SentenceTransformer
-
         try:
             self._model = SentenceTransformer(source)
         except (OSError, ValueError) as error:

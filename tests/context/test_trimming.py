@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from spacy.lang.en.stop_words import STOP_WORDS
 
 from hotmem.context.trimming import ELLIPSIS, KEPT, trimmed
+from hotmem.stopwords import STOP_WORDS
 from hotmem.terms import stems
 from tests.conversation import stands_in
 

@@ -7,13 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
+import tiktoken
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem.errors import InvalidInput
 from hotmem.models import TokenCounter
 from hotmem.models.files import sha256
-from hotmem.models.tokens import TABLES, estimate
+from hotmem.models.tokens import TABLES, _encoding, estimate
 from hotmem.models.weights import find_weights
 from tests.models.test_encoder import SENTENCES
 
@@ -56,6 +57,19 @@ def test_the_table_is_put_in_place_and_mended(tmp_path: Path) -> None:
 def test_file_names_are_those_of_tiktoken() -> None:
     assert TABLES["cl100k_base"].cached_as == "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
     assert TABLES["o200k_base"].cached_as == "fb374d419588a4632f3f557e76b4b70aebbca790"
+
+
+@pytest.mark.parametrize("encoding", TABLES)
+def test_an_encoding_is_tiktokens_own(encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
+    ours = TokenCounter.load(encoding, tmp_path)
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "tiktoken"))
+    published = tiktoken.get_encoding(encoding)
+    path = tmp_path / "tiktoken" / TABLES[encoding].cached_as
+    loaded = _encoding(TABLES[encoding], path)
+    assert (loaded._pat_str, loaded._mergeable_ranks) == (published._pat_str, published._mergeable_ranks)
+    for text in [*SENTENCES, "It's £1,250.75\n\n– she'll 它叫什么名字 🐕 <|endoftext|>  "]:
+        assert ours.count(text) == len(published.encode(text, disallowed_special=()))
 
 
 def test_the_environment_is_left_as_it_was(tmp_path: Path) -> None:

@@ -1,0 +1,76 @@
+"""What a lean install lacks is named with the extra that brings it."""
+
+from pathlib import Path
+
+import pytest
+
+from hotmem.models.preparation import Prepared
+from hotmem.options import ModelOptions
+from tests.packaging.child import Home, python
+
+ABSENT = """
+import sys
+sys.modules[{package!r}] = None
+{code}
+"""
+
+MEMORY = """
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+from hotmem import Memory, Options, Turn
+from hotmem.options import EvolutionOptions, ModelOptions, RewriteOptions
+
+async def main():
+    models = ModelOptions(cache_dir=Path(sys.argv[2]){model})
+    options = Options(models=models, evolution=EvolutionOptions(every_s=0), rewriting=RewriteOptions(model={rewriter!r}))
+    async with Memory.open(sys.argv[1], options) as memory:
+        await memory.remember(Turn("ana", "monday", "user", "My dog is called Potola.", datetime.now(UTC)))
+        await memory.settle()
+        print("Potola" in (await memory.recall("What's my dog called?", user_id="ana")).text)
+        {then}
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+def run(package: str, home: Home, models: ModelOptions, *, model: str = "", rewriter: str = "", then: str = "") -> tuple[str, str]:
+    """Output and last line of errors of a session without a package."""
+    Prepared.load(models.cache_dir)
+    code = ABSENT.format(package=package, code=MEMORY.format(model=model, rewriter=rewriter, then=then))
+    ended = python(code, home.path.parent / "memory.db", models.cache_dir, home=home)
+    return ended.stdout, (ended.stderr.splitlines() or [""])[-1]
+
+
+def test_another_encoder_names_its_extra(home: Home, model_options: ModelOptions) -> None:
+    _, error = run("sentence_transformers", home, model_options, model=", encoder='all-MiniLM-L6-v2'")
+    assert error.startswith("hotmem.errors.ModelMissing: ")
+    assert 'pip install "pipecat-hotmem[sentence-transformers]"' in error
+
+
+def test_a_memory_without_clustering_works_and_says_why_it_does_not_evolve(home: Home, model_options: ModelOptions) -> None:
+    out, error = run("sklearn", home, model_options, then="await memory.evolve('ana')")
+    assert "True" in out.splitlines()
+    assert error.startswith("hotmem.errors.ExtraMissing: ")
+    assert 'pip install "pipecat-hotmem[evolution]"' in error
+
+
+def test_a_rewriting_model_names_its_extra(home: Home, model_options: ModelOptions) -> None:
+    _, error = run("openai", home, model_options, rewriter="any")
+    assert error.startswith("hotmem.errors.ExtraMissing: ")
+    assert 'pip install "pipecat-hotmem[rewriting]"' in error
+
+
+def test_a_bot_without_pipecat_is_told(home: Home) -> None:
+    error = python(ABSENT.format(package="pipecat", code="import hotmem.pipecat"), home=home).stderr
+    assert error.splitlines()[-1] == 'hotmem.errors.ExtraMissing: pipecat is not installed. Run: pip install "pipecat-hotmem[pipecat]"'
+
+
+def test_a_memory_needs_no_pipecat(home: Home, model_options: ModelOptions) -> None:
+    out, error = run("pipecat", home, model_options)
+    assert "True" in out.splitlines(), error

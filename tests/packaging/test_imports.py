@@ -1,0 +1,132 @@
+"""What importing HotMem costs, and what opening a memory loads."""
+
+import json
+import tomllib
+from importlib.metadata import PackageNotFoundError, requires
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from hotmem.models import Language
+from hotmem.models.language import installed_model
+from hotmem.models.preparation import Prepared
+from hotmem.options import ModelOptions
+from hotmem.stopwords import STOP_WORDS
+from tests.packaging.child import ROOT, Home, python
+
+HEAVY = ("spacy", "torch", "onnxruntime", "onnx", "sklearn", "scipy", "sentence_transformers", "transformers", "pipecat", "openai")
+
+IMPORT = """
+import json, sys, time
+started = time.process_time()
+{statement}
+print(json.dumps([time.process_time() - started, [name for name in sys.argv[1:] if name in sys.modules]]))
+"""
+
+OPEN = """
+import asyncio, json, sys, time
+from pathlib import Path
+from hotmem import Memory, Options
+from hotmem.options import ModelOptions
+
+async def main():
+    started = time.process_time()
+    async with Memory.open(sys.argv[1], Options(models=ModelOptions(cache_dir=Path(sys.argv[2])))):
+        print(json.dumps([time.process_time() - started, [name for name in sys.argv[3:] if name in sys.modules]]))
+
+asyncio.run(main())
+"""
+
+HIDDEN = """
+import threading
+from hotmem.models.torchless import torch_hidden
+
+imported = []
+
+def other():
+    import torch
+    imported.append(torch)
+
+with torch_hidden():
+    try:
+        import torch
+    except ImportError as error:
+        print("hidden")
+    thread = threading.Thread(target=other)
+    thread.start()
+    thread.join()
+import torch
+print(imported == [torch])
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+@pytest.mark.parametrize("statement", ["import hotmem", "from hotmem import Memory", "import hotmem.settings", "import hotmem.cli"])
+def test_an_import_loads_no_model_library(home: Home, statement: str) -> None:
+    ended = python(IMPORT.format(statement=statement), *HEAVY, home=home)
+    assert json.loads(ended.stdout)[1] == [], ended.stderr
+
+
+def test_importing_takes_less_than_a_second(home: Home) -> None:
+    """Of the processor's time, which others' work on the machine hardly changes: 0.3 s, without compiled modules."""
+    seconds = [json.loads(python(IMPORT.format(statement="import hotmem"), home=home).stdout)[0] for _ in range(3)]
+    assert min(seconds) < 1.0
+
+
+def test_a_session_is_ready_within_its_time_and_without_torch(home: Home, model_options: ModelOptions, tmp_path: Path) -> None:
+    """Some 2 s of a busy machine's processor; torch, which is installed here, would take 3 s by itself."""
+    Prepared.load(model_options.cache_dir)
+    seconds = []
+    for _ in range(2):
+        ended = python(OPEN, tmp_path / "memory.db", model_options.cache_dir, "torch", "sklearn", "onnx", home=home)
+        taken, loaded = json.loads(ended.stdout)
+        assert loaded == [], ended.stderr
+        seconds.append(taken)
+    assert min(seconds) < 4.0
+
+
+def test_torch_is_hidden_from_one_thread_alone(home: Home) -> None:
+    ended = python(HIDDEN, home=home)
+    assert ended.stdout.split() == ["hidden", "True"], ended.stderr
+
+
+def test_the_tokenizer_is_the_published_models(language: Language) -> None:
+    import spacy
+
+    published: Any = spacy.load(installed_model().name).tokenizer
+    ours: Any = language._pipeline.tokenizer
+    text = "I don't know—she's at 5 p.m. in the U.K., isn't she? :-) Visit https://example.org/a?b=1, e-mail a.b@example.org."
+    assert ours.to_bytes() == published.to_bytes()
+    assert [token.text for token in ours(text)] == [token.text for token in published(text)]
+
+
+def test_stop_words_are_spacys() -> None:
+    from spacy.lang.en import stop_words
+
+    assert stop_words.STOP_WORDS == STOP_WORDS
+
+
+def test_a_lean_install_needs_no_torch() -> None:
+    """The base and the offline models, with all that they require in turn, by what is installed here."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    ahead = [Requirement(line) for line in [*project["dependencies"], *project["optional-dependencies"]["offline"]]]
+    lean: set[str] = set()
+    while ahead:
+        requirement = ahead.pop()
+        name = canonicalize_name(requirement.name)
+        if name in lean or (requirement.marker and not requirement.marker.evaluate({"extra": ""})):
+            continue
+        lean.add(name)
+        try:
+            ahead += [Requirement(line) for line in requires(name) or ()]
+        except PackageNotFoundError:  # another platform's, or one that `make setup` has not brought yet
+            continue
+    assert {"spacy", "onnxruntime", "numpy"} <= lean
+    assert lean.isdisjoint({"torch", "transformers", "sentence-transformers", "pandas", "scipy", "scikit-learn", "numba", "openai"})

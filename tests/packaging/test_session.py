@@ -1,0 +1,67 @@
+"""A whole session leaves nothing but its memory file and prepared models, and asks no network for anything."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.packaging.child import Home, python
+
+RUN = "import runpy, sys; sys.argv[0] = 'session'; runpy.run_module('tests.packaging.session', run_name='__main__')"
+GUARDED = "import sys; from pathlib import Path; from tests.packaging.guard import forbid_network; forbid_network(Path(sys.argv[1]));"
+BELOW_PYTHON = "import ctypes; ctypes.CDLL(None).connect(0, 0, 0)"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Path:
+    return tmp_path / "attempts"
+
+
+def test_a_session_writes_models_and_memory_and_reaches_nobody(home: Home, record: Path, tmp_path: Path) -> None:
+    (tmp_path / "memories").mkdir()
+    ended: subprocess.CompletedProcess[str] = python(RUN, tmp_path / "memories", record, home=home)
+    assert (ended.returncode, ended.stdout.splitlines()[-1:]) == (0, ["done"]), ended.stderr + record.read_text()
+    assert record.read_text() == ""
+    assert [file for file in home.files() if not file.startswith("cache/hotmem/")] == []
+    assert {path.name.partition(".db")[0] for path in (tmp_path / "memories").iterdir()} == {"by_hand", "pipeline"}
+
+
+def test_the_guard_records_and_refuses_what_python_asks(home: Home, record: Path) -> None:
+    ended = python(f"{GUARDED} import socket; socket.getaddrinfo('example.org', 443)", record, home=home)
+    assert ended.returncode == 1 and "No network here" in ended.stderr
+    assert "socket.getaddrinfo" in record.read_text()
+
+
+def test_the_guard_ends_a_process_whose_native_code_asks(home: Home, record: Path) -> None:
+    ended = python(f"{GUARDED} {BELOW_PYTHON}", record, home=home)
+    assert ended.returncode == (-signal.SIGSYS if sys.platform == "linux" else 0)
+
+
+def test_onnxruntime_alone_would_leave_a_device_id(home: Home) -> None:
+    """If this fails, ONNX Runtime has changed its ways, and `hotmem.telemetry` is to be read again."""
+    assert python("import onnxruntime", home=home).returncode == 0
+    assert any("onnxruntime" in file for file in home.files())
+
+
+def test_a_bot_that_imports_onnxruntime_first_is_told(home: Home) -> None:
+    ended = python("import onnxruntime, hotmem", home=home)
+    assert "onnxruntime was imported before hotmem" in ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize("bot", ["quickstart", "chat", "replay", "browser", "local_mic"])
+def test_our_bots_import_hotmem_first(home: Home, bot: str) -> None:
+    ended = python(f"import sys, pipelines.{bot}; print('onnxruntime' in sys.modules)", home=home)
+    assert ended.returncode == 0, ended.stderr
+    assert home.files() == []
+
+
+def test_a_setting_of_the_environment_is_kept(home: Home) -> None:
+    ended = python("import os, hotmem; print(os.environ['ORT_DISABLE_TELEMETRY'])", home=home, ORT_DISABLE_TELEMETRY="0")
+    assert ended.stdout.strip() == "0"
