@@ -20,6 +20,7 @@ from eval.datasets.recognised import as_recognised
 from eval.datasets.selection import selected
 from eval.language.corrections import corrections
 from eval.language.facts import facts
+from eval.language.identity import identity
 from eval.language.need import need
 from eval.language.rewriting import rewriting
 from eval.language.sayings import read_sayings
@@ -41,6 +42,7 @@ app.add_typer(bench, name="bench")
 app.command("peers")(peers)
 app.command("corrections")(corrections)
 app.command("facts")(facts)
+app.command("identity")(identity)
 app.command("need")(need)
 app.command("rewriting")(rewriting)
 app.command("sayings")(read_sayings)
