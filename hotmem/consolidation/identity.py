@@ -48,6 +48,7 @@ def same_subjects(subject: str, known: KnownSubjects, *, denies: bool = False) -
         denies: Whether the statement denies something: "my uncle isn't the mayor any more" is of the uncle who was.
     """
     chain = _chain(subject)
+    known = _akin(chain, known)
     stored: dict[Chain, set[str]] = {chain: {subject}}
     for other in known.subjects:
         stored.setdefault(_chain(other), set()).add(other)
@@ -122,6 +123,17 @@ class _World:
         if part.head in CREATURES and any(one[:-1] in owners and one[-1].head in plurals for one in self.chains):
             return None
         return frozenset(one for one in kin if one[-1].words == part.words)
+
+
+def _akin(chain: Chain, known: KnownSubjects) -> KnownSubjects:
+    """What of it has a noun or a name of the chain: of thousands of subjects a few."""
+    words = {word for part in chain for word in (*_plurals(part.head), part.head, part.name) if word}
+    held = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)", re.IGNORECASE).search
+    return KnownSubjects(
+        tuple(subject for subject in known.subjects if held(subject)),
+        tuple((subject, name, sole) for subject, name, sole in known.names if held(subject) or held(name)),
+        tuple((owner, value) for owner, value in known.possessions if held(value)),
+    )
 
 
 def _chain(subject: str) -> Chain:

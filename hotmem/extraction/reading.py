@@ -219,7 +219,8 @@ def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeM
         hedged=clause.hedged,
         negated=negated,
         ending=_ending(clause, fact, negated=negated),
-        single=relation.single and not beside_another(clause, relation),
+        single=relation.single and not subject.any_of and not beside_another(clause, relation),
+        replaces=not subject.any_of,
     )
 
 

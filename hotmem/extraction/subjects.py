@@ -62,6 +62,7 @@ class Subject:
         speaker: Whether it is the speaker.
         plural: Whether it is more than one.
         event: Whether it is "the" appointment or the like, of which only the time is known.
+        any_of: Whether it is some one of several: "one of my sisters".
         start: First character of its words.
         stop: One past the last character.
     """
@@ -74,6 +75,7 @@ class Subject:
     start: int
     stop: int
     event: bool = False
+    any_of: bool = False
 
     @property
     def alive(self) -> bool:
@@ -96,7 +98,7 @@ def resolve(token: Token | None, speaker: str) -> Subject | None:
             return None
         return Subject(speaker, speaker, "", True, False, token.idx, stop)
     if token.lower_ == "one" and (several := _counted(token)) is not None and (owned := possession(several, speaker)) is not None:
-        return Subject(owned, f"one of {owned}", several.lemma_.lower(), False, False, token.idx, several.idx + len(several))
+        return Subject(owned, f"one of {owned}", several.lemma_.lower(), False, False, token.idx, several.idx + len(several), any_of=True)
     if token.pos_ == "PRON":
         return None
     if any(child.dep_ in ("conj", "relcl", "prep", "acl") for child in token.children):

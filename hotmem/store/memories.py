@@ -51,19 +51,26 @@ NAMES, POSSESSES = "is called", "has"
 """Relations that tell a subject's name, and what it has."""
 
 SUBJECTS = """
-    WITH RECURSIVE pairs (relation, subject) AS (
-        SELECT * FROM (SELECT relation, subject FROM memories INDEXED BY memories_by_relation
-                       WHERE user = :user ORDER BY relation, subject COLLATE NOCASE LIMIT 1)
+    WITH RECURSIVE relations (relation) AS (
+        SELECT min(relation) FROM memories INDEXED BY memories_by_relation WHERE user = :user
         UNION ALL
-        SELECT m.relation, m.subject FROM pairs p JOIN memories m ON m.id = (
-            SELECT n.id FROM memories n INDEXED BY memories_by_relation
-            WHERE n.user = :user AND (n.relation, n.subject COLLATE NOCASE) > (p.relation, p.subject)
-            ORDER BY n.relation, n.subject COLLATE NOCASE LIMIT 1))
-    SELECT DISTINCT p.subject FROM pairs p WHERE p.subject <> '' AND EXISTS (
-        SELECT 1 FROM memories m INDEXED BY memories_by_relation
-        WHERE m.user = :user AND m.relation = p.relation AND m.subject = p.subject COLLATE NOCASE
-            AND m.valid_until IS NULL AND m.merged_into IS NULL)"""
-"""Subjects of current facts, each found by a step in the index: most facts are about the speaker."""
+        SELECT (SELECT min(n.relation) FROM memories n INDEXED BY memories_by_relation WHERE n.user = :user AND n.relation > r.relation)
+        FROM relations r WHERE r.relation IS NOT NULL),
+    pairs (relation, subject) AS (
+        SELECT r.relation, (SELECT min(n.subject COLLATE NOCASE) FROM memories n INDEXED BY memories_by_relation
+                            WHERE n.user = :user AND n.relation = r.relation) FROM relations r WHERE r.relation IS NOT NULL
+        UNION ALL
+        SELECT p.relation, (SELECT n.subject FROM memories n INDEXED BY memories_by_relation
+                            WHERE n.user = :user AND n.relation = p.relation AND n.subject COLLATE NOCASE > p.subject
+                            ORDER BY n.subject COLLATE NOCASE LIMIT 1) FROM pairs p WHERE p.subject IS NOT NULL)
+    SELECT relation, subject FROM pairs WHERE subject <> ''"""
+"""Relations and subjects of facts, each pair found by a step in the index: most facts are about the speaker."""
+
+STEM = 3
+"""Letters that a word and its plural share at least: "wife" and "wives" have no more but do not matter, of whom there is one."""
+
+_OWNED = re.compile(r"['’]s? ")
+"""Between an owner and what is owned: "Ana's dog", "Ana's parents' house"."""
 
 RECENT_FOR_CORRECTION = 50
 """A correction is about something said lately: the memories looked at, latest first."""
@@ -108,7 +115,7 @@ def learn(conn: Connection, turn: int, understanding: Understanding, revise: Rev
             continue
         same: Collection[str] | None = (statement.subject,)
         if statement.subject != speaker and (statement.single or statement.negated or statement.ending is not None):
-            same = identify(statement.subject, known_subjects(conn, user), denies=statement.negated)
+            same = identify(statement.subject, known_subjects(conn, user, statement.subject), denies=statement.negated)
         if same is None:  # it may be about another: then it can only repeat what was said in the same words
             same, statement = (statement.subject,), replace(statement, replaces=False)
         known = about(conn, user, statement, said_at, same)
@@ -121,22 +128,33 @@ def learn(conn: Connection, turn: int, understanding: Understanding, revise: Rev
             _end(conn, ended, said_at, new)
 
 
-def known_subjects(conn: Connection, user: UserKey) -> KnownSubjects:
-    """Whom and what the user's current facts are about; it takes as long as there are subjects, not facts."""
-    current = "m.user = ? AND m.relation = ? AND m.valid_until IS NULL AND m.merged_into IS NULL AND NOT m.negated"
-    told = "SELECT m.subject, m.object{} FROM memories m INDEXED BY memories_by_relation WHERE " + current
+def known_subjects(conn: Connection, user: UserKey, subject: str) -> KnownSubjects:
+    """What the user's current facts are about, as far as it shares a word with this subject; in steps as many as there are subjects."""
+    words = tuple(word[: max(STEM, len(word) - 1)] for word in _own_words(subject))
+    owners = [subject[: mark.start()] for mark in _OWNED.finditer(subject)]
+    about_it = "m.user = ? AND m.relation = ? AND m.valid_until IS NULL AND m.merged_into IS NULL"
+    told = f"SELECT m.subject, m.object, m.single FROM memories m INDEXED BY memories_by_relation WHERE {about_it} AND NOT m.negated"
+    held = f"SELECT 1 FROM memories m INDEXED BY memories_by_relation WHERE {about_it} AND m.subject = ? COLLATE NOCASE LIMIT 1"
+    pairs = [pair for pair in conn.execute(SUBJECTS, {"user": user}) if any(word.startswith(words) for word in _own_words(pair[1]))]
+    owned = (row for owner in owners for row in conn.execute(f"{told} AND m.subject = ? COLLATE NOCASE", (user, POSSESSES, owner)))
     return KnownSubjects(
-        tuple(row[0] for row in conn.execute(SUBJECTS, {"user": user})),
-        tuple((subject, name, bool(sole)) for subject, name, sole in conn.execute(told.format(", m.single"), (user, NAMES))),
-        tuple(conn.execute(told.format(""), (user, POSSESSES))),
+        tuple(dict.fromkeys(other for relation, other in pairs if conn.execute(held, (user, relation, other)).fetchone())),
+        tuple((owner, name, bool(sole)) for owner, name, sole in conn.execute(told, (user, NAMES))),
+        tuple((owner, value) for owner, value, _ in owned),
     )
+
+
+def _own_words(subject: str) -> list[str]:
+    """The words of a subject without its first owner's: "son" and "max" of "Ana's son Max"."""
+    return re.findall(r"\w+", _OWNED.split(subject.casefold(), maxsplit=1)[-1])
 
 
 def about(conn: Connection, user: UserKey, statement: Statement, said_at: datetime, same: Collection[str] = ()) -> list[StoredMemory]:
     """Memories that a statement said at this time can confirm, end or be ended by, latest first; without the turns they come from.
 
     They are of its subject or one that is the `same`, whatever the case, and its relation; of its value too, unless the relation takes one value
-    at a time or the statement denies: then all that held, or was said, later. What holds of other relations is among them where the statement says that something is over.
+    at a time or the statement denies: then all that held, or was said, later. What holds of other relations is among them where the statement
+    says that something is over.
     """
     where = "m.user = ? AND m.subject COLLATE NOCASE IN (SELECT value FROM json_each(?))"
     values = (user, json.dumps(sorted({statement.subject, *same})))
