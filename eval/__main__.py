@@ -21,6 +21,7 @@ from eval.datasets.selection import selected
 from eval.histories import groups
 from eval.language.corrections import corrections
 from eval.language.facts import facts
+from eval.language.identity import identity
 from eval.language.need import need
 from eval.language.rewriting import rewriting
 from eval.language.sayings import read_sayings
@@ -44,6 +45,7 @@ app.command("regimes")(regimes)
 app.command("peers")(peers)
 app.command("corrections")(corrections)
 app.command("facts")(facts)
+app.command("identity")(identity)
 app.command("need")(need)
 app.command("rewriting")(rewriting)
 app.command("sayings")(read_sayings)

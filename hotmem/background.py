@@ -19,6 +19,7 @@ import structlog
 from hotmem.analysis.runs import word_runs
 from hotmem.consolidation.clustering import can_cluster, check_can_cluster
 from hotmem.consolidation.evolution import evolve
+from hotmem.consolidation.identity import same_subjects
 from hotmem.consolidation.revision import amend, revise
 from hotmem.consolidation.summary import render_summary, summarise
 from hotmem.extraction import understand_said
@@ -178,7 +179,8 @@ class Background:
         except Exception as error:  # the border at which a turn that cannot be read must not take the memory down
             log.warning("turns not understood", turns=[key for key, _ in waiting], error=type(error).__name__)
             return False
-        await self._store.learn({key: understanding for (key, _), understanding in zip(waiting, understandings, strict=True)}, revise, amend)
+        read = {key: understanding for (key, _), understanding in zip(waiting, understandings, strict=True)}
+        await self._store.learn(read, revise, amend, same_subjects)
         return True
 
     async def _names(self, turn: Turn) -> Sequence[str]:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from eval.bench.floor import Floor
 from eval.bench.talk import SESSION_TURNS, START, USER, Talk
 from hotmem.analysis.entities import find_entities
+from hotmem.consolidation.identity import same_subjects
 from hotmem.consolidation.revision import amend, revise
 from hotmem.consolidation.summary import render_summary
 from hotmem.extraction import tags, understand
@@ -171,7 +172,7 @@ def _write(conn: Connection, batch: Sequence[Turn], reading: Reading, floor: Flo
         turns.add(conn, turn, now)
     waiting = pending.following(conn, len(batch), 1)
     for (key, _), understanding in zip(waiting, reading.understandings([turn for _, turn in waiting]), strict=True):
-        memories.learn(conn, key, understanding, revise, amend)
+        memories.learn(conn, key, understanding, revise, amend, same_subjects)
     first = users.find(conn, USER)
     _embed(conn, reading, floor, nearest, [turn.user_id for turn in batch], first)
     for (user_id, session_id), said in groupby(batch, key=lambda turn: (turn.user_id, turn.session_id)):

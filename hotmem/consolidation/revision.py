@@ -34,6 +34,8 @@ def revise(statement: Statement, said_at: datetime, known: Sequence[StoredMemory
     confirmed = next((memory for memory in known if memory.current and _same(statement, memory)), None)
     if confirmed:
         return Revision(confirms=confirmed.id)
+    if not statement.replaces:
+        return Revision()
     contrary = [memory for memory in known if _contrary(statement, memory)]
     later = [memory.said_at for memory in contrary if memory.said_at > said_at]
     ended = [memory for memory in contrary if memory.said_at <= said_at and (memory.valid_until is None or memory.valid_until > said_at)]
@@ -81,7 +83,8 @@ def _contrary(statement: Statement, memory: StoredMemory) -> bool:
         return _denied(plain(statement.object), plain(memory.object))
     if memory.negated and not statement.negated:
         return plain(statement.object) == plain(memory.object)
-    return statement.single and not statement.negated and not _says_more(plain(statement.object), plain(memory.object))
+    one_value = statement.single and memory.single and statement.changes == memory.changes
+    return one_value and not statement.negated and not _says_more(plain(statement.object), plain(memory.object))
 
 
 def _denied(value: str, held: str) -> bool:

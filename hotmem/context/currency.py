@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from hotmem.analysis.creatures import CREATURES
 from hotmem.context.judged import Judged
 from hotmem.forms import wanted
 from hotmem.types import EvidenceKind, Form, Query
@@ -33,10 +34,29 @@ _CHANGED: Final = re.compile(
 )
 """Words that tell of a change, or of how things stand by now."""
 
+_WORD: Final = re.compile(r"[^\W_]+")
+
 _BEFORE: Final = re.compile(
     r"\b(?:before|previous(?:ly)?|original(?:ly)?|initial(?:ly)?|first|used to|earlier|at the time|back then|old)\b", re.IGNORECASE
 )
 """Words of a question that asks for what was."""
+
+
+_OWNER: Final = re.compile(r"(?<![\w'’])([A-Z][\w-]+)['’]s?\s+[a-z]")
+"""Someone named to whom something belongs: "Carla's rent"."""
+
+_RELATIVE: Final = re.compile(rf"\b(?:{'|'.join(sorted(CREATURES))}),?\s+([A-Z][\w-]+)")
+"""Someone named by what they are to the speaker: "my son Max"."""
+
+_QUALIFIED: Final = re.compile(
+    r"(?:\b(?:my|our)|['’]s)\s+(?:new\s+)?(work|office|company|business|private|home|holiday|summer|winter|guest|other|second|first|old|older|younger"
+    r"|left|right)\s+[a-z]",
+    re.IGNORECASE,
+)
+"""Which one of several things of a kind: "my work phone"."""
+
+_PRONOUNS: Final = frozenset({"it", "that", "this", "there", "here", "he", "she", "what", "who", "let", "where"})
+"""Words before "'s" that are no owners."""
 
 
 def current_first(query: Query, judged: Sequence[Judged]) -> list[Judged]:
@@ -52,7 +72,7 @@ def current_first(query: Query, judged: Sequence[Judged]) -> list[Judged]:
         return list(judged)
     about = [one for one in judged[:LOOKED_AT] if len(one.evidence.terms & asked) >= SHARED * len(asked)]
     changes = [one for one in about if _tells_of_change(one, form)]
-    earlier = {id(one): [other.rank for other in about if _superseded(other, one)] for one in changes}
+    earlier = {id(one): [other.rank for other in about if _superseded(other, one) and not _of_another(query, other, one)] for one in changes}
     if not any(earlier.values()):
         return list(judged)
     lifted = [replace(one, lifted_to=ABOVE * max(earlier[id(one)])) if earlier.get(id(one)) else one for one in judged]
@@ -73,3 +93,22 @@ def _superseded(other: Judged, one: Judged) -> bool:
         and EvidenceKind.SUMMARY not in (earlier.kind, later.kind)
         and one.relevance >= NEAR * other.relevance
     )
+
+
+def _of_another(query: Query, other: Judged, one: Judged) -> bool:
+    """Whether a later statement is of somebody or something else than an earlier one, and the question not of it in particular.
+
+    It lacks a name that the question asks for and the earlier has, or tells whose or which it is, and neither other does.
+    """
+    earlier, later = (set(_WORD.findall(judged.evidence.text.casefold())) for judged in (other, one))
+    asked = set(_WORD.findall(query.text.casefold()))
+    named = {word for name in query.analysis.entities for word in _WORD.findall(name.casefold())}
+    if named & earlier - later:
+        return True
+    return bool(_whose(one.evidence.text) - earlier - asked - {name.casefold() for name in query.speakers})
+
+
+def _whose(text: str) -> set[str]:
+    """Those whom a statement names as owners or relatives, and what says which thing of a kind is meant, in lower case."""
+    owners = {match[1].casefold() for pattern in (_OWNER, _RELATIVE) for match in pattern.finditer(text)} - _PRONOUNS
+    return owners | {match[1].casefold() for match in _QUALIFIED.finditer(text)}

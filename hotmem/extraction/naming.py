@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from hotmem.analysis.creatures import MANY, SOLE
 from hotmem.analysis.entities import is_name
-from hotmem.extraction.relations import MANY, NAMEABLE
+from hotmem.extraction.relations import NAMEABLE
 from hotmem.extraction.subjects import canonical
 from hotmem.types.parse import Doc
 
@@ -29,6 +30,7 @@ class Naming:
         sole: Whether there is one name only: not for "my brother Tom", who may have another, nor for a friend.
         start: First character of the words.
         stop: One past the last character.
+        renames: Whether it takes the place of a name given before: "is called Elmwood now", "my new boss is Karim".
     """
 
     thing: str
@@ -36,7 +38,11 @@ class Naming:
     sole: bool
     start: int
     stop: int
+    renames: bool
 
+
+_RENAMED: Final = re.compile(r"\b(?:now|nowadays|these days|renam\w+|from now on|instead|any ?more|no longer|chang\w+)\b", re.IGNORECASE)
+"""Words beside a name that say that it was another before."""
 
 _APPOSED: Final = rf"(?:my|our)\s+{_THING},?\s+{_NAME}"
 _PATTERNS: Final = tuple(
@@ -86,8 +92,10 @@ def read_namings(doc: Doc) -> Iterator[Naming]:
             if _asked_or_unreal(text, match.start(), match.end()):
                 continue
             taken.append(match.span())
-            only = sole and not (thing and canonical(thing.split()[-1]) in MANY)
-            yield Naming(thing, name, only, match.start(), match.start("name") + len(name) if match.start("name") > match.start() else match.end())
+            kind = canonical(thing.split()[-1]) if thing else ""
+            only = (sole or kind in SOLE) and kind not in MANY
+            stop = match.start("name") + len(name) if match.start("name") > match.start() else match.end()
+            yield Naming(thing, name, only, match.start(), stop, _renames(text, match, thing))
 
 
 def owned_thing(thing: str) -> str:
@@ -100,6 +108,15 @@ def _nameable(thing: str) -> bool:
     return last in NAMEABLE and not any(
         word in ("is", "was", "and", "of", "with", "in", "that", "who", "to", "has", "have", "favourite", "favorite") for word in thing.split()
     )
+
+
+def _renames(text: str, match: re.Match[str], thing: str) -> bool:
+    """Whether a name replaces another: the speaker's own does, and that of the new one of whom there is one at a time."""
+    words = thing.split()
+    if not words or ("new" in words and words[-1] in SOLE):
+        return True
+    rest = re.split(r"[.!?;]", text[match.end() :])[0]
+    return bool(_RENAMED.search(f"{match[0]} {rest}"))
 
 
 def _checked_name(doc: Doc, start: int, stop: int, *, sure: bool, bears: bool) -> str:

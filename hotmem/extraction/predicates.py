@@ -20,12 +20,14 @@ MOST_RELATIVE: Final = 9
 _LEFT_OUT: Final = frozenset(
     {"conj", "cc", "relcl", "advcl", "ccomp", "parataxis", "intj", "mark", "nsubj", "nsubjpass", "expl", "meta", "preconj", "csubj", "dep"}
 )
-_DISCOURSE: Final = wordlist(
+DISCOURSE: Final = wordlist(
     "actually really just also too honestly basically maybe though so well still now even definitely probably certainly literally "
     "obviously currently anyway however instead perhaps finally recently already then fortunately unfortunately luckily sadly "
     "hopefully personally absolutely totally sort kind like mostly apparently right ever much better alot lately of "
     "anymore either"
 )
+"""Words that tell of the conversation, not of the fact."""
+
 _PLACES: Final = frozenset({"there", "here"})
 _SUBJECTS: Final = frozenset({"nsubj", "nsubjpass", "expl"})
 _INNER: Final = frozenset("-/'’&")
@@ -268,5 +270,5 @@ def _discourse(token: Token) -> bool:
         return False
     if token.dep_ == "npadvmod" and token.lower_ in ("myself", "ourselves"):
         return True
-    adverbial = token.dep_ in ("advmod", "npadvmod", "intj", "prep") and (token.lower_ in _DISCOURSE or _now(token))
+    adverbial = token.dep_ in ("advmod", "npadvmod", "intj", "prep") and (token.lower_ in DISCOURSE or _now(token))
     return adverbial and not any(child.dep_ in ("pobj", "pcomp") for child in token.children)

@@ -23,6 +23,7 @@ from hotmem.extraction.relations import EVENTFUL, EXCLUSIVE, HAS_TO, IS, IS_BORN
 from hotmem.extraction.repairs import repaired
 from hotmem.extraction.retelling import retell, sentence
 from hotmem.extraction.rewording import Reworded, spelt_out
+from hotmem.extraction.sidelines import beside_another
 from hotmem.extraction.subjects import Subject, resolve
 from hotmem.extraction.tags import Term, circumstances, terms_of, within
 from hotmem.extraction.verbs import read_verb
@@ -135,7 +136,7 @@ def _named(doc: Doc, speaker: str) -> Iterator[Statement]:
 
 def _naming(naming: Naming, subject: str) -> Statement:
     told = IS_CALLED.statement(subject, naming.name, sentence(subject, IS_CALLED.name, naming.name), naming.start, naming.stop)
-    return replace(told, entities=(naming.name,), single=naming.sole)
+    return replace(told, entities=(naming.name,), single=naming.sole, replaces=naming.renames)
 
 
 def _stated(doc: Doc, speaker: str, entities: Sequence[str], behind: Sequence[TimeMention], before: Sequence[TimeMention]) -> Iterator[Statement]:
@@ -217,6 +218,8 @@ def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeM
         hedged=clause.hedged,
         negated=negated,
         ending=_ending(clause, fact, negated=negated),
+        single=relation.single and not subject.any_of and not beside_another(clause, relation),
+        replaces=not subject.any_of,
     )
 
 

@@ -189,9 +189,6 @@ AIMS: Final = frozenset({"dream", "goal", "plan", "ambition", "hope", "wish"})
 PASTIMES: Final = frozenset({"hobby", "passion", "pastime", "interest", "hobbie"})
 """What of someone is liked: "my hobby is pottery"."""
 
-MANY: Final = wordlist("friend colleague coworker cousin neighbour uncle aunt niece nephew teacher flatmate classmate")
-"""Whom people mostly have several of: a second name does not end the first."""
-
 EVENTFUL: Final = wordlist(
     "dentist appointment exam test meeting interview wedding party concert flight trip funeral surgery operation match game lesson deadline "
     "recital conference dinner lunch picnic rehearsal audition hearing checkup delivery inspection ceremony reunion viewing haircut barbecue "

@@ -2,15 +2,28 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
+from typing import Protocol
 from uuid import uuid4
 
 from hotmem.store import decisions, entities, entries, forget, happenings, tags
 from hotmem.store.driver import Connection
 from hotmem.store.times import from_stored, to_stored
 from hotmem.text import plain
-from hotmem.types import Category, Correction, EvidenceKind, Kind, Revision, Statement, StoredMemory, Understanding, UserKey
+from hotmem.types import (
+    Category,
+    Correction,
+    EvidenceKind,
+    Kind,
+    KnownSubjects,
+    Revision,
+    Statement,
+    StoredMemory,
+    Understanding,
+    UserKey,
+)
 
 Revise = Callable[[Statement, datetime, Sequence[StoredMemory]], Revision]
 """Decides what a statement, said at a time, does to the memories about the same subject and relation."""
@@ -18,8 +31,46 @@ Revise = Callable[[Statement, datetime, Sequence[StoredMemory]], Revision]
 Amend = Callable[[Correction, Sequence[StoredMemory]], tuple[StoredMemory, Statement] | None]
 """Finds the memory that a correction is about and the statement that replaces it."""
 
+
+class Identify(Protocol):
+    """Tells the subjects, as stored, that are certainly the one given; None in doubt."""
+
+    def __call__(self, subject: str, known: KnownSubjects, *, denies: bool) -> Collection[str] | None:
+        """The subjects; `denies` tells whether the statement denies something."""
+
+
+def verbatim(subject: str, known: KnownSubjects, *, denies: bool) -> Collection[str]:
+    """The subject as it stands and no other."""
+    return (subject,)
+
+
 TURNS = "(SELECT group_concat(t.name, char(0)) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id)"
 """The turns a memory comes from: thousands, for what is said every day, and not wanted where it is only weighed."""
+
+NAMES, POSSESSES = "is called", "has"
+"""Relations that tell a subject's name, and what it has."""
+
+SUBJECTS = """
+    WITH RECURSIVE relations (relation) AS (
+        SELECT min(relation) FROM memories INDEXED BY memories_by_relation WHERE user = :user
+        UNION ALL
+        SELECT (SELECT min(n.relation) FROM memories n INDEXED BY memories_by_relation WHERE n.user = :user AND n.relation > r.relation)
+        FROM relations r WHERE r.relation IS NOT NULL),
+    pairs (relation, subject) AS (
+        SELECT r.relation, (SELECT min(n.subject COLLATE NOCASE) FROM memories n INDEXED BY memories_by_relation
+                            WHERE n.user = :user AND n.relation = r.relation) FROM relations r WHERE r.relation IS NOT NULL
+        UNION ALL
+        SELECT p.relation, (SELECT n.subject FROM memories n INDEXED BY memories_by_relation
+                            WHERE n.user = :user AND n.relation = p.relation AND n.subject COLLATE NOCASE > p.subject
+                            ORDER BY n.subject COLLATE NOCASE LIMIT 1) FROM pairs p WHERE p.subject IS NOT NULL)
+    SELECT relation, subject FROM pairs WHERE subject <> ''"""
+"""Relations and subjects of facts, each pair found by a step in the index: most facts are about the speaker."""
+
+STEM = 3
+"""Letters that a word and its plural share at least: "wife" and "wives" have no more but do not matter, of whom there is one."""
+
+_OWNED = re.compile(r"['’]s? ")
+"""Between an owner and what is owned: "Ana's dog", "Ana's parents' house"."""
 
 RECENT_FOR_CORRECTION = 50
 """A correction is about something said lately: the memories looked at, latest first."""
@@ -32,7 +83,7 @@ OF_ENTITY = """
                         ORDER BY memory DESC LIMIT ?)"""
 
 
-def learn(conn: Connection, turn: int, understanding: Understanding, revise: Revise, amend: Amend) -> None:
+def learn(conn: Connection, turn: int, understanding: Understanding, revise: Revise, amend: Amend, identify: Identify = verbatim) -> None:
     """Stores what was understood of a turn, in one transaction with the removal of its pending work.
 
     A turn forgotten in the meantime is left forgotten; one learnt before is not learnt twice.
@@ -40,7 +91,7 @@ def learn(conn: Connection, turn: int, understanding: Understanding, revise: Rev
     row = conn.execute("DELETE FROM pending WHERE turn = ? RETURNING turn", (turn,)).fetchone()
     if not row:
         return
-    user, spoken_at = conn.execute("SELECT user, spoken_at FROM turns WHERE id = ?", (turn,)).fetchone()
+    user, spoken_at, speaker = conn.execute("SELECT user, spoken_at, speaker FROM turns WHERE id = ?", (turn,)).fetchone()
     said_at = from_stored(spoken_at)
     for entity in entities.ensure(conn, user, (*understanding.entities, *_named_rightly(understanding.corrections))):
         conn.execute("INSERT OR IGNORE INTO turn_entities (entity, turn) VALUES (?, ?)", (entity, turn))
@@ -62,7 +113,12 @@ def learn(conn: Connection, turn: int, understanding: Understanding, revise: Rev
     for statement in understanding.statements:
         if any(statement.start < correction.stop and correction.start < statement.stop for correction in corrected):
             continue
-        known = about(conn, user, statement, said_at)
+        same: Collection[str] | None = (statement.subject,)
+        if statement.subject != speaker and (statement.single or statement.negated or statement.ending is not None):
+            same = identify(statement.subject, known_subjects(conn, user, statement.subject), denies=statement.negated)
+        if same is None:  # it may be about another: then it can only repeat what was said in the same words
+            same, statement = (statement.subject,), replace(statement, replaces=False)
+        known = about(conn, user, statement, said_at, same)
         revision = revise(statement, said_at, known)
         if revision.confirms:
             _confirm(conn, revision.confirms, turn, statement, said_at)
@@ -72,13 +128,36 @@ def learn(conn: Connection, turn: int, understanding: Understanding, revise: Rev
             _end(conn, ended, said_at, new)
 
 
-def about(conn: Connection, user: UserKey, statement: Statement, said_at: datetime) -> list[StoredMemory]:
+def known_subjects(conn: Connection, user: UserKey, subject: str) -> KnownSubjects:
+    """What the user's current facts are about, as far as it shares a word with this subject; in steps as many as there are subjects."""
+    words = tuple(word[: max(STEM, len(word) - 1)] for word in _own_words(subject))
+    owners = [subject[: mark.start()] for mark in _OWNED.finditer(subject)]
+    about_it = "m.user = ? AND m.relation = ? AND m.valid_until IS NULL AND m.merged_into IS NULL"
+    told = f"SELECT m.subject, m.object, m.single FROM memories m INDEXED BY memories_by_relation WHERE {about_it} AND NOT m.negated"
+    held = f"SELECT 1 FROM memories m INDEXED BY memories_by_relation WHERE {about_it} AND m.subject = ? COLLATE NOCASE LIMIT 1"
+    pairs = [pair for pair in conn.execute(SUBJECTS, {"user": user}) if any(word.startswith(words) for word in _own_words(pair[1]))]
+    owned = (row for owner in owners for row in conn.execute(f"{told} AND m.subject = ? COLLATE NOCASE", (user, POSSESSES, owner)))
+    return KnownSubjects(
+        tuple(dict.fromkeys(other for relation, other in pairs if conn.execute(held, (user, relation, other)).fetchone())),
+        tuple((owner, name, bool(sole)) for owner, name, sole in conn.execute(told, (user, NAMES))),
+        tuple((owner, value) for owner, value, _ in owned),
+    )
+
+
+def _own_words(subject: str) -> list[str]:
+    """The words of a subject without its first owner's: "son" and "max" of "Ana's son Max"."""
+    return re.findall(r"\w+", _OWNED.split(subject.casefold(), maxsplit=1)[-1])
+
+
+def about(conn: Connection, user: UserKey, statement: Statement, said_at: datetime, same: Collection[str] = ()) -> list[StoredMemory]:
     """Memories that a statement said at this time can confirm, end or be ended by, latest first; without the turns they come from.
 
-    They are of its subject, whatever the case, and its relation; of its value too, unless the relation takes one value at a time or the statement
-    denies: then all that held, or was said, later. What holds of other relations is among them where the statement says that something is over.
+    They are of its subject or one that is the `same`, whatever the case, and its relation; of its value too, unless the relation takes one value
+    at a time or the statement denies: then all that held, or was said, later. What holds of other relations is among them where the statement
+    says that something is over.
     """
-    where, values = "m.user = ? AND m.subject = ? COLLATE NOCASE", (user, statement.subject)
+    where = "m.user = ? AND m.subject COLLATE NOCASE IN (SELECT value FROM json_each(?))"
+    values = (user, json.dumps(sorted({statement.subject, *same})))
     moment = to_stored(said_at)
     if statement.single or statement.negated:
         own = f"{where} AND m.relation = ? AND (m.valid_until IS NULL OR m.valid_until > ? OR m.said_at > ?)"

@@ -45,7 +45,7 @@ from hotmem.store.driver import Connection
 from hotmem.store.edits import Wording
 from hotmem.store.inspection import Inspection
 from hotmem.store.intake import Link, Taking
-from hotmem.store.memories import Amend, Revise
+from hotmem.store.memories import Amend, Identify, Revise, verbatim
 from hotmem.store.searches import Ranking, Search, run
 from hotmem.store.shelf import Shelf
 from hotmem.types import (
@@ -225,12 +225,12 @@ class Store:
         """Gives set-aside turns their tries back."""
         await self._db.write(pending.retry)
 
-    async def learn(self, understandings: Mapping[int, Understanding], revise: Revise, amend: Amend) -> None:
+    async def learn(self, understandings: Mapping[int, Understanding], revise: Revise, amend: Amend, identify: Identify = verbatim) -> None:
         """Stores what was understood of turns, by their row numbers, in this order."""
 
         def learn(conn: Connection) -> None:
             for turn, understanding in understandings.items():
-                memories.learn(conn, turn, understanding, revise, amend)
+                memories.learn(conn, turn, understanding, revise, amend, identify)
 
         await self._db.write(learn)
 

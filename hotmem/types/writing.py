@@ -99,6 +99,7 @@ class Statement:
         single: The relation takes one value at a time, so a new value supersedes.
         tags: Words it is filed under, all of them in the text.
         ending: What else it says to be over; None for most.
+        replaces: Whether it may end what is known. "My dog is called Rex" does not: another dog may be meant.
     """
 
     text: str
@@ -117,6 +118,7 @@ class Statement:
     single: bool = False
     tags: tuple[str, ...] = ()
     ending: Ending | None = None
+    replaces: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +216,21 @@ class StoredMemory:
     def current(self) -> bool:
         """Whether it still holds."""
         return self.valid_until is None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSubjects:
+    """Whom and what the current facts of a user are about.
+
+    Attributes:
+        subjects: Subjects of facts.
+        names: Subject, name and whether it was said to have no other, of each fact that names it.
+        possessions: Owner and value of each fact that tells what someone has.
+    """
+
+    subjects: tuple[str, ...] = ()
+    names: tuple[tuple[str, str, bool], ...] = ()
+    possessions: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,32 @@ def test_all_else_keeps_its_order(asked: str, earlier: Evidence, later: Evidence
     assert order(asked, (earlier, 0.6), (later, relevance)) == [1, 2]
 
 
+@pytest.mark.parametrize(
+    ("asked", "terms", "first", "second"),
+    [
+        ("How much is Leo's rent?", ("leo", "rent"), "Leo's rent is 700 dollars.", "Max's rent was raised to 900 dollars."),
+        ("How many miles has my son done?", ("miles", "son"), "My son did 5 miles.", "My son Max has reached 7 miles."),
+        ("How much is the rent?", ("rent",), "The rent is 700 dollars.", "My sister Carla has had her rent raised to 900 dollars."),
+        ("How much is the rent?", ("rent",), "The rent is 700 dollars.", "Carla's rent was raised to 900 dollars."),
+        ("How many miles has my bike done?", ("miles", "bike"), "My bike has done 500 miles.", "My work bike has reached 900 miles."),
+    ],
+)
+def test_a_change_of_somebody_or_something_else_stays_below(asked: str, terms: tuple[str, ...], first: str, second: str) -> None:
+    found = query(asked)
+    names = tuple(name for name in ("Leo",) if name in asked)
+    found = replace(found, analysis=replace(found.analysis, terms=terms, entities=names))
+    told = (evidence(first, key=1), 0.6), (evidence(second, key=2, said_at=START + timedelta(days=1)), 0.4)
+    assert [one.evidence.key for one in current_first(found, judged(told, found))] == [1, 2]
+
+
+def test_a_change_of_the_one_asked_for_stands_above() -> None:
+    found = query("How much is Leo's rent?")
+    found = replace(found, analysis=replace(found.analysis, terms=("leo", "rent"), entities=("Leo",)))
+    later = evidence("Leo's rent was raised to 900 dollars.", key=2, said_at=START + timedelta(days=1))
+    told = (evidence("Leo's rent is 700 dollars.", key=1), 0.6), (later, 0.4)
+    assert [one.evidence.key for one in current_first(found, judged(told, found))] == [2, 1]
+
+
 @settings(max_examples=50, deadline=None)
 @given(statements())
 def test_nothing_is_lost_and_all_stay_in_order_of_rank(drawn: list[tuple[Evidence, float]]) -> None:

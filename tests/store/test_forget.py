@@ -30,7 +30,7 @@ STEM = b"xyloman"
 """What a stemmed index would keep of it."""
 
 TELLING = (
-    "My dog is called {}.",
+    "My dog is called {} now.",
     "{} lives in Porto, I think.",
     "I moved to {} last year, and I like it.",
     "My dog is called Paola. No, I said {}, not Paola.",
