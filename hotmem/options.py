@@ -26,6 +26,8 @@ class RecallOptions:
         symbols: Marks as coloured circles instead of words.
         layers: The layers there are.
         choose_layers: Whether the analysis chooses among them; otherwise all are asked.
+        opening_tokens: Tokens at most of what is given without being asked: who the user is, standing
+            instructions, what is at hand and what was left open. 0 gives none.
     """
 
     max_tokens: int = 1000
@@ -36,6 +38,7 @@ class RecallOptions:
     symbols: bool = False
     layers: tuple[Layer, ...] = tuple(Layer)
     choose_layers: bool = True
+    opening_tokens: int = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +175,15 @@ def checked_budget(max_tokens: int) -> int:
     if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < LEAST_TOKENS:
         raise InvalidInput(f"max_tokens is {max_tokens!r}. Pass a whole number of at least {LEAST_TOKENS}; 1000 is the default.")
     return max_tokens
+
+
+def checked_opening(max_tokens: int) -> int:
+    """The budget of what is given without being asked, unchanged; 0 switches it off.
+
+    Raises:
+        InvalidInput: If it is not a whole number of at least 0.
+    """
+    return 0 if max_tokens == 0 and not isinstance(max_tokens, bool) else checked_budget(max_tokens)
 
 
 def checked_weights(weights: Weights) -> Weights:

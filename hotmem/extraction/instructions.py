@@ -51,6 +51,8 @@ MOST_CHARACTERS: Final = 1000
 REPORT: Final = 60
 """Characters before a clause in which it may say that the words are somebody else's."""
 
+_WANTS_NAME: Final = re.compile(r"(?:the\s+)?user\s+(?:wants|prefers|likes|asks)\s+to\s+be\s+(?:called|addressed)\b", re.IGNORECASE)
+
 _ADVERBS: Final = frozenset({"please", "just", "only", "double", "also", "ever", "always", "never"})
 _DO: Final = frozenset({"do", "don", "dont", "not"})
 _SUBJECTS: Final = frozenset({"you", "i", "we", "they"})
@@ -107,6 +109,14 @@ def find_instructions(doc: Doc) -> Iterator[Instruction]:
         if not found and following is not None and _unfinished(span.text):
             found = list(_of_sentence(doc[span.start : following.end]))
         yield from found
+
+
+def instructs(doc: Doc) -> bool:
+    """Whether a note is a standing instruction from its first word on: "Always call me Annie", "The user wants to be called Annie"."""
+    if _WANTS_NAME.match(doc.text):
+        return True
+    first = next(find_instructions(doc), None)
+    return first is not None and first.place[0] <= (polite.end() if (polite := _POLITE.match(doc.text)) else 0)
 
 
 def _unfinished(text: str) -> bool:
