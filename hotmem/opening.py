@@ -23,6 +23,7 @@ from hotmem.extraction.relations import COMPLEMENTS, HAS_CONDITION, LASTING
 from hotmem.extraction.wishes import called, capitalised, not_called, subjects
 from hotmem.models import Language
 from hotmem.store.store import Store
+from hotmem.text import plain
 from hotmem.types import ContextBlock, Evidence, EvidenceKind, Interval, Item, Layer, Mark, Trace
 from hotmem.types.opening import Known, Loop, Row, Told
 from hotmem.zones import by_clock
@@ -130,7 +131,7 @@ async def opening(store: Store, language: Language, count: Callable[[str], int],
     if user is None:
         return _block(asked, "", 0, (), 0)
     if asked.rules_only:
-        known = Known(rules=await store.rules(user, asked.at))
+        known = await store.rules(user, asked.at)
     else:
         known = await store.opening(user, tuple(RANKS), ANONYMOUS, at_hand(asked.at), asked.session_id, asked.at)
     memories = {row.key for row in (*known.rules, *known.facts, *known.notes)} | {key for told in known.told for key in told.memories}
@@ -155,11 +156,14 @@ def in_force(rules: Iterable[Row]) -> list[Row]:
     """
     taken: set[str] = set()
     refused: set[str] = set()
+    said: set[str] = set()
     held = []
     for rule in rules:
         about, name = subjects(rule.object), called(rule.object).casefold()
-        if (about and about <= taken) or (name and name in refused):
+        words = plain(rule.object)
+        if words in said or (about and about <= taken) or (name and name in refused):
             continue
+        said.add(words)
         taken |= about
         refused |= {not_called(rule.object).casefold()} - {""}
         held.append(rule)

@@ -84,6 +84,7 @@ _REASON: Final = re.compile(
 _DEFINED: Final = re.compile(rf"{CONDITION}\s+i\b[^,]*,?\s+(?:that['’]s|it['’]s|i\s+mean|i['’]m)\b", re.IGNORECASE)
 """What a word stands for follows, which is no reason."""
 
+_JOINING: Final = re.compile(r"[\s,;]+(?:and|but|so|or|then)?[\s,]*$", re.IGNORECASE)
 _LEADING: Final = re.compile(r"^(?:(?:please|just|and|so|then|but|ok(?:ay)?|um+|uh+)[\s,]+)+", re.IGNORECASE)
 _ENDING: Final = re.compile(r"(?:[\s,]+(?:please|okay|ok|and|but|so|thanks|thank\s+you|or|then|alright))+\W*$", re.IGNORECASE)
 
@@ -131,6 +132,7 @@ def _of_sentence(span: Span) -> Iterator[Instruction]:
     found = list(_starts(span, text))
     ends = [*(place for place, _ in found), len(text)][1:]
     for (_, start), end in zip(found, ends, strict=True):
+        end = start + len(_JOINING.sub("", text[start:end]))
         words = _worded(text[start:end])
         if words and len(words.split()) <= MOST_WORDS:
             yield Instruction(words, (span.start_char + start, span.start_char + end))

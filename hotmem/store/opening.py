@@ -26,7 +26,12 @@ _ONE: Final = f"""SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_relat
     WHERE m.user = :user AND m.relation = :relation AND {_HOLDS} AND NOT m.negated AND NOT m.hedged"""
 
 
-def rules(conn: Connection, user: UserKey, now: int) -> tuple[Row, ...]:
+def read_rules(conn: Connection, user: UserKey, now: int) -> Known:
+    """Standing instructions, and the name that the user speaks under."""
+    return Known(speaker=_speaker(conn, user), rules=_rules(conn, user, now))
+
+
+def _rules(conn: Connection, user: UserKey, now: int) -> tuple[Row, ...]:
     """Standing instructions, said (`asks`) or stored outright as rules of the system, latest first."""
     rows = conn.execute(
         f"""SELECT * FROM (
@@ -57,7 +62,7 @@ def read(conn: Connection, user: UserKey, relations: Sequence[str], anonymous: s
     subjects = tuple(dict.fromkeys(filter(None, (speaker, anonymous))))
     return Known(
         speaker=speaker,
-        rules=rules(conn, user, now),
+        rules=_rules(conn, user, now),
         facts=tuple(_facts(conn, user, relations, subjects, now)),
         notes=_notes(conn, user, now),
         told=tuple(_told(conn, user, days, now)),

@@ -94,7 +94,7 @@ from hotmem.types import (
     Weights,
     WeightsThen,
 )
-from hotmem.types.opening import Known, Row
+from hotmem.types.opening import Known
 
 
 class Store:
@@ -249,9 +249,9 @@ class Store:
         """Counts that a memory was stored again; False if it was forgotten meanwhile."""
         return await self._db.write(notes.confirm, user, memory_id, note, now, reason)
 
-    async def rules(self, user: UserKey, at: datetime) -> tuple[Row, ...]:
-        """Standing instructions that hold at a time, latest first."""
-        return await self._db.read(opening.rules, user, to_stored(at))
+    async def rules(self, user: UserKey, at: datetime) -> Known:
+        """Standing instructions that hold at a time, and the name that the user speaks under."""
+        return await self._db.read(opening.read_rules, user, to_stored(at))
 
     async def opening(self, user: UserKey, relations: Sequence[str], anonymous: str, days: Interval, live: str | None, at: datetime) -> Known:
         """What a session opens with at a time; see `hotmem.store.opening.read`."""
