@@ -23,7 +23,9 @@ from hotmem.layers.verbatim import Verbatim
 from hotmem.learning.feedback import learn
 from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_language
 from hotmem.models.rewriter import Rewriter
-from hotmem.options import Options, checked_budget
+from hotmem.opening import Asked as OpeningAsked
+from hotmem.opening import opening
+from hotmem.options import Options, checked_budget, checked_opening
 from hotmem.precedence import Precedence
 from hotmem.reader import Reader, Request
 from hotmem.recall import late, recall
@@ -225,6 +227,38 @@ class Memory:
                 return await lanes.recalls.run(recall(reader, request), request.patience_s)
             except TimeoutError:
                 return late(request)
+
+    async def opening(
+        self,
+        *,
+        user_id: str,
+        session_id: str | None = None,
+        at: datetime | None = None,
+        max_tokens: int | None = None,
+        rules_only: bool = False,
+    ) -> ContextBlock:
+        """What a language model is told without being asked: standing instructions, who the user is, what is at hand, what was left open.
+
+        Args:
+            user_id: Whose memory; an unknown user has none.
+            session_id: The session that opens; what was left open is looked for in the one before it.
+            at: When it opens, in the zone of the user; now and here, if not given.
+            max_tokens: Tokens of the block at most; the options' limit, if not given. 0 gives an empty block.
+            rules_only: Whether standing instructions are all that is wanted, as in the later turns of a session.
+
+        Raises:
+            InvalidInput: If an argument cannot be used.
+            StoreError: If the file cannot be read.
+        """
+        store, reader, *_ = self._open()
+        asked = OpeningAsked(
+            user_id=checked_id(user_id, "user_id"),
+            session_id=None if session_id is None else checked_id(session_id, "session_id"),
+            at=now_here() if at is None else aware(at, "at"),
+            max_tokens=checked_opening(self.options.recall.opening_tokens if max_tokens is None else max_tokens),
+            rules_only=rules_only,
+        )
+        return await opening(store, reader.language, reader.tokens.count, asked)
 
     async def store_memory(self, content: str, *, user_id: str, context: StoreContext | Mapping[str, Any] | None = None) -> Stored:
         """Keeps a statement that nobody said, or that is to be kept as it stands. It is filed, tagged, and compared with what is known.

@@ -27,6 +27,8 @@ class RecallOptions:
         layers: The layers there are.
         choose_layers: Whether the analysis chooses among them; otherwise all are asked.
         say_unknown: Whether a block says of a question that nothing, or nothing certain, is known.
+        opening_tokens: Tokens at most of what is given without being asked: who the user is, standing
+            instructions, what is at hand and what was left open. 0 gives none.
     """
 
     max_tokens: int = 1000
@@ -38,6 +40,7 @@ class RecallOptions:
     layers: tuple[Layer, ...] = tuple(Layer)
     choose_layers: bool = True
     say_unknown: bool = True
+    opening_tokens: int = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +177,15 @@ def checked_budget(max_tokens: int) -> int:
     if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < LEAST_TOKENS:
         raise InvalidInput(f"max_tokens is {max_tokens!r}. Pass a whole number of at least {LEAST_TOKENS}; 1000 is the default.")
     return max_tokens
+
+
+def checked_opening(max_tokens: int) -> int:
+    """The budget of what is given without being asked, unchanged; 0 switches it off.
+
+    Raises:
+        InvalidInput: If it is not a whole number of at least 0.
+    """
+    return 0 if max_tokens == 0 and not isinstance(max_tokens, bool) else checked_budget(max_tokens)
 
 
 def checked_weights(weights: Weights) -> Weights:

@@ -43,6 +43,9 @@ class Settings(BaseSettings):
     database: Path = Field(default=Path("memory.db"), description="The memory file.")
     multilayer_retrieval: bool = Field(default=True, description="Ask all four layers as needed; off: the facts layer alone.")
     max_context_tokens: int = Field(default=DEFAULTS.recall.max_tokens, ge=1, description="Tokens of a context block at most.")
+    opening_tokens: int = Field(
+        default=DEFAULTS.recall.opening_tokens, ge=0, description="Tokens at most of what is given without being asked; 0: nothing is."
+    )
     max_facts: int = Field(default=DEFAULTS.recall.max_facts, ge=0, description="Facts in a block at most.")
     recall_deadline_ms: float = Field(default=150.0, ge=0, description="Milliseconds a bot waits for its memory at most.")
     semantic_threshold: float = Field(
@@ -88,6 +91,7 @@ class Settings(BaseSettings):
             recall=RecallOptions(
                 max_tokens=self.max_context_tokens,
                 max_facts=self.max_facts,
+                opening_tokens=self.opening_tokens,
                 semantic_threshold=self.semantic_threshold,
                 verbatim_window=self.verbatim_context_window,
                 symbols=self.mark_symbols,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from hotmem.pipecat import HotMemProcessor  # isort: skip  # HotMem; before pipecat, so that ONNX Runtime starts without telemetry
 from dotenv import load_dotenv
 from pipecat.audio.vad.silero import SileroVADAnalyzer
+from pipecat.frames.frames import LLMRunFrame
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
@@ -56,9 +57,14 @@ async def bot(arguments: "RunnerArguments") -> None:
 
     worker = PipelineWorker(pipeline)
 
+    async def greet(*_: object) -> None:
+        context.add_message({"role": "developer", "content": "Greet the user, by name if you know it."})
+        await worker.queue_frame(LLMRunFrame())
+
     async def leave(*_: object) -> None:
         await worker.cancel()
 
+    transport.add_event_handler("on_client_connected", greet)
     transport.add_event_handler("on_client_disconnected", leave)
     runner = WorkerRunner(handle_sigint=False)
     await runner.add_workers(worker)

@@ -5,13 +5,14 @@ question and says it back, or says that it does not know. It knows nothing of it
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final
 
 from dateutil import parser
 from pipecat.frames.frames import Frame, LLMContextFrame, LLMFullResponseEndFrame, LLMFullResponseStartFrame, LLMTextFrame
-from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage, standard_message_text
+from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage, LLMStandardMessage, standard_message_text
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from hotmem.context.render import CLOSING, OPENING
@@ -49,6 +50,7 @@ _ASKS = re.compile(
 _YEAR = re.compile(r"dates without a year are in (\d{4})")
 _HEADING = re.compile(r"^(\d{1,2} [A-Z][a-z]+(?: \d{4})?):$")
 _NOTE = re.compile(r"\s*\((?:[🟢🟡🔴]|high|medium|low)?(?:, )?(until )?(\d{1,2} [A-Z][a-z]+(?: \d{4})?)?\)$")
+_NAME = re.compile(r"^Call them (.+?)\.(?: Their name is .*)?$", re.MULTILINE)
 _SPEAKER = re.compile(r"^[A-Z][\w ]{0,30}: ")
 _ENDING = re.compile(r"(?:ing|ed|es|s|e)$")
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|i've|my|mine|me|we|our|us)\b", re.IGNORECASE)
@@ -84,21 +86,33 @@ class Statement:
 
 
 def reply_to(context: LLMContext) -> str:
-    """The answer to the latest user message, or "" if there is none."""
+    """The answer to the latest user message; where there is none, a greeting by name, or "" if no name is known."""
     messages = [message for message in context.get_messages() if not isinstance(message, LLMSpecificMessage)]
     asked = [index for index, message in enumerate(messages) if message["role"] == "user"]
+    name = named(messages)
     if not asked:
-        return ""
+        return greeting(name) if name else ""
     question = standard_message_text(messages[asked[-1]])
     before = messages[asked[-1] - 1] if asked[-1] else None
     block = standard_message_text(before) if before is not None and before["role"] == "developer" else ""
     if notice := noticed(block):
         return notice
     if not is_question(question):
-        return acknowledgement(question)
+        return acknowledgement(question, name)
     said = (spoken(standard_message_text(messages[index])) for index in reversed(asked[:-1]))
     conversation = tuple(Statement(text, None, ended=False) for text in said if not is_question(text))
     return answer(question, statements(block)) or answer(question, conversation) or UNKNOWN
+
+
+def greeting(name: str) -> str:
+    """A greeting, by name if there is one."""
+    return GREETING.replace("Hello", f"Hello {name}") if name else GREETING
+
+
+def named(messages: Sequence[LLMStandardMessage]) -> str:
+    """The name that the memory says to call the user by; "" if it says none."""
+    blocks = (standard_message_text(message) for message in messages if message["role"] == "developer")
+    return next((match[1] for block in blocks if block.startswith(OPENING) and (match := _NAME.search(block))), "")
 
 
 def noticed(block: str) -> str:
@@ -117,13 +131,13 @@ def is_question(utterance: str) -> bool:
     return utterance.rstrip().endswith("?") or _ASKS.match(utterance.lstrip()) is not None
 
 
-def acknowledgement(utterance: str) -> str:
-    """What is said to an utterance that asks nothing."""
+def acknowledgement(utterance: str, name: str = "") -> str:
+    """What is said to an utterance that asks nothing, by the user's name where they greet."""
     words = _WORD.findall(utterance.lower())
     if words and words[0] in ("no", "actually", "sorry"):
         return CORRECTED
     greets = bool(words) and words[0] in ("hello", "hi", "hey") and not _FIRST_PERSON.search(utterance)
-    return GREETING if greets else NOTED
+    return greeting(name) if greets else NOTED
 
 
 def statements(block: str) -> tuple[Statement, ...]:

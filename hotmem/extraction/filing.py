@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from hotmem.extraction.relations import ASKS
 from hotmem.models import Encoder
 from hotmem.products import product
 from hotmem.terms import terms
@@ -165,7 +166,7 @@ def file(doc: Doc, vector: Vector) -> Filed:
 
 
 def file_all(doc: Doc, statements: Sequence[Statement], encoder: Encoder) -> tuple[Statement, ...]:
-    """Files statements by the sentences that they were read in and by their meaning.
+    """Files statements by the sentences that they were read in and by their meaning; standing instructions are rules.
 
     The relation that a statement was read as tells less: of 337 that we wrote its category is ours in 47 of 100, and in 86 by the words; its kind
     in 54, and in 87. A clause alone tells 82 and 85.
@@ -175,12 +176,13 @@ def file_all(doc: Doc, statements: Sequence[Statement], encoder: Encoder) -> tup
         statements: What was read in it.
         encoder: Embeds the statements, which are embedded anyway.
     """
-    rows = encoder.encode([statement.text for statement in statements])
-    found = [file(_sentences(doc, statement), row) for statement, row in zip(statements, rows, strict=True)]
-    return tuple(
-        replace(statement, kind=filed.kind, category=filed.category, importance=filed.importance)
-        for statement, filed in zip(statements, found, strict=True)
+    loose = [one for one in statements if one.relation != ASKS.name]
+    rows = encoder.encode([statement.text for statement in loose])
+    found = [file(_sentences(doc, statement), row) for statement, row in zip(loose, rows, strict=True)]
+    filed = iter(
+        replace(statement, kind=one.kind, category=one.category, importance=one.importance) for statement, one in zip(loose, found, strict=True)
     )
+    return tuple(one if one.relation == ASKS.name else next(filed) for one in statements)
 
 
 def _sentences(doc: Doc, statement: Statement) -> Doc:

@@ -81,7 +81,7 @@ DOES: Final = Relation("does", importance=2, changes=True)
 BORN_IN: Final = Relation("was born in", importance=4, single=True)
 PLANS_TO: Final = Relation("plans to", kind=Kind.CONTEXT, category=Category.REMINDERS, importance=3, changes=True)
 WANTS: Final = Relation("wants", kind=Kind.CONTEXT, category=Category.PROJECTS, importance=2, changes=True)
-ASKS: Final = Relation("asks", kind=Kind.PREFERENCE, importance=5)
+ASKS: Final = Relation("asks", kind=Kind.RULE, category=Category.SYSTEM, importance=5)
 HAS_TO: Final = Relation("has to", kind=Kind.REMINDER, category=Category.REMINDERS, importance=4, changes=True)
 
 PURSUITS: Final = tuple(relation.name for relation in (WORKS_AT, WORKS_AS, WORKS_IN, WORKS_ON, STUDIES, STUDIES_AT, LEARNS, CAN, DOES, REGULARLY))

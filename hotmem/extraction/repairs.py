@@ -27,6 +27,12 @@ _FIRM: Final = (
 _SOFT: Final = r"(?:oh\s+)?(?:no|nope|nah)|actually\s+no|wait|well|hang\s+on|hold\s+on"
 """Terms only between commas."""
 
+_DEFINES: Final = re.compile(
+    r"(?:\b(?:when(?:ever)?|every\s+time|each\s+time|if)\s+(?:i|we)\s+(?:say|mention|talk|speak|write|call)\b|^\W*by\b)[^.?!]*$",
+    re.IGNORECASE,
+)
+"""What stands before an "I mean" that takes nothing back: "when I say the office I mean the one in Leeds"."""
+
 _BREAK: Final = r"\s*(?:[,;:…]|\s[—–-]|—)+\s*(?:(?:er|erm|uh|um|oh)\b[\s,]*|or\s+(?:actually\s+)?)?"
 _EDITING: Final = re.compile(
     rf"(?:{_BREAK}|\s+)(?:{_FIRM})\b[\s,:]*|{_BREAK}(?:{_SOFT})(?:\s*[,—–]\s*)+(?:make\s+(?:that|it)\s+|it['’]s\s+)?|{_BREAK}actually[\s,]+",
@@ -59,6 +65,8 @@ def repaired(doc: Doc) -> Reworded | None:
 def _taken_back(doc: Doc) -> Iterator[tuple[int, int]]:
     """Stretches of characters: what was wrong with the editing term behind it."""
     for match in _EDITING.finditer(doc.text):
+        if "mean" in match[0].lower() and _DEFINES.search(doc.text[: match.start()]):
+            continue
         before = [token for token in doc if token.idx < match.start()]
         ends = [place for place, token in enumerate(before) if token.text in (".", "!", "?")]
         after = list(_until_end([token for token in doc if token.idx >= match.end()]))

@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
-from spacy.tokens import Token
-
 from hotmem.analysis.time import WEEKDAYS
 from hotmem.analysis.wordlist import wordlist
 from hotmem.extraction.clauses import Clause, Tense
 from hotmem.extraction.relations import LIVES_IN, STUDIES_AT, WORKS_AS, WORKS_AT, Relation
 from hotmem.extraction.retelling import SELF
+from hotmem.types.parse import Token
 
 _HELD_BESIDE: Final = frozenset({LIVES_IN, STUDIES_AT, WORKS_AS, WORKS_AT})
 _SIDE_JOBS: Final = frozenset({"volunteer", "freelance"})

@@ -57,15 +57,15 @@ def visible_before(context: LLMContext, question: Question) -> tuple[str, ...]:
     return (*texts[:last], *texts[last + 1 :])
 
 
-def with_block(context: LLMContext, block: str) -> LLMContext:
-    """A new context with the block as a developer message just before the latest user message.
+def with_block(context: LLMContext, *blocks: str) -> LLMContext:
+    """A new context with each block as a developer message just before the latest user message, or at the end where there is none.
 
     The messages themselves are shared, the list is not. Late in the list the block leaves prompt caches warm; before the
     question it cannot be taken for the answer.
     """
     messages = [*context.get_messages()]
     place = max((index for index, message in enumerate(messages) if _role(message) == Role.USER), default=len(messages))
-    messages.insert(place, {"role": "developer", "content": block})
+    messages[place:place] = [{"role": "developer", "content": block} for block in blocks]
     return LLMContext(messages=messages, tools=context.tools, tool_choice=context.tool_choice)
 
 

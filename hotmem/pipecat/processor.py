@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from time import perf_counter
 from typing import Final
 from uuid import uuid4
 
@@ -28,10 +29,11 @@ from pipecat.utils.tracing.tracing_context import TracingContext
 
 from hotmem.errors import HotMemError
 from hotmem.memory import Memory
-from hotmem.options import Options
+from hotmem.options import Options, checked_opening
 from hotmem.pipecat.context import spoken, with_block
-from hotmem.pipecat.exchange import Timing, answered
+from hotmem.pipecat.exchange import Exchange, Timing, answered
 from hotmem.pipecat.hearing import Hearing
+from hotmem.pipecat.opening import Opening
 from hotmem.pipecat.outbox import Outbox
 from hotmem.pipecat.questions import Questions, Terms
 from hotmem.pipecat.taps import AfterModel, Listener
@@ -61,9 +63,12 @@ class HotMemProcessor(FrameProcessor):
     What the user said and the part of the reply that was heard are remembered after the frame has gone on. Nothing that fails here
     stops a frame: failures are logged, counted in `failures`, and the bot speaks without memory.
 
-    Events: `on_memory_recalled(processor, block, timing)` for each block that is in time, `on_memory_stored(processor, turn)` for each
-    turn that is remembered, `on_memory_used(processor, usage)` after each reply made of a block with items, and
-    `on_memory_error(processor, stage, error)` for each failure.
+    Without being asked the model is told who the user is, what they want of the bot, what is at hand today and tomorrow, and what was left
+    open: when the bot speaks first, and with the user's first turn. The user's wishes ("call me Annie") are told with every later turn too.
+
+    Events: `on_memory_opened(processor, block)` for what is told without being asked, `on_memory_recalled(processor, block, timing)` for each
+    block that is in time, `on_memory_stored(processor, turn)` for each turn that is remembered, `on_memory_used(processor, usage)` after each
+    reply made of a block with items, and `on_memory_error(processor, stage, error)` for each failure.
 
     Attributes:
         session_id: The conversation's id.
@@ -83,6 +88,7 @@ class HotMemProcessor(FrameProcessor):
         speakers: Mapping[str, str] | None = None,
         deadline_ms: float = 150.0,
         max_tokens: int | None = None,
+        opening_tokens: int | None = None,
         options: Options | None = None,
         clock: Callable[[], datetime] = now_here,
     ) -> None:
@@ -97,6 +103,7 @@ class HotMemProcessor(FrameProcessor):
             speakers: Names by the ids that the transport gives the people in the room; whoever is not among them is the user.
             deadline_ms: Milliseconds a context frame waits for its block at most; 0 takes only what is ready.
             max_tokens: Tokens of a block at most; None takes the memory's own option.
+            opening_tokens: Tokens at most of what is told without being asked; None takes the memory's own option, 0 tells nothing.
             options: Options of the memory opened from a path.
             clock: Tells when something was said, in the user's zone, by which "yesterday" is reckoned; the machine's own, if not given. Replays pass
                 the recording's own time.
@@ -119,7 +126,11 @@ class HotMemProcessor(FrameProcessor):
         terms = Terms(user_id, self.session_id, deadline_ms, max_tokens, clock)
         self._questions = Questions(terms, self.create_task, self._failed, self._outbox.drained)
         self._questions.memory = memory if isinstance(memory, Memory) else None
-        for event in ("on_memory_recalled", "on_memory_stored", "on_memory_used", "on_memory_error"):
+        self._deadline_s = deadline_ms / 1000
+        opening_tokens = None if opening_tokens is None else checked_opening(opening_tokens)
+        self._opening = Opening(terms, opening_tokens, self.create_task, self._failed)
+        self._opened: ContextBlock | None = None
+        for event in ("on_memory_opened", "on_memory_recalled", "on_memory_stored", "on_memory_used", "on_memory_error"):
             self._register_event_handler(event)
 
     def can_generate_metrics(self) -> bool:
@@ -141,6 +152,8 @@ class HotMemProcessor(FrameProcessor):
                 self._questions.memory = self._owned
             except Exception as error:  # a bot without its memory still speaks
                 await self._failed("open", error)
+        if self._questions.memory is not None:
+            self._opening.prepare(self._questions.memory)
         self._writer = self.create_task(self._outbox.run(), "hotmem-writer")
 
     async def cleanup(self) -> None:
@@ -181,23 +194,56 @@ class HotMemProcessor(FrameProcessor):
             await self._failed("listen", error)
 
     async def _with_memory(self, frame: LLMContextFrame) -> LLMContextFrame:
-        """The frame with a copy of its context that holds the block, or the frame itself if there is none in time."""
+        """The frame with a copy of its context that holds what is known, or the frame itself if nothing is in time."""
+        began = perf_counter()
+        exchange: Exchange | None = None
+        recalled: tuple[ContextBlock, Timing] | None = None
         try:
             exchange = self._questions.asked(frame.context, speculation=frame.speculation)
-            if exchange is None:
-                return frame
-            block, timing = await self._questions.block(exchange)
-            if block is None:
-                return frame
-            new = exchange.given is not block
-            exchange.given, exchange.interrupted = block, False
-            if block.text:
-                frame = replace(frame, context=with_block(frame.context, block.text))
-            if new:
-                await self._tell(block, timing, exchange.began)
+            if exchange is not None:
+                recalled = await self._recalled(exchange)
         except Exception as error:  # the frame goes on, without a block if need be
             await self._failed("context", error)
+        opened = await self._opened_with(exchange, began)
+        told = tuple(block.text for block in (opened, recalled[0] if recalled else None) if block is not None and block.text)
+        if told:
+            frame = replace(frame, context=with_block(frame.context, *told))
+        try:
+            await self._tell_of(opened, recalled, exchange)
+        except Exception as error:  # the frame goes on
+            await self._failed("context", error)
         return frame
+
+    async def _recalled(self, exchange: Exchange) -> tuple[ContextBlock, Timing] | None:
+        """The block of an exchange and what it cost; None if none is in time."""
+        block, timing = await self._questions.block(exchange)
+        return None if block is None else (block, timing)
+
+    async def _opened_with(self, exchange: Exchange | None, began: float) -> ContextBlock | None:
+        """What is told without being asked, if it is there before the deadline of the frame that came at `began`."""
+        try:
+            question = None if exchange is None else exchange.question
+            return await self._opening.block(question, self._deadline_s - (perf_counter() - began))
+        except Exception as error:  # the frame goes on without it
+            await self._failed("opening", error)
+            return None
+
+    async def _tell_of(self, opened: ContextBlock | None, recalled: tuple[ContextBlock, Timing] | None, exchange: Exchange | None) -> None:
+        """Notes which blocks the model was given, and tells of those that are new."""
+        if opened is not None and opened.text and opened is self._opening.whole and opened is not self._opened:
+            self._opened = opened
+            self._questions.opened = opened.items
+            log.info("opened", session_id=self.session_id, block_id=opened.id, items=len(opened.items), tokens=opened.tokens)
+            await self._call_event_handler("on_memory_opened", opened)
+        if exchange is None or recalled is None:
+            return
+        block, timing = recalled
+        new = exchange.given is not block
+        exchange.given, exchange.interrupted = block, False
+        if new:
+            await self._tell(block, timing, exchange.began)
+        if new and block.text and block.trace.analysis is None and self._questions.memory is not None:
+            self._opening.refresh(self._questions.memory)  # something may have been forgotten
 
     async def _tell(self, block: ContextBlock, timing: Timing, began: float) -> None:
         """Tells of a block that was given: in the log, as a metric, as spans, and as an event."""
@@ -241,6 +287,8 @@ class HotMemProcessor(FrameProcessor):
 
     async def _store(self, memory: Memory, turn: Turn) -> None:
         await memory.remember(turn)
+        if turn.role is Role.USER:
+            self._opening.refresh(memory)
         await self._call_event_handler("on_memory_stored", turn)
 
     async def _feed_back(self, memory: Memory, block: ContextBlock, reply: str, interrupted: bool) -> None:
@@ -256,6 +304,7 @@ class HotMemProcessor(FrameProcessor):
             await self._within("end of session", self._finish(memory))
         await self.cancel_task(writer)
         await self._questions.close()
+        await self._opening.close()
         if self._owned is not None:
             await self._within("close", self._owned.close())
 

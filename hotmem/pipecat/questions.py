@@ -72,6 +72,7 @@ class Questions:
         commands: What the user asked of the memory itself.
         exchanges: The last two questions, oldest first.
         late: Questions whose block was late, or in part.
+        opened: Items that the model was given without being asked.
     """
 
     def __init__(self, terms: Terms, spawn: Spawn, failed: Failed, written: Callable[[], Awaitable[None]]) -> None:
@@ -79,6 +80,7 @@ class Questions:
         self.commands = Commands(terms.user_id, terms.session_id)
         self.exchanges: deque[Exchange] = deque(maxlen=2)
         self.late = 0
+        self.opened: Sequence[Item] = ()
         self._terms = terms
         self._spawn = spawn
         self._failed = failed
@@ -225,7 +227,7 @@ class Questions:
 
     def _given(self) -> Sequence[Item]:
         """The items that the language model was given last."""
-        return next((exchange.given.items for exchange in reversed(self.exchanges) if exchange.given), ())
+        return next((exchange.given.items for exchange in reversed(self.exchanges) if exchange.given), self.opened)
 
     def _note_late(self, exchange: Exchange) -> None:
         """Counts a block that was late, and looks without haste for what it lacks."""

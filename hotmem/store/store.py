@@ -26,6 +26,7 @@ from hotmem.store import (
     memories,
     network,
     notes,
+    opening,
     patterns,
     pending,
     quality,
@@ -48,6 +49,7 @@ from hotmem.store.intake import Link, Taking
 from hotmem.store.memories import Amend, Identify, Revise, verbatim
 from hotmem.store.searches import Ranking, Search, run
 from hotmem.store.shelf import Shelf
+from hotmem.store.times import to_stored
 from hotmem.types import (
     Asked,
     Category,
@@ -92,6 +94,7 @@ from hotmem.types import (
     Weights,
     WeightsThen,
 )
+from hotmem.types.opening import Known
 
 
 class Store:
@@ -245,6 +248,14 @@ class Store:
     async def confirm(self, user: UserKey, memory_id: str, note: Note, now: datetime, reason: str) -> bool:
         """Counts that a memory was stored again; False if it was forgotten meanwhile."""
         return await self._db.write(notes.confirm, user, memory_id, note, now, reason)
+
+    async def rules(self, user: UserKey, at: datetime) -> Known:
+        """Standing instructions that hold at a time, and the name that the user speaks under."""
+        return await self._db.read(opening.read_rules, user, to_stored(at))
+
+    async def opening(self, user: UserKey, relations: Sequence[str], anonymous: str, days: Interval, live: str | None, at: datetime) -> Known:
+        """What a session opens with at a time; see `hotmem.store.opening.read`."""
+        return await self._db.read(opening.read, user, relations, anonymous, days, live, to_stored(at))
 
     async def standing(self, user: UserKey, keys: Sequence[int]) -> dict[int, Standing]:
         """What a search shows of memories besides their words, by row number."""

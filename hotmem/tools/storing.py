@@ -21,6 +21,7 @@ from hotmem.consolidation.sameness import MERGES_FROM, SUGGESTED_FROM, Sayings, 
 from hotmem.consolidation.tagging import SAME_FROM, same_thing
 from hotmem.extraction import tags as tagging
 from hotmem.extraction.filing import SURE_FROM, file
+from hotmem.extraction.instructions import instructs
 from hotmem.models import read
 from hotmem.products import product
 from hotmem.query import NOBODY
@@ -29,7 +30,7 @@ from hotmem.store.searches import ByMeaning
 from hotmem.store.store import Store
 from hotmem.tools.requests import StoreContext
 from hotmem.tools.results import Filing, Recommendations, Similar, Stored
-from hotmem.types import EvidenceKind, Note, UserKey, Vector
+from hotmem.types import Category, EvidenceKind, Kind, Note, UserKey, Vector
 from hotmem.types.parse import Doc
 
 COMPARED: Final = 3
@@ -131,8 +132,10 @@ async def _compared(reader: Reader, user: UserKey, content: str, row: Vector) ->
 
 
 def _filed(doc: Doc, row: Vector, tagged: _Tagged, entities: Sequence[str], context: StoreContext) -> Filing:
-    """Where it belongs: as was asked for, the rest as was found."""
+    """Where it belongs: as was asked for, the rest as was found. Standing instructions are rules of the system."""
     filed = file(doc, row)
+    if context.kind is Kind.RULE or (context.kind is None and instructs(doc)):
+        filed = replace(filed, kind=Kind.RULE, category=Category.SYSTEM, confidence=1.0)
     confidence = filed.confidence if context.category is None else 1.0
     return Filing(
         kind=context.kind or filed.kind,

@@ -81,6 +81,7 @@ SAID = [
     ),
     ("I want you to never mention my ex", ["Ana asks: never mention my ex."]),
     ("From now on, answer in German.", ["Ana asks: from now on, answer in German."]),
+    ("Don't call me Bob", ["Ana asks: don't call me Bob."]),
     ("Whenever I ask about food, remind me of my allergy.", ["Ana asks: whenever I ask about food, remind me of my allergy."]),
 ]
 
@@ -89,7 +90,6 @@ NOTHING = [
     "Always fun to see you!",
     "From now on I will run.",
     "Every time I go there I get sick.",
-    "Don't call me Bob",
     "Do you like jazz?",
     "what is my dog called",
     "Did I tell you where I live?",

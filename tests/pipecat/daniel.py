@@ -32,10 +32,18 @@ def daniels(
     deadline_ms: float = PATIENT_MS,
     speakers: Mapping[str, str] | None = None,
     clock: Callable[[], datetime] = lambda: THURSDAY,
+    opening_tokens: int | None = 0,
 ) -> HotMemProcessor:
-    """A processor for Daniel's next session."""
+    """A processor for Daniel's next session; without `opening_tokens` its model is told nothing that was not asked for."""
     return HotMemProcessor(
-        memory, user_id="daniel", session_id="thursday", user_name="Daniel", deadline_ms=deadline_ms, speakers=speakers, clock=clock
+        memory,
+        user_id="daniel",
+        session_id="thursday",
+        user_name="Daniel",
+        deadline_ms=deadline_ms,
+        opening_tokens=opening_tokens,
+        speakers=speakers,
+        clock=clock,
     )
 
 

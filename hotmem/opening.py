@@ -1,0 +1,392 @@
+"""What the language model is told without being asked: user → block, one line a section.
+
+    rules, facts, times, open loops ─▶ wishes · name · at hand · lasting facts · left open ─▶ as many lines as fit
+
+Standing instructions come first, whatever else there is. They are the only part of a memory that the model is to follow,
+and only in how it speaks to the user.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time, timedelta
+from typing import Final, NamedTuple
+
+from hotmem.analysis.query import looks_ahead
+from hotmem.analysis.time import Bound, find_times
+from hotmem.analysis.wordlist import wordlist
+from hotmem.context import render
+from hotmem.context.confidence import MEDIUM_CONFIDENCE, confidence, mark
+from hotmem.extraction.reading import ANONYMOUS
+from hotmem.extraction.relations import COMPLEMENTS, HAS_CONDITION, LASTING
+from hotmem.extraction.wishes import called, capitalised, not_called, subjects
+from hotmem.models import Language
+from hotmem.store.store import Store
+from hotmem.text import plain
+from hotmem.types import ContextBlock, Evidence, EvidenceKind, Interval, Item, Layer, Mark, Trace
+from hotmem.types.opening import Known, Loop, Row, Told
+from hotmem.zones import by_clock
+
+MOST_FACTS: Final = 6
+MOST_LOOPS: Final = 3
+FACTS_FIRST: Final = 3
+"""Lasting facts that come before what was left open."""
+
+LOOPS_FOR: Final = timedelta(days=60)
+"""For how long something counts as left open."""
+
+LONGEST_LINE: Final = 40
+"""Words of a line of somebody's own words."""
+
+RANKS: Final[Mapping[str, int]] = {
+    "is allergic to": 0,
+    "is married to": 1,
+    "is with": 1,
+    "is called": 2,
+    "is": 2,
+    "lives in": 3,
+    "works at": 4,
+    "works as": 4,
+    "studies at": 4,
+    "lives with": 5,
+    "has": 5,
+    "is from": 6,
+    "was born in": 7,
+}
+"""Relations of lasting facts, the most important first."""
+
+_CONDITIONS: Final = COMPLEMENTS[HAS_CONDITION]
+_NOTED: Final = {5: 2, 4: 6}
+"""Ranks of what was stored outright, by importance."""
+
+_PEOPLE: Final = wordlist(
+    "wife husband partner girlfriend boyfriend fiance fiancé fiancée spouse son daughter child kid baby mother father mum mom dad sister brother "
+    "grandmother grandfather grandson granddaughter dog cat carer nurse"
+)
+"""Whose names are worth knowing before anything was asked."""
+
+_PRIVATE: Final = re.compile(
+    r"\b(?:pins?|pin\s+code|passwords?|passcodes?|passphrase|codes?|combination|account\s+number|iban|secrets?|secretly|surprise|nobody\s+knows|no\s+one\s+knows"
+    r"|(?:doesn['’]?t|don['’]?t|must\s*n['’]?t|must\s+not)\s+(?:know|tell|find\s+out)|confiden\w+|between\s+us|affair|salary|hiv|abortion|miscarriage)\b",
+    re.IGNORECASE,
+)
+"""What waits until it is asked for: others may be listening when a bot speaks first."""
+
+_NAMED: Final = re.compile(
+    r"^(?:(?:the\s+)?user(?:['’]s\s+name)?|my\s+name|(?:his|her|their)?\s*name)(?:\s+is|:)(?:\s+called|\s+named)?\s+(?P<name>[^\W\d_][\w'’-]*(?:\s+[A-Z][\w'’-]*){0,2})\W*$",
+    re.IGNORECASE,
+)
+_SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
+
+
+WHO: Final = "The user:"
+_ORDER: Final = ("", "The", "Today,", "Tomorrow,", "Left")
+"""First words of the headings, in reading order."""
+
+
+class Line(NamedTuple):
+    """A line that may stand in the block.
+
+    Attributes:
+        heading: The line above it; "" for standing instructions.
+        text: The line.
+        item: What it was made of; None for a line of our own.
+    """
+
+    heading: str
+    text: str
+    item: Item | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request for what a session opens with.
+
+    Attributes:
+        user_id: Whose memory.
+        session_id: The session that opens, or None.
+        at: When, in the zone of the user.
+        max_tokens: Tokens of the block at most; 0 for no block.
+        rules_only: Whether standing instructions are all that is wanted.
+    """
+
+    user_id: str
+    session_id: str | None
+    at: datetime
+    max_tokens: int
+    rules_only: bool = False
+
+
+async def opening(store: Store, language: Language, count: Callable[[str], int], asked: Asked) -> ContextBlock:
+    """The block that a session opens with.
+
+    Args:
+        store: The store.
+        language: Parses what was said about today.
+        count: Counts the tokens of a text.
+        asked: The request.
+    """
+    user = await store.user(asked.user_id) if asked.max_tokens else None
+    if user is None:
+        return _block(asked, "", 0, (), 0)
+    if asked.rules_only:
+        known = await store.rules(user, asked.at)
+    else:
+        known = await store.opening(user, tuple(RANKS), ANONYMOUS, at_hand(asked.at), asked.session_id, asked.at)
+    memories = {row.key for row in (*known.rules, *known.facts, *known.notes)} | {key for told in known.told for key in told.memories}
+    found = await store.evidence(
+        user, {EvidenceKind.MEMORY: sorted(memories), EvidenceKind.PASSAGE: [told.passage for told in known.told if not told.memories]}
+    )
+    evidence = {(one.kind, one.key): one for one in found}
+    return await asyncio.to_thread(_composed, _there(known, evidence), evidence, language, count, asked)
+
+
+def at_hand(at: datetime) -> Interval:
+    """Today and tomorrow, by the clock of `at`."""
+    first = datetime.combine(at.date(), time(), at.tzinfo)
+    return Interval(first, datetime.combine(at.date() + timedelta(days=2), time(), at.tzinfo))
+
+
+def in_force(rules: Iterable[Row]) -> list[Row]:
+    """Standing instructions without those that a later one replaces: how to address, the language, units, the length of answers.
+
+    Args:
+        rules: Instructions, latest first.
+    """
+    taken: set[str] = set()
+    refused: set[str] = set()
+    said: set[str] = set()
+    held = []
+    for rule in rules:
+        about, name = subjects(rule.object), called(rule.object).casefold()
+        words = plain(rule.object)
+        if words in said or (about and about <= taken) or (name and name in refused):
+            continue
+        said.add(words)
+        taken |= about
+        refused |= {not_called(rule.object).casefold()} - {""}
+        held.append(rule)
+    return sorted(held, key=lambda rule: "name" not in subjects(rule.object))
+
+
+def _there(known: Known, found: Mapping[tuple[EvidenceKind, int], Evidence]) -> Known:
+    """What is known without what was forgotten while it was read."""
+
+    def rows(held: Sequence[Row]) -> tuple[Row, ...]:
+        return tuple(row for row in held if (EvidenceKind.MEMORY, row.key) in found)
+
+    told = (one._replace(memories=tuple(key for key in one.memories if (EvidenceKind.MEMORY, key) in found)) for one in known.told)
+    there = tuple(one for one in told if one.memories or (EvidenceKind.PASSAGE, one.passage) in found)
+    return replace(known, rules=rows(known.rules), facts=rows(known.facts), notes=rows(known.notes), told=there)
+
+
+def _composed(
+    known: Known, found: Mapping[tuple[EvidenceKind, int], Evidence], language: Language, count: Callable[[str], int], asked: Asked
+) -> ContextBlock:
+    rules = in_force(known.rules)
+    wishes = [_wish(rule, found, known.speaker, asked) for rule in rules]
+    facts = _facts(known, found, asked)
+    plans = list(_plans(known, found, language, asked))
+    loops = list(_loops(known.loops, {turn for line in plans if line.item for turn in line.item.turn_ids}, asked))
+    names = [] if asked.rules_only else list(_name(known, rules))
+    ranked = [*wishes, *names, *plans, *facts[:FACTS_FIRST], *loops, *facts[FACTS_FIRST:]]
+    chosen: list[Line] = []
+    text, tokens = "", 0
+    crowded = False
+    for line in ranked:
+        if crowded and line.heading:
+            break
+        tried = _written([*chosen, line])
+        cost = count(tried)
+        if cost <= asked.max_tokens:
+            chosen.append(line)
+            text, tokens = tried, cost
+        elif line in wishes:
+            crowded = True
+    items = tuple(line.item for line in _arranged(chosen) if line.item is not None)
+    return _block(asked, text, tokens, items, len(ranked))
+
+
+def _block(asked: Asked, text: str, tokens: int, items: tuple[Item, ...], candidates: int) -> ContextBlock:
+    fit = f"{len(items)} of {candidates} lines fit" if text else "nothing is known of the user"
+    reason = fit if asked.max_tokens else "switched off"
+    return ContextBlock(text, tokens, items, Trace(candidates=candidates, reason=reason), asked.user_id, asked.session_id, "", asked.at)
+
+
+def _written(lines: Sequence[Line]) -> str:
+    arranged = _arranged(lines)
+    headings = dict.fromkeys(line.heading for line in arranged if line.heading)
+    sections = [[heading, *(line.text for line in arranged if line.heading == heading and line.text)] for heading in headings]
+    return render.opening([line.text for line in arranged if not line.heading], sections)
+
+
+def _arranged(lines: Iterable[Line]) -> list[Line]:
+    """Lines in reading order: wishes, who the user is, what is at hand, what was left open."""
+    return sorted(lines, key=lambda line: _ORDER.index(line.heading.partition(" ")[0]))
+
+
+def _name(known: Known, rules: Sequence[Row]) -> Iterator[Line]:
+    """The name to use, by the user's own wish, or by what is known."""
+    own = {known.speaker, ANONYMOUS, "", None}
+    wished = next((name for rule in rules if rule.subject in own and (name := called(rule.object))), "")
+    told = next((row.object for row in known.facts if row.relation == "is called" and row.subject in own), "")
+    noted = next((capitalised(match["name"]) for row in known.notes if (match := _NAMED.match(row.text))), "")
+    name = wished or told or noted or known.speaker
+    if name:
+        other = known.speaker if known.speaker and known.speaker.casefold() != name.casefold() else ""
+        yield Line(WHO, f"Call them {render.shown(name)}." + (f" Their name is {render.shown(other)}." if other else ""))
+
+
+def _wish(rule: Row, found: Mapping[tuple[EvidenceKind, int], Evidence], speaker: str | None, asked: Asked) -> Line:
+    """An instruction in its own words; in a room of several people, whose it is."""
+    words = render.quoted(rule.object.strip())
+    whose = "" if rule.subject in (speaker, ANONYMOUS, "") else f"{render.shown(rule.subject)}: "
+    return Line("", f"- {whose}{words}", _item(words[1:-1], found[EvidenceKind.MEMORY, rule.key], asked, 1.0))
+
+
+def _facts(known: Known, found: Mapping[tuple[EvidenceKind, int], Evidence], asked: Asked) -> list[Line]:
+    """Lasting facts that can be trusted, the most important first."""
+    rows = [(rank, row) for row in (*known.facts, *known.notes) if (rank := _rank(row, known.speaker)) is not None and not _PRIVATE.search(row.text)]
+    lines = []
+    for _, row in sorted(rows, key=lambda ranked: (ranked[0], -ranked[1].confirmations, -ranked[1].said_at.timestamp())):
+        item = _item(render.shown(row.text), found[EvidenceKind.MEMORY, row.key], asked, row.importance / 5)
+        if item.confidence >= MEDIUM_CONFIDENCE:
+            lines.append(Line(WHO, f"- {item.text}", item))
+    return lines[:MOST_FACTS]
+
+
+def _rank(row: Row, speaker: str | None) -> int | None:
+    """How late a fact comes; None for what is not worth telling."""
+    if not row.relation:
+        return None if _NAMED.match(row.text) or _DATED.search(row.text) else _NOTED.get(row.importance)
+    own = row.subject.casefold() in {ANONYMOUS.casefold(), (speaker or "").casefold()}
+    words = set(row.object.casefold().replace("-", " ").split()) | {row.object.casefold()}
+    match row.relation:
+        case "is called":
+            return None if own or row.subject.casefold().split()[-1] not in _PEOPLE else RANKS[row.relation]
+        case "has":
+            return 0 if words & _CONDITIONS else RANKS["has"] if words & _PEOPLE else None
+        case "is":
+            return RANKS["is"] if words & LASTING else None
+    return RANKS[row.relation]
+
+
+_TIMELY: Final = re.compile(
+    r"\d|\b(?:today|tonight|tomorrow|(?:this|next)\s|(?:mon|tues|wednes|thurs|fri|satur|sun)day|week|in\s|january|february|march|april|may|june|july|august"
+    r"|september|october|november|december)",
+    re.IGNORECASE,
+)
+"""What names a time, if it does; to read the times of a text takes a hundred times as long."""
+
+_DATED: Final = re.compile(
+    r"\b(?:today|tonight|tomorrow|yesterday|next\s+\w+|this\s+(?:week|weekend|month)|on\s+(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b",
+    re.IGNORECASE,
+)
+
+
+def _plans(known: Known, found: Mapping[tuple[EvidenceKind, int], Evidence], language: Language, asked: Asked) -> Iterator[Line]:
+    """What takes place today and tomorrow, in order of time."""
+    plans: list[tuple[datetime, str, Item]] = []
+    for told in known.told:
+        if _PRIVATE.search(told.text[max(told.start - 80, 0) : told.stop + 80]) or not _ahead(told, language, asked):
+            continue
+        if told.memories:
+            items = [_item(render.shown(found[EvidenceKind.MEMORY, key].text), found[EvidenceKind.MEMORY, key], asked, 1.0) for key in told.memories]
+            plans += [(told.interval.start, f"- {item.text}", item) for item in items]
+        else:
+            words = render.quoted(_sentence(told))
+            item = _item(words[1:-1], found[EvidenceKind.PASSAGE, told.passage], asked, 1.0)
+            plans.append((told.interval.start, f"- {words} (said {render.day(item.said_at)})", item))
+    plans += _noted(known.notes, found, asked)
+    given: set[str] = set()
+    for start, text, item in sorted(plans, key=lambda plan: plan[0]):
+        if item.text not in given:
+            given.add(item.text)
+            yield Line(_day(by_clock(start, asked.at.tzinfo).date(), asked.at.date()), text, item)
+
+
+def _ahead(told: Told, language: Language, asked: Asked) -> bool:
+    """Whether it was still to come when it was said; of the day itself the sentence tells it."""
+    if told.interval.start >= told.said_at:
+        return True
+    (doc,) = language.parse([_sentence(told)], names=False)
+    return told.interval.end > told.said_at and looks_ahead(doc)
+
+
+def _noted(notes: Sequence[Row], found: Mapping[tuple[EvidenceKind, int], Evidence], asked: Asked) -> Iterator[tuple[datetime, str, Item]]:
+    """What was stored outright and names a time within the days."""
+    days = at_hand(asked.at)
+    for row in notes:
+        if _PRIVATE.search(row.text):
+            continue
+        for mention in () if not _TIMELY.search(row.text) else find_times(row.text, by_clock(row.said_at, asked.at.tzinfo), ahead=True):
+            lasts = mention.interval.end - mention.interval.start
+            if (
+                mention.bound is Bound.AT
+                and lasts <= days.end - days.start
+                and mention.interval.start < days.end
+                and mention.interval.end > days.start
+            ):
+                item = _item(render.shown(row.text), found[EvidenceKind.MEMORY, row.key], asked, 1.0)
+                yield mention.interval.start, f"- {item.text} (noted {render.day(item.said_at)})", item
+                break
+
+
+def _day(day: date, today: date) -> str:
+    """The heading of a day; what began earlier is today's too."""
+    return f"Tomorrow, {day} ({day:%A}):" if day > today else f"Today, {today} ({today:%A}):"
+
+
+def _loops(loops: Sequence[Loop], told: set[str], asked: Asked) -> Iterator[Line]:
+    """What was left open last time and is not told as a plan already."""
+    fresh = [one for one in loops if one.turn_id not in told and asked.at - one.said_at <= LOOPS_FOR and not _PRIVATE.search(one.text)]
+    for one in fresh[:MOST_LOOPS]:
+        said_at = by_clock(one.said_at, asked.at.tzinfo)
+        words = render.quoted(_cut(one.text))
+        item = Item(
+            text=words[1:-1],
+            kind=EvidenceKind.SUMMARY,
+            layer=Layer.SESSIONS,
+            layers=(Layer.SESSIONS,),
+            relevance=1.0,
+            confidence=MEDIUM_CONFIDENCE,
+            mark=Mark.MEDIUM,
+            turn_ids=(one.turn_id,),
+            memory_id=None,
+            session_id=one.session_id,
+            speaker=None,
+            said_at=said_at,
+        )
+        yield Line(f"Left open on {render.day(said_at)}:", f"- {words}", item)
+
+
+def _item(text: str, found: Evidence, asked: Asked, relevance: float) -> Item:
+    trusted = confidence(found, asked.at)
+    return Item(
+        text=text,
+        kind=found.kind,
+        layer=Layer.FACTS if found.kind is EvidenceKind.MEMORY else Layer.VERBATIM,
+        layers=(Layer.FACTS if found.kind is EvidenceKind.MEMORY else Layer.VERBATIM,),
+        relevance=relevance,
+        confidence=trusted,
+        mark=mark(relevance, trusted),
+        turn_ids=found.turn_ids,
+        memory_id=found.memory_id,
+        session_id=found.session_id,
+        speaker=found.speaker,
+        said_at=by_clock(found.said_at, asked.at.tzinfo),
+        vector=found.vector,
+    )
+
+
+def _sentence(told: Told) -> str:
+    """The sentence of a turn that names the time."""
+    spans = [match.span() for match in _SENTENCE.finditer(told.text)]
+    start, stop = next((span for span in spans if span[0] <= told.start < span[1]), (0, len(told.text)))
+    return _cut(told.text[start:stop].strip())
+
+
+def _cut(text: str) -> str:
+    words = text.split()
+    return text if len(words) <= LONGEST_LINE else f"{' '.join(words[:LONGEST_LINE])} …"
