@@ -8,8 +8,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-import structlog
-
 from hotmem import importing
 from hotmem.background import Background
 from hotmem.context.relevance import RelevanceModel, fitted_model
@@ -20,6 +18,7 @@ from hotmem.layers.semantic import Semantic
 from hotmem.layers.sessions import Sessions
 from hotmem.layers.verbatim import Verbatim
 from hotmem.learning.feedback import learn
+from hotmem.logs import log
 from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_language
 from hotmem.models.rewriter import Rewriter
 from hotmem.options import Options, checked_budget
@@ -52,9 +51,6 @@ from hotmem.types import (
     WeightsThen,
     aware,
 )
-from hotmem.zones import now_here
-
-log = structlog.get_logger(__name__)
 
 FED_BACK: Final = 256
 """Blocks fed back last that do not count again; of all of them the file tells, with `Options.learning.analytics`."""
@@ -67,15 +63,26 @@ class Memory:
     several processes; background work should run in one of them.
 
     Args:
-        path: The file; it is made if it is not there.
-        options: How it recalls, learns and works in the background.
+        path: The file; it is made if it is not there. None is that of HOTMEM_DATABASE, else memory.db.
+        options: How it recalls, learns and works in the background; taken as they are, whatever the
+            environment says. None takes the HOTMEM_ variables of the environment, and the defaults where
+            there are none; `Settings.of_environment(max_facts=3).options()` changes some of them.
         encoder: Another encoder than the one the options name.
         language: Another parser than the installed spaCy model.
+
+    Raises:
+        InvalidInput: If a HOTMEM_ variable cannot be used, naming it.
     """
 
-    def __init__(self, path: str | Path, options: Options | None = None, *, encoder: Encoder | None = None, language: Language | None = None) -> None:
-        self.path = Path(path)
-        self.options = options or Options()
+    def __init__(
+        self,
+        path: str | Path | None = None,
+        options: Options | None = None,
+        *,
+        encoder: Encoder | None = None,
+        language: Language | None = None,
+    ) -> None:
+        self.path, self.options = _configured(path, options)
         self._given_encoder = encoder
         self._given_language = language
         self._precedence = Precedence()
@@ -83,7 +90,14 @@ class Memory:
         self._live: tuple[Store, Reader, Background, Lanes] | None = None
 
     @classmethod
-    def open(cls, path: str | Path, options: Options | None = None, *, encoder: Encoder | None = None, language: Language | None = None) -> Self:
+    def open(
+        cls,
+        path: str | Path | None = None,
+        options: Options | None = None,
+        *,
+        encoder: Encoder | None = None,
+        language: Language | None = None,
+    ) -> Self:
         """The memory of a file, to be entered with ``async with``."""
         return cls(path, options, encoder=encoder, language=language)
 
@@ -196,7 +210,7 @@ class Memory:
             text: What the user said; blank text gives an empty block.
             user_id: Whose memory is asked; an unknown user has none.
             session_id: The live session.
-            at: When it was said, in the zone of who asks; now and here, if not given.
+            at: When it was said, in the zone of who asks; now, in the options' zone, if not given.
             max_tokens: Tokens of the block at most; the options' limit, if not given.
             deadline_ms: Milliseconds after which what is not ready is left out; the options', if not given.
             visible: Texts the language model already has before it; they are not given again.
@@ -212,7 +226,7 @@ class Memory:
             text=clean(text),
             user_id=checked_id(user_id, "user_id"),
             session_id=None if session_id is None else checked_id(session_id, "session_id"),
-            at=now_here() if at is None else aware(at, "at"),
+            at=self.options.now() if at is None else aware(at, "at"),
             max_tokens=checked_budget(self.options.recall.max_tokens if max_tokens is None else max_tokens),
             deadline_ms=self.options.recall.deadline_ms if deadline_ms is None else deadline_ms,
             visible=tuple(visible),
@@ -311,7 +325,7 @@ class Memory:
             text=checked_text(query, "query"),
             user_id=checked_id(user_id, "user_id"),
             session_id=None if session_id is None else checked_id(session_id, "session_id"),
-            at=now_here() if at is None else aware(at, "at"),
+            at=self.options.now() if at is None else aware(at, "at"),
             max_tokens=self.options.recall.max_tokens,
             outright=True,
         )
@@ -503,3 +517,13 @@ class Memory:
         if self._live is None:
             raise MemoryClosed("The memory is not open. Use `async with Memory.open(path) as memory`, or await memory.start() first.")
         return self._live
+
+
+def _configured(path: str | Path | None, options: Options | None) -> tuple[Path, Options]:
+    """File and options as given, and from the environment where they are not."""
+    if path is not None and options is not None:
+        return Path(path), options
+    from hotmem.settings import Settings  # takes a tenth of a second, which who passes both saves
+
+    settings = Settings.of_environment()
+    return Path(settings.database if path is None else path), options or settings.options()

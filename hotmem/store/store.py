@@ -19,6 +19,7 @@ from hotmem.store import (
     evidence,
     forget,
     happenings,
+    ids,
     imports,
     intake,
     learning,
@@ -131,6 +132,10 @@ class Store:
     async def user(self, user_id: str) -> UserKey | None:
         """The user's number, or None for a user never seen."""
         return await self._db.read(users.find, user_id)
+
+    async def user_ids(self, limit: int) -> list[str]:
+        """Ids of users of whom anything is known."""
+        return await self._db.read(users.names, limit)
 
     async def profile(self, user: UserKey, runs: Sequence[str]) -> Profile:
         """What the read path needs to know of a user; `runs` are the utterance's words and word runs."""
@@ -275,6 +280,14 @@ class Store:
     ) -> tuple[str, int]:
         """Lets tags stand for others and archives what was hardly used; returns the decision's id and how many were archived."""
         return await self._db.write(tags.consolidate, user, pairs, unused_since, reason, now)
+
+    async def whole_id(self, user: UserKey, table: ids.Table, given: str) -> str:
+        """The id of the user's memory, turn or decision that `given` is the beginning of; `given` itself if there is none.
+
+        Raises:
+            InvalidInput: If several ids begin so.
+        """
+        return await self._db.read(ids.whole, user, table, given)
 
     async def merge(self, user: UserKey, into: str, others: Sequence[str], reason: str, now: datetime) -> str:
         """Merges memories into one; returns the decision's id.
