@@ -11,7 +11,7 @@ from typing import Any, Final, Self
 from hotmem import importing
 from hotmem.background import Background
 from hotmem.context.relevance import RelevanceModel, fitted_model
-from hotmem.errors import InvalidInput, MemoryClosed
+from hotmem.errors import InvalidInput, MemoryClosed, StoreError, StoreLocked
 from hotmem.lane import Lanes
 from hotmem.layers.facts import Facts
 from hotmem.layers.semantic import Semantic
@@ -58,6 +58,9 @@ FED_BACK: Final = 256
 
 class Memory:
     """The long-term memory of any number of users, in one SQLite file.
+
+    A file that cannot be written, or whose folder cannot, is opened for reading: recalls, searches and
+    exports work, and whatever stores raises `StoreReadOnly`.
 
     Use it as ``async with Memory.open("memory.db") as memory`` or call `start` and `close` yourself. One file can be open in
     several processes; background work should run in one of them.
@@ -129,7 +132,10 @@ class Memory:
         rewriter = Rewriter(self.options.rewriting) if self.options.rewriting.model else None
         reader = Reader(here, encoder, language, tokens, layers, model, self.options.recall, rewriter, self.options.learning.weights)
         background = Background(store, encoder, language, self.options.background, self.options.evolution, self._precedence)
-        background.start()
+        if store.read_only:
+            log.info("memory opened for reading only")
+        else:
+            background.start()
         self._live = (store, reader, background, Lanes.open(networked=bool(self.options.rewriting.model)))
 
     def _load(self) -> tuple[Store, Encoder, Language, TokenCounter, RelevanceModel]:
@@ -166,6 +172,10 @@ class Memory:
         """Tells long work of the tools when recalls are on their way."""
         return self._precedence
 
+    def blocked(self) -> StoreLocked | None:
+        """The error of a write that waits for another program's lock at this moment, if one does."""
+        return None if self._live is None else self._live[0].blocked()
+
     async def remember(self, turn: Turn) -> bool:
         """Keeps a turn word for word. Durable on return; what it says is understood in the background.
 
@@ -190,8 +200,13 @@ class Memory:
         return ended
 
     async def settle(self) -> None:
-        """Waits until all background work is done. What failed for good is set aside until the next open."""
-        await self._open()[2].settle()
+        """Waits until all background work is done. What failed for good is set aside until the next open.
+
+        A file that cannot be written has no background work.
+        """
+        store, _, background, _ = self._open()
+        if not store.read_only:
+            await background.settle()
 
     async def recall(
         self,
@@ -278,7 +293,10 @@ class Memory:
         request = self._outright(query, user_id, wanted.session, at)
         with self._precedence.recalling():
             found = await lanes.recalls.run(searching.search(reader, request, wanted, self.options.searching))
-        await searching.count_access(store, request.user_id, found, datetime.now(UTC))
+        try:
+            await searching.count_access(store, request.user_id, found, datetime.now(UTC))
+        except StoreError as error:  # what was found is right all the same
+            log.info("accesses not counted", error=type(error).__name__)
         return found
 
     async def search_contextual(self, query: str, *, user_id: str, session_id: str | None = None, at: datetime | None = None) -> ContextualResult:

@@ -14,6 +14,13 @@ from hotmem.models import CachedEncoder, Language, TokenCounter, load_encoder, l
 from hotmem.options import ModelOptions
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_settings() -> None:
+    """No variable of ours: a memory that is opened without options takes them."""
+    for name in [name for name in os.environ if name.upper().startswith("HOTMEM_")]:
+        del os.environ[name]
+
+
 @pytest.fixture(scope="session")
 def model_options(pytestconfig: pytest.Config) -> ModelOptions:
     """Options with a folder of prepared models that tests share."""

@@ -25,7 +25,7 @@ from pipecat.metrics.metrics import ProcessingMetricsData
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor, FrameProcessorSetup
 from pipecat.utils.tracing.tracing_context import TracingContext
 
-from hotmem.errors import HotMemError
+from hotmem.errors import DeadlineExceeded, HotMemError, StoreLocked
 from hotmem.logs import log
 from hotmem.memory import Memory
 from hotmem.options import Options
@@ -258,21 +258,33 @@ class HotMemProcessor(FrameProcessor):
         """Every step is tried, whatever became of the one before."""
         memory = self._questions.memory
         self._questions.stop()
+        blocked = _not_blocked if memory is None else memory.blocked
         if memory is not None:
-            await self._within("end of session", self._finish(memory))
+            await self._within("end of session", self._finish(memory), blocked)
+        overdue = _overdue(blocked())
         await self.cancel_task(writer)
+        for name in self._outbox.abandon():
+            await self._failed(name, overdue)
         await self._questions.close()
         if self._owned is not None:
-            await self._within("close", self._owned.close())
+            await self._within("close", self._owned.close(), blocked)
 
     async def _finish(self, memory: Memory) -> None:
         await self._outbox.drained()
         await memory.end_session(user_id=self._user_id, session_id=self.session_id)
 
-    async def _within(self, stage: str, work: Awaitable[object]) -> None:
+    async def _within(self, stage: str, work: Awaitable[object], blocked: Callable[[], StoreLocked | None]) -> None:
         """Waits for a step of the parting, not longer than `PARTING_S`."""
+        task = asyncio.ensure_future(work)
         try:
-            await asyncio.wait_for(work, PARTING_S)
+            done, _ = await asyncio.wait({task}, timeout=PARTING_S)
+            if done:
+                task.result()
+                return
+            error = _overdue(blocked())  # before the step is given up, and with it the wait for the lock
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            await self._failed(stage, error)
         except Exception as error:  # the other steps of the parting still have to be done
             await self._failed(stage, error)
 
@@ -282,6 +294,15 @@ class HotMemProcessor(FrameProcessor):
         reason = str(error) if isinstance(error, HotMemError) else None
         log.error("memory failed", stage=stage, session_id=self.session_id, error=type(error).__name__, reason=reason)
         await self._call_event_handler("on_memory_error", stage, error)
+
+
+def _not_blocked() -> None:
+    """There is no memory, and nothing that holds it."""
+
+
+def _overdue(blocked: StoreLocked | None) -> HotMemError:
+    """Why a step of the parting was not done in time."""
+    return blocked or DeadlineExceeded(f"It was not done within {PARTING_S:.0f} s of the end of the pipeline and was given up.")
 
 
 def _deadline(given: float | None, options: Options) -> float:

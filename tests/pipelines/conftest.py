@@ -1,13 +1,14 @@
-"""Commands set up logging for their whole process; here the next test gets it back as it was."""
+"""Commands set up logging for their whole process; here the next test gets it back as it was at first."""
 
+import sys
 from collections.abc import Iterator
 
 import pytest
-import structlog
+from loguru import logger
 
 
 @pytest.fixture(autouse=True)
 def logs_as_before() -> Iterator[None]:
-    before = structlog.get_config()
     yield
-    structlog.configure(**before)
+    logger.remove()
+    logger.add(sys.stderr)
