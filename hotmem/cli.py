@@ -16,7 +16,7 @@ from hotmem.settings import Settings
 from hotmem.store.ids import short
 from hotmem.terminal import Database, User
 from hotmem.tools.commands import register
-from hotmem.tools.show import ID
+from hotmem.tools.show import id_column
 
 HELP = """The long-term memory of voice bots, from the command line.
 
@@ -65,7 +65,7 @@ def memories(user: User, database: Database = None, past: Annotated[bool, typer.
     """Lists what is known of a user."""
 
     async def run(memory: Memory) -> None:
-        table = Table(*ID, "memory", "kind", "said", "until")
+        table = Table(id_column(), "memory", "kind", "said", "until")
         for known in await memory.memories(user, past=past):
             until = known.valid_until.date().isoformat() if known.valid_until else ""
             table.add_row(short(known.id), known.text, known.kind, known.said_at.date().isoformat(), until)
@@ -84,6 +84,8 @@ def forget(
     everything: Annotated[bool, typer.Option(help="All that is remembered of the user.")] = False,
 ) -> None:
     """Removes one thing everywhere, at once and for good; no byte of it is left in the file."""
+    if sum(map(bool, (entity, session, memory_id, everything))) != 1:
+        raise InvalidInput("Say what to forget by exactly one of --entity, --session, --memory-id and --everything.")
 
     async def run(memory: Memory) -> None:
         which = None if memory_id is None else await terminal.whole(memory, user, "memories", memory_id)

@@ -155,16 +155,16 @@ class Settings(Variables):
 
 
 def _warn_of_unknown(fields: Iterable[str], names: Iterable[str]) -> None:
-    known = {f"{PREFIX}{field.upper()}" for field in fields}.union(OF_THE_BOTS)
+    known = [*(field.upper() for field in fields), *(name.removeprefix(PREFIX) for name in OF_THE_BOTS)]
     for name in names:
-        if name.upper().startswith(PREFIX) and name.upper() not in known:
-            _warn_once(name, next(iter(get_close_matches(name.upper(), sorted(known), 1)), None))
+        if name.upper().startswith(PREFIX) and (given := name.upper().removeprefix(PREFIX)) not in known:
+            _warn_once(name, next(iter(get_close_matches(given, known, 1)), None))
 
 
 @cache
 def _warn_once(name: str, meant: str | None) -> None:
     """A warning and no error: platforms set variables of their own, as HOTMEM_PORT for a service of that name."""
-    log.warning(f"{name} is no setting and does nothing." + (f" Did you mean {meant}?" if meant else ""))
+    log.warning(f"{name} is no setting and does nothing." + (f" Did you mean {PREFIX}{meant}?" if meant else ""))
 
 
 def _wrong(prefix: str, error: Any) -> str:  # noqa: ANN401 - pydantic's own dictionary

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from hotmem import Memory
 from hotmem.errors import InvalidInput
 from hotmem.settings import Settings
+from hotmem.store.files import check_reachable
 from hotmem.store.ids import Table
 from hotmem.text import checked_id
 
@@ -69,6 +70,7 @@ def checked_file(path: Path, fix: str) -> Path:
     Raises:
         InvalidInput: If no file is there.
     """
+    check_reachable(path)
     if path.is_file():
         return path
     fact = "is a folder" if path.is_dir() else "is no file" if path.exists() else "is not there"

@@ -10,7 +10,7 @@ from hotmem.errors import StoreGone, StoreUnusable
 Identity: TypeAlias = tuple[int, int]
 """Device and inode."""
 
-_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+_URL: Final = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):/")
 _LOCKS: Final = Path("/proc/locks")
 _LOCK: Final = re.compile(r": (?:POSIX|OFDLCK) +\w+ +WRITE +(?P<pid>-?\d+) (?P<device>[0-9a-f]+:[0-9a-f]+):(?P<inode>\d+) (?P<start>\d+)")
 _WRITE_LOCK: Final = "120"
@@ -25,8 +25,7 @@ def check_path(path: Path) -> None:
     """
     if str(path) == ":memory:":
         raise StoreUnusable("':memory:' is not a file. HotMem keeps its memory in a file; pass a path.")
-    if _URL.match(str(path)):
-        raise StoreUnusable(f"{str(path)!r} is a URL. HotMem keeps its memory in a file; pass a path, such as memory.db.")
+    check_reachable(path)
     if path.is_dir():
         raise StoreUnusable(f"{path} is a folder. Pass the path of a file in it, such as {path / 'memory.db'}.")
     if path.exists():
@@ -38,13 +37,26 @@ def check_path(path: Path) -> None:
     folder = path.absolute().parent
     if not folder.is_dir():
         raise StoreUnusable(f"{path} cannot be made: the folder {folder} is not there. Make it, or pass another path.")
-    if not os.access(folder, os.W_OK | os.X_OK):
+    if not os.access(folder, os.W_OK):
         raise StoreUnusable(f"{path} cannot be made: the folder {folder} cannot be written. Change its permissions, or pass another path.")
+
+
+def check_reachable(path: Path) -> None:
+    """Raises an error for a URL, and for a path in a folder that is closed to this user.
+
+    Raises:
+        StoreUnusable: If it is one.
+    """
+    if url := _URL.match(str(path)):
+        raise StoreUnusable(f"A URL ({url['scheme']}://…) is no memory file. HotMem keeps its memory in a file; pass a path, such as memory.db.")
+    folder = path.absolute().parent
+    if os.access(folder, os.F_OK) and not os.access(folder, os.X_OK):
+        raise StoreUnusable(f"{path} cannot be reached: the folder {folder} is closed to this user. Change its permissions, or pass another path.")
 
 
 def writable(path: Path) -> bool:
     """Whether a file can be written and SQLite's journal beside it."""
-    if not path.exists():
+    if not os.access(path, os.F_OK):
         return True
     beside = (_journal(path), _shared(path))
     room = os.access(path.absolute().parent, os.W_OK | os.X_OK) or all(os.access(one, os.W_OK) for one in beside)

@@ -11,8 +11,13 @@ from rich.text import Text
 
 from hotmem.store.ids import short
 
-ID: Final = (Column("id", no_wrap=True),)
-"""The column of ids, which are of no use when they are cut."""
+OF_IDS: Final = ("id", "decision")
+"""Fields of records that are ids."""
+
+
+def id_column() -> Column:
+    """A column of ids, which are of no use when they are cut."""
+    return Column("id", no_wrap=True)
 
 
 def shown(name: str, answer: Mapping[str, Any]) -> RenderableType:
@@ -34,7 +39,7 @@ def _stored(answer: Mapping[str, Any]) -> RenderableType:
 
 
 def _found(answer: Mapping[str, Any]) -> RenderableType:
-    table = Table(*ID, "relevance", "what", "said", "sort", title=f"{answer['total_found']} found", title_justify="left")
+    table = Table(id_column(), "relevance", "what", "said", "sort", title=f"{answer['total_found']} found", title_justify="left")
     for one in answer["results"]:
         sort = one["content_type"] if one["category"] is None else f"{one['content_type']}, {one['category']}"
         table.add_row(short(one["id"]), f"{one['relevance_score']:.2f}", one["content"], one["created"][:10], sort)
@@ -66,12 +71,12 @@ def _plain(answer: Mapping[str, Any]) -> RenderableType:
             told = (f"{key}: {_parts(one) if isinstance(one, Mapping) else one}" for key, one in value.items())
             grid.add_row(label, "\n".join(told) or "none")
         else:
-            grid.add_row(label, "\n".join(map(str, value)) if isinstance(value, list) else str(value))
+            grid.add_row(label, "\n".join(map(str, value)) or "none" if isinstance(value, list) else str(value))
     return Group(grid, *tables)
 
 
 def _decisions(answer: Mapping[str, Any]) -> RenderableType:
-    table = Table(*ID, "what", "why", "on", Column("memories", no_wrap=True))
+    table = Table(id_column(), "what", "why", "on", Column("memories", no_wrap=True))
     for one in answer["decisions"]:
         undone = "" if one["undone_at"] is None else f"\ntaken back on {one['undone_at'][:10]}"
         into = [] if one["into"] is None else [f"→ {short(one['into'])}"]
@@ -85,14 +90,14 @@ def _parts(value: Mapping[str, Any]) -> str:
 
 
 def _records(records: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table(*(name.replace("_", " ") for name in records[0]))
+    table = Table(*(Column(name.replace("_", " "), no_wrap=name in OF_IDS) for name in records[0]))
     for record in records:
         table.add_row(*(_cell(value) for value in record.values()))
     return table
 
 
 def _cell(value: object) -> str:
-    return "\n".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
+    return "\n".join(short(str(one)) for one in value) if isinstance(value, list) else "" if value is None else short(str(value))
 
 
 def _discovered(answer: Mapping[str, Any]) -> RenderableType:
@@ -158,7 +163,7 @@ def _trace(answer: Mapping[str, Any]) -> RenderableType:
         why = "\n".join(f"{reason['feature']} {reason['value']:.2f} ({reason['adds']:+.2f})" for reason in one["why"])
         found = one["result"]
         results.add_row(f"{found['relevance_score']:.2f}", found["content"], "\n".join(found["sources"]), why)
-    expected = Table(*ID, "expected", "outcome", title_justify="left")
+    expected = Table(id_column(), "expected", "outcome", title_justify="left")
     for one in answer["expected"] or ():
         outcome = Text.assemble(("found " if one["found"] else "", "green"), one["reason"])
         expected.add_row(short(one["id"]), one["content"], outcome)
