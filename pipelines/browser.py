@@ -62,7 +62,7 @@ def main(
     try:
         asyncio.run(serve(database, user, name, port, screen))
     except HotMemError as error:
-        screen.print(display.failure(error))
+        screen.print(display.failure(error), soft_wrap=True)
         raise typer.Exit(1) from error
 
 

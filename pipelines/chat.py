@@ -35,7 +35,7 @@ def main(
     try:
         asyncio.run(chat(database, user, name, screen, verbose=verbose))
     except HotMemError as error:
-        screen.print(display.failure(error))
+        screen.print(display.failure(error), soft_wrap=True)
         raise typer.Exit(1) from error
 
 

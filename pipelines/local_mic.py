@@ -47,7 +47,7 @@ def main(
         with suppress(KeyboardInterrupt):
             asyncio.run(talk(database, user, name, screen))
     except HotMemError as error:
-        screen.print(display.failure(error))
+        screen.print(display.failure(error), soft_wrap=True)
         raise typer.Exit(1) from error
 
 

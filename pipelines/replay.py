@@ -53,7 +53,7 @@ def main(
             path = Path(scratch) / "memory.db" if demo or database is None else database
             asyncio.run(_replay_into(path, load_sessions(DEMO if demo or recordings is None else recordings), user, screen))
     except HotMemError as error:
-        screen.print(display.failure(error))
+        screen.print(display.failure(error), soft_wrap=True)
         raise typer.Exit(1) from error
 
 
