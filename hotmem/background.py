@@ -14,7 +14,6 @@ from itertools import groupby
 from typing import Final
 
 import numpy as np
-import structlog
 
 from hotmem.analysis.runs import word_runs
 from hotmem.consolidation.clustering import can_cluster, check_can_cluster
@@ -26,14 +25,13 @@ from hotmem.extraction import understand_said
 from hotmem.extraction.filing import file_all
 from hotmem.extraction.recognised import caseless, recased, sentence_starts
 from hotmem.importing import WRITING_S
+from hotmem.logs import log
 from hotmem.models import Encoder, Language, read
 from hotmem.options import BackgroundOptions, EvolutionOptions
 from hotmem.precedence import Precedence
 from hotmem.store.store import Store
 from hotmem.types import Category, EvidenceKind, Evolved, Role, Signs, Statement, Turn, Understanding, UserKey, Vector
 from hotmem.types.parse import Doc
-
-log = structlog.get_logger(__name__)
 
 IDLE_CHECK_S: Final = 30.0
 """Seconds between two looks for sessions that have fallen idle."""

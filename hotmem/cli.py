@@ -1,19 +1,23 @@
 """The `hotmem` command: look into a memory file, compare settings over it, move sessions in and out, forget."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
+from loguru import logger
 from rich.table import Table
+from rich.text import Text
 
-from hotmem import Memory, terminal
+from hotmem import Memory, __version__, terminal
 from hotmem.errors import HotMemError, InvalidInput
 from hotmem.models.command import prepare_models
 from hotmem.replay.command import evaluate
 from hotmem.settings import Settings
+from hotmem.store.ids import short
 from hotmem.terminal import Database, User
 from hotmem.tools.commands import register
+from hotmem.tools.show import id_column
 
 HELP = """The long-term memory of voice bots, from the command line.
 
@@ -22,6 +26,20 @@ Every command explains itself: `hotmem search --help`.
 """
 
 app = typer.Typer(help=HELP, no_args_is_help=True, pretty_exceptions_enable=False)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        terminal.screen.print(f"hotmem {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def shared(
+    version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")] = False,
+) -> None:
+    """Options of the command itself."""
+
 
 register(app)
 app.command("eval", rich_help_panel="See whether it helps")(evaluate)
@@ -39,9 +57,9 @@ def recall(
 
     async def run(memory: Memory) -> None:
         block = await memory.recall(question, user_id=user, max_tokens=tokens)
-        terminal.screen.print(block.text or f"[dim]{block.trace.reason}[/]", markup=not block.text, highlight=False)
+        terminal.screen.print(block.text or block.trace.reason, style=None if block.text else "dim", soft_wrap=True)
 
-    terminal.with_memory(terminal.existing(database), run)
+    terminal.with_memory(terminal.existing(database), run, user=user)
 
 
 @app.command(rich_help_panel="Look")
@@ -49,13 +67,13 @@ def memories(user: User, database: Database = None, past: Annotated[bool, typer.
     """Lists what is known of a user."""
 
     async def run(memory: Memory) -> None:
-        table = Table("id", "memory", "kind", "said", "until")
+        table = Table(id_column(), "memory", "kind", "said", "until")
         for known in await memory.memories(user, past=past):
             until = known.valid_until.date().isoformat() if known.valid_until else ""
-            table.add_row(known.id, known.text, known.kind, known.said_at.date().isoformat(), until)
-        terminal.screen.print(table)
+            table.add_row(short(known.id), known.text, known.kind, known.said_at.date().isoformat(), until)
+        terminal.screen.print(table if table.row_count else f"no statement is known of {user}; `hotmem stats` counts what was said")
 
-    terminal.with_memory(terminal.existing(database), run)
+    terminal.with_memory(terminal.existing(database), run, user=user)
 
 
 @app.command(rich_help_panel="Add and change")
@@ -64,16 +82,21 @@ def forget(
     database: Database = None,
     entity: Annotated[str | None, typer.Option(help="A name: all that mentions it.")] = None,
     session: Annotated[str | None, typer.Option(help="The id of a conversation: all that was said in it.")] = None,
-    memory_id: Annotated[str | None, typer.Option(help="A memory, with the turns it was read from.")] = None,
+    memory_id: Annotated[str | None, typer.Option(help="A memory's id or its beginning: with it go the turns it was read from.")] = None,
     everything: Annotated[bool, typer.Option(help="All that is remembered of the user.")] = False,
 ) -> None:
     """Removes one thing everywhere, at once and for good; no byte of it is left in the file."""
+    if sum(map(bool, (entity, session, memory_id, everything))) != 1:
+        raise InvalidInput("Say what to forget by exactly one of --entity, --session, --memory-id and --everything.")
 
     async def run(memory: Memory) -> None:
-        gone = await memory.forget(user_id=user, entity=entity, session_id=session, memory_id=memory_id, everything=everything)
+        which = None if memory_id is None else await terminal.whole(memory, user, "memories", memory_id)
+        gone = await memory.forget(user_id=user, entity=entity, session_id=session, memory_id=which, everything=everything)
+        if which is not None and not gone.memories:
+            raise InvalidInput(f"{memory_id!r} is not among this user's memories. `hotmem memories` shows their ids.")
         terminal.screen.print(f"{gone.turns} turns, {gone.memories} memories and {gone.sessions} sessions forgotten")
 
-    terminal.with_memory(terminal.existing(database), run)
+    terminal.with_memory(terminal.existing(database), run, user=user)
 
 
 @app.command(rich_help_panel="Look")
@@ -88,15 +111,18 @@ def inspect(
     except ImportError as error:
         raise InvalidInput('The page\'s packages are not installed. Run: pip install "pipecat-hotmem[inspect]"') from error
 
-    terminal.with_memory(terminal.existing(file), lambda memory: serve(memory, user, port, Settings().time_zone))
+    terminal.with_memory(terminal.existing(file), lambda memory: serve(memory, user, port, Settings().time_zone), user=user)
 
 
 def main() -> None:
     """Runs the command line; HotMem's own errors become one line and exit code 1."""
+    logger.remove()
+    logger.add(sys.stderr, level="WARNING", format="{level}: {message}")
     try:
         app()
     except HotMemError as error:
-        Console(stderr=True).print(f"[red]{type(error).__name__}[/]: {error}", highlight=False)
+        told = Text.assemble((type(error).__name__, "red"), f": {error}")
+        terminal.console(stderr=True).print(told, soft_wrap=True)
         raise SystemExit(1) from error
 
 

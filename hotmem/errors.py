@@ -11,6 +11,7 @@
         ├── StoreTooNew       written by a newer HotMem
         ├── StoreLocked       another program holds the file
         ├── StoreReadOnly     the file or its folder cannot be written
+        ├── StoreGone         the file was deleted or replaced while it was open
         └── StoreFull         the disk is full
 
 A message gives the fact first, then the fix. Speech and memory text never appear in it.
@@ -59,6 +60,10 @@ class StoreLocked(StoreError):
 
 class StoreReadOnly(StoreError):
     """The file or its folder cannot be written."""
+
+
+class StoreGone(StoreError):
+    """The file was deleted, moved or replaced while it was open; what was to be written is not kept."""
 
 
 class StoreFull(StoreError):

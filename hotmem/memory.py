@@ -9,18 +9,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-import structlog
-
 from hotmem import importing
 from hotmem.background import Background
 from hotmem.context.relevance import RelevanceModel, fitted_model
-from hotmem.errors import InvalidInput, MemoryClosed
+from hotmem.errors import InvalidInput, MemoryClosed, StoreError, StoreLocked
 from hotmem.lane import Lanes
 from hotmem.layers.facts import Facts
 from hotmem.layers.semantic import Semantic
 from hotmem.layers.sessions import Sessions
 from hotmem.layers.verbatim import Verbatim
 from hotmem.learning.feedback import learn
+from hotmem.logs import log
 from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_language
 from hotmem.models.rewriter import Rewriter
 from hotmem.opening import Asked as OpeningAsked
@@ -55,9 +54,6 @@ from hotmem.types import (
     WeightsThen,
     aware,
 )
-from hotmem.zones import now_here
-
-log = structlog.get_logger(__name__)
 
 FED_BACK: Final = 256
 """Blocks fed back last that do not count again; of all of them the file tells, with `Options.learning.analytics`."""
@@ -66,19 +62,33 @@ FED_BACK: Final = 256
 class Memory:
     """The long-term memory of any number of users, in one SQLite file.
 
+    A file that cannot be written, or whose folder cannot, is opened for reading: recalls, searches and
+    exports work, and whatever stores raises `StoreReadOnly`.
+
     Use it as ``async with Memory.open("memory.db") as memory`` or call `start` and `close` yourself. One file can be open in
     several processes; background work should run in one of them.
 
     Args:
-        path: The file; it is made if it is not there.
-        options: How it recalls, learns and works in the background.
+        path: The file; it is made if it is not there. None is that of HOTMEM_DATABASE, else memory.db.
+        options: How it recalls, learns and works in the background; taken as they are, whatever the
+            environment says. None takes the HOTMEM_ variables of the environment, and the defaults where
+            there are none; `Settings.of_environment(max_facts=3).options()` changes some of them.
         encoder: Another encoder than the one the options name.
         language: Another parser than the installed spaCy model.
+
+    Raises:
+        InvalidInput: If a HOTMEM_ variable cannot be used, naming it.
     """
 
-    def __init__(self, path: str | Path, options: Options | None = None, *, encoder: Encoder | None = None, language: Language | None = None) -> None:
-        self.path = Path(path)
-        self.options = options or Options()
+    def __init__(
+        self,
+        path: str | Path | None = None,
+        options: Options | None = None,
+        *,
+        encoder: Encoder | None = None,
+        language: Language | None = None,
+    ) -> None:
+        self.path, self.options = _configured(path, options)
         self._given_encoder = encoder
         self._given_language = language
         self._precedence = Precedence()
@@ -86,7 +96,14 @@ class Memory:
         self._live: tuple[Store, Reader, Background, Lanes] | None = None
 
     @classmethod
-    def open(cls, path: str | Path, options: Options | None = None, *, encoder: Encoder | None = None, language: Language | None = None) -> Self:
+    def open(
+        cls,
+        path: str | Path | None = None,
+        options: Options | None = None,
+        *,
+        encoder: Encoder | None = None,
+        language: Language | None = None,
+    ) -> Self:
         """The memory of a file, to be entered with ``async with``."""
         return cls(path, options, encoder=encoder, language=language)
 
@@ -118,7 +135,10 @@ class Memory:
         rewriter = Rewriter(self.options.rewriting) if self.options.rewriting.model else None
         reader = Reader(here, encoder, language, tokens, layers, model, self.options.recall, rewriter, self.options.learning.weights)
         background = Background(store, encoder, language, self.options.background, self.options.evolution, self._precedence)
-        background.start()
+        if store.read_only:
+            log.info("memory opened for reading only")
+        else:
+            background.start()
         self._live = (store, reader, background, Lanes.open(networked=bool(self.options.rewriting.model)))
 
     def _load(self) -> tuple[Store, Encoder, Language, TokenCounter, RelevanceModel]:
@@ -157,6 +177,10 @@ class Memory:
         """Tells long work of the tools when recalls are on their way."""
         return self._precedence
 
+    def blocked(self) -> StoreLocked | None:
+        """The error of a write that waits for another program's lock at this moment, if one does."""
+        return None if self._live is None else self._live[0].blocked()
+
     async def remember(self, turn: Turn) -> bool:
         """Keeps a turn word for word. Durable on return; what it says is understood in the background.
 
@@ -181,8 +205,13 @@ class Memory:
         return ended
 
     async def settle(self) -> None:
-        """Waits until all background work is done. What failed for good is set aside until the next open."""
-        await self._open()[2].settle()
+        """Waits until all background work is done. What failed for good is set aside until the next open.
+
+        A file that cannot be written has no background work.
+        """
+        store, _, background, _ = self._open()
+        if not store.read_only:
+            await background.settle()
 
     async def recall(
         self,
@@ -201,7 +230,7 @@ class Memory:
             text: What the user said; blank text gives an empty block.
             user_id: Whose memory is asked; an unknown user has none.
             session_id: The live session.
-            at: When it was said, in the zone of who asks; now and here, if not given.
+            at: When it was said, in the zone of who asks; now, in the options' zone, if not given.
             max_tokens: Tokens of the block at most; the options' limit, if not given.
             deadline_ms: Milliseconds after which what is not ready is left out; the options', if not given.
             visible: Texts the language model already has before it; they are not given again.
@@ -217,7 +246,7 @@ class Memory:
             text=clean(text),
             user_id=checked_id(user_id, "user_id"),
             session_id=None if session_id is None else checked_id(session_id, "session_id"),
-            at=now_here() if at is None else aware(at, "at"),
+            at=self.options.now() if at is None else aware(at, "at"),
             max_tokens=checked_budget(self.options.recall.max_tokens if max_tokens is None else max_tokens),
             deadline_ms=self.options.recall.deadline_ms if deadline_ms is None else deadline_ms,
             visible=tuple(visible),
@@ -301,7 +330,10 @@ class Memory:
         request = self._outright(query, user_id, wanted.session, at)
         with self._precedence.recalling():
             found = await lanes.recalls.run(searching.search(reader, request, wanted, self.options.searching))
-        await searching.count_access(store, request.user_id, found, datetime.now(UTC))
+        try:
+            await searching.count_access(store, request.user_id, found, datetime.now(UTC))
+        except StoreError as error:  # what was found is right all the same
+            log.info("accesses not counted", error=type(error).__name__)
         return found
 
     async def search_contextual(self, query: str, *, user_id: str, session_id: str | None = None, at: datetime | None = None) -> ContextualResult:
@@ -348,7 +380,7 @@ class Memory:
             text=checked_text(query, "query"),
             user_id=checked_id(user_id, "user_id"),
             session_id=None if session_id is None else checked_id(session_id, "session_id"),
-            at=now_here() if at is None else aware(at, "at"),
+            at=self.options.now() if at is None else aware(at, "at"),
             max_tokens=self.options.recall.max_tokens,
             outright=True,
         )
@@ -541,3 +573,13 @@ class Memory:
         if self._live is None:
             raise MemoryClosed("The memory is not open. Use `async with Memory.open(path) as memory`, or await memory.start() first.")
         return self._live
+
+
+def _configured(path: str | Path | None, options: Options | None) -> tuple[Path, Options]:
+    """File and options as given, and from the environment where they are not."""
+    if path is not None and options is not None:
+        return Path(path), options
+    from hotmem.settings import Settings  # takes a tenth of a second, which who passes both saves
+
+    settings = Settings.of_environment()
+    return Path(settings.database if path is None else path), options or settings.options()

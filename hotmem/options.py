@@ -1,14 +1,17 @@
 """Options of each stage, passed in and never read from the environment here.
 
-`hotmem.settings` fills them from HOTMEM_ variables and a .env file; everything inside the package receives them as arguments.
+`hotmem.settings` fills them from HOTMEM_ variables where a memory is opened without any; everything
+inside the package receives them as arguments.
 """
 
 from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Final
 
 from hotmem.errors import InvalidInput
 from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, Layer, Weights
+from hotmem.zones import now_here
 
 LEAST_TOKENS: Final = 1
 
@@ -157,7 +160,11 @@ class RewriteOptions:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """All options of a memory."""
+    """All options of a memory.
+
+    Attributes:
+        time_zone: Where the user is; None is this machine's zone.
+    """
 
     recall: RecallOptions = field(default_factory=RecallOptions)
     learning: LearningOptions = field(default_factory=LearningOptions)
@@ -166,6 +173,11 @@ class Options:
     searching: SearchingOptions = field(default_factory=SearchingOptions)
     models: ModelOptions = field(default_factory=ModelOptions)
     rewriting: RewriteOptions = field(default_factory=RewriteOptions)
+    time_zone: tzinfo | None = None
+
+    def now(self) -> datetime:
+        """The wall clock, where the user is."""
+        return now_here() if self.time_zone is None else datetime.now(self.time_zone)
 
 
 def checked_budget(max_tokens: int) -> int:

@@ -1,14 +1,26 @@
-"""Settings from HOTMEM_ variables and a .env file, for programs at the edge; the package itself takes `Options`."""
+"""Settings from HOTMEM_ variables.
 
-from datetime import datetime
+    an argument ─▶ a HOTMEM_ variable of the environment ─▶ a line of .env (programs only) ─▶ the default
+
+`Settings()` is for programs (the `hotmem` command, the bots in pipelines/): it also reads the file .env
+of the working directory. `Settings.of_environment()` is for the library: a memory that is opened
+without options takes them from there, and no file.
+"""
+
+import os
+from collections.abc import Iterable
+from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Self
 from zoneinfo import ZoneInfo
 
+from dotenv import dotenv_values
 from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from hotmem.errors import InvalidInput
+from hotmem.logs import log
 from hotmem.options import (
     BackgroundOptions,
     EvolutionOptions,
@@ -21,24 +33,52 @@ from hotmem.options import (
     weights_of,
 )
 from hotmem.types import Layer, Weights
-from hotmem.zones import now_here
 
 DEFAULTS: Final = Options()
 
 PREFIX: Final = "HOTMEM_"
 
+OF_THE_BOTS: Final = ("HOTMEM_LLM_BASE_URL", "HOTMEM_LLM_MODEL", "HOTMEM_LLM_API_KEY")
+"""Variables that the bots in pipelines/ read, and the package does not."""
+
+ENV_FILE: Final = Path(".env")
+
 Numbers = Annotated[Weights | None, NoDecode, BeforeValidator(lambda value: weights_of(value) if isinstance(value, str) else value)]
 """Layer weights, written as numbers with commas between them."""
 
 
-class Settings(BaseSettings):
-    """What can be set from outside; every name has the prefix HOTMEM_.
+class Variables(BaseSettings):
+    """Settings whose errors are one line.
 
     Raises:
-        InvalidInput: If a value cannot be used, naming the variable and what is wrong.
+        InvalidInput: If a value or the file .env cannot be used, naming it and what is wrong.
     """
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=".env", extra="ignore", env_ignore_empty=True)
+    def __init__(self, **values: Any) -> None:  # noqa: ANN401 - any field's
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            prefix = str(self.model_config.get("env_prefix", ""))
+            raise InvalidInput(" ".join(_wrong(prefix, one) for one in error.errors())) from error
+        except UnicodeDecodeError as error:
+            raise InvalidInput(f"{ENV_FILE.absolute()} is not UTF-8. Save it as UTF-8.") from error
+        except OSError as error:
+            raise InvalidInput(f"{ENV_FILE.absolute()} cannot be read ({type(error).__name__}). Make it readable, or move it away.") from error
+
+
+class Settings(Variables):
+    """What can be set from outside; every name has the prefix HOTMEM_.
+
+    A variable with the prefix that is no setting is named in a warning, with the one that was meant.
+
+    Args:
+        values: Settings by name, before the environment and the file.
+
+    Raises:
+        InvalidInput: If a value or the file .env cannot be used, naming it and what is wrong.
+    """
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=ENV_FILE, extra="ignore", env_ignore_empty=True)
 
     database: Path = Field(default=Path("memory.db"), description="The memory file.")
     multilayer_retrieval: bool = Field(default=True, description="Ask all four layers as needed; off: the facts layer alone.")
@@ -75,15 +115,19 @@ class Settings(BaseSettings):
     relevance_model: Path | None = Field(default=None, description="Coefficients of relevance by `python -m eval train`; empty: the shipped ones.")
 
     def __init__(self, **values: Any) -> None:  # noqa: ANN401 - any field's
-        try:
-            super().__init__(**values)
-        except ValidationError as error:
-            wrong = (f"{PREFIX}{str(one['loc'][0]).upper()} cannot be {one['input']!r}. {_told(one['msg'])}." for one in error.errors())
-            raise InvalidInput(" ".join(wrong)) from error
+        super().__init__(**values)
+        file = values.get("_env_file", ENV_FILE)
+        names = [*os.environ, *(() if file is None else dotenv_values(file))]
+        _warn_of_unknown(type(self).model_fields, names)
 
-    def now(self) -> datetime:
-        """The wall clock, where the user is."""
-        return now_here() if self.time_zone is None else datetime.now(self.time_zone)
+    @classmethod
+    def of_environment(cls, **values: Any) -> Self:  # noqa: ANN401 - any field's
+        """The settings without the file .env, for the library.
+
+        Args:
+            values: Settings by name, before the environment.
+        """
+        return cls(_env_file=None, **values)
 
     def options(self) -> Options:
         """The same as options of the package."""
@@ -110,7 +154,26 @@ class Settings(BaseSettings):
             rewriting=RewriteOptions(
                 model=self.rewrite_model, base_url=self.rewrite_base_url, api_key=self.rewrite_api_key, deadline_ms=self.rewrite_deadline_ms
             ),
+            time_zone=self.time_zone,
         )
+
+
+def _warn_of_unknown(fields: Iterable[str], names: Iterable[str]) -> None:
+    known = [*(field.upper() for field in fields), *(name.removeprefix(PREFIX) for name in OF_THE_BOTS)]
+    for name in names:
+        if name.upper().startswith(PREFIX) and (given := name.upper().removeprefix(PREFIX)) not in known:
+            _warn_once(name, next(iter(get_close_matches(given, known, 1)), None))
+
+
+@cache
+def _warn_once(name: str, meant: str | None) -> None:
+    """A warning and no error: platforms set variables of their own, as HOTMEM_PORT for a service of that name."""
+    log.warning(f"{name} is no setting and does nothing." + (f" Did you mean {PREFIX}{meant}?" if meant else ""))
+
+
+def _wrong(prefix: str, error: Any) -> str:  # noqa: ANN401 - pydantic's own dictionary
+    name = str(error["loc"][0]).upper().removeprefix(prefix)
+    return f"{prefix}{name} cannot be {error['input']!r}. {_told(error['msg'])}."
 
 
 def _told(message: str) -> str:

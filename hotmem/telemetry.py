@@ -8,7 +8,7 @@ import os
 import sys
 from typing import Final
 
-import structlog
+from hotmem.logs import log
 
 ONNX_RUNTIME: Final = "ORT_DISABLE_TELEMETRY"
 
@@ -18,12 +18,10 @@ SWITCHES: Final = (
 )
 """Environment variables that disable telemetry when they are 1."""
 
-_log = structlog.get_logger(__name__)
-
 
 def disable_telemetry() -> None:
     """Set every switch that the environment does not set already, for this process and its children."""
     if "onnxruntime" in sys.modules and ONNX_RUNTIME not in os.environ:
-        _log.warning(f"onnxruntime was imported before hotmem, with its telemetry on: import hotmem first, or set {ONNX_RUNTIME}=1")
+        log.warning(f"onnxruntime was imported before hotmem, with its telemetry on: import hotmem first, or set {ONNX_RUNTIME}=1")
     for name in SWITCHES:
         os.environ.setdefault(name, "1")

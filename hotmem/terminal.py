@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeVar
 
 import typer
 from rich.console import Console
@@ -12,18 +12,35 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from hotmem import Memory
 from hotmem.errors import InvalidInput
 from hotmem.settings import Settings
+from hotmem.store.files import check_reachable
+from hotmem.store.ids import Table
+from hotmem.text import checked_id
 
-screen = Console()
+
+def console(*, stderr: bool = False, width: int | None = None) -> Console:
+    """A console that shows every string as it is; what has a style is a `Text`, or printed with one.
+
+    This is the one place that keeps memory text from being read as markup.
+    """
+    return Console(stderr=stderr, width=width, markup=False, highlight=False, emoji=False)
+
+
+screen = console()
 
 Database = Annotated[Path | None, typer.Option("--database", "-d", help="The memory file. (default: HOTMEM_DATABASE, memory.db)")]
 User = Annotated[str, typer.Option("--user", "-u", help="Whose memory: the user id that your bot gives.")]
+
+Given = TypeVar("Given", str, list[str])
+
+USERS_NAMED: Final = 10
+"""Users that are named where one is unknown."""
 
 COLUMNS: Final = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
 
 
 def progress() -> Progress:
     """A progress bar on standard error, so that standard output holds the answer alone."""
-    return Progress(*COLUMNS, console=Console(stderr=True))
+    return Progress(*COLUMNS, console=console(stderr=True))
 
 
 def counting(shown: Progress) -> Callable[[str, int], None]:
@@ -40,17 +57,71 @@ def counting(shown: Progress) -> Callable[[str, int], None]:
 
 def existing(database: Path | None) -> Path:
     """The memory file of a command that makes none."""
-    path = database or Settings().database
-    if not path.is_file():
-        raise InvalidInput(f"{path} is not there. Name a memory file with --database, or set HOTMEM_DATABASE.")
-    return path
+    return checked_file(database or Settings().database, "Name a memory file with --database, or set HOTMEM_DATABASE.")
 
 
-def with_memory(path: Path, run: Callable[[Memory], Awaitable[None]]) -> None:
-    """Opens the memory file for one command."""
+def checked_file(path: Path, fix: str) -> Path:
+    """The path of a file that is there, unchanged.
+
+    Args:
+        path: The path.
+        fix: What to do if it is not.
+
+    Raises:
+        InvalidInput: If no file is there.
+    """
+    check_reachable(path)
+    if path.is_file():
+        return path
+    fact = "is a folder" if path.is_dir() else "is no file" if path.exists() else "is not there"
+    raise InvalidInput(f"{path} {fact}. {fix}")
+
+
+async def checked_user(memory: Memory, user_id: str) -> None:
+    """Raises an error for a user of whom nothing is known, naming those that there are.
+
+    Raises:
+        InvalidInput: If nothing is known of the user.
+    """
+    if await memory.store.user(checked_id(user_id, "user_id")) is not None:
+        return
+    others = await memory.store.user_ids(USERS_NAMED + 1)
+    if not others:
+        raise InvalidInput(f"{memory.path} is empty: nothing has been remembered yet. Name another file with --database, or talk to a bot first.")
+    named = ", ".join(map(repr, others[:USERS_NAMED])) + (", …" if len(others) > USERS_NAMED else "")
+    raise InvalidInput(f"{memory.path} knows no user {user_id!r}. Name another with --user; it knows {named}.")
+
+
+async def whole(memory: Memory, user_id: str, table: Table, given: Given) -> Given:
+    """Whole ids in the place of their beginnings.
+
+    Raises:
+        InvalidInput: If several ids begin so.
+    """
+    user = await memory.store.user(user_id)
+    if user is None:
+        return given
+    if isinstance(given, str):
+        return await memory.store.whole_id(user, table, given)
+    return [await memory.store.whole_id(user, table, one) for one in given]
+
+
+def with_memory(path: Path, run: Callable[[Memory], Awaitable[None]], *, user: str | None = None) -> None:
+    """Opens the memory file for one command.
+
+    Args:
+        path: The file.
+        run: The command.
+        user: Of whom something must be known; None for no one.
+
+    Raises:
+        InvalidInput: If nothing is known of the user.
+    """
 
     async def opened() -> None:
         async with Memory.open(path, Settings().options()) as memory:
+            if user is not None:
+                await checked_user(memory, user)
             await run(memory)
 
     asyncio.run(opened())

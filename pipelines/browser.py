@@ -13,12 +13,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import structlog
 import typer
 from pipecat.frames.frames import OutputTransportMessageUrgentFrame
 from rich.console import Console
 
 from hotmem import HotMemError, Memory
+from hotmem.logs import log
 from hotmem.pipecat import HotMemProcessor
 from hotmem.settings import Settings
 from pipelines import display
@@ -42,7 +42,6 @@ LOOK_S: Final = 2.0
 """Seconds between two looks at whether a browser is still there: one that leaves while the models load tells nobody."""
 
 app = typer.Typer(add_completion=False)
-log = structlog.get_logger(__name__)
 
 
 class NoBrowser(HotMemError):
@@ -63,7 +62,7 @@ def main(
     try:
         asyncio.run(serve(database, user, name, port, screen))
     except HotMemError as error:
-        screen.print(display.failure(error))
+        screen.print(display.failure(error), soft_wrap=True)
         raise typer.Exit(1) from error
 
 
@@ -86,7 +85,8 @@ async def serve(database: Path | None, user_id: str, name: str | None, port: int
     settings = Settings()
     async with Memory.open(database or settings.database, settings.options()) as memory:
         spoken = "spoken by Piper" if voice_folder() else "in writing"
-        screen.print(f"[dim]answered by {ModelSettings().name}, {spoken}; Control-C ends[/dim]\nOpen http://localhost:{port}")
+        screen.print(f"answered by {ModelSettings().name}, {spoken}; Control-C ends", style="dim")
+        screen.print(f"Open http://localhost:{port}")
         talks = Talks(memory, user_id, name, settings)
         server = uvicorn.Server(uvicorn.Config(build_page(talks), log_level="warning"))
         object.__setattr__(server, "capture_signals", nullcontext)  # Control-C cancels this task, and what is open is closed
@@ -103,7 +103,7 @@ class Talks:
         memory: The memory, open.
         user_id: Whose it is.
         name: The user's name, if known.
-        settings: The deadline and the clock.
+        settings: The deadline.
     """
 
     def __init__(self, memory: Memory, user_id: str, name: str | None, settings: Settings) -> None:
@@ -121,7 +121,6 @@ class Talks:
             user_name=self._name,
             bot_name=BOT_NAME,
             deadline_ms=self._settings.recall_deadline_ms,
-            clock=self._settings.now,
         )
         names = await self._memory.vocabulary(self._user_id)
         talk = asyncio.create_task(converse(connection, processor, names), name="talk")

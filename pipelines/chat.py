@@ -15,10 +15,9 @@ from hotmem.pipecat import HotMemProcessor
 from hotmem.settings import Settings
 from pipelines import display
 from pipelines.bot import BOT_NAME, Bot, build_bot, running
-from pipelines.exchange import ExchangeListener
+from pipelines.exchange import PATIENCE_S, ExchangeListener
 from pipelines.llm import ModelSettings, build_llm
 from pipelines.logs import quiet
-from pipelines.replay import PATIENCE_S
 
 app = typer.Typer(add_completion=False)
 
@@ -36,17 +35,17 @@ def main(
     try:
         asyncio.run(chat(database, user, name, screen, verbose=verbose))
     except HotMemError as error:
-        screen.print(display.failure(error))
+        screen.print(display.failure(error), soft_wrap=True)
         raise typer.Exit(1) from error
 
 
 async def chat(database: Path | None, user_id: str, name: str | None, screen: Console, *, verbose: bool) -> None:
     """Reads lines from standard input and answers each until an empty one."""
     settings, model = Settings(), ModelSettings()
-    screen.print(f"[dim]answered by {model.name}; an empty line ends the session[/dim]")
+    screen.print(f"answered by {model.name}; an empty line ends the session", style="dim")
     async with Memory.open(database or settings.database, settings.options()) as memory:
         bot = build_bot(
-            HotMemProcessor(memory, user_id=user_id, user_name=name, bot_name=BOT_NAME, deadline_ms=settings.recall_deadline_ms, clock=settings.now),
+            HotMemProcessor(memory, user_id=user_id, user_name=name, bot_name=BOT_NAME, deadline_ms=settings.recall_deadline_ms),
             build_llm(model),
         )
         listener = ExchangeListener(bot)

@@ -7,6 +7,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from hotmem import terminal
 from hotmem.errors import HotMemError
 from hotmem.types import Analysis, ContextBlock, Layer, LayerOutcome, StoredMemory, Trace, Usage, Weights
 from pipelines.exchange import Exchange
@@ -18,8 +19,8 @@ WIDTH = 100
 
 def console() -> Console:
     """A console of at most `WIDTH` columns."""
-    wide = Console()
-    return Console(width=min(WIDTH, wide.width)) if wide.is_terminal else Console(width=WIDTH)
+    wide = terminal.console()
+    return terminal.console(width=min(WIDTH, wide.width) if wide.is_terminal else WIDTH)
 
 
 def failure(error: HotMemError) -> RenderableType:
@@ -57,7 +58,7 @@ def exchange_panel(number: int, exchange: Exchange, before: Weights, after: Weig
     if exchange.usage is not None:
         rows.add_row("used", used_lines(exchange.usage))
     rows.add_row("weights", weights_line(before, after))
-    return Panel(rows, title=f"[dim]{number}[/dim]", title_align="left", border_style="dim")
+    return Panel(rows, title=Text(str(number), style="dim"), title_align="left", border_style="dim")
 
 
 def analysis_line(analysis: Analysis | None) -> Text:

@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Final
 
 from pipecat.processors.aggregators.llm_response_universal import (
     AssistantTurnStoppedMessage,
@@ -17,6 +18,9 @@ from hotmem.pipecat.context import spoken
 from hotmem.pipecat.exchange import Timing
 from hotmem.types import ContextBlock, Usage
 from pipelines.bot import Bot
+
+PATIENCE_S: Final = 30.0
+"""Seconds a reply may take before the next utterance is taken anyway."""
 
 
 @dataclass(frozen=True, slots=True)

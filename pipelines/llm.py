@@ -2,15 +2,16 @@
 
 from pipecat.processors.frame_processor import FrameProcessor
 from pydantic import SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
 
+from hotmem.settings import ENV_FILE, Variables
 from pipelines.responder import Responder
 
 
-class ModelSettings(BaseSettings):
+class ModelSettings(Variables):
     """The endpoint, from HOTMEM_LLM_BASE_URL, HOTMEM_LLM_MODEL and HOTMEM_LLM_API_KEY or a .env file."""
 
-    model_config = SettingsConfigDict(env_prefix="HOTMEM_LLM_", env_file=".env", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="HOTMEM_LLM_", env_file=ENV_FILE, extra="ignore")
 
     base_url: str = ""
     model: str = ""

@@ -47,7 +47,7 @@ def main(
         with suppress(KeyboardInterrupt):
             asyncio.run(talk(database, user, name, screen))
     except HotMemError as error:
-        screen.print(display.failure(error))
+        screen.print(display.failure(error), soft_wrap=True)
         raise typer.Exit(1) from error
 
 
@@ -60,12 +60,12 @@ async def talk(database: Path | None, user_id: str, name: str | None, screen: Co
     voice = await asyncio.to_thread(build_voice)
     transport = open_sound(speaks=bool(voice))
     settings, model = Settings(), ModelSettings()
-    screen.print(f"[dim]answered by {model.name}, {'spoken by Piper' if voice else 'in writing'}; Control-C ends[/dim]")
+    screen.print(f"answered by {model.name}, {'spoken by Piper' if voice else 'in writing'}; Control-C ends", style="dim")
     async with Memory.open(database or settings.database, settings.options()) as memory:
         ears = [transport.input(), await asyncio.to_thread(build_recogniser, await memory.vocabulary(user_id))]
         mouth = [*voice, transport.output()] if voice else []
         bot = build_bot(
-            HotMemProcessor(memory, user_id=user_id, user_name=name, bot_name=BOT_NAME, deadline_ms=settings.recall_deadline_ms, clock=settings.now),
+            HotMemProcessor(memory, user_id=user_id, user_name=name, bot_name=BOT_NAME, deadline_ms=settings.recall_deadline_ms),
             build_llm(model),
             ears=ears,
             mouth=mouth,

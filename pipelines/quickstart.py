@@ -73,7 +73,10 @@ async def bot(arguments: "RunnerArguments") -> None:
 
 def main() -> None:
     """Serves the bot, or says which keys are missing."""
-    load_dotenv()
+    try:
+        load_dotenv()
+    except UnicodeDecodeError:
+        sys.exit(".env is not UTF-8. Save it as UTF-8.")
     missing = [key for key in KEYS if not os.environ.get(key)]
     if missing:
         sys.exit(f"Missing: {', '.join(missing)}. Put them into the environment or into .env; python -m pipelines.browser needs none.")

@@ -17,7 +17,7 @@ from hotmem.pipecat import HotMemProcessor
 from hotmem.settings import Settings
 from pipelines import display
 from pipelines.bot import BOT_NAME, SAMPLE_RATE, Bot, build_bot, running
-from pipelines.exchange import Exchange, ExchangeListener
+from pipelines.exchange import PATIENCE_S, Exchange, ExchangeListener
 from pipelines.llm import ModelSettings, build_llm
 from pipelines.logs import quiet
 from pipelines.recogniser import build_recogniser
@@ -28,9 +28,6 @@ DEMO: Final = Path(__file__).parent / "recordings"
 
 DEADLINE_MS: Final = 1000.0
 """Milliseconds a block may take. A replay shows what is remembered, so a busy machine gets its blocks too; the times shown are the real ones."""
-
-PATIENCE_S: Final = 30.0
-"""Seconds a reply may take before the next utterance is played anyway."""
 
 TICK_S: Final = 0.02
 """Seconds of a frame."""
@@ -56,7 +53,7 @@ def main(
             path = Path(scratch) / "memory.db" if demo or database is None else database
             asyncio.run(_replay_into(path, load_sessions(DEMO if demo or recordings is None else recordings), user, screen))
     except HotMemError as error:
-        screen.print(display.failure(error))
+        screen.print(display.failure(error), soft_wrap=True)
         raise typer.Exit(1) from error
 
 
@@ -72,7 +69,7 @@ async def replay(sessions: tuple[Session, ...], memory: Memory, user_id: str, sc
         The exchanges, in order.
     """
     model = ModelSettings()
-    screen.print(f"[dim]heard by Whisper tiny.en, answered by {model.name}[/dim]")
+    screen.print(f"heard by Whisper tiny.en, answered by {model.name}", style="dim")
     exchanges: list[Exchange] = []
     for session in sessions:
         screen.print(display.session_heading(session))

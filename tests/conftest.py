@@ -4,14 +4,36 @@ import os
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
-from collections.abc import AsyncIterator
+import sys
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from loguru import logger
 
 from hotmem import Memory
 from hotmem.models import CachedEncoder, Language, TokenCounter, load_encoder, load_language
 from hotmem.options import ModelOptions
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_settings() -> None:
+    """No variable of ours: a memory that is opened without options takes them."""
+    for name in [name for name in os.environ if name.upper().startswith("HOTMEM_")]:
+        del os.environ[name]
+
+
+def _to_stderr(message: str) -> None:
+    """To standard error as it is now: pytest exchanges it for each test."""
+    sys.stderr.write(message)
+
+
+@pytest.fixture(autouse=True)
+def logs_as_before() -> Iterator[None]:
+    """Commands set up logging for their whole process; the next test gets it back as it was at first."""
+    yield
+    logger.remove()
+    logger.add(_to_stderr)
 
 
 @pytest.fixture(scope="session")

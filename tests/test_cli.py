@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from hotmem import InvalidInput, Memory, Turn, cli, terminal
@@ -40,7 +39,7 @@ def surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model_options:
     for name in Settings.model_fields:
         monkeypatch.delenv(f"HOTMEM_{name.upper()}", raising=False)
     monkeypatch.setenv("HOTMEM_CACHE_DIR", str(model_options.cache_dir))
-    monkeypatch.setattr(terminal, "screen", Console(width=200))
+    monkeypatch.setattr(terminal, "screen", terminal.console(width=200))
     monkeypatch.chdir(tmp_path)
 
 
@@ -201,7 +200,7 @@ def test_the_state_of_a_memory_is_shown(told: Path) -> None:
         (("stats",), "by category"),
         (("discover",), "search_memory"),
         (("timeline",), "2026-03"),
-        (("decisions",), "decisions"),
+        (("decisions",), "nothing has been decided"),
         (("quality",), "no reply to a block is recorded"),
     ):
         outcome = run(*words, "-u", "ana", "-d", told)

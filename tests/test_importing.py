@@ -207,6 +207,7 @@ async def test_what_a_full_disk_stops_is_taken_back_once_there_is_room(memory: M
     await memory.settle()
     file = tmp_path / "many.jsonl"
     await asyncio.to_thread(file.write_text, "\n".join(turn_line(number) for number in range(3000)), "utf-8")
+    assert memory.store._db._writer is not None
     writer = memory.store._db._writer
     writer.execute(f"PRAGMA max_page_count = {writer.execute('PRAGMA page_count').fetchone()[0] + 200}")
     with pytest.raises(StoreFull):

@@ -2,13 +2,17 @@
 
 from pathlib import Path
 from shutil import copy
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from hotmem import InvalidInput, Weights
+from hotmem import InvalidInput, Memory, Weights
+from hotmem.models import CachedEncoder, Language
 from hotmem.options import Options
-from hotmem.settings import Settings
+from hotmem.settings import Settings, _warn_once
 from hotmem.types import Layer
+from pipelines.llm import ModelSettings
+from tests.logs import captured_logs
 
 EXAMPLE = Path(__file__).parents[1] / ".env.example"
 PREFIX = "HOTMEM_"
@@ -82,6 +86,81 @@ def test_every_setting_reaches_its_option(monkeypatch: pytest.MonkeyPatch) -> No
     assert (learning.adaptive, learning.analytics, learning.weights) == (False, False, Weights(1.0, 0.5, 0.7, 1.5))
     assert options.background.idle_s == 5
     assert (options.models.encoder, options.models.cache_dir, options.models.relevance) == ("a/b", Path("c"), Path("r.json"))
+
+
+def test_a_memory_opened_without_options_takes_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name, value in {"MAX_FACTS": "2", "TIME_ZONE": "Asia/Tokyo", "DATABASE": "mine.db"}.items():
+        monkeypatch.setenv(f"{PREFIX}{name}", value)
+    (tmp_path / ".env").write_text("HOTMEM_MAX_CONTEXT_TOKENS=77\n")
+    memory = Memory.open()
+    assert memory.path == Path("mine.db")
+    assert (memory.options.recall.max_facts, memory.options.time_zone) == (2, ZoneInfo("Asia/Tokyo"))
+    assert memory.options.recall.max_tokens == Options().recall.max_tokens, "the library reads no file"
+    assert Settings().max_context_tokens == 77, "programs do"
+
+
+def test_arguments_come_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOTMEM_MAX_FACTS", "2")
+    monkeypatch.setenv("HOTMEM_MAX_CONTEXT_TOKENS", "300")
+    assert Memory.open("given.db").path == Path("given.db")
+    assert Memory.open("given.db", Options()).options == Options(), "options are taken as they are"
+    own = Settings.of_environment(max_facts=9).options().recall
+    assert (own.max_facts, own.max_tokens) == (9, 300)
+
+
+async def test_when_it_is_asked_is_told_in_the_zone_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch, database: Path, encoder: CachedEncoder, language: Language
+) -> None:
+    monkeypatch.setenv("HOTMEM_TIME_ZONE", "Pacific/Kiritimati")
+    async with Memory.open(database, encoder=encoder, language=language) as memory:
+        block = await memory.recall("What did I say yesterday?", user_id="ana")
+    assert block.at.tzinfo == ZoneInfo("Pacific/Kiritimati")
+
+
+def test_an_unusable_value_stops_a_memory_from_being_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOTMEM_MAX_FACTS", "many")
+    with pytest.raises(InvalidInput, match="HOTMEM_MAX_FACTS cannot be 'many'"):
+        Memory.open("given.db")
+    Memory.open("given.db", Options())
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("HOTMEM_MAX_FACT", "Did you mean HOTMEM_MAX_FACTS?"),
+        ("hotmem_databse", "Did you mean HOTMEM_DATABASE?"),
+        ("HOTMEM_LLM_BASEURL", "Did you mean HOTMEM_LLM_BASE_URL?"),
+        ("HOTMEM_8080_TCP_ADDR", "does nothing."),
+    ],
+)
+def test_a_name_that_is_no_setting_is_named_once_with_the_one_that_was_meant(name: str, meant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "3")
+    monkeypatch.setenv("HOTMEM_LLM_MODEL", "of the bots")
+    _warn_once.cache_clear()
+    with captured_logs() as logs:
+        Memory.open("given.db")
+        Memory.open("given.db")
+    (warning,) = logs
+    assert warning["log_level"] == "warning" and warning["message"].startswith(f"{name} is no setting") and warning["message"].endswith(meant)
+
+
+def test_a_misspelt_line_of_the_file_is_named_by_programs(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("HOTMEM_ENCODR=default\nOTHERS=1\n")
+    _warn_once.cache_clear()
+    with captured_logs() as logs:
+        Settings.of_environment()
+        assert not logs
+        Settings()
+    assert [line["message"] for line in logs] == ["HOTMEM_ENCODR is no setting and does nothing. Did you mean HOTMEM_ENCODER?"]
+
+
+def test_a_file_that_is_not_utf8_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes("HOTMEM_DATABASE=caf\u00e9.db\n".encode("latin-1"))
+    for kind in (Settings, ModelSettings):
+        with pytest.raises(InvalidInput) as raised:
+            kind()
+        assert str(raised.value) == f"{tmp_path / '.env'} is not UTF-8. Save it as UTF-8."
+    Memory.open("given.db")
 
 
 @pytest.mark.parametrize(

@@ -14,14 +14,12 @@ from pathlib import Path
 from typing import Final, Self
 
 import numpy as np
-import structlog
 from numpy.typing import NDArray
 
 from hotmem.context.features import FEATURES
 from hotmem.context.knowing import SIGNS_OF_KNOWING
+from hotmem.logs import log
 from hotmem.types import START_WEIGHTS, Source, Weights
-
-log = structlog.get_logger(__name__)
 
 COEFFICIENTS: Final = files("hotmem.context").joinpath("relevance.json")
 """What ships with this package."""

@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, TypeAlias
 
-import structlog
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -19,8 +18,7 @@ from hotmem.inspector import changes
 from hotmem.inspector.guard import HOSTS, Guard
 from hotmem.inspector.pages import asking, conversations, decisions, learning, memories, names, overview, replies
 from hotmem.inspector.site import Site
-
-log = structlog.get_logger(__name__)
+from hotmem.logs import log
 
 STATIC: Final = Path(__file__).parent / "static"
 

@@ -37,8 +37,8 @@ async def serve(memory: Memory, user_id: str, port: int, zone: tzinfo | None = N
         raise InvalidInput(f"Port {port} is taken. Choose another with --port, or leave it out.") from error
     said_in = await memory.store.inspection(user).zone()
     site = Site(memory, user_id, named(said_in) if said_in else zone)
-    terminal.screen.print(f"Open http://{LOOPBACK}:{listening.getsockname()[1]}/{site.token}/", soft_wrap=True, highlight=False)
-    terminal.screen.print("[dim]Whoever has this address on this machine sees this memory; it is new each time. Control-C ends.[/]")
+    terminal.screen.print(f"Open http://{LOOPBACK}:{listening.getsockname()[1]}/{site.token}/", soft_wrap=True)
+    terminal.screen.print("Whoever has this address on this machine sees this memory; it is new each time. Control-C ends.", style="dim")
     server = uvicorn.Server(uvicorn.Config(build(site), log_level="warning", access_log=False, server_header=False))
     object.__setattr__(server, "capture_signals", nullcontext)  # Control-C cancels this task, and the memory is closed
     try:

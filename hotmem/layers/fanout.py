@@ -8,13 +8,10 @@ import asyncio
 import time
 from collections.abc import Sequence
 
-import structlog
-
 from hotmem.errors import DeadlineExceeded
 from hotmem.layers.base import LayerSearch
+from hotmem.logs import log
 from hotmem.types import Hit, LayerOutcome, LayerReport, Query
-
-log = structlog.get_logger(__name__)
 
 
 async def ask(layers: Sequence[LayerSearch], query: Query, until: float | None) -> tuple[list[Hit], tuple[LayerReport, ...]]:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
-import structlog
-
 from hotmem.errors import ModelMissing
+from hotmem.logs import log
 from hotmem.models.files import cache_folder, folder_in_the_making, set_aside, sha256
 from hotmem.models.weights import MODEL, find_weights
 
@@ -21,8 +20,6 @@ _EXPORT: Final = Path(__file__).with_name("export")
 _MODEL_FILE: Final = "model.onnx"
 _TOKENIZER_FILE: Final = "tokenizer.json"
 _CHECKSUMS_FILE: Final = "sha256.json"
-
-_log = structlog.get_logger(__name__)
 
 
 def prepared_folder(cache_dir: Path | None = None) -> Path:
@@ -81,7 +78,7 @@ def _prepare(folder: Path) -> None:
     weights, started = find_weights(), time.perf_counter()
     try:
         if folder.exists():
-            _log.warning("prepared encoder damaged", folder=str(folder))
+            log.warning("prepared encoder damaged", folder=str(folder))
             set_aside(folder)
         with folder_in_the_making(folder) as making:
             export(weights, making / _MODEL_FILE)
@@ -92,4 +89,4 @@ def _prepare(folder: Path) -> None:
         raise ModelMissing(
             f"The encoder cannot be kept in {folder} ({error.strerror}). Free or unlock it, or choose another with cache_dir."
         ) from error
-    _log.info("encoder prepared", model=FORM, seconds=round(time.perf_counter() - started, 1))
+    log.info("encoder prepared", model=FORM, seconds=round(time.perf_counter() - started, 1))

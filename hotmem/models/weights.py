@@ -6,9 +6,8 @@ Model: sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0), Wang et al., "MiniLM
 from pathlib import Path
 from typing import Final
 
-import structlog
-
 from hotmem.errors import ModelMissing
+from hotmem.logs import log
 from hotmem.models.files import package_folder, sha256
 
 MODEL: Final = "all-MiniLM-L6-v2"
@@ -35,8 +34,6 @@ HUB_TIMEOUT_S: Final = 5.0
 
 HUB_FILES: Final = ["*.json", "1_Pooling/*", "model.safetensors", "vocab.txt"]
 """What is taken from the hub, of the many formats it offers."""
-
-_log = structlog.get_logger(__name__)
 
 
 def find_weights() -> Path:
@@ -72,5 +69,5 @@ def _from_hub() -> Path | None:
     try:
         return Path(snapshot_download(REPOSITORY, allow_patterns=HUB_FILES, etag_timeout=HUB_TIMEOUT_S))
     except (LocalEntryNotFoundError, HfHubHTTPError, OSError) as error:
-        _log.info("hub not used", model=MODEL, error=type(error).__name__)
+        log.info("hub not used", model=MODEL, error=type(error).__name__)
         return None

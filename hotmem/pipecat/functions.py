@@ -2,10 +2,10 @@
 
 from typing import Any
 
-import structlog
 from pipecat.services.llm_service import FunctionCallParams, LLMService
 
 from hotmem.errors import HotMemError
+from hotmem.logs import log
 from hotmem.memory import Memory
 from hotmem.tools.catalogue import FOR_MODELS, Tool
 
@@ -15,8 +15,6 @@ try:
 except ImportError:  # pipecat 1.13
     from pipecat.adapters.schemas.function_schema import FunctionSchema
     from pipecat.adapters.schemas.tools_schema import ToolsSchema
-
-log = structlog.get_logger(__name__)
 
 
 def memory_functions(memory: Memory, user_id: str, llm: LLMService[Any]) -> ToolsSchema:

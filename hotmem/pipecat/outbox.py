@@ -25,6 +25,7 @@ class Outbox:
     def __init__(self, failed: Callable[[str, Exception], Awaitable[None]]) -> None:
         self._writes: asyncio.Queue[Write] = asyncio.Queue()
         self._failed = failed
+        self._running: str | None = None
 
     def put(self, name: str, run: Callable[[], Awaitable[object]]) -> None:
         """Adds a write; returns at once."""
@@ -35,6 +36,7 @@ class Outbox:
         while True:
             paused = self._writes.empty()
             write = await self._writes.get()
+            self._running = write.name
             try:
                 if paused:
                     await asyncio.sleep(AFTER_S)
@@ -43,6 +45,15 @@ class Outbox:
                 await self._failed(write.name, error)
             finally:
                 self._writes.task_done()
+            self._running = None
+
+    def abandon(self) -> list[str]:
+        """Gives up the writes that are left once `run` was cancelled, the one it was at among them; returns their names."""
+        left = [] if self._running is None else [self._running]
+        while not self._writes.empty():
+            left.append(self._writes.get_nowait().name)
+            self._writes.task_done()
+        return left
 
     async def drained(self) -> None:
         """Returns once every write so far is done."""

@@ -10,7 +10,6 @@ from time import perf_counter
 from typing import Final
 from uuid import uuid4
 
-import structlog
 from pipecat.frames.frames import (
     EagerTranscriptionFrame,
     Frame,
@@ -27,7 +26,8 @@ from pipecat.metrics.metrics import ProcessingMetricsData
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor, FrameProcessorSetup
 from pipecat.utils.tracing.tracing_context import TracingContext
 
-from hotmem.errors import HotMemError
+from hotmem.errors import DeadlineExceeded, HotMemError, StoreLocked
+from hotmem.logs import log
 from hotmem.memory import Memory
 from hotmem.options import Options, checked_opening
 from hotmem.pipecat.context import spoken, with_block
@@ -38,13 +38,11 @@ from hotmem.pipecat.outbox import Outbox
 from hotmem.pipecat.questions import Questions, Terms
 from hotmem.pipecat.taps import AfterModel, Listener
 from hotmem.pipecat.telling import log_recall, trace_recall
+from hotmem.settings import Settings
 from hotmem.types import ContextBlock, Role, Turn
-from hotmem.zones import now_here
 
 PARTING_S: Final = 5.0
 """Seconds that the last writes with the end of the session, and then closing, may take when the pipeline ends."""
-
-log = structlog.get_logger(__name__)
 
 
 class HotMemProcessor(FrameProcessor):
@@ -79,41 +77,49 @@ class HotMemProcessor(FrameProcessor):
 
     def __init__(
         self,
-        memory: Memory | str | Path,
+        memory: Memory | str | Path | None = None,
         *,
         user_id: str,
         session_id: str | None = None,
         user_name: str | None = None,
         bot_name: str | None = None,
         speakers: Mapping[str, str] | None = None,
-        deadline_ms: float = 150.0,
+        deadline_ms: float | None = None,
         max_tokens: int | None = None,
         opening_tokens: int | None = None,
         options: Options | None = None,
-        clock: Callable[[], datetime] = now_here,
+        clock: Callable[[], datetime] | None = None,
     ) -> None:
         """Prepares the processor; files are opened when the pipeline is set up.
 
         Args:
-            memory: An open memory, which stays the caller's to close, or the path of one, which the processor opens and closes.
+            memory: An open memory, which stays the caller's to close, or the path of one, which the
+                processor opens and closes. None is the file of HOTMEM_DATABASE, else memory.db.
             user_id: Whose memory it is.
             session_id: The conversation's id; None makes a new one.
             user_name: The user's name, if known; shown as the speaker of their turns.
             bot_name: The bot's name, if it has one.
             speakers: Names by the ids that the transport gives the people in the room; whoever is not among them is the user.
-            deadline_ms: Milliseconds a context frame waits for its block at most; 0 takes only what is ready.
+            deadline_ms: Milliseconds a context frame waits for its block at most; 0 takes only what is
+                ready. None takes the recall deadline of the memory's options, if they have one, else
+                HOTMEM_RECALL_DEADLINE_MS, else 150.
             max_tokens: Tokens of a block at most; None takes the memory's own option.
             opening_tokens: Tokens at most of what is told without being asked; None takes the memory's own option, 0 tells nothing.
-            options: Options of the memory opened from a path.
-            clock: Tells when something was said, in the user's zone, by which "yesterday" is reckoned; the machine's own, if not given. Replays pass
-                the recording's own time.
+            options: Options of the memory opened from a path; None takes them from the environment, as `Memory` does.
+            clock: Tells when something was said, in the user's zone, by which "yesterday" is reckoned; that of
+                the memory's options (HOTMEM_TIME_ZONE), if not given. Replays pass the recording's own time.
+
+        Raises:
+            InvalidInput: If a HOTMEM_ variable cannot be used, naming it.
         """
         super().__init__()
+        asked = memory if isinstance(memory, Memory) else Memory(memory, options)
+        clock = clock or asked.options.now
         self.session_id = session_id or uuid4().hex
         self.failures = 0
         self.listener = Listener(self._heard)
         self.after_model = AfterModel(self._with_memory)
-        self._owned = None if isinstance(memory, Memory) else Memory(memory, options)
+        self._owned = None if asked is memory else asked
         self._user_id = user_id
         self._user_name = user_name
         self._bot_name = bot_name
@@ -123,10 +129,11 @@ class HotMemProcessor(FrameProcessor):
         self._writer: asyncio.Task[None] | None = None
         self._hearing = Hearing()
         self._tracing: TracingContext | None = None
-        terms = Terms(user_id, self.session_id, deadline_ms, max_tokens, clock)
+        deadline = _deadline(deadline_ms, asked.options)
+        terms = Terms(user_id, self.session_id, deadline, max_tokens, clock)
         self._questions = Questions(terms, self.create_task, self._failed, self._outbox.drained)
         self._questions.memory = memory if isinstance(memory, Memory) else None
-        self._deadline_s = deadline_ms / 1000
+        self._deadline_s = deadline / 1000
         opening_tokens = None if opening_tokens is None else checked_opening(opening_tokens)
         self._opening = Opening(terms, opening_tokens, self.create_task, self._failed)
         self._opened: ContextBlock | None = None
@@ -300,22 +307,34 @@ class HotMemProcessor(FrameProcessor):
         """Every step is tried, whatever became of the one before."""
         memory = self._questions.memory
         self._questions.stop()
+        blocked = _not_blocked if memory is None else memory.blocked
         if memory is not None:
-            await self._within("end of session", self._finish(memory))
+            await self._within("end of session", self._finish(memory), blocked)
+        overdue = _overdue(blocked())
         await self.cancel_task(writer)
+        for name in self._outbox.abandon():
+            await self._failed(name, overdue)
         await self._questions.close()
         await self._opening.close()
         if self._owned is not None:
-            await self._within("close", self._owned.close())
+            await self._within("close", self._owned.close(), blocked)
 
     async def _finish(self, memory: Memory) -> None:
         await self._outbox.drained()
         await memory.end_session(user_id=self._user_id, session_id=self.session_id)
 
-    async def _within(self, stage: str, work: Awaitable[object]) -> None:
+    async def _within(self, stage: str, work: Awaitable[object], blocked: Callable[[], StoreLocked | None]) -> None:
         """Waits for a step of the parting, not longer than `PARTING_S`."""
+        task = asyncio.ensure_future(work)
         try:
-            await asyncio.wait_for(work, PARTING_S)
+            done, _ = await asyncio.wait({task}, timeout=PARTING_S)
+            if done:
+                task.result()
+                return
+            error = _overdue(blocked())  # before the step is given up, and with it the wait for the lock
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            await self._failed(stage, error)
         except Exception as error:  # the other steps of the parting still have to be done
             await self._failed(stage, error)
 
@@ -325,3 +344,21 @@ class HotMemProcessor(FrameProcessor):
         reason = str(error) if isinstance(error, HotMemError) else None
         log.error("memory failed", stage=stage, session_id=self.session_id, error=type(error).__name__, reason=reason)
         await self._call_event_handler("on_memory_error", stage, error)
+
+
+def _not_blocked() -> None:
+    """There is no memory, and nothing that holds it."""
+
+
+def _overdue(blocked: StoreLocked | None) -> HotMemError:
+    """Why a step of the parting was not done in time."""
+    return blocked or DeadlineExceeded(f"It was not done within {PARTING_S:.0f} s of the end of the pipeline and was given up.")
+
+
+def _deadline(given: float | None, options: Options) -> float:
+    """Milliseconds a context waits: those given in code, else those of the environment."""
+    if given is not None:
+        return given
+    if options.recall.deadline_ms is not None:
+        return options.recall.deadline_ms
+    return Settings.of_environment().recall_deadline_ms

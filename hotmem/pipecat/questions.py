@@ -8,10 +8,10 @@ from datetime import datetime
 from time import perf_counter
 from typing import Final, TypeAlias
 
-import structlog
 from pipecat.processors.aggregators.llm_context import LLMContext
 
 from hotmem.commands import Commands
+from hotmem.logs import log
 from hotmem.memory import Memory
 from hotmem.pipecat.context import Question, latest_question, spoken, visible_before, visible_texts
 from hotmem.pipecat.exchange import Exchange, Timing, now_ms
@@ -30,8 +30,6 @@ Spawn: TypeAlias = Callable[[Coroutine[object, object, ContextBlock | None], str
 
 Failed: TypeAlias = Callable[[str, Exception], Awaitable[None]]
 """Told the stage of a failure and its exception."""
-
-log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)

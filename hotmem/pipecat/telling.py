@@ -3,9 +3,9 @@
 import time
 from typing import TYPE_CHECKING
 
-import structlog
 from pipecat.utils.tracing.setup import is_tracing_available
 
+from hotmem.logs import log
 from hotmem.pipecat.exchange import Timing
 from hotmem.types import ContextBlock, Layer
 
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
 if is_tracing_available():
     from opentelemetry import trace
-
-
-log = structlog.get_logger(__name__)
 
 
 def log_recall(block: ContextBlock, timing: Timing) -> None:

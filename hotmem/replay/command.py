@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from hotmem import terminal
 from hotmem.errors import InvalidInput
@@ -62,7 +63,7 @@ def evaluate(
             report.write_text(rendered(found), "utf-8")
         except OSError as error:
             raise InvalidInput(f"{report} cannot be written ({type(error).__name__}). Name a file in a folder that you may write to.") from error
-        terminal.screen.print(f"The report is in {report}", highlight=False)
+        terminal.screen.print(f"The report is in {report}", soft_wrap=True)
 
 
 def _renderer() -> Callable[[Study], str]:
@@ -76,7 +77,7 @@ def _renderer() -> Callable[[Study], str]:
 
 def _show(found: Study) -> None:
     screen = terminal.screen
-    screen.print(tabled(found.comparison), highlight=False)
-    screen.print(f"[bold]{conclusion(found.comparison)}[/]", highlight=False)
+    screen.print(tabled(found.comparison))
+    screen.print(Text(conclusion(found.comparison), style="bold"))
     for sentence in (*reasons(found.comparison), *cautions(found)):
-        screen.print(sentence, highlight=False, markup=False)
+        screen.print(sentence)

@@ -3,8 +3,8 @@
 from typing import Final
 
 from rich.box import SIMPLE_HEAD
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from hotmem.replay.comparison import Comparison, Figures
 from hotmem.settings import PREFIX
@@ -37,6 +37,6 @@ def tabled(comparison: Comparison) -> Table:
     return table
 
 
-def _named(one: Figures) -> str:
-    name = escape(one.setting.name.replace(PREFIX, ""))
-    return name if one.verdict is None else f"{name}\n  [dim]{one.verdict}[/]"
+def _named(one: Figures) -> Text:
+    name = one.setting.name.replace(PREFIX, "")
+    return Text(name) if one.verdict is None else Text.assemble(name, "\n  ", (str(one.verdict), "dim"))

@@ -2,7 +2,6 @@
 
 import asyncio
 import copy
-import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,10 +11,10 @@ from queue import SimpleQueue
 from threading import Event
 from typing import Concatenate, Final, ParamSpec, Self, TypeVar
 
-from hotmem.errors import DeadlineExceeded, MemoryClosed, StoreLocked, StoreReadOnly, StoreUnusable
-from hotmem.store import driver
+from hotmem.errors import DeadlineExceeded, MemoryClosed, StoreReadOnly
+from hotmem.store import driver, files
 from hotmem.store.driver import Connection, connect, mapped_errors
-from hotmem.store.migrations import migrate
+from hotmem.store.migrations import STEPS, checked_version, migrate
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -37,6 +36,9 @@ LOCK_LOOK_S: Final = 0.002
 """Seconds between two looks whether another program has ended its write. SQLite's own handler comes to look every 0.1 s, and beside an import, which
 pauses for some milliseconds after each portion, waited 4.4 s."""
 
+CLOSING_WAIT_S: Final = 1.0
+"""Seconds that closing waits for others before it leaves the journal to whoever closes the file last."""
+
 DEADLINE_CHECK_STEPS: Final = 2000
 """SQLite instructions between two looks at the clock, about 20 µs."""
 
@@ -48,8 +50,12 @@ class Database:
     deadline that reaches into SQLite.
     """
 
-    def __init__(self, path: Path, writer: Connection, readers: list[Connection]) -> None:
+    def __init__(self, path: Path, writer: Connection | None, readers: list[Connection]) -> None:
         self.path = path
+        self.read_only = writer is None
+        self._file = path.absolute()
+        self._identity = files.identity(self._file)
+        self._lock_awaited = False
         self._reads_here = False
         self._writer = writer
         self._readers: SimpleQueue[Connection] = SimpleQueue()
@@ -62,15 +68,14 @@ class Database:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Opens or creates the file and brings its schema up to date. Blocking.
+        """Opens or creates the file and brings its schema up to date; one that cannot be written is opened for reading. Blocking.
 
         Raises:
-            StoreError: If the file is foreign, damaged, newer than this program, locked or not writable.
+            StoreError: If the file is foreign, damaged, newer than this program or locked, or of an older schema and not writable.
         """
-        if str(path) == ":memory:":
-            raise StoreUnusable("':memory:' is not a file. HotMem keeps its memory in a file; pass a path.")
-        if os.access(path, os.F_OK) and not os.access(path, os.W_OK):
-            raise StoreReadOnly(f"{path} cannot be written. Make the file and its folder writable, or open another file.")
+        files.check_path(path)
+        if not files.writable(path):
+            return cls(path, None, _read_only(path))
         writer = connect(path)
         try:
             with mapped_errors(path):
@@ -94,44 +99,50 @@ class Database:
         Raises:
             StoreError: If it could not be committed; nothing of it remains.
         """
+        writer = self._writer
+        if writer is None:
+            raise StoreReadOnly(f"{self.path} is open for reading only, as it or its folder cannot be written. Make both writable and open it again.")
 
         def run() -> T:
             with mapped_errors(self.path):
-                self._begin()
+                self._begin(writer)
                 try:
-                    result = operation(self._writer, *args, **kwargs)
-                    self._writer.execute("COMMIT")
+                    result = operation(writer, *args, **kwargs)
+                    files.check_same(self._file, self._identity)
+                    writer.execute("COMMIT")
                 except BaseException:
-                    if self._writer.in_transaction:
-                        self._writer.execute("ROLLBACK")
+                    if writer.in_transaction:
+                        writer.execute("ROLLBACK")
                     raise
-                self._count_write()
+                self._count_write(writer)
                 return result
 
         return await self._in(self._write_pool, run)
 
-    def _begin(self) -> None:
+    @property
+    def lock_awaited(self) -> bool:
+        """Whether a write waits for the lock of another program."""
+        return self._lock_awaited
+
+    def _begin(self, writer: Connection) -> None:
         """Begins a transaction once no other program is in one."""
         until = time.monotonic() + driver.LOCK_WAIT_S
-        self._writer.execute("PRAGMA busy_timeout = 0")
+        writer.execute("PRAGMA busy_timeout = 0")
         try:
-            while True:
-                try:
-                    with mapped_errors(self.path):
-                        self._writer.execute("BEGIN IMMEDIATE")
-                    return
-                except StoreLocked:
-                    if time.monotonic() > until:
-                        raise
-                    time.sleep(LOCK_LOOK_S)
+            while not driver.begun(writer):
+                if time.monotonic() > until or self._closed.is_set():
+                    raise driver.locked(self.path)
+                self._lock_awaited = True
+                time.sleep(LOCK_LOOK_S)
         finally:
-            self._writer.execute(f"PRAGMA busy_timeout = {driver.LOCK_WAIT_S * 1000:.0f}")
+            self._lock_awaited = False
+            writer.execute(f"PRAGMA busy_timeout = {driver.LOCK_WAIT_S * 1000:.0f}")
 
-    def _count_write(self) -> None:
+    def _count_write(self, writer: Connection) -> None:
         self._writes += 1
         if self._writes % CHECKPOINTED_AFTER == 0:
             with suppress(RuntimeError):  # it closes, and empties the journal itself
-                self._write_pool.submit(lambda: self._writer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone())
+                self._write_pool.submit(lambda: writer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone())
 
     async def read(self, operation: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs the operation on a read-only connection.
@@ -193,6 +204,31 @@ class Database:
         self._write_pool.shutdown(wait=True)
         while not self._readers.empty():
             self._readers.get().close()
-        with mapped_errors(self.path):
-            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            self._writer.close()
+        if self._writer is not None:
+            with mapped_errors(self.path):
+                self._writer.execute(f"PRAGMA busy_timeout = {CLOSING_WAIT_S * 1000:.0f}")
+                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                self._writer.close()
+
+
+def _read_only(path: Path) -> list[Connection]:
+    """Readers of a file that cannot be written.
+
+    Raises:
+        StoreReadOnly: If its schema would have to be changed first.
+        StoreError: If it cannot be read.
+    """
+    readers: list[Connection] = []
+    try:
+        with mapped_errors(path):
+            for _ in range(READERS + LANES):
+                readers.append(connect(path, read_only=True))
+            version = checked_version(readers[0], path)
+        if version < len(STEPS):
+            fact = "is empty" if not version else f"has schema {version}, {len(STEPS)} is needed"
+            raise StoreReadOnly(f"{path} {fact} and cannot be written. Make it and its folder writable, or open a copy of it once.")
+    except BaseException:  # interrupted or not, no open file is left behind
+        for reader in readers:
+            reader.close()
+        raise
+    return readers

@@ -62,7 +62,9 @@ def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> Undone:
     """
     row = conn.execute("SELECT id, action, undone_at FROM decisions WHERE user = ? AND name = ?", (user, name)).fetchone()
     if row is None or row[1] not in UNDOABLE:
-        raise InvalidInput(f"{name!r} is nothing that can be taken back. memory_decisions lists what was decided about this user's memories.")
+        raise InvalidInput(
+            f"{name!r} is nothing that can be taken back. memory_decisions (`hotmem decisions`) lists what was decided about this user's memories."
+        )
     if row[2] is not None:
         raise InvalidInput(f"{name!r} was taken back on {from_stored(row[2]).date()}.")
     merged = conn.execute("SELECT memory, into_memory FROM decided WHERE decision = ?", (row[0],)).fetchall()
@@ -121,7 +123,7 @@ def unmerged(conn: Connection, user: UserKey, name: str) -> int:
     """
     row = conn.execute("SELECT id FROM memories WHERE user = ? AND name = ? AND merged_into IS NULL", (user, name)).fetchone()
     if row is None:
-        raise InvalidInput(f"{name!r} is not among this user's memories. search_memory shows their ids.")
+        raise InvalidInput(f"{name!r} is not among this user's memories. search_memory (`hotmem search`) shows their ids.")
     return int(row[0])
 
 

@@ -25,6 +25,7 @@ from hotmem.errors import (
     StoreReadOnly,
     StoreUnusable,
 )
+from hotmem.store import files
 
 if TYPE_CHECKING:
     from sqlite3 import Connection, complete_statement
@@ -43,6 +44,9 @@ LOCK_WAIT_S: Final = 5.0
 def connect(path: Path, *, read_only: bool = False) -> Connection:
     """A connection in autocommit mode with sqlite-vec loaded, foreign keys on and deleted bytes overwritten.
 
+    A file that cannot be written and that nobody has open is read without a journal, which SQLite would
+    have to make; whoever begins to write it meanwhile spoils what is read.
+
     Args:
         path: The database file; it is created unless `read_only`.
         read_only: Whether any write is refused.
@@ -50,7 +54,8 @@ def connect(path: Path, *, read_only: bool = False) -> Connection:
     Raises:
         StoreError: If the file cannot be opened.
     """
-    mode = "ro" if read_only else "rwc"
+    still = read_only and not files.writable(path) and not files.in_use(path)
+    mode = ("ro&immutable=1" if still else "ro") if read_only else "rwc"
     with mapped_errors(path):
         conn: Connection = sqlite.connect(
             f"file:{quote(str(path))}?mode={mode}", uri=True, timeout=LOCK_WAIT_S, isolation_level=None, check_same_thread=False
@@ -62,7 +67,7 @@ def connect(path: Path, *, read_only: bool = False) -> Connection:
             conn.execute("PRAGMA foreign_keys = ON")
             conn.execute("PRAGMA secure_delete = ON")
             conn.execute("PRAGMA temp_store = MEMORY")
-            conn.execute(f"PRAGMA mmap_size = {MAPPED_BYTES}")
+            conn.execute(f"PRAGMA mmap_size = {0 if still else MAPPED_BYTES}")
             if not read_only:
                 conn.execute("PRAGMA synchronous = FULL")
         except BaseException:
@@ -80,13 +85,35 @@ def mapped_errors(path: Path) -> Iterator[None]:
         raise _as_ours(error, path) from error
 
 
+def begun(conn: Connection) -> bool:
+    """Begins a write; False if another program is in one."""
+    try:
+        conn.execute("BEGIN IMMEDIATE")
+    except sqlite.OperationalError as error:
+        if _is_lock(error):
+            return False
+        raise
+    return True
+
+
+def locked(path: Path) -> StoreLocked:
+    """The error of a file that another program holds."""
+    return StoreLocked(
+        f"{path} has been locked for over {LOCK_WAIT_S:.0f} s by {files.holder(path)}. Nothing of this was stored; end what holds it, or try again."
+    )
+
+
+def _is_lock(error: Exception) -> bool:
+    return str(getattr(error, "sqlite_errorname", "")).startswith(("SQLITE_BUSY", "SQLITE_LOCKED")) or "is locked" in str(error)
+
+
 def _as_ours(error: Exception, path: Path) -> HotMemError:
     name = str(getattr(error, "sqlite_errorname", ""))
     text = str(error)
     if name.startswith("SQLITE_INTERRUPT") or text == "interrupted":
         return DeadlineExceeded("A search did not finish in its time and was stopped.")
-    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")) or "is locked" in text:
-        return StoreLocked(f"{path} is locked by another program for over {LOCK_WAIT_S:.0f} s. Close that program or use another file.")
+    if _is_lock(error):
+        return locked(path)
     if name.startswith("SQLITE_READONLY") or "readonly" in text:
         return StoreReadOnly(f"{path} cannot be written. Make the file and its folder writable, or open another file.")
     if name.startswith("SQLITE_FULL") or "disk is full" in text:

@@ -12,13 +12,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.errors import InvalidInput
+from hotmem.errors import InvalidInput, StoreLocked, StoreReadOnly
 from hotmem.store import (
     decisions,
     edits,
     evidence,
     forget,
     happenings,
+    ids,
     imports,
     intake,
     learning,
@@ -30,6 +31,7 @@ from hotmem.store import (
     patterns,
     pending,
     quality,
+    recorded,
     subcategories,
     summaries,
     tags,
@@ -42,7 +44,7 @@ from hotmem.store import (
     vectors,
 )
 from hotmem.store.database import Database
-from hotmem.store.driver import Connection
+from hotmem.store.driver import Connection, locked
 from hotmem.store.edits import Wording
 from hotmem.store.inspection import Inspection
 from hotmem.store.intake import Link, Taking
@@ -113,6 +115,15 @@ class Store:
         """
         return cls(Database.open(path))
 
+    @property
+    def read_only(self) -> bool:
+        """Whether the file cannot be written, and every write raises `StoreReadOnly`."""
+        return self._db.read_only
+
+    def blocked(self) -> StoreLocked | None:
+        """The error of a write that waits for the lock of another program, if one does."""
+        return locked(self._db.path) if self._db.lock_awaited else None
+
     def here(self) -> Self:
         """The same store, which reads in the thread that asks instead of in threads of its own."""
         view = copy.copy(self)
@@ -128,12 +139,29 @@ class Store:
         await self._db.close()
 
     async def adopt_encoder(self, name: str, dimension: int) -> bool:
-        """Makes the vector indexes fit the encoder; True if everything waits to be embedded anew."""
-        return await self._db.write(vectors.adopt, name, dimension)
+        """Makes the vector indexes fit the encoder; True if everything waits to be embedded anew.
+
+        Raises:
+            StoreReadOnly: If it is another encoder than before, and the file cannot be written.
+            StoreError: If it could not be written.
+        """
+        if not self.read_only:
+            return await self._db.write(vectors.adopt, name, dimension)
+        before = await self._db.read(recorded.encoder)
+        if before not in (None, f"{name}/{dimension}"):
+            raise StoreReadOnly(
+                f"{self._db.path} was embedded by {before} and cannot be written, so {name} cannot search it."
+                " Choose the former encoder (HOTMEM_ENCODER), or make the file and its folder writable."
+            )
+        return False
 
     async def user(self, user_id: str) -> UserKey | None:
         """The user's number, or None for a user never seen."""
         return await self._db.read(users.find, user_id)
+
+    async def user_ids(self, limit: int) -> list[str]:
+        """Ids of users of whom anything is known."""
+        return await self._db.read(users.names, limit)
 
     async def profile(self, user: UserKey, runs: Sequence[str]) -> Profile:
         """What the read path needs to know of a user; `runs` are the utterance's words and word runs."""
@@ -225,8 +253,9 @@ class Store:
         await self._db.write(pending.tried, keys)
 
     async def retry_failures(self) -> None:
-        """Gives set-aside turns their tries back."""
-        await self._db.write(pending.retry)
+        """Gives set-aside turns their tries back, where the file can be written."""
+        if not self.read_only:
+            await self._db.write(pending.retry)
 
     async def learn(self, understandings: Mapping[int, Understanding], revise: Revise, amend: Amend, identify: Identify = verbatim) -> None:
         """Stores what was understood of turns, by their row numbers, in this order."""
@@ -286,6 +315,14 @@ class Store:
     ) -> tuple[str, int]:
         """Lets tags stand for others and archives what was hardly used; returns the decision's id and how many were archived."""
         return await self._db.write(tags.consolidate, user, pairs, unused_since, reason, now)
+
+    async def whole_id(self, user: UserKey, table: ids.Table, given: str) -> str:
+        """The id of the user's memory, turn or decision that `given` is the beginning of; `given` itself if there is none.
+
+        Raises:
+            InvalidInput: If several ids begin so.
+        """
+        return await self._db.read(ids.whole, user, table, given)
 
     async def merge(self, user: UserKey, into: str, others: Sequence[str], reason: str, now: datetime) -> str:
         """Merges memories into one; returns the decision's id.

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from hotmem.errors import InvalidInput, StoreUnusable
-from hotmem.store import entries, subcategories
+from hotmem.store import entries, files, subcategories
 from hotmem.store.driver import Connection, connect, mapped_errors
 from hotmem.store.entries import TABLES, WORDED
 from hotmem.store.migrations import APPLICATION_ID
@@ -158,6 +158,7 @@ def backup(conn: Connection, target: Path, progress: Callable[[int, int], None])
     """
     if target.exists():
         raise InvalidInput(f"{target} exists. Name a file that does not.")
+    files.check_path(target)
     making = target.with_name(f"{target.name}.making")
     making.unlink(missing_ok=True)
     conn.execute("SELECT 1 FROM sqlite_master").fetchone()  # all portions are of this moment, whatever others write

@@ -63,3 +63,8 @@ def vocabulary(conn: Connection, user: UserKey, limit: int) -> list[str]:
         (user, limit),
     )
     return list(dict.fromkeys([*speaking, *(row[0] for row in spoken_of)]))[:limit]
+
+
+def names(conn: Connection, limit: int) -> list[str]:
+    """Ids of users, those who came first before the others."""
+    return [str(name) for (name,) in conn.execute("SELECT name FROM users ORDER BY id LIMIT ?", (limit,))]

@@ -11,6 +11,7 @@ from hotmem import Memory, terminal
 from hotmem.errors import InvalidInput
 from hotmem.settings import Settings
 from hotmem.store import upkeep as stored
+from hotmem.store.ids import Table
 from hotmem.terminal import Database, User
 from hotmem.tools import migration
 from hotmem.tools.catalogue import tool
@@ -41,10 +42,22 @@ Ranking = Annotated[
     str, typer.Option(help="learned: by what helped earlier replies; design: by a plain sum of likeness, words, importance, age and use.")
 ]
 Question = Annotated[str, typer.Argument(help="What you look for, in your own words.")]
-MemoryId = Annotated[str, typer.Argument(help="The memory's id, as `hotmem memories` or `hotmem search` shows it.")]
+MemoryId = Annotated[str, typer.Argument(help="The memory's id or its beginning, as `hotmem memories` or `hotmem search` shows it.")]
+
+IDS: Final[dict[str, dict[str, tuple[Table, ...]]]] = {
+    "edit_memory": {"id": ("memories",)},
+    "merge_memories": {"into": ("memories",), "ids": ("memories",)},
+    "trace_search": {"expected": ("memories", "turns")},
+    "undo_decision": {"decision": ("decisions",)},
+}
+"""Arguments of tools that are ids, and what of. A person may give the beginning; programs give whole ones."""
 
 ANYONE: Final = "anyone"
 """Of tools that are about the whole file."""
+
+
+MAKES_USERS: Final = ("store_memory",)
+"""Tools that begin the memory of a user of whom nothing is known."""
 
 
 def store(
@@ -142,9 +155,9 @@ def timeline(
         found = await memory_timeline(memory, user, asked)
         title = f"What was said and learnt{f' about {about}' if about else ''}, by {by}"
         await asyncio.to_thread(pictures.timeline_png, found.periods, asked.by, png, title)
-        terminal.screen.print(f"drawn in {png}", highlight=False)
+        terminal.screen.print(f"drawn in {png}", soft_wrap=True)
 
-    terminal.with_memory(terminal.existing(database), run)
+    terminal.with_memory(terminal.existing(database), run, user=user)
 
 
 def network(
@@ -167,9 +180,9 @@ def network(
         found = await concept_network(memory, user, asked)
         title = f"What is spoken of beside {about}" if about else "What is spoken of together"
         await asyncio.to_thread(pictures.network_png, found, png, title)
-        terminal.screen.print(f"drawn in {png}", highlight=False)
+        terminal.screen.print(f"drawn in {png}", soft_wrap=True)
 
-    terminal.with_memory(terminal.existing(database), run)
+    terminal.with_memory(terminal.existing(database), run, user=user)
 
 
 def usage(
@@ -190,7 +203,7 @@ def trace(
     query: Question,
     user: User,
     database: Database = None,
-    expected: Annotated[str | None, typer.Option(help="What should be found: a memory's id, a turn's id, or words.")] = None,
+    expected: Annotated[str | None, typer.Option(help="What should be found: a memory's id or its beginning, a turn's id, or words.")] = None,
     limit: Results = 10,
     min_relevance: MinRelevance = None,
     content_type: ContentType = None,
@@ -271,7 +284,7 @@ def decisions(
 
 
 def undo(
-    decision: Annotated[str, typer.Argument(help="Its id, as `hotmem decisions` shows it.")],
+    decision: Annotated[str, typer.Argument(help="Its id or the beginning, as `hotmem decisions` shows it.")],
     user: User,
     database: Database = None,
     json_: Json = False,
@@ -303,7 +316,7 @@ def export(
             done = await migration.export_memories(memory, user, Export(file=str(file)), terminal.counting(shown_progress))
         _show("export_memories", as_json(done), json_=json_)
 
-    terminal.with_memory(terminal.existing(database), run)
+    terminal.with_memory(terminal.existing(database), run, user=user)
 
 
 def take_in(
@@ -343,7 +356,7 @@ def backup(target: Annotated[Path, typer.Argument(help="The copy to be made.")],
             bar = shown_progress.add_task("copying pages", total=None)
             asked = Copying(action="backup", file=str(target))
             await migration.backup_restore(memory, ANYONE, asked, lambda left, all_: shown_progress.update(bar, total=all_, completed=all_ - left))
-        terminal.screen.print(f"{path} copied to {target}", highlight=False)
+        terminal.screen.print(f"{path} copied to {target}", soft_wrap=True)
 
     terminal.with_memory(path, run)
 
@@ -351,8 +364,8 @@ def backup(target: Annotated[Path, typer.Argument(help="The copy to be made.")],
 def restore(source: Annotated[Path, typer.Argument(help="The copy, made by `hotmem backup`.")], database: Database = None) -> None:
     """Makes a memory file of a copy; one that exists is never overwritten."""
     target = database or Settings().database
-    stored.restore(terminal.existing(source), target)
-    terminal.screen.print(f"{target} restored from {source}", highlight=False)
+    stored.restore(terminal.checked_file(source, "Name a copy that `hotmem backup` made."), target)
+    terminal.screen.print(f"{target} restored from {source}", soft_wrap=True)
 
 
 PANELS: Final = {
@@ -379,10 +392,20 @@ def _call(name: str, arguments: dict[str, Any], user: str, path: Path, *, json_:
     """Calls a tool with the options that were given, and shows its answer."""
 
     async def run(memory: Memory) -> None:
-        answer = await tool(name).call(memory, user, _given(arguments))
+        answer = await tool(name).call(memory, user, await _whole(memory, user, name, _given(arguments)))
         _show(name, answer, json_=json_)
 
-    terminal.with_memory(path, run)
+    terminal.with_memory(path, run, user=None if user == ANYONE or name in MAKES_USERS else user)
+
+
+async def _whole(memory: Memory, user_id: str, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments, with whole ids in the place of beginnings."""
+    found = dict(arguments)
+    for argument, tables in IDS.get(name, {}).items():
+        for table in tables:
+            if argument in found:
+                found[argument] = await terminal.whole(memory, user_id, table, found[argument])
+    return found
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:

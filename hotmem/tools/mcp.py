@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import mcp_types as types
-import structlog
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from hotmem.errors import HotMemError
+from hotmem.logs import log
 from hotmem.memory import Memory
 from hotmem.tools.catalogue import TOOLS, tool
-
-log = structlog.get_logger(__name__)
 
 LOOPBACK: Final = "127.0.0.1"
 

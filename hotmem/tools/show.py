@@ -5,9 +5,19 @@ from typing import Any, Final
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
-from rich.markup import escape
 from rich.panel import Panel
-from rich.table import Table
+from rich.table import Column, Table
+from rich.text import Text
+
+from hotmem.store.ids import short
+
+OF_IDS: Final = ("id", "decision")
+"""Fields of records that are ids."""
+
+
+def id_column() -> Column:
+    """A column of ids, which are of no use when they are cut."""
+    return Column("id", no_wrap=True)
 
 
 def shown(name: str, answer: Mapping[str, Any]) -> RenderableType:
@@ -19,19 +29,20 @@ def _stored(answer: Mapping[str, Any]) -> RenderableType:
     filing, advice = answer["analysis"], answer["recommendations"]
     table = Table.grid(padding=(0, 2))
     table.add_row("confirmed" if answer["merged"] else "stored", answer["id"])
-    unsure = "" if filing["sure"] else "  [yellow](not sure)[/]"
-    table.add_row("filed under", f"{filing['category']}, {filing['kind']}, importance {filing['importance']}{unsure}")
-    table.add_row("tags", escape(", ".join(filing["tags"])) or "none")
+    unsure = "" if filing["sure"] else "  (not sure)"
+    filed = f"{filing['category']}, {filing['kind']}, importance {filing['importance']}"
+    table.add_row("filed under", Text.assemble(filed, (unsure, "yellow")))
+    table.add_row("tags", ", ".join(filing["tags"]) or "none")
     for one in advice["similar_memories"]:
-        table.add_row("like" if one not in advice["suggested_merges"] else "may be the same as", escape(f"{one['content']} ({one['id']})"))
+        table.add_row("like" if one not in advice["suggested_merges"] else "may be the same as", f"{one['content']} ({short(one['id'])})")
     return table
 
 
 def _found(answer: Mapping[str, Any]) -> RenderableType:
-    table = Table("relevance", "what", "said", "sort", title=f"{answer['total_found']} found", title_justify="left")
+    table = Table(id_column(), "relevance", "what", "said", "sort", title=f"{answer['total_found']} found", title_justify="left")
     for one in answer["results"]:
         sort = one["content_type"] if one["category"] is None else f"{one['content_type']}, {one['category']}"
-        table.add_row(f"{one['relevance_score']:.2f}", escape(one["content"]), one["created"][:10], sort)
+        table.add_row(short(one["id"]), f"{one['relevance_score']:.2f}", one["content"], one["created"][:10], sort)
     if answer["progress"] is not None:
         table.caption = f"{', '.join(answer['progress']['searched'])}: {answer['progress']['reason']}"
         table.caption_justify = "left"
@@ -41,10 +52,10 @@ def _found(answer: Mapping[str, Any]) -> RenderableType:
 def _sessions(answer: Mapping[str, Any]) -> RenderableType:
     panels = []
     for session in answer["sessions"]:
-        lines = [escape(f"{message['speaker']}: {message['content']}") for message in session["messages"]]
+        text = Text("\n".join(f"{message['speaker']}: {message['content']}" for message in session["messages"]))
         if session["related"]:
-            lines.append(f"[dim]related: {escape(', '.join(session['related']))}[/]")
-        panels.append(Panel("\n".join(lines), title=f"{escape(session['session_id'])}, {session['last_spoken'][:10]}", title_align="left"))
+            text.append(f"\nrelated: {', '.join(session['related'])}", style="dim")
+        panels.append(Panel(text, title=Text(f"{session['session_id']}, {session['last_spoken'][:10]}"), title_align="left"))
     return Group(*panels) if panels else "nothing found"
 
 
@@ -58,10 +69,20 @@ def _plain(answer: Mapping[str, Any]) -> RenderableType:
             tables.append(_records(value))
         elif isinstance(value, Mapping):
             told = (f"{key}: {_parts(one) if isinstance(one, Mapping) else one}" for key, one in value.items())
-            grid.add_row(label, escape("\n".join(told)) or "none")
+            grid.add_row(label, "\n".join(told) or "none")
         else:
-            grid.add_row(label, escape("\n".join(map(str, value)) if isinstance(value, list) else str(value)))
+            grid.add_row(label, "\n".join(map(str, value)) or "none" if isinstance(value, list) else str(value))
     return Group(grid, *tables)
+
+
+def _decisions(answer: Mapping[str, Any]) -> RenderableType:
+    table = Table(id_column(), "what", "why", "on", Column("memories", no_wrap=True))
+    for one in answer["decisions"]:
+        undone = "" if one["undone_at"] is None else f"\ntaken back on {one['undone_at'][:10]}"
+        into = [] if one["into"] is None else [f"→ {short(one['into'])}"]
+        memories = "\n".join([*map(short, one["memory_ids"]), *into])
+        table.add_row(short(one["id"]), f"{one['action']}{undone}", one["reason"], one["decided_at"][:10], memories)
+    return table if answer["decisions"] else "nothing has been decided"
 
 
 def _parts(value: Mapping[str, Any]) -> str:
@@ -69,14 +90,14 @@ def _parts(value: Mapping[str, Any]) -> str:
 
 
 def _records(records: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table(*(name.replace("_", " ") for name in records[0]))
+    table = Table(*(Column(name.replace("_", " "), no_wrap=name in OF_IDS) for name in records[0]))
     for record in records:
         table.add_row(*(_cell(value) for value in record.values()))
     return table
 
 
 def _cell(value: object) -> str:
-    return escape("\n".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value))
+    return "\n".join(short(str(one)) for one in value) if isinstance(value, list) else "" if value is None else short(str(value))
 
 
 def _discovered(answer: Mapping[str, Any]) -> RenderableType:
@@ -95,13 +116,12 @@ def _discovered(answer: Mapping[str, Any]) -> RenderableType:
 def _network(answer: Mapping[str, Any]) -> RenderableType:
     nodes = Table("name or concept", "turns", "memories")
     for node in answer["nodes"]:
-        nodes.add_row(
-            f"[bold]{escape(node['name'])}[/]" if node["kind"] == "name" else escape(node["name"]), str(node["turns"]), str(node["memories"])
-        )
+        name = Text(node["name"], style="bold" if node["kind"] == "name" else "")
+        nodes.add_row(name, str(node["turns"]), str(node["memories"]))
     edges = Table("together", "weight", "strength", "in memories")
     for edge in answer["edges"]:
-        behind = escape("\n".join(one["content"] for one in edge["memories"]))
-        edges.add_row(escape(f"{edge['one']} – {edge['other']}"), str(edge["weight"]), f"{edge['strength']:.2f}", behind)
+        behind = "\n".join(one["content"] for one in edge["memories"])
+        edges.add_row(f"{edge['one']} – {edge['other']}", str(edge["weight"]), f"{edge['strength']:.2f}", behind)
     return Group(nodes, edges) if answer["nodes"] else "nothing is spoken of often enough"
 
 
@@ -110,28 +130,28 @@ def _patterns(answer: Mapping[str, Any]) -> RenderableType:
     grid.add_row("questions", f"{answer['questions']}, {answer['answered']} of them given anything")
     grid.add_row("items", f"{answer['given']} given, {answer['used']} used, precision {answer['precision']:.2f}")
     for name in ("by_hour", "by_weekday", "asked_about"):
-        grid.add_row(name.replace("_", " "), escape(", ".join(f"{key} {count}" for key, count in answer[name].items())) or "none")
+        grid.add_row(name.replace("_", " "), ", ".join(f"{key} {count}" for key, count in answer[name].items()) or "none")
     for name in ("by_category", "by_kind", "by_tag", "by_entity"):
         told = (f"{key}: {share['used']} of {share['given']} used" for key, share in answer[name].items())
-        grid.add_row(name.replace("_", " "), escape("\n".join(told)) or "none")
+        grid.add_row(name.replace("_", " "), "\n".join(told) or "none")
     memories = Table("used", "memory", "last")
     for one in answer["most_used"]:
-        memories.add_row(str(one["accesses"]), escape(one["content"]), one["last_accessed"][:10])
+        memories.add_row(str(one["accesses"]), one["content"], one["last_accessed"][:10])
     unused = Table("never used", title=f"{answer['never_used']} memories were never used; the most important", title_justify="left")
     for one in answer["unused"]:
-        unused.add_row(escape(one["content"]))
+        unused.add_row(one["content"])
     change = "" if answer["trend"] is None else f", {answer['trend']:+.3f} in the later half"
     sessions = Table("session", "began", "questions", "given", "used", "precision", title=f"sessions{change}", title_justify="left")
     for one in answer["sessions"]:
         counts = (str(one[name]) for name in ("questions", "given", "used"))
-        sessions.add_row(escape(one["session_id"]), one["began"][:10], *counts, f"{one['precision']:.2f}")
+        sessions.add_row(one["session_id"], one["began"][:10], *counts, f"{one['precision']:.2f}")
     return Group(grid, memories, unused, sessions)
 
 
 def _trace(answer: Mapping[str, Any]) -> RenderableType:
     analysis = answer["analysis"]
     steps = Table.grid(padding=(0, 2))
-    steps.add_row("asks for", f"{analysis['scope']}: {escape(', '.join(analysis['concepts'])) or 'nothing in particular'}")
+    steps.add_row("asks for", f"{analysis['scope']}: {', '.join(analysis['concepts']) or 'nothing in particular'}")
     for layer in answer["layers"]:
         steps.add_row(layer["layer"], f"{layer['outcome']}, {layer['hits']} hits, {layer['ms']:.1f} ms")
     steps.add_row("weighed", ", ".join(f"{count} {kind}" for kind, count in answer["candidates"].items()) or "nothing")
@@ -142,10 +162,11 @@ def _trace(answer: Mapping[str, Any]) -> RenderableType:
     for one in answer["results"]:
         why = "\n".join(f"{reason['feature']} {reason['value']:.2f} ({reason['adds']:+.2f})" for reason in one["why"])
         found = one["result"]
-        results.add_row(f"{found['relevance_score']:.2f}", escape(found["content"]), "\n".join(found["sources"]), escape(why))
-    expected = Table("expected", "outcome", title_justify="left")
+        results.add_row(f"{found['relevance_score']:.2f}", found["content"], "\n".join(found["sources"]), why)
+    expected = Table(id_column(), "expected", "outcome", title_justify="left")
     for one in answer["expected"] or ():
-        expected.add_row(escape(f"{one['content']} ({one['id']})"), ("[green]found[/] " if one["found"] else "") + escape(one["reason"]))
+        outcome = Text.assemble(("found " if one["found"] else "", "green"), one["reason"])
+        expected.add_row(short(one["id"]), one["content"], outcome)
     told: list[RenderableType] = (
         [] if answer["expected"] is None else [expected if answer["expected"] else "Nothing that is stored holds what was expected."]
     )
@@ -161,10 +182,10 @@ def _taken_in(answer: Mapping[str, Any]) -> RenderableType:
     categories = Table("their category", "filed under", "unsure")
     for name, taken in answer["categories"].items():
         filed = ", ".join(f"{category} {count}" for category, count in taken["filed"].items())
-        categories.add_row(escape(name) or "[dim]none[/]", filed, str(taken["unsure"]))
-    unsure = [escape(told) for told in answer["unsure"]]
+        categories.add_row(name or Text("none", style="dim"), filed, str(taken["unsure"]))
+    unsure = [*answer["unsure"]]
     if answer["unsure_ids"]:
-        unsure.append(f"Unsure where to file: {escape(', '.join(answer['unsure_ids']))}")
+        unsure.append(f"Unsure where to file: {', '.join(map(short, answer['unsure_ids']))}")
     return Group(table, *([categories] if answer["categories"] else []), *unsure)
 
 
@@ -193,6 +214,7 @@ _SHOWN: Final[Mapping[str, Callable[[Mapping[str, Any]], RenderableType]]] = {
     "store_memory": _stored,
     "search_memory": _found,
     "search_contextual": _sessions,
+    "memory_decisions": _decisions,
     "discover_memory_tools": _discovered,
     "concept_network": _network,
     "usage_patterns": _patterns,

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -18,6 +17,7 @@ from hotmem.models import CachedEncoder, Language
 from hotmem.options import ModelOptions
 from hotmem.types import START_WEIGHTS, Layer, Source, Weights
 from tests.conversation import said
+from tests.logs import captured_logs
 
 WIDTH = len(FEATURES)
 KINDS = list(Source)
@@ -119,7 +119,7 @@ def test_coefficients_that_cannot_be_read_are_replaced_by_hand_made_ones_with_a_
     path = tmp_path / "relevance.json"
     if content is not None:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with structlog.testing.capture_logs() as logs:
+    with captured_logs() as logs:
         assert fitted_model(path) is HAND_MADE
     (warning,) = logs
     assert warning["log_level"] == "warning" and warning["needed_version"] == VERSION
@@ -128,7 +128,7 @@ def test_coefficients_that_cannot_be_read_are_replaced_by_hand_made_ones_with_a_
 def test_coefficients_of_ones_own_are_read_without_a_word(tmp_path: Path) -> None:
     path = tmp_path / "relevance.json"
     path.write_text(stored(), "utf-8")
-    with structlog.testing.capture_logs() as logs:
+    with captured_logs() as logs:
         assert fitted_model(path) is not HAND_MADE
     assert not logs
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import structlog
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -17,6 +16,7 @@ from pipecat.observers.base_observer import BaseObserver, FramePushed
 from hotmem import Memory, Turn, Usage
 from hotmem.pipecat.exchange import Timing
 from hotmem.types import ContextBlock
+from tests.logs import captured_logs
 from tests.pipecat.daniel import daniels, tell
 from tests.pipecat.scene import scene
 
@@ -125,7 +125,7 @@ async def test_errors_are_told_counted_and_logged_without_speech(database: Path,
     errors: list[tuple[str, Exception]] = []
     processor = daniels(Memory(database))
     processor.add_event_handler("on_memory_error", lambda _, stage, error: errors.append((stage, error)))
-    with structlog.testing.capture_logs() as logs:
+    with captured_logs() as logs:
         async with scene(processor) as bot:
             await bot.exchange("I am allergic to peanuts.")
             await asyncio.sleep(0.1)

@@ -4,7 +4,6 @@ import time
 from pathlib import Path
 
 import pytest
-import structlog
 from pipecat.frames.frames import (
     CancelFrame,
     Frame,
@@ -21,6 +20,7 @@ from hotmem import Memory, Usage
 from hotmem.pipecat import HotMemProcessor
 from hotmem.pipecat import processor as module
 from hotmem.types import ContextBlock
+from tests.logs import captured_logs
 from tests.pipecat.daniel import PATIENT_MS, asking, contexts, daniels, tell
 from tests.pipecat.failing import Hanging, Raising
 from tests.pipecat.scene import turns_in
@@ -63,7 +63,7 @@ async def test_a_failing_memory_lets_every_frame_through_in_time(
     turn = LLMContextUserTurnFrame(text="I am allergic to peanuts.", timestamp="2026-03-05T08:00:00Z")
     sent = [turn, asking("Am I allergic?"), TextFrame("on"), asking("To what?"), TextFrame("and on")]
     started = time.perf_counter()
-    with structlog.testing.capture_logs() as logs:
+    with captured_logs() as logs:
         down, _ = await run_test(processor, frames_to_send=sent)
     assert [type(frame) for frame in down] == [type(frame) for frame in sent]
     assert time.perf_counter() - started < 3
@@ -108,7 +108,7 @@ async def test_cancelling_keeps_what_was_said(memory: Memory, database: Path) ->
 
 async def test_one_log_line_a_recall_without_speech(memory: Memory) -> None:
     await tell(memory)
-    with structlog.testing.capture_logs() as logs:
+    with captured_logs() as logs:
         await run_test(daniels(memory), frames_to_send=[asking("What is my dog called?"), SleepFrame(0.3)])
     (line,) = [entry for entry in logs if entry["event"] == "recall"]
     assert line["items"] >= 1

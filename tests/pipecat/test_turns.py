@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-import structlog
 from pipecat.frames.frames import (
     EndFrame,
     InterimTranscriptionFrame,
@@ -30,6 +29,7 @@ from hotmem.pipecat import HotMemProcessor
 from hotmem.pipecat.exchange import Timing
 from hotmem.store.database import Database
 from hotmem.types import ContextBlock
+from tests.logs import captured_logs
 from tests.pipecat.daniel import MONDAY, THURSDAY, TOLD, asking, blocks, daniels, tell
 from tests.pipecat.failing import Breaking, Raising, Slow
 from tests.pipecat.scene import NOW, TOOL_CALL, ScriptedModel, scene, turns_in
@@ -416,7 +416,7 @@ async def test_a_disk_that_takes_two_seconds_a_read_holds_up_no_frame(memory: Me
 async def test_an_encoder_that_breaks_holds_up_no_frame(database: Path, language: Language) -> None:
     async with Memory.open(database, encoder=Breaking(), language=language) as memory:
         processor = daniels(memory, deadline_ms=100)
-        with structlog.testing.capture_logs() as logs:
+        with captured_logs() as logs:
             await _spoken_in_time(processor)
         assert processor.failures > 0
         assert "dog" not in str(logs)

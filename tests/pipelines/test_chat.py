@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 
@@ -14,10 +15,17 @@ from pipelines.display import failure
 from pipelines.local_mic import NoMicrophone, open_sound
 from pipelines.responder import NOTED, UNKNOWN
 
+WITHOUT_RECOGNISER = """
+import runpy, sys
+sys.modules["faster_whisper"] = sys.modules["ctranslate2"] = None
+runpy.run_module("pipelines.chat", run_name="__main__")
+"""
+"""The bot where no speech recognition is installed."""
 
-def chat(database: Path, *lines: str) -> list[str]:
+
+def chat(database: Path, *lines: str, start: Sequence[str] = ("-m", "pipelines.chat")) -> list[str]:
     """What the bot answers to lines piped in."""
-    command = [sys.executable, "-m", "pipelines.chat", "--database", str(database), "--name", "Daniel"]
+    command = [sys.executable, *start, "--database", str(database), "--name", "Daniel"]
     patient = {**os.environ, "HOTMEM_RECALL_DEADLINE_MS": "5000"}
     done = subprocess.run(command, input="\n".join(lines) + "\n", env=patient, capture_output=True, text=True, timeout=100, check=True)
     assert done.stderr == ""
@@ -34,6 +42,11 @@ def test_a_second_session_knows_the_first(tmp_path: Path) -> None:
     assert second[1] == UNKNOWN
     assert "everything about “Rocky”?" in second[2] and "deleted" in second[3]
     assert "Rocky" not in chat(database, "What is my dog called?")[0]
+
+
+def test_it_needs_no_speech_recognition(tmp_path: Path) -> None:
+    said = chat(tmp_path / "memory.db", "I have a dog called Rocky.", "What is my dog called?", start=("-c", WITHOUT_RECOGNISER))
+    assert said[0] == NOTED and "Rocky" in said[1]
 
 
 def test_no_pyaudio_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:

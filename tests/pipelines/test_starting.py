@@ -1,6 +1,7 @@
 """What the bots say when something they need is missing."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,16 @@ def test_the_quickstart_names_the_keys_it_misses(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-m", "pipelines.quickstart"], env=bare, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
     assert "Missing: DEEPGRAM_API_KEY, OPENAI_API_KEY, CARTESIA_API_KEY." in done.stderr
+
+
+@pytest.mark.parametrize("module", ["quickstart", "chat"])
+def test_a_file_of_settings_that_is_not_utf8_is_one_line(module: str, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes(b"OPENAI_API_KEY=\xe9\xff\n")
+    bot = Path(shutil.copy(Path("pipelines") / f"{module}.py", tmp_path))
+    environment = os.environ | {"PYTHONPATH": str(Path.cwd())}
+    done = subprocess.run([sys.executable, bot.name], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=100, input="")
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert "is not UTF-8. Save it as UTF-8." in done.stdout + done.stderr
 
 
 async def test_the_browser_bot_names_the_packages_it_misses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,6 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from hotmem import Memory, cli, terminal
@@ -61,7 +60,7 @@ def surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model_options:
     for name in Settings.model_fields:
         monkeypatch.delenv(f"HOTMEM_{name.upper()}", raising=False)
     monkeypatch.setenv("HOTMEM_CACHE_DIR", str(model_options.cache_dir))
-    monkeypatch.setattr(terminal, "screen", Console(width=200))
+    monkeypatch.setattr(terminal, "screen", terminal.console(width=200))
     monkeypatch.chdir(tmp_path)
 
 

@@ -130,6 +130,7 @@ async def test_a_full_file_is_told_from_other_failures(database: Path) -> None:
     opened = Database.open(database)
     try:
         most = await opened.write(lambda conn: conn.execute("PRAGMA page_count").fetchone()[0])
+        assert opened._writer is not None
         opened._writer.execute(f"PRAGMA max_page_count = {most}")
         with pytest.raises(StoreFull, match="Free some space"):
             await opened.write(add, "x" * 100_000)

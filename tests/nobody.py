@@ -1,0 +1,86 @@
+"""Uses a memory file as the user "nobody", whom rights bind: `python -m tests.nobody FILE MODELS EXPORT`. The models are loaded before."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pipecat.frames.frames import LLMContextFrame, LLMContextUserTurnFrame
+from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.tests.utils import SleepFrame, run_test
+
+from hotmem import HotMemError, Memory, Options, Turn
+from hotmem.models import load_encoder, load_language
+from hotmem.options import ModelOptions
+from hotmem.pipecat import HotMemProcessor
+from hotmem.tools.migration import Export, export_memories
+
+SAID = Turn("ana", "later", "user", "My cat is called Fips.", datetime(2026, 3, 4, tzinfo=UTC))
+
+
+async def errors(memory: Memory) -> AsyncIterator[tuple[str, str]]:
+    """The error of each way to write."""
+    block = await memory.recall("What is my dog called?", user_id="ana")
+    for write in (
+        memory.remember(SAID),
+        memory.store_memory("I like tea.", user_id="ana"),
+        memory.forget(user_id="ana", everything=True),
+        memory.feedback(block, "She is called Potola."),
+        memory.end_session(user_id="ana", session_id="monday"),
+        memory.reset_weights("ana"),
+        memory.evolve("ana"),
+        memory.store.reindex(),
+    ):
+        try:
+            await write
+        except HotMemError as error:
+            yield type(error).__name__, str(error)
+        else:
+            yield "nothing", ""
+
+
+async def call(memory: Memory) -> tuple[list[str], list[list[str]]]:
+    """What a language model is given in a call, and what failed."""
+    processor = HotMemProcessor(memory, user_id="ana", deadline_ms=5000)
+    failed: list[list[str]] = []
+    processor.add_event_handler("on_memory_error", lambda _, stage, error: failed.append([stage, type(error).__name__]))
+    asked = LLMContextFrame(context=LLMContext(messages=[{"role": "user", "content": "What is my dog called?"}]))
+    turn = LLMContextUserTurnFrame(text="What is my dog called?", timestamp="2026-03-05T08:00:00Z")
+    down, _ = await run_test(processor, frames_to_send=[turn, asked, SleepFrame(0.5)])
+    return [str(frame.context.get_messages()) for frame in down if isinstance(frame, LLMContextFrame)], failed
+
+
+async def main(path: Path, models: Path, out: Path) -> None:
+    """Prints what is found as JSON."""
+    encoder, language = load_encoder(ModelOptions(cache_dir=models)), load_language()
+    if os.getuid() == 0:
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+    options = Options(models=ModelOptions(cache_dir=models))
+    async with Memory.open(path, options, encoder=encoder, language=language) as memory:
+        await memory.settle()
+        spoken, failed = await call(memory)
+        print(
+            json.dumps(
+                {
+                    "recall": (await memory.recall("What is my dog called?", user_id="ana")).text,
+                    "search": [one.content for one in (await memory.search_memory("dog", user_id="ana")).results],
+                    "contextual": len((await memory.search_contextual("dog", user_id="ana")).sessions),
+                    "trace": len((await memory.trace_search("dog", user_id="ana")).results),
+                    "memories": [one.text for one in await memory.memories("ana")],
+                    "faults": len(await memory.store.faults()),
+                    "exported": dict((await export_memories(memory, "ana", Export(file=str(out)))).lines),
+                    "errors": [error async for error in errors(memory)],
+                    "spoken": spoken,
+                    "failed": failed,
+                }
+            )
+        )
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*map(Path, sys.argv[1:])))

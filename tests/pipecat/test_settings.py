@@ -1,0 +1,48 @@
+"""Settings of the environment in a processor, and what is given in code before them."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from hotmem import InvalidInput, Memory, Options
+from hotmem.options import RecallOptions
+from hotmem.pipecat import HotMemProcessor
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, value in {"RECALL_DEADLINE_MS": "80", "TIME_ZONE": "Asia/Tokyo", "MAX_FACTS": "2", "DATABASE": "mine.db"}.items():
+        monkeypatch.setenv(f"HOTMEM_{name}", value)
+
+
+def test_what_is_not_given_is_taken_from_the_environment() -> None:
+    processor = HotMemProcessor(user_id="ana")
+    assert processor._owned is not None and processor._owned.path == Path("mine.db")
+    assert processor._owned.options.recall.max_facts == 2
+    assert processor._questions._terms.deadline_ms == 80
+    assert processor._clock().tzinfo == ZoneInfo("Asia/Tokyo")
+
+
+def test_what_is_given_comes_first() -> None:
+    at = datetime(2026, 3, 2, tzinfo=UTC)
+    processor = HotMemProcessor("other.db", user_id="ana", deadline_ms=0, clock=lambda: at, options=Options())
+    assert processor._owned is not None and processor._owned.path == Path("other.db")
+    assert processor._owned.options == Options()
+    assert processor._questions._terms.deadline_ms == 0
+    assert processor._clock() == at
+
+
+def test_the_options_of_a_memory_come_before_the_environment() -> None:
+    memory = Memory("other.db", Options(recall=RecallOptions(deadline_ms=40), time_zone=ZoneInfo("Europe/Lisbon")))
+    processor = HotMemProcessor(memory, user_id="ana")
+    assert processor._questions._terms.deadline_ms == 40
+    assert processor._clock().tzinfo == ZoneInfo("Europe/Lisbon")
+
+
+def test_an_unusable_value_is_told_when_the_bot_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOTMEM_RECALL_DEADLINE_MS", "soon")
+    with pytest.raises(InvalidInput, match="HOTMEM_RECALL_DEADLINE_MS cannot be 'soon'"):
+        HotMemProcessor("other.db", user_id="ana", options=Options())

@@ -1,0 +1,157 @@
+"""A memory file that goes away, or is locked, in the middle of a call: the bot talks on, and every turn that is not kept is told."""
+
+import asyncio
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import copy
+
+import pytest
+from pipecat.frames.frames import LLMContextUserTurnFrame
+from pipecat.tests.utils import SleepFrame, run_test
+
+from hotmem import Memory, StoreGone, StoreLocked, Turn
+from hotmem.pipecat import HotMemProcessor
+from hotmem.pipecat import processor as module
+from hotmem.store import driver
+from tests.pipecat.daniel import MONDAY, asking, contexts, daniels, tell
+from tests.pipecat.scene import NOW, turns_in
+
+HOLDING = """
+import sys
+from pathlib import Path
+from hotmem.store.driver import connect
+
+conn = connect(Path(sys.argv[1]))
+conn.execute("BEGIN IMMEDIATE")
+print("held", flush=True)
+sys.stdin.read()
+conn.execute("ROLLBACK")
+"""
+"""Another program that holds the write lock until its standard input ends."""
+
+
+TELLS_HOLDERS = Path("/proc/locks").exists()
+
+
+def deleted(path: Path) -> None:
+    for one in path.parent.glob(f"{path.name}*"):
+        one.unlink()
+
+
+def moved(path: Path) -> None:
+    path.rename(path.with_name("elsewhere.db"))
+
+
+def replaced(path: Path) -> None:
+    copy(path, path.with_name("other.db"))
+    path.with_name("other.db").rename(path)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[str]:
+    """Another process that holds the write lock of a file, as an error names it."""
+    with subprocess.Popen([sys.executable, "-c", HOLDING, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None and process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        try:
+            yield f"process {process.pid} (python" if TELLS_HOLDERS else "another program"
+        finally:
+            process.stdin.close()
+            process.wait(10)
+
+
+def listen(processor: HotMemProcessor) -> tuple[list[tuple[str, Exception]], list[Turn]]:
+    """What fails and what is stored from now on."""
+    failed: list[tuple[str, Exception]] = []
+    stored: list[Turn] = []
+    processor.add_event_handler("on_memory_error", lambda _, stage, error: failed.append((stage, error)))
+    processor.add_event_handler("on_memory_stored", lambda _, turn: stored.append(turn))
+    return failed, stored
+
+
+def turn(text: str) -> LLMContextUserTurnFrame:
+    return LLMContextUserTurnFrame(text=text, timestamp=NOW)
+
+
+@pytest.mark.parametrize(("vanish", "fact"), [(deleted, "deleted or moved"), (moved, "deleted or moved"), (replaced, "replaced by another file")])
+async def test_a_file_that_goes_away_in_a_call(vanish: Callable[[Path], None], fact: str, memory: Memory, database: Path) -> None:
+    await tell(memory)
+    vanish(database)
+    processor = daniels(memory)
+    failed, stored = listen(processor)
+    down, _ = await run_test(processor, frames_to_send=[turn("I have a cat."), turn("And a dog."), asking("What is my dog called?"), SleepFrame(0.5)])
+    assert stored == []
+    assert [stage for stage, _ in failed] == ["remember", "remember", "end of session"] and processor.failures == 3
+    for _, error in failed:
+        assert isinstance(error, StoreGone) and fact in str(error) and "open the memory again" in str(error)
+    (shown,) = contexts(down)
+    assert "Rocky" in str(shown.context.get_messages()), "what was known before is still at hand"
+
+
+async def test_every_write_of_a_memory_tells_that_its_file_is_gone(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    deleted(database)
+    for write in (
+        memory.remember(Turn("daniel", "monday", "user", "I have a cat.", MONDAY)),
+        memory.store_memory("I like tea.", user_id="daniel"),
+        memory.forget(user_id="daniel", everything=True),
+    ):
+        with pytest.raises(StoreGone, match=re.escape(str(database))):
+            await write
+    assert (await memory.search_memory("dog", user_id="daniel")).results
+    assert not await asyncio.to_thread(database.exists), "no new file is made of the old one's rest"
+
+
+async def test_a_change_of_the_working_directory_takes_no_file_away(tmp_path: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    encoder, language = memory.reader.encoder, memory.reader.language
+    async with Memory.open("here.db", encoder=encoder, language=language) as own:
+        (tmp_path / "below").mkdir()
+        monkeypatch.chdir(tmp_path / "below")
+        assert await own.remember(Turn("daniel", "monday", "user", "I have a cat.", MONDAY))
+
+
+async def test_a_lock_in_a_call_is_told_with_who_holds_it(memory: Memory, database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "LOCK_WAIT_S", 0.2)
+    await tell(memory)
+    processor = daniels(memory)
+    failed, stored = listen(processor)
+    with locked(database) as holder:
+        await run_test(processor, frames_to_send=[turn("I have a cat."), SleepFrame(0.5)])
+        with pytest.raises(StoreLocked, match=re.escape(f"by {holder}")):
+            await memory.store_memory("I like tea.", user_id="daniel")
+    assert stored == [] and [stage for stage, _ in failed] == ["remember", "end of session"]
+    for _, error in failed:
+        assert isinstance(error, StoreLocked) and "end what holds it, or try again" in str(error)
+        assert f"by {holder}" in str(error)
+    assert await memory.remember(Turn("daniel", "monday", "user", "Now it can be written.", MONDAY))
+
+
+async def test_a_lock_that_outlasts_the_call_is_told_of_every_turn(memory: Memory, database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PARTING_S", 0.3)
+    await memory.settle()
+    processor = daniels(memory)
+    failed, stored = listen(processor)
+    with locked(database) as holder:
+        await run_test(processor, frames_to_send=[turn("I have a cat."), turn("And a dog.")])
+        assert stored == [] and turns_in(database) == []
+        assert [stage for stage, _ in failed] == ["end of session", "remember", "remember"]
+        assert all(isinstance(error, StoreLocked) and f"by {holder}" in str(error) for _, error in failed), failed
+
+
+async def test_a_memory_of_a_path_is_closed_while_its_file_is_locked(database: Path) -> None:
+    processor = daniels(database)
+    failed, _ = listen(processor)
+    call = asyncio.create_task(run_test(processor, frames_to_send=[SleepFrame(3), turn("I have a cat.")], start_timeout=60))
+    while processor._questions.memory is None:  # noqa: ASYNC110 - it tells nobody
+        await asyncio.sleep(0.05)
+    await processor._questions.memory.settle()
+    with locked(database):
+        await call
+    assert [stage for stage, _ in failed][:2] == ["end of session", "remember"]
+    assert all(isinstance(error, StoreLocked) for _, error in failed[:2])
+    assert "close" not in [stage for stage, _ in failed], "nothing waits for the lock any more"

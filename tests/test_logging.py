@@ -1,0 +1,55 @@
+"""What the library logs goes where the application sends it, and never to standard output."""
+
+import subprocess
+import sys
+from typing import Any
+
+from loguru import logger
+
+from hotmem.logs import log
+
+APPLICATION = """
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+{setup}
+from hotmem import Memory, Turn
+
+async def main():
+    with TemporaryDirectory() as folder:
+        async with Memory.open(Path(folder) / "memory.db") as memory:
+            await memory.remember(Turn("ana", "monday", "user", "My dog is called Potola.", datetime.now(UTC)))
+            await memory.forget(user_id="ana", everything=True)
+
+asyncio.run(main())
+"""
+
+
+def run(setup: str = "") -> tuple[str, str]:
+    """Standard output and error of an application."""
+    done = subprocess.run([sys.executable, "-c", APPLICATION.format(setup=setup)], capture_output=True, text=True, timeout=100, check=True)
+    return done.stdout, done.stderr
+
+
+def test_nothing_goes_to_standard_output() -> None:
+    out, err = run()
+    assert out == ""
+    assert "hotmem.memory" in err and "forgotten turns=1" in err and "Potola" not in err
+
+
+def test_level_and_destination_are_the_application_s() -> None:
+    out, err = run("import sys; from loguru import logger; logger.remove(); logger.add(sys.stdout, level='INFO', format='app {message}')")
+    assert "app forgotten turns=1" in out and err == ""
+    assert run("from loguru import logger; logger.disable('hotmem')") == ("", "")
+
+
+def test_a_record_holds_the_fields_and_the_module_that_logs() -> None:
+    records: list[Any] = []
+    sink = logger.add(lambda message: records.append(message.record))
+    log.warning("recall {late} <red>", session_id="monday", ms=3, reason=None)
+    logger.remove(sink)
+    (record,) = records
+    assert (record["name"], record["level"].name) == (__name__, "WARNING")
+    assert record["message"] == "recall {late} <red> session_id=monday ms=3"
+    assert record["extra"] == {"event": "recall {late} <red>", "session_id": "monday", "ms": 3, "reason": None}

@@ -1,0 +1,99 @@
+"""A memory that cannot be written: searched, recalled from and exported, and an error for whoever writes."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from hotmem import Memory, StoreReadOnly
+from hotmem.models import CachedEncoder, Language
+from hotmem.options import ModelOptions
+from hotmem.store.driver import connect
+from tests.conversation import said
+from tests.test_bad_input import OPENED_AS_NOBODY
+
+
+@pytest.fixture
+async def stored(database: Path, encoder: CachedEncoder, language: Language) -> Path:
+    async with Memory.open(database, encoder=encoder, language=language) as memory:
+        await memory.remember(said("My dog is called Potola."))
+        await memory.end_session(user_id="ana", session_id="monday")
+        await memory.settle()
+    return database
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder that others may look into."""
+    with TemporaryDirectory() as outside:
+        Path(outside).chmod(0o755)
+        yield Path(outside)
+
+
+def used(path: Path, models: ModelOptions, out: Path) -> dict[str, Any]:
+    """What a user without rights gets of a file."""
+    out.mkdir()
+    out.chmod(0o777)
+    command = [sys.executable, "-m", "tests.nobody", str(path), str(models.cache_dir), str(out / "export.jsonl")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize(("of_file", "of_folder"), [(0o444, 0o777), (0o666, 0o555), (0o444, 0o555)])
+def test_a_file_that_cannot_be_written_is_read(of_file: int, of_folder: int, stored: Path, place: Path, model_options: ModelOptions) -> None:
+    folder = place / "kept"
+    folder.mkdir()
+    path = folder / "memory.db"
+    shutil.copy(stored, path)
+    before = path.read_bytes()
+    path.chmod(of_file)
+    folder.chmod(of_folder)
+    found = used(path, model_options, place / "out")
+    assert "Potola" in found["recall"] and any("Potola" in text for text in found["search"]) and found["memories"] == ["Ana's dog is called Potola."]
+    assert found["contextual"] == 1 and found["trace"] >= 1 and found["faults"] == 0
+    assert found["exported"]["turn"] == 1 and found["exported"]["memory"] == 1
+    assert {kind for kind, _ in found["errors"]} == {"StoreReadOnly"}
+    assert all("writable and open it again" in text for _, text in found["errors"])
+    assert len(found["spoken"]) == 1 and "Potola" in found["spoken"][0], "the bot goes on with its memory"
+    assert ["remember", "StoreReadOnly"] in found["failed"]
+    assert path.read_bytes() == before
+    assert list(folder.iterdir()) == [path], "nothing is left beside it"
+
+
+async def test_a_file_is_read_while_its_owner_writes_it(
+    stored: Path, place: Path, model_options: ModelOptions, encoder: CachedEncoder, language: Language
+) -> None:
+    folder = place / "owned"
+    folder.mkdir(mode=0o755)
+    path = folder / "memory.db"
+    shutil.copy(stored, path)
+    path.chmod(0o644)
+    async with Memory.open(path, encoder=encoder, language=language) as memory:
+        await memory.remember(said("My cat is called Fips."))
+        await memory.settle()
+        found = used(path, model_options, place / "out")
+    assert len(found["memories"]) == 2 and "Potola" in found["recall"]
+
+
+def test_an_older_schema_that_cannot_be_written_is_told(stored: Path, place: Path) -> None:
+    with connect(stored) as conn:
+        conn.execute("PRAGMA user_version = 1")
+    conn.close()
+    old, empty = place / "old.db", place / "empty.db"
+    shutil.copy(stored, old)
+    empty.touch()
+    for path in (old, empty):
+        path.chmod(0o444)
+    done = subprocess.run([sys.executable, "-c", OPENED_AS_NOBODY, str(old), str(empty)], capture_output=True, text=True, timeout=100, check=True)
+    (kind, first), (same, second) = map(json.loads, done.stdout.splitlines())
+    assert kind == same == StoreReadOnly.__name__
+    assert first.startswith(f"{old} has schema 1, ") and "cannot be written" in first
+    assert second.startswith(f"{empty} is empty and cannot be written")
