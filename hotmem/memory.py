@@ -283,7 +283,7 @@ class Memory:
         asked = OpeningAsked(
             user_id=checked_id(user_id, "user_id"),
             session_id=None if session_id is None else checked_id(session_id, "session_id"),
-            at=now_here() if at is None else aware(at, "at"),
+            at=self.options.now() if at is None else aware(at, "at"),
             max_tokens=checked_opening(self.options.recall.opening_tokens if max_tokens is None else max_tokens),
             rules_only=rules_only,
         )

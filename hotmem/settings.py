@@ -86,10 +86,13 @@ class Settings(Variables):
     opening_tokens: int = Field(
         default=DEFAULTS.recall.opening_tokens, ge=0, description="Tokens at most of what is given without being asked; 0: nothing is."
     )
+    say_unknown: bool = Field(
+        default=DEFAULTS.recall.say_unknown, description="Tell the model of a question that nothing, or nothing certain, is known."
+    )
     max_facts: int = Field(default=DEFAULTS.recall.max_facts, ge=0, description="Facts in a block at most.")
     recall_deadline_ms: float = Field(default=150.0, ge=0, description="Milliseconds a bot waits for its memory at most.")
     semantic_threshold: float = Field(
-        default=DEFAULTS.recall.semantic_threshold, ge=0, le=1, description="Least relevance of what only meaning found."
+        default=DEFAULTS.recall.semantic_threshold, ge=0, le=1, description="Least relevance of any line of a block; 0 leaves nothing out."
     )
     verbatim_context_window: int = Field(
         default=DEFAULTS.recall.verbatim_window, ge=0, le=1000, description="Characters shown on each side of a passage."
@@ -137,6 +140,7 @@ class Settings(Variables):
                 max_facts=self.max_facts,
                 opening_tokens=self.opening_tokens,
                 semantic_threshold=self.semantic_threshold,
+                say_unknown=self.say_unknown,
                 verbatim_window=self.verbatim_context_window,
                 symbols=self.mark_symbols,
                 layers=tuple(Layer) if self.multilayer_retrieval else (Layer.FACTS,),

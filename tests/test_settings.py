@@ -75,14 +75,14 @@ def test_every_setting_reaches_its_option(monkeypatch: pytest.MonkeyPatch) -> No
     values = {
         "MULTILAYER_RETRIEVAL": "false", "MAX_CONTEXT_TOKENS": "300", "MAX_FACTS": "2", "SEMANTIC_THRESHOLD": "0.3", "VERBATIM_CONTEXT_WINDOW": "55",
         "MARK_SYMBOLS": "true", "ADAPTIVE_LEARNING": "false", "USAGE_ANALYTICS": "false", "SESSION_IDLE_S": "5", "ENCODER": "a/b", "CACHE_DIR": "c",
-        "RELEVANCE_MODEL": "r.json", "WEIGHTS": "1, 0.5,0.7,1.5",
+        "RELEVANCE_MODEL": "r.json", "WEIGHTS": "1, 0.5,0.7,1.5", "SAY_UNKNOWN": "false",
     }  # fmt: skip
     for name, value in values.items():
         monkeypatch.setenv(f"{PREFIX}{name}", value)
     options = Settings().options()
     recall, learning = options.recall, options.learning
     assert (recall.layers, recall.max_tokens, recall.max_facts, recall.symbols) == ((Layer.FACTS,), 300, 2, True)
-    assert (recall.semantic_threshold, recall.verbatim_window) == (0.3, 55)
+    assert (recall.semantic_threshold, recall.verbatim_window, recall.say_unknown) == (0.3, 55, False)
     assert (learning.adaptive, learning.analytics, learning.weights) == (False, False, Weights(1.0, 0.5, 0.7, 1.5))
     assert options.background.idle_s == 5
     assert (options.models.encoder, options.models.cache_dir, options.models.relevance) == ("a/b", Path("c"), Path("r.json"))
