@@ -127,7 +127,8 @@ class _World:
 
 def _akin(chain: Chain, known: KnownSubjects) -> KnownSubjects:
     """What of it has a noun or a name of the chain: of thousands of subjects a few."""
-    words = {word for part in chain for word in (*_plurals(part.head), part.head, part.name) if word}
+    parts = chain[1:] or chain
+    words = {word for part in parts for word in (*(_plurals(part.head) if part.words else ()), part.head, part.name) if word}
     held = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)", re.IGNORECASE).search
     return KnownSubjects(
         tuple(subject for subject in known.subjects if held(subject)),
