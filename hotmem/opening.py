@@ -119,7 +119,7 @@ class Asked:
 
 
 async def opening(store: Store, language: Language, count: Callable[[str], int], asked: Asked) -> ContextBlock:
-    """The block that a session opens with.
+    """The block that a session opens with; its trace says `late` where something said was not understood yet.
 
     Args:
         store: The store.
@@ -205,13 +205,13 @@ def _composed(
         elif line in wishes:
             crowded = True
     items = tuple(line.item for line in _arranged(chosen) if line.item is not None)
-    return _block(asked, text, tokens, items, len(ranked))
+    return _block(asked, text, tokens, items, len(ranked), late=known.pending)
 
 
-def _block(asked: Asked, text: str, tokens: int, items: tuple[Item, ...], candidates: int) -> ContextBlock:
+def _block(asked: Asked, text: str, tokens: int, items: tuple[Item, ...], candidates: int, *, late: bool = False) -> ContextBlock:
     fit = f"{len(items)} of {candidates} lines fit" if text else "nothing is known of the user"
     reason = fit if asked.max_tokens else "switched off"
-    return ContextBlock(text, tokens, items, Trace(candidates=candidates, reason=reason), asked.user_id, asked.session_id, "", asked.at)
+    return ContextBlock(text, tokens, items, Trace(candidates=candidates, reason=reason, late=late), asked.user_id, asked.session_id, "", asked.at)
 
 
 def _written(lines: Sequence[Line]) -> str:
@@ -229,12 +229,12 @@ def _arranged(lines: Iterable[Line]) -> list[Line]:
 def _name(known: Known, rules: Sequence[Row]) -> Iterator[Line]:
     """The name to use, by the user's own wish, or by what is known."""
     own = {known.speaker, ANONYMOUS, "", None}
-    wished = next((name for rule in rules if rule.subject in own and (name := called(rule.object))), "")
+    wished = next((wish for rule in rules if rule.subject in own and (wish := called(rule.object))), "")
     told = next((row.object for row in known.facts if row.relation == "is called" and row.subject in own), "")
     noted = next((capitalised(match["name"]) for row in known.notes if (match := _NAMED.match(row.text))), "")
-    name = wished or told or noted or known.speaker
+    name: str = wished or told or noted or known.speaker or ""
     if name:
-        other = known.speaker if known.speaker and known.speaker.casefold() != name.casefold() else ""
+        other = (known.speaker or "") if (known.speaker or "").casefold() != name.casefold() else ""
         yield Line(WHO, f"Call them {render.shown(name)}." + (f" Their name is {render.shown(other)}." if other else ""))
 
 

@@ -82,7 +82,7 @@ class Opening:
         return (memory.options.recall.opening_tokens if self._max_tokens is None else self._max_tokens) > 0
 
     async def _prepare(self, memory: Memory) -> None:
-        await self._update(memory)
+        await self._update(memory, first=True)
         await self._refresh(memory)
 
     async def _refresh(self, memory: Memory) -> None:
@@ -93,12 +93,14 @@ class Opening:
                 await asyncio.wait_for(memory.settle(), SETTLED_S)
             await self._update(memory)
 
-    async def _update(self, memory: Memory) -> None:
+    async def _update(self, memory: Memory, *, first: bool = False) -> None:
+        """Reads it; where it is read for the `first` time and something is not understood yet, a second time is worth waiting for."""
         try:
             if self._first is None:
                 self.whole = await self._opening(memory, rules_only=False)
             self._wishes = await self._opening(memory, rules_only=True)
-            self._read.set()
+            if not (first and self._wishes.trace.late):
+                self._read.set()
         except Exception as error:  # the bot speaks without it
             await self._failed("opening", error)
 

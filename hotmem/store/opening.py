@@ -28,7 +28,7 @@ _ONE: Final = f"""SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_relat
 
 def read_rules(conn: Connection, user: UserKey, now: int) -> Known:
     """Standing instructions, and the name that the user speaks under."""
-    return Known(speaker=_speaker(conn, user), rules=_rules(conn, user, now))
+    return Known(speaker=_speaker(conn, user), rules=_rules(conn, user, now), pending=_pending(conn, user))
 
 
 def _rules(conn: Connection, user: UserKey, now: int) -> tuple[Row, ...]:
@@ -67,7 +67,16 @@ def read(conn: Connection, user: UserKey, relations: Sequence[str], anonymous: s
         notes=_notes(conn, user, now),
         told=tuple(_told(conn, user, days, now)),
         loops=tuple(_loops(conn, user, live)),
+        pending=_pending(conn, user),
     )
+
+
+def _pending(conn: Connection, user: UserKey) -> bool:
+    """Whether something the user said waits to be understood; what came with an import and waits for its end does not count."""
+    row = conn.execute(
+        "SELECT 1 FROM pending p JOIN turns t ON t.id = p.turn WHERE p.import IS NULL AND p.attempts = 0 AND t.user = ? LIMIT 1", (user,)
+    ).fetchone()
+    return row is not None
 
 
 def _speaker(conn: Connection, user: UserKey) -> str | None:
@@ -81,7 +90,7 @@ def _speaker(conn: Connection, user: UserKey) -> str | None:
 
 
 def _facts(conn: Connection, user: UserKey, relations: Sequence[str], subjects: Sequence[str], now: int) -> list[Row]:
-    found = {}
+    found: dict[int, Row] = {}
     for subject in subjects:
         values = {"user": user, "now": now, "subject": subject, "most": MOST_OF_A_RELATION}
         for relation in relations:

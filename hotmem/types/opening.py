@@ -73,6 +73,7 @@ class Known:
         notes: What was stored outright lately, latest first.
         told: What was said to take place in the days asked for, in order of time.
         loops: What the last session left open.
+        pending: Whether something the user said waits to be understood.
     """
 
     speaker: str | None = None
@@ -81,3 +82,4 @@ class Known:
     notes: tuple[Row, ...] = ()
     told: tuple[Told, ...] = ()
     loops: tuple[Loop, ...] = ()
+    pending: bool = False
