@@ -116,8 +116,8 @@ def fit(
     samples = {name: train.samples(part) for name, part in asked.items()}
     model = train.fitted(samples)
     model = replace(model, knowing=knowing.fitted([one for part in asked.values() for one in knowing.attempts(part, model)]))
-    for name, part in samples.items():
-        held = train.quality(model, part)
+    for name, seen in samples.items():
+        held = train.quality(model, seen)
         console.print(f"{name}: {held.candidates:,} held-out candidates, AUC {held.auc:.3f}, calibration error {held.calibration_error:.4f}")
     text = train.written(model, list(samples))
     if out:

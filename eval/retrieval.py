@@ -125,7 +125,7 @@ async def _ingested_and_asked(task: Task, choices: tuple[Choice, ...], loaded: M
 def _shared(found: Retrieved, known: dict[tuple[EvidenceKind, int, bool], Evidence], ids: Mapping[str, str]) -> Retrieved:
     """The same, with each statement held once for all questions of its conversation, and what was stored outright under the dataset's ids."""
     evidence = [
-        one.evidence._replace(turn_ids=(ids[one.evidence.memory_id],)) if one.evidence.memory_id in ids else one.evidence for one in found.candidates
+        one.evidence._replace(turn_ids=(name,)) if (name := ids.get(one.evidence.memory_id or "")) else one.evidence for one in found.candidates
     ]
     same = [known.setdefault((one.kind, one.key, one.after_question), one) for one in evidence]
     return replace(found, candidates=[candidate._replace(evidence=one) for one, candidate in zip(same, found.candidates, strict=True)])

@@ -162,7 +162,8 @@ def statements(block: str) -> tuple[Statement, ...]:
 def _date(text: str, year: int) -> date | None:
     """A day as the block writes it, "4 March" or "4 March 2025"; None if it is none."""
     try:
-        return parser.parse(text, default=datetime(year, 1, 1)).date()
+        found: datetime = parser.parse(text, default=datetime(year, 1, 1))
+        return found.date()
     except ValueError:
         return None
 

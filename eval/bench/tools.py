@@ -99,12 +99,12 @@ def fill(path: Path, memories: int, console: Console) -> None:
         spoken = enumerate(Talk().turns(memories))
         for batch in iter(lambda: list(islice(spoken, BATCH)), []):
             conn.execute("BEGIN")
-            rows, _ = reading.vectors([turn.text for _, turn in batch])
-            for (number, turn), row in zip(batch, rows, strict=True):
+            rows, signs = reading.vectors([turn.text for _, turn in batch])
+            for (number, turn), row, of_tokens in zip(batch, rows, signs, strict=True):
                 tags, entities = reading.filed(turn.text)
                 kind, category = tuple(Kind)[number % len(Kind)], tuple(Category)[number % len(Category)]
                 note = Note(turn.text, kind, category, 1 + number % 5, tags=tuple(tags), tag_vectors=tags, entities=entities)
-                notes.keep(conn, user, note, row, turn.spoken_at, "measured")
+                notes.keep(conn, user, note, row, of_tokens, turn.spoken_at, "measured")
             conn.execute("COMMIT")
             progress.advance(bar, len(batch))
     making.rename(path)

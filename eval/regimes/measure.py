@@ -227,7 +227,8 @@ def _delivered(question: Question, task: Task, items: Sequence[Item] | Sequence[
 
 def _named(item: Item, ids: Mapping[str, str]) -> Item:
     """The item, one that was stored outright under the dataset's id."""
-    return replace(item, turn_ids=(ids[item.memory_id],)) if item.memory_id in ids else item
+    name = ids.get(item.memory_id or "")
+    return replace(item, turn_ids=(name,)) if name else item
 
 
 def _holds(item: Item, evidence: Mapping[str, Turn]) -> bool:

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 
 from hotmem import Memory
-from hotmem.models import Encoder, Language
+from hotmem.models import Encoder, Language, read
 from hotmem.types import Category, Kind, MemoryRecord, Note
 
 TOPICS: Final = Path(__file__).with_name("topics.tsv")
@@ -115,8 +115,9 @@ async def measure(encoder: Encoder, language: Language) -> Evolution:
 
 
 async def _store(memory: Memory, encoder: Encoder, told: Sequence[Statement]) -> None:
-    for one, vector in zip(told, encoder.encode([one.text for one in told]), strict=True):
-        await memory.store.keep(USER, Note(one.text, Kind.FACT, Category(one.category), 3), vector, datetime.now(UTC), "measured")
+    for one, reading in zip(told, read(encoder, [one.text for one in told]), strict=True):
+        note = Note(one.text, Kind.FACT, Category(one.category), 3)
+        await memory.store.keep(USER, note, reading.row, reading.signs, datetime.now(UTC), "measured")
 
 
 async def _records(memory: Memory) -> list[MemoryRecord]:

@@ -19,7 +19,7 @@ from hotmem.centroids import nearest
 from hotmem.consolidation.clustering import BLOCK, STEPS, grouped
 from hotmem.consolidation.evolution import drafted
 from hotmem.consolidation.naming import kept_names, keywords, names
-from hotmem.models import CachedEncoder, Language
+from hotmem.models import CachedEncoder, Language, read
 from hotmem.options import EvolutionOptions
 from hotmem.store.driver import connect
 from hotmem.tools.catalogue import tool
@@ -42,9 +42,9 @@ def told(topic: str) -> list[str]:
 
 async def keep(memory: Memory, *texts: str, category: Category = Category.LEARNINGS) -> list[str]:
     """Stores statements in a category; their ids."""
-    rows = memory.reader.encoder.encode(texts)
+    readings = read(memory.reader.encoder, texts)
     notes = [Note(text, Kind.FACT, category, 3) for text in texts]
-    return [await memory.store.keep("ana", note, row, START, "a test") for note, row in zip(notes, rows, strict=True)]
+    return [await memory.store.keep("ana", note, one.row, one.signs, START, "a test") for note, one in zip(notes, readings, strict=True)]
 
 
 async def evolved(memory: Memory) -> None:

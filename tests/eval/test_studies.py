@@ -26,7 +26,7 @@ from eval.train import Sample
 from hotmem.context.features import FEATURES
 from hotmem.context.knowing import Known
 from hotmem.errors import InvalidInput
-from hotmem.types import EvidenceKind, Layer
+from hotmem.types import Layer, Source
 
 PNG = b"\x89PNG"
 PEOPLE = {"ana": ("Potola", "cello"), "ben": ("Rufus", "drums"), "cleo": ("Moritz", "oboe"), "dan": ("Bella", "harp")}
@@ -178,7 +178,7 @@ def test_variants_have_names_of_their_own() -> None:
 
 
 def test_a_sample_without_features() -> None:
-    sample = Sample(True, np.ones((2, len(FEATURES)), dtype=np.float32), (EvidenceKind.PASSAGE,) * 2, np.array([True, False]))
+    sample = Sample(True, np.ones((2, len(FEATURES)), dtype=np.float32), (Source.QUOTE,) * 2, np.array([True, False]))
     left = without(sample, GROUPS["words"])
     told = dict(zip(FEATURES, left.features[0].tolist(), strict=True))
     assert {name for name, value in told.items() if value == 0} == set(GROUPS["words"])
