@@ -14,6 +14,7 @@ from hotmem.context.fusion import Candidate
 from hotmem.context.judged import Judged
 from hotmem.context.knowing import Known, signs_of_knowing
 from hotmem.context.relevance import RelevanceModel
+from hotmem.context.windows import LEAST_BELONGING, LIFTED, belonging, day_first, window_first
 from hotmem.products import product
 from hotmem.types import Evidence, EvidenceKind, Layer, Query, Weights
 
@@ -61,7 +62,9 @@ def judge(
     if not candidates:
         return [], Known.NOTHING
     sources = [candidate.evidence.source for candidate in candidates]
-    relevances = inherited(candidates, model.probabilities(features, sources, weights))
+    weighed = inherited(candidates, model.probabilities(features, sources, weights))
+    belongs = np.array(belonging(query, [candidate.evidence for candidate in candidates]), dtype=np.float32)
+    relevances = np.maximum(weighed, LIFTED * belongs)
     best = np.argsort(-relevances, kind="stable")[: budget // SHORTEST]
     by_layer = product(model.contributions(features[best], [sources[row] for row in best], weights), OF_LAYER)
     judged = [
@@ -75,10 +78,14 @@ def judge(
         )
         for row, added in zip(best, by_layer, strict=True)
     ]
-    known = Known.of(model.known(signs_of_knowing(features, sources, relevances)), len(candidates))
+    known = Known.of(model.known(signs_of_knowing(features, sources, weighed)), len(candidates))
     if known is Known.NOTHING and (found_plainly(features) or any(candidate.evidence.vector is None for candidate in candidates)):
         known = Known.DOUBTFUL  # what was said a moment ago is not embedded yet, and words alone cannot tell
-    return current_first(query, sorted(judged, key=lambda one: -one.rank)), known
+    if (belongs >= LEAST_BELONGING).any():
+        known = Known.SOMETHING  # the window is what was asked for
+    in_order = day_first(query, current_first(query, sorted(judged, key=lambda one: -one.rank)))
+    share = {(candidate.evidence.kind, candidate.evidence.key): float(held) for candidate, held in zip(candidates, belongs, strict=True)}
+    return window_first(in_order, [share[one.evidence.kind, one.evidence.key] for one in in_order]), known
 
 
 def found_plainly(features: NDArray[np.float32]) -> bool:
@@ -146,6 +153,8 @@ def _same(one: Evidence, other: Evidence) -> bool:
     if one.kind is not other.kind:
         fact, passage = (one, other) if one.kind is EvidenceKind.MEMORY else (other, one)
         return len(passage.terms & fact.terms) >= COVERED * len(passage.terms)
+    if one.times and other.times and {time for _, time in one.times} != {time for _, time in other.times}:
+        return False  # "tomorrow" is another day each time
     return one.speaker == other.speaker and other.terms >= one.terms
 
 
@@ -160,6 +169,7 @@ def _merged(better: Judged, other: Judged) -> Judged:
         stays.replaced,
         stays.parts,
         max(better.lifted_to, other.lifted_to),
+        better.foremost or other.foremost,
     )
 
 
