@@ -16,7 +16,7 @@ from hotmem.context.knowing import Known, signs_of_knowing
 from hotmem.context.relevance import RelevanceModel
 from hotmem.context.windows import LEAST_BELONGING, LIFTED, belonging, day_first, window_first
 from hotmem.products import product
-from hotmem.types import Evidence, EvidenceKind, Layer, Query, Weights
+from hotmem.types import Evidence, EvidenceKind, Interval, Layer, Query, Weights
 
 NEAR_DUPLICATE: Final = 0.95
 """Cosine from which two statements are the same (the design's value)."""
@@ -131,9 +131,9 @@ def distinct(judged: Sequence[Judged]) -> tuple[list[Judged], int]:
 def _near_duplicates(judged: Sequence[Judged]) -> list[list[int]]:
     """For each statement the better ones of its kind with nearly its vector or with its very words, best first."""
     found: list[list[int]] = [[] for _ in judged]
-    first: dict[tuple[str | None, str], int] = {}
+    first: dict[tuple[str | None, str, frozenset[Interval]], int] = {}
     for row, one in enumerate(judged):
-        place = first.setdefault((one.evidence.speaker, one.evidence.text.casefold()), row)
+        place = first.setdefault((one.evidence.speaker, one.evidence.text.casefold(), _times(one.evidence)), row)
         if place < row:
             found[row].append(place)
     embedded = [
@@ -153,9 +153,13 @@ def _same(one: Evidence, other: Evidence) -> bool:
     if one.kind is not other.kind:
         fact, passage = (one, other) if one.kind is EvidenceKind.MEMORY else (other, one)
         return len(passage.terms & fact.terms) >= COVERED * len(passage.terms)
-    if one.times and other.times and {time for _, time in one.times} != {time for _, time in other.times}:
+    if one.times and other.times and _times(one) != _times(other):
         return False  # "tomorrow" is another day each time
     return one.speaker == other.speaker and other.terms >= one.terms
+
+
+def _times(found: Evidence) -> frozenset[Interval]:
+    return frozenset(time for _, time in found.times)
 
 
 def _merged(better: Judged, other: Judged) -> Judged:

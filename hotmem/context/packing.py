@@ -9,10 +9,10 @@ from typing import Final
 import numpy as np
 
 from hotmem.context.confidence import MEDIUM_CONFIDENCE, mark
+from hotmem.context.dates import resolved
 from hotmem.context.judged import Judged
 from hotmem.context.judgement import FACT_FROM
 from hotmem.context.knowing import Known
-from hotmem.context.dates import resolved
 from hotmem.context.render import Layout, arranged, frame, line, render, shown, titles
 from hotmem.context.trimming import trimmed
 from hotmem.context.windows import asked_for

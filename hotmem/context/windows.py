@@ -38,6 +38,9 @@ OVERVIEW: Final = 0.5
 ANSWERS: Final = 0.3
 """Factor of what the assistant said, and of questions: neither tells what happened."""
 
+CLOSELY: Final = 0.5
+"""How closely a statement must tell of a day to stand above what tells of another: "next week" holds the day, and does not tell of it."""
+
 CONTRADICTED_ABOVE: Final = 1.001
 """How far what tells of the day asked about stands above what tells of another."""
 
@@ -127,7 +130,7 @@ def day_first(query: Query, judged: Sequence[Judged]) -> list[Judged]:
         floor = CONTRADICTED_ABOVE * max(beaten, default=0.0)
         return replace(one, lifted_to=min(floor, 1.0)) if floor > one.rank else one
 
-    lifted = [above(one) if _told(one.evidence, window) and not one.replaced else one for one in judged]
+    lifted = [above(one) if _told(one.evidence, window) >= CLOSELY and not one.replaced else one for one in judged]
     return sorted(lifted, key=lambda one: -one.rank)
 
 
@@ -152,9 +155,7 @@ def _happened_in(found: Evidence, window: Interval) -> float:
 def _told(found: Evidence, window: Interval) -> float:
     """How closely the words tell of the window: 1 for a time no longer than it, less for longer ones, 0 for none in it."""
     asked = window.end - window.start
-    shares = (
-        min(asked / (time.end - time.start), 1.0) for _, time in found.times if time.start < window.end and time.end > window.start
-    )
+    shares = (min(asked / (time.end - time.start), 1.0) for _, time in found.times if time.start < window.end and time.end > window.start)
     return max(shares, default=0.0)
 
 

@@ -48,10 +48,7 @@ def put(conn: Connection, turn: int, happenings: Sequence[Happening]) -> None:
     conn.executemany(
         """INSERT OR IGNORE INTO happenings (turn, start, stop, since, until, user)
            VALUES (?, ?, ?, ?, ?, (SELECT user FROM turns WHERE id = ?))""",
-        [
-            (turn, one.start, one.stop, to_stored(one.interval.start), to_stored(one.interval.end), turn)
-            for one in happenings
-        ],
+        [(turn, one.start, one.stop, to_stored(one.interval.start), to_stored(one.interval.end), turn) for one in happenings],
     )
 
 
