@@ -72,8 +72,10 @@ def section(item: Item) -> str:
 
 
 def line(item: Item, layout: Layout) -> str:
-    """An item's line. Facts carry their own date, quotes stand under their session's with the days that "tomorrow" and the like meant beside
-    them; what is over says until when it held.
+    """An item's line.
+
+    Facts carry their own date, quotes stand under their session's, with the days that "tomorrow" and the like meant; what is over says
+    until when it held.
     """
     mark = SYMBOLS[item.mark] if layout.symbols else "" if item.mark is Mark.LOW else item.mark.value
     date = layout.date(item.said_at) if item.kind is EvidenceKind.MEMORY else ""

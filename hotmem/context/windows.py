@@ -71,7 +71,7 @@ def searched(analysis: Analysis) -> Interval | None:
 
 
 def asked_for(query: Query) -> Interval | None:
-    """The window, of about a month at most, that a question asks for as such: nothing is left of its content words once those for the time are out."""
+    """The window, of about a month at most, that a question asks for as such: without its time words no content word is left."""
     analysis = query.analysis
     window = analysis.time
     if window is None or window.end - window.start > WIDEST_ASKED or not (analysis.question or analysis.intent is Intent.SUMMARY):

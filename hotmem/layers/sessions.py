@@ -1,4 +1,4 @@
-"""Sessions: first the sessions that were about it, then the best passages inside the best of them; and what was said or happened at the time asked about.
+"""Sessions: first the sessions that were about it, then the best passages inside the best of them; and what belongs to the time asked about.
 
 The cost grows with the number of sessions and with the length of the few sessions looked into, not with all turns.
 """

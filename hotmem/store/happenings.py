@@ -59,7 +59,7 @@ def within(conn: Connection, kind: EvidenceKind, keys: Sequence[int], asked: Int
 
 
 def in_window(conn: Connection, user: UserKey, kind: EvidenceKind, asked: Interval, limit: int) -> list[int]:
-    """The user's passages or memories whose words tell of something in the interval, the latest `limit`; the cost is that of what happened about then."""
+    """The user's latest passages or memories whose words tell of something in the interval; the cost is that of what happened about then."""
     start, end = to_stored(asked.start), to_stored(asked.end)
     values = {
         "user": user,
