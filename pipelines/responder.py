@@ -49,7 +49,12 @@ _ASKS = re.compile(
 )
 _YEAR = re.compile(r"dates without a year are in (\d{4})")
 _HEADING = re.compile(r"^(\d{1,2} [A-Z][a-z]+(?: \d{4})?):$")
-_NOTE = re.compile(r"\s*\((?:[🟢🟡🔴]|high|medium|low)?(?:, )?(until )?(\d{1,2} [A-Z][a-z]+(?: \d{4})?)?\)$")
+_MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+_DATE = rf"\d{{1,2}} {_MONTH}(?: \d{{4}})?"
+_MEANT = rf"(?:on (?:\d{{1,2}} to |{_DATE} to )?{_DATE}|in the week of {_DATE}|in (?:{_MONTH} )?\d{{4}}|in {_MONTH})"
+"""When "tomorrow" and the like were, as a line says it."""
+
+_NOTE = re.compile(rf"\s*\((?:[🟢🟡🔴]|high|medium|low)?(?:(?:, |(?<=\())(until )?({_DATE}))?(?:(?:, |(?<=\()){_MEANT})*\)$")
 _NAME = re.compile(r"^Call them (.+?)\.(?: Their name is .*)?$", re.MULTILINE)
 _SPEAKER = re.compile(r"^[A-Z][\w ]{0,30}: ")
 _ENDING = re.compile(r"(?:ing|ed|es|s|e)$")

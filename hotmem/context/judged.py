@@ -23,7 +23,8 @@ class Judged:
         layers: Every layer that found it, the one that counted most first.
         replaced: Whether a later statement has taken its place.
         parts: What the features of each layer add to its logit, in the layers' order.
-        lifted_to: Rank it has at least, as it tells of a change of what stands there; 0 for most.
+        lifted_to: Rank it has at least, as it tells of a change of what stands there, or of the time asked for; 0 for most.
+        foremost: Whether it belongs to the time that is asked for, and stands before all that does not.
     """
 
     evidence: Evidence
@@ -33,6 +34,7 @@ class Judged:
     replaced: bool
     parts: tuple[float, ...] = (0.0,) * len(Layer)
     lifted_to: float = 0.0
+    foremost: bool = False
 
     @property
     def rank(self) -> float:

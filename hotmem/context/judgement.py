@@ -14,8 +14,9 @@ from hotmem.context.fusion import Candidate
 from hotmem.context.judged import Judged
 from hotmem.context.knowing import Known, signs_of_knowing
 from hotmem.context.relevance import RelevanceModel
+from hotmem.context.windows import LEAST_BELONGING, LIFTED, belonging, day_first, window_first
 from hotmem.products import product
-from hotmem.types import Evidence, EvidenceKind, Layer, Query, Weights
+from hotmem.types import Evidence, EvidenceKind, Interval, Layer, Query, Weights
 
 NEAR_DUPLICATE: Final = 0.95
 """Cosine from which two statements are the same (the design's value)."""
@@ -61,7 +62,9 @@ def judge(
     if not candidates:
         return [], Known.NOTHING
     sources = [candidate.evidence.source for candidate in candidates]
-    relevances = inherited(candidates, model.probabilities(features, sources, weights))
+    weighed = inherited(candidates, model.probabilities(features, sources, weights))
+    belongs = np.array(belonging(query, [candidate.evidence for candidate in candidates]), dtype=np.float32)
+    relevances = np.maximum(weighed, LIFTED * belongs)
     best = np.argsort(-relevances, kind="stable")[: budget // SHORTEST]
     by_layer = product(model.contributions(features[best], [sources[row] for row in best], weights), OF_LAYER)
     judged = [
@@ -75,10 +78,14 @@ def judge(
         )
         for row, added in zip(best, by_layer, strict=True)
     ]
-    known = Known.of(model.known(signs_of_knowing(features, sources, relevances)), len(candidates))
+    known = Known.of(model.known(signs_of_knowing(features, sources, weighed)), len(candidates))
     if known is Known.NOTHING and (found_plainly(features) or any(candidate.evidence.vector is None for candidate in candidates)):
         known = Known.DOUBTFUL  # what was said a moment ago is not embedded yet, and words alone cannot tell
-    return current_first(query, sorted(judged, key=lambda one: -one.rank)), known
+    if (belongs >= LEAST_BELONGING).any():
+        known = Known.SOMETHING  # the window is what was asked for
+    in_order = day_first(query, current_first(query, sorted(judged, key=lambda one: -one.rank)))
+    share = {(candidate.evidence.kind, candidate.evidence.key): float(held) for candidate, held in zip(candidates, belongs, strict=True)}
+    return window_first(in_order, [share[one.evidence.kind, one.evidence.key] for one in in_order]), known
 
 
 def found_plainly(features: NDArray[np.float32]) -> bool:
@@ -124,9 +131,9 @@ def distinct(judged: Sequence[Judged]) -> tuple[list[Judged], int]:
 def _near_duplicates(judged: Sequence[Judged]) -> list[list[int]]:
     """For each statement the better ones of its kind with nearly its vector or with its very words, best first."""
     found: list[list[int]] = [[] for _ in judged]
-    first: dict[tuple[str | None, str], int] = {}
+    first: dict[tuple[str | None, str, frozenset[Interval]], int] = {}
     for row, one in enumerate(judged):
-        place = first.setdefault((one.evidence.speaker, one.evidence.text.casefold()), row)
+        place = first.setdefault((one.evidence.speaker, one.evidence.text.casefold(), _times(one.evidence)), row)
         if place < row:
             found[row].append(place)
     embedded = [
@@ -146,7 +153,13 @@ def _same(one: Evidence, other: Evidence) -> bool:
     if one.kind is not other.kind:
         fact, passage = (one, other) if one.kind is EvidenceKind.MEMORY else (other, one)
         return len(passage.terms & fact.terms) >= COVERED * len(passage.terms)
+    if one.times and other.times and _times(one) != _times(other):
+        return False  # "tomorrow" is another day each time
     return one.speaker == other.speaker and other.terms >= one.terms
+
+
+def _times(found: Evidence) -> frozenset[Interval]:
+    return frozenset(time for _, time in found.times)
 
 
 def _merged(better: Judged, other: Judged) -> Judged:
@@ -160,6 +173,7 @@ def _merged(better: Judged, other: Judged) -> Judged:
         stays.replaced,
         stays.parts,
         max(better.lifted_to, other.lifted_to),
+        better.foremost or other.foremost,
     )
 
 

@@ -9,11 +9,13 @@ from typing import Final
 import numpy as np
 
 from hotmem.context.confidence import MEDIUM_CONFIDENCE, mark
+from hotmem.context.dates import resolved
 from hotmem.context.judged import Judged
 from hotmem.context.judgement import FACT_FROM
 from hotmem.context.knowing import Known
 from hotmem.context.render import Layout, arranged, frame, line, render, shown, titles
 from hotmem.context.trimming import trimmed
+from hotmem.context.windows import asked_for
 from hotmem.options import RecallOptions
 from hotmem.types import EvidenceKind, Item, Mark, Query, Source
 from hotmem.zones import in_zone, zone_of
@@ -26,6 +28,9 @@ PASSAGES_PER_TURN: Final = 2
 
 MOST_SUMMARIES: Final = 2
 """Summaries in a block at most; each costs as much as three turns."""
+
+SUMMARIES_OF_WINDOW: Final = 5
+"""The same where a window of time is asked for: they are what was talked about in it."""
 
 LEFT_OUT: Final = 0.02
 """Relevance that all statements not yet in the block may have together for it to be left as it is: spend less when the answer is clear."""
@@ -60,7 +65,7 @@ def pack(query: Query, judged: Sequence[Judged], known: Known, budget: int, coun
     Returns:
         The block; without items if nothing is relevant enough or fits.
     """
-    limit = _Limits(options)
+    limit = _Limits(options, MOST_SUMMARIES if asked_for(query) is None else SUMMARIES_OF_WINDOW)
     says = options.say_unknown and query.analysis.question
     layout = Layout(query.at.year, options.symbols, possibly=says and known is not Known.SOMETHING)
     spent = count(frame(layout))
@@ -91,9 +96,9 @@ def pack(query: Query, judged: Sequence[Judged], known: Known, budget: int, coun
     return _trimmed(chosen, budget, count, layout)
 
 
-def _worth(one: Judged) -> float:
-    """Rank over length: the characters of the line and some twenty for its name and its mark."""
-    return one.rank / math.pow(len(one.evidence.text) + 20, LENGTH_POWER)
+def _worth(one: Judged) -> tuple[bool, float]:
+    """Rank over length: the characters of the line and some twenty for its name and its mark. What belongs to the time asked for comes first."""
+    return one.foremost, one.rank / math.pow(len(one.evidence.text) + 20, LENGTH_POWER)
 
 
 def _mark(one: Judged, known: Known, *, foremost: bool) -> Mark:
@@ -123,14 +128,15 @@ def _item(one: Judged, mark: Mark, asked: frozenset[str], zone: str | None) -> I
         valid_until=found.valid_until and in_zone(found.valid_until, zone),
         vector=found.vector,
         parts=one.parts,
+        times=resolved(found, text, zone) if found.kind is EvidenceKind.PASSAGE else (),
     )
 
 
 class _Limits:
     """Keeps one kind or one turn from filling the block."""
 
-    def __init__(self, options: RecallOptions) -> None:
-        self._most = {Source.FACT: options.max_facts, Source.SUMMARY: MOST_SUMMARIES}
+    def __init__(self, options: RecallOptions, summaries: int) -> None:
+        self._most = {Source.FACT: options.max_facts, Source.SUMMARY: summaries}
         self._sources: Counter[Source] = Counter()
         self._turns: Counter[int] = Counter()
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from hotmem.context.dates import spelt
 from hotmem.types import EvidenceKind, Item, Mark
 
 OPENING: Final = "<memory>"
@@ -76,12 +77,16 @@ def section(item: Item) -> str:
 
 
 def line(item: Item, layout: Layout) -> str:
-    """An item's line. Facts carry their own date, quotes stand under their session's; what is over says until when it held."""
+    """An item's line.
+
+    Facts carry their own date, quotes stand under their session's, with the days that "tomorrow" and the like meant; what is over says
+    until when it held.
+    """
     mark = SYMBOLS[item.mark] if layout.symbols else "" if item.mark is Mark.LOW else item.mark.value
     date = layout.date(item.said_at) if item.kind is EvidenceKind.MEMORY else ""
     if item.valid_until:
         date = f"until {layout.date(item.valid_until)}"
-    note = ", ".join(filter(None, (mark, date)))
+    note = ", ".join(filter(None, (mark, date, *(spelt(first, last, layout.year) for first, last in item.times))))
     speaker = f"{shown(item.speaker)}: " if item.speaker and item.kind is EvidenceKind.PASSAGE else ""
     return f"- {speaker}{item.text}" + (f" ({note})" if note else "")
 

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from hotmem.context.fusion import Candidate, fused, most_promising, parted, pooled
+from hotmem.context.windows import asked_for
 from hotmem.reader import Reader, Request
-from hotmem.types import EvidenceKind, Hit, Intent, Query
+from hotmem.types import Evidence, EvidenceKind, Hit, Intent, Interval, Query
 
 WEIGHED: Final = {EvidenceKind.PASSAGE: 80, EvidenceKind.MEMORY: 50, EvidenceKind.SUMMARY: 5}
 """Hits of each kind that are loaded and weighed; every further one costs some 50 µs."""
@@ -26,10 +27,18 @@ async def gather(reader: Reader, request: Request, query: Query, hits: Sequence[
     Raises:
         DeadlineExceeded: If `time.monotonic()` passed `until`.
     """
-    overview = request.outright or query.analysis.intent in OVERVIEWS
+    window = asked_for(query)
+    overview = request.outright or query.analysis.intent in OVERVIEWS or window is not None
     keys = {kind: most_promising(hits, kind, WEIGHED[kind]) for kind in EvidenceKind if overview or kind is not EvidenceKind.SUMMARY}
     around = keys[EvidenceKind.PASSAGE][:WITH_NEIGHBOURS]
     evidence = await reader.store.evidence(
         query.user, keys, around=around, reach=NEIGHBOURS, window=reader.options.verbatim_window, asked=query.analysis.time, until=until
     )
+    if window is not None and not request.outright:
+        evidence = _of_window(evidence, window)
     return parted(fused(pooled(hits), evidence), request.visible, query)
+
+
+def _of_window(evidence: Sequence[Evidence], window: Interval) -> list[Evidence]:
+    """The evidence without the summaries of other times than the one that is asked for."""
+    return [one for one in evidence if one.kind is not EvidenceKind.SUMMARY or window.start <= one.said_at < window.end]

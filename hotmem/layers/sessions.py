@@ -1,4 +1,4 @@
-"""Sessions: first the sessions that were about it, then the best passages inside the best of them.
+"""Sessions: first the sessions that were about it, then the best passages inside the best of them; and what belongs to the time asked about.
 
 The cost grows with the number of sessions and with the length of the few sessions looked into, not with all turns.
 """
@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hotmem.store.searches import ByMeaning, ByWords, InSessions
+from hotmem.context.windows import asked_for, searched
+from hotmem.store.searches import ByMeaning, ByWords, HappenedIn, InSessions, SaidIn
 from hotmem.store.store import Store
 from hotmem.types import EvidenceKind, Hit, Layer, Query
 
@@ -24,6 +25,11 @@ COSINE_SHARE: Final = 0.5
 """Part of a session's score that its summary's meaning has beside the words said in it."""
 
 
+SAID: Final = {EvidenceKind.SUMMARY: 5, EvidenceKind.PASSAGE: 20, EvidenceKind.MEMORY: 10}
+HAPPENED: Final = {EvidenceKind.PASSAGE: 20, EvidenceKind.MEMORY: 15}
+"""Rows of a window that are taken."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sessions:
     """Finds the conversation in which it was talked about."""
@@ -32,18 +38,43 @@ class Sessions:
     layer: Layer = Layer.SESSIONS
 
     async def search(self, query: Query, until: float | None) -> Sequence[Hit]:
-        """Summaries, one per session, and passages within the best sessions."""
-        by_words, by_meaning = await self.store.search(
+        """Summaries, one per session, and passages within the best sessions; with a window also what belongs to it, first if it is asked for."""
+        timed = _timed(query)
+        by_words, by_meaning, *of_window = await self.store.search(
             query.user,
             ByWords(EvidenceKind.SUMMARY, query.terms, SESSIONS),
             ByMeaning(EvidenceKind.SUMMARY, query.vector, SESSIONS),
+            *timed,
             until=until,
         )
         ranked = blended(dict(by_words), dict(by_meaning))
         summaries = [Hit(self.layer, EvidenceKind.SUMMARY, key, score) for key, score in ranked]
         best = [key for key, _ in ranked[:LOOKED_INTO]]
         (inside,) = await self.store.search(query.user, InSessions(best, query.vector, LOOKED_INTO * PASSAGES_EACH), until=until)
-        return [*summaries, *(Hit(self.layer, EvidenceKind.PASSAGE, key, score) for key, score in inside)]
+        usual = [*summaries, *(Hit(self.layer, EvidenceKind.PASSAGE, key, score) for key, score in inside)]
+        if not timed:
+            return usual
+        held = [Hit(self.layer, search.kind, key, 0.0) for search, found in zip(timed, of_window, strict=True) for key, _ in found]
+        return _each_once([*held, *usual] if asked_for(query) else [*usual, *held])
+
+
+def _timed(query: Query) -> tuple[HappenedIn | SaidIn, ...]:
+    """The searches for what belongs to the time that the query names; what happened then before what was said."""
+    window = searched(query.analysis)
+    if window is None:
+        return ()
+    happened = (HappenedIn(kind, window, limit) for kind, limit in HAPPENED.items())
+    return (*happened, *(SaidIn(kind, window, query.vector, limit) for kind, limit in SAID.items()))
+
+
+def _each_once(hits: Sequence[Hit]) -> list[Hit]:
+    """Each row where it stands first, with its best score."""
+    kept: dict[tuple[EvidenceKind, int], Hit] = {}
+    for hit in hits:
+        earlier = kept.setdefault((hit.kind, hit.key), hit)
+        if hit.score > earlier.score:
+            kept[hit.kind, hit.key] = hit
+    return list(kept.values())
 
 
 def blended(by_words: dict[int, float], by_meaning: dict[int, float]) -> list[tuple[int, float]]:

@@ -56,6 +56,7 @@ def load(
     found += memories(conn, user, known)
     found += memories(conn, user, sorted({one.replaced_by for one in found if one.replaced_by is not None} - set(known)))
     found += summaries(conn, user, keys.get(EvidenceKind.SUMMARY, ()))
+    found = _dated(conn, found)
     return found if asked is None else _timed(conn, found, asked)
 
 
@@ -217,6 +218,12 @@ def summaries(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evid
         )
         for row, vector in zip(rows, _vectors([row[4] for row in rows]), strict=True)
     ]
+
+
+def _dated(conn: Connection, found: Sequence[Evidence]) -> list[Evidence]:
+    """The evidence with the times that it names."""
+    times = {kind: happenings.named(conn, kind, [one.key for one in found if one.kind is kind]) for kind in EvidenceKind}
+    return [one._replace(times=times[one.kind][one.key]) if one.key in times[one.kind] else one for one in found]
 
 
 def _timed(conn: Connection, found: Sequence[Evidence], asked: Interval) -> list[Evidence]:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from hotmem.store import memories, subcategories, vectors, words
+from hotmem.store import happenings, memories, subcategories, vectors, windows, words
 from hotmem.store.driver import Connection
 from hotmem.store.index import Index
-from hotmem.types import EvidenceKind, UserKey, Vector
+from hotmem.types import EvidenceKind, Interval, UserKey, Vector
 
 Ranking: TypeAlias = list[tuple[int, float]]
 """Row numbers and scores, best first."""
@@ -144,6 +144,56 @@ class ByEntities:
     def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
         """Row numbers, each with the same score."""
         return [(key, 1.0) for key in memories.named(conn, user, self.names, self.limit)]
+
+
+@dataclass(frozen=True, slots=True)
+class SaidIn:
+    """The rows said within a window that are nearest to a vector; summaries of the sessions that were held in it.
+
+    Attributes:
+        kind: Of what.
+        window: The span of time.
+        vector: float32 (dimension,), of unit length.
+        limit: Rows at most.
+    """
+
+    kind: EvidenceKind
+    window: Interval
+    vector: Vector
+    limit: int
+
+    @property
+    def reads(self) -> tuple[EvidenceKind, ...]:
+        """Kinds whose index it reads: none."""
+        return ()
+
+    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
+        """Row numbers and cosines."""
+        return windows.said(conn, user, self.kind, self.window, self.vector, self.limit)
+
+
+@dataclass(frozen=True, slots=True)
+class HappenedIn:
+    """Passages or memories whose words tell of something within a window, latest first.
+
+    Attributes:
+        kind: Of what.
+        window: The span of time.
+        limit: Rows at most.
+    """
+
+    kind: EvidenceKind
+    window: Interval
+    limit: int
+
+    @property
+    def reads(self) -> tuple[EvidenceKind, ...]:
+        """Kinds whose index it reads: none."""
+        return ()
+
+    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
+        """Row numbers, each with the same score."""
+        return [(key, 1.0) for key in happenings.in_window(conn, user, self.kind, self.window, self.limit)]
 
 
 def run(conn: Connection, user: UserKey, searches: Sequence[Search], index_of: IndexOf) -> list[Ranking]:

@@ -23,6 +23,7 @@ from hotmem.types.reading import (
     Profile,
     Query,
     Rewrite,
+    TimedWords,
     Weights,
     WeightsThen,
 )
@@ -133,6 +134,7 @@ __all__ = [
     "TagUse",
     "TakenIn",
     "Tally",
+    "TimedWords",
     "Trace",
     "Turn",
     "Understanding",

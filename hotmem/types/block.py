@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from uuid import uuid4
 
 from hotmem.types.reading import START_WEIGHTS, Analysis, Rewrite, Weights
@@ -29,6 +29,7 @@ class Item:
         valid_until: When it stopped being true, if it did.
         vector: The unit row of the statement it was cut from; None while it has none.
         parts: What the features of each layer add to its logit, in the layers' order; none where nothing weighed it.
+        times: First and last day, by the clock of who asks, that its words name by where they were said ("tomorrow"); of quotes.
     """
 
     text: str
@@ -46,6 +47,7 @@ class Item:
     valid_until: datetime | None = None
     vector: Vector | None = field(default=None, repr=False, compare=False)
     parts: tuple[float, ...] = (0.0,) * len(Layer)
+    times: tuple[tuple[date, date], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

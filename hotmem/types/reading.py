@@ -20,6 +20,13 @@ class Interval:
     end: datetime
 
 
+class TimedWords(NamedTuple):
+    """Words that name a time ("tomorrow"), and the interval they meant when they were said."""
+
+    words: str
+    interval: Interval
+
+
 @dataclass(frozen=True, slots=True)
 class Analysis:
     """What an utterance is after.
@@ -80,6 +87,10 @@ class Rewrite:
     ms: float = 0.0
 
 
+DEICTIC: Final = frozenset({"today", "tonight", "tomorrow", "yesterday"})
+"""Words for days that mean another one each time they are said."""
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """An analysed utterance, ready for the layers.
@@ -115,10 +126,12 @@ class Query:
     def terms(self) -> tuple[str, ...]:
         """The words to search for: its topics without the speakers' names.
 
-        A speaker's turns hardly name the speaker, the other one's do; who spoke is weighed apart.
+        A speaker's turns hardly name the speaker, the other one's do; who spoke is weighed apart. A day that is resolved is not searched for
+        by its word: "tomorrow" was said of another day.
         """
         names = {word for speaker in self.speakers for word in speaker.casefold().split()}
-        return tuple(term for term in self.topics if term.casefold() not in names) or self.topics
+        undated = tuple(term for term in self.topics if self.analysis.time is None or term.casefold() not in DEICTIC)
+        return tuple(term for term in undated if term.casefold() not in names) or undated
 
     @property
     def stems(self) -> frozenset[str]:
@@ -171,6 +184,7 @@ class Evidence(NamedTuple):
         replaced_by: Row number of the memory that holds in its place now, if there is one.
         after_question: Whether the passage before it, by another speaker, asks something.
         tells_of_time: Whether its words tell of the time asked about.
+        times: The times that it names, in order; of a memory, those of the words it was read from.
         doubts: How often what its turn says was corrected and not confirmed since; of a memory, its least doubted turn's.
     """
 
@@ -198,6 +212,7 @@ class Evidence(NamedTuple):
     after_question: bool = False
     tells_of_time: bool = False
     doubts: int = 0
+    times: tuple[TimedWords, ...] = ()
 
     @property
     def source(self) -> Source:

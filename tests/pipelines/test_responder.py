@@ -22,7 +22,9 @@ Said:
 2 March:
 - Daniel: I have a dog called Rocky. (high)
 - Daniel: What is my dog called?
-- Daniel: Next Tuesday I am flying to Chicago. (medium)
+- Daniel: Next Tuesday I am flying to Chicago. (medium, on 10 March)
+- Daniel: Yesterday and next week I sing. (on 1 March, in the week of 9 March)
+- Daniel: I was in Rome (in Italy)
 </memory>"""
 
 
@@ -37,6 +39,8 @@ def test_reads_every_statement_of_a_block_with_its_date() -> None:
         Statement("Daniel loves jazz music.", date(2026, 3, 2), ended=False),
         Statement("Daniel: I have a dog called Rocky.", date(2026, 3, 2), ended=False),
         Statement("Daniel: Next Tuesday I am flying to Chicago.", date(2026, 3, 2), ended=False),
+        Statement("Daniel: Yesterday and next week I sing.", date(2026, 3, 2), ended=False),
+        Statement("Daniel: I was in Rome (in Italy)", date(2026, 3, 2), ended=False),
     )
 
 

@@ -1,15 +1,20 @@
 """The searches of a layer, through the store: in one read, each in its order, within the user's rows."""
 
 import time
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from hotmem import Memory
 from hotmem.errors import DeadlineExceeded
-from hotmem.store.searches import ByEntities, ByMeaning, ByWords, InSessions
+from hotmem.models import Language
+from hotmem.store import happenings, windows
+from hotmem.store.driver import connect
+from hotmem.store.searches import ByEntities, ByMeaning, ByWords, HappenedIn, InSessions, SaidIn
 from hotmem.store.store import Store
-from hotmem.types import EvidenceKind
+from hotmem.types import EvidenceKind, Interval
 from tests.conversation import said
 from tests.letters import NO_SIGNS, LetterEncoder
 
@@ -73,3 +78,55 @@ async def test_what_another_process_adds_and_forgets_is_known_at_once(database: 
     assert len((await store.search(ana, search))[0]) == 1
     await other.close()
     await store.close()
+
+
+def days(first: int, last: int) -> Interval:
+    """From midnight of the first day of March to that of the last."""
+    return Interval(datetime(2026, 3, first, tzinfo=UTC), datetime(2026, 3, last, tzinfo=UTC))
+
+
+async def planned(path: Path, encoder: LetterEncoder, language: Language) -> Store:
+    """Two users' plans of three days, told on the second of March."""
+    async with Memory.open(path, encoder=encoder, language=language) as memory:
+        for user in ("ana", "ben"):
+            for number, text in enumerate(("Tomorrow I will see the dentist.", "On Friday I will see Rui.", "The dog barks.")):
+                await memory.remember(said(text, user=user, session=f"day {number}", minutes=number * 24 * 60, name=f"{user}-{number}"))
+        await memory.settle()
+    return Store.open(path)
+
+
+async def test_what_was_said_and_what_happens_in_a_window_is_the_users_own(database: Path, language: Language) -> None:
+    store = await planned(database, LetterEncoder(), language)
+    ben = await store.user("ben")
+    assert ben is not None
+    vector = LetterEncoder().encode(["Ana: The dog barks."])[0]
+    spoken, happening, of_memories, nothing = await store.search(
+        ben,
+        SaidIn(EvidenceKind.PASSAGE, days(3, 5), vector, 9),
+        HappenedIn(EvidenceKind.PASSAGE, days(3, 4), 9),
+        HappenedIn(EvidenceKind.MEMORY, days(3, 7), 9),
+        SaidIn(EvidenceKind.PASSAGE, days(20, 25), vector, 9),
+    )
+
+    async def texts(kind: EvidenceKind, ranking: list[tuple[int, float]]) -> list[str]:
+        return [found.text for key, _ in ranking for found in await store.evidence(ben, {kind: [key]})]
+
+    assert await texts(EvidenceKind.PASSAGE, spoken) == ["The dog barks.", "On Friday I will see Rui."]
+    assert await texts(EvidenceKind.PASSAGE, happening) == ["Tomorrow I will see the dentist."]
+    assert len(await texts(EvidenceKind.MEMORY, of_memories)) == len(of_memories) == 2
+    assert nothing == []
+    (limited,) = await store.search(ben, HappenedIn(EvidenceKind.PASSAGE, days(1, 9), 1))
+    assert len(limited) == 1
+    await store.close()
+
+
+@pytest.mark.parametrize("kind", [EvidenceKind.PASSAGE, EvidenceKind.MEMORY])
+async def test_a_window_is_read_through_an_index(kind: EvidenceKind, database: Path, language: Language) -> None:
+    """Nothing of what is read grows with the rest of the memory."""
+    await (await planned(database, LetterEncoder(), language)).close()
+    values = dict.fromkeys(("user", "start", "end", "coarse", "earliest", "limit", "most"), 1)
+    with closing(connect(database)) as conn:
+        for sql in (happenings.IN_WINDOW[kind], windows.ROWS[kind]):
+            plan = [row[3] for row in conn.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
+            assert any(step.startswith("SEARCH") and "(user=? AND" in step for step in plan), plan
+            assert not any(step.startswith("SCAN") and not step.startswith("SCAN t") for step in plan), plan

@@ -21,6 +21,7 @@ from hotmem.store.migrations import (
     m0012_learning,
     m0013_imports,
     m0014_memory_pieces,
+    m0015_happenings_by_time,
 )
 
 STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
@@ -38,6 +39,7 @@ STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
     m0012_learning.apply,
     m0013_imports.apply,
     m0014_memory_pieces.apply,
+    m0015_happenings_by_time.apply,
 )
 """The step at place n brings a file of version n to version n + 1."""
 
