@@ -40,16 +40,24 @@ class Opening:
         self._wishes: ContextBlock | None = None
         self._first: tuple[int, int] | None = None
         self._task: asyncio.Task[None] | None = None
+        self._awaited = False
         self._stale = False
+        self._whole_stale = False
 
     def prepare(self, memory: Memory) -> None:
         """Begins to read it; a second time once all that was said before is understood."""
         if self._switched_on(memory):
             self._task = self._spawn(self._prepare(memory), "hotmem-opening")
 
-    def refresh(self, memory: Memory) -> None:
-        """Reads again what may have changed, once what was said is understood."""
+    def refresh(self, memory: Memory, *, whole: bool = False) -> None:
+        """Reads again what may have changed, once what was said is understood.
+
+        Args:
+            memory: The memory.
+            whole: Whether more than wishes may have changed, as when something was forgotten.
+        """
         self._stale = True
+        self._whole_stale = self._whole_stale or whole
         if self._switched_on(memory) and (self._task is None or self._task.done()):
             self._task = self._spawn(self._refresh(memory), "hotmem-opening")
 
@@ -62,7 +70,8 @@ class Opening:
         """
         if self._task is None:
             return None
-        if not self._read.is_set() and wait_s > 0:
+        if not self._read.is_set() and wait_s > 0 and not self._awaited:
+            self._awaited = True
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._read.wait(), wait_s)
         if self.whole is None:
@@ -82,26 +91,29 @@ class Opening:
         return (memory.options.recall.opening_tokens if self._max_tokens is None else self._max_tokens) > 0
 
     async def _prepare(self, memory: Memory) -> None:
-        await self._update(memory, first=True)
+        await self._update(memory, settled=False)
         await self._refresh(memory)
 
     async def _refresh(self, memory: Memory) -> None:
         self._stale = True
         while self._stale:
             self._stale = False
-            with suppress(TimeoutError):
-                await asyncio.wait_for(memory.settle(), SETTLED_S)
-            await self._update(memory)
+            await self._update(memory, settled=True)
 
-    async def _update(self, memory: Memory, *, first: bool = False) -> None:
-        """Reads it; where it is read for the `first` time and something is not understood yet, a second time is worth waiting for."""
+    async def _update(self, memory: Memory, *, settled: bool) -> None:
+        """Reads it as it is, or once all is understood; while something is not, the second reading is worth waiting for."""
         try:
-            if self._first is None:
+            if settled:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(memory.settle(), SETTLED_S)
+            if self._first is None or self._whole_stale:
+                self._whole_stale = False
                 self.whole = await self._opening(memory, rules_only=False)
             self._wishes = await self._opening(memory, rules_only=True)
-            if not (first and self._wishes.trace.late):
+            if settled or not self._wishes.trace.late:
                 self._read.set()
         except Exception as error:  # the bot speaks without it
+            self._read.set()
             await self._failed("opening", error)
 
     async def _opening(self, memory: Memory, *, rules_only: bool) -> ContextBlock:

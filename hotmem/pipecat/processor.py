@@ -250,7 +250,7 @@ class HotMemProcessor(FrameProcessor):
         if new:
             await self._tell(block, timing, exchange.began)
         if new and block.text and block.trace.analysis is None and self._questions.memory is not None:
-            self._opening.refresh(self._questions.memory)  # something may have been forgotten
+            self._opening.refresh(self._questions.memory, whole=True)  # something may have been forgotten
 
     async def _tell(self, block: ContextBlock, timing: Timing, began: float) -> None:
         """Tells of a block that was given: in the log, as a metric, as spans, and as an event."""

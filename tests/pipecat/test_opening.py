@@ -96,9 +96,13 @@ async def test_what_was_forgotten_is_no_wish_any_more(memory: Memory) -> None:
         await stage.exchange("Delete all of my data.")
         await stage.exchange("Yes, do it.")
         await asyncio.sleep(0.5)
+        stage.context.set_messages([])
+        await stage.worker.queue_frame(LLMRunFrame())
+        await stage.reply()
+        assert blocks(stage.model.shown[-1]) == []
         await stage.exchange("Thanks!")
         assert ANNIE in blocks(stage.model.shown[0])[0]
-        assert blocks(stage.model.shown[3]) == []
+        assert blocks(stage.model.shown[-1]) == []
 
 
 async def test_the_block_stands_before_the_users_first_words(memory: Memory) -> None:
@@ -180,6 +184,15 @@ async def test_a_broken_opening_lets_every_frame_through(kind: type[Memory], mem
         assert len(contexts(down)) == 2
         assert isinstance(down[-1], TextFrame)
         assert (processor.failures > 0) is (kind is not Hanging)
+
+
+async def test_a_broken_opening_is_waited_for_by_nobody(memory: Memory, database: Path) -> None:
+    async with Broken(database, encoder=memory.reader.encoder, language=memory.reader.language) as broken:
+        processor = session(broken, "thursday", deadline_ms=3_000)
+        began = time.perf_counter()
+        down, _ = await run_test(processor, frames_to_send=[first_words(), first_words(), first_words()])
+        assert len(contexts(down)) == 3
+        assert time.perf_counter() - began < 2.5
 
 
 async def test_a_memory_that_cannot_be_opened(shopping_list: Path) -> None:
