@@ -29,10 +29,10 @@ LAST_WEEK: Final = Interval(TODAY - 7 * DAY, TODAY)
 TOMORROW: Final = Interval(TODAY + DAY, TODAY + 2 * DAY)
 
 
-def asks(text: str, window: Interval | None, *terms: str, **changes: object) -> Query:
+def asks(text: str, window: Interval | None, *terms: str, question: bool = True, intent: Intent = Intent.FACT) -> Query:
     """A question with this window and these content words."""
     base = query(text)
-    return replace(base, analysis=replace(base.analysis, time=window, terms=terms, **changes))
+    return replace(base, analysis=replace(base.analysis, time=window, terms=terms, question=question, intent=intent))
 
 
 def told_of(text: str, start: datetime, days: int = 1, *, key: int = 1, said_at: datetime = NOW - 30 * DAY, words: str = "tomorrow") -> Evidence:
