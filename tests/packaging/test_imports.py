@@ -103,7 +103,7 @@ def test_the_tokenizer_is_the_published_models(language: Language) -> None:
     published: Any = spacy.load(installed_model().name).tokenizer
     ours: Any = language._pipeline.tokenizer
     text = "I don't know—she's at 5 p.m. in the U.K., isn't she? :-) Visit https://example.org/a?b=1, e-mail a.b@example.org."
-    assert ours.to_bytes() == published.to_bytes()
+    assert ours.to_bytes(exclude=["vocab"]) == published.to_bytes(exclude=["vocab"])
     assert [token.text for token in ours(text)] == [token.text for token in published(text)]
 
 
