@@ -173,7 +173,7 @@ def test_what_is_stored_is_found(told: Path) -> None:
 
 
 def test_a_memory_is_edited(told: Path) -> None:
-    (dog,) = [one["id"] for one in json.loads(run("search", "dog", "-u", "ana", "-d", told, "--json").output)["results"] if one["category"]]
+    dog, *_ = [one["id"] for one in json.loads(run("search", "dog", "-u", "ana", "-d", told, "--json").output)["results"] if one["category"]]
     outcome = run("edit", dog, "-u", "ana", "-d", told, "--content", "Ana's dog is called Pippa.", "--importance", "5")
     assert outcome.exit_code == 0 and "content" in outcome.output, outcome.output
     assert "Pippa" in run("memories", "-u", "ana", "-d", told).output

@@ -116,6 +116,12 @@ async def test_nothing_known_can_be_switched_off(tmp_path: Path, encoder: Encode
             assert block.text.startswith(NOTHING) is says and bool(block.text) is says
 
 
+@pytest.mark.parametrize("budget", [20, 40, 50, 60])
+async def test_a_budget_that_is_too_small_denies_nothing(memory: Memory, budget: int) -> None:
+    block = await memory.recall("What am I allergic to?", user_id="ana", session_id="later", at=START + timedelta(days=20), max_tokens=budget)
+    assert block.tokens <= budget and not block.text.startswith(NOTHING)
+
+
 async def _told(memory: Memory, *turns: tuple[str, str]) -> None:
     for number, (role, text) in enumerate(turns):
         await memory.remember(Turn("ana", "s", role, text, START + timedelta(minutes=number)))

@@ -73,7 +73,7 @@ async def test_dates_are_shown_by_the_clock_of_who_asks(memory: Memory) -> None:
     at = datetime(2026, 5, 5, 23, 30, tzinfo=UTC)
     await memory.remember(told("The boat is called Esperança.", at))
     await memory.settle()
-    for zone, day in ((UTC, "2026-05-05"), (BERLIN, "2026-05-06")):
+    for zone, day in ((UTC, "\n5 May:\n"), (BERLIN, "\n6 May:\n")):
         assert day in (await memory.recall("What is the boat called?", user_id="ana", at=(at + timedelta(days=3)).astimezone(zone))).text
 
 

@@ -103,11 +103,11 @@ def test_an_import_and_an_export_show_it_too(told: Path, tmp_path: Path) -> None
     assert run("backup", tmp_path / "[b].db", "-d", told).output.endswith("[b].db\n")
 
 
-def test_errors_are_shown_word_for_word_in_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_are_shown_word_for_word_in_one_line(told: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for package, words, hint in (
         ("uvicorn", ("inspect", "-u", "ana"), 'pip install "pipecat-hotmem[inspect]"'),
         ("mcp.server.lowlevel", ("serve-mcp", "-u", "ana"), 'pip install "pipecat-hotmem[mcp]"'),
-        ("adjustText", ("timeline", "-u", "ana", "--png", "x.png"), 'pip install "pipecat-hotmem[pictures]"'),
+        ("adjustText", ("network", "-u", "ana", "-d", str(told), "--png", "x.png"), 'pip install "pipecat-hotmem[pictures]"'),
     ):
         for name in [name for name in sys.modules if name.startswith(("hotmem.inspector", "hotmem.tools.mcp", "hotmem.tools.pictures"))]:
             monkeypatch.delitem(sys.modules, name)

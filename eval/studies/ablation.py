@@ -32,13 +32,16 @@ ALL: Final = "all"
 """All questions of all datasets together."""
 
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
-    "words": ("words", "window_words", "overlap", "window_overlap"),
-    "meaning of the whole": ("cosine", "cosine_gap", "window_cosine"),
-    "late interaction": ("match", "match_gap", "match_all", "window_match", "window_match_gap"),
+    "words": ("words", "window_words", "overlap", "window_overlap", "words_rank"),
+    "meaning of the whole": ("cosine", "cosine_gap", "window_cosine", "cosine_rank", "cosine_lift"),
+    "late interaction": ("match", "match_gap", "match_all", "match_least", "match_rank", "match_lift", "window_match", "window_match_gap"),
+    "whether words are shared": ("unshared", "cosine_unshared", "match_unshared", "best_overlap"),
+    "whether it asks": ("said", "cosine_said", "match_said"),
     "sessions": ("session_words", "session_overlap", "session_cosine", "session_match"),
     "facts": ("fact",),
-    "speaker": ("speaker_fits", "other_speaker", "first_person"),
-    "questions": ("question", "after_question"),
+    "speaker": ("speaker_fits", "other_speaker", "first_person", "assistant"),
+    "questions": ("question", "after_question", "own_question"),
+    "length": ("length",),
     "form of answer": ("answer_form", "no_answer_form", "name", "time"),
     "time asked about": ("in_time",),
 }

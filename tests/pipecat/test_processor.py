@@ -125,7 +125,6 @@ async def test_two_users_never_meet(memory: Memory) -> None:
 
 
 async def test_it_is_counted_how_often_nothing_was_known(memory: Memory) -> None:
-    await tell(memory)
     processor = daniels(memory)
     usages: list[Usage] = []
     processor.add_event_handler("on_memory_used", lambda _, usage: usages.append(usage))

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from hotmem import Memory
+from hotmem import Mark, Memory
 from hotmem.errors import ModelMissing
 from hotmem.models import Encoder, Language
 from pipelines import recogniser
@@ -53,7 +53,7 @@ async def test_the_demo_hears_remembers_and_recalls(tmp_path: Path, encoder: Enc
     assert "Peter" in that.reply
     assert car.reply == UNKNOWN
     assert car.block is not None
-    assert not car.block.items
+    assert all(item.mark is Mark.LOW for item in car.block.items)
     for exchange in (dog, sister, corrected, trip, that):
         assert exchange.block is not None
         assert all(item.text in exchange.block.text for item in exchange.block.items)
