@@ -98,7 +98,7 @@ def compose(reader: Reader, request: Request, found: Retrieved) -> tuple[Packed,
     if found.in_sight and _judged(reader, request, found, (*found.candidates, *found.in_sight))[1] is not Known.NOTHING:
         return Packed(), merged, known, "all that is known is visible to the language model already"
     if known is not Known.NOTHING:
-        return packed, merged, known, "what was found does not fit into the budget"
+        return packed, merged, known, "nothing that was found passes the threshold and fits the budget"
     reason = "nothing relevant was found"
     if not (reader.options.say_unknown and found.query.analysis.question):
         return packed, merged, known, reason
