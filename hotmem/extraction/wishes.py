@@ -17,9 +17,12 @@ _FORMS: Final = (
 _CALLED: Final = re.compile(rf"(?:{'|'.join(_FORMS)})[\"“'‘]?(?P<name>{_ONE}(?:\s+(?-i:[A-Z])[\w'’-]*){{0,2}})", re.IGNORECASE)
 _NO_NAME: Final = wordlist(
     "by from please instead not never always when whenever in at on and or but now again only just like with a an the my your that this it "
-    "names they them she her he him"
+    "names they them she her he him anything everything whatever something"
 )
-_AGAINST: Final = re.compile(r"\b(?:don['’]?t|do\s+not|never|stop|quit|hate|not\s+like|dislikes?)\b[^,;.]*$", re.IGNORECASE)
+_AGAINST: Final = re.compile(
+    r"\b(?:(?:do|did|would|wouldn|didn|don)(?:['’]?t|\s+not)|never|not|stop|quit|hate|dislikes?|nobody|no\s+one|only\s+my|used\s+to|anything\s+but|everything\s+but)\b[^,;.]*$",
+    re.IGNORECASE,
+)
 
 SUBJECTS: Final = {
     name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
@@ -40,9 +43,10 @@ SUBJECTS: Final = {
 
 
 def called(words: str) -> str:
-    """The name that the user is to be called by these words; "" if they tell none."""
-    found = (match for match in _names(words) if not _AGAINST.search(words[: match.start("name")]))
-    return next((capitalised(match["name"]) for match in found), "")
+    """The name that the user is to be called by these words, before the name they bear; "" if they tell none."""
+    found = [match for match in _names(words) if not _AGAINST.search(words[: match.start("name")])]
+    wished = sorted(found, key=lambda match: "name is" in " ".join(match[0].casefold().split()))
+    return next((capitalised(match["name"]) for match in wished), "")
 
 
 def not_called(words: str) -> str:
