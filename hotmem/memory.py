@@ -24,7 +24,7 @@ from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_la
 from hotmem.models.rewriter import Rewriter
 from hotmem.opening import Asked as OpeningAsked
 from hotmem.opening import opening
-from hotmem.options import Options, checked_budget, checked_opening
+from hotmem.options import Options, checked_budget, checked_opening, checked_visible
 from hotmem.precedence import Precedence
 from hotmem.reader import Reader, Request
 from hotmem.recall import late, recall
@@ -249,7 +249,7 @@ class Memory:
             at=self.options.now() if at is None else aware(at, "at"),
             max_tokens=checked_budget(self.options.recall.max_tokens if max_tokens is None else max_tokens),
             deadline_ms=self.options.recall.deadline_ms if deadline_ms is None else deadline_ms,
-            visible=tuple(visible),
+            visible=checked_visible(visible),
         )
         with self._precedence.recalling():
             try:

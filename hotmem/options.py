@@ -4,6 +4,7 @@
 inside the package receives them as arguments.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -198,6 +199,17 @@ def checked_opening(max_tokens: int) -> int:
         InvalidInput: If it is not a whole number of at least 0.
     """
     return 0 if max_tokens == 0 and not isinstance(max_tokens, bool) else checked_budget(max_tokens)
+
+
+def checked_visible(visible: Sequence[str]) -> tuple[str, ...]:
+    """The texts, unchanged.
+
+    Raises:
+        InvalidInput: If it is one text, or holds something that is none.
+    """
+    if isinstance(visible, str) or not all(isinstance(text, str) for text in visible):
+        raise InvalidInput('visible is no list of texts. Pass the texts the language model has before it, such as ["Hello!"].')
+    return tuple(visible)
 
 
 def checked_weights(weights: Weights) -> Weights:

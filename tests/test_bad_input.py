@@ -182,6 +182,12 @@ def test_an_unknown_role_is_refused(role: str) -> None:
     assert said("Hello.", role="assistant").role is Role.ASSISTANT
 
 
+@pytest.mark.parametrize("visible", ["one text", [1], [None, "text"]])
+async def test_what_is_visible_is_a_list_of_texts(memory: Memory, visible: list[str]) -> None:
+    with pytest.raises(InvalidInput, match="visible is no list of texts"):
+        await memory.recall("Hello?", user_id="ana", visible=visible)
+
+
 @pytest.mark.parametrize("tokens", [0, -1, -1000, True, False, 10.0, "1000"])
 async def test_a_budget_that_is_none_is_refused(tokens: int, memory: Memory) -> None:
     with pytest.raises(InvalidInput, match=r"max_tokens is .*whole number of at least 1"):
