@@ -52,7 +52,7 @@ NOTHING_BELOW: Final = 0.1
 """Probability under which the block says that nothing is known, unless a plain search finds something. What was found is lost to the bot there, so
 the bar is low: hardly any answerable question lies below (`python -m eval regimes`)."""
 
-DOUBTFUL_BELOW: Final = (0.12, 0.78)
+DOUBTFUL_BELOW: Final = (0.2, 0.6)
 """Probability under which all that is told is marked low, for one candidate and for `USUAL`; between them it rises with the logarithm of their
 number. One in ten questions that nothing answers lies above, most of them near misses."""
 
