@@ -35,7 +35,7 @@ ASKED = (
     ("What is my dog called?", "Your dog is called Potola."),
     ("Who plays the cello?", "Your sister Marta does, in Porto."),
     ("What is the gate code of my cottage?", "It is 4711."),
-    ("What am I allergic to?", "Walnuts and shellfish."),
+    ("What am I allergic to?", "You are allergic to walnuts and shellfish."),
 )
 DAY = 24 * 60
 
@@ -113,7 +113,7 @@ def test_nothing_that_was_said_later_is_found(lived: Path, language: Language, e
     late = [one for row in rows for one in row if one.session == 3]
     assert len(early) == len(late) == 8
     assert all(one.found == 0 for one in early)
-    assert sum(one.found for one in late) >= len(late) / 2, "int8 arithmetic differs between processors: there a use is just missed"
+    assert sum(one.found for one in late) >= 6
 
 
 def test_a_sample_is_the_same_every_time(lived: Path, language: Language) -> None:
