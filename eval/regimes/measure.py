@@ -15,9 +15,9 @@ from rich.progress import track
 from eval.datasets import Conversation, Question
 from eval.datasets.everyday import PLAIN, UNANSWERABLE
 from eval.datasets.recognised import as_recognised
-from eval.evidence import delivered, turns_delivered
+from eval.evidence import Shown, delivered, turns_delivered
 from eval.histories import NOT_YET_TOLD, History, histories
-from eval.references import Index, Reference, fill
+from eval.references import Index, Line, Reference, fill
 from eval.retrieval import held_out
 from eval.rows import HOTMEM
 from eval.run import SESSION, Models, ingested, models, stored_ids
@@ -149,7 +149,9 @@ async def _asked(memory: Memory, task: Task, question: Question, budget: int, id
     if evidence and budget == max(BUDGETS):
         results = (await memory.search_memory(question.text, user_id=user, at=question.asked_at)).results[:FIRST]
         named = [(one.turn_ids or (ids.get(one.id, one.id),), one.content) for one in results]
-        found = any(turn in names and delivered(turn, said.text, [_Result(text, names)]) for turn, said in evidence.items() for names, text in named)
+        found = any(
+            turn in names and delivered(turn, said.text, [Line(text, names, "", 0.0)]) for turn, said in evidence.items() for names, text in named
+        )
     return Row(
         cell=_cell(task, question),
         question=question.id,
@@ -166,16 +168,6 @@ async def _asked(memory: Memory, task: Task, question: Question, budget: int, id
         nothing=bool(block.text) and not items,
         items=tuple((item.relevance, one) for item, one in zip(items, right, strict=True)),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Result:
-    """A result of `search_memory` as the metric sees it."""
-
-    text: str
-    turn_ids: tuple[str, ...]
-    session_id: str = ""
-    relevance: float = 0.0
 
 
 def _references(task: Task, loaded: Models, used: Mapping[tuple[str, int], int]) -> list[Row]:
@@ -220,8 +212,8 @@ def _cell(task: Task, question: Question) -> Cell:
     return Cell(task.dataset, task.history.source, task.history.sessions, RECOGNISED if task.recognised and not question.abstain else wording)
 
 
-def _delivered(question: Question, task: Task, items: Sequence[Item] | Sequence[object]) -> float | None:
-    found = turns_delivered(question, task.history.conversation, items)  # type: ignore[arg-type]
+def _delivered(question: Question, task: Task, items: Sequence[Shown]) -> float | None:
+    found = turns_delivered(question, task.history.conversation, items)
     return fmean(found.values()) if found else None
 
 
