@@ -111,6 +111,8 @@ def test_errors_are_shown_word_for_word_in_one_line(told: Path, monkeypatch: pyt
     ):
         for name in [name for name in sys.modules if name.startswith(("hotmem.inspector", "hotmem.tools.mcp", "hotmem.tools.pictures"))]:
             monkeypatch.delitem(sys.modules, name)
+            package_of, _, module = name.rpartition(".")
+            monkeypatch.delattr(f"{package_of}.{module}", raising=False)  # where an earlier import left it
         monkeypatch.setitem(sys.modules, package, None)
         monkeypatch.setattr(sys, "argv", ["hotmem", *words])
         with pytest.raises(SystemExit):
