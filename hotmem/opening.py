@@ -18,6 +18,7 @@ from hotmem.analysis.time import Bound, find_times
 from hotmem.analysis.wordlist import wordlist
 from hotmem.context import render
 from hotmem.context.confidence import MEDIUM_CONFIDENCE, confidence, mark
+from hotmem.context.privacy import is_private
 from hotmem.extraction.reading import ANONYMOUS
 from hotmem.extraction.relations import COMPLEMENTS, HAS_CONDITION, LASTING
 from hotmem.extraction.wishes import called, capitalised, not_called, subjects
@@ -65,13 +66,6 @@ _PEOPLE: Final = wordlist(
     "grandmother grandfather grandson granddaughter dog cat carer nurse"
 )
 """Whose names are worth knowing before anything was asked."""
-
-_PRIVATE: Final = re.compile(
-    r"\b(?:pins?|pin\s+code|passwords?|passcodes?|passphrase|codes?|combination|account\s+number|iban|secrets?|secretly|surprise|nobody\s+knows|no\s+one\s+knows"
-    r"|(?:doesn['’]?t|don['’]?t|must\s*n['’]?t|must\s+not)\s+(?:know|tell|find\s+out)|confiden\w+|between\s+us|affair|salary|hiv|abortion|miscarriage)\b",
-    re.IGNORECASE,
-)
-"""What waits until it is asked for: others may be listening when a bot speaks first."""
 
 _NAMED: Final = re.compile(
     r"^(?:(?:the\s+)?user(?:['’]s\s+name)?|my\s+name|(?:his|her|their)?\s*name)(?:\s+is|:)(?:\s+called|\s+named)?\s+(?P<name>[^\W\d_][\w'’-]*(?:\s+[A-Z][\w'’-]*){0,2})\W*$",
@@ -247,7 +241,7 @@ def _wish(rule: Row, found: Mapping[tuple[EvidenceKind, int], Evidence], speaker
 
 def _facts(known: Known, found: Mapping[tuple[EvidenceKind, int], Evidence], asked: Asked) -> list[Line]:
     """Lasting facts that can be trusted, the most important first."""
-    rows = [(rank, row) for row in (*known.facts, *known.notes) if (rank := _rank(row, known.speaker)) is not None and not _PRIVATE.search(row.text)]
+    rows = [(rank, row) for row in (*known.facts, *known.notes) if (rank := _rank(row, known.speaker)) is not None and not is_private(row.text)]
     lines = []
     for _, row in sorted(rows, key=lambda ranked: (ranked[0], -ranked[1].confirmations, -ranked[1].said_at.timestamp())):
         item = _item(render.shown(row.text), found[EvidenceKind.MEMORY, row.key], asked, row.importance / 5)
@@ -289,7 +283,7 @@ def _plans(known: Known, found: Mapping[tuple[EvidenceKind, int], Evidence], lan
     """What takes place today and tomorrow, in order of time."""
     plans: list[tuple[datetime, str, Item]] = []
     for told in known.told:
-        if _PRIVATE.search(told.text[max(told.start - 80, 0) : told.stop + 80]) or not _ahead(told, language, asked):
+        if is_private(told.text[max(told.start - 80, 0) : told.stop + 80]) or not _ahead(told, language, asked):
             continue
         if told.memories:
             items = [_item(render.shown(found[EvidenceKind.MEMORY, key].text), found[EvidenceKind.MEMORY, key], asked, 1.0) for key in told.memories]
@@ -318,7 +312,7 @@ def _noted(notes: Sequence[Row], found: Mapping[tuple[EvidenceKind, int], Eviden
     """What was stored outright and names a time within the days."""
     days = at_hand(asked.at)
     for row in notes:
-        if _PRIVATE.search(row.text):
+        if is_private(row.text):
             continue
         for mention in () if not _TIMELY.search(row.text) else find_times(row.text, by_clock(row.said_at, asked.at.tzinfo), ahead=True):
             lasts = mention.interval.end - mention.interval.start
@@ -340,7 +334,7 @@ def _day(day: date, today: date) -> str:
 
 def _loops(loops: Sequence[Loop], told: set[str], asked: Asked) -> Iterator[Line]:
     """What was left open last time and is not told as a plan already."""
-    fresh = [one for one in loops if one.turn_id not in told and asked.at - one.said_at <= LOOPS_FOR and not _PRIVATE.search(one.text)]
+    fresh = [one for one in loops if one.turn_id not in told and asked.at - one.said_at <= LOOPS_FOR and not is_private(one.text)]
     for one in fresh[:MOST_LOOPS]:
         said_at = by_clock(one.said_at, asked.at.tzinfo)
         words = render.quoted(_cut(one.text))

@@ -13,6 +13,7 @@ from hotmem.context.dates import resolved
 from hotmem.context.judged import Judged
 from hotmem.context.judgement import FACT_FROM
 from hotmem.context.knowing import Known
+from hotmem.context.privacy import withheld
 from hotmem.context.render import Layout, arranged, frame, line, render, shown, titles
 from hotmem.context.trimming import trimmed
 from hotmem.context.windows import asked_for
@@ -73,7 +74,8 @@ def pack(query: Query, judged: Sequence[Judged], known: Known, budget: int, coun
     chosen: list[Item] = []
     misses = 0
     asked, zone = query.stems, zone_of(query.at)
-    ordered = sorted((one for one in judged if one.relevance >= options.semantic_threshold), key=_worth, reverse=True)
+    told = (one for one in judged if one.relevance >= options.semantic_threshold and not withheld(query, one.evidence.text, one.relevance))
+    ordered = sorted(told, key=_worth, reverse=True)
     left = np.cumsum([one.relevance for one in reversed(ordered)])[::-1].tolist()
     for one, expected in zip(ordered, left, strict=True):
         if expected < LEFT_OUT and len(chosen) >= LEAST_LINES:

@@ -11,7 +11,7 @@ from typing import Final
 
 from hotmem.analysis.wordlist import wordlist
 from hotmem.context.judged import Judged
-from hotmem.types import Analysis, Evidence, EvidenceKind, Form, Intent, Interval, Query, Role
+from hotmem.types import Analysis, Evidence, EvidenceKind, Form, Intent, Interval, Query, Role, Source
 
 WIDEST_SEARCHED: Final = timedelta(days=62)
 """A wider window is not searched by time: what lies in it is too much to be told from the rest by that."""
@@ -62,6 +62,8 @@ _NUMBER: Final = re.compile(r"\d+(?:st|nd|rd|th)?|['’]\w{1,2}|\d{1,4}[-/.]\d{1
 _SAID: Final = re.compile(
     r"\b(?:talk|t[eo]ld|tell|sa(?:y|id)|mention|discuss|chat|cover|sp[eo]ak|conversation|session|recap|summar)\w*", re.IGNORECASE
 )
+_PAST: Final = re.compile(r"\b(?:did|didn['’]?t|was|were|been|done|went|had|happened)\b", re.IGNORECASE)
+"""What a question about the past has; "this week" is past and future."""
 
 
 def searched(analysis: Analysis) -> Interval | None:
@@ -90,7 +92,8 @@ def belonging(query: Query, evidence: Sequence[Evidence]) -> list[float]:
         return [0.0] * len(evidence)
     if _SAID.search(query.text):
         return [_answering(one) * _said_in(one, window) for one in evidence]
-    return [_answering(one) * _happened_in(one, window) for one in evidence]
+    ahead = window.end > query.at and not _PAST.search(query.text)
+    return [_answering(one) * _happened_in(one, window, ahead=ahead) for one in evidence]
 
 
 def window_first(judged: Sequence[Judged], belongs: Sequence[float]) -> list[Judged]:
@@ -142,10 +145,11 @@ def _said_in(found: Evidence, window: Interval) -> float:
     return float(_holds(window, found.said_at))
 
 
-def _happened_in(found: Evidence, window: Interval) -> float:
+def _happened_in(found: Evidence, window: Interval, *, ahead: bool) -> float:
+    """Without a time of its own, what was said in the window may tell what happened in it; not what is still to come, nor what was noted down."""
     if told := _told(found, window):
         return told
-    if not _holds(window, found.said_at):
+    if ahead or found.source is Source.STATEMENT or not _holds(window, found.said_at):
         return 0.0
     if found.kind is EvidenceKind.SUMMARY:
         return OVERVIEW

@@ -12,9 +12,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from hotmem import ContextBlock, Memory
-from hotmem.context.windows import WIDEST_SEARCHED, asked_for, belonging, day_first, searched, window_first
+from hotmem.context.windows import SAID_UNDATED, WIDEST_SEARCHED, asked_for, belonging, day_first, searched, window_first
 from hotmem.models import CachedEncoder, Language
-from hotmem.types import Evidence, EvidenceKind, Form, Intent, Interval, Item, Query, Role, TimedWords, Turn
+from hotmem.types import Evidence, EvidenceKind, Form, Intent, Interval, Item, Query, Role, Source, TimedWords, Turn
 from tests.context.statements import NOW, evidence, judged, query
 
 DATA: Final[dict[str, Any]] = json.loads((Path(__file__).parent / "windows.json").read_text("utf-8"))
@@ -82,6 +82,19 @@ def test_what_happened_counts_by_when_it_happened() -> None:
     exact, coarse, undated, other, nowhere, question, reply = belonging(asks("What did I do last week?", LAST_WEEK, "week"), statements)
     assert exact == 1 > undated > coarse > other > nowhere == 0
     assert question < undated and reply < undated
+
+
+def test_what_is_still_to_come_was_not_told_by_what_was_said_today() -> None:
+    """ "What's on this week?" asks for plans, not for all that was said or noted this week; "what did I do?" asks for what was said, not for notes."""
+    week = Interval(TODAY - 2 * DAY, TODAY + 5 * DAY)
+    statements = [
+        evidence("I saw Rui.", said_at=NOW - DAY),
+        told_of("I will see Rui.", TODAY + DAY, said_at=NOW - DAY),
+        evidence("The alarm code is 4471.", EvidenceKind.MEMORY, said_at=NOW - DAY)._replace(speaker=None, turns=(), turn_ids=()),
+    ]
+    assert statements[2].source is Source.STATEMENT
+    assert belonging(asks("What's on this week?", week, "week"), statements) == [0, 1, 0]
+    assert belonging(asks("What did I do this week?", week, "week"), statements) == [SAID_UNDATED, 1, 0]
 
 
 def test_what_was_said_counts_by_when_it_was_said() -> None:
