@@ -7,8 +7,11 @@ from hotmem.types import Evidence, EvidenceKind, Item, Turn
 
 
 def helps(shown: Evidence | Item, wanted: Sequence[str], turns: Mapping[str, Turn]) -> bool:
-    """Whether a passage holds the words of a wanted turn, a fact was read from one, or a summary is of a session with one."""
-    if shown.kind is EvidenceKind.SUMMARY:
-        return any(turns[turn].session_id == shown.session_id for turn in wanted)
-    told = shown.kind is EvidenceKind.MEMORY
-    return any(turn in shown.turn_ids and (told or holds(shown.text, turns[turn].text)) for turn in wanted)
+    """Whether a passage or a summary holds the words of a wanted turn, or a fact was read from one."""
+    match shown.kind:
+        case EvidenceKind.SUMMARY:
+            return any(turns[turn].session_id == shown.session_id and holds(shown.text, turns[turn].text) for turn in wanted)
+        case EvidenceKind.MEMORY:
+            return any(turn in shown.turn_ids for turn in wanted)
+        case EvidenceKind.PASSAGE:
+            return any(turn in shown.turn_ids and holds(shown.text, turns[turn].text) for turn in wanted)
