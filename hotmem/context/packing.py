@@ -34,7 +34,9 @@ SUMMARIES_OF_WINDOW: Final = 5
 """The same where a window of time is asked for: they are what was talked about in it."""
 
 LEFT_OUT: Final = 0.02
-"""Relevance that all statements not yet in the block may have together for it to be left as it is: spend less when the answer is clear."""
+UNCLEAR_LEFT_OUT: Final = 0.002
+"""Relevance that all statements not yet in the block may have together for it to be left as it is: less where it is doubtful that a question is answered.
+Spend fewer tokens when the answer is clear, more when it is not."""
 
 LEAST_LINES: Final = 5
 """Statements that are told in any case, however little relevance all of them have: what a plain search puts first is never lost."""
@@ -67,8 +69,9 @@ def pack(query: Query, judged: Sequence[Judged], known: Known, budget: int, coun
         The block; without items if nothing is relevant enough or fits.
     """
     limit = _Limits(options, MOST_SUMMARIES if asked_for(query) is None else SUMMARIES_OF_WINDOW)
-    says = options.say_unknown and query.analysis.question
-    layout = Layout(query.at.year, options.symbols, possibly=says and known is not Known.SOMETHING)
+    unclear = query.analysis.question and known is not Known.SOMETHING
+    layout = Layout(query.at.year, options.symbols, possibly=unclear and options.say_unknown)
+    left_out = UNCLEAR_LEFT_OUT if unclear else LEFT_OUT
     spent = count(frame(layout))
     opened: set[tuple[str, str]] = set()
     chosen: list[Item] = []
@@ -78,7 +81,7 @@ def pack(query: Query, judged: Sequence[Judged], known: Known, budget: int, coun
     ordered = sorted(told, key=_worth, reverse=True)
     left = np.cumsum([one.relevance for one in reversed(ordered)])[::-1].tolist()
     for one, expected in zip(ordered, left, strict=True):
-        if expected < LEFT_OUT and len(chosen) >= LEAST_LINES:
+        if expected < left_out and len(chosen) >= LEAST_LINES:
             break
         if not limit.allows(one):
             continue

@@ -104,6 +104,7 @@ def test_less_is_spent_when_the_answer_is_clear(tokens: TokenCounter) -> None:
     best = (evidence("The dog sleeps.", key=1), 0.9)
     rest = [(evidence(f"Line {key} is about ferries.", key=key), LEFT_OUT / 20) for key in range(2, 12)]
     assert len(pack(query(), judged([best, *rest]), Known.SOMETHING, 1000, tokens.count, RecallOptions()).items) == LEAST_LINES
+    assert len(pack(query(), judged([best, *rest]), Known.DOUBTFUL, 1000, tokens.count, RecallOptions()).items) > LEAST_LINES
     unsure = [(found, 10 * relevance) for found, relevance in rest]
     assert len(pack(query(), judged([best, *unsure]), Known.SOMETHING, 1000, tokens.count, RecallOptions()).items) > LEAST_LINES
 
