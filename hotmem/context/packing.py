@@ -35,8 +35,8 @@ SUMMARIES_OF_WINDOW: Final = 5
 
 LEFT_OUT: Final = 0.02
 UNCLEAR_LEFT_OUT: Final = 0.002
-"""Relevance that all statements not yet in the block may have together for it to be left as it is: less where it is doubtful that a question is answered.
-Spend fewer tokens when the answer is clear, more when it is not."""
+"""Relevance that all statements not yet in the block may have together for it to be left as it is; less where it is doubtful that a question is
+answered. Spend fewer tokens when the answer is clear, more when it is not."""
 
 LEAST_LINES: Final = 5
 """Statements that are told in any case, however little relevance all of them have: what a plain search puts first is never lost."""

@@ -85,7 +85,7 @@ def test_what_happened_counts_by_when_it_happened() -> None:
 
 
 def test_what_is_still_to_come_was_not_told_by_what_was_said_today() -> None:
-    """ "What's on this week?" asks for plans, not for all that was said or noted this week; "what did I do?" asks for what was said, not for notes."""
+    """"What's on this week?" asks for plans, "what did I do this week?" also for what was said, neither for notes without a date."""
     week = Interval(TODAY - 2 * DAY, TODAY + 5 * DAY)
     statements = [
         evidence("I saw Rui.", said_at=NOW - DAY),
