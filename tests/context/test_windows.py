@@ -85,7 +85,7 @@ def test_what_happened_counts_by_when_it_happened() -> None:
 
 
 def test_what_is_still_to_come_was_not_told_by_what_was_said_today() -> None:
-    """"What's on this week?" asks for plans, "what did I do this week?" also for what was said, neither for notes without a date."""
+    """A question on what is on this week asks for plans, one on what I did also for what was said; neither for notes without a date."""
     week = Interval(TODAY - 2 * DAY, TODAY + 5 * DAY)
     statements = [
         evidence("I saw Rui.", said_at=NOW - DAY),
