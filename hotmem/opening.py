@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from typing import Final, NamedTuple
 
-from hotmem.analysis.query import looks_ahead
 from hotmem.analysis.time import Bound, find_times
 from hotmem.analysis.wordlist import wordlist
 from hotmem.context import render
 from hotmem.context.confidence import MEDIUM_CONFIDENCE, confidence, mark
+from hotmem.extraction.direction import to_come
 from hotmem.extraction.reading import ANONYMOUS
 from hotmem.extraction.relations import COMPLEMENTS, HAS_CONDITION, LASTING
 from hotmem.extraction.wishes import called, capitalised, not_called, subjects
@@ -308,10 +308,11 @@ def _plans(known: Known, found: Mapping[tuple[EvidenceKind, int], Evidence], lan
 
 def _ahead(told: Told, language: Language, asked: Asked) -> bool:
     """Whether it was still to come when it was said; of the day itself the sentence tells it."""
-    if told.interval.start >= told.said_at:
-        return True
-    (doc,) = language.parse([_sentence(told)], names=False)
-    return told.interval.end > told.said_at and looks_ahead(doc)
+    if told.interval.start >= told.said_at or told.interval.end <= told.said_at:
+        return told.interval.start >= told.said_at
+    start, words = _sentence_at(told)
+    (doc,) = language.parse([words], names=False)
+    return any(to_come(doc, mention) for mention in find_times(words, told.said_at) if mention.start <= told.start - start < mention.stop)
 
 
 def _noted(notes: Sequence[Row], found: Mapping[tuple[EvidenceKind, int], Evidence], asked: Asked) -> Iterator[tuple[datetime, str, Item]]:
@@ -381,10 +382,15 @@ def _item(text: str, found: Evidence, asked: Asked, relevance: float) -> Item:
 
 
 def _sentence(told: Told) -> str:
-    """The sentence of a turn that names the time."""
+    """The sentence of a turn that names the time, as it is shown."""
+    return _cut(_sentence_at(told)[1].strip())
+
+
+def _sentence_at(told: Told) -> tuple[int, str]:
+    """Where in a turn the sentence begins that names the time, and its words."""
     spans = [match.span() for match in _SENTENCE.finditer(told.text)]
     start, stop = next((span for span in spans if span[0] <= told.start < span[1]), (0, len(told.text)))
-    return _cut(told.text[start:stop].strip())
+    return start, told.text[start:stop]
 
 
 def _cut(text: str) -> str:

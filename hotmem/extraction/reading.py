@@ -11,6 +11,7 @@ from hotmem.analysis.time import TimeMention, find_times, written_bare
 from hotmem.extraction.clauses import Clause, Tense, read_clauses
 from hotmem.extraction.copulas import read_copula
 from hotmem.extraction.corrections import admits, read_corrections
+from hotmem.extraction.direction import directed_times
 from hotmem.extraction.events import ended, moved_event
 from hotmem.extraction.favourites import read_favourite
 from hotmem.extraction.general import read_general
@@ -59,13 +60,13 @@ def understand(doc: Doc, speaker: str | None, role: Role, said_at: datetime) -> 
         Statements in the order of their words, each with a literal span of `doc.text`.
     """
     entities = find_entities(doc)
-    times = find_times(doc.text, said_at), find_times(doc.text, said_at, ahead=True)
-    happenings = tuple(read_happenings(doc, said_at, *times))
+    times = directed_times(doc, said_at)
+    happenings = tuple(read_happenings(said_at, times))
     if role is not Role.USER:
         return Understanding(entities=entities, happenings=happenings)
     name = speaker or ANONYMOUS
     jest = tuple(jests(doc.text))
-    told = (*_named(doc, name), *read_instructions(doc, name), *_stated(doc, name, entities, *times))
+    told = (*_named(doc, name), *read_instructions(doc, name), *_stated(doc, name, entities, times, said_at))
     found = [statement for statement in told if not any(start <= statement.start < stop for start, stop in jest)]
     unique = {
         (statement.subject.casefold(), statement.relation, statement.object.casefold(), statement.negated): statement for statement in reversed(found)
@@ -139,23 +140,27 @@ def _naming(naming: Naming, subject: str) -> Statement:
     return replace(told, entities=(naming.name,), single=naming.sole, replaces=naming.renames)
 
 
-def _stated(doc: Doc, speaker: str, entities: Sequence[str], behind: Sequence[TimeMention], before: Sequence[TimeMention]) -> Iterator[Statement]:
+def _stated(doc: Doc, speaker: str, entities: Sequence[str], mentions: Sequence[TimeMention], said_at: datetime) -> Iterator[Statement]:
     for clause in read_clauses(doc):
         if (favourite := read_favourite(clause, speaker)) is not None:
             yield favourite
             continue
         moved = moved_event(clause)
         appointment = resolve(moved, speaker) if moved is not None else None
-        if appointment is not None and appointment.head in EVENTFUL and (day := timed(predicate(clause), before)) is not None:
+        if appointment is not None and appointment.head in EVENTFUL and (day := _new_day(clause, said_at)) is not None:
             yield _rescheduled(clause, appointment, day)
             continue
         subject = resolve(clause.subject, speaker)
         if subject is None:
             continue
-        mentions = behind if clause.tense is Tense.PAST or _perfect(clause) else before
         for fact in _facts(clause, subject, mentions):
             if statement := _told(clause, subject, fact, mentions, speaker, entities):
                 yield statement
+
+
+def _new_day(clause: Clause, said_at: datetime) -> TimeMention | None:
+    """The day to come that something is moved to: "they put the exam off until Monday"."""
+    return timed(predicate(clause), find_times(clause.verb.doc.text, said_at, ahead=True))
 
 
 def _rescheduled(clause: Clause, appointment: Subject, day: TimeMention) -> Statement:
@@ -178,11 +183,6 @@ def _facts(clause: Clause, subject: Subject, mentions: Sequence[TimeMention]) ->
 
 def _since(words: Sequence[Token]) -> bool:
     return any(token.lower_ == "since" for token in words)
-
-
-def _perfect(clause: Clause) -> bool:
-    """Whether it tells what has come about: "has moved"; "has an exam" and "has got an exam" tell what is."""
-    return clause.finite.lemma_ == "have" and clause.finite.i != clause.verb.i and clause.verb.lower_ != "got"
 
 
 def _eventful(words: Sequence[Token]) -> bool:
