@@ -21,7 +21,7 @@ from hotmem.extraction.jokes import jests, takes_back
 from hotmem.extraction.naming import Naming, owned_thing, read_namings
 from hotmem.extraction.predicates import Fact, narrowed, predicate, stands_alone, timed
 from hotmem.extraction.relations import EVENTFUL, EXCLUSIVE, HAS_TO, IS, IS_BORN_ON, IS_CALLED, IS_NOW, IS_ON, PLANS_TO, PURSUITS, REGULARLY, WANTS
-from hotmem.extraction.repairs import repaired
+from hotmem.extraction.repairs import doubtful, repaired
 from hotmem.extraction.retelling import retell, sentence
 from hotmem.extraction.rewording import Reworded, spelt_out
 from hotmem.extraction.sidelines import beside_another
@@ -65,16 +65,17 @@ def understand(doc: Doc, speaker: str | None, role: Role, said_at: datetime) -> 
     if role is not Role.USER:
         return Understanding(entities=entities, happenings=happenings)
     name = speaker or ANONYMOUS
-    jest = tuple(jests(doc.text))
+    wrong = tuple(doubtful(doc.text))
+    idle = (*jests(doc.text), *wrong)
     told = (*_named(doc, name), *read_instructions(doc, name), *_stated(doc, name, entities, times, said_at))
-    found = [statement for statement in told if not any(start <= statement.start < stop for start, stop in jest)]
+    found = [statement for statement in told if not any(start <= statement.start < stop for start, stop in idle)]
     unique = {
         (statement.subject.casefold(), statement.relation, statement.object.casefold(), statement.negated): statement for statement in reversed(found)
     }
     told_of = terms_of(doc) if unique else []
     statements = sorted((_tagged(doc, statement, told_of) for statement in unique.values()), key=lambda statement: (statement.start, statement.stop))
     corrections = tuple(read_corrections(doc, said_at))
-    if not corrections and admits(doc.text):
+    if not (corrections or found or wrong) and admits(doc.text):
         corrections = tuple(_amended(doc, name, said_at))
     return Understanding(tuple(statements), corrections, entities, takes_back(doc.text), happenings)
 

@@ -35,9 +35,21 @@ _DEFINES: Final = re.compile(
 
 _BREAK: Final = r"\s*(?:[,;:…]|\s[—–-]|—)+\s*(?:(?:er|erm|uh|um|oh)\b[\s,]*|or\s+(?:actually\s+)?)?"
 _EDITING: Final = re.compile(
-    rf"(?:{_BREAK}|\s+)(?:{_FIRM})\b[\s,:]*|{_BREAK}(?:{_SOFT})(?:\s*[,—–]\s*)+(?:make\s+(?:that|it)\s+|it['’]s\s+)?|{_BREAK}actually[\s,]+",
+    rf"(?:{_BREAK}|\s+)(?:{_FIRM})\b[\s,:]*|{_BREAK}(?:{_SOFT})(?:\s*[,—–]\s*)+(?:make\s+(?:that|it)\s+)?|{_BREAK}actually[\s,]+",
     re.IGNORECASE,
 )
+_ANEW: Final = re.compile(r"(?:it|he|she|they)\s+", re.IGNORECASE)
+_SAID_OF: Final = re.compile(r"(?:it|that|he|she|they)(?:['’]?(?:s|re)|\s+(?:is|was|are|were))\s+(?:actually\s+|really\s+)?", re.IGNORECASE)
+"""How what was said begins anew: "she lives in Leeds", and without the verb that it had: "it's ochre"."""
+
+_PLAIN: Final = re.compile(
+    rf"(?:{_BREAK}|\s+)(?:(?:no|nope)[\s,]+(?:wait|sorry|i\s+mean)|(?:sorry|wait|actually)[\s,]+no|scratch\s+that)\b"
+    rf"|{_BREAK}(?:no|nope|wait)\s*,\s*(?:the|(?:it|he|she|they)(?:['’](?:s|re)|\s+(?:is|was|are|were)))\b",
+    re.IGNORECASE,
+)
+"""Terms that take back what stands before them, whatever follows."""
+
+_CLAUSE: Final = re.compile(r"[,;.!?]\s*|\b(?:and|but|while|whereas)\b", re.IGNORECASE)
 
 _ENDS: Final = frozenset(".!?,;:")
 _FINITE: Final = frozenset({"VBD", "VBZ", "VBP", "MD"})
@@ -69,10 +81,30 @@ def _taken_back(doc: Doc) -> Iterator[tuple[int, int]]:
             continue
         before = [token for token in doc if token.idx < match.start()]
         ends = [place for place, token in enumerate(before) if token.text in (".", "!", "?")]
-        after = list(_until_end([token for token in doc if token.idx >= match.end()]))
-        wrong = _wrong(before[ends[-1] + 1 if ends else 0 :][-BACK:], after)
-        if wrong is not None:
-            yield wrong.idx, match.end()
+        near = before[ends[-1] + 1 if ends else 0 :][-BACK:]
+        for begin in _begins(doc, match.end(), near):
+            wrong = _wrong(near, list(_until_end([token for token in doc if token.idx >= begin])))
+            if wrong is not None:
+                yield wrong.idx, begin
+                break
+
+
+def _begins(doc: Doc, place: int, before: Sequence[Token]) -> Iterator[int]:
+    """Where the right words may begin: as they are said, behind a pronoun for what was spoken of, or behind "it is" too."""
+    yield place
+    verbs = {token.lower_ for token in before if token.pos_ in ("VERB", "AUX") or token.tag_ in _FINITE}
+    if (anew := _ANEW.match(doc.text, place)) and any(token.idx == anew.end() and token.lower_ in verbs for token in doc):
+        yield anew.end()
+    if (said_of := _SAID_OF.match(doc.text, place)) and any(token.lemma_ == "be" for token in before):
+        yield said_of.end()
+
+
+def doubtful(text: str) -> Iterator[tuple[int, int]]:
+    """Stretches that were said to be wrong at once, and not word for word what is right: "I live in York, no wait, I moved"."""
+    for match in _PLAIN.finditer(text):
+        start = max((found.end() for found in _CLAUSE.finditer(text, 0, match.start())), default=0)
+        if len(text[start : match.start()].split()) > 1:
+            yield start, match.start()
 
 
 def _until_end(tokens: Sequence[Token]) -> Iterator[Token]:
@@ -88,6 +120,8 @@ def _wrong(before: Sequence[Token], after: Sequence[Token]) -> Token | None:
         return None
     first = after[0]
     again = next((token for token in reversed(before) if token.lower_ == first.lower_), None)
+    if again is not None and first.pos_ == "DET" and _said_more(before, again) and not any(token.lower_ == "of" for token in after):
+        return None
     if again is not None and (len(after) <= LONGEST or first.pos_ == "PRON"):
         return again
     if len(after) > LONGEST or any(token.tag_ in _FINITE for token in after):
@@ -100,3 +134,8 @@ def _wrong(before: Sequence[Token], after: Sequence[Token]) -> Token | None:
     names = sum(1 for token in after if token.pos_ == "PROPN") or 1
     run = [token for token in before[-names:] if _SORTS.get(token.pos_) == "name"]
     return run[0] if run and run[-1] is before[-1] else None
+
+
+def _said_more(before: Sequence[Token], again: Token) -> bool:
+    """Whether the words that a repair would replace say of what: "the third of May", of which "the fourth" would lose the month."""
+    return any(token.lower_ == "of" and token.i > again.i for token in before)
