@@ -21,6 +21,7 @@ from hotmem.extraction.direction import to_come
 from hotmem.extraction.reading import ANONYMOUS
 from hotmem.extraction.relations import COMPLEMENTS, HAS_CONDITION, LASTING
 from hotmem.extraction.wishes import called, capitalised, not_called, subjects
+from hotmem.extraction.withdrawals import takes_wish_back, withdrawn
 from hotmem.models import Language
 from hotmem.store.store import Store
 from hotmem.text import plain
@@ -148,24 +149,34 @@ def at_hand(at: datetime) -> Interval:
     return Interval(first, datetime.combine(at.date() + timedelta(days=2), time(), at.tzinfo))
 
 
-def in_force(rules: Iterable[Row]) -> list[Row]:
-    """Standing instructions without those that a later one replaces: how to address, the language, units, the length of answers.
+def in_force(rules: Sequence[Row]) -> list[Row]:
+    """Standing instructions without those taken back, and those that a later one replaces: how to address, the language, units, how answers are.
 
     Args:
         rules: Instructions, latest first.
     """
     taken: set[str] = set()
+    wished: set[str] = set()
     refused: set[str] = set()
     said: set[str] = set()
+    gone: set[int] = set()
     held = []
-    for rule in rules:
-        about, name = subjects(rule.object), called(rule.object).casefold()
+    for place, rule in enumerate(rules):
+        if rule.key in gone:
+            continue
+        earlier = [one for one in rules[place + 1 :] if one.subject == rule.subject]
+        back = {earlier[one].key for one in withdrawn(rule.object, [one.object for one in earlier])}
+        gone |= back
+        if back or takes_wish_back(rule.object):
+            continue
+        about, name, other = subjects(rule.object), called(rule.object).casefold(), not_called(rule.object).casefold()
         words = plain(rule.object)
-        if words in said or (about and about <= taken) or (name and name in refused):
+        if words in said or (about and about <= taken) or (name and name in refused) or (other and other in wished):
             continue
         said.add(words)
         taken |= about
-        refused |= {not_called(rule.object).casefold()} - {""}
+        wished |= {name} - {""}
+        refused |= {other} - {""}
         held.append(rule)
     return sorted(held, key=lambda rule: "name" not in subjects(rule.object))
 
@@ -227,15 +238,17 @@ def _arranged(lines: Iterable[Line]) -> list[Line]:
 
 
 def _name(known: Known, rules: Sequence[Row]) -> Iterator[Line]:
-    """The name to use, by the user's own wish, or by what is known."""
+    """The name to use, by the user's own wish, or by what is known, and the one they bear; not one that they refuse."""
     own = {known.speaker, ANONYMOUS, "", None}
-    wished = next((wish for rule in rules if rule.subject in own and (wish := called(rule.object))), "")
-    told = next((row.object for row in known.facts if row.relation == "is called" and row.subject in own), "")
+    refused = {not_called(rule.object).casefold(): rule.said_at for rule in reversed(rules) if rule.subject in own}
+    told = [row for row in known.facts if row.relation == "is called" and row.subject in own]
     noted = next((capitalised(match["name"]) for row in known.notes if (match := _NAMED.match(row.text))), "")
-    name: str = wished or told or noted or known.speaker or ""
-    if name:
-        other = (known.speaker or "") if (known.speaker or "").casefold() != name.casefold() else ""
-        yield Line(WHO, f"Call them {render.shown(name)}." + (f" Their name is {render.shown(other)}." if other else ""))
+    wished = next((wish for rule in rules if rule.subject in own and (wish := called(rule.object))), "")
+    borne = [row.object for row in told if not (until := refused.get(row.object.casefold())) or row.said_at > until]
+    names = [name for name in (wished, *borne, noted, known.speaker) if name]
+    if names:
+        other = next((name for name in (known.speaker, *names) if name and name.casefold() != names[0].casefold()), "")
+        yield Line(WHO, f"Call them {render.shown(names[0])}." + (f" Their name is {render.shown(other)}." if other else ""))
 
 
 def _wish(rule: Row, found: Mapping[tuple[EvidenceKind, int], Evidence], speaker: str | None, asked: Asked) -> Line:

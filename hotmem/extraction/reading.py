@@ -138,7 +138,7 @@ def _named(doc: Doc, speaker: str) -> Iterator[Statement]:
 
 def _naming(naming: Naming, subject: str) -> Statement:
     told = IS_CALLED.statement(subject, naming.name, sentence(subject, IS_CALLED.name, naming.name), naming.start, naming.stop)
-    return replace(told, entities=(naming.name,), single=naming.sole, replaces=naming.renames)
+    return replace(told, entities=(naming.name,), single=naming.sole, replaces=naming.renames, changes=naming.wished)
 
 
 def _stated(doc: Doc, speaker: str, entities: Sequence[str], mentions: Sequence[TimeMention], said_at: datetime) -> Iterator[Statement]:
