@@ -81,6 +81,9 @@ _NAMED: Final = re.compile(
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
 
 
+_ASKS: Final = re.compile(r"^(?!.*\bremind).*\?\s*$", re.IGNORECASE | re.DOTALL)
+"""A question is no plan, but for the wish to be reminded of one."""
+
 WHO: Final = "The user:"
 _ORDER: Final = ("", "The", "Today,", "Tomorrow,", "Left")
 """First words of the headings, in reading order."""
@@ -321,9 +324,11 @@ def _plans(known: Known, found: Mapping[tuple[EvidenceKind, int], Evidence], lan
 
 def _ahead(told: Told, language: Language, asked: Asked) -> bool:
     """Whether it was still to come when it was said; of the day itself the sentence tells it."""
+    start, words = _sentence_at(told)
+    if _ASKS.search(words):
+        return False
     if told.interval.start >= told.said_at or told.interval.end <= told.said_at:
         return told.interval.start >= told.said_at
-    start, words = _sentence_at(told)
     (doc,) = language.parse([words], names=False)
     return any(to_come(doc, mention) for mention in find_times(words, told.said_at) if mention.start <= told.start - start < mention.stop)
 

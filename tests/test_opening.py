@@ -151,6 +151,13 @@ async def test_a_plan_in_whatever_tense(memory: Memory, said: str) -> None:
     assert "Today, 2026-03-05 (Thursday):\n- " in (await opened(memory)).text
 
 
+async def test_a_question_is_no_plan(memory: Memory) -> None:
+    await tell(memory, "Do I have anything on Thursday?", "Can you remind me of the dentist on Thursday?")
+    text = (await opened(memory)).text
+    assert "anything" not in text
+    assert "dentist on Thursday" in text
+
+
 async def test_a_plan_for_the_very_day(memory: Memory) -> None:
     await tell(memory, "I've got a dentist appointment today.", "I saw my brother today.", at=THURSDAY)
     text = (await opened(memory, at=THURSDAY + timedelta(hours=1))).text

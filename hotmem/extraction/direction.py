@@ -15,6 +15,10 @@ from hotmem.types.parse import Doc, Span, Token
 _COMMITTING: Final = wordlist("promise agree decide arrange offer plan ask tell invite remind volunteer choose")
 """Verbs after which, in the past too, "to" leads to what was still to come then: "I promised to drive them on Saturday"."""
 
+_EXPERIENCED: Final = wordlist("be see have do go come watch eat visit hear meet finish recover spend sleep walk")
+"""Verbs whose perfect is said of the past with its day all the same: "I've seen him on Tuesday"."""
+
+_SINCE: Final = re.compile(r"\bsince\s+(?:\w+\s+){1,3}$", re.IGNORECASE)
 _SECURING: Final = wordlist("book reserve buy get give win make receive order")
 _SECURED: Final = wordlist("ticket seat place booking invitation invite reservation slot appointment")
 """What one secures for a time to come, and how."""
@@ -45,8 +49,8 @@ def directed_times(doc: Doc, said_at: datetime) -> tuple[TimeMention, ...]:
 def to_come(doc: Doc, mention: TimeMention) -> bool:
     """Whether a time was still to come when it was named.
 
-    English has no definite past time beside the perfect: "I've booked a table for Friday" is of the Friday to come. "Been to" is said of the past all
-    the same.
+    English has no definite past time beside the perfect: "I've booked a table for Friday" is of the Friday to come. What one has been through is told
+    with its day all the same.
 
     Args:
         doc: The parsed text.
@@ -61,6 +65,8 @@ def to_come(doc: Doc, mention: TimeMention) -> bool:
         return looks_ahead(sentence) or _notes_event(sentence)
     if any(token.lower_ in AHEAD for token in (*named, *verb.children)):
         return True
+    if _SINCE.search(doc.text[: named[0].idx]):
+        return False
     put = mention.bound is Bound.AT and _put_to(doc.text, named)
     return _tells_ahead(verb, mention.bound, put=put)
 
@@ -68,8 +74,8 @@ def to_come(doc: Doc, mention: TimeMention) -> bool:
 def _tells_ahead(verb: Token, bound: Bound, *, put: bool) -> bool:
     helpers = list(_helpers(verb))
     if any(token.lemma_ == "have" and token.tag_ in _HAVE for token in helpers):
-        main = verb.lower_ not in ("been", "be")
-        return bound is not Bound.SINCE and main and not any(token.tag_ == "MD" for token in helpers)
+        arranged = verb.lemma_ not in _EXPERIENCED or put
+        return bound is not Bound.SINCE and arranged and not any(token.tag_ == "MD" for token in helpers)
     if any(token.tag_ == "MD" for token in helpers):
         return not any(token.lemma_ == "have" for token in helpers)
     past = verb.tag_ == "VBD" or any(token.tag_ == "VBD" for token in helpers)

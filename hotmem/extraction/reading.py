@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import pairwise
 from typing import Final, TypeAlias
 
 from hotmem.analysis.entities import find_entities
@@ -193,7 +194,7 @@ def _eventful(words: Sequence[Token]) -> bool:
 
 def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeMention], speaker: str, entities: Sequence[str]) -> Statement | None:
     """The fact as a statement, or None if it cannot stand alone."""
-    if not fact.words:
+    if not fact.words or _takes_back(fact.words):
         return None
     negated = clause.negated if fact.negated is None else fact.negated
     gone = not fact.value and not fact.object and negated
@@ -222,6 +223,11 @@ def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeM
         single=relation.single and not subject.any_of and not beside_another(clause, relation),
         replaces=not subject.any_of,
     )
+
+
+def _takes_back(words: Sequence[Token]) -> bool:
+    """Whether a "no" behind a noun may take it back, as recognisers write "in Bristol, no, Bath"."""
+    return any(token.lower_ == "no" and before.pos_ in ("NOUN", "PROPN") for before, token in pairwise(words))
 
 
 def _ending(clause: Clause, fact: Fact, *, negated: bool) -> Ending | None:

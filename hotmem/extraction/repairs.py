@@ -19,7 +19,7 @@ LONGEST: Final = 6
 """Words of a repair that does not begin the clause anew."""
 
 _FIRM: Final = (
-    r"(?:no|nope|nah)(?:[\s,]+(?:wait|sorry|i\s+mean|i\s+meant|actually|rather|make\s+(?:that|it)))+|(?:oh\s+)?sorry(?:[\s,]+(?:no|i\s+meant?))*"
+    r"(?:no|nope|nah)(?:[\s,]+(?:wait|sorry|i\s+mean|i\s+meant|i\s+tell\s+a\s+lie|hang\s+on|hold\s+on|actually|rather|make\s+(?:that|it)))+|(?:oh\s+)?sorry(?:[\s,]+(?:no|i\s+meant?))*"
     r"|(?:or\s+)?i\s+meant?(?:\s+to\s+say)?|or\s+rather|wait[\s,]+no|scratch\s+that|make\s+that|(?:uh\s+|er\s+)?correction"
 )
 """Terms that are no part of what is said, with or without commas."""
@@ -34,8 +34,10 @@ _DEFINES: Final = re.compile(
 """What stands before an "I mean" that takes nothing back: "when I say the office I mean the one in Leeds"."""
 
 _BREAK: Final = r"\s*(?:[,;:…]|\s[—–-]|—)+\s*(?:(?:er|erm|uh|um|oh)\b[\s,]*|or\s+(?:actually\s+)?)?"
+_HE_IS: Final = r"(?:it|he|she|they)(?:['’](?:s|re)|\s+(?:is|was|are|were))\b"
 _EDITING: Final = re.compile(
-    rf"(?:{_BREAK}|\s+)(?:{_FIRM})\b[\s,:]*|{_BREAK}(?:{_SOFT})(?:\s*[,—–]\s*)+(?:make\s+(?:that|it)\s+)?|{_BREAK}actually[\s,]+",
+    rf"(?:{_BREAK}|\s+)(?:{_FIRM})\b[\s,:]*|{_BREAK}(?:{_SOFT})(?:\s*[,—–]\s*)+(?:make\s+(?:that|it)\s+)?|{_BREAK}actually[\s,]+"
+    rf"|{_BREAK}(?:no|nope)\s+(?={_HE_IS})|\s+(?:um+|uh+|erm?)[\s,]+(?:no|nope|sorry)[\s,]+|[.!]\s+(?P<firm>(?:{_FIRM})\b[\s,.:]*)",
     re.IGNORECASE,
 )
 _ANEW: Final = re.compile(r"(?:it|he|she|they)\s+", re.IGNORECASE)
@@ -44,7 +46,7 @@ _SAID_OF: Final = re.compile(r"(?:it|that|he|she|they)(?:['’]?(?:s|re)|\s+(?:i
 
 _PLAIN: Final = re.compile(
     rf"(?:{_BREAK}|\s+)(?:(?:no|nope)[\s,]+(?:wait|sorry|i\s+mean)|(?:sorry|wait|actually)[\s,]+no|scratch\s+that)\b"
-    rf"|{_BREAK}(?:no|nope|wait)\s*,\s*(?:the|(?:it|he|she|they)(?:['’](?:s|re)|\s+(?:is|was|are|were)))\b",
+    rf"|{_BREAK}(?:no|nope|wait)\s*,\s*(?:the\b|{_HE_IS})",
     re.IGNORECASE,
 )
 """Terms that take back what stands before them, whatever follows."""
@@ -83,10 +85,16 @@ def _taken_back(doc: Doc) -> Iterator[tuple[int, int]]:
         ends = [place for place, token in enumerate(before) if token.text in (".", "!", "?")]
         near = before[ends[-1] + 1 if ends else 0 :][-BACK:]
         for begin in _begins(doc, match.end(), near):
-            wrong = _wrong(near, list(_until_end([token for token in doc if token.idx >= begin])))
-            if wrong is not None:
+            after = list(_until_end([token for token in doc if token.idx >= begin]))
+            wrong = _wrong(near, after)
+            if wrong is not None and not (match["firm"] and _goes_on(match["firm"], after, anew=begin > match.end())):
                 yield wrong.idx, begin
                 break
+
+
+def _goes_on(term: str, after: Sequence[Token], *, anew: bool) -> bool:
+    """Whether what follows in a sentence of its own may be new: "I have a dog. Sorry, I have to go"."""
+    return after[0].pos_ == "PRON" or (anew and not re.search(r"\b(?:no|nope|nah|scratch|correction)\b", term, re.IGNORECASE))
 
 
 def _begins(doc: Doc, place: int, before: Sequence[Token]) -> Iterator[int]:
