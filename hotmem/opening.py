@@ -13,15 +13,16 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from typing import Final, NamedTuple
 
-from hotmem.analysis.query import looks_ahead
 from hotmem.analysis.time import Bound, find_times
 from hotmem.analysis.wordlist import wordlist
 from hotmem.context import render
 from hotmem.context.confidence import MEDIUM_CONFIDENCE, confidence, mark
 from hotmem.context.privacy import is_private
+from hotmem.extraction.direction import to_come
 from hotmem.extraction.reading import ANONYMOUS
 from hotmem.extraction.relations import COMPLEMENTS, HAS_CONDITION, LASTING
 from hotmem.extraction.wishes import called, capitalised, not_called, subjects
+from hotmem.extraction.withdrawals import takes_wish_back, withdrawn
 from hotmem.models import Language
 from hotmem.store.store import Store
 from hotmem.text import plain
@@ -73,6 +74,9 @@ _NAMED: Final = re.compile(
 )
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
 
+
+_ASKS: Final = re.compile(r"^(?!.*\bremind).*\?\s*$", re.IGNORECASE | re.DOTALL)
+"""A question is no plan, but for the wish to be reminded of one."""
 
 WHO: Final = "The user:"
 _ORDER: Final = ("", "The", "Today,", "Tomorrow,", "Left")
@@ -142,24 +146,34 @@ def at_hand(at: datetime) -> Interval:
     return Interval(first, datetime.combine(at.date() + timedelta(days=2), time(), at.tzinfo))
 
 
-def in_force(rules: Iterable[Row]) -> list[Row]:
-    """Standing instructions without those that a later one replaces: how to address, the language, units, the length of answers.
+def in_force(rules: Sequence[Row]) -> list[Row]:
+    """Standing instructions without those taken back, and those that a later one replaces: how to address, the language, units, how answers are.
 
     Args:
         rules: Instructions, latest first.
     """
     taken: set[str] = set()
+    wished: set[str] = set()
     refused: set[str] = set()
     said: set[str] = set()
+    gone: set[int] = set()
     held = []
-    for rule in rules:
-        about, name = subjects(rule.object), called(rule.object).casefold()
+    for place, rule in enumerate(rules):
+        if rule.key in gone:
+            continue
+        earlier = [one for one in rules[place + 1 :] if one.subject == rule.subject]
+        back = {earlier[one].key for one in withdrawn(rule.object, [one.object for one in earlier])}
+        gone |= back
+        if back or takes_wish_back(rule.object):
+            continue
+        about, name, other = subjects(rule.object), called(rule.object).casefold(), not_called(rule.object).casefold()
         words = plain(rule.object)
-        if words in said or (about and about <= taken) or (name and name in refused):
+        if words in said or (about and about <= taken) or (name and name in refused) or (other and other in wished):
             continue
         said.add(words)
         taken |= about
-        refused |= {not_called(rule.object).casefold()} - {""}
+        wished |= {name} - {""}
+        refused |= {other} - {""}
         held.append(rule)
     return sorted(held, key=lambda rule: "name" not in subjects(rule.object))
 
@@ -221,15 +235,17 @@ def _arranged(lines: Iterable[Line]) -> list[Line]:
 
 
 def _name(known: Known, rules: Sequence[Row]) -> Iterator[Line]:
-    """The name to use, by the user's own wish, or by what is known."""
+    """The name to use, by the user's own wish, or by what is known, and the one they bear; not one that they refuse."""
     own = {known.speaker, ANONYMOUS, "", None}
-    wished = next((wish for rule in rules if rule.subject in own and (wish := called(rule.object))), "")
-    told = next((row.object for row in known.facts if row.relation == "is called" and row.subject in own), "")
+    refused = {not_called(rule.object).casefold(): rule.said_at for rule in reversed(rules) if rule.subject in own}
+    told = [row for row in known.facts if row.relation == "is called" and row.subject in own]
     noted = next((capitalised(match["name"]) for row in known.notes if (match := _NAMED.match(row.text))), "")
-    name: str = wished or told or noted or known.speaker or ""
-    if name:
-        other = (known.speaker or "") if (known.speaker or "").casefold() != name.casefold() else ""
-        yield Line(WHO, f"Call them {render.shown(name)}." + (f" Their name is {render.shown(other)}." if other else ""))
+    wished = next((wish for rule in rules if rule.subject in own and (wish := called(rule.object))), "")
+    borne = [row.object for row in told if not (until := refused.get(row.object.casefold())) or row.said_at > until]
+    names = [name for name in (wished, *borne, noted, known.speaker) if name]
+    if names:
+        other = next((name for name in (known.speaker, *names) if name and name.casefold() != names[0].casefold()), "")
+        yield Line(WHO, f"Call them {render.shown(names[0])}." + (f" Their name is {render.shown(other)}." if other else ""))
 
 
 def _wish(rule: Row, found: Mapping[tuple[EvidenceKind, int], Evidence], speaker: str | None, asked: Asked) -> Line:
@@ -302,10 +318,13 @@ def _plans(known: Known, found: Mapping[tuple[EvidenceKind, int], Evidence], lan
 
 def _ahead(told: Told, language: Language, asked: Asked) -> bool:
     """Whether it was still to come when it was said; of the day itself the sentence tells it."""
-    if told.interval.start >= told.said_at:
-        return True
-    (doc,) = language.parse([_sentence(told)], names=False)
-    return told.interval.end > told.said_at and looks_ahead(doc)
+    start, words = _sentence_at(told)
+    if _ASKS.search(words):
+        return False
+    if told.interval.start >= told.said_at or told.interval.end <= told.said_at:
+        return told.interval.start >= told.said_at
+    (doc,) = language.parse([words], names=False)
+    return any(to_come(doc, mention) for mention in find_times(words, told.said_at) if mention.start <= told.start - start < mention.stop)
 
 
 def _noted(notes: Sequence[Row], found: Mapping[tuple[EvidenceKind, int], Evidence], asked: Asked) -> Iterator[tuple[datetime, str, Item]]:
@@ -375,10 +394,15 @@ def _item(text: str, found: Evidence, asked: Asked, relevance: float) -> Item:
 
 
 def _sentence(told: Told) -> str:
-    """The sentence of a turn that names the time."""
+    """The sentence of a turn that names the time, as it is shown."""
+    return _cut(_sentence_at(told)[1].strip())
+
+
+def _sentence_at(told: Told) -> tuple[int, str]:
+    """Where in a turn the sentence begins that names the time, and its words."""
     spans = [match.span() for match in _SENTENCE.finditer(told.text)]
     start, stop = next((span for span in spans if span[0] <= told.start < span[1]), (0, len(told.text)))
-    return _cut(told.text[start:stop].strip())
+    return start, told.text[start:stop]
 
 
 def _cut(text: str) -> str:

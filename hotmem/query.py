@@ -9,6 +9,8 @@ from hotmem.analysis.entities import meant
 from hotmem.analysis.query import analyse
 from hotmem.analysis.references import MOST_TURNS, expand, leaves_unsaid
 from hotmem.analysis.runs import word_runs
+from hotmem.extraction.instructions import instructs
+from hotmem.extraction.retelling import OWN
 from hotmem.models import Reading, read
 from hotmem.reader import Reader, Request
 from hotmem.types import Analysis, Profile, Query, Rewrite, UserKey
@@ -51,9 +53,17 @@ def _analysed(doc: Doc, request: Request, profile: Profile) -> Analysis:
     """The analysis, with the names that were meant beside those that were heard."""
     known = (*profile.speakers, *profile.entities)
     analysis = analyse(doc, request.at, known)
+    if analysis.needs_memory and _only_wishes(doc, analysis):
+        analysis = replace(analysis, needs_memory=False).asking(())
     names = meant(analysis.entities, known, profile.sounding)
     terms = (*analysis.terms, *(name.casefold() for name in names))
     return replace(analysis, entities=(*analysis.entities, *names), terms=terms) if names else analysis
+
+
+def _only_wishes(doc: Doc, analysis: Analysis) -> bool:
+    """Whether an utterance only says how to speak to the user: "always call me Annie". What names something of theirs may need to be known."""
+    own = analysis.ambiguous or any(token.lower_ in OWN for token in doc)
+    return not (own or analysis.question or len(list(doc.sents)) > 1) and instructs(doc)
 
 
 async def _completed(

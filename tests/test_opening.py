@@ -137,6 +137,34 @@ async def test_a_later_wish_replaces_an_earlier_one_about_the_same(memory: Memor
     assert [item.text for item in (await opened(memory, rules_only=True)).items] == holds
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I've got a dentist appointment on Thursday.",
+        "I've booked a table for Thursday.",
+        "They moved my scan to Thursday.",
+        "Physio session on Thursday.",
+    ],
+)
+async def test_a_plan_in_whatever_tense(memory: Memory, said: str) -> None:
+    await tell(memory, said)
+    assert "Today, 2026-03-05 (Thursday):\n- " in (await opened(memory)).text
+
+
+async def test_a_question_is_no_plan(memory: Memory) -> None:
+    await tell(memory, "Do I have anything on Thursday?", "Can you remind me of the dentist on Thursday?")
+    text = (await opened(memory)).text
+    assert "anything" not in text
+    assert "dentist on Thursday" in text
+
+
+async def test_a_plan_for_the_very_day(memory: Memory) -> None:
+    await tell(memory, "I've got a dentist appointment today.", "I saw my brother today.", at=THURSDAY)
+    text = (await opened(memory, at=THURSDAY + timedelta(hours=1))).text
+    assert "dentist" in text
+    assert "brother" not in text
+
+
 async def test_what_is_confidential_is_not_volunteered(memory: Memory) -> None:
     await tell(memory, "Tomorrow is the surprise party for my husband Tom.", "My husband doesn't know that I'm allergic to cats.")
     block = await opened(memory)

@@ -18,7 +18,8 @@ from hotmem.types.parse import Doc, Span
 _TELLING: Final = frozenset({"name", "names", "call", "called", "move", "moved", "show", "amount"})
 """Words that spaCy counts as stop words, but that people ask memories by."""
 
-_AHEAD: Final = wordlist("will 'll ’ll upcoming plan plans planning planned tomorrow")
+AHEAD: Final = wordlist("will 'll ’ll upcoming plan plans planning planned tomorrow")
+"""Words that say that something is to come."""
 
 
 def analyse(doc: Doc, at: datetime, known: Sequence[str] = (), recent: Sequence[Doc] = ()) -> Analysis:
@@ -60,6 +61,6 @@ def content_terms(doc: Doc) -> tuple[str, ...]:
 def looks_ahead(words: Doc | Span) -> bool:
     """Whether an utterance, or a sentence of it, speaks of the future: "will", "going to", "do I have to", or a present tense without any past."""
     tags = {token.tag_ for token in words}
-    if {token.lower_ for token in words} & _AHEAD:
+    if {token.lower_ for token in words} & AHEAD:
         return True
     return not tags & {"VBD", "VBN"} and bool(tags & {"VBZ", "VBP", "VBG", "VB"})

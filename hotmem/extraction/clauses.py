@@ -141,6 +141,8 @@ def _subject(verb: Token) -> Token | None:
     own = [child for child in verb.children if child.dep_ in ("nsubj", "nsubjpass")]
     if own:
         return own[-1]
+    if (before := next((token for token in verb.doc[: verb.i] if followed_by(token) == verb), None)) is not None:
+        return before
     if (
         verb.dep_ == "conj"
         and verb.head.pos_ in _VERBS
@@ -149,6 +151,20 @@ def _subject(verb: Token) -> Token | None:
     ):
         return _subject(verb.head)
     return None
+
+
+def followed_by(noun: Token) -> Token | None:
+    """The verb of which a noun is the subject though it was read as joined to one before: "my son is a baker and my daughter is a vet".
+
+    Nothing stands between the two but adverbs; what shares the subject of a verb before is joined to it by "and", or parted from it by a comma.
+    """
+    if noun.dep_ != "conj" or noun.pos_ not in ("NOUN", "PROPN"):
+        return None
+    following = next((token for token in noun.doc[noun.right_edge.i + 1 :] if token.pos_ not in ("ADV", "PART", "INTJ")), None)
+    if following is None or following.tag_ not in ("VBZ", "VBP", "VBD", "MD") or following.sent != noun.sent:
+        return None
+    verb = following.head if following.dep_ in ("aux", "auxpass") else following
+    return None if any(child.dep_ in ("nsubj", "nsubjpass", "expl") for child in verb.children) else verb
 
 
 def _elliptic(verb: Token) -> bool:

@@ -207,6 +207,8 @@ def _attribute(clause: Clause, value: Token, subject: Subject, words: tuple[Toke
             plain = clause.subject is not None and clause.subject.ent_type_ == "PERSON" and not any(child.dep_ == "amod" for child in value.children)
             if not _says_nothing(value, subject) and (plain or not stranger):
                 for one in joined(value):
+                    if one != value and _owned(one) and not _owned(value):
+                        return
                     yield Fact(IS, phrase(one, split=True), predicate(clause, only=one, head=value))
     elif value.tag_ == "NNS" and subject.plural and subject.head and lemma not in _EMPTY_ATTRIBUTES:
         yield Fact(IS, phrase(value), words)
@@ -214,6 +216,11 @@ def _attribute(clause: Clause, value: Token, subject: Subject, words: tuple[Toke
         of_a_make = _indefinite(value)
         if of_a_make or (subject.head not in NAMEABLE and value.ent_type_):
             yield Fact(IS if subject.alive else IS_OF_MAKE, phrase(value), words)
+
+
+def _owned(value: Token) -> bool:
+    """Whether it is somebody's; beside what is nobody's it begins another statement: "my son is a doctor and my daughter a nurse"."""
+    return any(child.dep_ == "poss" for child in value.children)
 
 
 def _says_nothing(value: Token, subject: Subject) -> bool:

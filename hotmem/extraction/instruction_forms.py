@@ -219,6 +219,7 @@ PATTERNS: Final = (
         rf"{_NOT}\s+(?:ever\s+)?(?:mention|discuss|swear|curse|apologi[sz]e|interrupt)\b\W*$",
         rf"{_NOT}\s+(?:ever\s+)?(?:talk|speak|ask(?:\s+me)?|remind\s+me|joke|comment|tell"
         rf"\s+(?:me|us))\s+{_ABOUT}\s+(?!{_THAT})",
+        rf"{_NOT}\s+(?:ever\s+)?(?:tell|give|make|offer)\s+(?:me\s+|us\s+)?(?:any\s+|your\s+|so\s+many\s+)?(?:{_SAYINGS})\b",
         rf"{_NOT}\s+(?:ever\s+)?ask\s+(?:me\s+)?(?:how|why|what|whether|if|where)\b",
         rf"{_NOT}\s+(?:ever\s+)?bring\s+(?:up\s+(?!{_THAT})|(?:my|the)\b[^.?!]*\bup\b)",
         rf"{_NOT}\s+(?:ever\s+)?(?:use|say)\s+(?:my|the\s+word|any|emojis?|abbreviations|jargon"
@@ -297,6 +298,7 @@ PATTERNS: Final = (
         rf"(?:{_TONE})(?:(?:,|\s+and|,\s+and)\s+(?:{_TONE}))+(?:,?\s+please)?\W*$",
         rf"say\s+(?:the\s+)?(?:{_MEASURES})\s+(?:with|as|in)\b",
         rf"(?:always\s+|only\s+)?(?:use|stick\s+(?:to|with)|prefer)\s+(?:the\s+)?(?:{_UNIT})\b",
+        rf"(?:go|switch|change)\s+back\s+to\s+(?:the\s+)?(?:{_UNIT}|{_TONGUES})\b",
         r"(?:always\s+|only\s+)?use\s+(?:my\s+(?:first|last|full|middle|maiden|nick)\s?-?name"
         r"|simple\s+words|short\s+sentences|plain\s+\w+|simple\s+\w+"
         r"|formal\s+\w+|fewer\s+words|british\s+\w+|american\s+\w+|the\s+metric|the\s+imperial)",

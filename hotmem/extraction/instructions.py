@@ -24,6 +24,7 @@ from hotmem.extraction.instruction_forms import (
 )
 from hotmem.extraction.relations import ASKS
 from hotmem.extraction.retelling import sentence
+from hotmem.extraction.withdrawals import topics, withdrawal
 from hotmem.types import Statement
 from hotmem.types.parse import Doc, Span, Token
 
@@ -133,6 +134,8 @@ def _of_sentence(span: Span) -> Iterator[Instruction]:
     for (_, start), end in zip(found, ends, strict=True):
         end = start + len(_JOINING.sub("", text[start:end]))
         words = _worded(text[start:end])
+        if words and len(text[:start].split()) > 2 and not topics(words) and withdrawal(text, start) is not None:
+            words = _worded(text[:end])
         if words and len(words.split()) <= MOST_WORDS:
             yield Instruction(words, (span.start_char + start, span.start_char + end))
 
@@ -141,12 +144,16 @@ def _starts(span: Span, text: str) -> Iterator[tuple[int, int]]:
     """Where instructions begin: the clause, and within it their own words."""
     asks = text.endswith("?") and not _TAG.search(text)
     lasting = TRAILING.search(text)
-    last = -1
+    last, told = -1, 0
     for boundary in STARTS.finditer(text):
         place = boundary.end()
+        if not asks and place > last and (back := withdrawal(text, place)) is not None:
+            yield place, back[0]
+            last = told = back[1]
+            continue
         polite = _POLITE.match(text, place)
         start = polite.end() if polite else place
-        if not last < start < len(text) or _REPORTED.search(text[max(place - REPORT, 0) : place]):
+        if not last < start < len(text) or _REPORTED.search(text[max(place - REPORT, told) : place]):
             continue
         if asks and not _ASKING.search(text[place:start]):
             continue

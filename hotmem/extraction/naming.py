@@ -12,6 +12,7 @@ from hotmem.analysis.creatures import MANY, SOLE
 from hotmem.analysis.entities import is_name
 from hotmem.extraction.relations import NAMEABLE
 from hotmem.extraction.subjects import canonical
+from hotmem.extraction.wishes import refused
 from hotmem.types.parse import Doc
 
 _NAME: Final = r"(?P<name>[^\W\d_][\w'’-]*(?:\s+(?-i:[A-Z])[\w'’-]*){0,2})"
@@ -31,6 +32,7 @@ class Naming:
         start: First character of the words.
         stop: One past the last character.
         renames: Whether it takes the place of a name given before: "is called Elmwood now", "my new boss is Karim".
+        wished: Whether it is only what one is to be called by, beside the name one bears: "call me Annie".
     """
 
     thing: str
@@ -39,17 +41,19 @@ class Naming:
     start: int
     stop: int
     renames: bool
+    wished: bool
 
 
 _RENAMED: Final = re.compile(r"\b(?:now|nowadays|these days|renam\w+|from now on|instead|any ?more|no longer|chang\w+)\b", re.IGNORECASE)
 """Words beside a name that say that it was another before."""
 
+_CALL_ME: Final = rf"(?:you can |please |just |everyone |people )?calls?\s+me\s+{_NAME}"
 _APPOSED: Final = rf"(?:my|our)\s+{_THING},?\s+{_NAME}"
 _PATTERNS: Final = tuple(
-    (re.compile(rf"\b{body}(?![\w'’])", re.IGNORECASE), sure, body is not _APPOSED)
+    (re.compile(rf"\b{body}(?![\w'’])", re.IGNORECASE), sure, body is not _APPOSED, body is _CALL_ME)
     for body, sure in (
         (rf"my\s+name{_BE}\s+{_NAME}", True),
-        (rf"(?:you can |please |just |everyone |people )?calls?\s+me\s+{_NAME}", False),
+        (_CALL_ME, False),
         (rf"i(?:['’]m|\s+am)\s+{_CALLED}\s+{_NAME}", True),
         (rf"(?:^|(?<=[.!?,]\s)|(?<=hi\s)|(?<=hello\s)|(?<=hey\s))(?:i['’]m|i\s+am)\s+{_NAME}(?=\s*(?:[.!,]|$|\s+and\b|\s+from\b))", False),
         (rf"(?:hi|hello|hey)\W+this\s+is\s+{_NAME}(?=\s*(?:[.!,]|$))", False),
@@ -81,7 +85,7 @@ def read_namings(doc: Doc) -> Iterator[Naming]:
     """Names given in an utterance; questions and hypotheticals give none."""
     taken: list[tuple[int, int]] = []
     text = doc.text
-    for pattern, sure, sole in _PATTERNS:
+    for pattern, sure, sole, wished in _PATTERNS:
         for match in pattern.finditer(text):
             thing = (match.groupdict().get("thing") or "").lower()
             name = _checked_name(doc, match.start("name"), match.end("name"), sure=sure, bears=bool(thing))
@@ -89,13 +93,13 @@ def read_namings(doc: Doc) -> Iterator[Naming]:
                 continue
             if thing and not _nameable(thing):
                 continue
-            if _asked_or_unreal(text, match.start(), match.end()):
+            if _asked_or_unreal(text, match.start(), match.end()) or (not thing and refused(text[: match.start("name")])):
                 continue
             taken.append(match.span())
             kind = canonical(thing.split()[-1]) if thing else ""
             only = (sole or kind in SOLE) and kind not in MANY
             stop = match.start("name") + len(name) if match.start("name") > match.start() else match.end()
-            yield Naming(thing, name, only, match.start(), stop, _renames(text, match, thing))
+            yield Naming(thing, name, only, match.start(), stop, _renames(text, match, thing), wished)
 
 
 def owned_thing(thing: str) -> str:

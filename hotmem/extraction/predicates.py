@@ -6,7 +6,7 @@ from typing import Final
 
 from hotmem.analysis.time import TimeMention
 from hotmem.analysis.wordlist import wordlist
-from hotmem.extraction.clauses import Clause
+from hotmem.extraction.clauses import Clause, followed_by
 from hotmem.extraction.relations import Relation
 from hotmem.extraction.retelling import COUNTING, UNRESOLVED
 from hotmem.types.parse import Token
@@ -173,12 +173,12 @@ def _joins(token: Token) -> bool:
     if token.dep_ == "cc":
         return any(other.dep_ == "conj" and _joins(other) for other in token.head.children)
     nominal = ("NOUN", "PROPN", "ADJ", "NUM", "X")
-    return token.dep_ == "conj" and token.pos_ in nominal and token.head.pos_ in nominal
+    return token.dep_ == "conj" and token.pos_ in nominal and token.head.pos_ in nominal and followed_by(token) is None
 
 
 def joined(head: Token) -> tuple[Token, ...]:
     """A complement and the ones joined to it by "and" or "or", if all are of its sort."""
-    others = [token for token in head.conjuncts if token.i > head.i]
+    others = [token for token in head.conjuncts if token.i > head.i and followed_by(token) is None]
     if all(token.pos_ in ("NOUN", "PROPN", "X") or token.tag_ == head.tag_ == "VBG" for token in others) and (
         head.pos_ != "VERB" or head.tag_ == "VBG"
     ):

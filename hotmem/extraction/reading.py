@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import pairwise
 from typing import Final, TypeAlias
 
 from hotmem.analysis.entities import find_entities
@@ -11,6 +12,7 @@ from hotmem.analysis.time import TimeMention, find_times, written_bare
 from hotmem.extraction.clauses import Clause, Tense, read_clauses
 from hotmem.extraction.copulas import read_copula
 from hotmem.extraction.corrections import admits, read_corrections
+from hotmem.extraction.direction import directed_times
 from hotmem.extraction.events import ended, moved_event
 from hotmem.extraction.favourites import read_favourite
 from hotmem.extraction.general import read_general
@@ -20,7 +22,7 @@ from hotmem.extraction.jokes import jests, takes_back
 from hotmem.extraction.naming import Naming, owned_thing, read_namings
 from hotmem.extraction.predicates import Fact, narrowed, predicate, stands_alone, timed
 from hotmem.extraction.relations import EVENTFUL, EXCLUSIVE, HAS_TO, IS, IS_BORN_ON, IS_CALLED, IS_NOW, IS_ON, PLANS_TO, PURSUITS, REGULARLY, WANTS
-from hotmem.extraction.repairs import repaired
+from hotmem.extraction.repairs import doubtful, repaired
 from hotmem.extraction.retelling import retell, sentence
 from hotmem.extraction.rewording import Reworded, spelt_out
 from hotmem.extraction.sidelines import beside_another
@@ -59,21 +61,22 @@ def understand(doc: Doc, speaker: str | None, role: Role, said_at: datetime) -> 
         Statements in the order of their words, each with a literal span of `doc.text`.
     """
     entities = find_entities(doc)
-    times = find_times(doc.text, said_at), find_times(doc.text, said_at, ahead=True)
-    happenings = tuple(read_happenings(doc, said_at, *times))
+    times = directed_times(doc, said_at)
+    happenings = tuple(read_happenings(said_at, times))
     if role is not Role.USER:
         return Understanding(entities=entities, happenings=happenings)
     name = speaker or ANONYMOUS
-    jest = tuple(jests(doc.text))
-    told = (*_named(doc, name), *read_instructions(doc, name), *_stated(doc, name, entities, *times))
-    found = [statement for statement in told if not any(start <= statement.start < stop for start, stop in jest)]
+    wrong = tuple(doubtful(doc.text))
+    idle = (*jests(doc.text), *wrong)
+    told = (*_named(doc, name), *read_instructions(doc, name), *_stated(doc, name, entities, times, said_at))
+    found = [statement for statement in told if not any(start <= statement.start < stop for start, stop in idle)]
     unique = {
         (statement.subject.casefold(), statement.relation, statement.object.casefold(), statement.negated): statement for statement in reversed(found)
     }
     told_of = terms_of(doc) if unique else []
     statements = sorted((_tagged(doc, statement, told_of) for statement in unique.values()), key=lambda statement: (statement.start, statement.stop))
     corrections = tuple(read_corrections(doc, said_at))
-    if not corrections and admits(doc.text):
+    if not (corrections or found or wrong) and admits(doc.text):
         corrections = tuple(_amended(doc, name, said_at))
     return Understanding(tuple(statements), corrections, entities, takes_back(doc.text), happenings)
 
@@ -136,26 +139,30 @@ def _named(doc: Doc, speaker: str) -> Iterator[Statement]:
 
 def _naming(naming: Naming, subject: str) -> Statement:
     told = IS_CALLED.statement(subject, naming.name, sentence(subject, IS_CALLED.name, naming.name), naming.start, naming.stop)
-    return replace(told, entities=(naming.name,), single=naming.sole, replaces=naming.renames)
+    return replace(told, entities=(naming.name,), single=naming.sole, replaces=naming.renames, changes=naming.wished)
 
 
-def _stated(doc: Doc, speaker: str, entities: Sequence[str], behind: Sequence[TimeMention], before: Sequence[TimeMention]) -> Iterator[Statement]:
+def _stated(doc: Doc, speaker: str, entities: Sequence[str], mentions: Sequence[TimeMention], said_at: datetime) -> Iterator[Statement]:
     for clause in read_clauses(doc):
         if (favourite := read_favourite(clause, speaker)) is not None:
             yield favourite
             continue
         moved = moved_event(clause)
         appointment = resolve(moved, speaker) if moved is not None else None
-        if appointment is not None and appointment.head in EVENTFUL and (day := timed(predicate(clause), before)) is not None:
+        if appointment is not None and appointment.head in EVENTFUL and (day := _new_day(clause, said_at)) is not None:
             yield _rescheduled(clause, appointment, day)
             continue
         subject = resolve(clause.subject, speaker)
         if subject is None:
             continue
-        mentions = behind if clause.tense is Tense.PAST or _perfect(clause) else before
         for fact in _facts(clause, subject, mentions):
             if statement := _told(clause, subject, fact, mentions, speaker, entities):
                 yield statement
+
+
+def _new_day(clause: Clause, said_at: datetime) -> TimeMention | None:
+    """The day to come that something is moved to: "they put the exam off until Monday"."""
+    return timed(predicate(clause), find_times(clause.verb.doc.text, said_at, ahead=True))
 
 
 def _rescheduled(clause: Clause, appointment: Subject, day: TimeMention) -> Statement:
@@ -180,11 +187,6 @@ def _since(words: Sequence[Token]) -> bool:
     return any(token.lower_ == "since" for token in words)
 
 
-def _perfect(clause: Clause) -> bool:
-    """Whether it tells what has come about: "has moved"; "has an exam" and "has got an exam" tell what is."""
-    return clause.finite.lemma_ == "have" and clause.finite.i != clause.verb.i and clause.verb.lower_ != "got"
-
-
 def _eventful(words: Sequence[Token]) -> bool:
     """Whether it is of something that takes place at a time: "has an exam on Wednesday"."""
     return any(token.lemma_ in EVENTFUL for token in words)
@@ -192,7 +194,7 @@ def _eventful(words: Sequence[Token]) -> bool:
 
 def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeMention], speaker: str, entities: Sequence[str]) -> Statement | None:
     """The fact as a statement, or None if it cannot stand alone."""
-    if not fact.words:
+    if not fact.words or _takes_back(fact.words):
         return None
     negated = clause.negated if fact.negated is None else fact.negated
     gone = not fact.value and not fact.object and negated
@@ -221,6 +223,11 @@ def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeM
         single=relation.single and not subject.any_of and not beside_another(clause, relation),
         replaces=not subject.any_of,
     )
+
+
+def _takes_back(words: Sequence[Token]) -> bool:
+    """Whether a "no" behind a noun may take it back, as recognisers write "in Bristol, no, Bath"."""
+    return any(token.lower_ == "no" and before.pos_ in ("NOUN", "PROPN") for before, token in pairwise(words))
 
 
 def _ending(clause: Clause, fact: Fact, *, negated: bool) -> Ending | None:

@@ -19,7 +19,7 @@ LONGEST: Final = 6
 """Words of a repair that does not begin the clause anew."""
 
 _FIRM: Final = (
-    r"(?:no|nope|nah)(?:[\s,]+(?:wait|sorry|i\s+mean|i\s+meant|actually|rather|make\s+(?:that|it)))+|(?:oh\s+)?sorry(?:[\s,]+(?:no|i\s+meant?))*"
+    r"(?:no|nope|nah)(?:[\s,]+(?:wait|sorry|i\s+mean|i\s+meant|i\s+tell\s+a\s+lie|hang\s+on|hold\s+on|actually|rather|make\s+(?:that|it)))+|(?:oh\s+)?sorry(?:[\s,]+(?:no|i\s+meant?))*"
     r"|(?:or\s+)?i\s+meant?(?:\s+to\s+say)?|or\s+rather|wait[\s,]+no|scratch\s+that|make\s+that|(?:uh\s+|er\s+)?correction"
 )
 """Terms that are no part of what is said, with or without commas."""
@@ -34,10 +34,24 @@ _DEFINES: Final = re.compile(
 """What stands before an "I mean" that takes nothing back: "when I say the office I mean the one in Leeds"."""
 
 _BREAK: Final = r"\s*(?:[,;:…]|\s[—–-]|—)+\s*(?:(?:er|erm|uh|um|oh)\b[\s,]*|or\s+(?:actually\s+)?)?"
+_HE_IS: Final = r"(?:it|he|she|they)(?:['’](?:s|re)|\s+(?:is|was|are|were))\b"
 _EDITING: Final = re.compile(
-    rf"(?:{_BREAK}|\s+)(?:{_FIRM})\b[\s,:]*|{_BREAK}(?:{_SOFT})(?:\s*[,—–]\s*)+(?:make\s+(?:that|it)\s+|it['’]s\s+)?|{_BREAK}actually[\s,]+",
+    rf"(?:{_BREAK}|\s+)(?:{_FIRM})\b[\s,:]*|{_BREAK}(?:{_SOFT})(?:\s*[,—–]\s*)+(?:make\s+(?:that|it)\s+)?|{_BREAK}actually[\s,]+"
+    rf"|{_BREAK}(?:no|nope)\s+(?={_HE_IS})|\s+(?:um+|uh+|erm?)[\s,]+(?:no|nope|sorry)[\s,]+|[.!]\s+(?P<firm>(?:{_FIRM})\b[\s,.:]*)",
     re.IGNORECASE,
 )
+_ANEW: Final = re.compile(r"(?:it|he|she|they)\s+", re.IGNORECASE)
+_SAID_OF: Final = re.compile(r"(?:it|that|he|she|they)(?:['’]?(?:s|re)|\s+(?:is|was|are|were))\s+(?:actually\s+|really\s+)?", re.IGNORECASE)
+"""How what was said begins anew: "she lives in Leeds", and without the verb that it had: "it's ochre"."""
+
+_PLAIN: Final = re.compile(
+    rf"(?:{_BREAK}|\s+)(?:(?:no|nope)[\s,]+(?:wait|sorry|i\s+mean)|(?:sorry|wait|actually)[\s,]+no|scratch\s+that)\b"
+    rf"|{_BREAK}(?:no|nope|wait)\s*,\s*(?:the\b|{_HE_IS})",
+    re.IGNORECASE,
+)
+"""Terms that take back what stands before them, whatever follows."""
+
+_CLAUSE: Final = re.compile(r"[,;.!?]\s*|\b(?:and|but|while|whereas)\b", re.IGNORECASE)
 
 _ENDS: Final = frozenset(".!?,;:")
 _FINITE: Final = frozenset({"VBD", "VBZ", "VBP", "MD"})
@@ -69,10 +83,36 @@ def _taken_back(doc: Doc) -> Iterator[tuple[int, int]]:
             continue
         before = [token for token in doc if token.idx < match.start()]
         ends = [place for place, token in enumerate(before) if token.text in (".", "!", "?")]
-        after = list(_until_end([token for token in doc if token.idx >= match.end()]))
-        wrong = _wrong(before[ends[-1] + 1 if ends else 0 :][-BACK:], after)
-        if wrong is not None:
-            yield wrong.idx, match.end()
+        near = before[ends[-1] + 1 if ends else 0 :][-BACK:]
+        for begin in _begins(doc, match.end(), near):
+            after = list(_until_end([token for token in doc if token.idx >= begin]))
+            wrong = _wrong(near, after)
+            if wrong is not None and not (match["firm"] and _goes_on(match["firm"], after, anew=begin > match.end())):
+                yield wrong.idx, begin
+                break
+
+
+def _goes_on(term: str, after: Sequence[Token], *, anew: bool) -> bool:
+    """Whether what follows in a sentence of its own may be new: "I have a dog. Sorry, I have to go"."""
+    return after[0].pos_ == "PRON" or (anew and not re.search(r"\b(?:no|nope|nah|scratch|correction)\b", term, re.IGNORECASE))
+
+
+def _begins(doc: Doc, place: int, before: Sequence[Token]) -> Iterator[int]:
+    """Where the right words may begin: as they are said, behind a pronoun for what was spoken of, or behind "it is" too."""
+    yield place
+    verbs = {token.lower_ for token in before if token.pos_ in ("VERB", "AUX") or token.tag_ in _FINITE}
+    if (anew := _ANEW.match(doc.text, place)) and any(token.idx == anew.end() and token.lower_ in verbs for token in doc):
+        yield anew.end()
+    if (said_of := _SAID_OF.match(doc.text, place)) and any(token.lemma_ == "be" for token in before):
+        yield said_of.end()
+
+
+def doubtful(text: str) -> Iterator[tuple[int, int]]:
+    """Stretches that were said to be wrong at once, and not word for word what is right: "I live in York, no wait, I moved"."""
+    for match in _PLAIN.finditer(text):
+        start = max((found.end() for found in _CLAUSE.finditer(text, 0, match.start())), default=0)
+        if len(text[start : match.start()].split()) > 1:
+            yield start, match.start()
 
 
 def _until_end(tokens: Sequence[Token]) -> Iterator[Token]:
@@ -88,6 +128,8 @@ def _wrong(before: Sequence[Token], after: Sequence[Token]) -> Token | None:
         return None
     first = after[0]
     again = next((token for token in reversed(before) if token.lower_ == first.lower_), None)
+    if again is not None and first.pos_ == "DET" and _said_more(before, again) and not any(token.lower_ == "of" for token in after):
+        return None
     if again is not None and (len(after) <= LONGEST or first.pos_ == "PRON"):
         return again
     if len(after) > LONGEST or any(token.tag_ in _FINITE for token in after):
@@ -100,3 +142,8 @@ def _wrong(before: Sequence[Token], after: Sequence[Token]) -> Token | None:
     names = sum(1 for token in after if token.pos_ == "PROPN") or 1
     run = [token for token in before[-names:] if _SORTS.get(token.pos_) == "name"]
     return run[0] if run and run[-1] is before[-1] else None
+
+
+def _said_more(before: Sequence[Token], again: Token) -> bool:
+    """Whether the words that a repair would replace say of what: "the third of May", of which "the fourth" would lose the month."""
+    return any(token.lower_ == "of" and token.i > again.i for token in before)

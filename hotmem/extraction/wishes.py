@@ -20,9 +20,12 @@ _NO_NAME: Final = wordlist(
     "names they them she her he him anything everything whatever something"
 )
 _AGAINST: Final = re.compile(
-    r"\b(?:(?:do|did|would|wouldn|didn|don)(?:['’]?t|\s+not)|never|not|stop|quit|hate|dislikes?|nobody|no\s+one|only\s+my|used\s+to|anything\s+but|everything\s+but)\b[^,;.]*$",
+    r"\b(?:(?:do|did|does|would|wouldn|didn|don|doesn)(?:['’]?t|\s+not)|never|not|stop|quit|hates?|dislikes?|nobody|no\s*-?one|none|neither|no\s+longer"
+    r"|only\s+my|used\s+to|hardly|rarely|anything\s+but|everything\s+but)\b",
     re.IGNORECASE,
 )
+_AFRESH: Final = re.compile(r"[,;.]|\b(?:but|so|please|instead|just)\b|\bcall(?:s|ed|ing)?\s+me\s+(?=\S)", re.IGNORECASE)
+"""Where what is said of a name begins."""
 
 SUBJECTS: Final = {
     name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
@@ -37,6 +40,8 @@ SUBJECTS: Final = {
         "weight": r"kilos?|kilograms?|pounds\s+and\s+ounces|stones?",
         "clock": r"(?:24|12|twenty[\s-]four|twelve)[\s-]hour|military\s+time",
         "length": r"(?:keep|make|be|like|prefer|want|give)\b[^,;.]*\b(?:short|shorter|brief|concise|long|longer|detailed|thorough)",
+        "speed": r"(?:speak|talk|read|go)\b[^,;.]*\b(?:slow(?:er|ly)?|fast(?:er)?|quick(?:er|ly)?|speed|pace)",
+        "volume": r"(?:speak|talk|go)\b[^,;.]*\b(?:loud(?:er|ly)?|quiet(?:er|ly)?|softly|softer|volume)|speak\s+up",
     }.items()
 }
 """What there is one wish about at a time, by the words that tell of it."""
@@ -44,15 +49,21 @@ SUBJECTS: Final = {
 
 def called(words: str) -> str:
     """The name that the user is to be called by these words, before the name they bear; "" if they tell none."""
-    found = [match for match in _names(words) if not _AGAINST.search(words[: match.start("name")])]
+    found = [match for match in _names(words) if not refused(words[: match.start("name")])]
     wished = sorted(found, key=lambda match: "name is" in " ".join(match[0].casefold().split()))
     return next((capitalised(match["name"]) for match in wished), "")
 
 
 def not_called(words: str) -> str:
     """The name that the user is not to be called by these words; "" if they tell none."""
-    found = (match for match in _names(words) if _AGAINST.search(words[: match.start("name")]))
+    found = (match for match in _names(words) if refused(words[: match.start("name")]))
     return next((match["name"] for match in found), "")
+
+
+def refused(before: str) -> bool:
+    """Whether a name is one not to be called by, or that nobody calls one by, after these words: "nobody calls me"."""
+    *_, last = ["", *(part for part in _AFRESH.split(before) if part.strip())]
+    return bool(_AGAINST.search(last))
 
 
 def capitalised(name: str) -> str:

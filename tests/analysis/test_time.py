@@ -58,6 +58,16 @@ LOOKING_AHEAD = [
     ("in May", "2027-05-01", "2027-06-01"),
     ("24 November", "2026-11-24", "2026-11-25"),
     ("in three weeks", "2026-12-07", "2026-12-14"),
+    ("a week on Friday", "2026-11-27", "2026-11-28"),
+    ("to a week this Friday", "2026-11-27", "2026-11-28"),
+    ("Friday week", "2026-11-27", "2026-11-28"),
+    ("a fortnight on Tuesday", "2026-12-08", "2026-12-09"),
+    ("Tuesday fortnight", "2026-12-08", "2026-12-09"),
+    ("two weeks tomorrow", "2026-12-03", "2026-12-04"),
+    ("three weeks today", "2026-12-09", "2026-12-10"),
+    ("a week on Wednesday", "2026-12-02", "2026-12-03"),
+    ("twice a week on Friday", "2026-11-20", "2026-11-21"),
+    ("for 400 euros a week on Friday", "2026-11-20", "2026-11-21"),
     ("two days from now", "2026-11-20", "2026-11-21"),
 ]
 EXACT = [

@@ -158,6 +158,16 @@ def _weekday_after_next(match: re.Match[str], reference: Reference) -> Span:
     return one_day(one_week(reference.today).start + timedelta(days=14 + weekday_of(match["weekday"])))
 
 
+def _weeks_on(match: re.Match[str], reference: Reference) -> Span | None:
+    """Reads "a week on Friday", "Friday week", "a fortnight today": so many weeks after the day to come. "Twice a week on Friday" is a habit."""
+    if _RATE.search(match.string[: match.start()]):
+        return None
+    day = match["day"]
+    distance = _NEAR[day] if day in _NEAR else (weekday_of(day) - reference.today.weekday()) % 7 or 7
+    weeks = (2 if match["unit"] == "fortnight" else 1) * (1 if match["amount"] is None else int(number_of(match["amount"])))
+    return one_day(reference.today + timedelta(days=distance, weeks=weeks))
+
+
 def _weekdays_ago(match: re.Match[str], reference: Reference) -> Span:
     """Reads "two Fridays ago", today not counted."""
     last = reference.today - timedelta(days=(reference.today.weekday() - weekday_of(match["weekday"])) % 7 or 7)
@@ -183,6 +193,9 @@ def nth_weekday(period: Span, number: str, weekday: int) -> Span:
 def _first_weekday(match: re.Match[str], reference: Reference) -> Span:
     return nth_weekday(one_month(reference.now.year, reference.now.month), match["number"], weekday_of(match["weekday"]))
 
+
+_RATE: Final = re.compile(r"(?:\b(?:once|twice|\d+(?:\.\d+)?(?:\s+\w+)?|times|hours|days|pounds|euros|dollars|quid|pence)|[$€£%])\s*$")
+"""What comes so often, or so much of it, in a week."""
 
 _WEEKDAY_CUES: Final = tuple(weekday[:3] for weekday in WEEKDAYS)
 _YEAR_AFTER: Final = rf"(?:(?:\s*[,.]\s*|[\s/-]+)(?:(?:of|in)\s+)?(?P<year>{YEAR}|'\d\d|(?<!-)\d\d(?=\s*(?:[.!?]|$))))?"
@@ -336,6 +349,18 @@ RULES: Final = (
         dated=True,
     ),
     Rule(("after next",), pattern(rf"(?P<weekday>{WEEKDAY})\s+after\s+next"), _weekday_after_next),
+    Rule(
+        ("week", "fortnight"),
+        pattern(
+            rf"(?P<amount>an?|\d+|(?:a )?couple(?: of)?)\s+(?P<unit>week|fortnight)s?,?\s+(?:on\s+|this\s+|come\s+)*(?P<day>{WEEKDAY}|today|tomorrow)"
+        ),
+        _weeks_on,
+    ),
+    Rule(
+        ("week", "fortnight"),
+        pattern(rf"(?P<day>{'|'.join(WEEKDAYS)}|today|tomorrow)\s+(?:(?P<amount>\d+)\s+)?(?P<unit>week|fortnight)(?!\s+(?:of\b|\d))"),
+        _weeks_on,
+    ),
     Rule((" ago",), pattern(rf"(?P<amount>{AMOUNT_WORDS})\s+(?P<weekday>{'|'.join(WEEKDAYS)})s?\s+ago"), _weekdays_ago),
     Rule(
         _WEEKDAY_CUES,

@@ -1,0 +1,96 @@
+"""Standing wishes over several turns: said, replaced, taken back. What is told at the end is what still holds."""
+
+import asyncio
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from hotmem import Memory, Turn
+from hotmem.extraction.withdrawals import withdrawn
+from hotmem.models import CachedEncoder, Language
+
+AT = datetime(2026, 11, 23, 10, tzinfo=UTC)
+CASES: Final[list[dict[str, Any]]] = json.loads(Path(__file__).with_name("rules.json").read_text("utf-8"))
+
+RIGHT: Final = 0.8
+"""Share of conversations after which the wishes and the name are right; 33 of 40 when this was written."""
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory, encoder: CachedEncoder, language: Language) -> list[tuple[list[str], str]]:
+    """What a session opens with after each conversation: wishes and name."""
+
+    async def told() -> list[tuple[list[str], str]]:
+        async with Memory.open(tmp_path_factory.mktemp("wishes") / "memory.db", encoder=encoder, language=language) as memory:
+            for number, case in enumerate(CASES):
+                for minute, text in enumerate(case["turns"]):
+                    await memory.remember(Turn(f"user {number}", "s", "user", text, AT + timedelta(minutes=minute)))
+            await memory.settle()
+            blocks = [
+                await memory.opening(user_id=f"user {number}", session_id="later", at=AT + timedelta(days=1), max_tokens=600)
+                for number in range(len(CASES))
+            ]
+        names = [re.search(r"^Call them (.*?)\.(?: Their|$)", block.text, re.MULTILINE) for block in blocks]
+        return [(re.findall(r"^- “(.*)”$", block.text, re.MULTILINE), name[1] if name else "") for block, name in zip(blocks, names, strict=True)]
+
+    return asyncio.run(told())
+
+
+def test_what_holds_in_the_end(opened: list[tuple[list[str], str]]) -> None:
+    right = sum(found == (case["wishes"], case["name"]) for found, case in zip(opened, CASES, strict=True))
+    assert right >= RIGHT * len(CASES)
+
+
+@pytest.mark.parametrize(
+    ("turns", "wishes", "name"),
+    [
+        (["Keep your answers short, please.", "You can give longer answers again now."], [], ""),
+        (["Keep your answers short.", "Forget what I said about short answers."], [], ""),
+        (["Never mention my divorce.", "Never mention my weight.", "You can talk about my weight again."], ["never mention my divorce"], ""),
+        (["My name is Tom Reed.", "Call me Captain.", "Stop calling me Captain."], ["stop calling me Captain"], "Tom Reed"),
+        (["Never suggest pork.", "You can swear now."], ["you can swear now", "never suggest pork"], ""),
+        (["Nobody calls me Bob."], [], ""),
+    ],
+)
+def test_what_is_taken_back_is_not_told(opened: list[tuple[list[str], str]], turns: list[str], wishes: list[str], name: str) -> None:
+    place = next(place for place, case in enumerate(CASES) if case["turns"] == turns)
+    assert opened[place] == (wishes, name)
+
+
+async def test_the_name_one_bears_stays_beside_the_one_to_use(memory: Memory) -> None:
+    for text in ("My name is Rebecca Jones but please call me Annie.", "Call me Ann."):
+        await memory.remember(Turn("ana", "s", "user", text, AT))
+    await memory.settle()
+    held = [one.text for one in await memory.memories(user_id="ana") if one.relation == "is called"]
+    assert sorted(held) == ["The user is called Ann.", "The user is called Rebecca Jones."]
+    block = await memory.opening(user_id="ana", session_id="later", at=AT + timedelta(days=1))
+    assert "Call them Ann. Their name is Rebecca Jones." in block.text
+
+
+@pytest.mark.parametrize("said", ["Always call me Annie", "Keep your answers short, please.", "use celsius"])
+async def test_a_wish_asks_for_no_notes(memory: Memory, said: str) -> None:
+    for text in ("I've got a dentist appointment on Thursday.", "Call me Annie.", "I like short answers."):
+        await memory.remember(Turn("ana", "s", "user", text, AT))
+    await memory.settle()
+    block = await memory.recall(said, user_id="ana", session_id="later", at=AT + timedelta(days=1))
+    assert (block.text, block.trace.reason) == ("", "the utterance needs no memory")
+    assert "Annie" in (await memory.recall("What do I want to be called?", user_id="ana", session_id="later", at=AT + timedelta(days=1))).text
+
+
+@pytest.mark.parametrize(
+    ("words", "earlier", "gone"),
+    [
+        ("you can tell me jokes in the morning again", ["no news in the morning", "don't tell me jokes in the morning"], {1}),
+        ("forget everything I asked you", ["use Celsius", "call me Jo"], {0, 1}),
+        ("forget everything I've asked, apart from my name", ["use Celsius", "call me Jo"], {0}),
+        ("you can swear again", ["never suggest pork"], set()),
+        ("never mention my weight", ["never mention my weight at dinner"], set()),
+        ("you can call me Annie again", ["don't call me Annie"], set()),
+    ],
+)
+def test_only_wishes_about_the_same_are_taken_back(words: str, earlier: list[str], gone: set[int]) -> None:
+    assert withdrawn(words, earlier) == gone
