@@ -34,7 +34,7 @@ OF_SPEAKERS: Final = ("speaker_fits", "other_speaker", "after_question", "own_qu
 
 FITTED_ON: Final = {
     Source.QUOTE: tuple(FEATURES),
-    Source.FACT: ("overlap", "cosine", "fact"),
+    Source.FACT: ("overlap", "cosine", "fact", "in_time"),
     Source.STATEMENT: tuple(name for name in FEATURES if not name.startswith(("window_", "session_", "words")) and name not in OF_SPEAKERS),
     Source.SUMMARY: ("overlap", "cosine", "session_words"),
 }
