@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from types import TracebackType
@@ -29,6 +30,7 @@ from hotmem.precedence import Precedence
 from hotmem.reader import Reader, Request
 from hotmem.recall import late, recall
 from hotmem.store.store import Store
+from hotmem.terms import stems
 from hotmem.text import LONGEST_STATEMENT, MAX_TEXT, checked_id, checked_text, clean
 from hotmem.tools import contextual, searching, storing, tracing
 from hotmem.tools.requests import SearchOptions, StoreContext, checked
@@ -43,6 +45,7 @@ from hotmem.types import (
     Evolved,
     Forgotten,
     Quality,
+    Role,
     SessionSummary,
     StoredMemory,
     Subcategory,
@@ -54,6 +57,7 @@ from hotmem.types import (
     WeightsThen,
     aware,
 )
+from hotmem.withheld import Withheld
 
 FED_BACK: Final = 256
 """Blocks fed back last that do not count again; of all of them the file tells, with `Options.learning.analytics`."""
@@ -92,6 +96,7 @@ class Memory:
         self._given_encoder = encoder
         self._given_language = language
         self._precedence = Precedence()
+        self._withheld = Withheld()
         self._fed_back: deque[str] = deque(maxlen=FED_BACK)
         self._live: tuple[Store, Reader, Background, Lanes] | None = None
 
@@ -184,22 +189,38 @@ class Memory:
     async def remember(self, turn: Turn) -> bool:
         """Keeps a turn word for word. Durable on return; what it says is understood in the background.
 
+        What the user had forgotten does not come back by their bot, which may still have it before it: until the user speaks of it
+        again, or the session ends, a turn of the bot that tells of it is not kept.
+
         Returns:
-            False if the turn with this id was kept before.
+            False if the turn with this id was kept before, or tells what was forgotten.
 
         Raises:
             InvalidInput: If its id belongs to other words.
             StoreError: If it could not be written.
         """
         store, _, background, _ = self._open()
+        if turn.role == Role.USER:
+            self.speaks_of(turn.text, user_id=turn.user_id)
+        elif self.withholds(turn.text, user_id=turn.user_id):
+            return False
         added = await store.add_turn(turn, datetime.now(UTC))
         background.wake()
         return added
+
+    def withholds(self, text: str, *, user_id: str) -> bool:
+        """Whether a text tells what the user had forgotten in the session that is going on, and did not speak of again."""
+        return self._withheld.found(user_id, text)
+
+    def speaks_of(self, text: str, *, user_id: str) -> None:
+        """Notes what the user says of their own accord: it is withheld no more. `remember` does so when it keeps a turn of theirs."""
+        self._withheld.lift(user_id, text)
 
     async def end_session(self, *, user_id: str, session_id: str) -> bool:
         """Says that a session is over, so that it is summarised now and not after its idle time; False if it is unknown."""
         store, _, background, _ = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
+        self._withheld.clear(user_id)
         ended = user is not None and await store.end_session(user, checked_id(session_id, "session_id"))
         background.wake()
         return ended
@@ -399,6 +420,8 @@ class Memory:
         store, reader, *_ = self._open()
         await self._precedence.free()
         heard, options, again = clean(reply), self.options.learning, block.id in self._fed_back
+        if self.withholds(block.query, user_id=block.user_id):
+            options = replace(options, analytics=False)  # the record holds the question
         usage = await learn(
             store, reader.encoder, block, heard, options, reader.tokens.count, datetime.now(UTC), interrupted=interrupted, again=again
         )
@@ -549,8 +572,11 @@ class Memory:
         before = None if before is None else aware(before, "before")
         store, _, background, _ = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
+        if entity is not None:
+            self._withheld.add(user_id, [stems(entity)])
         if user is None:
             return Forgotten(0, 0, 0)
+        said = None if entity is not None else (await store.words(user))[0]
         removed = await store.forget(
             user,
             memory_id=memory_id,
@@ -560,6 +586,9 @@ class Memory:
             before=before,
             everything=everything,
         )
+        if said is not None:
+            kept = (await store.words(user))[1]
+            self._withheld.add(user_id, (frozenset({word}) for word in said - kept))
         background.wake()
         log.info("forgotten", turns=removed.turns, memories=removed.memories, sessions=removed.sessions)
         return removed

@@ -23,6 +23,7 @@ from pipecat.frames.frames import (
     TranscriptionFrame,
 )
 from pipecat.metrics.metrics import ProcessingMetricsData
+from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor, FrameProcessorSetup
 from pipecat.utils.tracing.tracing_context import TracingContext
 
@@ -36,6 +37,7 @@ from hotmem.pipecat.hearing import Hearing
 from hotmem.pipecat.opening import Opening
 from hotmem.pipecat.outbox import Outbox
 from hotmem.pipecat.questions import Questions, Terms
+from hotmem.pipecat.redaction import Redaction
 from hotmem.pipecat.taps import AfterModel, Listener
 from hotmem.pipecat.telling import log_recall, trace_recall
 from hotmem.settings import Settings
@@ -58,6 +60,7 @@ class HotMemProcessor(FrameProcessor):
     be left out.
 
     The model gets a copy of the context with one block of memory before the latest user message; the shared context stays as it is.
+    What the user had forgotten is hidden in the copy, and what the bot says of it all the same is not remembered.
     What the user said and the part of the reply that was heard are remembered after the frame has gone on. Nothing that fails here
     stops a frame: failures are logged, counted in `failures`, and the bot speaks without memory.
 
@@ -128,6 +131,7 @@ class HotMemProcessor(FrameProcessor):
         self._outbox = Outbox(self._failed)
         self._writer: asyncio.Task[None] | None = None
         self._hearing = Hearing()
+        self._redaction = Redaction()
         self._tracing: TracingContext | None = None
         deadline = _deadline(deadline_ms, asked.options)
         terms = Terms(user_id, self.session_id, deadline, max_tokens, clock)
@@ -213,13 +217,18 @@ class HotMemProcessor(FrameProcessor):
             await self._failed("context", error)
         opened = await self._opened_with(exchange, began)
         told = tuple(block.text for block in (opened, recalled[0] if recalled else None) if block is not None and block.text)
-        if told:
-            frame = replace(frame, context=with_block(frame.context, *told))
+        context = self._without_forgotten(frame.context)
+        if told or context is not frame.context:
+            frame = replace(frame, context=with_block(context, *told))
         try:
             await self._tell_of(opened, recalled, exchange)
         except Exception as error:  # the frame goes on
             await self._failed("context", error)
         return frame
+
+    def _without_forgotten(self, context: LLMContext) -> LLMContext:
+        memory = self._questions.memory
+        return context if memory is None else self._redaction.applied(context, partial(memory.withholds, user_id=self._user_id))
 
     async def _recalled(self, exchange: Exchange) -> tuple[ContextBlock, Timing] | None:
         """The block of an exchange and what it cost; None if none is in time."""
@@ -265,6 +274,8 @@ class HotMemProcessor(FrameProcessor):
         """Notes a turn for remembering, cut up by speaker where the transport names them."""
         pieces = self._hearing.turn(text)
         if self._questions.commands.keeps(spoken(text), self._clock()):
+            if self._questions.memory is not None:
+                self._questions.memory.speaks_of(text, user_id=self._user_id)
             for piece in pieces:
                 await self._remember(Role.USER, piece.text, self._speakers.get(piece.speaker or "", self._user_name))
 
@@ -293,7 +304,8 @@ class HotMemProcessor(FrameProcessor):
         self._outbox.put("remember", partial(self._store, memory, turn))
 
     async def _store(self, memory: Memory, turn: Turn) -> None:
-        await memory.remember(turn)
+        if not await memory.remember(turn):
+            return
         if turn.role is Role.USER:
             self._opening.refresh(memory)
         await self._call_event_handler("on_memory_stored", turn)
