@@ -2,9 +2,8 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from types import TracebackType
@@ -420,10 +419,13 @@ class Memory:
         store, reader, *_ = self._open()
         await self._precedence.free()
         heard, options, again = clean(reply), self.options.learning, block.id in self._fed_back
-        if self.withholds(block.query, user_id=block.user_id):
-            options = replace(options, analytics=False)  # the record holds the question
+
+        def recorded() -> bool:
+            """The record holds the question."""
+            return options.analytics and not self.withholds(block.query, user_id=block.user_id)
+
         usage = await learn(
-            store, reader.encoder, block, heard, options, reader.tokens.count, datetime.now(UTC), interrupted=interrupted, again=again
+            store, reader.encoder, block, heard, options, reader.tokens.count, datetime.now(UTC), recorded, interrupted=interrupted, again=again
         )
         if block.items or heard:
             self._fed_back.append(block.id)
@@ -572,23 +574,25 @@ class Memory:
         before = None if before is None else aware(before, "before")
         store, _, background, _ = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
-        if entity is not None:
-            self._withheld.add(user_id, [stems(entity)])
+        phrases = {stems(entity)} if entity is not None else _singly(() if user is None else (await store.words(user))[0])
+        self._withheld.add(user_id, phrases)  # first, so that nothing that is written meanwhile brings it back
         if user is None:
             return Forgotten(0, 0, 0)
-        said = None if entity is not None else (await store.words(user))[0]
-        removed = await store.forget(
-            user,
-            memory_id=memory_id,
-            entity=None if entity is None else clean(entity),
-            session_id=session_id,
-            after=after,
-            before=before,
-            everything=everything,
-        )
-        if said is not None:
-            kept = (await store.words(user))[1]
-            self._withheld.add(user_id, (frozenset({word}) for word in said - kept))
+        try:
+            removed = await store.forget(
+                user,
+                memory_id=memory_id,
+                entity=None if entity is None else clean(entity),
+                session_id=session_id,
+                after=after,
+                before=before,
+                everything=everything,
+            )
+        except BaseException:
+            self._withheld.drop(user_id, phrases)
+            raise
+        if entity is None:
+            self._withheld.drop(user_id, _singly((await store.words(user))[1]))
         background.wake()
         log.info("forgotten", turns=removed.turns, memories=removed.memories, sessions=removed.sessions)
         return removed
@@ -602,6 +606,11 @@ class Memory:
         if self._live is None:
             raise MemoryClosed("The memory is not open. Use `async with Memory.open(path) as memory`, or await memory.start() first.")
         return self._live
+
+
+def _singly(words: Iterable[str]) -> set[frozenset[str]]:
+    """Each word as a phrase of its own."""
+    return {frozenset({word}) for word in words}
 
 
 def _configured(path: str | Path | None, options: Options | None) -> tuple[Path, Options]:

@@ -20,9 +20,14 @@ class Withheld:
     def add(self, user_id: str, phrases: Iterable[Phrase]) -> None:
         """Notes what is not to come back; words that tell nothing by themselves may."""
         held = self._phrases.setdefault(user_id, {})
-        for phrase in phrases:
-            if telling := phrase - STOPS:
-                held.setdefault(min(telling), set()).add(telling)
+        for phrase in filter(None, (phrase - STOPS for phrase in phrases)):
+            held.setdefault(min(phrase), set()).add(phrase)
+
+    def drop(self, user_id: str, phrases: Iterable[Phrase]) -> None:
+        """Takes phrases that were added out again."""
+        held = self._phrases.get(user_id, {})
+        for phrase in filter(None, (phrase - STOPS for phrase in phrases)):
+            held.get(min(phrase), set()).discard(phrase)
 
     def found(self, user_id: str, text: str) -> bool:
         """Whether a text tells what the user had forgotten."""
@@ -30,8 +35,7 @@ class Withheld:
 
     def lift(self, user_id: str, text: str) -> None:
         """What the user says themselves is no longer forgotten."""
-        for phrase in self._found(user_id, text):
-            self._phrases[user_id][min(phrase)].discard(phrase)
+        self.drop(user_id, self._found(user_id, text))
 
     def clear(self, user_id: str) -> None:
         """Holds nothing of the user any more."""
