@@ -27,6 +27,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor, FrameProcessorSetup
 from pipecat.utils.tracing.tracing_context import TracingContext
 
+from hotmem.commands import NOT_KEPT
 from hotmem.errors import DeadlineExceeded, HotMemError, StoreLocked
 from hotmem.logs import log
 from hotmem.memory import Memory
@@ -216,7 +217,9 @@ class HotMemProcessor(FrameProcessor):
         except Exception as error:  # the frame goes on, without a block if need be
             await self._failed("context", error)
         opened = await self._opened_with(exchange, began)
-        told = tuple(block.text for block in (opened, recalled[0] if recalled else None) if block is not None and block.text)
+        told = [block.text for block in (opened, recalled[0] if recalled else None) if block is not None and block.text]
+        if self._questions.commands.off_record and not (recalled and _tells_what_was_done(recalled[0])):
+            told.append(NOT_KEPT)
         context = self._without_forgotten(frame.context)
         if told or context is not frame.context:
             frame = replace(frame, context=with_block(context, *told))
@@ -258,7 +261,7 @@ class HotMemProcessor(FrameProcessor):
         exchange.given, exchange.interrupted = block, False
         if new:
             await self._tell(block, timing, exchange.began)
-        if new and block.text and block.trace.analysis is None and self._questions.memory is not None:
+        if new and _tells_what_was_done(block) and self._questions.memory is not None:
             self._opening.refresh(self._questions.memory, whole=True)  # something may have been forgotten
 
     async def _tell(self, block: ContextBlock, timing: Timing, began: float) -> None:
@@ -356,6 +359,11 @@ class HotMemProcessor(FrameProcessor):
         reason = str(error) if isinstance(error, HotMemError) else None
         log.error("memory failed", stage=stage, session_id=self.session_id, error=type(error).__name__, reason=reason)
         await self._call_event_handler("on_memory_error", stage, error)
+
+
+def _tells_what_was_done(block: ContextBlock) -> bool:
+    """Whether the block of a question answers what was asked of the memory itself."""
+    return bool(block.text) and block.trace.analysis is None
 
 
 def _not_blocked() -> None:

@@ -56,6 +56,19 @@ async def test_off_the_record_nothing_is_kept(memory: Memory, database: Path) ->
         await bot.exchange("OK, we're back on the record.")
         await bot.exchange("I bought a kite.")
     assert turns_in(database) == [("user", "I bought a kite."), ("assistant", "Noted.")]
+    begun, ongoing, ended, after = map(blocks, bot.model.shown)
+    assert len(begun) == 1 and "Nothing is stored" in begun[0]
+    assert "nothing is stored" in ongoing[-1], "the model does not say that it will remember"
+    assert len(ended) == 1 and "kept again" in ended[0]
+    assert not any("stored" in block for block in after)
+
+
+async def test_off_the_record_nothing_is_said_to_be_kept(memory: Memory, database: Path) -> None:
+    async with scene(daniels(memory)) as bot:
+        await bot.exchange("Let's go off the record.")
+        await bot.exchange("Remember that my code word is Oleander.")
+    assert "is not kept" in blocks(bot.model.shown[1])[0]
+    assert turns_in(database) == []
 
 
 async def test_off_the_record_no_question_is_kept_either(memory: Memory, database: Path) -> None:
