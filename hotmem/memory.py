@@ -11,6 +11,7 @@ from typing import Any, Final, Self
 
 from hotmem import importing
 from hotmem.background import Background
+from hotmem.bounds import checked_number
 from hotmem.context.relevance import RelevanceModel, fitted_model
 from hotmem.errors import InvalidInput, MemoryClosed, StoreError, StoreLocked
 from hotmem.lane import Lanes
@@ -24,7 +25,7 @@ from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_la
 from hotmem.models.rewriter import Rewriter
 from hotmem.opening import Asked as OpeningAsked
 from hotmem.opening import opening
-from hotmem.options import Options, checked_budget, checked_opening, checked_visible
+from hotmem.options import LEAST_TOKENS, Options, checked_visible
 from hotmem.precedence import Precedence
 from hotmem.reader import Reader, Request
 from hotmem.recall import late, recall
@@ -267,8 +268,8 @@ class Memory:
             user_id=checked_id(user_id, "user_id"),
             session_id=None if session_id is None else checked_id(session_id, "session_id"),
             at=self.options.now() if at is None else aware(at, "at"),
-            max_tokens=checked_budget(self.options.recall.max_tokens if max_tokens is None else max_tokens),
-            deadline_ms=self.options.recall.deadline_ms if deadline_ms is None else deadline_ms,
+            max_tokens=self.options.recall.max_tokens if max_tokens is None else checked_number(max_tokens, "max_tokens", LEAST_TOKENS, whole=True),
+            deadline_ms=self.options.recall.deadline_ms if deadline_ms is None else checked_number(deadline_ms, "deadline_ms", 0.0),
             visible=checked_visible(visible),
         )
         with self._precedence.recalling():
@@ -304,7 +305,7 @@ class Memory:
             user_id=checked_id(user_id, "user_id"),
             session_id=None if session_id is None else checked_id(session_id, "session_id"),
             at=self.options.now() if at is None else aware(at, "at"),
-            max_tokens=checked_opening(self.options.recall.opening_tokens if max_tokens is None else max_tokens),
+            max_tokens=self.options.recall.opening_tokens if max_tokens is None else checked_number(max_tokens, "max_tokens", 0, whole=True),
             rules_only=rules_only,
         )
         return await opening(store, reader.language, reader.tokens.count, asked)
@@ -455,6 +456,7 @@ class Memory:
 
     async def weights_over_time(self, user_id: str, limit: int = 200) -> list[WeightsThen]:
         """The user's layer weights after each step of learning, latest first."""
+        limit = checked_number(limit, "limit", 0, whole=True)
         store, user = await self._of(user_id)
         return [] if user is None else await store.weights_over_time(user, limit)
 
@@ -470,6 +472,7 @@ class Memory:
             user_id: Whose.
             limit: Names at most.
         """
+        limit = checked_number(limit, "limit", 0, whole=True)
         store, user = await self._of(user_id)
         return [] if user is None else await store.vocabulary(user, limit)
 

@@ -27,11 +27,12 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor, FrameProcessorSetup
 from pipecat.utils.tracing.tracing_context import TracingContext
 
+from hotmem.bounds import checked_number
 from hotmem.commands import NOT_KEPT
 from hotmem.errors import DeadlineExceeded, HotMemError, StoreLocked
 from hotmem.logs import log
 from hotmem.memory import Memory
-from hotmem.options import Options, checked_opening
+from hotmem.options import LEAST_TOKENS, Options
 from hotmem.pipecat.context import spoken, with_block
 from hotmem.pipecat.exchange import Exchange, Timing, answered
 from hotmem.pipecat.hearing import Hearing
@@ -42,6 +43,7 @@ from hotmem.pipecat.redaction import Redaction
 from hotmem.pipecat.taps import AfterModel, Listener
 from hotmem.pipecat.telling import log_recall, trace_recall
 from hotmem.settings import Settings
+from hotmem.text import checked_id
 from hotmem.types import ContextBlock, Role, Turn
 
 PARTING_S: Final = 5.0
@@ -114,17 +116,17 @@ class HotMemProcessor(FrameProcessor):
                 the memory's options (HOTMEM_TIME_ZONE), if not given. Replays pass the recording's own time.
 
         Raises:
-            InvalidInput: If a HOTMEM_ variable cannot be used, naming it.
+            InvalidInput: If an id, a number or a HOTMEM_ variable cannot be used, naming it.
         """
         super().__init__()
         asked = memory if isinstance(memory, Memory) else Memory(memory, options)
         clock = clock or asked.options.now
-        self.session_id = session_id or uuid4().hex
+        self.session_id = checked_id(session_id or uuid4().hex, "session_id")
         self.failures = 0
         self.listener = Listener(self._heard)
         self.after_model = AfterModel(self._with_memory)
         self._owned = None if asked is memory else asked
-        self._user_id = user_id
+        self._user_id = checked_id(user_id, "user_id")
         self._user_name = user_name
         self._bot_name = bot_name
         self._speakers = dict(speakers or {})
@@ -135,11 +137,12 @@ class HotMemProcessor(FrameProcessor):
         self._redaction = Redaction()
         self._tracing: TracingContext | None = None
         deadline = _deadline(deadline_ms, asked.options)
+        max_tokens = None if max_tokens is None else checked_number(max_tokens, "max_tokens", LEAST_TOKENS, whole=True)
         terms = Terms(user_id, self.session_id, deadline, max_tokens, clock)
         self._questions = Questions(terms, self.create_task, self._failed, self._outbox.drained)
         self._questions.memory = memory if isinstance(memory, Memory) else None
         self._deadline_s = deadline / 1000
-        opening_tokens = None if opening_tokens is None else checked_opening(opening_tokens)
+        opening_tokens = None if opening_tokens is None else checked_number(opening_tokens, "opening_tokens", 0, whole=True)
         self._opening = Opening(terms, opening_tokens, self.create_task, self._failed)
         self._opened: ContextBlock | None = None
         for event in ("on_memory_opened", "on_memory_recalled", "on_memory_stored", "on_memory_used", "on_memory_error"):
@@ -378,7 +381,7 @@ def _overdue(blocked: StoreLocked | None) -> HotMemError:
 def _deadline(given: float | None, options: Options) -> float:
     """Milliseconds a context waits: those given in code, else those of the environment."""
     if given is not None:
-        return given
+        return checked_number(given, "deadline_ms", 0.0)
     if options.recall.deadline_ms is not None:
         return options.recall.deadline_ms
     return Settings.of_environment().recall_deadline_ms
