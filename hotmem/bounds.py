@@ -1,6 +1,7 @@
 """Numbers that are given from outside: what they may be, and the one error for those that are something else."""
 
 from dataclasses import field, fields
+from datetime import date
 from math import inf, isfinite
 from typing import Any, Final, TypeVar
 
@@ -28,6 +29,18 @@ def checked_number(value: Number, name: str, least: Number, most: float = inf, *
     if fits and isfinite(value) and least <= value <= most:
         return value
     raise InvalidInput(f"{name} is {value!r}. Pass a {'whole ' if whole else ''}number {_span(least, most)}.")
+
+
+def check_order(first: date | None, last: date | None) -> None:
+    """Checks that something can lie between two times, or days; None is open.
+
+    Raises:
+        InvalidInput: If the last one is before the first.
+    """
+    if first is not None and last is not None and last < first:
+        raise InvalidInput(
+            f"The time asked for begins (after) at {first.isoformat()} and ends (before) earlier, at {last.isoformat()}. Swap the two."
+        )
 
 
 def bounded(default: Any, least: float, most: float = inf, *, whole: bool = False) -> Any:  # noqa: ANN401 - as `dataclasses.field`

@@ -11,7 +11,7 @@ from typing import Any, Final, Self
 
 from hotmem import importing
 from hotmem.background import Background
-from hotmem.bounds import checked_number
+from hotmem.bounds import check_order, checked_number
 from hotmem.context.relevance import RelevanceModel, fitted_model
 from hotmem.errors import InvalidInput, MemoryClosed, StoreError, StoreLocked
 from hotmem.lane import Lanes
@@ -439,7 +439,11 @@ class Memory:
             user_id: Whose; an unknown user has none.
             since: The first day, in UTC; None is the earliest that is kept.
             until: The last day.
+
+        Raises:
+            InvalidInput: If the last day is before the first.
         """
+        check_order(since, until)
         store, user = await self._of(user_id)
         return Quality() if user is None else Quality(tuple(await store.quality(user, since, until)))
 
@@ -563,7 +567,7 @@ class Memory:
             everything: All of the user.
 
         Raises:
-            InvalidInput: If not exactly one thing is named.
+            InvalidInput: If not exactly one thing is named, or `before` is earlier than `after`.
             StoreError: If it could not be written.
         """
         span = after is not None or before is not None
@@ -575,6 +579,7 @@ class Memory:
         session_id = None if session_id is None else checked_id(session_id, "session_id")
         after = None if after is None else aware(after, "after")
         before = None if before is None else aware(before, "before")
+        check_order(after, before)
         store, _, background, _ = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
         phrases = {stems(entity)} if entity is not None else _singly(() if user is None else (await store.words(user))[0])
