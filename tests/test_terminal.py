@@ -170,7 +170,8 @@ def test_the_version_is_told() -> None:
 OF_A_USER = (
     ("memories",), ("recall", "x"), ("search", "x"), ("contextual", "x"), ("trace", "x"), ("stats",), ("timeline",), ("network",), ("usage",),
     ("decisions",), ("optimise",), ("evolve",), ("subcategories",), ("quality",), ("discover",), ("undo", "x"),
-    ("edit", "x", "--holds"), ("merge", "x", "y"), ("forget", "--everything"), ("export", "out.jsonl"), ("timeline", "--png", "x.png"), ("network", "--png", "x.png"),
+    ("edit", "x", "--holds"), ("merge", "x", "y"), ("forget", "--everything"), ("export", "out.jsonl"),
+    ("timeline", "--png", "x.png"), ("network", "--png", "x.png"),
 )  # fmt: skip
 
 
