@@ -94,6 +94,11 @@ def forget(
         gone = await memory.forget(user_id=user, entity=entity, session_id=session, memory_id=which, everything=everything)
         if which is not None and not gone.memories:
             raise InvalidInput(f"{memory_id!r} is not among this user's memories. `hotmem memories` shows their ids.")
+        if session is not None and not gone.sessions:
+            raise InvalidInput(f"{session!r} is no conversation of this user. `hotmem contextual` shows the ids of conversations.")
+        if entity is not None and not (gone.turns or gone.memories):
+            terminal.screen.print(f"nothing that was said or is known mentions {entity!r}")
+            return
         terminal.screen.print(f"{gone.turns} turns, {gone.memories} memories and {gone.sessions} sessions forgotten")
 
     terminal.with_memory(terminal.existing(database), run, user=user)
@@ -103,15 +108,18 @@ def forget(
 def inspect(
     user: User,
     file: Annotated[Path | None, typer.Argument(help="The memory file. (default: HOTMEM_DATABASE, memory.db)")] = None,
+    database: Database = None,
     port: Annotated[int, typer.Option(help="A port of this machine; any that is free, if left out.", min=0, max=65535)] = 0,
 ) -> None:
     """Serves a page on this machine that shows what is remembered and why, and where it can be changed and forgotten."""
+    if file is not None and database is not None:
+        raise InvalidInput("The memory file is named twice. Name it once, with --database or without.")
     try:
         from hotmem.inspector.server import serve
     except ImportError as error:
         raise InvalidInput('The page\'s packages are not installed. Run: pip install "pipecat-hotmem[inspect]"') from error
 
-    terminal.with_memory(terminal.existing(file), lambda memory: serve(memory, user, port, Settings().time_zone), user=user)
+    terminal.with_memory(terminal.existing(file or database), lambda memory: serve(memory, user, port, Settings().time_zone), user=user)
 
 
 def main() -> None:

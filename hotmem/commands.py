@@ -14,6 +14,10 @@ MOST_SOURCES: Final = 5
 """Items whose source is told."""
 
 
+NOT_KEPT: Final = notice("The user is off the record: nothing is stored until they ask to remember again. Do not say that you will remember.")
+"""Told with every turn that is off the record: it stays so, and what the model was told of it before is no longer there."""
+
+
 class Commands:
     """The commands of one conversation: what waits for a yes, and whether anything is kept.
 
@@ -48,6 +52,11 @@ class Commands:
         """Whether the reply to the user's last turn is to be remembered."""
         return not (self._off_record or self._unkept_reply)
 
+    @property
+    def off_record(self) -> bool:
+        """Whether nothing is kept until the user says otherwise."""
+        return self._off_record
+
     def concern(self, text: str) -> bool:
         """Whether an utterance asks something of the memory itself, or answers what it asked."""
         return self._waiting is not None or find_command(text) is not None
@@ -77,7 +86,7 @@ class Commands:
         if command.order in FORGETTING:
             self._waiting = command
         told = {
-            Order.KEEP: "The user asks to remember this. It is kept, word for word. Say so briefly.",
+            Order.KEEP: _OFF if self._off_record else "The user asks to remember this. It is kept, word for word. Say so briefly.",
             Order.OFF_RECORD: "The user asks that this is not kept. Nothing is stored from here on until they ask to remember again. Say so briefly.",
             Order.ON_RECORD: "What is said is kept again from here on. Say so briefly.",
             Order.FORGET_LAST: _asking("what they said last"),
@@ -103,6 +112,9 @@ class Commands:
     def _block(self, text: str, at: datetime, told: str, count: Callable[[str], int]) -> ContextBlock:
         told = notice(told)
         return ContextBlock(told, count(told), (), Trace(reason="the user asked something of the memory"), self._user_id, self._session_id, text, at)
+
+
+_OFF: Final = "The user asks to remember this, but they are off the record and it is not kept. Ask whether to go back on the record first."
 
 
 def _asking(what: str) -> str:

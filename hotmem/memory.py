@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any, Final, Self
 
 from hotmem import importing
 from hotmem.background import Background
+from hotmem.bounds import check_order, checked_number
 from hotmem.context.relevance import RelevanceModel, fitted_model
 from hotmem.errors import InvalidInput, MemoryClosed, StoreError, StoreLocked
 from hotmem.lane import Lanes
@@ -24,11 +25,12 @@ from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_la
 from hotmem.models.rewriter import Rewriter
 from hotmem.opening import Asked as OpeningAsked
 from hotmem.opening import opening
-from hotmem.options import Options, checked_budget, checked_opening, checked_visible
+from hotmem.options import LEAST_TOKENS, Options, checked_visible
 from hotmem.precedence import Precedence
 from hotmem.reader import Reader, Request
 from hotmem.recall import late, recall
 from hotmem.store.store import Store
+from hotmem.terms import stems
 from hotmem.text import LONGEST_STATEMENT, MAX_TEXT, checked_id, checked_text, clean
 from hotmem.tools import contextual, searching, storing, tracing
 from hotmem.tools.requests import SearchOptions, StoreContext, checked
@@ -43,6 +45,7 @@ from hotmem.types import (
     Evolved,
     Forgotten,
     Quality,
+    Role,
     SessionSummary,
     StoredMemory,
     Subcategory,
@@ -54,6 +57,7 @@ from hotmem.types import (
     WeightsThen,
     aware,
 )
+from hotmem.withheld import Withheld
 
 FED_BACK: Final = 256
 """Blocks fed back last that do not count again; of all of them the file tells, with `Options.learning.analytics`."""
@@ -92,6 +96,7 @@ class Memory:
         self._given_encoder = encoder
         self._given_language = language
         self._precedence = Precedence()
+        self._withheld = Withheld()
         self._fed_back: deque[str] = deque(maxlen=FED_BACK)
         self._live: tuple[Store, Reader, Background, Lanes] | None = None
 
@@ -184,22 +189,38 @@ class Memory:
     async def remember(self, turn: Turn) -> bool:
         """Keeps a turn word for word. Durable on return; what it says is understood in the background.
 
+        What the user had forgotten does not come back by their bot, which may still have it before it: until the user speaks of it
+        again, or the session ends, a turn of the bot that tells of it is not kept.
+
         Returns:
-            False if the turn with this id was kept before.
+            False if the turn with this id was kept before, or tells what was forgotten.
 
         Raises:
             InvalidInput: If its id belongs to other words.
             StoreError: If it could not be written.
         """
         store, _, background, _ = self._open()
+        if turn.role == Role.USER:
+            self.speaks_of(turn.text, user_id=turn.user_id)
+        elif self.withholds(turn.text, user_id=turn.user_id):
+            return False
         added = await store.add_turn(turn, datetime.now(UTC))
         background.wake()
         return added
+
+    def withholds(self, text: str, *, user_id: str) -> bool:
+        """Whether a text tells what the user had forgotten in the session that is going on, and did not speak of again."""
+        return self._withheld.found(user_id, text)
+
+    def speaks_of(self, text: str, *, user_id: str) -> None:
+        """Notes what the user says of their own accord: it is withheld no more. `remember` does so when it keeps a turn of theirs."""
+        self._withheld.lift(user_id, text)
 
     async def end_session(self, *, user_id: str, session_id: str) -> bool:
         """Says that a session is over, so that it is summarised now and not after its idle time; False if it is unknown."""
         store, _, background, _ = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
+        self._withheld.clear(user_id)
         ended = user is not None and await store.end_session(user, checked_id(session_id, "session_id"))
         background.wake()
         return ended
@@ -247,8 +268,8 @@ class Memory:
             user_id=checked_id(user_id, "user_id"),
             session_id=None if session_id is None else checked_id(session_id, "session_id"),
             at=self.options.now() if at is None else aware(at, "at"),
-            max_tokens=checked_budget(self.options.recall.max_tokens if max_tokens is None else max_tokens),
-            deadline_ms=self.options.recall.deadline_ms if deadline_ms is None else deadline_ms,
+            max_tokens=self.options.recall.max_tokens if max_tokens is None else checked_number(max_tokens, "max_tokens", LEAST_TOKENS, whole=True),
+            deadline_ms=self.options.recall.deadline_ms if deadline_ms is None else checked_number(deadline_ms, "deadline_ms", 0.0),
             visible=checked_visible(visible),
         )
         with self._precedence.recalling():
@@ -284,7 +305,7 @@ class Memory:
             user_id=checked_id(user_id, "user_id"),
             session_id=None if session_id is None else checked_id(session_id, "session_id"),
             at=self.options.now() if at is None else aware(at, "at"),
-            max_tokens=checked_opening(self.options.recall.opening_tokens if max_tokens is None else max_tokens),
+            max_tokens=self.options.recall.opening_tokens if max_tokens is None else checked_number(max_tokens, "max_tokens", 0, whole=True),
             rules_only=rules_only,
         )
         return await opening(store, reader.language, reader.tokens.count, asked)
@@ -399,8 +420,13 @@ class Memory:
         store, reader, *_ = self._open()
         await self._precedence.free()
         heard, options, again = clean(reply), self.options.learning, block.id in self._fed_back
+
+        def recorded() -> bool:
+            """The record holds the question."""
+            return options.analytics and not self.withholds(block.query, user_id=block.user_id)
+
         usage = await learn(
-            store, reader.encoder, block, heard, options, reader.tokens.count, datetime.now(UTC), interrupted=interrupted, again=again
+            store, reader.encoder, block, heard, options, reader.tokens.count, datetime.now(UTC), recorded, interrupted=interrupted, again=again
         )
         if block.items or heard:
             self._fed_back.append(block.id)
@@ -413,7 +439,11 @@ class Memory:
             user_id: Whose; an unknown user has none.
             since: The first day, in UTC; None is the earliest that is kept.
             until: The last day.
+
+        Raises:
+            InvalidInput: If the last day is before the first.
         """
+        check_order(since, until)
         store, user = await self._of(user_id)
         return Quality() if user is None else Quality(tuple(await store.quality(user, since, until)))
 
@@ -430,6 +460,7 @@ class Memory:
 
     async def weights_over_time(self, user_id: str, limit: int = 200) -> list[WeightsThen]:
         """The user's layer weights after each step of learning, latest first."""
+        limit = checked_number(limit, "limit", 0, whole=True)
         store, user = await self._of(user_id)
         return [] if user is None else await store.weights_over_time(user, limit)
 
@@ -445,6 +476,7 @@ class Memory:
             user_id: Whose.
             limit: Names at most.
         """
+        limit = checked_number(limit, "limit", 0, whole=True)
         store, user = await self._of(user_id)
         return [] if user is None else await store.vocabulary(user, limit)
 
@@ -535,7 +567,7 @@ class Memory:
             everything: All of the user.
 
         Raises:
-            InvalidInput: If not exactly one thing is named.
+            InvalidInput: If not exactly one thing is named, or `before` is earlier than `after`.
             StoreError: If it could not be written.
         """
         span = after is not None or before is not None
@@ -547,19 +579,28 @@ class Memory:
         session_id = None if session_id is None else checked_id(session_id, "session_id")
         after = None if after is None else aware(after, "after")
         before = None if before is None else aware(before, "before")
+        check_order(after, before)
         store, _, background, _ = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
+        phrases = {stems(entity)} if entity is not None else _singly(() if user is None else (await store.words(user))[0])
+        self._withheld.add(user_id, phrases)  # first, so that nothing that is written meanwhile brings it back
         if user is None:
             return Forgotten(0, 0, 0)
-        removed = await store.forget(
-            user,
-            memory_id=memory_id,
-            entity=None if entity is None else clean(entity),
-            session_id=session_id,
-            after=after,
-            before=before,
-            everything=everything,
-        )
+        try:
+            removed = await store.forget(
+                user,
+                memory_id=memory_id,
+                entity=None if entity is None else clean(entity),
+                session_id=session_id,
+                after=after,
+                before=before,
+                everything=everything,
+            )
+        except BaseException:
+            self._withheld.drop(user_id, phrases)
+            raise
+        if entity is None:
+            self._withheld.drop(user_id, _singly((await store.words(user))[1]))
         background.wake()
         log.info("forgotten", turns=removed.turns, memories=removed.memories, sessions=removed.sessions)
         return removed
@@ -573,6 +614,11 @@ class Memory:
         if self._live is None:
             raise MemoryClosed("The memory is not open. Use `async with Memory.open(path) as memory`, or await memory.start() first.")
         return self._live
+
+
+def _singly(words: Iterable[str]) -> set[frozenset[str]]:
+    """Each word as a phrase of its own."""
+    return {frozenset({word}) for word in words}
 
 
 def _configured(path: str | Path | None, options: Options | None) -> tuple[Path, Options]:

@@ -1,7 +1,7 @@
 """Options of each stage, passed in and never read from the environment here.
 
 `hotmem.settings` fills them from HOTMEM_ variables where a memory is opened without any; everything
-inside the package receives them as arguments.
+inside the package receives them as arguments. A number out of its bounds raises `InvalidInput`.
 """
 
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Final
 
+from hotmem.bounds import Bounded, bounded
 from hotmem.errors import InvalidInput
 from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, Layer, Weights
 from hotmem.zones import now_here
@@ -18,7 +19,7 @@ LEAST_TOKENS: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
-class RecallOptions:
+class RecallOptions(Bounded):
     """How a block is made.
 
     Attributes:
@@ -35,16 +36,16 @@ class RecallOptions:
             instructions, what is at hand and what was left open. 0 gives none.
     """
 
-    max_tokens: int = 1000
-    deadline_ms: float | None = None
-    max_facts: int = 5
-    semantic_threshold: float = 0.0
-    verbatim_window: int = 0
+    max_tokens: int = bounded(1000, LEAST_TOKENS, whole=True)
+    deadline_ms: float | None = bounded(None, 0)
+    max_facts: int = bounded(5, 0, whole=True)
+    semantic_threshold: float = bounded(0.0, 0, 1)
+    verbatim_window: int = bounded(0, 0, 1000, whole=True)
     symbols: bool = False
     layers: tuple[Layer, ...] = tuple(Layer)
     choose_layers: bool = True
     say_unknown: bool = True
-    opening_tokens: int = 200
+    opening_tokens: int = bounded(200, 0, whole=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ class LearningOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class BackgroundOptions:
+class BackgroundOptions(Bounded):
     """When background work runs.
 
     Attributes:
@@ -84,13 +85,13 @@ class BackgroundOptions:
         attempts: Tries before a piece of work is set aside.
     """
 
-    idle_s: float = 600.0
-    batch: int = 32
-    attempts: int = 3
+    idle_s: float = bounded(600.0, 0)
+    batch: int = bounded(32, 1, whole=True)
+    attempts: int = bounded(3, 1, whole=True)
 
 
 @dataclass(frozen=True, slots=True)
-class EvolutionOptions:
+class EvolutionOptions(Bounded):
     """How categories evolve into subcategories.
 
     Attributes:
@@ -101,13 +102,13 @@ class EvolutionOptions:
     """
 
     on: bool = True
-    every_s: float = 6 * 3600.0
-    cluster_size: int = 5
-    most: int = 10
+    every_s: float = bounded(6 * 3600.0, 0)
+    cluster_size: int = bounded(5, 2, whole=True)
+    most: int = bounded(10, 1, whole=True)
 
 
 @dataclass(frozen=True, slots=True)
-class SearchingOptions:
+class SearchingOptions(Bounded):
     """How the memory tools search.
 
     Attributes:
@@ -119,12 +120,12 @@ class SearchingOptions:
     """
 
     progressive: bool = False
-    suffices: int = 3
-    good: float = 0.8
+    suffices: int = bounded(3, 1, whole=True)
+    good: float = bounded(0.8, 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
-class ModelOptions:
+class ModelOptions(Bounded):
     """Which models run and where their prepared files lie.
 
     Attributes:
@@ -138,12 +139,12 @@ class ModelOptions:
     encoder: str = "default"
     cache_dir: Path | None = None
     encoding: str = "o200k_base"
-    embeddings_cached: int = 4096
+    embeddings_cached: int = bounded(4096, 0, whole=True)
     relevance: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class RewriteOptions:
+class RewriteOptions(Bounded):
     """A language model that says what an utterance leaves unsaid; without one rules do.
 
     Attributes:
@@ -156,7 +157,7 @@ class RewriteOptions:
     model: str = ""
     base_url: str | None = None
     api_key: str = field(default="", repr=False)
-    deadline_ms: float = 200.0
+    deadline_ms: float = bounded(200.0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,26 +180,6 @@ class Options:
     def now(self) -> datetime:
         """The wall clock, where the user is."""
         return now_here() if self.time_zone is None else datetime.now(self.time_zone)
-
-
-def checked_budget(max_tokens: int) -> int:
-    """The budget, unchanged.
-
-    Raises:
-        InvalidInput: If it is not a whole number of at least `LEAST_TOKENS`.
-    """
-    if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < LEAST_TOKENS:
-        raise InvalidInput(f"max_tokens is {max_tokens!r}. Pass a whole number of at least {LEAST_TOKENS}; 1000 is the default.")
-    return max_tokens
-
-
-def checked_opening(max_tokens: int) -> int:
-    """The budget of what is given without being asked, unchanged; 0 switches it off.
-
-    Raises:
-        InvalidInput: If it is not a whole number of at least 0.
-    """
-    return 0 if max_tokens == 0 and not isinstance(max_tokens, bool) else checked_budget(max_tokens)
 
 
 def checked_visible(visible: Sequence[str]) -> tuple[str, ...]:

@@ -78,7 +78,7 @@ class Settings(Variables):
         InvalidInput: If a value or the file .env cannot be used, naming it and what is wrong.
     """
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=ENV_FILE, extra="ignore", env_ignore_empty=True)
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=ENV_FILE, extra="ignore", env_ignore_empty=True, allow_inf_nan=False)
 
     database: Path = Field(default=Path("memory.db"), description="The memory file.")
     multilayer_retrieval: bool = Field(default=True, description="Ask all four layers as needed; off: the facts layer alone.")

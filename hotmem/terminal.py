@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Annotated, Final, TypeVar
 
@@ -36,6 +37,28 @@ USERS_NAMED: Final = 10
 """Users that are named where one is unknown."""
 
 COLUMNS: Final = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+
+
+def moment(option: typer.CallbackParam, given: str | None) -> str | None:
+    """A day or a time as it is typed, with the time zone of HOTMEM_TIME_ZONE, else this machine's, where it names none.
+
+    Raises:
+        InvalidInput: If it is neither, naming the option.
+    """
+    if given is None:
+        return None
+    try:
+        told = datetime.fromisoformat(given.strip())
+        return (told if told.tzinfo else in_place(told, Settings().time_zone)).isoformat()
+    except (ValueError, OverflowError) as error:
+        raise InvalidInput(
+            f"{option.opts[0]} is {given!r}. Write a day as 2026-03-01, or a time as 2026-03-01T18:30 or 2026-03-01T18:30+01:00."
+        ) from error
+
+
+def in_place(told: datetime, zone: tzinfo | None) -> datetime:
+    """The time by the clocks of a zone; of this machine's, if None."""
+    return told.replace(tzinfo=zone) if zone else told.astimezone()
 
 
 def progress() -> Progress:

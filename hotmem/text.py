@@ -47,7 +47,7 @@ def checked_text(text: str, name: str = "text", longest: int = MAX_TEXT) -> str:
         raise InvalidInput(f"{name} has {len(text):,} characters; at most {longest:,} are taken at once. Split it.")
     cleaned = clean(text)
     if not cleaned:
-        raise InvalidInput(f"{name} is empty. Leave out turns in which nothing was said.")
+        raise InvalidInput(f"{name} is empty. {'Leave out turns in which nothing was said.' if name == 'text' else 'Write some words.'}")
     return cleaned
 
 
@@ -59,7 +59,9 @@ def checked_id(value: str, name: str) -> str:
     """
     if not isinstance(value, str):
         raise InvalidInput(f"{name} is {type(value).__name__}, not a string. Pass str(...) of your own id.")
-    if not value or len(value) > MAX_ID:
+    if not value:
+        raise InvalidInput(f"{name} is empty. Pass the id by which your program knows it.")
+    if len(value) > MAX_ID:
         raise InvalidInput(f"{name} has {len(value):,} characters; an id has 1 to {MAX_ID}. Use a shorter key, such as a hash.")
     if _UNSPEAKABLE.search(value):
         raise InvalidInput(f"{name} holds control characters or broken Unicode. Use printable characters.")

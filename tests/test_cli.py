@@ -4,24 +4,31 @@ import asyncio
 import json
 import re
 import sys
+from dataclasses import fields
+from datetime import timedelta
 from pathlib import Path
+from shutil import copy
+from zoneinfo import ZoneInfo
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 from hotmem import InvalidInput, Memory, Turn, cli, terminal
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import ModelOptions
 from hotmem.settings import Settings
+from hotmem.tools.catalogue import TOOLS, tool
+from hotmem.tools.commands import option
 from hotmem.transfer import imported
 from tests.conversation import said
 
 TURNS = (said("My dog is called Potola.", name="t1"), said("I live in Porto.", session="tuesday", minutes=1500, name="t2"))
 
 
-@pytest.fixture
-def told(database: Path, encoder: CachedEncoder, language: Language) -> Path:
-    """A file in which Ana has said two things."""
+@pytest.fixture(scope="module")
+def told_once(tmp_path_factory: pytest.TempPathFactory, encoder: CachedEncoder, language: Language) -> Path:
+    database = tmp_path_factory.mktemp("told") / "memory.db"
 
     async def run() -> None:
         async with Memory.open(database, encoder=encoder, language=language) as memory:
@@ -31,6 +38,12 @@ def told(database: Path, encoder: CachedEncoder, language: Language) -> Path:
 
     asyncio.run(run())
     return database
+
+
+@pytest.fixture
+def told(told_once: Path, database: Path) -> Path:
+    """A file in which Ana has said two things."""
+    return Path(copy(told_once, database))
 
 
 @pytest.fixture(autouse=True)
@@ -128,6 +141,9 @@ def test_forget_needs_to_be_told_what(told: Path) -> None:
     assert "Potola" in run("recall", "What's my dog called?", "-u", "ana", "-d", told).output
 
 
+UNOFFERED = frozenset({"session", "conversation_weight", "return_debug", "time_range", "reason", "action", "target"})
+"""Arguments that programs alone have."""
+
 SAID = {"id": "1", "user_id": "ana", "session_id": "s", "role": "user", "text": "Hi.", "spoken_at": "2026-03-02T09:00:00+00:00"}
 TURN = json.dumps({"type": "turn"} | SAID)
 
@@ -182,17 +198,54 @@ def test_a_memory_is_edited(told: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told_of"),
     [
-        (("store", "My dog is big.", "--importance", "9"), "importance is 9"),
-        (("search", "dog", "--content-type", "poem"), "content_type is 'poem'"),
-        (("search", "dog", "--after", "yesterday"), "time_range.start is 'yesterday'"),
-        (("timeline", "--by", "week"), "by is 'week'"),
+        (("store", "My dog is big.", "--importance", "9"), "--importance is 9"),
+        (("search", "dog", "--content-type", "poem"), "--content-type is 'poem'"),
+        (("search", "dog", "--after", "yesterday"), "--after is 'yesterday'"),
+        (("timeline", "--by", "week"), "--by is 'week'"),
         (("undo", "nothing"), "is nothing that can be taken back"),
+        (("search", "dog", "--after", "2026-12-01", "--before", "2026-11-01"), "ends (before) earlier"),
+        (("timeline", "--after", "2026-12-01", "--before", "2026-11-01"), "ends (before) earlier"),
+        (("usage", "--after", "2026-12-01", "--before", "2026-11-01"), "ends (before) earlier"),
+        (("store", "My dog is big.", "--expires", "soon"), "--expires is 'soon'"),
+        (("store", "My dog is big.", "--tag", ""), "--tag is ''"),
+        (("store", ""), "Write some words."),
+        (("search", "dog", "--no-conversation", "--no-stored"), "nothing is searched"),
+        (("usage", "--timezone", "Mars"), "--timezone"),
+        (("edit", "nothing"), "--content, --category, --kind, --importance, --note, --tag, --expires, --holds"),
+        (("forget", "--session", "wednesday"), "'wednesday' is no conversation"),
+        (("import", "other.jsonl"), "--from-user"),
     ],
 )
 def test_a_wrong_option_of_a_tool_is_named(told: Path, words: tuple[str, ...], told_of: str) -> None:
+    Path("other.jsonl").write_text(TURN.replace('"ana"', '"ben"'))
     outcome = run(*words, "-u", "ana", "-d", told)
     assert outcome.exit_code != 0
     assert isinstance(outcome.exception, InvalidInput) and told_of in str(outcome.exception)
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Auckland", "America/Los_Angeles"])
+def test_a_day_is_the_users_own(told: Path, monkeypatch: pytest.MonkeyPatch, zone: str) -> None:
+    monkeypatch.setenv("HOTMEM_TIME_ZONE", zone)
+    day = TURNS[0].spoken_at.astimezone(ZoneInfo(zone)).date()
+
+    def found(*words: str) -> bool:
+        return "Potola" in run("search", "dog", "-u", "ana", "-d", told, *words).output
+
+    assert found("--after", day.isoformat(), "--before", str(day + timedelta(days=1)))
+    assert not found("--before", day.isoformat()) and not found("--after", str(day + timedelta(days=1)))
+
+
+def test_what_is_not_found_is_said_in_words(told: Path) -> None:
+    assert run("search", "dog", "-u", "ana", "-d", told, "--after", "2999-01-01").output == "nothing was found\n"
+    assert run("forget", "-u", "ana", "-d", told, "--entity", "Zed").stdout == "nothing that was said or is known mentions 'Zed'\n"
+
+
+@pytest.mark.parametrize("name", [one.name for one in TOOLS])
+def test_every_argument_of_a_tool_is_named_as_its_option(name: str) -> None:
+    """Of the tools that are commands under another name or in several, all options are looked through."""
+    options = {opt for command in get_command(cli.app).commands.values() for one in command.params for opt in (*one.opts, *one.secondary_opts)}  # type: ignore[attr-defined]
+    named = {option(one.name) for one in fields(tool(name).arguments) if one.name not in UNOFFERED}
+    assert {one for one in named if one.startswith("--")} <= options
 
 
 def test_the_state_of_a_memory_is_shown(told: Path) -> None:

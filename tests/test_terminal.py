@@ -5,6 +5,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from shutil import copy
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -22,9 +23,9 @@ STORED = f"The page {MARKUP} needs pip install x[inspect] :smile:."
 SPOKEN = f"My dog is called Potola, see {MARKUP} and x[bold]y."
 
 
-@pytest.fixture
-def told(database: Path, encoder: CachedEncoder, language: Language) -> Path:
-    """A file full of what looks like markup."""
+@pytest.fixture(scope="module")
+def told_once(tmp_path_factory: pytest.TempPathFactory, encoder: CachedEncoder, language: Language) -> Path:
+    database = tmp_path_factory.mktemp("told") / "memory.db"
 
     async def run() -> None:
         async with Memory.open(database, encoder=encoder, language=language) as memory:
@@ -40,6 +41,12 @@ def told(database: Path, encoder: CachedEncoder, language: Language) -> Path:
 
     asyncio.run(run())
     return database
+
+
+@pytest.fixture
+def told(told_once: Path, database: Path) -> Path:
+    """A file full of what looks like markup."""
+    return Path(copy(told_once, database))
 
 
 @pytest.fixture(autouse=True)
@@ -162,8 +169,9 @@ def test_the_version_is_told() -> None:
 
 OF_A_USER = (
     ("memories",), ("recall", "x"), ("search", "x"), ("contextual", "x"), ("trace", "x"), ("stats",), ("timeline",), ("network",), ("usage",),
-    ("decisions",), ("optimise",), ("evolve",), ("subcategories",), ("quality",), ("discover",), ("undo", "x"), ("edit", "x"), ("merge", "x", "y"),
-    ("forget", "--everything"), ("export", "out.jsonl"), ("timeline", "--png", "x.png"), ("network", "--png", "x.png"),
+    ("decisions",), ("optimise",), ("evolve",), ("subcategories",), ("quality",), ("discover",), ("undo", "x"),
+    ("edit", "x", "--holds"), ("merge", "x", "y"), ("forget", "--everything"), ("export", "out.jsonl"),
+    ("timeline", "--png", "x.png"), ("network", "--png", "x.png"),
 )  # fmt: skip
 
 

@@ -42,6 +42,9 @@ _POLITE: Final = (
     r"|you\s+(?:can|should|must))[,\s]+)*"
 )
 _DELETE: Final = r"(?:forget|delete|erase|remove|wipe)"
+_LET_US: Final = r"(?:let['’]?s|(?:can|could|may|shall|should)\s+(?:we|i))"
+_NOT_RETOLD: Final = r"(?:(?!\b(?:told|said|asked|spoke|talked|heard|was|were|did)\b)[^.?!])"
+"""What somebody said off the record some time is no order."""
 _END: Final = r"[\s,]*(?:please|now|again|thanks|thank\s+you)?\W*$"
 
 _ORDERS: Final = tuple(
@@ -49,12 +52,15 @@ _ORDERS: Final = tuple(
     for order, pattern in (
         (
             Order.OFF_RECORD,
-            rf"{_POLITE}(?:(?:don['’]?t|do\s+not|never)\s+(?:remember|store|save|keep|record|write\s+down)\s+(?:this|that|what\s+i|any\s+of\s+this)\b"
-            r"|(?:this|that|it|what\s+i)\b.{0,20}\boff\s+the\s+record\b|off\s+the\s+record\b|stop\s+(?:remembering|recording|storing|taking\s+notes)\b)",
+            rf"{_POLITE}(?:(?:don['’]?t|do\s+not|never)\s+(?:remember|store|save|keep|record|write\s+down)"
+            rf"\s+(?:(?:this|that|what\s+i|any\s+of\s+(?:this|that|what\s+i)|anything\s+(?:i|of|from)\b)\b|anything(?:\s+now)?{_END})"
+            rf"|(?:(?:this|that|it|what\s+i)\b.{{0,20}}\b|(?:{_LET_US}|i|we|keep|go|talk|between)\b{_NOT_RETOLD}{{0,40}}?\b)?off\s+the\s+record\b"
+            r"|stop\s+(?:remembering|recording|storing|taking\s+notes)\b)",
         ),
         (
             Order.ON_RECORD,
-            rf"{_POLITE}(?:(?:we(?:['’]re|\s+are)\s+)?back\s+on\s+the\s+record\b|(?:remember|record|store|take\s+notes|start\s+remembering)\s+(?:things\s+)?again\b)",
+            rf"{_POLITE}(?:(?:(?:{_LET_US}|we(?:['’]re|\s+are)?|i(?:['’]m|\s+am)?)\s+)?(?:(?:go|be|get)\s+)?back\s+on\s+(?:the\s+)?record\b"
+            r"|(?:remember|record|store|take\s+notes|start\s+(?:remembering|recording|storing|taking\s+notes))\s+(?:things\s+)?again\b)",
         ),
         (
             Order.FORGET_ALL,

@@ -21,6 +21,7 @@ async def learn(
     options: LearningOptions,
     count: Callable[[str], int],
     now: datetime,
+    recorded: Callable[[], bool],
     *,
     interrupted: bool,
     again: bool = False,
@@ -32,9 +33,10 @@ async def learn(
         encoder: The memory's encoder, asked in a thread.
         block: The block the language model was given.
         heard: What the user heard of its reply, cleaned.
-        options: What is recorded and learnt.
+        options: What is learnt.
         count: Tokens of a text.
         now: The wall clock, UTC.
+        recorded: Whether the usage is recorded, asked when all is ready to be written.
         interrupted: Whether the reply was cut off.
         again: Whether the block was fed back before, where that is not on record.
 
@@ -46,7 +48,7 @@ async def learn(
     user = await store.user(block.user_id)
     weights = block.trace.weights
     if user is not None:
-        weights = await _weights(store, user, block, uses, records, options, now, interrupted=interrupted, again=again)
+        weights = await _weights(store, user, block, uses, records, options, now, recorded, interrupted=interrupted, again=again)
     return Usage(block.id, uses, used / len(uses) if uses else 0.0, interrupted, weights)
 
 
@@ -64,13 +66,14 @@ async def _weights(
     records: list[QualityRecord],
     options: LearningOptions,
     now: datetime,
+    recorded: Callable[[], bool],
     *,
     interrupted: bool,
     again: bool,
 ) -> Weights:
     """The user's layer weights after it. A block's usage counts once."""
     new = bool(uses or records) and not again
-    if new and (not options.analytics or await store.record_usage(user, block, uses, records, interrupted=interrupted)):
+    if new and (not recorded() or await store.record_usage(user, block, uses, records, interrupted=interrupted)):
         await store.touch_memories(user, [use.item.memory_id for use in uses if use.item.memory_id and use.kind is not UsageKind.UNUSED], now)
         lesson = _lesson(block, uses) if options.moves_weights else None
         if lesson is not None and block.trace.analysis is not None:

@@ -1,5 +1,6 @@
 """What HotMem reads from a language model's context, and the copy it hands on. The context it is given is never changed."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -38,7 +39,7 @@ def latest_question(context: LLMContext, turn: int) -> Question | None:
         context: The context.
         turn: How many turns the user has ended.
     """
-    asked = [message for message in context.get_messages() if _role(message) == Role.USER]
+    asked = [message for message in context.get_messages() if role_of(message) == Role.USER]
     if not asked or not (text := spoken(standard_message_text(asked[-1]))):
         return None
     return Question(turn, len(asked), text)
@@ -46,7 +47,7 @@ def latest_question(context: LLMContext, turn: int) -> Question | None:
 
 def visible_texts(context: LLMContext) -> tuple[str, ...]:
     """What user and bot said, as far as the language model still sees it. Instructions and blocks are not speech."""
-    texts = (spoken(standard_message_text(message)) for message in context.get_messages() if _role(message) in SPEAKING)
+    texts = (spoken_in(message) for message in context.get_messages())
     return tuple(text for text in texts if text)
 
 
@@ -64,11 +65,21 @@ def with_block(context: LLMContext, *blocks: str) -> LLMContext:
     question it cannot be taken for the answer.
     """
     messages = [*context.get_messages()]
-    place = max((index for index, message in enumerate(messages) if _role(message) == Role.USER), default=len(messages))
+    place = latest_user_message(messages)
     messages[place:place] = [{"role": "developer", "content": block} for block in blocks]
     return LLMContext(messages=messages, tools=context.tools, tool_choice=context.tool_choice)
 
 
-def _role(message: LLMContextMessage) -> str | None:
+def latest_user_message(messages: Sequence[LLMContextMessage]) -> int:
+    """The place of the latest user message; behind the last message where there is none."""
+    return max((place for place, message in enumerate(messages) if role_of(message) == Role.USER), default=len(messages))
+
+
+def spoken_in(message: LLMContextMessage) -> str:
+    """The words of a message that is speech of user or bot, "" of any other."""
+    return spoken(standard_message_text(message)) if role_of(message) in SPEAKING else ""
+
+
+def role_of(message: LLMContextMessage) -> str | None:
     """The message's role; None for messages in a service's own format."""
     return None if isinstance(message, LLMSpecificMessage) else message.get("role")

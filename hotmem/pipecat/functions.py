@@ -4,7 +4,7 @@ from typing import Any
 
 from pipecat.services.llm_service import FunctionCallParams, LLMService
 
-from hotmem.errors import HotMemError
+from hotmem.errors import HotMemError, InvalidInput
 from hotmem.logs import log
 from hotmem.memory import Memory
 from hotmem.tools.catalogue import FOR_MODELS, Tool
@@ -50,6 +50,8 @@ def _inlined(node: Any, definitions: dict[str, Any]) -> Any:  # noqa: ANN401 - a
 def _handler(one: Tool, memory: Memory, user_id: str) -> Any:  # noqa: ANN401 - pipecat's handlers have several forms
     async def handle(params: FunctionCallParams) -> None:
         try:
+            if memory.withholds(str(params.arguments.get("content", "")), user_id=user_id):
+                raise InvalidInput("The user asked to forget this. It is kept only once they speak of it again.")
             answer = await one.call(memory, user_id, params.arguments)
         except HotMemError as error:
             answer = {"error": str(error)}

@@ -23,22 +23,27 @@ from pipecat.frames.frames import (
     TranscriptionFrame,
 )
 from pipecat.metrics.metrics import ProcessingMetricsData
+from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor, FrameProcessorSetup
 from pipecat.utils.tracing.tracing_context import TracingContext
 
+from hotmem.bounds import checked_number
+from hotmem.commands import NOT_KEPT
 from hotmem.errors import DeadlineExceeded, HotMemError, StoreLocked
 from hotmem.logs import log
 from hotmem.memory import Memory
-from hotmem.options import Options, checked_opening
+from hotmem.options import LEAST_TOKENS, Options
 from hotmem.pipecat.context import spoken, with_block
 from hotmem.pipecat.exchange import Exchange, Timing, answered
 from hotmem.pipecat.hearing import Hearing
 from hotmem.pipecat.opening import Opening
 from hotmem.pipecat.outbox import Outbox
 from hotmem.pipecat.questions import Questions, Terms
+from hotmem.pipecat.redaction import Redaction
 from hotmem.pipecat.taps import AfterModel, Listener
 from hotmem.pipecat.telling import log_recall, trace_recall
 from hotmem.settings import Settings
+from hotmem.text import checked_id
 from hotmem.types import ContextBlock, Role, Turn
 
 PARTING_S: Final = 5.0
@@ -58,6 +63,7 @@ class HotMemProcessor(FrameProcessor):
     be left out.
 
     The model gets a copy of the context with one block of memory before the latest user message; the shared context stays as it is.
+    What the user had forgotten is hidden in the copy, and what the bot says of it all the same is not remembered.
     What the user said and the part of the reply that was heard are remembered after the frame has gone on. Nothing that fails here
     stops a frame: failures are logged, counted in `failures`, and the bot speaks without memory.
 
@@ -110,17 +116,17 @@ class HotMemProcessor(FrameProcessor):
                 the memory's options (HOTMEM_TIME_ZONE), if not given. Replays pass the recording's own time.
 
         Raises:
-            InvalidInput: If a HOTMEM_ variable cannot be used, naming it.
+            InvalidInput: If an id, a number or a HOTMEM_ variable cannot be used, naming it.
         """
         super().__init__()
         asked = memory if isinstance(memory, Memory) else Memory(memory, options)
         clock = clock or asked.options.now
-        self.session_id = session_id or uuid4().hex
+        self.session_id = checked_id(session_id or uuid4().hex, "session_id")
         self.failures = 0
         self.listener = Listener(self._heard)
         self.after_model = AfterModel(self._with_memory)
         self._owned = None if asked is memory else asked
-        self._user_id = user_id
+        self._user_id = checked_id(user_id, "user_id")
         self._user_name = user_name
         self._bot_name = bot_name
         self._speakers = dict(speakers or {})
@@ -128,13 +134,15 @@ class HotMemProcessor(FrameProcessor):
         self._outbox = Outbox(self._failed)
         self._writer: asyncio.Task[None] | None = None
         self._hearing = Hearing()
+        self._redaction = Redaction()
         self._tracing: TracingContext | None = None
         deadline = _deadline(deadline_ms, asked.options)
+        max_tokens = None if max_tokens is None else checked_number(max_tokens, "max_tokens", LEAST_TOKENS, whole=True)
         terms = Terms(user_id, self.session_id, deadline, max_tokens, clock)
         self._questions = Questions(terms, self.create_task, self._failed, self._outbox.drained)
         self._questions.memory = memory if isinstance(memory, Memory) else None
         self._deadline_s = deadline / 1000
-        opening_tokens = None if opening_tokens is None else checked_opening(opening_tokens)
+        opening_tokens = None if opening_tokens is None else checked_number(opening_tokens, "opening_tokens", 0, whole=True)
         self._opening = Opening(terms, opening_tokens, self.create_task, self._failed)
         self._opened: ContextBlock | None = None
         for event in ("on_memory_opened", "on_memory_recalled", "on_memory_stored", "on_memory_used", "on_memory_error"):
@@ -212,14 +220,21 @@ class HotMemProcessor(FrameProcessor):
         except Exception as error:  # the frame goes on, without a block if need be
             await self._failed("context", error)
         opened = await self._opened_with(exchange, began)
-        told = tuple(block.text for block in (opened, recalled[0] if recalled else None) if block is not None and block.text)
-        if told:
-            frame = replace(frame, context=with_block(frame.context, *told))
+        told = [block.text for block in (opened, recalled[0] if recalled else None) if block is not None and block.text]
+        if self._questions.commands.off_record and not (recalled and _tells_what_was_done(recalled[0])):
+            told.append(NOT_KEPT)
+        context = self._without_forgotten(frame.context)
+        if told or context is not frame.context:
+            frame = replace(frame, context=with_block(context, *told))
         try:
             await self._tell_of(opened, recalled, exchange)
         except Exception as error:  # the frame goes on
             await self._failed("context", error)
         return frame
+
+    def _without_forgotten(self, context: LLMContext) -> LLMContext:
+        memory = self._questions.memory
+        return context if memory is None else self._redaction.applied(context, partial(memory.withholds, user_id=self._user_id))
 
     async def _recalled(self, exchange: Exchange) -> tuple[ContextBlock, Timing] | None:
         """The block of an exchange and what it cost; None if none is in time."""
@@ -249,7 +264,7 @@ class HotMemProcessor(FrameProcessor):
         exchange.given, exchange.interrupted = block, False
         if new:
             await self._tell(block, timing, exchange.began)
-        if new and block.text and block.trace.analysis is None and self._questions.memory is not None:
+        if new and _tells_what_was_done(block) and self._questions.memory is not None:
             self._opening.refresh(self._questions.memory, whole=True)  # something may have been forgotten
 
     async def _tell(self, block: ContextBlock, timing: Timing, began: float) -> None:
@@ -265,6 +280,8 @@ class HotMemProcessor(FrameProcessor):
         """Notes a turn for remembering, cut up by speaker where the transport names them."""
         pieces = self._hearing.turn(text)
         if self._questions.commands.keeps(spoken(text), self._clock()):
+            if self._questions.memory is not None:
+                self._questions.memory.speaks_of(text, user_id=self._user_id)
             for piece in pieces:
                 await self._remember(Role.USER, piece.text, self._speakers.get(piece.speaker or "", self._user_name))
 
@@ -293,7 +310,8 @@ class HotMemProcessor(FrameProcessor):
         self._outbox.put("remember", partial(self._store, memory, turn))
 
     async def _store(self, memory: Memory, turn: Turn) -> None:
-        await memory.remember(turn)
+        if not await memory.remember(turn):
+            return
         if turn.role is Role.USER:
             self._opening.refresh(memory)
         await self._call_event_handler("on_memory_stored", turn)
@@ -346,6 +364,11 @@ class HotMemProcessor(FrameProcessor):
         await self._call_event_handler("on_memory_error", stage, error)
 
 
+def _tells_what_was_done(block: ContextBlock) -> bool:
+    """Whether the block of a question answers what was asked of the memory itself."""
+    return bool(block.text) and block.trace.analysis is None
+
+
 def _not_blocked() -> None:
     """There is no memory, and nothing that holds it."""
 
@@ -358,7 +381,7 @@ def _overdue(blocked: StoreLocked | None) -> HotMemError:
 def _deadline(given: float | None, options: Options) -> float:
     """Milliseconds a context waits: those given in code, else those of the environment."""
     if given is not None:
-        return given
+        return checked_number(given, "deadline_ms", 0.0)
     if options.recall.deadline_ms is not None:
         return options.recall.deadline_ms
     return Settings.of_environment().recall_deadline_ms

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from hotmem.store import decisions, subcategories
+from hotmem.store import decisions, subcategories, traits
 from hotmem.store.driver import Connection
 from hotmem.store.entries import WORDED
 from hotmem.store.summaries import WHEN_ENDED
 from hotmem.store.times import to_stored
-from hotmem.types import Category, Forgotten, UserKey
+from hotmem.terms import stems
+from hotmem.types import Category, Forgotten, Role, UserKey
 
 WITH_THEIRS: Final = """
     WITH RECURSIVE going (id) AS (
@@ -39,6 +40,16 @@ RECALLS_OF_TURNS: Final = """
         OR id IN (SELECT u.recall FROM recalls r JOIN uses u ON u.recall = r.id JOIN json_each(u.turns) j
                   WHERE r.user = :user AND j.value IN (SELECT name FROM going)))"""
 """What was asked with the words of turns, and what was given of them. Ids of turns are each user's own."""
+
+
+def words(conn: Connection, user: UserKey) -> tuple[frozenset[str], frozenset[str]]:
+    """The stems of what the user said or noted, and of all that is kept of them with what the bot said."""
+    said: dict[bool, set[str]] = {True: set(), False: set()}
+    for role, terms in conn.execute("SELECT t.role, p.terms FROM passages p JOIN turns t ON t.id = p.turn WHERE p.user = ?", (user,)):
+        said[role == Role.USER].update(traits.read(terms))
+    for (text,) in conn.execute("SELECT text FROM memories WHERE user = ?", (user,)):
+        said[True] |= stems(text)
+    return frozenset(said[True]), frozenset(said[True] | said[False])
 
 
 def everything(conn: Connection, user: UserKey) -> Forgotten:

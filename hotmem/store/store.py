@@ -590,6 +590,10 @@ class Store:
         """The user's weights after each step, latest first."""
         return await self._db.read(learning.over_time, user, limit)
 
+    async def words(self, user: UserKey) -> tuple[frozenset[str], frozenset[str]]:
+        """The stems of what the user said or noted, and of all that is kept of them with what the bot said."""
+        return await self._db.read(forget.words, user)
+
     async def forget(
         self,
         user: UserKey,

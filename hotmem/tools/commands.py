@@ -31,9 +31,9 @@ Png = Annotated[Path | None, typer.Option(help="A file for a picture, instead of
 InCategory = Annotated[str | None, typer.Option(help=f"Where it belongs: {', '.join(Category)}.")]
 OfKind = Annotated[str | None, typer.Option(help=f"What sort of statement it is: {', '.join(Kind)}.")]
 Importance = Annotated[int | None, typer.Option(help="1 (said in passing) to 5 (must not be forgotten).")]
-After = Annotated[str | None, typer.Option(help="Said at or after: ISO 8601 with time zone, as 2026-03-01T00:00Z.")]
-Before = Annotated[str | None, typer.Option(help="Said before: ISO 8601 with time zone.")]
-Expires = Annotated[str | None, typer.Option(help="When it stops being true: ISO 8601 with time zone, as 2026-12-31T00:00Z.")]
+After = Annotated[str | None, typer.Option(help="From this day or time on, as 2026-03-01 or 2026-03-01T18:30.", callback=terminal.moment)]
+Before = Annotated[str | None, typer.Option(help="Before this day or time.", callback=terminal.moment)]
+Expires = Annotated[str | None, typer.Option(help="The day or time when it stops being true, as 2026-12-31.", callback=terminal.moment)]
 Expired = Annotated[bool, typer.Option(help="Also what is no longer true.")]
 Results = Annotated[int, typer.Option(help="Results at most, 1 to 100.")]
 MinRelevance = Annotated[float | None, typer.Option(help="Only what is at least so relevant, 0 to 1.")]
@@ -51,6 +51,21 @@ IDS: Final[dict[str, dict[str, tuple[Table, ...]]]] = {
     "undo_decision": {"decision": ("decisions",)},
 }
 """Arguments of tools that are ids, and what of. A person may give the beginning; programs give whole ones."""
+
+OPTIONS: Final = {
+    "time_range.start": "after",
+    "time_range.end": "before",
+    "expires_at": "expires",
+    "tags": "tag",
+    "bots": "bot",
+    "include_expired": "expired",
+    "include_conversation": "conversation",
+    "include_stored": "stored",
+}
+"""Arguments of tools whose options have other names."""
+
+POSITIONAL: Final = frozenset({"query", "id", "into", "ids", "decision", "file"})
+"""Arguments of tools that are no options."""
 
 ANYONE: Final = "anyone"
 """Of tools that are about the whole file."""
@@ -149,7 +164,7 @@ def timeline(
     given = _given({"by": by, "about": about, "after": after, "before": before})
     if png is None:
         return _call("memory_timeline", given, user, terminal.existing(database), json_=json_)
-    pictures, asked = _pictures(), checked(Span, given)
+    pictures, asked = _pictures(), checked(Span, given, option)
 
     async def run(memory: Memory) -> None:
         found = await memory_timeline(memory, user, asked)
@@ -174,7 +189,7 @@ def network(
     given = _given({"about": about, "limit": limit, "min_count": min_count, "min_weight": min_weight})
     if png is None:
         return _call("concept_network", given, user, terminal.existing(database), json_=json_)
-    pictures, asked = _pictures(), checked(Network, given)
+    pictures, asked = _pictures(), checked(Network, given, option)
 
     async def run(memory: Memory) -> None:
         found = await concept_network(memory, user, asked)
@@ -188,8 +203,8 @@ def network(
 def usage(
     user: User,
     database: Database = None,
-    after: Annotated[str | None, typer.Option(help="Asked at or after: ISO 8601 with time zone.")] = None,
-    before: Annotated[str | None, typer.Option(help="Asked before: ISO 8601 with time zone.")] = None,
+    after: After = None,
+    before: Before = None,
     timezone: Annotated[str, typer.Option(help="Of hours and weekdays, as Europe/Lisbon.")] = "UTC",
     limit: Annotated[int, typer.Option(help="Tags, names, memories and sessions at most, 1 to 100.")] = 10,
     json_: Json = False,
@@ -231,8 +246,11 @@ def edit(
     json_: Json = False,
 ) -> None:
     """Changes a memory; `hotmem undo` takes new words back."""
-    given = {"id": memory_id, "content": content, "category": category, "kind": kind, "importance": importance, "note": note}
-    _call("edit_memory", given | {"tags": tag or None, "expires_at": expires, "holds": holds}, user, terminal.existing(database), json_=json_)
+    changes = {"content": content, "category": category, "kind": kind, "importance": importance, "note": note}
+    changes |= {"tags": tag or None, "expires_at": expires, "holds": holds}
+    if not _given(changes):
+        raise InvalidInput(f"Say what to change, by one or more of {', '.join(map(option, changes))}.")
+    _call("edit_memory", {"id": memory_id} | changes, user, terminal.existing(database), json_=json_)
 
 
 def quality(user: User, database: Database = None, days: Annotated[int, typer.Option(help="Days up to today.")] = 30, json_: Json = False) -> None:
@@ -333,7 +351,7 @@ def take_in(
 ) -> None:
     """Takes in an export, one of mem0, chat messages, or a transcript: all of it or nothing, and nothing twice. `hotmem undo` takes it back."""
     given = {"file": str(file), "form": form, "from_user": from_user, "session": session, "bots": bot, "timezone": timezone, "day_first": day_first}
-    asked = checked(Import, _given(given))
+    asked = checked(Import, _given(given), option)
     form_of(file)  # before a memory file is made for it
 
     async def run(memory: Memory) -> None:
@@ -390,9 +408,11 @@ def register(app: typer.Typer) -> None:
 
 def _call(name: str, arguments: dict[str, Any], user: str, path: Path, *, json_: bool = False) -> None:
     """Calls a tool with the options that were given, and shows its answer."""
+    given, wanted = _given(arguments), tool(name)
+    checked(wanted.arguments, given, option)
 
     async def run(memory: Memory) -> None:
-        answer = await tool(name).call(memory, user, await _whole(memory, user, name, _given(arguments)))
+        answer = await wanted.call(memory, user, await _whole(memory, user, name, given))
         _show(name, answer, json_=json_)
 
     terminal.with_memory(path, run, user=None if user == ANYONE or name in MAKES_USERS else user)
@@ -406,6 +426,12 @@ async def _whole(memory: Memory, user_id: str, name: str, arguments: dict[str, A
             if argument in found:
                 found[argument] = await terminal.whole(memory, user_id, table, found[argument])
     return found
+
+
+def option(argument: str) -> str:
+    """What an argument of a tool is called on the command line; of a list of values, each is called the same."""
+    name = argument if argument in OPTIONS else argument.partition(".")[0]
+    return name if name in POSITIONAL else f"--{OPTIONS.get(name, name).replace('_', '-')}"
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:

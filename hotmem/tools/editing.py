@@ -75,7 +75,7 @@ async def edit_memory(memory: Memory, user_id: str, asked: Edit) -> Edited:
         StoreError: If it could not be written.
     """
     if asked.expires_at is not None and asked.holds is not None:
-        raise InvalidInput("expires_at and holds both say until when it is true. Pass one of them.")
+        raise InvalidInput("expires_at (--expires) and holds both say until when it is true. Pass one of them.")
     content = None if asked.content is None else checked_text(asked.content, "content", LONGEST_STATEMENT)
     user, now = await memory.store.user(user_id) or NOBODY, datetime.now(UTC)
     held = await memory.store.filed(user, asked.id)

@@ -192,7 +192,7 @@ async def import_memories(memory: Memory, user_id: str | None, asked: Import, pr
     path, notes = Path(asked.file), Notes()
     whose = Whose(None if user_id is None else checked_id(user_id, "user_id"), asked.from_user)
     if whose.user_id is None and asked.from_user is not None:
-        raise InvalidInput("from_user is given without a user_id. Say whose memory the records go into.")
+        raise InvalidInput("from_user (--from-user) is given without a user_id (--user). Say whose memory the records go into.")
     form = await asyncio.to_thread(form_of, path) if asked.form is None else asked.form
     counted = count(1)
 
@@ -237,7 +237,7 @@ async def backup_restore(memory: Memory, _: str, asked: Copying, progress: Calla
 
 def _talk(form: FileForm, path: Path, whose: Whose, asked: Import, notes: Notes) -> Iterator[Imported]:
     if whose.user_id is None:
-        raise InvalidInput("user_id is missing. A transcript does not say whose memory it goes into.")
+        raise InvalidInput("user_id (--user) is missing. A transcript does not say whose memory it goes into.")
     bots = frozenset(name.strip().casefold() for name in (*BOTS, *asked.bots))
     talk = Talk(whose.user_id, asked.session or path.stem, bots, zone(asked.timezone), _changed(path), asked.day_first)
     yield from (messages.turns if form is FileForm.MESSAGES else transcript.turns)(path, talk, notes)

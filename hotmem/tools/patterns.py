@@ -14,6 +14,7 @@ from typing import Annotated, Final
 from pydantic import AwareDatetime, Field
 
 from hotmem.analysis.runs import word_runs
+from hotmem.bounds import check_order
 from hotmem.memory import Memory
 from hotmem.query import NOBODY
 from hotmem.tools.requests import CLOSED, zone
@@ -42,6 +43,9 @@ class Patterns:
     before: AwareDatetime | None = None
     timezone: Annotated[str, Field(description="Of hours and weekdays, as Europe/Lisbon.")] = "UTC"
     limit: Annotated[int, Field(ge=1, le=100, description="Tags, names, memories and sessions told at most.")] = 10
+
+    def __post_init__(self) -> None:
+        check_order(self.after, self.before)
 
 
 @dataclass(frozen=True, slots=True)

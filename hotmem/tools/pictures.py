@@ -77,7 +77,7 @@ def network_png(network: ConceptNetwork, file: Path, title: str) -> None:
         InvalidInput: If there is nothing to draw, or the file cannot be written.
     """
     if not network.nodes:
-        raise InvalidInput("Nothing is spoken of often enough to be drawn. Lower min_count, or let more be said.")
+        raise InvalidInput("Nothing is spoken of often enough to be drawn. Lower min_count (--min-count), or let more be said.")
     graph: nx.Graph[str] = nx.Graph()
     graph.add_nodes_from(node.name for node in network.nodes)
     graph.add_weighted_edges_from((edge.one, edge.other, edge.strength) for edge in network.edges)

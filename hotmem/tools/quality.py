@@ -36,7 +36,7 @@ class QualityFigures:
         tokens: Tokens given.
         wasted: Tokens of items that the reply did not use.
         coverage: Share of the turns in which the reply used something.
-        nothing_known: Share of the turns in which nothing was given.
+        nothing_known: Share of the turns in which nothing, or nothing certain, was known of what was asked.
         late: Turns in which something was not ready in time, or failed.
         p50_ms: Median latency.
         p95_ms: 95th percentile of the latency.

@@ -1,6 +1,6 @@
 """What the tools are asked for. Every field has a default that needs no decision; a wrong one is named with what it may be."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cache
@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationError
 
+from hotmem.bounds import check_order
 from hotmem.errors import InvalidInput
 from hotmem.types import Category, Kind
 
@@ -32,6 +33,9 @@ class TimeRange:
 
     start: AwareDatetime | None = None
     end: AwareDatetime | None = None
+
+    def __post_init__(self) -> None:
+        check_order(self.start, self.end)
 
     def holds(self, moment: datetime) -> bool:
         """Whether a time lies in it."""
@@ -99,13 +103,20 @@ class SearchOptions:
     progressive: bool | None = None
     ranking: Ranking = "learned"
 
+    def __post_init__(self) -> None:
+        if not (self.include_conversation or self.include_stored):
+            raise InvalidInput(
+                "include_conversation and include_stored (--no-conversation, --no-stored) are both off, so nothing is searched. Leave one on."
+            )
 
-def checked(kind: type[T], given: T | Mapping[str, Any] | None) -> T:
+
+def checked(kind: type[T], given: T | Mapping[str, Any] | None, called: Callable[[str], str] = str) -> T:
     """A request whose fields are all right.
 
     Args:
         kind: The request's class.
         given: The request, or its fields by name as they come from outside; None is all defaults.
+        called: What an error calls a field, for doors that have names of their own.
 
     Raises:
         InvalidInput: If a field is unknown or wrong, naming it and what it may be.
@@ -116,7 +127,7 @@ def checked(kind: type[T], given: T | Mapping[str, Any] | None) -> T:
     try:
         found: T = _adapter(kind).validate_python(values)  # type: ignore[arg-type]  # mypy: a class is hashable
     except ValidationError as error:
-        raise InvalidInput(" ".join(_told(one, kind) for one in error.errors())) from error
+        raise InvalidInput(" ".join(_told(one, kind, called) for one in error.errors())) from error
     return found
 
 
@@ -129,7 +140,7 @@ def zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise InvalidInput(f"timezone is {name!r}. Use a name of the time zone database, such as Europe/Lisbon.") from error
+        raise InvalidInput(f"timezone (--timezone) is {name!r}. Use a name of the time zone database, such as Europe/Lisbon.") from error
 
 
 def schema(kind: type[Any]) -> dict[str, Any]:
@@ -142,8 +153,10 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:  # noqa: ANN401 - a class
     return TypeAdapter(kind)
 
 
-def _told(error: Any, kind: type[Any]) -> str:  # noqa: ANN401 - pydantic's own dictionary
-    name = ".".join(str(part) for part in error["loc"]) or kind.__name__
+def _told(error: Any, kind: type[Any], called: Callable[[str], str]) -> str:  # noqa: ANN401 - pydantic's own dictionary
+    if error["type"] == "value_error":  # raised by a check of our own, which says all
+        return str(error["ctx"]["error"])
+    name = called(".".join(str(part) for part in error["loc"])) or kind.__name__
     if error["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
         return f"{name} is not known here. Known are: {', '.join(field.name for field in fields(kind))}."
     shown = repr(error["input"])

@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AwareDatetime, Field
 
+from hotmem.bounds import check_order
 from hotmem.consolidation.tagging import SAME_FROM, consolidated
 from hotmem.memory import Memory
 from hotmem.models import Encoder
@@ -49,6 +50,9 @@ class Span:
     about: str | None = None
     after: AwareDatetime | None = None
     before: AwareDatetime | None = None
+
+    def __post_init__(self) -> None:
+        check_order(self.after, self.before)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -149,7 +149,9 @@ def _day_first(path: Path, notes: Notes) -> bool:
         american = american or bool(_HALF_DAY.search(line[:40]))
     if numbered:
         order = "the month" if american else "the day"
-        notes.told.append(f"No date tells whether the day or the month stands first; {order} was taken. Name day_first to say it.")
+        notes.told.append(
+            f"No date tells whether the day or the month stands first; {order} was taken. Name day_first (--day-first, --month-first) to say it."
+        )
     return not american
 
 

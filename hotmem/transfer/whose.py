@@ -35,7 +35,7 @@ class Whose:
             return self.user_id if given == self.from_user else None
         if self.user_id is not None:
             if given is not None and given != self.user_id:
-                fix = f"Only records of {self.user_id!r} go into this memory; name from_user={given!r} to take these in as that user's."
+                fix = f"Only records of {self.user_id!r} go into this memory; name from_user (--from-user) {given!r} to take these in as that user's."
                 raise InvalidInput(f"{where}: user_id is {given!r}. {fix}")
             return self.user_id
         if not given:

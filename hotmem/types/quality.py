@@ -67,7 +67,7 @@ class Tally:
         tokens: Tokens given: the whole block's, or those of the layer's items.
         wasted: Tokens of items that the reply did not use.
         helped: Turns in which the reply used an item.
-        empty: Turns in which nothing was given.
+        empty: Turns in which nothing, or nothing certain, was known of what was asked; of a layer, those in which it found nothing.
         late: Turns in which something was not ready in time, or failed.
         latencies: How long it took.
     """
@@ -125,7 +125,7 @@ class Tally:
 
     @property
     def nothing_known(self) -> float | None:
-        """Share of the turns, 0 to 1, in which nothing was given; None without turns."""
+        """Share of the turns, 0 to 1, in which nothing, or nothing certain, was known; None without turns."""
         return self.empty / self.turns if self.turns else None
 
     @property

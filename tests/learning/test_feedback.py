@@ -113,7 +113,8 @@ async def test_two_processes_lose_no_step(memory: Memory, database: Path) -> Non
 async def test_a_clock_that_jumps_changes_nothing_of_what_is_learnt(memory: Memory) -> None:
     block, store, encoder = await told(memory), memory.store, memory.reader.encoder
     for now in (datetime(2031, 1, 1, tzinfo=UTC), datetime(1999, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC)):
-        await learn(store, encoder, again(block), "She's called Potola!", LearningOptions(), memory.reader.tokens.count, now, interrupted=False)
+        count, reply = memory.reader.tokens.count, "She's called Potola!"
+        await learn(store, encoder, again(block), reply, LearningOptions(), count, now, lambda: True, interrupted=False)
     assert [step.version for step in await memory.weights_over_time("ana")] == [3, 2, 1]
 
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hotmem import Memory
+from hotmem.context.knowing import Known
 from hotmem.errors import InvalidInput
 from hotmem.learning.quality import tallied
 from hotmem.models import CachedEncoder, Language
@@ -79,6 +80,21 @@ async def test_a_reply_adds_to_its_day_intent_and_layers(memory: Memory) -> None
         assert tally.given == sum(layer in item.layers for item in block.items)
         assert tally.used == sum(layer in use.item.layers for use in usage.used)
         assert tally.tokens <= whole.tokens
+
+
+@pytest.mark.parametrize(("known", "counts"), [(Known.SOMETHING, 0), (Known.DOUBTFUL, 1), (Known.NOTHING, 1), (None, 0)])
+async def test_what_is_not_known_for_certain_counts_as_unknown(memory: Memory, known: Known | None, counts: int) -> None:
+    block = await told(memory)
+    await memory.feedback(replace(block, trace=replace(block.trace, known=known)), reply="I am not sure.")
+    found = await memory.quality("ana")
+    assert found.total().given and found.total().empty == counts
+    assert found.total(block.items[0].layer).empty == 0, "the layer found something"
+
+
+async def test_what_is_known_and_in_sight_is_not_unknown(memory: Memory) -> None:
+    block = await told(memory)
+    await memory.feedback(replace(block, items=(), text=""), reply="Potola.")
+    assert (await memory.quality("ana")).total().empty == 0
 
 
 async def test_a_block_counts_once_and_an_unheard_reply_not_at_all(memory: Memory) -> None:

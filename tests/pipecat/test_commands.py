@@ -1,14 +1,16 @@
 """What the user asks of the memory is carried out in the pipeline, and told in the block; deleting waits for a yes."""
 
+import asyncio
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from hotmem import Memory
-from hotmem.pipecat import outbox
+from hotmem import Memory, Turn
+from hotmem.pipecat import HotMemProcessor, outbox
 from hotmem.store.driver import connect
-from tests.pipecat.daniel import blocks, daniels, tell
+from tests.pipecat.daniel import THURSDAY, blocks, daniels, tell
 from tests.pipecat.scene import scene, turns_in
 
 
@@ -54,6 +56,19 @@ async def test_off_the_record_nothing_is_kept(memory: Memory, database: Path) ->
         await bot.exchange("OK, we're back on the record.")
         await bot.exchange("I bought a kite.")
     assert turns_in(database) == [("user", "I bought a kite."), ("assistant", "Noted.")]
+    begun, ongoing, ended, after = map(blocks, bot.model.shown)
+    assert len(begun) == 1 and "Nothing is stored" in begun[0]
+    assert "nothing is stored" in ongoing[-1], "the model does not say that it will remember"
+    assert len(ended) == 1 and "kept again" in ended[0]
+    assert not any("stored" in block for block in after)
+
+
+async def test_off_the_record_nothing_is_said_to_be_kept(memory: Memory, database: Path) -> None:
+    async with scene(daniels(memory)) as bot:
+        await bot.exchange("Let's go off the record.")
+        await bot.exchange("Remember that my code word is Oleander.")
+    assert "is not kept" in blocks(bot.model.shown[1])[0]
+    assert turns_in(database) == []
 
 
 async def test_off_the_record_no_question_is_kept_either(memory: Memory, database: Path) -> None:
@@ -94,3 +109,64 @@ async def test_what_is_forgotten_is_not_written_afterwards(memory: Memory, datab
         await bot.exchange("Forget everything about me.")
         await bot.exchange("Yes.")
     assert not [text for _, text in turns_in(database) if "Oleander" in text or "Rocky" in text]
+
+
+async def forget_marlow(memory: Memory, replies: list[str], *said: str) -> list[list[dict[str, str]]]:
+    """A session in which Marlow is told, confirmed and forgotten, and then this is said; what the model was shown."""
+    replies = ["Marlow it is.", "Forget Marlow, are you sure?", *replies]
+    async with scene(daniels(memory), replies) as bot:
+        for text in ("I am moving to Marlow in May.", "Forget what I said about Marlow.", "Yes.", *said):
+            await bot.exchange(text)
+        await memory.settle()
+        return bot.model.shown
+
+
+def words_in(path: Path) -> str:
+    """Every text that the file holds, in its tables and its indexes, as one."""
+    with closing(connect(path, read_only=True)) as conn:
+        tables = [name for (name,) in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%'")]
+        rows = (row for table in tables for row in conn.execute(f"SELECT * FROM {table}"))
+        return " ".join(str(value) for row in rows for value in row if isinstance(value, str | bytes)).casefold()
+
+
+async def test_the_bot_does_not_bring_back_what_was_forgotten(memory: Memory, database: Path) -> None:
+    await forget_marlow(memory, ["Okay, I've forgotten about Marlow.", "Boats. Marlow has many.", "You're welcome."], "I like boats.", "Thanks.")
+    assert turns_in(database) == [("user", "Yes."), ("user", "I like boats."), ("user", "Thanks."), ("assistant", "You're welcome.")]
+    assert "marlow" not in words_in(database)
+
+
+async def test_what_the_user_speaks_of_again_is_kept_again(memory: Memory, database: Path) -> None:
+    await forget_marlow(memory, ["Done.", "Marlow, noted."], "My aunt lives in Marlow.")
+    assert turns_in(database)[-2:] == [("user", "My aunt lives in Marlow."), ("assistant", "Marlow, noted.")]
+
+
+async def test_the_model_sees_no_more_what_was_forgotten(memory: Memory) -> None:
+    shown = await forget_marlow(memory, ["Done.", "Nice.", "Yes."], "My aunt lives in Marlow.", "Is it pretty there?")
+    assert "Marlow in May" in str(shown[1])
+    assert "Marlow" not in str(shown[2]), "the reply that tells of it is made without it"
+    assert "Marlow in May" not in str(shown[4]) and "aunt lives in Marlow" in str(shown[4])
+    assert [message["role"] for message in shown[2]].count("user") == 3, "the messages themselves stay"
+
+
+@pytest.mark.parametrize("which", [{"everything": True}, {"session_id": "thursday"}, {"after": THURSDAY}, {"entity": "oleander"}])
+async def test_what_a_program_forgets_the_bot_does_not_bring_back(memory: Memory, database: Path, which: dict[str, Any]) -> None:
+    processor, stored = daniels(memory), asyncio.Queue[Turn]()
+
+    async def on_stored(_: HotMemProcessor, turn: Turn) -> None:
+        stored.put_nowait(turn)
+
+    processor.add_event_handler("on_memory_stored", on_stored)
+    async with scene(processor, ["Noted.", "Your code word was Oleander.", "You have a dog."]) as bot:
+        await bot.exchange("My code word is Oleander.")
+        assert [(await stored.get()).text, (await stored.get()).text][-1] == "Noted."
+        await memory.forget(user_id="daniel", **which)
+        await bot.exchange("What was it?")
+        await bot.exchange("What else?")
+    assert "Oleander" not in str(bot.model.shown[1:])
+    assert "oleander" not in words_in(database)
+    assert ("assistant", "You have a dog.") in turns_in(database)
+
+
+async def test_the_next_session_may_speak_of_it(memory: Memory, database: Path) -> None:
+    await forget_marlow(memory, ["Done."])
+    assert not memory.withholds("Marlow", user_id="daniel")

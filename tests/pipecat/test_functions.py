@@ -100,3 +100,10 @@ async def test_schemas_hold_no_references(memory: Memory) -> None:
     schemas = memory_functions(memory, "daniel", CallingModel(()))
     assert [one.name for one in schemas.standard_tools] == ["store_memory", "search_memory", "search_contextual", "discover_memory_tools"]
     assert "$ref" not in str([one.properties for one in schemas.standard_tools])
+
+
+async def test_what_was_forgotten_is_not_stored_by_the_model(memory: Memory) -> None:
+    await memory.forget(user_id="daniel", entity="Marlow")
+    (told,) = await called(memory, ("store_memory", {"content": "The user asked to forget Marlow."}))
+    assert "asked to forget" in told and "Marlow" not in told
+    assert await memory.memories("daniel") == []

@@ -1,0 +1,37 @@
+"""What was forgotten is hidden in a copy of the context."""
+
+from typing import Any
+
+from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage
+
+from hotmem.pipecat.redaction import NOTE, Redaction
+
+CALL: Any = {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": {"name": "find", "arguments": '{"q": "Marlow"}'}}]}
+MESSAGES: list[Any] = [
+    {"role": "system", "content": "Marlow is where this bot works."},
+    {"role": "user", "content": [{"type": "text", "text": "I love Marlow."}]},
+    {"role": "assistant", "content": "Marlow, nice."},
+    CALL,
+    {"role": "tool", "tool_call_id": "1", "content": "Marlow"},
+    LLMSpecificMessage("google", {"thought": "Marlow"}),
+    {"role": "user", "content": "Marlow again?"},
+]
+
+
+def test_speech_is_hidden_and_all_else_stays() -> None:
+    context, redaction = LLMContext(messages=[*MESSAGES]), Redaction()
+    shown = redaction.applied(context, lambda text: "Marlow" in text).get_messages()
+    assert context.get_messages() == MESSAGES
+    assert [place for place, message in enumerate(shown) if message != MESSAGES[place]] == [1, 2]
+    assert shown[1] == {"role": "user", "content": NOTE}
+
+
+def test_what_was_hidden_stays_hidden() -> None:
+    context, redaction = LLMContext(messages=MESSAGES[:3]), Redaction()
+    redaction.applied(context, lambda text: "nice" in text)
+    assert [str(message["content"]) for message in redaction.applied(context, lambda _: False).get_messages()][2] == NOTE  # type: ignore[index]
+
+
+def test_nothing_forgotten_makes_no_copy() -> None:
+    context = LLMContext(messages=[*MESSAGES])
+    assert Redaction().applied(context, lambda _: False) is context
