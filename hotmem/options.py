@@ -115,13 +115,13 @@ class SearchingOptions(Bounded):
         progressive: Whether a search goes from digests to turns and stops when enough is found, unless it says otherwise itself. Off,
             as it takes half as long again as a search of everything: memories alone seldom are enough (`python -m eval progressive`).
         suffices: Good results that are enough.
-        good: Mean relevance, 0 to 1, from which they are (the design's). A lower one ends more searches early and loses evidence: at 0.6 two to
-            four points of REALTALK's.
+        good: Mean relevance, 0 to 1, from which they are (the design's); one above is never reached. A lower one ends more searches early and
+            loses evidence: at 0.6 two to four points of REALTALK's.
     """
 
     progressive: bool = False
     suffices: int = bounded(3, 1, whole=True)
-    good: float = bounded(0.8, 0, 1)
+    good: float = bounded(0.8, 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from loguru import logger
 from hotmem import Memory
 from hotmem.models import CachedEncoder, Language, TokenCounter, load_encoder, load_language
 from hotmem.options import ModelOptions
+from hotmem.store import driver
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -21,6 +22,18 @@ def no_settings() -> None:
     """No variable of ours: a memory that is opened without options takes them."""
     for name in [name for name in os.environ if name.upper().startswith("HOTMEM_")]:
         del os.environ[name]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def durable() -> Iterator[str]:
+    """Commits in this process do not wait for the disk, which only a power cut would tell; those of processes that tests start do.
+
+    It gives what holds outside of tests.
+    """
+    outside = driver.SYNCHRONOUS
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(driver, "SYNCHRONOUS", "OFF")
+        yield outside
 
 
 def _to_stderr(message: str) -> None:

@@ -54,8 +54,9 @@ async def test_a_limit_is_no_number_below_nothing(memory: Memory) -> None:
     ],
 )
 def test_a_processor_is_not_built_with_what_it_cannot_use(tmp_path: Path, name: str, value: object) -> None:
+    given: dict[str, Any] = {"user_id": "ana", name: value}
     with pytest.raises(InvalidInput, match=f"{name} "):
-        HotMemProcessor(tmp_path / "memory.db", options=Options(), **({"user_id": "ana"} | {name: value}))
+        HotMemProcessor(tmp_path / "memory.db", options=Options(), **given)
 
 
 def test_no_setting_is_infinite(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,4 +36,4 @@ class Redaction:
 
 
 def _noted(message: LLMContextMessage) -> LLMContextMessage:
-    return {**message, "content": NOTE}  # type: ignore[misc, return-value, dict-item]  # a message of the standard form, as it held speech
+    return {**message, "content": NOTE}  # type: ignore[return-value, dict-item]  # a message of the standard form, as it held speech

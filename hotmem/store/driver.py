@@ -40,6 +40,9 @@ MAPPED_BYTES: Final = 2**32
 LOCK_WAIT_S: Final = 5.0
 """Seconds a connection waits for another program's lock."""
 
+SYNCHRONOUS: Final = "FULL"
+"""When SQLite waits for the disk: at every commit, so that what was stored outlives a power cut."""
+
 
 def connect(path: Path, *, read_only: bool = False) -> Connection:
     """A connection in autocommit mode with sqlite-vec loaded, foreign keys on and deleted bytes overwritten.
@@ -69,7 +72,7 @@ def connect(path: Path, *, read_only: bool = False) -> Connection:
             conn.execute("PRAGMA temp_store = MEMORY")
             conn.execute(f"PRAGMA mmap_size = {0 if still else MAPPED_BYTES}")
             if not read_only:
-                conn.execute("PRAGMA synchronous = FULL")
+                conn.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")
         except BaseException:
             conn.close()
             raise

@@ -246,7 +246,7 @@ def edit(
     json_: Json = False,
 ) -> None:
     """Changes a memory; `hotmem undo` takes new words back."""
-    changes = {"content": content, "category": category, "kind": kind, "importance": importance, "note": note}
+    changes: dict[str, Any] = {"content": content, "category": category, "kind": kind, "importance": importance, "note": note}
     changes |= {"tags": tag or None, "expires_at": expires, "holds": holds}
     if not _given(changes):
         raise InvalidInput(f"Say what to change, by one or more of {', '.join(map(option, changes))}.")

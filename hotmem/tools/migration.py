@@ -237,7 +237,7 @@ async def backup_restore(memory: Memory, _: str, asked: Copying, progress: Calla
 
 def _talk(form: FileForm, path: Path, whose: Whose, asked: Import, notes: Notes) -> Iterator[Imported]:
     if whose.user_id is None:
-        raise InvalidInput("user_id (--user) is missing. A transcript does not say whose memory it goes into.")
+        raise InvalidInput("user_id is missing. A transcript does not say whose memory it goes into; name it (--user).")
     bots = frozenset(name.strip().casefold() for name in (*BOTS, *asked.bots))
     talk = Talk(whose.user_id, asked.session or path.stem, bots, zone(asked.timezone), _changed(path), asked.day_first)
     yield from (messages.turns if form is FileForm.MESSAGES else transcript.turns)(path, talk, notes)

@@ -140,7 +140,7 @@ def zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise InvalidInput(f"timezone (--timezone) is {name!r}. Use a name of the time zone database, such as Europe/Lisbon.") from error
+        raise InvalidInput(f"timezone is {name!r}. Use a name of the time zone database (--timezone), such as Europe/Lisbon.") from error
 
 
 def schema(kind: type[Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from shutil import copyfile
 import pytest
 
 from hotmem.errors import DeadlineExceeded, HotMemError, MemoryClosed, StoreError, StoreFull
+from hotmem.store import driver
 from hotmem.store.database import CHECKPOINTED_AFTER, READERS, Database
 from hotmem.store.driver import Connection, connect
 
@@ -104,7 +105,8 @@ async def test_readers_cannot_write(database: Path) -> None:
         await opened.close()
 
 
-async def test_what_write_returned_from_is_on_the_disk(database: Path) -> None:
+async def test_what_write_returned_from_is_on_the_disk(database: Path, monkeypatch: pytest.MonkeyPatch, durable: str) -> None:
+    monkeypatch.setattr(driver, "SYNCHRONOUS", durable)
     opened = Database.open(database)
     try:
         await opened.write(add, "ana")

@@ -135,7 +135,7 @@ async def test_what_cannot_be_taken_in_is_named(memory: Memory, tmp_path: Path, 
 async def test_talk_needs_a_user(memory: Memory, talk: str) -> None:
     with pytest.raises(InvalidInput, match="user_id is missing"):
         await import_memories(memory, None, Import(file=talk))
-    with pytest.raises(InvalidInput, match="from_user is given without"):
+    with pytest.raises(InvalidInput, match="is given without a user_id"):
         await import_memories(memory, None, Import(file=talk, from_user="ben"))
 
 
