@@ -37,6 +37,9 @@ OFTEN: Final = 3
 UNFILED: Final = 0.5
 """Importance, of 0 to 1, of what has none."""
 
+LINE: Final = 150
+"""Characters of a turn. A summary's relevance is divided by the turns it is as long as: if it answers, one of them does, which is found itself."""
+
 WEIGHED: Final = 10_000
 """Budget that lets every candidate be judged."""
 
@@ -139,6 +142,8 @@ def _scores(
             importance = UNFILED if filed is None else (filed.importance - 1) / 4
             days = (query.at - found.said_at).total_seconds() / 86_400
             score = design_score(float(rows[found.kind, found.key][cosine]), words, importance, days, filed.accesses if filed else 0)
+        if found.kind is EvidenceKind.SUMMARY:
+            score *= min(LINE / len(found.text), 1.0)
         share = options.conversation_weight if found.kind is EvidenceKind.PASSAGE else 1 - options.conversation_weight
         scores.append(min(2 * share * score, 1.0))
     return scores
