@@ -21,7 +21,7 @@ from hotmem.options import RecallOptions
 from hotmem.types import EvidenceKind, Item, Mark, Query, Source
 from hotmem.zones import in_zone, zone_of
 
-LENGTH_POWER: Final = 0.35
+LENGTH_POWER: Final = 0.7
 """How strongly length counts: worth = rank / characters ** power; 0 ignores it, 1 is worth per character. Measured in `eval/RESULTS.md`."""
 
 PASSAGES_PER_TURN: Final = 2
