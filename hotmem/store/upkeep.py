@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from hotmem.errors import InvalidInput, StoreUnusable
-from hotmem.store import entries, files, subcategories
+from hotmem.store import driver, entries, files, subcategories
 from hotmem.store.driver import Connection, connect, mapped_errors
 from hotmem.store.entries import TABLES, WORDED
 from hotmem.store.migrations import APPLICATION_ID
@@ -163,8 +163,8 @@ def backup(conn: Connection, target: Path, progress: Callable[[int, int], None])
     making.unlink(missing_ok=True)
     conn.execute("SELECT 1 FROM sqlite_master").fetchone()  # all portions are of this moment, whatever others write
     try:
-        with mapped_errors(target), closing(connect(making)) as copy:
-            conn.backup(copy, pages=PAGES, progress=lambda _, left, whole: progress(left, whole))
+        with mapped_errors(target), closing(connect(making)) as made:
+            driver.copy(conn, made, PAGES, progress)
         making.rename(target)
     finally:
         making.unlink(missing_ok=True)
