@@ -7,8 +7,9 @@ One driver for every platform: many Pythons carry an SQLite that cannot load ext
 that does not lose writes when two connections begin the journal anew at once.
 """
 
+import os
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import quote
@@ -72,15 +73,18 @@ def connect(path: Path, *, read_only: bool = False) -> Connection:
     have to make; whoever begins to write it meanwhile spoils what is read.
 
     Args:
-        path: The database file; it is created unless `read_only`.
+        path: The database file; it is created unless `read_only`, for its owner alone. SQLite gives the journal and its index the same rights.
         read_only: Whether any write is refused.
 
     Raises:
         StoreError: If the file cannot be opened.
     """
     still = read_only and not files.writable(path) and not files.in_use(path)
-    mode = ("ro&immutable=1" if still else "ro") if read_only else "rwc"
-    access = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    mode = ("ro&immutable=1" if still else "ro") if read_only else "rw"
+    access = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
+    if not read_only:
+        with suppress(OSError):  # it is there, or SQLite says why it cannot be opened
+            os.close(files.created(path))
     with mapped_errors(path):
         conn = Connection(f"file:{quote(str(path))}?mode={mode}", apsw.SQLITE_OPEN_URI | access)
         try:

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
+from hotmem.store.files import make_folder
 from hotmem.tools import migration, network, patterns, upkeep
 from hotmem.tools.editing import Edit, edit_memory
 from hotmem.tools.migration import Copying, Export, Import
@@ -139,7 +140,7 @@ def _inside(folder: Path, name: str, value: str) -> str:
     """A plain file name as a path in the folder, which is made if it is not there."""
     if value in (".", "..") or Path(value).name != value or (folder / value).is_symlink():
         raise InvalidInput(f"{name} is {value!r}. Name a file without folders; it is looked for in {folder}.")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(folder)
     return str(folder / value)
 
 

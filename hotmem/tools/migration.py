@@ -1,6 +1,7 @@
 """Moving a memory: everything that is known of a user to a file and back, what other programs kept, and copies of the whole memory file."""
 
 import asyncio
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from pydantic import Field
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
 from hotmem.store import upkeep as files
+from hotmem.store.files import created
 from hotmem.text import checked_id
 from hotmem.tools.requests import CLOSED, zone
 from hotmem.transfer import Whose, filed, mem0, messages, transcript
@@ -160,7 +162,8 @@ async def export_memories(memory: Memory, user_id: str, asked: Export, progress:
         raise InvalidInput(f"user_id is {user_id!r}, of whom nothing is known. Name a user of this memory.")
     counted: Counter[str] = Counter()
     try:
-        with await asyncio.to_thread(making.open, "w", encoding="utf-8") as out:
+        await asyncio.to_thread(making.unlink, missing_ok=True)
+        with os.fdopen(await asyncio.to_thread(created, making), "w", encoding="utf-8") as out:
             async for line in memory.export(user_id):
                 out.write(line + "\n")  # buffered: the disk is waited for once in many lines
                 counted[kind_of(line)] += 1
