@@ -7,7 +7,8 @@
     ├── ExtraMissing          a feature needs packages of an extra that is not installed
     ├── DeadlineExceeded      a stage did not finish in its time
     └── StoreError            the database file
-        ├── StoreUnusable     not a database, not HotMem's, truncated, or not readable
+        ├── StoreUnusable     not a database, not HotMem's, or not readable
+        │   └── StoreDamaged  truncated, or its content is not what was written; nothing more is written into it
         ├── StoreTooNew       written by a newer HotMem
         ├── StoreLocked       another program holds the file
         ├── StoreReadOnly     the file or its folder cannot be written
@@ -47,7 +48,11 @@ class StoreError(HotMemError):
 
 
 class StoreUnusable(StoreError):
-    """The file is not a HotMem database, is truncated, or cannot be opened."""
+    """The file is not a HotMem database, or cannot be opened."""
+
+
+class StoreDamaged(StoreUnusable):
+    """The file's content is not what was written. Nothing more is written into it."""
 
 
 class StoreTooNew(StoreError):

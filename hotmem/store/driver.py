@@ -8,8 +8,10 @@ that does not lose writes when two connections begin the journal anew at once.
 """
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import quote
@@ -20,6 +22,7 @@ import sqlite_vec
 from hotmem.errors import (
     DeadlineExceeded,
     HotMemError,
+    StoreDamaged,
     StoreError,
     StoreFull,
     StoreLocked,
@@ -34,6 +37,9 @@ complete_statement = apsw.complete
 
 LOCK_WAIT_S: Final = 5.0
 """Seconds a connection waits for another program's lock."""
+
+LOOK_STEPS: Final = 2000
+"""SQLite instructions between two looks at the clock, about 20 µs."""
 
 
 class Cursor(apsw.Cursor):
@@ -127,7 +133,7 @@ def mapped_errors(path: Path) -> Iterator[None]:
     except apsw.Error as error:
         raise _as_ours(error, path) from error
     except UnicodeDecodeError:
-        raise _damaged(path) from None  # the error holds what is stored
+        raise damaged(path) from None  # the error holds what is stored
 
 
 def begun(conn: Connection) -> bool:
@@ -150,8 +156,34 @@ DAMAGED: Final = (apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_DATA, apsw.SQL
 """Errors of reading that say that the content is wrong, not the disk or its cable."""
 
 
-def _damaged(path: Path) -> StoreUnusable:
-    return StoreUnusable(f"{path} is damaged or not a database. Restore it from a backup or open another file.")
+def check(conn: Connection, path: Path, limit_s: float = inf) -> bool:
+    """Looks at every page of a file, as far as the time goes; returns whether it went to the end.
+
+    Args:
+        conn: A connection.
+        path: The file, for the error.
+        limit_s: Seconds after which the rest is left to whoever reads it.
+
+    Raises:
+        StoreDamaged: If the content is not what was written.
+    """
+    until = time.monotonic() + limit_s
+    conn.set_progress_handler(lambda: time.monotonic() > until, LOOK_STEPS)
+    try:
+        with mapped_errors(path):
+            sound = conn.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
+    except DeadlineExceeded:
+        return False
+    finally:
+        conn.set_progress_handler(None)
+    if not sound:
+        raise damaged(path)
+    return True
+
+
+def damaged(path: Path) -> StoreDamaged:
+    """The error of a file whose content is not what was written."""
+    return StoreDamaged(f"{path} is damaged or not a database. Restore it from a backup or open another file.")
 
 
 def _as_ours(error: apsw.Error, path: Path) -> HotMemError:
@@ -168,8 +200,8 @@ def _as_ours(error: apsw.Error, path: Path) -> HotMemError:
         case apsw.SQLITE_CANTOPEN:
             return StoreUnusable(f"{path} cannot be opened. Check that its folder exists and that you may read and write it.")
         case apsw.SQLITE_NOTADB | apsw.SQLITE_CORRUPT:
-            return _damaged(path)
+            return damaged(path)
         case apsw.SQLITE_IOERR if code in DAMAGED:
-            return _damaged(path)
+            return damaged(path)
     name = apsw.mapping_extended_result_codes.get(code) or type(error).__name__
     return StoreError(f"{path}: SQLite refused an operation ({name}: {error}). The last change was rolled back.")

@@ -180,8 +180,7 @@ def restore(source: Path, target: Path) -> None:
     with mapped_errors(source), closing(connect(source, read_only=True)) as conn:
         if conn.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
             raise StoreUnusable(f"{source} is no copy of a memory. Name a file that a backup made.")
-        if conn.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
-            raise StoreUnusable(f"{source} is damaged. Restore another copy.")
+        driver.check(conn, source)
         backup(conn, target, lambda _left, _whole: None)
 
 
