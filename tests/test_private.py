@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from hotmem import Memory
+from hotmem.keys import Key
 from hotmem.store import driver
 from hotmem.store.database import Database
 from hotmem.store.driver import Connection, connect
@@ -47,9 +48,9 @@ def test_a_file_is_private_before_sqlite_opens_it(database: Path, monkeypatch: p
     seen: list[int] = []
 
     class Looking(Connection):
-        def __init__(self, path: str, flags: int) -> None:
+        def __init__(self, path: str, flags: int, key: Key | None) -> None:
             seen.append(database.stat().st_mode & 0o777)
-            super().__init__(path, flags)
+            super().__init__(path, flags, key)
 
     monkeypatch.setattr(driver, "Connection", Looking)
     before = os.umask(0)

@@ -12,6 +12,7 @@ from threading import Event
 from typing import Concatenate, Final, ParamSpec, Self, TypeVar
 
 from hotmem.errors import DeadlineExceeded, MemoryClosed, StoreDamaged, StoreReadOnly
+from hotmem.keys import Key
 from hotmem.logs import log
 from hotmem.store import driver, files
 from hotmem.store.driver import Connection, connect, mapped_errors
@@ -70,23 +71,24 @@ class Database:
         self._writes = 0
 
     @classmethod
-    def open(cls, path: Path) -> Self:
+    def open(cls, path: Path, key: Key | None = None) -> Self:
         """Opens or creates the file and brings its schema up to date; one that cannot be written is opened for reading. Blocking.
 
         Raises:
+            StoreKeyWrong: If the key is not the file's.
             StoreError: If the file is foreign, damaged, newer than this program or locked, or of an older schema and not writable.
         """
         files.check_path(path)
         if not files.writable(path):
-            return cls(path, None, _read_only(path))
-        writer = connect(path)
+            return cls(path, None, _read_only(path, key))
+        writer = connect(path, key=key)
         try:
             with mapped_errors(path):
                 checked_version(writer, path)
                 _look(writer, path)
                 migrate(writer, path)
                 writer.execute(f"PRAGMA wal_autocheckpoint = {JOURNAL_PAGES}")
-            readers = [connect(path, read_only=True) for _ in range(READERS + LANES)]
+            readers = [connect(path, key=key, read_only=True) for _ in range(READERS + LANES)]
         except BaseException:  # interrupted or not, no open file is left behind
             writer.close()
             raise
@@ -234,7 +236,7 @@ def _look(conn: Connection, path: Path) -> None:
         log.info("a large memory file was not looked at to its end; `hotmem validate` does that")
 
 
-def _read_only(path: Path) -> list[Connection]:
+def _read_only(path: Path, key: Key | None) -> list[Connection]:
     """Readers of a file that cannot be written.
 
     Raises:
@@ -245,7 +247,7 @@ def _read_only(path: Path) -> list[Connection]:
     try:
         with mapped_errors(path):
             for _ in range(READERS + LANES):
-                readers.append(connect(path, read_only=True))
+                readers.append(connect(path, key=key, read_only=True))
             version = checked_version(readers[0], path)
             _look(readers[0], path)
         if version < len(STEPS):

@@ -25,10 +25,12 @@ from hotmem.errors import (
     StoreDamaged,
     StoreError,
     StoreFull,
+    StoreKeyWrong,
     StoreLocked,
     StoreReadOnly,
     StoreUnusable,
 )
+from hotmem.keys import Key
 from hotmem.store import files
 
 __all__ = ["Connection", "complete_statement", "connect", "mapped_errors"]
@@ -37,6 +39,14 @@ complete_statement = apsw.complete
 
 LOCK_WAIT_S: Final = 5.0
 """Seconds a connection waits for another program's lock."""
+
+CIPHER: Final = "cipher=chacha20"
+"""ChaCha20-Poly1305: a page that is not what was written is told from one that is."""
+
+HEAD: Final = 24
+PLAIN: Final = b"SQLite format 3\0"
+ENCRYPTED: Final = b"\x20\x40\x20\x20"
+"""The end of the first `HEAD` bytes: a page ends with 32 bytes of the cipher's, and what every database has there."""
 
 LOOK_STEPS: Final = 2000
 """SQLite instructions between two looks at the clock, about 20 µs."""
@@ -61,18 +71,21 @@ class Cursor(apsw.Cursor):
 class Connection(apsw.Connection):
     """A connection in autocommit mode: what is not between BEGIN and COMMIT is a transaction of its own."""
 
-    def __init__(self, path: str, flags: int) -> None:
+    def __init__(self, path: str, flags: int, key: Key | None) -> None:
         super().__init__(path, flags)
         self.cursor_factory = Cursor
+        self.key = key
 
     if TYPE_CHECKING:
+
+        def __enter__(self) -> Self: ...
 
         def execute(self, statements: str, bindings: Any = None, **options: Any) -> Cursor: ...  # noqa: ANN401, D102
 
         def executemany(self, statements: str, sequenceofbindings: Any, **options: Any) -> Cursor: ...  # noqa: ANN401, D102
 
 
-def connect(path: Path, *, read_only: bool = False) -> Connection:
+def connect(path: Path, *, key: Key | None = None, read_only: bool = False) -> Connection:
     """A connection in autocommit mode with sqlite-vec loaded, foreign keys on and deleted bytes overwritten.
 
     A file that cannot be written and that nobody has open is read without a journal, which SQLite would
@@ -80,9 +93,11 @@ def connect(path: Path, *, read_only: bool = False) -> Connection:
 
     Args:
         path: The database file; it is created unless `read_only`, for its owner alone. SQLite gives the journal and its index the same rights.
+        key: What it is encrypted with, or will be; None for a plain file.
         read_only: Whether any write is refused.
 
     Raises:
+        StoreKeyWrong: If the file is encrypted with another key or none.
         StoreError: If the file cannot be opened.
     """
     still = read_only and not files.writable(path) and not files.in_use(path)
@@ -92,9 +107,12 @@ def connect(path: Path, *, read_only: bool = False) -> Connection:
         with suppress(OSError):  # it is there, or SQLite says why it cannot be opened
             os.close(files.created(path))
     with mapped_errors(path):
-        conn = Connection(f"file:{quote(str(path))}?mode={mode}", apsw.SQLITE_OPEN_URI | access)
+        _check_key_given(path, key)
+        conn = Connection(f"file:{quote(str(path))}?mode={mode}", apsw.SQLITE_OPEN_URI | access, key)
         try:
             conn.set_busy_timeout(round(LOCK_WAIT_S * 1000))
+            if key is not None:
+                _unlock(conn, key, path)
             conn.enable_load_extension(True)
             sqlite_vec.load(conn)
             conn.enable_load_extension(False)
@@ -108,6 +126,51 @@ def connect(path: Path, *, read_only: bool = False) -> Connection:
             conn.close()
             raise
     return conn
+
+
+def _check_key_given(path: Path, key: Key | None) -> None:
+    """Raises an error for a plain file with a key, and an encrypted one without."""
+    head = _head(path)
+    if key is not None and head.startswith(PLAIN):
+        fix = "Leave HOTMEM_KEY, HOTMEM_KEY_FILE and Options.key away, or encrypt the file with `hotmem encrypt`."
+        raise StoreKeyWrong(f"{path} is not encrypted, and a key was given. {fix}")
+    if key is None and _is_encrypted(head):
+        raise StoreKeyWrong(f"{path} is encrypted, and no key was given. Set HOTMEM_KEY or HOTMEM_KEY_FILE, or pass Options(key=…).")
+
+
+def encrypted(path: Path) -> bool:
+    """Whether a file looks as encrypted ones do.
+
+    Raises:
+        StoreUnusable: If it cannot be read.
+    """
+    with mapped_errors(path):
+        return _is_encrypted(_head(path))
+
+
+def _is_encrypted(head: bytes) -> bool:
+    return not head.startswith(PLAIN) and head[20:] == ENCRYPTED
+
+
+def _head(path: Path) -> bytes:
+    """The first bytes of a file, read as SQLite reads them: closing it in any other way drops the locks that this process has on it."""
+    beneath = apsw.vfs_names()[0].removeprefix("multipleciphers-")
+    file = apsw.VFSFile(beneath, str(path.resolve()), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
+    try:
+        return file.xRead(min(file.xFileSize(), HEAD), 0)
+    finally:
+        file.xClose()
+
+
+def _unlock(conn: Connection, key: Key, path: Path) -> None:
+    """Gives a connection its key, and reads with it."""
+    conn.execute(f"PRAGMA {CIPHER.replace('=', ' = ')}")
+    conn.execute(key.pragma(), can_cache=False)
+    try:
+        conn.execute("PRAGMA schema_version").fetchone()
+    except apsw.NotADBError:
+        fix = "Pass the key that it was encrypted with; if it is that, the beginning of the file is damaged: restore a backup."
+        raise StoreKeyWrong(f"{path} cannot be read with this key. {fix}") from None
 
 
 def copy(source: Connection, target: Connection, pages: int, progress: Callable[[int, int], None]) -> None:

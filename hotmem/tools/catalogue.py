@@ -267,7 +267,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
     ),
     Tool(
         "export_memories",
-        "Writes everything that is known of the user to a new file, as JSON Lines.",
+        "Writes everything that is known of the user to a new file, as JSON Lines. The file is plain, whether the memory is encrypted or not.",
         "migration",
         Export,
         migration.export_memories,
@@ -283,7 +283,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
     ),
     Tool(
         "backup_restore",
-        "Copies the whole memory file while it is in use, or makes a new memory file of such a copy.",
+        "Copies the whole memory file while it is in use, or makes a new memory file of such a copy. The copy of an encrypted file has its key.",
         "migration",
         Copying,
         migration.backup_restore,

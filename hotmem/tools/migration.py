@@ -14,6 +14,7 @@ from typing import Annotated, Final, Literal, TextIO, TypeVar
 from pydantic import Field
 
 from hotmem.errors import InvalidInput
+from hotmem.keys import Key
 from hotmem.memory import Memory
 from hotmem.store import upkeep as files
 from hotmem.store.files import created
@@ -51,10 +52,11 @@ class Export:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What an export holds: its file, and its lines by their type."""
+    """What an export holds: its file, and its lines by their type. It is plain, whether the memory file is or not."""
 
     file: str
     lines: Mapping[str, int]
+    encrypted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,10 +138,11 @@ class Copying:
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """The file that was made, and its size."""
+    """The file that was made, its size, and whether it is encrypted, which it is with the key of the open memory."""
 
     file: str
     bytes: int
+    encrypted: bool
 
 
 async def export_memories(memory: Memory, user_id: str, asked: Export, progress: Progress = lambda _stage, _done: None) -> Exported:
@@ -234,8 +237,8 @@ async def backup_restore(memory: Memory, _: str, asked: Copying, progress: Calla
         if asked.target is None:
             raise InvalidInput("target is missing. Name the new memory file that the copy becomes.")
         made = Path(asked.target)
-        await asyncio.to_thread(files.restore, Path(asked.file), made)
-    return Copied(str(made), (await asyncio.to_thread(made.stat)).st_size)
+        await asyncio.to_thread(files.restore, Path(asked.file), made, await asyncio.to_thread(Key.of, memory.options.key))
+    return Copied(str(made), (await asyncio.to_thread(made.stat)).st_size, memory.options.key is not None)
 
 
 def _talk(form: FileForm, path: Path, whose: Whose, asked: Import, notes: Notes) -> Iterator[Imported]:

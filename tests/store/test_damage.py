@@ -11,6 +11,7 @@ from typing import Any, Final
 import pytest
 
 from hotmem.errors import HotMemError, StoreDamaged
+from hotmem.keys import Key
 from hotmem.store import driver, turns, vectors
 from hotmem.store.database import Database
 from hotmem.store.driver import Connection, connect
@@ -28,9 +29,9 @@ SEEDS: Final = 15
 TURNS: Final = 250
 
 
-def filled(path: Path) -> bytes:
+def filled(path: Path, key: Key | None = None) -> bytes:
     """The content of a file with some hundred pages of turns and passages."""
-    with closing(connect(path)) as conn:
+    with closing(connect(path, key=key)) as conn:
         conn.execute("PRAGMA synchronous = OFF")
         migrate(conn, path)
         conn.execute("BEGIN")
@@ -39,8 +40,8 @@ def filled(path: Path) -> bytes:
             text = f"The ferry number {number} is {number % 7} hours late and {'the dog barks ' * (number % 60)}."
             turns.add(conn, said(text, session=f"session {number % 20}", name=str(number)), NOW)
         while waiting := vectors.waiting(conn, 100):
-            for kind, key, text in waiting:
-                vectors.put(conn, kind, [key], list(LetterEncoder().encode([text])), [NO_SIGNS])
+            for kind, passage, text in waiting:
+                vectors.put(conn, kind, [passage], list(LetterEncoder().encode([text])), [NO_SIGNS])
         conn.execute("COMMIT")
     return path.read_bytes()
 
@@ -78,10 +79,10 @@ def everything(conn: Connection) -> dict[str, list[Any]]:
     return rows
 
 
-async def outcome(path: Path, sound: Mapping[str, list[Any]]) -> str:
+async def outcome(path: Path, key: Key | None, sound: Mapping[str, list[Any]]) -> str:
     """How a damaged file is taken: refused at "open" or on the first "read", "harmless", as all is read that was written, or "missed"."""
     try:
-        opened = Database.open(path)
+        opened = Database.open(path, key)
     except HotMemError:
         return "open"
     try:
@@ -94,11 +95,11 @@ async def outcome(path: Path, sound: Mapping[str, list[Any]]) -> str:
         await opened.close()
 
 
-async def outcomes(folder: Path, content: bytes) -> dict[str, Counter[str]]:
+async def outcomes(folder: Path, content: bytes, key: Key | None) -> dict[str, Counter[str]]:
     """How many files of each kind of damage are taken how."""
     whole = folder / "whole.db"
     whole.write_bytes(content)
-    with closing(connect(whole)) as conn:
+    with closing(connect(whole, key=key)) as conn:
         sound = everything(conn)
     found: dict[str, Counter[str]] = {}
     for kind in KINDS:
@@ -107,15 +108,21 @@ async def outcomes(folder: Path, content: bytes) -> dict[str, Counter[str]]:
             kind(broken, Random(seed))
             path = folder / f"{kind.__name__}-{seed}.db"
             path.write_bytes(broken)
-            found.setdefault(kind.__name__, Counter())[await outcome(path, sound)] += 1
+            found.setdefault(kind.__name__, Counter())[await outcome(path, key, sound)] += 1
     return found
 
 
 async def test_damage_is_noticed_at_open_or_when_it_is_read(database: Path, tmp_path: Path) -> None:
-    found = await outcomes(tmp_path, filled(database))
+    found = await outcomes(tmp_path, filled(database), None)
     assert all(told["missed"] == 0 for kind, told in found.items() if kind != "flipped"), found
     assert found["flipped"]["missed"] < SEEDS / 3, "a page has no checksum: a bit of the words may be another"
     assert sum(told["open"] + told["read"] for told in found.values()) >= 54, found
+
+
+async def test_damage_of_an_encrypted_file_is_never_missed(database: Path, tmp_path: Path) -> None:
+    key = Key("a long and secret sentence")
+    found = await outcomes(tmp_path, filled(database, key), key)
+    assert sum(told["open"] for told in found.values()) == SEEDS * len(KINDS), found
 
 
 @pytest.fixture

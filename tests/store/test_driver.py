@@ -6,7 +6,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from hotmem.errors import DeadlineExceeded, StoreError, StoreFull, StoreLocked, StoreReadOnly, StoreUnusable
+from hotmem.errors import DeadlineExceeded, StoreDamaged, StoreError, StoreFull, StoreLocked, StoreReadOnly
 from hotmem.store import driver
 from hotmem.store.driver import Connection, connect, mapped_errors
 
@@ -105,7 +105,7 @@ def not_sql(conn: Connection) -> None:
 
 @pytest.mark.parametrize(
     ("fails", "error"),
-    [(stopped, DeadlineExceeded), (full, StoreFull), (read_only, StoreReadOnly), (not_text, StoreUnusable), (not_sql, StoreError)],
+    [(stopped, DeadlineExceeded), (full, StoreFull), (read_only, StoreReadOnly), (not_text, StoreDamaged), (not_sql, StoreError)],
 )
 def test_errors_of_sqlite_are_ours(numbers: Path, fails: object, error: type[Exception]) -> None:
     with closing(connect(numbers)) as conn, pytest.raises(error) as raised, mapped_errors(numbers):
@@ -127,5 +127,5 @@ def test_a_write_beside_another_is_locked(numbers: Path, monkeypatch: pytest.Mon
 
 def test_a_page_that_cannot_be_read_whole_is_damage(numbers: Path) -> None:
     for code in driver.DAMAGED:
-        with pytest.raises(StoreUnusable, match="damaged"), mapped_errors(numbers):
+        with pytest.raises(StoreDamaged, match="damaged"), mapped_errors(numbers):
             raise apsw.exception_for(code)
