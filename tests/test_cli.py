@@ -117,7 +117,7 @@ def test_the_file_can_come_from_the_environment(told: Path, monkeypatch: pytest.
     [
         (("memories", "-u", "ana", "-d", "missing.db"), "InvalidInput", "Name a memory file"),
         (("recall", "x", "-u", "ana"), "InvalidInput", "Name a memory file"),
-        (("forget", "-u", "ana", "-d", "notes.txt", "--everything"), "StoreUnusable", "open another file"),
+        (("forget", "-u", "ana", "-d", "notes.txt", "--everything"), "StoreDamaged", "open another file"),
         (("import", "missing.jsonl", "-d", "new.db"), "InvalidInput", "Pass a JSON Lines file"),
         (("import", "notes.txt", "-d", "new.db"), "InvalidInput", "has no form that is known"),
     ],

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from hotmem import terminal
 from hotmem.errors import InvalidInput
+from hotmem.keys import Key
 from hotmem.models import load_language
 from hotmem.replay.recording import read_recording
 from hotmem.replay.replaying import work
@@ -18,6 +19,7 @@ from hotmem.replay.settings import settings
 from hotmem.replay.study import Study, study
 from hotmem.replay.table import tabled
 from hotmem.replay.wording import cautions, conclusion, reasons
+from hotmem.settings import Settings
 from hotmem.terminal import Database, User
 
 
@@ -48,7 +50,7 @@ def evaluate(
     if report is not None and not report.absolute().parent.is_dir():
         raise InvalidInput(f"The folder of {report} is not there. Make it, or name a file in one that is.")
     path = terminal.existing(database)
-    recording = read_recording(path, user, turns)
+    recording = read_recording(path, user, turns, Key.of(Settings().options().key))
     compared = settings(setting or (), recording.weights)
     if len(compared) < 2:
         raise InvalidInput("The settings to compare are those you have. Name others with --setting, such as HOTMEM_MAX_CONTEXT_TOKENS=500.")

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
+from hotmem.store.files import make_folder
 from hotmem.tools import migration, network, patterns, upkeep
 from hotmem.tools.editing import Edit, edit_memory
 from hotmem.tools.migration import Copying, Export, Import
@@ -139,7 +140,7 @@ def _inside(folder: Path, name: str, value: str) -> str:
     """A plain file name as a path in the folder, which is made if it is not there."""
     if value in (".", "..") or Path(value).name != value or (folder / value).is_symlink():
         raise InvalidInput(f"{name} is {value!r}. Name a file without folders; it is looked for in {folder}.")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(folder)
     return str(folder / value)
 
 
@@ -266,7 +267,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
     ),
     Tool(
         "export_memories",
-        "Writes everything that is known of the user to a new file, as JSON Lines.",
+        "Writes everything that is known of the user to a new file, as JSON Lines. The file is plain, whether the memory is encrypted or not.",
         "migration",
         Export,
         migration.export_memories,
@@ -282,7 +283,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
     ),
     Tool(
         "backup_restore",
-        "Copies the whole memory file while it is in use, or makes a new memory file of such a copy.",
+        "Copies the whole memory file while it is in use, or makes a new memory file of such a copy. The copy of an encrypted file has its key.",
         "migration",
         Copying,
         migration.backup_restore,

@@ -9,6 +9,7 @@ import typer
 
 from hotmem import Memory, terminal
 from hotmem.errors import InvalidInput
+from hotmem.keys import Key
 from hotmem.settings import Settings
 from hotmem.store import upkeep as stored
 from hotmem.store.ids import Table
@@ -327,12 +328,14 @@ def export(
     database: Database = None,
     json_: Json = False,
 ) -> None:
-    """Writes everything that is known of a user to a new file, as JSON Lines."""
+    """Writes everything that is known of a user to a new file, as JSON Lines. It is plain, whether the memory file is or not."""
 
     async def run(memory: Memory) -> None:
         with terminal.progress() as shown_progress:
             done = await migration.export_memories(memory, user, Export(file=str(file)), terminal.counting(shown_progress))
         _show("export_memories", as_json(done), json_=json_)
+        if memory.options.key is not None and not json_:
+            terminal.screen.print(f"{file} is not encrypted; whoever can read it reads what was said", soft_wrap=True)
 
     terminal.with_memory(terminal.existing(database), run, user=user)
 
@@ -366,7 +369,7 @@ def take_in(
 
 
 def backup(target: Annotated[Path, typer.Argument(help="The copy to be made.")], database: Database = None) -> None:
-    """Copies the memory file while bots go on talking."""
+    """Copies the memory file while bots go on talking. The copy of an encrypted file has its key."""
     path = terminal.existing(database)
 
     async def run(memory: Memory) -> None:
@@ -374,7 +377,8 @@ def backup(target: Annotated[Path, typer.Argument(help="The copy to be made.")],
             bar = shown_progress.add_task("copying pages", total=None)
             asked = Copying(action="backup", file=str(target))
             await migration.backup_restore(memory, ANYONE, asked, lambda left, all_: shown_progress.update(bar, total=all_, completed=all_ - left))
-        terminal.screen.print(f"{path} copied to {target}", soft_wrap=True)
+        sealed = "" if memory.options.key is None else ", encrypted with the same key"
+        terminal.screen.print(f"{path} copied to {target}{sealed}", soft_wrap=True)
 
     terminal.with_memory(path, run)
 
@@ -382,7 +386,7 @@ def backup(target: Annotated[Path, typer.Argument(help="The copy to be made.")],
 def restore(source: Annotated[Path, typer.Argument(help="The copy, made by `hotmem backup`.")], database: Database = None) -> None:
     """Makes a memory file of a copy; one that exists is never overwritten."""
     target = database or Settings().database
-    stored.restore(terminal.checked_file(source, "Name a copy that `hotmem backup` made."), target)
+    stored.restore(terminal.checked_file(source, "Name a copy that `hotmem backup` made."), target, Key.of(Settings().options().key))
     terminal.screen.print(f"{target} restored from {source}", soft_wrap=True)
 
 

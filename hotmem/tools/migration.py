@@ -1,6 +1,7 @@
 """Moving a memory: everything that is known of a user to a file and back, what other programs kept, and copies of the whole memory file."""
 
 import asyncio
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,8 +14,10 @@ from typing import Annotated, Final, Literal, TextIO, TypeVar
 from pydantic import Field
 
 from hotmem.errors import InvalidInput
+from hotmem.keys import Key
 from hotmem.memory import Memory
 from hotmem.store import upkeep as files
+from hotmem.store.files import created
 from hotmem.text import checked_id
 from hotmem.tools.requests import CLOSED, zone
 from hotmem.transfer import Whose, filed, mem0, messages, transcript
@@ -49,10 +52,11 @@ class Export:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What an export holds: its file, and its lines by their type."""
+    """What an export holds: its file, and its lines by their type. It is plain, whether the memory file is or not."""
 
     file: str
     lines: Mapping[str, int]
+    encrypted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,10 +138,11 @@ class Copying:
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """The file that was made, and its size."""
+    """The file that was made, its size, and whether it is encrypted, which it is with the key of the open memory."""
 
     file: str
     bytes: int
+    encrypted: bool
 
 
 async def export_memories(memory: Memory, user_id: str, asked: Export, progress: Progress = lambda _stage, _done: None) -> Exported:
@@ -160,7 +165,8 @@ async def export_memories(memory: Memory, user_id: str, asked: Export, progress:
         raise InvalidInput(f"user_id is {user_id!r}, of whom nothing is known. Name a user of this memory.")
     counted: Counter[str] = Counter()
     try:
-        with await asyncio.to_thread(making.open, "w", encoding="utf-8") as out:
+        await asyncio.to_thread(making.unlink, missing_ok=True)
+        with os.fdopen(await asyncio.to_thread(created, making), "w", encoding="utf-8") as out:
             async for line in memory.export(user_id):
                 out.write(line + "\n")  # buffered: the disk is waited for once in many lines
                 counted[kind_of(line)] += 1
@@ -231,8 +237,8 @@ async def backup_restore(memory: Memory, _: str, asked: Copying, progress: Calla
         if asked.target is None:
             raise InvalidInput("target is missing. Name the new memory file that the copy becomes.")
         made = Path(asked.target)
-        await asyncio.to_thread(files.restore, Path(asked.file), made)
-    return Copied(str(made), (await asyncio.to_thread(made.stat)).st_size)
+        await asyncio.to_thread(files.restore, Path(asked.file), made, await asyncio.to_thread(Key.of, memory.options.key))
+    return Copied(str(made), (await asyncio.to_thread(made.stat)).st_size, memory.options.key is not None)
 
 
 def _talk(form: FileForm, path: Path, whose: Whose, asked: Import, notes: Notes) -> Iterator[Imported]:
