@@ -109,18 +109,41 @@ def contextual(query: Question, user: User, database: Database = None, json_: Js
 def serve_mcp(
     user: User,
     database: Database = None,
-    http: Annotated[bool, typer.Option(help="By HTTP on this machine instead of standard input and output.")] = False,
+    http: Annotated[bool, typer.Option(help="By HTTP on this machine, with a token, instead of standard input and output.")] = False,
     port: Annotated[int, typer.Option(help="The port of --http.", min=1, max=65535)] = 8765,
-    files: Annotated[Path | None, typer.Option(help="The one folder for exports, imports and copies. (default: beside the memory file)")] = None,
+    unix: Annotated[Path | None, typer.Option("--socket", help="By HTTP on a Unix socket that only you may open, instead.")] = None,
+    files: Annotated[Path | None, typer.Option(help="The one folder for exports and imports; not by HTTP. (default: beside the memory file)")] = None,
 ) -> None:
-    """Offers the memory tools to other programs by the Model Context Protocol."""
+    """Offers the memory tools of one user to other programs by the Model Context Protocol.
+
+    By HTTP it prints a new token that programs have to send, unless HOTMEM_MCP_TOKEN has one, and offers no tools that read or write files.
+    """
     try:
+        from hotmem import serving
+        from hotmem.tools.bearer import checked_token, new_token
         from hotmem.tools.mcp import serve_http, serve_stdio
     except ImportError as error:
         raise InvalidInput('The protocol\'s package is not installed. Run: pip install "pipecat-hotmem[mcp]"') from error
+    if http and unix is not None:
+        raise InvalidInput("--http and --socket are both given. Choose one.")
 
     async def run(memory: Memory) -> None:
-        await (serve_http(memory, user, port, files) if http else serve_stdio(memory, user, files))
+        if unix is not None:
+            listening = serving.private_socket(unix)
+            terminal.screen.print(f"Serving {unix}, which no other account may open. Control-C ends.", soft_wrap=True)
+            try:
+                await serve_http(memory, user, listening, None)
+            finally:
+                unix.unlink(missing_ok=True)
+        elif http:
+            listening, given = serving.local_port(port), Settings().mcp_token
+            token = checked_token(given) if given else new_token()
+            sent = "the token of HOTMEM_MCP_TOKEN" if given else token
+            terminal.screen.print(f"Serving http://{serving.LOOPBACK}:{port}/mcp\nAuthorization: Bearer {sent}", soft_wrap=True)
+            terminal.screen.print("Whoever has the token reads and changes this memory. Control-C ends.", style="dim")
+            await serve_http(memory, user, listening, token)
+        else:
+            await serve_stdio(memory, user, files)
 
     terminal.with_memory(database or Settings().database, run)
 
