@@ -29,6 +29,7 @@ screen = console()
 
 Database = Annotated[Path | None, typer.Option("--database", "-d", help="The memory file. (default: HOTMEM_DATABASE, memory.db)")]
 User = Annotated[str, typer.Option("--user", "-u", help="Whose memory: the user id that your bot gives.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Let it take the place of a file of that name.")]
 
 Given = TypeVar("Given", str, list[str])
 

@@ -1,5 +1,6 @@
 """Every tool with its name, its description and its arguments: what the doors show and call. A door adds nothing of its own."""
 
+import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -142,6 +143,8 @@ def _inside(folder: Path, name: str, value: str) -> str:
     if value in (".", "..") or Path(value).name != value or (folder / value).is_symlink():
         raise InvalidInput(f"{name} is {value!r}. Name a file without folders; it is looked for in {folder}.")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if folder.is_symlink() or (hasattr(os, "geteuid") and folder.stat().st_uid != os.geteuid()):
+        raise InvalidInput(f"{folder} is a link, or another account's. Remove it, or name a folder of your own.")
     return str(folder / value)
 
 

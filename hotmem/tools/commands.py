@@ -143,7 +143,7 @@ def serve_mcp(
             terminal.screen.print("Whoever has the token reads and changes this memory. Control-C ends.", style="dim")
             await serve_http(memory, user, listening, token)
         else:
-            await serve_stdio(memory, user, files)
+            await serve_stdio(memory, user, None if files is None else files.resolve())
 
     terminal.with_memory(database or Settings().database, run)
 
@@ -166,6 +166,7 @@ def timeline(
     after: After = None,
     before: Before = None,
     png: Png = None,
+    overwrite: terminal.Overwrite = False,
     json_: Json = False,
 ) -> None:
     """Tells what each day, month or year brought, or draws it."""
@@ -177,7 +178,7 @@ def timeline(
     async def run(memory: Memory) -> None:
         found = await memory_timeline(memory, user, asked)
         title = f"What was said and learnt{f' about {about}' if about else ''}, by {by}"
-        await asyncio.to_thread(pictures.timeline_png, found.periods, asked.by, png, title)
+        await asyncio.to_thread(pictures.timeline_png, found.periods, asked.by, png, title, overwrite=overwrite)
         terminal.screen.print(f"drawn in {png}", soft_wrap=True)
 
     terminal.with_memory(terminal.existing(database), run, user=user)
@@ -191,6 +192,7 @@ def network(
     min_count: Annotated[int | None, typer.Option(help="Only names and concepts that so many turns and memories hold.")] = None,
     min_weight: Annotated[int | None, typer.Option(help="Only pairs that so many turns and memories hold.")] = None,
     png: Png = None,
+    overwrite: terminal.Overwrite = False,
     json_: Json = False,
 ) -> None:
     """Tells which names and concepts are spoken of together, or draws it."""
@@ -202,7 +204,7 @@ def network(
     async def run(memory: Memory) -> None:
         found = await concept_network(memory, user, asked)
         title = f"What is spoken of beside {about}" if about else "What is spoken of together"
-        await asyncio.to_thread(pictures.network_png, found, png, title)
+        await asyncio.to_thread(pictures.network_png, found, png, title, overwrite=overwrite)
         terminal.screen.print(f"drawn in {png}", soft_wrap=True)
 
     terminal.with_memory(terminal.existing(database), run, user=user)

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
@@ -14,6 +15,7 @@ from pydantic import Field
 
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
+from hotmem.outputs import new_file
 from hotmem.store import upkeep as files
 from hotmem.text import checked_id
 from hotmem.tools.requests import CLOSED, zone
@@ -154,22 +156,16 @@ async def export_memories(memory: Memory, user_id: str, asked: Export, progress:
         StoreError: If the memory cannot be read.
     """
     target = Path(asked.file)
-    making = target.with_name(f"{target.name}.making")
-    await asyncio.to_thread(_check_new, target)
     if await memory.store.user(checked_id(user_id, "user_id")) is None:
         raise InvalidInput(f"user_id is {user_id!r}, of whom nothing is known. Name a user of this memory.")
     counted: Counter[str] = Counter()
-    try:
-        with await asyncio.to_thread(making.open, "w", encoding="utf-8") as out:
+    async with AsyncExitStack() as stack:
+        file = await asyncio.to_thread(stack.enter_context, new_file(target))
+        with await asyncio.to_thread(file.open, "w", encoding="utf-8") as out:
             async for line in memory.export(user_id):
                 out.write(line + "\n")  # buffered: the disk is waited for once in many lines
                 counted[kind_of(line)] += 1
                 progress("exporting", counted.total())
-        await asyncio.to_thread(making.rename, target)
-    except OSError as error:
-        raise InvalidInput(f"{target} cannot be written ({type(error).__name__}). Name a file in a folder that you may write in.") from error
-    finally:
-        await asyncio.to_thread(making.unlink, missing_ok=True)
     return Exported(str(target), dict(counted))
 
 
@@ -288,8 +284,3 @@ def _changed(path: Path) -> datetime:
         return datetime.fromtimestamp(path.stat().st_mtime, UTC)
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read ({type(error).__name__}). Name a file that you may read.") from error
-
-
-def _check_new(path: Path) -> None:
-    if path.exists():
-        raise InvalidInput(f"{path} exists. Name a file that does not.")
