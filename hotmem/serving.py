@@ -59,10 +59,11 @@ def private_socket(path: Path) -> socket.socket:
 
 async def serve(app: ASGIApp, listening: socket.socket) -> None:
     """Serves an application until this task is cancelled, as by Control-C, so that the memory is closed after it."""
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))
-    object.__setattr__(server, "capture_signals", nullcontext)
-    try:
-        await server.serve([listening])
-    except asyncio.CancelledError:
-        await server.shutdown()
-        raise
+    with listening:
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))
+        object.__setattr__(server, "capture_signals", nullcontext)
+        try:
+            await server.serve([listening])
+        except asyncio.CancelledError:
+            await server.shutdown()
+            raise

@@ -2,7 +2,8 @@
 
 "Call me Annie", "never bring up my divorce", "use Celsius" hold until they are taken back; "call me a
 taxi", "stop the music", "don't tell me!" are over once they are done. A clause is an instruction if it
-begins like one of `instruction_forms.PATTERNS`, or if it is an order that is said to last.
+begins like one of `instruction_forms.PATTERNS`, or if it is an order that is said to last; what reaches
+`beyond` how the bot speaks to the user is none.
 """
 
 import re
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
 
+from hotmem.extraction.beyond import beyond
 from hotmem.extraction.instruction_forms import (
     CONDITION,
     EVER,
@@ -133,7 +135,7 @@ def _of_sentence(span: Span) -> Iterator[Instruction]:
     for (_, start), end in zip(found, ends, strict=True):
         end = start + len(_JOINING.sub("", text[start:end]))
         words = _worded(text[start:end])
-        if words and len(words.split()) <= MOST_WORDS:
+        if words and len(words.split()) <= MOST_WORDS and not beyond(words):
             yield Instruction(words, (span.start_char + start, span.start_char + end))
 
 

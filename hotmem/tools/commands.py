@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from hotmem import Memory, terminal
+from hotmem import Memory, escaping, terminal
 from hotmem.errors import InvalidInput
 from hotmem.settings import Settings
 from hotmem.store import upkeep as stored
@@ -450,6 +450,6 @@ def _pictures() -> ModuleType:
 def _show(name: str, answer: Any, *, json_: bool) -> None:  # noqa: ANN401 - whatever JSON holds
     """A tool's answer as a person reads it, or as JSON."""
     if json_:
-        terminal.screen.print_json(data=answer)
+        terminal.screen.print(escaping.as_json(answer), soft_wrap=True)
     else:
         terminal.screen.print(shown(name, answer))

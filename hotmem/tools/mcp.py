@@ -15,7 +15,9 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from hotmem import serving
+from hotmem.context.render import data
 from hotmem.errors import HotMemError
+from hotmem.escaping import shown, shown_all
 from hotmem.logs import log
 from hotmem.memory import Memory
 from hotmem.tools.bearer import Bearer
@@ -52,11 +54,12 @@ def server(memory: Memory, user_id: str, folder: Path | None = None, offered: Se
         try:
             answer = await tool(params.name, offered).call(memory, user_id, params.arguments or {}, folder)
         except HotMemError as error:
-            return types.CallToolResult(content=[types.TextContent(type="text", text=str(error))], is_error=True)
+            return types.CallToolResult(content=[types.TextContent(type="text", text=shown(str(error)))], is_error=True)
         except Exception as error:  # the border at which one failed call must not end the server
             log.error("tool failed", tool=params.name, error=type(error).__name__)
             return types.CallToolResult(content=[types.TextContent(type="text", text="The memory failed. See the server's log.")], is_error=True)
-        text = json.dumps(answer, ensure_ascii=False)
+        answer = shown_all(answer)
+        text = data(json.dumps(answer, ensure_ascii=False))
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=answer)
 
     return Server("hotmem", instructions=INSTRUCTIONS, on_list_tools=listed, on_call_tool=called)
