@@ -96,10 +96,9 @@ async def test_a_server_of_one_user_reaches_no_other(memory: Memory, tmp_path: P
             wanted = {name: value for name, value in asked.items() if name in one.input_schema.get("required", [])}
             answer = str((await client.call_tool(one.name, wanted)).structured_content)
             assert "alarm code is" not in answer, one.name
-        for one in TOOLS:
-            if one.whole_file:
-                refused = await client.call_tool(one.name, {"action": "backup", "file": "all.db"} if one.files else {})
-                assert refused.is_error and "is no tool" in str(refused.content), one.name
+        for beyond in [one for one in TOOLS if one.whole_file]:
+            refused = await client.call_tool(beyond.name, {"action": "backup", "file": "all.db"} if beyond.files else {})
+            assert refused.is_error and "is no tool" in str(refused.content), beyond.name
         listed = answered(await client.call_tool("discover_memory_tools", {}))["tools"]
         assert "backup_restore" not in str(listed)
     assert [line async for line in memory.export("ben")] == before
@@ -114,7 +113,7 @@ INITIALIZE = {
 }
 ACCEPT = {"Accept": "application/json, text/event-stream"}
 TOKEN = "a-token-that-is-long-enough"
-WRONG = ("", "Bearer", "Bearer x", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", f"Basic {TOKEN}", TOKEN, "Bearer ä".encode())
+WRONG = ("", "Bearer", "Bearer x", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", f"Basic {TOKEN}", TOKEN, "Bearer ä")
 
 
 @asynccontextmanager
@@ -151,7 +150,7 @@ async def test_over_http_nothing_is_told_without_the_token_or_by_another_name_of
         assert (await http.post(address, json=INITIALIZE, headers=right)).status_code == 200
         for wrong in WRONG:
             for method in ("GET", "POST", "DELETE", "OPTIONS"):
-                answer = await http.request(method, address, json=INITIALIZE, headers={"Authorization": wrong})
+                answer = await http.request(method, address, json=INITIALIZE, headers=[(b"Authorization", wrong.encode())])
                 assert answer.status_code == 401 and answer.headers["www-authenticate"] == "Bearer", (wrong, method)
         assert (await http.post(address, json=INITIALIZE)).status_code == 401
         assert (await http.post(address, json=INITIALIZE, headers=[*right.items(), *right.items()])).status_code == 401
@@ -196,7 +195,7 @@ async def test_the_command_prints_a_token_once(database: Path, model_options: Mo
                     assert (await http.post(address, json=INITIALIZE)).status_code == 401
                     break
                 await asyncio.sleep(0.05)
-            assert (await http.post(address, json=INITIALIZE, headers=[tuple(header.split(": "))])).status_code == 200
+            assert (await http.post(address, json=INITIALIZE, headers=dict([header.split(": ")]))).status_code == 200
     finally:
         process.terminate()
         await process.communicate()
