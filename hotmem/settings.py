@@ -117,6 +117,7 @@ class Settings(Variables):
     rewrite_base_url: str | None = Field(default=None, description="Its endpoint, of OpenAI's protocol.")
     rewrite_api_key: str = Field(default="", repr=False, description="Its key, if it wants one.")
     rewrite_deadline_ms: float = Field(default=DEFAULTS.rewriting.deadline_ms, ge=0, description="Milliseconds it may take.")
+    mcp_token: str = Field(default="", repr=False, description="What programs send to `hotmem serve-mcp --http`; empty: a new one each time.")
     relevance_model: Path | None = Field(default=None, description="Coefficients of relevance by `python -m eval train`; empty: the shipped ones.")
 
     def __init__(self, **values: Any) -> None:  # noqa: ANN401 - any field's

@@ -306,6 +306,8 @@ def test_pictures_are_drawn_or_it_is_said_what_is_missing(told: Path, tmp_path: 
         outcome = run(*command, "-u", "ana", "-d", told, "--png", png)
         assert outcome.exit_code == 0 and "drawn in" in outcome.output
         assert png.read_bytes().startswith(b"\x89PNG")
+        assert isinstance(run(*command, "-u", "ana", "-d", told, "--png", png).exception, InvalidInput)
+        assert run(*command, "-u", "ana", "-d", told, "--png", png, "--overwrite").exit_code == 0
     monkeypatch.delitem(sys.modules, "hotmem.tools.pictures")
     monkeypatch.delattr("hotmem.tools.pictures")
     monkeypatch.setitem(sys.modules, "networkx", None)

@@ -84,7 +84,6 @@ async def test_copies_and_exports_are_private(memory: Memory, tmp_path: Path) ->
     before = os.umask(0)
     try:
         await tool("export_memories").call(memory, "ana", {"file": "one.jsonl"}, folder)
-        (folder / "two.jsonl.making").write_text("left by a process that was killed")
         await export_memories(memory, "ana", Export(file=str(folder / "two.jsonl")))
         await backup_restore(memory, "ana", Copying(action="backup", file=str(folder / "copy.db")))
         await asyncio.to_thread(restore, folder / "copy.db", folder / "restored.db")

@@ -9,8 +9,9 @@ from typing import Final
 
 import numpy as np
 
-from hotmem.errors import InvalidInput, StoreUnusable
+from hotmem.errors import StoreUnusable
 from hotmem.keys import Key
+from hotmem.outputs import new_file
 from hotmem.store import driver, entries, files, subcategories
 from hotmem.store.driver import Connection, connect, mapped_errors
 from hotmem.store.entries import TABLES, WORDED
@@ -157,18 +158,11 @@ def backup(conn: Connection, target: Path, progress: Callable[[int, int], None])
         InvalidInput: If the target exists.
         StoreError: If it cannot be written.
     """
-    if target.exists():
-        raise InvalidInput(f"{target} exists. Name a file that does not.")
     files.check_path(target)
-    making = target.with_name(f"{target.name}.making")
-    making.unlink(missing_ok=True)
-    conn.execute("SELECT 1 FROM sqlite_master").fetchone()  # all portions are of this moment, whatever others write
-    try:
-        with mapped_errors(target), closing(connect(making, key=conn.key)) as made:
+    with new_file(target) as making, mapped_errors(target):
+        conn.execute("SELECT 1 FROM sqlite_master").fetchone()  # all portions are of this moment, whatever others write
+        with closing(connect(making, key=conn.key)) as made:
             driver.copy(conn, made, PAGES, progress)
-        making.rename(target)
-    finally:
-        making.unlink(missing_ok=True)
 
 
 def restore(source: Path, target: Path, key: Key | None = None) -> None:

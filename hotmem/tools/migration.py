@@ -1,9 +1,9 @@
 """Moving a memory: everything that is known of a user to a file and back, what other programs kept, and copies of the whole memory file."""
 
 import asyncio
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
@@ -16,8 +16,8 @@ from pydantic import Field
 from hotmem.errors import InvalidInput
 from hotmem.keys import Key
 from hotmem.memory import Memory
+from hotmem.outputs import new_file
 from hotmem.store import upkeep as files
-from hotmem.store.files import created
 from hotmem.text import checked_id
 from hotmem.tools.requests import CLOSED, zone
 from hotmem.transfer import Whose, filed, mem0, messages, transcript
@@ -159,23 +159,16 @@ async def export_memories(memory: Memory, user_id: str, asked: Export, progress:
         StoreError: If the memory cannot be read.
     """
     target = Path(asked.file)
-    making = target.with_name(f"{target.name}.making")
-    await asyncio.to_thread(_check_new, target)
     if await memory.store.user(checked_id(user_id, "user_id")) is None:
         raise InvalidInput(f"user_id is {user_id!r}, of whom nothing is known. Name a user of this memory.")
     counted: Counter[str] = Counter()
-    try:
-        await asyncio.to_thread(making.unlink, missing_ok=True)
-        with os.fdopen(await asyncio.to_thread(created, making), "w", encoding="utf-8") as out:
+    async with AsyncExitStack() as stack:
+        file = await asyncio.to_thread(stack.enter_context, new_file(target))
+        with await asyncio.to_thread(file.open, "w", encoding="utf-8") as out:
             async for line in memory.export(user_id):
                 out.write(line + "\n")  # buffered: the disk is waited for once in many lines
                 counted[kind_of(line)] += 1
                 progress("exporting", counted.total())
-        await asyncio.to_thread(making.rename, target)
-    except OSError as error:
-        raise InvalidInput(f"{target} cannot be written ({type(error).__name__}). Name a file in a folder that you may write in.") from error
-    finally:
-        await asyncio.to_thread(making.unlink, missing_ok=True)
     return Exported(str(target), dict(counted))
 
 
@@ -294,8 +287,3 @@ def _changed(path: Path) -> datetime:
         return datetime.fromtimestamp(path.stat().st_mtime, UTC)
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read ({type(error).__name__}). Name a file that you may read.") from error
-
-
-def _check_new(path: Path) -> None:
-    if path.exists():
-        raise InvalidInput(f"{path} exists. Name a file that does not.")
