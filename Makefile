@@ -3,9 +3,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := whisper,offline,dev
 PEERS := .peers
+AUDIT := .audit
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-browser lint peers clean clean-peers
+.PHONY: help setup demo test test-browser lint audit peers clean clean-peers
 
 help: ## Shows this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,10 +30,16 @@ lint: setup ## Checks style and types.
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+audit: setup $(AUDIT)/installed ## Looks installed packages up among known vulnerabilities and lists their licences; needs the network.
+	@$(BIN)/python .ci/licences.py
+	@$(BIN)/python -m pip freeze --exclude-editable | sed 's/+.*//' > $(AUDIT)/installed.txt
+	@$(AUDIT)/bin/pip-audit --strict --no-deps --disable-pip --requirement $(AUDIT)/installed.txt \
+		|| { echo "Not every package is known to be sound: see above. If the advisories at pypi.org could not be reached, connect to the network and repeat it."; exit 1; }
+
 peers: $(patsubst eval/peers/%.txt,$(PEERS)/%/installed,$(wildcard eval/peers/*.txt)) ## Makes each peer's own environment for python -m eval peers: 3 GB, some minutes.
 
 clean: ## Removes .venv, caches and builds; prepared models stay in the user's cache folder.
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(AUDIT) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 clean-peers: ## Removes the peers' environments.
@@ -40,6 +47,11 @@ clean-peers: ## Removes the peers' environments.
 
 $(VENV)/installed: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[$(EXTRAS)]"
+	touch $@
+
+$(AUDIT)/installed: | $(BIN)/python
+	$(BIN)/python -m venv --clear $(AUDIT)
+	$(AUDIT)/bin/python -m pip install --quiet pip-audit==2.10.1
 	touch $@
 
 # The encoder is installed once; a peer's own packages come before it on the path.

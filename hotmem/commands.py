@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Final
 
 from hotmem.analysis.commands import FORGETTING, RECORD, Command, Order, assents, find_command
-from hotmem.context.render import day, notice, shown
+from hotmem.context.render import day, notice
+from hotmem.escaping import shown
 from hotmem.memory import Memory
 from hotmem.types import ContextBlock, Forgotten, Item, StoredMemory, Trace
 

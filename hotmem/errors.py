@@ -7,7 +7,9 @@
     ├── ExtraMissing          a feature needs packages of an extra that is not installed
     ├── DeadlineExceeded      a stage did not finish in its time
     └── StoreError            the database file
-        ├── StoreUnusable     not a database, not HotMem's, truncated, or not readable
+        ├── StoreUnusable     not HotMem's, or not readable
+        │   └── StoreDamaged  no database, truncated, or not what was written; nothing more is written into it
+        ├── StoreKeyWrong     encrypted, and the key is missing or another; or plain, and there is a key
         ├── StoreTooNew       written by a newer HotMem
         ├── StoreLocked       another program holds the file
         ├── StoreReadOnly     the file or its folder cannot be written
@@ -47,7 +49,15 @@ class StoreError(HotMemError):
 
 
 class StoreUnusable(StoreError):
-    """The file is not a HotMem database, is truncated, or cannot be opened."""
+    """The file is not HotMem's, or cannot be opened."""
+
+
+class StoreDamaged(StoreUnusable):
+    """The file is no database, or its content is not what was written. Nothing more is written into it."""
+
+
+class StoreKeyWrong(StoreError):
+    """The file is encrypted and the key is missing or another one, or it is plain and a key was given."""
 
 
 class StoreTooNew(StoreError):

@@ -9,6 +9,8 @@ from typing import Final
 
 from loguru import logger
 
+from hotmem.escaping import logged
+
 
 class Log:
     """Events with fields, told of the module that calls."""
@@ -30,5 +32,5 @@ log: Final = Log()
 
 
 def _log(level: str, event: str, fields: dict[str, object]) -> None:
-    message = " ".join((event, *(f"{name}={value}" for name, value in fields.items() if value is not None)))
+    message = " ".join((event, *(f"{name}={logged(value)}" for name, value in fields.items() if value is not None)))
     logger.bind(event=event, **fields).opt(depth=2).log(level, message)

@@ -14,6 +14,7 @@ from hotmem.background import Background
 from hotmem.bounds import check_order, checked_number
 from hotmem.context.relevance import RelevanceModel, fitted_model
 from hotmem.errors import InvalidInput, MemoryClosed, StoreError, StoreLocked
+from hotmem.keys import Key
 from hotmem.lane import Lanes
 from hotmem.layers.facts import Facts
 from hotmem.layers.semantic import Semantic
@@ -153,7 +154,7 @@ class Memory:
             encoder = threads.submit(lambda: self._given_encoder or load_encoder(models))
             tokens = threads.submit(TokenCounter.load, models.encoding, models.cache_dir)
         loaded = encoder.result(), language.result(), tokens.result()
-        return Store.open(self.path), *loaded, model
+        return Store.open(self.path, Key.of(self.options.key)), *loaded, model
 
     async def close(self) -> None:
         """Stops the background work and closes the file; what was not finished is done on the next open."""

@@ -18,6 +18,8 @@ from hotmem.analysis.wordlist import wordlist
 from hotmem.context import render
 from hotmem.context.confidence import MEDIUM_CONFIDENCE, confidence, mark
 from hotmem.context.privacy import is_private
+from hotmem.escaping import shown
+from hotmem.extraction.beyond import beyond
 from hotmem.extraction.direction import to_come
 from hotmem.extraction.reading import ANONYMOUS
 from hotmem.extraction.relations import COMPLEMENTS, HAS_CONDITION, LASTING
@@ -147,7 +149,9 @@ def at_hand(at: datetime) -> Interval:
 
 
 def in_force(rules: Sequence[Row]) -> list[Row]:
-    """Standing instructions without those taken back, and those that a later one replaces: how to address, the language, units, how answers are.
+    """Standing instructions that hold: not taken back, not replaced by a later one, not reaching beyond how the bot speaks to the user.
+
+    A later one replaces how to address, the language, units, how answers are.
 
     Args:
         rules: Instructions, latest first.
@@ -164,7 +168,7 @@ def in_force(rules: Sequence[Row]) -> list[Row]:
         earlier = [one for one in rules[place + 1 :] if one.subject == rule.subject]
         back = {earlier[one].key for one in withdrawn(rule.object, [one.object for one in earlier])}
         gone |= back
-        if back or takes_wish_back(rule.object):
+        if back or takes_wish_back(rule.object) or beyond(shown(rule.object)):
             continue
         about, name, other = subjects(rule.object), called(rule.object).casefold(), not_called(rule.object).casefold()
         words = plain(rule.object)
@@ -245,13 +249,13 @@ def _name(known: Known, rules: Sequence[Row]) -> Iterator[Line]:
     names = [name for name in (wished, *borne, noted, known.speaker) if name]
     if names:
         other = next((name for name in (known.speaker, *names) if name and name.casefold() != names[0].casefold()), "")
-        yield Line(WHO, f"Call them {render.shown(names[0])}." + (f" Their name is {render.shown(other)}." if other else ""))
+        yield Line(WHO, f"Call them {shown(names[0])}." + (f" Their name is {shown(other)}." if other else ""))
 
 
 def _wish(rule: Row, found: Mapping[tuple[EvidenceKind, int], Evidence], speaker: str | None, asked: Asked) -> Line:
     """An instruction in its own words; in a room of several people, whose it is."""
     words = render.quoted(rule.object.strip())
-    whose = "" if rule.subject in (speaker, ANONYMOUS, "") else f"{render.shown(rule.subject)}: "
+    whose = "" if rule.subject in (speaker, ANONYMOUS, "") else f"{shown(rule.subject)}: "
     return Line("", f"- {whose}{words}", _item(words[1:-1], found[EvidenceKind.MEMORY, rule.key], asked, 1.0))
 
 
@@ -260,7 +264,7 @@ def _facts(known: Known, found: Mapping[tuple[EvidenceKind, int], Evidence], ask
     rows = [(rank, row) for row in (*known.facts, *known.notes) if (rank := _rank(row, known.speaker)) is not None and not is_private(row.text)]
     lines = []
     for _, row in sorted(rows, key=lambda ranked: (ranked[0], -ranked[1].confirmations, -ranked[1].said_at.timestamp())):
-        item = _item(render.shown(row.text), found[EvidenceKind.MEMORY, row.key], asked, row.importance / 5)
+        item = _item(shown(row.text), found[EvidenceKind.MEMORY, row.key], asked, row.importance / 5)
         if item.confidence >= MEDIUM_CONFIDENCE:
             lines.append(Line(WHO, f"- {item.text}", item))
     return lines[:MOST_FACTS]
@@ -302,7 +306,7 @@ def _plans(known: Known, found: Mapping[tuple[EvidenceKind, int], Evidence], lan
         if is_private(told.text[max(told.start - 80, 0) : told.stop + 80]) or not _ahead(told, language, asked):
             continue
         if told.memories:
-            items = [_item(render.shown(found[EvidenceKind.MEMORY, key].text), found[EvidenceKind.MEMORY, key], asked, 1.0) for key in told.memories]
+            items = [_item(shown(found[EvidenceKind.MEMORY, key].text), found[EvidenceKind.MEMORY, key], asked, 1.0) for key in told.memories]
             plans += [(told.interval.start, f"- {item.text}", item) for item in items]
         else:
             words = render.quoted(_sentence(told))
@@ -341,7 +345,7 @@ def _noted(notes: Sequence[Row], found: Mapping[tuple[EvidenceKind, int], Eviden
                 and mention.interval.start < days.end
                 and mention.interval.end > days.start
             ):
-                item = _item(render.shown(row.text), found[EvidenceKind.MEMORY, row.key], asked, 1.0)
+                item = _item(shown(row.text), found[EvidenceKind.MEMORY, row.key], asked, 1.0)
                 yield mention.interval.start, f"- {item.text} (noted {render.day(item.said_at)})", item
                 break
 

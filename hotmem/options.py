@@ -12,6 +12,7 @@ from typing import Final
 
 from hotmem.bounds import Bounded, bounded
 from hotmem.errors import InvalidInput
+from hotmem.keys import KeySource
 from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, Layer, Weights
 from hotmem.zones import now_here
 
@@ -166,6 +167,8 @@ class Options:
 
     Attributes:
         time_zone: Where the user is; None is this machine's zone.
+        key: What the file is encrypted with: a passphrase, the path of a file whose first line it is, or a function
+            that returns it. None is a plain file.
     """
 
     recall: RecallOptions = field(default_factory=RecallOptions)
@@ -176,6 +179,7 @@ class Options:
     models: ModelOptions = field(default_factory=ModelOptions)
     rewriting: RewriteOptions = field(default_factory=RewriteOptions)
     time_zone: tzinfo | None = None
+    key: KeySource | None = field(default=None, repr=False)
 
     def now(self) -> datetime:
         """The wall clock, where the user is."""

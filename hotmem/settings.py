@@ -81,6 +81,8 @@ class Settings(Variables):
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=ENV_FILE, extra="ignore", env_ignore_empty=True, allow_inf_nan=False)
 
     database: Path = Field(default=Path("memory.db"), description="The memory file.")
+    key: str = Field(default="", repr=False, description="The passphrase of an encrypted memory file; empty: HOTMEM_KEY_FILE, or a plain file.")
+    key_file: Path | None = Field(default=None, description="A file whose first line is the passphrase.")
     multilayer_retrieval: bool = Field(default=True, description="Ask all four layers as needed; off: the facts layer alone.")
     max_context_tokens: int = Field(default=DEFAULTS.recall.max_tokens, ge=1, description="Tokens of a context block at most.")
     opening_tokens: int = Field(
@@ -115,6 +117,7 @@ class Settings(Variables):
     rewrite_base_url: str | None = Field(default=None, description="Its endpoint, of OpenAI's protocol.")
     rewrite_api_key: str = Field(default="", repr=False, description="Its key, if it wants one.")
     rewrite_deadline_ms: float = Field(default=DEFAULTS.rewriting.deadline_ms, ge=0, description="Milliseconds it may take.")
+    mcp_token: str = Field(default="", repr=False, description="What programs send to `hotmem serve-mcp --http`; empty: a new one each time.")
     relevance_model: Path | None = Field(default=None, description="Coefficients of relevance by `python -m eval train`; empty: the shipped ones.")
 
     def __init__(self, **values: Any) -> None:  # noqa: ANN401 - any field's
@@ -133,7 +136,13 @@ class Settings(Variables):
         return cls(_env_file=None, **values)
 
     def options(self) -> Options:
-        """The same as options of the package."""
+        """The same as options of the package.
+
+        Raises:
+            InvalidInput: If the key is given twice.
+        """
+        if self.key and self.key_file:
+            raise InvalidInput("HOTMEM_KEY and HOTMEM_KEY_FILE are both set. Keep one of them.")
         return Options(
             recall=RecallOptions(
                 max_tokens=self.max_context_tokens,
@@ -159,6 +168,7 @@ class Settings(Variables):
                 model=self.rewrite_model, base_url=self.rewrite_base_url, api_key=self.rewrite_api_key, deadline_ms=self.rewrite_deadline_ms
             ),
             time_zone=self.time_zone,
+            key=self.key or self.key_file,
         )
 
 

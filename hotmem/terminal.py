@@ -1,35 +1,46 @@
 """What the commands share: the screen, the options that say which memory is meant, and how it is opened."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Annotated, Final, TypeVar
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.segment import Segment
 
 from hotmem import Memory
 from hotmem.errors import InvalidInput
+from hotmem.escaping import printable
 from hotmem.settings import Settings
 from hotmem.store.files import check_reachable
 from hotmem.store.ids import Table
 from hotmem.text import checked_id
 
 
+class _Screen(Console):
+    """A console on which no text moves the cursor, changes colours or turns the direction of writing: only styles do."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else printable(text), style, control)
+
+
 def console(*, stderr: bool = False, width: int | None = None) -> Console:
     """A console that shows every string as it is; what has a style is a `Text`, or printed with one.
 
-    This is the one place that keeps memory text from being read as markup.
+    This is the one place that keeps memory text from being read as markup or as codes of the terminal.
     """
-    return Console(stderr=stderr, width=width, markup=False, highlight=False, emoji=False)
+    return _Screen(stderr=stderr, width=width, markup=False, highlight=False, emoji=False)
 
 
 screen = console()
 
 Database = Annotated[Path | None, typer.Option("--database", "-d", help="The memory file. (default: HOTMEM_DATABASE, memory.db)")]
 User = Annotated[str, typer.Option("--user", "-u", help="Whose memory: the user id that your bot gives.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Let it take the place of a file of that name.")]
 
 Given = TypeVar("Given", str, list[str])
 

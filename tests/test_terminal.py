@@ -116,7 +116,9 @@ def test_errors_are_shown_word_for_word_in_one_line(told: Path, monkeypatch: pyt
         ("mcp.server.lowlevel", ("serve-mcp", "-u", "ana"), 'pip install "pipecat-hotmem[mcp]"'),
         ("adjustText", ("network", "-u", "ana", "-d", str(told), "--png", "x.png"), 'pip install "pipecat-hotmem[pictures]"'),
     ):
-        for name in [name for name in sys.modules if name.startswith(("hotmem.inspector", "hotmem.tools.mcp", "hotmem.tools.pictures"))]:
+        for name in [
+            name for name in sys.modules if name.startswith(("hotmem.inspector", "hotmem.serving", "hotmem.tools.mcp", "hotmem.tools.pictures"))
+        ]:
             monkeypatch.delitem(sys.modules, name)
             package_of, _, module = name.rpartition(".")
             monkeypatch.delattr(f"{package_of}.{module}", raising=False)  # where an earlier import left it

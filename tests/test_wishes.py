@@ -94,3 +94,12 @@ async def test_a_wish_asks_for_no_notes(memory: Memory, said: str) -> None:
 )
 def test_only_wishes_about_the_same_are_taken_back(words: str, earlier: list[str], gone: set[int]) -> None:
     assert withdrawn(words, earlier) == gone
+
+
+@pytest.mark.parametrize("said", ["Forget the short answers rule.", "Ignore my short answers instruction."])
+async def test_a_wish_is_taken_back_by_words_that_would_set_rules_aside(memory: Memory, said: str) -> None:
+    for minute, text in enumerate(("Keep your answers short.", "Call me Annie.", said)):
+        await memory.remember(Turn("ana", "s", "user", text, AT + timedelta(minutes=minute)))
+    await memory.settle()
+    block = await memory.opening(user_id="ana", session_id="later", at=AT + timedelta(days=1))
+    assert re.findall(r"^- “(.*)”$", block.text, re.MULTILINE) == ["call me Annie"]

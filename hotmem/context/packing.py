@@ -14,9 +14,10 @@ from hotmem.context.judged import Judged
 from hotmem.context.judgement import FACT_FROM
 from hotmem.context.knowing import Known
 from hotmem.context.privacy import withheld
-from hotmem.context.render import Layout, arranged, frame, line, render, shown, titles
+from hotmem.context.render import Layout, arranged, frame, line, render, titles
 from hotmem.context.trimming import trimmed
 from hotmem.context.windows import asked_for
+from hotmem.escaping import shown
 from hotmem.options import RecallOptions
 from hotmem.types import EvidenceKind, Item, Mark, Query, Source
 from hotmem.zones import in_zone, zone_of

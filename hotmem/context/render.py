@@ -1,16 +1,16 @@
 """Items as the text a language model reads: fenced, labelled as data, dated once a session.
 
 Everything remembered stands on one line of its own behind a dash and a name, so that it cannot pass as a role or an
-instruction, and nothing in it can close the fence.
+instruction; `hotmem.escaping.shown` sees to it that nothing in it can close the fence, or pass as a mark or a control token.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from hotmem.context.dates import spelt
+from hotmem.escaping import shown
 from hotmem.types import EvidenceKind, Item, Mark
 
 OPENING: Final = "<memory>"
@@ -58,15 +58,6 @@ class Layout:
     def date(self, moment: datetime) -> str:
         """A date, with its year if that is another, in the zone of the moment."""
         return f"{moment.day} {moment:%B}" if moment.year == self.year else f"{moment.day} {moment:%B} {moment.year}"
-
-
-_BREAKS: Final = re.compile(r"\s*[\r\n\v\f\x85\u2028\u2029]\s*")
-_FENCE: Final = re.compile(r"<(?=\s*/?\s*memory\b|\|)", re.IGNORECASE)
-
-
-def shown(text: str) -> str:
-    """The text on one line, unable to close the fence or to look like a model's control token."""
-    return _FENCE.sub("‹", _BREAKS.sub(" ", text))
 
 
 def section(item: Item) -> str:
@@ -160,6 +151,11 @@ def opening(wishes: Sequence[str], sections: Sequence[Sequence[str]]) -> str:
 def notice(text: str) -> str:
     """A block that tells of the memory itself: lines of our own, what is quoted in them being made safe by `shown`."""
     return f"{OPENING}\n{text}\n{CLOSING}"
+
+
+def data(text: str) -> str:
+    """What a tool found, as a block; every string in it has been made safe by `hotmem.escaping.shown_all`."""
+    return notice(f"{NOTES}\n{text}")
 
 
 def nothing_known(topics: Sequence[str]) -> str:

@@ -2,7 +2,8 @@
 
 "Call me Annie", "never bring up my divorce", "use Celsius" hold until they are taken back; "call me a
 taxi", "stop the music", "don't tell me!" are over once they are done. A clause is an instruction if it
-begins like one of `instruction_forms.PATTERNS`, or if it is an order that is said to last.
+begins like one of `instruction_forms.PATTERNS`, or if it is an order that is said to last; what reaches
+`beyond` how the bot speaks to the user is none.
 """
 
 import re
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
 
+from hotmem.extraction.beyond import beyond
 from hotmem.extraction.instruction_forms import (
     CONDITION,
     EVER,
@@ -24,7 +26,7 @@ from hotmem.extraction.instruction_forms import (
 )
 from hotmem.extraction.relations import ASKS
 from hotmem.extraction.retelling import sentence
-from hotmem.extraction.withdrawals import topics, withdrawal
+from hotmem.extraction.withdrawals import takes_wish_back, topics, withdrawal
 from hotmem.types import Statement
 from hotmem.types.parse import Doc, Span, Token
 
@@ -136,7 +138,7 @@ def _of_sentence(span: Span) -> Iterator[Instruction]:
         words = _worded(text[start:end])
         if words and len(text[:start].split()) > 2 and not topics(words) and withdrawal(text, start) is not None:
             words = _worded(text[:end])
-        if words and len(words.split()) <= MOST_WORDS:
+        if words and len(words.split()) <= MOST_WORDS and (takes_wish_back(words) or not beyond(words)):
             yield Instruction(words, (span.start_char + start, span.start_char + end))
 
 

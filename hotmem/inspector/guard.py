@@ -10,10 +10,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hotmem.errors import InvalidInput
 
-LOOPBACK: Final = "127.0.0.1"
-HOSTS: Final = (LOOPBACK, "localhost")
-"""Names that a browser may call this machine by; any other is another site's name that was made to lead here."""
-
 LARGEST_FORM: Final = 65_536
 """Bytes of a form that are read."""
 

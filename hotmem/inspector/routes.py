@@ -15,10 +15,11 @@ from starlette.routing import Mount, Route
 
 from hotmem.errors import HotMemError, InvalidInput, StoreError
 from hotmem.inspector import changes
-from hotmem.inspector.guard import HOSTS, Guard
+from hotmem.inspector.guard import Guard
 from hotmem.inspector.pages import asking, conversations, decisions, learning, memories, names, overview, replies
 from hotmem.inspector.site import Site
 from hotmem.logs import log
+from hotmem.serving import HOSTS
 
 STATIC: Final = Path(__file__).parent / "static"
 

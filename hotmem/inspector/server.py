@@ -1,15 +1,9 @@
 """Serves the pages on this machine alone."""
 
-import asyncio
-import socket
-from contextlib import nullcontext
 from datetime import tzinfo
 
-import uvicorn
-
-from hotmem import terminal
+from hotmem import serving, terminal
 from hotmem.errors import InvalidInput
-from hotmem.inspector.guard import LOOPBACK
 from hotmem.inspector.routes import build
 from hotmem.inspector.site import Site
 from hotmem.memory import Memory
@@ -31,18 +25,9 @@ async def serve(memory: Memory, user_id: str, port: int, zone: tzinfo | None = N
     user = await memory.store.user(user_id)
     if user is None:
         raise InvalidInput(f"{memory.path} knows no user {user_id!r}. Name another with --user, or another file.")
-    try:
-        listening = socket.create_server((LOOPBACK, port))
-    except OSError as error:
-        raise InvalidInput(f"Port {port} is taken. Choose another with --port, or leave it out.") from error
+    listening = serving.local_port(port)
     said_in = await memory.store.inspection(user).zone()
     site = Site(memory, user_id, named(said_in) if said_in else zone)
-    terminal.screen.print(f"Open http://{LOOPBACK}:{listening.getsockname()[1]}/{site.token}/", soft_wrap=True)
+    terminal.screen.print(f"Open http://{serving.LOOPBACK}:{listening.getsockname()[1]}/{site.token}/", soft_wrap=True)
     terminal.screen.print("Whoever has this address on this machine sees this memory; it is new each time. Control-C ends.", style="dim")
-    server = uvicorn.Server(uvicorn.Config(build(site), log_level="warning", access_log=False, server_header=False))
-    object.__setattr__(server, "capture_signals", nullcontext)  # Control-C cancels this task, and the memory is closed
-    try:
-        await server.serve([listening])
-    except asyncio.CancelledError:
-        await server.shutdown()
-        raise
+    await serving.serve(build(site), listening)

@@ -9,6 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 
+from hotmem.escaping import printable
 from hotmem.types import Category, Kind
 from hotmem.zones import by_clock, zone_of
 
@@ -133,9 +134,18 @@ def _words() -> Iterator[tuple[str, Any]]:
     yield from {"COMPLEXITIES": COMPLEXITIES, "OUTCOMES": OUTCOMES, "STAGES": STAGES, "ACTIONS": ACTIONS}.items()
 
 
+def _safe(value: Any) -> Any:  # noqa: ANN401 - whatever a template shows
+    """A value without characters that turn the direction of writing; markup stays markup."""
+    if not isinstance(value, str) or (safe := printable(value)) == value:
+        return value
+    return type(value)(safe)
+
+
 @cache
 def _environment() -> Environment:
-    made = Environment(loader=PackageLoader("hotmem.inspector"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made = Environment(
+        loader=PackageLoader("hotmem.inspector"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_safe
+    )
     made.globals.update(_words())
     made.filters.update(day=day, moment=moment, share=share, cut=cut)
     made.globals["marked"] = marked

@@ -37,4 +37,4 @@ def _line(model: ReadyModel) -> str:
     done = "prepared" if model.new else "there"
     size = "" if model.size is None else f", {model.size / 1e6:.1f} MB"
     place = "the model hub's cache" if model.path is None else str(model.path)
-    return f"{model.role} {model.name}: {done}{size}, {place}"
+    return f"{model.role} {model.name}: {done}{size}, {place}{'' if model.checked else ' (its files are not checked: no published ones are known)'}"

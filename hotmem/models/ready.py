@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from hotmem.errors import ModelMissing
-from hotmem.models.language import installed_model, load_language
+from hotmem.models.language import PACKAGE, installed_model, load_language
 from hotmem.models.onnx import OnnxEncoder
 from hotmem.models.preparation import FORM, prepared_folder
 from hotmem.models.sentence_transformer import SentenceTransformerEncoder
@@ -26,12 +26,14 @@ class ReadyModel:
         name: Which model it is.
         path: Its file or folder; None for one in the cache of the model hub.
         new: Whether it was prepared now; otherwise it was there before.
+        checked: Whether its files were compared with the published ones.
     """
 
     role: str
     name: str
     path: Path | None
     new: bool
+    checked: bool = True
 
     @property
     def size(self) -> int | None:
@@ -59,7 +61,7 @@ def _encoder(options: ModelOptions) -> ReadyModel:
     if options.encoder != "default":
         SentenceTransformerEncoder(options.encoder).encode([SAMPLE])
         given = Path(options.encoder)
-        return ReadyModel("encoder", options.encoder, given if given.is_dir() else None, new=False)
+        return ReadyModel("encoder", options.encoder, given if given.is_dir() else None, new=False, checked=False)
     folder = prepared_folder(options.cache_dir)
     before = _inode(folder)
     OnnxEncoder.load(options.cache_dir).encode([SAMPLE])
@@ -76,7 +78,7 @@ def _token_table(options: ModelOptions) -> ReadyModel:
 def _parser(options: ModelOptions) -> ReadyModel:
     folder = installed_model()
     load_language().parse([SAMPLE])
-    return ReadyModel("parser", folder.name, folder, new=False)
+    return ReadyModel("parser", folder.name, folder, new=False, checked=folder.name.startswith(PACKAGE))
 
 
 def _inode(path: Path) -> int | None:

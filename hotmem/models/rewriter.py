@@ -13,6 +13,7 @@ from time import monotonic
 from typing import Any, Final
 
 from hotmem.errors import ExtraMissing
+from hotmem.escaping import shown
 from hotmem.options import RewriteOptions
 from hotmem.terms import STOPS, stems
 from hotmem.types import Rewrite
@@ -137,5 +138,5 @@ def _parsed(answer: str) -> dict[str, Any]:
 
 
 def _messages(text: str, turns: Sequence[str]) -> list[Any]:
-    conversation = "\n".join(f"- {turn}" for turn in turns)
-    return [{"role": "system", "content": RULES}, {"role": "user", "content": f"Conversation:\n{conversation}\n\nLast utterance: {text}"}]
+    conversation = "\n".join(f"- {shown(turn)}" for turn in turns)
+    return [{"role": "system", "content": RULES}, {"role": "user", "content": f"Conversation:\n{conversation}\n\nLast utterance: {shown(text)}"}]

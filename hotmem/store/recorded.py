@@ -4,6 +4,7 @@ from contextlib import closing
 from pathlib import Path
 
 from hotmem.errors import StoreUnusable
+from hotmem.keys import Key
 from hotmem.store import learning, users
 from hotmem.store.driver import Connection, connect, mapped_errors
 from hotmem.store.migrations import STEPS, checked_version
@@ -11,18 +12,19 @@ from hotmem.store.turns import select
 from hotmem.types import START_WEIGHTS, Turn, Weights
 
 
-def turns(path: Path, user_id: str, most: int) -> tuple[list[Turn], int, Weights]:
+def turns(path: Path, user_id: str, most: int, key: Key | None = None) -> tuple[list[Turn], int, Weights]:
     """The user's latest turns in the order they were stored, how many there are in all, and the layer weights. Blocking.
 
     Args:
         path: The file; others may write to it meanwhile.
         user_id: Whose turns; an unknown user has none.
         most: Turns at most.
+        key: What the file is encrypted with.
 
     Raises:
         StoreError: If the file cannot be used, or is of an older schema.
     """
-    with mapped_errors(path), closing(connect(path, read_only=True)) as conn:
+    with mapped_errors(path), closing(connect(path, key=key, read_only=True)) as conn:
         conn.execute("BEGIN")
         version = checked_version(conn, path)
         if 0 < version < len(STEPS):

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.errors import InvalidInput, StoreLocked, StoreReadOnly
+from hotmem.keys import Key
 from hotmem.store import (
     decisions,
     edits,
@@ -107,13 +108,13 @@ class Store:
         self._shelf = Shelf()
 
     @classmethod
-    def open(cls, path: Path) -> Self:
-        """Opens or creates the file. Blocking.
+    def open(cls, path: Path, key: Key | None = None) -> Self:
+        """Opens or creates the file, encrypted if there is a key. Blocking.
 
         Raises:
             StoreError: If the file cannot be used.
         """
-        return cls(Database.open(path))
+        return cls(Database.open(path, key))
 
     @property
     def read_only(self) -> bool:

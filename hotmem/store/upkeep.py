@@ -9,8 +9,10 @@ from typing import Final
 
 import numpy as np
 
-from hotmem.errors import InvalidInput, StoreUnusable
-from hotmem.store import entries, files, subcategories
+from hotmem.errors import StoreUnusable
+from hotmem.keys import Key
+from hotmem.outputs import new_file
+from hotmem.store import driver, entries, files, subcategories
 from hotmem.store.driver import Connection, connect, mapped_errors
 from hotmem.store.entries import TABLES, WORDED
 from hotmem.store.migrations import APPLICATION_ID
@@ -145,7 +147,7 @@ def reindex(conn: Connection) -> int:
 
 
 def backup(conn: Connection, target: Path, progress: Callable[[int, int], None]) -> None:
-    """Copies the file, as it is at one moment, while others read and write.
+    """Copies the file, as it is at one moment, while others read and write. The copy of an encrypted file has its key.
 
     Args:
         conn: A connection.
@@ -156,32 +158,29 @@ def backup(conn: Connection, target: Path, progress: Callable[[int, int], None])
         InvalidInput: If the target exists.
         StoreError: If it cannot be written.
     """
-    if target.exists():
-        raise InvalidInput(f"{target} exists. Name a file that does not.")
     files.check_path(target)
-    making = target.with_name(f"{target.name}.making")
-    making.unlink(missing_ok=True)
-    conn.execute("SELECT 1 FROM sqlite_master").fetchone()  # all portions are of this moment, whatever others write
-    try:
-        with mapped_errors(target), closing(connect(making)) as copy:
-            conn.backup(copy, pages=PAGES, progress=lambda _, left, whole: progress(left, whole))
-        making.rename(target)
-    finally:
-        making.unlink(missing_ok=True)
+    with new_file(target) as making, mapped_errors(target):
+        conn.execute("SELECT 1 FROM sqlite_master").fetchone()  # all portions are of this moment, whatever others write
+        with closing(connect(making, key=conn.key)) as made:
+            driver.copy(conn, made, PAGES, progress)
 
 
-def restore(source: Path, target: Path) -> None:
+def restore(source: Path, target: Path, key: Key | None = None) -> None:
     """Makes a file of a copy, which is left as it is. Blocking.
+
+    Args:
+        source: The copy.
+        target: The file; it must not exist.
+        key: What the copy is encrypted with, and the file will be.
 
     Raises:
         InvalidInput: If the target exists.
         StoreError: If one of them cannot be used.
     """
-    with mapped_errors(source), closing(connect(source, read_only=True)) as conn:
+    with mapped_errors(source), closing(connect(source, key=key, read_only=True)) as conn:
         if conn.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
             raise StoreUnusable(f"{source} is no copy of a memory. Name a file that a backup made.")
-        if conn.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
-            raise StoreUnusable(f"{source} is damaged. Restore another copy.")
+        driver.check(conn, source)
         backup(conn, target, lambda _left, _whole: None)
 
 

@@ -1,6 +1,7 @@
 """Every tool with its name, its description and its arguments: what the doors show and call. A door adds nothing of its own."""
 
-from collections.abc import Awaitable, Callable, Mapping
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -9,6 +10,7 @@ from pydantic import Field
 
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
+from hotmem.store.files import make_folder
 from hotmem.tools import migration, network, patterns, upkeep
 from hotmem.tools.editing import Edit, edit_memory
 from hotmem.tools.migration import Copying, Export, Import
@@ -101,6 +103,7 @@ class Tool:
         arguments: The class of its arguments.
         run: Does it, for a user of a memory.
         files: Its arguments that name files.
+        whole_file: Whether it reads or writes the memory file with all users in it. It is for who owns the file, never for a server of one user.
     """
 
     name: str
@@ -109,6 +112,7 @@ class Tool:
     arguments: type[Any]
     run: Callable[[Memory, str, Any], Awaitable[object]]
     files: tuple[str, ...] = ()
+    whole_file: bool = False
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -139,7 +143,9 @@ def _inside(folder: Path, name: str, value: str) -> str:
     """A plain file name as a path in the folder, which is made if it is not there."""
     if value in (".", "..") or Path(value).name != value or (folder / value).is_symlink():
         raise InvalidInput(f"{name} is {value!r}. Name a file without folders; it is looked for in {folder}.")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(folder)
+    if folder.is_symlink() or (hasattr(os, "geteuid") and folder.stat().st_uid != os.geteuid()):
+        raise InvalidInput(f"{folder} is a link, or another account's. Remove it, or name a folder of your own.")
     return str(folder / value)
 
 
@@ -165,9 +171,23 @@ def _part(kind: type[Any], arguments: object) -> Any:  # noqa: ANN401 - an insta
 
 
 async def _discover(memory: Memory, user_id: str, _: Nothing) -> Discovery:
+    return await _discovered(TOOLS, memory, user_id)
+
+
+async def _discovered(tools: Sequence[Tool], memory: Memory, user_id: str) -> Discovery:
     state = await upkeep.memory_stats(memory, user_id, Nothing())
-    groups = {group: {one.name: one.description for one in TOOLS if one.group == group} for group in dict.fromkeys(one.group for one in TOOLS)}
+    groups = {group: {one.name: one.description for one in tools if one.group == group} for group in dict.fromkeys(one.group for one in tools)}
     return Discovery(groups, state.memories, await upkeep.memory_health(memory, user_id))
+
+
+def _offered(wanted: Callable[[Tool], bool]) -> tuple[Tool, ...]:
+    """The tools that are wanted; among them the one that lists tools lists these."""
+    chosen = tuple(one for one in TOOLS if wanted(one))
+
+    async def discover(memory: Memory, user_id: str, _: Nothing) -> Discovery:
+        return await _discovered(chosen, memory, user_id)
+
+    return tuple(replace(one, run=discover) if one.run is _discover else one for one in chosen)
 
 
 TOOLS: Final[tuple[Tool, ...]] = (
@@ -266,7 +286,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
     ),
     Tool(
         "export_memories",
-        "Writes everything that is known of the user to a new file, as JSON Lines.",
+        "Writes everything that is known of the user to a new file, as JSON Lines. The file is plain, whether the memory is encrypted or not.",
         "migration",
         Export,
         migration.export_memories,
@@ -282,11 +302,12 @@ TOOLS: Final[tuple[Tool, ...]] = (
     ),
     Tool(
         "backup_restore",
-        "Copies the whole memory file while it is in use, or makes a new memory file of such a copy.",
+        "Copies the whole memory file while it is in use, or makes a new memory file of such a copy. The copy of an encrypted file has its key.",
         "migration",
         Copying,
         migration.backup_restore,
         ("file", "target"),
+        whole_file=True,
     ),
     Tool(
         "trace_search",
@@ -302,22 +323,35 @@ TOOLS: Final[tuple[Tool, ...]] = (
         LatestDays,
         memory_quality,
     ),
-    Tool("validate_storage", "Checks the file and all its indexes.", "debugging", Nothing, upkeep.validate_storage),
-    Tool("repair_index", "Makes all index entries anew from what is stored.", "debugging", Nothing, upkeep.repair_index),
+    Tool("validate_storage", "Checks the file and all its indexes.", "debugging", Nothing, upkeep.validate_storage, whole_file=True),
+    Tool(
+        "repair_index",
+        "Makes all index entries anew from what is stored.",
+        "debugging",
+        Nothing,
+        upkeep.repair_index,
+        whole_file=True,
+    ),
 )
 """In the order in which they are shown."""
 
-FOR_MODELS: Final = tuple(one for one in TOOLS if one.group == "memory")
+FOR_MODELS: Final = _offered(lambda one: one.group == "memory")
 """Those that a bot's own model is offered: too many confuse a model and cost it time, and whoever talks to a bot is not to read or write files."""
 
+FOR_PROGRAMS: Final = _offered(lambda one: not one.whole_file)
+"""Those that a program is offered which was given one user's memory: nothing that reaches beyond this user."""
 
-def tool(name: str) -> Tool:
+BY_HTTP: Final = _offered(lambda one: not one.whole_file and not one.files)
+"""Those for programs that may run anywhere: nothing that reads or writes files of this machine."""
+
+
+def tool(name: str, among: Sequence[Tool] = TOOLS) -> Tool:
     """The tool of a name.
 
     Raises:
         InvalidInput: If there is none.
     """
-    for one in TOOLS:
+    for one in among:
         if one.name == name:
             return one
-    raise InvalidInput(f"{name!r} is no tool. There are: {', '.join(one.name for one in TOOLS)}.")
+    raise InvalidInput(f"{name!r} is no tool. There are: {', '.join(one.name for one in among)}.")

@@ -7,8 +7,9 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from hotmem import Memory, terminal
+from hotmem import Memory, escaping, terminal
 from hotmem.errors import InvalidInput
+from hotmem.keys import Key
 from hotmem.settings import Settings
 from hotmem.store import upkeep as stored
 from hotmem.store.ids import Table
@@ -124,18 +125,41 @@ def contextual(query: Question, user: User, database: Database = None, json_: Js
 def serve_mcp(
     user: User,
     database: Database = None,
-    http: Annotated[bool, typer.Option(help="By HTTP on this machine instead of standard input and output.")] = False,
+    http: Annotated[bool, typer.Option(help="By HTTP on this machine, with a token, instead of standard input and output.")] = False,
     port: Annotated[int, typer.Option(help="The port of --http.", min=1, max=65535)] = 8765,
-    files: Annotated[Path | None, typer.Option(help="The one folder for exports, imports and copies. (default: beside the memory file)")] = None,
+    unix: Annotated[Path | None, typer.Option("--socket", help="By HTTP on a Unix socket that only you may open, instead.")] = None,
+    files: Annotated[Path | None, typer.Option(help="The one folder for exports and imports; not by HTTP. (default: beside the memory file)")] = None,
 ) -> None:
-    """Offers the memory tools to other programs by the Model Context Protocol."""
+    """Offers the memory tools of one user to other programs by the Model Context Protocol.
+
+    By HTTP it prints a new token that programs have to send, unless HOTMEM_MCP_TOKEN has one, and offers no tools that read or write files.
+    """
     try:
+        from hotmem import serving
+        from hotmem.tools.bearer import checked_token, new_token
         from hotmem.tools.mcp import serve_http, serve_stdio
     except ImportError as error:
         raise InvalidInput('The protocol\'s package is not installed. Run: pip install "pipecat-hotmem[mcp]"') from error
+    if http and unix is not None:
+        raise InvalidInput("--http and --socket are both given. Choose one.")
 
     async def run(memory: Memory) -> None:
-        await (serve_http(memory, user, port, files) if http else serve_stdio(memory, user, files))
+        if unix is not None:
+            listening = serving.private_socket(unix)
+            terminal.screen.print(f"Serving {unix}, which no other account may open. Control-C ends.", soft_wrap=True)
+            try:
+                await serve_http(memory, user, listening, None)
+            finally:
+                unix.unlink(missing_ok=True)
+        elif http:
+            listening, given = serving.local_port(port), Settings().mcp_token
+            token = checked_token(given) if given else new_token()
+            sent = "the token of HOTMEM_MCP_TOKEN" if given else token
+            terminal.screen.print(f"Serving http://{serving.LOOPBACK}:{port}/mcp\nAuthorization: Bearer {sent}", soft_wrap=True)
+            terminal.screen.print("Whoever has the token reads and changes this memory. Control-C ends.", style="dim")
+            await serve_http(memory, user, listening, token)
+        else:
+            await serve_stdio(memory, user, None if files is None else files.resolve())
 
     terminal.with_memory(database or Settings().database, run)
 
@@ -158,6 +182,7 @@ def timeline(
     after: After = None,
     before: Before = None,
     png: Png = None,
+    overwrite: terminal.Overwrite = False,
     json_: Json = False,
 ) -> None:
     """Tells what each day, month or year brought, or draws it."""
@@ -169,7 +194,7 @@ def timeline(
     async def run(memory: Memory) -> None:
         found = await memory_timeline(memory, user, asked)
         title = f"What was said and learnt{f' about {about}' if about else ''}, by {by}"
-        await asyncio.to_thread(pictures.timeline_png, found.periods, asked.by, png, title)
+        await asyncio.to_thread(pictures.timeline_png, found.periods, asked.by, png, title, overwrite=overwrite)
         terminal.screen.print(f"drawn in {png}", soft_wrap=True)
 
     terminal.with_memory(terminal.existing(database), run, user=user)
@@ -183,6 +208,7 @@ def network(
     min_count: Annotated[int | None, typer.Option(help="Only names and concepts that so many turns and memories hold.")] = None,
     min_weight: Annotated[int | None, typer.Option(help="Only pairs that so many turns and memories hold.")] = None,
     png: Png = None,
+    overwrite: terminal.Overwrite = False,
     json_: Json = False,
 ) -> None:
     """Tells which names and concepts are spoken of together, or draws it."""
@@ -194,7 +220,7 @@ def network(
     async def run(memory: Memory) -> None:
         found = await concept_network(memory, user, asked)
         title = f"What is spoken of beside {about}" if about else "What is spoken of together"
-        await asyncio.to_thread(pictures.network_png, found, png, title)
+        await asyncio.to_thread(pictures.network_png, found, png, title, overwrite=overwrite)
         terminal.screen.print(f"drawn in {png}", soft_wrap=True)
 
     terminal.with_memory(terminal.existing(database), run, user=user)
@@ -327,12 +353,14 @@ def export(
     database: Database = None,
     json_: Json = False,
 ) -> None:
-    """Writes everything that is known of a user to a new file, as JSON Lines."""
+    """Writes everything that is known of a user to a new file, as JSON Lines. It is plain, whether the memory file is or not."""
 
     async def run(memory: Memory) -> None:
         with terminal.progress() as shown_progress:
             done = await migration.export_memories(memory, user, Export(file=str(file)), terminal.counting(shown_progress))
         _show("export_memories", as_json(done), json_=json_)
+        if memory.options.key is not None and not json_:
+            terminal.screen.print(f"{file} is not encrypted; whoever can read it reads what was said", soft_wrap=True)
 
     terminal.with_memory(terminal.existing(database), run, user=user)
 
@@ -366,7 +394,7 @@ def take_in(
 
 
 def backup(target: Annotated[Path, typer.Argument(help="The copy to be made.")], database: Database = None) -> None:
-    """Copies the memory file while bots go on talking."""
+    """Copies the memory file while bots go on talking. The copy of an encrypted file has its key."""
     path = terminal.existing(database)
 
     async def run(memory: Memory) -> None:
@@ -374,7 +402,8 @@ def backup(target: Annotated[Path, typer.Argument(help="The copy to be made.")],
             bar = shown_progress.add_task("copying pages", total=None)
             asked = Copying(action="backup", file=str(target))
             await migration.backup_restore(memory, ANYONE, asked, lambda left, all_: shown_progress.update(bar, total=all_, completed=all_ - left))
-        terminal.screen.print(f"{path} copied to {target}", soft_wrap=True)
+        sealed = "" if memory.options.key is None else ", encrypted with the same key"
+        terminal.screen.print(f"{path} copied to {target}{sealed}", soft_wrap=True)
 
     terminal.with_memory(path, run)
 
@@ -382,7 +411,7 @@ def backup(target: Annotated[Path, typer.Argument(help="The copy to be made.")],
 def restore(source: Annotated[Path, typer.Argument(help="The copy, made by `hotmem backup`.")], database: Database = None) -> None:
     """Makes a memory file of a copy; one that exists is never overwritten."""
     target = database or Settings().database
-    stored.restore(terminal.checked_file(source, "Name a copy that `hotmem backup` made."), target)
+    stored.restore(terminal.checked_file(source, "Name a copy that `hotmem backup` made."), target, Key.of(Settings().options().key))
     terminal.screen.print(f"{target} restored from {source}", soft_wrap=True)
 
 
@@ -451,6 +480,6 @@ def _pictures() -> ModuleType:
 def _show(name: str, answer: Any, *, json_: bool) -> None:  # noqa: ANN401 - whatever JSON holds
     """A tool's answer as a person reads it, or as JSON."""
     if json_:
-        terminal.screen.print_json(data=answer)
+        terminal.screen.print(escaping.as_json(answer), soft_wrap=True)
     else:
         terminal.screen.print(shown(name, answer))

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
@@ -13,7 +14,9 @@ from typing import Annotated, Final, Literal, TextIO, TypeVar
 from pydantic import Field
 
 from hotmem.errors import InvalidInput
+from hotmem.keys import Key
 from hotmem.memory import Memory
+from hotmem.outputs import new_file
 from hotmem.store import upkeep as files
 from hotmem.text import checked_id
 from hotmem.tools.requests import CLOSED, zone
@@ -49,10 +52,11 @@ class Export:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What an export holds: its file, and its lines by their type."""
+    """What an export holds: its file, and its lines by their type. It is plain, whether the memory file is or not."""
 
     file: str
     lines: Mapping[str, int]
+    encrypted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,10 +138,11 @@ class Copying:
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """The file that was made, and its size."""
+    """The file that was made, its size, and whether it is encrypted, which it is with the key of the open memory."""
 
     file: str
     bytes: int
+    encrypted: bool
 
 
 async def export_memories(memory: Memory, user_id: str, asked: Export, progress: Progress = lambda _stage, _done: None) -> Exported:
@@ -154,22 +159,16 @@ async def export_memories(memory: Memory, user_id: str, asked: Export, progress:
         StoreError: If the memory cannot be read.
     """
     target = Path(asked.file)
-    making = target.with_name(f"{target.name}.making")
-    await asyncio.to_thread(_check_new, target)
     if await memory.store.user(checked_id(user_id, "user_id")) is None:
         raise InvalidInput(f"user_id is {user_id!r}, of whom nothing is known. Name a user of this memory.")
     counted: Counter[str] = Counter()
-    try:
-        with await asyncio.to_thread(making.open, "w", encoding="utf-8") as out:
+    async with AsyncExitStack() as stack:
+        file = await asyncio.to_thread(stack.enter_context, new_file(target))
+        with await asyncio.to_thread(file.open, "w", encoding="utf-8") as out:
             async for line in memory.export(user_id):
                 out.write(line + "\n")  # buffered: the disk is waited for once in many lines
                 counted[kind_of(line)] += 1
                 progress("exporting", counted.total())
-        await asyncio.to_thread(making.rename, target)
-    except OSError as error:
-        raise InvalidInput(f"{target} cannot be written ({type(error).__name__}). Name a file in a folder that you may write in.") from error
-    finally:
-        await asyncio.to_thread(making.unlink, missing_ok=True)
     return Exported(str(target), dict(counted))
 
 
@@ -231,8 +230,8 @@ async def backup_restore(memory: Memory, _: str, asked: Copying, progress: Calla
         if asked.target is None:
             raise InvalidInput("target is missing. Name the new memory file that the copy becomes.")
         made = Path(asked.target)
-        await asyncio.to_thread(files.restore, Path(asked.file), made)
-    return Copied(str(made), (await asyncio.to_thread(made.stat)).st_size)
+        await asyncio.to_thread(files.restore, Path(asked.file), made, await asyncio.to_thread(Key.of, memory.options.key))
+    return Copied(str(made), (await asyncio.to_thread(made.stat)).st_size, memory.options.key is not None)
 
 
 def _talk(form: FileForm, path: Path, whose: Whose, asked: Import, notes: Notes) -> Iterator[Imported]:
@@ -288,8 +287,3 @@ def _changed(path: Path) -> datetime:
         return datetime.fromtimestamp(path.stat().st_mtime, UTC)
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read ({type(error).__name__}). Name a file that you may read.") from error
-
-
-def _check_new(path: Path) -> None:
-    if path.exists():
-        raise InvalidInput(f"{path} exists. Name a file that does not.")

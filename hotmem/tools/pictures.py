@@ -22,6 +22,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from hotmem.errors import InvalidInput
+from hotmem.outputs import new_file
 from hotmem.tools.network import ConceptNetwork
 from hotmem.types import Period
 
@@ -65,16 +66,17 @@ DAYS: Final = {"day": 1.0, "month": 28.0, "year": 350.0}
 """Days that a bar is wide, nearly its period."""
 
 
-def network_png(network: ConceptNetwork, file: Path, title: str) -> None:
+def network_png(network: ConceptNetwork, file: Path, title: str, *, overwrite: bool = False) -> None:
     """Draws names and concepts as discs, larger the more often they come, and lines between those spoken of together.
 
     Args:
         network: What `concept_network` found.
         file: The PNG file.
         title: What it shows.
+        overwrite: Whether it takes the place of a file of that name.
 
     Raises:
-        InvalidInput: If there is nothing to draw, or the file cannot be written.
+        InvalidInput: If there is nothing to draw, or the file exists or cannot be written.
     """
     if not network.nodes:
         raise InvalidInput("Nothing is spoken of often enough to be drawn. Lower min_count (--min-count), or let more be said.")
@@ -119,10 +121,10 @@ def network_png(network: ConceptNetwork, file: Path, title: str) -> None:
     axes.legend(handles=kinds, loc="lower right", frameon=False, labelcolor=GREY)
     figure.draw_without_rendering()
     adjust_text(labels, ax=axes, objects=discs, avoid_self=False, expand=(1.02, 1.05), arrowprops={"arrowstyle": "-", "color": GREY, "lw": 0.5})
-    _save(figure, file)
+    _save(figure, file, overwrite=overwrite)
 
 
-def timeline_png(periods: Sequence[Period], by: str, file: Path, title: str) -> None:
+def timeline_png(periods: Sequence[Period], by: str, file: Path, title: str, *, overwrite: bool = False) -> None:
     """Draws what was said in each period as bars, and how much was learnt from it.
 
     Args:
@@ -130,9 +132,10 @@ def timeline_png(periods: Sequence[Period], by: str, file: Path, title: str) -> 
         by: "day", "month" or "year".
         file: The PNG file.
         title: What it shows.
+        overwrite: Whether it takes the place of a file of that name.
 
     Raises:
-        InvalidInput: If there is nothing to draw, or the file cannot be written.
+        InvalidInput: If there is nothing to draw, or the file exists or cannot be written.
     """
     if not periods:
         raise InvalidInput("No period has anything to be drawn. Ask for another span or name.")
@@ -152,7 +155,7 @@ def timeline_png(periods: Sequence[Period], by: str, file: Path, title: str) -> 
     learnt.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
     reach = max(DAYS[by], (days[-1] - days[0]) * 0.02)
     learnt.set_xlim(days[0] - reach, days[-1] + reach)
-    _save(figure, file)
+    _save(figure, file, overwrite=overwrite)
 
 
 def _bars(axes: Axes, days: NDArray[np.float64], counts: Sequence[int], width: float, colour: str) -> None:
@@ -205,8 +208,6 @@ def _around(places: NDArray[np.float64], inches: float) -> tuple[float, float]:
     return middle - room, middle + room
 
 
-def _save(figure: Figure, file: Path) -> None:
-    try:
-        figure.savefig(file, format="png", dpi=DOTS_PER_INCH)
-    except OSError as error:
-        raise InvalidInput(f"{file} cannot be written ({type(error).__name__}). Name a file in a folder that you may write in.") from error
+def _save(figure: Figure, file: Path, *, overwrite: bool) -> None:
+    with new_file(file, overwrite=overwrite) as making:
+        figure.savefig(making, format="png", dpi=DOTS_PER_INCH)

@@ -1,14 +1,17 @@
 """The text of a block: sections, dates, marks, and a fence that what was said cannot touch."""
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotmem.context.render import CLOSING, MOST_TOPICS, OPENING, Layout, arranged, frame, line, nothing_known, render, shown
+from hotmem.context.render import CLOSING, MOST_TOPICS, OPENING, Layout, arranged, frame, line, nothing_known, render
+from hotmem.escaping import shown
 from hotmem.types import EvidenceKind, Item, Layer, Mark
 from tests.conversation import START
+from tests.hostile import control_tokens, hostile, invisible
 
 QUOTE = Item(
     text="The ferry leaves at nine.",
@@ -28,10 +31,6 @@ LAYOUT = Layout(START.year)
 SYMBOLIC = Layout(START.year, symbols=True)
 FACT = replace(QUOTE, kind=EvidenceKind.MEMORY, text="Ana lives in Lisbon.", memory_id="m1", speaker="Ana")
 OVERVIEW = replace(QUOTE, kind=EvidenceKind.SUMMARY, text="About: ferries.", speaker=None)
-
-hostile = st.text(max_size=60) | st.lists(
-    st.sampled_from(["<", "/", " ", "memory", "MEMORY", ">", "|", "im_start", "\n", "\r", "\u2028", "\x0b", "x", "</memory>", "<|"]), max_size=12
-).map("".join)
 
 
 def test_a_block_as_a_whole() -> None:
@@ -68,29 +67,21 @@ def test_no_items_no_text() -> None:
     assert frame(LAYOUT).split("\n") == [OPENING, LAYOUT.label, CLOSING]
 
 
-@given(hostile)
-def test_shown_text_is_one_line_that_cannot_close_the_fence(text: str) -> None:
-    safe = shown(text)
-    assert len(safe.splitlines()) <= 1 or not set(safe) & set("\n\r\v\f\x85\u2028\u2029")
-    flat = "".join(safe.casefold().split())
-    assert "</memory>" not in flat and "<memory>" not in flat and "<|" not in safe
-    assert shown(safe) == safe
-
-
+@settings(deadline=None)
 @given(st.lists(st.tuples(hostile, hostile, st.sampled_from(EvidenceKind)), min_size=1, max_size=6))
 def test_a_block_keeps_its_shape_whatever_was_said(told: list[tuple[str, str, EvidenceKind]]) -> None:
     items = [replace(QUOTE, text=shown(text), speaker=speaker or None, kind=kind) for text, speaker, kind in told]
     text = render(arranged(items), LAYOUT)
-    assert text.count(OPENING) == text.count(CLOSING) == 1 and text.endswith(CLOSING) and "<|" not in text
+    assert text.count(OPENING) == text.count(CLOSING) == 1 and text.endswith(CLOSING)
+    assert not control_tokens(text) and not invisible(text.replace("\n", ""))
+    assert len(text.split("\n")) == len(text.splitlines()) <= 2 + 3 * len(items) + 1, "each item on one line"
+    marks = [one.mark.value for one in items if one.mark is not Mark.LOW]
+    assert len(re.findall(r" \((?:high|medium|low)\b", text)) == len(marks), "no mark but ours"
     starts = ("- ", "2 March", "Facts:", "Background:", "Said:", "<", LAYOUT.label)
     assert all(row.startswith(starts) for row in text.split("\n"))
 
 
-def test_what_is_harmless_is_shown_as_it_is() -> None:
-    for text in ("I love C++ <3 and 2 < 3.", "a > b", "«quoted» 'words'", "memory lane"):
-        assert shown(text) == text
-
-
+@settings(deadline=None)
 @given(st.lists(hostile, max_size=10))
 def test_the_line_that_nothing_is_known_is_one_line(topics: list[str]) -> None:
     text = nothing_known(topics)

@@ -10,10 +10,10 @@ import httpx
 import pytest
 
 from hotmem import Memory
-from hotmem.inspector.guard import LOOPBACK
 from hotmem.inspector.routes import build
 from hotmem.inspector.site import Site
 from hotmem.models import CachedEncoder, Language
+from hotmem.serving import LOOPBACK
 from tests.conversation import said
 
 ADDRESS = f"http://{LOOPBACK}:8000"

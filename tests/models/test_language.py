@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hotmem.models import Language, load_language
-from hotmem.models.language import PACKAGE, RELEASE
+from hotmem.models.language import PACKAGE, RELEASE, installed_model
 
 LOAD = """
 from hotmem.errors import ModelMissing
@@ -56,3 +57,37 @@ def test_what_is_not_the_published_model_is_refused(tmp_path: Path, present: str
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *(path for path in sys.path if path)])}
     run = subprocess.run([sys.executable, "-c", LOAD], env=environment, text=True, capture_output=True, check=True)
     assert re.search(missing, run.stdout)
+
+
+PLANTED = "from pathlib import Path; Path(r'{}').touch()"
+
+
+@pytest.fixture
+def planted(tmp_path: Path) -> Path:
+    """A copy of the installed model that stands before it, in a package that does something when it is imported."""
+    shutil.copytree(installed_model(), tmp_path / PACKAGE / installed_model().name)
+    (tmp_path / PACKAGE / "__init__.py").write_text(PLANTED.format(tmp_path / "ran"))
+    return tmp_path
+
+
+def loaded(planted: Path) -> str:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(planted), *(path for path in sys.path if path)])}
+    return subprocess.run([sys.executable, "-c", LOAD], env=environment, text=True, capture_output=True, check=True).stdout
+
+
+def test_a_package_that_carries_the_model_is_not_imported(planted: Path) -> None:
+    assert loaded(planted) == ""
+    assert not (planted / "ran").exists()
+
+
+@pytest.mark.parametrize("name", ["config.cfg", "tokenizer", "tagger/model", "meta.json", "vocab/strings.json", "added.bin"])
+def test_every_file_of_the_model_is_checked(planted: Path, name: str) -> None:
+    file = planted / PACKAGE / installed_model().name / name
+    file.write_bytes((file.read_bytes() if file.exists() else b"") + b"\n")
+    told = loaded(planted)
+    assert f"{name} {'does not belong there' if name == 'added.bin' else 'differs'}" in told and "pip install --force-reinstall" in told
+
+
+def test_a_file_that_is_missing_is_named(planted: Path) -> None:
+    (planted / PACKAGE / installed_model().name / "tagger" / "cfg").unlink()
+    assert "tagger/cfg is missing" in loaded(planted)

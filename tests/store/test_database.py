@@ -128,6 +128,13 @@ async def test_closing_leaves_one_file_and_can_be_done_twice(database: Path) -> 
         await opened.read(count)
 
 
+async def test_a_file_without_a_journal_is_opened_and_closed(database: Path) -> None:
+    for _ in range(2):
+        await Database.open(database).close()
+        with closing(connect(database)) as conn:
+            assert conn.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",)
+
+
 async def test_a_full_file_is_told_from_other_failures(database: Path) -> None:
     opened = Database.open(database)
     try:

@@ -157,7 +157,12 @@ def test_what_waits_for_its_vectors_is_not_read_again_and_again(conn: Connection
     held = Index(EvidenceKind.PASSAGE, ana(conn))
     held.read(conn)
     asked: list[str] = []
-    conn.set_trace_callback(asked.append)
+
+    def note(_cursor: object, sql: str, _values: object) -> bool:
+        asked.append(sql)
+        return True
+
+    conn.set_exec_trace(note)
     held.read(conn)
     assert len(asked) == 1, "whether anything is new"
     turns.add(conn, said("The ferry is here."), NOW)
@@ -165,7 +170,7 @@ def test_what_waits_for_its_vectors_is_not_read_again_and_again(conn: Connection
     asked.clear()
     held.read(conn)
     assert len(asked) == 1 + 3 + 2, "the two portions with new vectors, the one after them, and what came at the end"
-    conn.set_trace_callback(None)
+    conn.set_exec_trace(None)
     assert in_memory(conn, held) == in_file(conn, EvidenceKind.PASSAGE, ana(conn))
 
 

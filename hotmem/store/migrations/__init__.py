@@ -56,6 +56,7 @@ def migrate(conn: Connection, path: Path) -> None:
     """
     version = checked_version(conn, path)
     conn.execute("PRAGMA journal_mode = WAL")
+    _scalar(conn, "SELECT count(*) FROM sqlite_master")  # begins the journal: SQLite refuses to copy one that is not begun into the file
     for number in range(version, len(STEPS)):
         conn.execute("BEGIN IMMEDIATE")
         try:

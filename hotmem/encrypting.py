@@ -1,0 +1,53 @@
+"""The commands that encrypt a memory file, take its encryption away, and change its key. No key is an argument, which other users can see."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hotmem import terminal
+from hotmem.errors import InvalidInput
+from hotmem.keys import Key
+from hotmem.settings import Settings
+from hotmem.store import driver
+from hotmem.store.encryption import convert
+from hotmem.terminal import Database
+
+
+def encrypt(database: Database = None) -> None:
+    """Encrypts the memory file with the key of HOTMEM_KEY or HOTMEM_KEY_FILE, or one that is asked for. Nobody may have the file open."""
+    path = terminal.existing(database)
+    if driver.encrypted(path):
+        raise InvalidInput(f"{path} is encrypted already. `hotmem rekey` gives it another key.")
+    convert(path, None, _present() or _chosen())
+    told = "Set HOTMEM_KEY or HOTMEM_KEY_FILE wherever it is opened: without the key nothing of it can be read again. Copies made before are plain."
+    terminal.screen.print(f"{path} is encrypted. {told}", soft_wrap=True)
+
+
+def decrypt(database: Database = None) -> None:
+    """Makes the memory file plain again. Nobody may have it open."""
+    path = terminal.existing(database)
+    convert(path, _present() or _asked(), None)
+    terminal.screen.print(f"{path} is not encrypted any more. Take HOTMEM_KEY and HOTMEM_KEY_FILE away.", soft_wrap=True)
+
+
+def rekey(
+    database: Database = None,
+    new_key_file: Annotated[Path | None, typer.Option(help="A file whose first line is the new passphrase; it is asked for, if left out.")] = None,
+) -> None:
+    """Encrypts the memory file with another key. Nobody may have it open."""
+    path = terminal.existing(database)
+    convert(path, _present() or _asked(), _chosen() if new_key_file is None else Key.of(new_key_file))
+    terminal.screen.print(f"{path} has a new key. Copies made before have the old one.", soft_wrap=True)
+
+
+def _present() -> Key | None:
+    return Key.of(Settings().options().key)
+
+
+def _asked() -> Key:
+    return Key(typer.prompt("Passphrase", hide_input=True, err=True))
+
+
+def _chosen() -> Key:
+    return Key(typer.prompt("New passphrase", hide_input=True, confirmation_prompt=True, err=True))

@@ -1,0 +1,232 @@
+"""A memory file that is encrypted: the key and its errors, copies, and the commands that change it."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hotmem import InvalidInput, Memory, Options, StoreKeyWrong, StoreLocked
+from hotmem.cli import app
+from hotmem.keys import Key
+from hotmem.models import CachedEncoder, Language
+from hotmem.settings import Settings
+from hotmem.store import encryption
+from hotmem.store.database import Database
+from hotmem.store.driver import Connection, connect
+from hotmem.store.encryption import convert
+from hotmem.tools.migration import Copying, Export, backup_restore, export_memories
+from tests.conversation import said
+
+SECRET, OTHER = 'kōri\'s "long" päss; --phrase', "another passphrase"
+
+
+def add(conn: Connection, name: str) -> None:
+    conn.execute("INSERT INTO users (name) VALUES (?)", (name,))
+
+
+async def keep(path: Path, key: Key | None, name: str = "Potola") -> None:
+    """Stores a name in a file, which is made if it is not there."""
+    opened = Database.open(path, key)
+    try:
+        await opened.write(add, name)
+    finally:
+        await opened.close()
+
+
+def names(path: Path, key: Key | None) -> list[str]:
+    with closing(connect(path, key=key, read_only=True)) as conn:
+        return [name for (name,) in conn.execute("SELECT name FROM users ORDER BY id").fetchall()]
+
+
+def contents(folder: Path) -> bytes:
+    """Every byte of every file of a folder."""
+    return b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
+
+
+@pytest.fixture
+def stored(database: Path) -> Path:
+    asyncio.run(keep(database, None))
+    return database
+
+
+@pytest.fixture
+def sealed(database: Path) -> Path:
+    asyncio.run(keep(database, Key(SECRET)))
+    return database
+
+
+async def test_nothing_that_was_said_can_be_read_in_the_files(database: Path, encoder: CachedEncoder, language: Language) -> None:
+    async with Memory.open(database, Options(key=SECRET), encoder=encoder, language=language) as memory:
+        await memory.remember(said("My dog is called Potola."))
+        await memory.settle()
+        assert (database.parent / "memory.db-wal").stat().st_size > 0
+        held = await asyncio.to_thread(contents, database.parent)
+        assert b"Potola" not in held and b"CREATE TABLE" not in held
+    async with Memory.open(database, Options(key=lambda: SECRET), encoder=encoder, language=language) as memory:
+        assert "Potola" in (await memory.recall("What's my dog called?", user_id="ana")).text
+    held = await asyncio.to_thread(contents, database.parent)
+    assert b"Potola" not in held and b"SQLite format 3" not in held
+
+
+@pytest.mark.parametrize(
+    ("key", "fix"),
+    [(Key(OTHER), "Pass the key that it was encrypted with"), (None, "Set HOTMEM_KEY or HOTMEM_KEY_FILE, or pass Options")],
+)
+async def test_a_wrong_and_a_missing_key_are_told(sealed: Path, key: Key | None, fix: str) -> None:
+    before = await asyncio.to_thread(sealed.read_bytes)
+    with pytest.raises(StoreKeyWrong, match=fix) as raised:
+        Database.open(sealed, key)
+    assert SECRET not in str(raised.value) and OTHER not in str(raised.value)
+    assert await asyncio.to_thread(sealed.read_bytes) == before
+    assert names(sealed, Key(SECRET)) == ["Potola"]
+
+
+def test_a_plain_file_with_a_key_is_told(stored: Path) -> None:
+    with pytest.raises(StoreKeyWrong, match=r"is not encrypted, and a key was given\. Leave .* or encrypt the file with `hotmem encrypt`"):
+        Database.open(stored, Key(SECRET))
+    assert names(stored, None) == ["Potola"]
+
+
+def test_a_key_is_a_text_or_the_first_line_of_a_file_or_what_a_function_returns(sealed: Path, tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    file.write_text(f"{SECRET}\r\nof the memory\n", "utf-8")
+    sources: tuple[str | Path | Callable[[], str], ...] = (SECRET, file, lambda: SECRET)
+    for source in sources:
+        assert names(sealed, Key.of(source)) == ["Potola"]
+    assert Key.of(None) is None
+
+
+def test_keys_that_are_none(tmp_path: Path) -> None:
+    binary, empty = tmp_path / "binary", tmp_path / "empty"
+    binary.write_bytes(b"\xff\xfe")
+    empty.touch()
+    sources: tuple[str | Path | Callable[[], str], ...] = ("", "\ud800", lambda: "", binary, empty, tmp_path / "missing", tmp_path)
+    for source in sources:
+        with pytest.raises(InvalidInput):
+            Key.of(source)
+
+
+def test_a_key_is_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOTMEM_KEY", SECRET)
+    settings = Settings.of_environment()
+    assert settings.options().key == SECRET
+    for shown in (settings, settings.options(), Key(SECRET), [Key(SECRET)]):
+        assert SECRET not in f"{shown!r} {shown}" and SECRET.encode().hex() not in f"{shown!r} {shown}"
+    monkeypatch.setenv("HOTMEM_KEY_FILE", "key.txt")
+    with pytest.raises(InvalidInput, match="both set"):
+        Settings.of_environment().options()
+    monkeypatch.setenv("HOTMEM_KEY", "")
+    assert Settings.of_environment().options().key == Path("key.txt")
+
+
+async def test_a_copy_has_the_key_and_an_export_is_plain(sealed: Path, tmp_path: Path, encoder: CachedEncoder, language: Language) -> None:
+    copy, again, export = tmp_path / "copy.db", tmp_path / "again.db", tmp_path / "ana.jsonl"
+    async with Memory.open(sealed, Options(key=SECRET), encoder=encoder, language=language) as memory:
+        await memory.remember(said("My cat is called Fips."))
+        assert (await backup_restore(memory, "ana", Copying(action="backup", file=str(copy)))).encrypted
+        assert (await backup_restore(memory, "ana", Copying(action="restore", file=str(copy), target=str(again)))).encrypted
+        assert not (await export_memories(memory, "ana", Export(file=str(export)))).encrypted
+    for path in (copy, again):
+        assert names(path, Key(SECRET)) == ["Potola", "ana"]
+        with pytest.raises(StoreKeyWrong):
+            connect(path)
+    assert "Fips" in await asyncio.to_thread(export.read_text, "utf-8")
+
+
+def test_a_file_is_converted_whole(stored: Path) -> None:
+    stored.chmod(0o640)
+    asyncio.run(keep(stored, None, "Fips"))
+    first, second = Key(SECRET), Key(OTHER)
+    for before, after in ((None, first), (first, second), (second, None)):
+        convert(stored, before, after)
+        assert [path.name for path in stored.parent.iterdir()] == [stored.name] and stored.stat().st_mode & 0o777 == 0o640
+        assert (b"Potola" in contents(stored.parent)) is (after is None)
+        assert names(stored, after) == ["Potola", "Fips"]
+        asyncio.run(keep(stored, after, f"written with {after and 'a key'}"))
+        with closing(connect(stored, key=after)) as conn:
+            conn.execute("DELETE FROM users WHERE name LIKE 'written%'")
+            assert conn.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            assert conn.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_a_file_that_could_not_be_converted_is_as_it_was(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("the disk is gone")
+
+    monkeypatch.setattr(encryption, "_check_same", fail)
+    with pytest.raises(OSError, match="the disk is gone"):
+        convert(stored, None, Key(SECRET))
+    assert [path.name for path in stored.parent.iterdir()] == [stored.name]
+    assert names(stored, None) == ["Potola"]
+    with pytest.raises(StoreKeyWrong):
+        convert(stored, Key(OTHER), None)
+    assert names(stored, None) == ["Potola"]
+
+
+CONVERTED = """
+import sys
+from pathlib import Path
+from hotmem.errors import HotMemError
+from hotmem.keys import Key
+from hotmem.store.encryption import convert
+try:
+    convert(Path(sys.argv[1]), None, Key(sys.stdin.read()))
+except HotMemError as error:
+    print(type(error).__name__, error)
+"""
+
+
+async def test_a_file_that_is_open_is_not_converted(stored: Path) -> None:
+    opened = Database.open(stored)
+    try:
+        with pytest.raises(StoreLocked, match=r"open in another program, or twice in this one\. Nothing was changed"):
+            convert(stored, None, Key(SECRET))
+        command = [sys.executable, "-c", CONVERTED, str(stored)]
+        done = await asyncio.to_thread(subprocess.run, command, input=SECRET, capture_output=True, text=True, timeout=100, check=True)
+        assert done.stdout.startswith("StoreLocked ")
+        await opened.write(add, "Fips")
+    finally:
+        await opened.close()
+    assert names(stored, None) == ["Potola", "Fips"]
+
+
+def test_the_commands(stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    at = ["-d", str(stored)]
+    run = CliRunner().invoke
+    done = run(app, ["encrypt", *at], input=f"{SECRET}\n{SECRET}\n")
+    assert done.exit_code == 0 and "is encrypted" in done.output and SECRET not in done.output
+    assert names(stored, Key(SECRET)) == ["Potola"]
+    again = run(app, ["encrypt", *at])
+    assert isinstance(again.exception, InvalidInput) and "hotmem rekey" in str(again.exception)
+    assert isinstance(run(app, ["restore", str(stored), "-d", str(tmp_path / "new.db")]).exception, StoreKeyWrong)
+    file = tmp_path / "new-key"
+    file.write_text(OTHER)
+    assert run(app, ["rekey", *at, "--new-key-file", str(file)], input=f"{SECRET}\n").exit_code == 0
+    assert names(stored, Key(OTHER)) == ["Potola"]
+    monkeypatch.setenv("HOTMEM_KEY_FILE", str(file))
+    copied = run(app, ["restore", str(stored), "-d", str(tmp_path / "new.db")])
+    assert copied.exit_code == 0 and names(tmp_path / "new.db", Key(OTHER)) == ["Potola"]
+    assert run(app, ["decrypt", *at]).exit_code == 0
+    assert names(stored, None) == ["Potola"]
+    assert isinstance(run(app, ["decrypt", *at]).exception, StoreKeyWrong)
+
+
+async def test_the_command_line_reads_an_encrypted_file(
+    sealed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoder: CachedEncoder, language: Language
+) -> None:
+    async with Memory.open(sealed, Options(key=SECRET), encoder=encoder, language=language) as memory:
+        await memory.remember(said("My cat is called Fips."))
+    monkeypatch.setenv("HOTMEM_KEY", SECRET)
+    at = ["-d", str(sealed)]
+    copied = await asyncio.to_thread(CliRunner().invoke, app, ["backup", str(tmp_path / "copy.db"), *at])
+    assert "encrypted with the same key" in copied.output
+    exported = await asyncio.to_thread(CliRunner().invoke, app, ["export", str(tmp_path / "ana.jsonl"), "-u", "ana", *at])
+    assert "is not encrypted" in exported.output
+    told = await asyncio.to_thread(CliRunner().invoke, app, ["export", str(tmp_path / "json.jsonl"), "-u", "ana", "--json", *at])
+    assert json.loads(told.stdout)["encrypted"] is False

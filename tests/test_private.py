@@ -1,0 +1,94 @@
+"""Memory files, their journals, copies and exports: for their owner alone, whatever the umask."""
+
+import asyncio
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from hotmem import Memory
+from hotmem.keys import Key
+from hotmem.store import driver
+from hotmem.store.database import Database
+from hotmem.store.driver import Connection, connect
+from hotmem.store.upkeep import restore
+from hotmem.tools.catalogue import tool
+from hotmem.tools.migration import Copying, Export, backup_restore, export_memories
+from tests.conversation import said
+
+UMASKS = (0o000, 0o022, 0o777)
+
+
+@pytest.fixture(params=UMASKS, ids=oct)
+def umask(request: pytest.FixtureRequest) -> Iterator[int]:
+    """The mask under which a test's files are made."""
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+def rights(folder: Path) -> dict[str, int]:
+    """The rights of each file of a folder."""
+    return {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()}
+
+
+async def test_a_memory_file_and_its_journal_are_private(database: Path, umask: int) -> None:
+    opened = Database.open(database)
+    try:
+        await opened.write(lambda conn: conn.execute("INSERT INTO users (name) VALUES ('ana')"))
+        assert await asyncio.to_thread(rights, database.parent) == {f"memory.db{ending}": 0o600 for ending in ("", "-wal", "-shm")}
+    finally:
+        await opened.close()
+    assert await asyncio.to_thread(rights, database.parent) == {"memory.db": 0o600}
+
+
+def test_a_file_is_private_before_sqlite_opens_it(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+
+    class Looking(Connection):
+        def __init__(self, path: str, flags: int, key: Key | None) -> None:
+            seen.append(database.stat().st_mode & 0o777)
+            super().__init__(path, flags, key)
+
+    monkeypatch.setattr(driver, "Connection", Looking)
+    before = os.umask(0)
+    try:
+        connect(database).close()
+    finally:
+        os.umask(before)
+    assert seen == [0o600]
+
+
+def test_a_file_that_its_owner_shares_stays_shared(database: Path) -> None:
+    connect(database).close()
+    database.chmod(0o640)
+    with closing(connect(database)) as conn:
+        conn.execute("PRAGMA journal_mode = WAL")
+        conn.execute("CREATE TABLE numbers (n)")
+        assert set(rights(database.parent).values()) == {0o640}, "the journal too, for whoever reads the file"
+
+
+def test_a_file_is_made_where_a_link_leads(tmp_path: Path) -> None:
+    link, file = tmp_path / "memory.db", tmp_path / "kept.db"
+    link.symlink_to(file)
+    connect(link).close()
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+async def test_copies_and_exports_are_private(memory: Memory, tmp_path: Path) -> None:
+    await memory.remember(said("My dog is called Potola."))
+    await memory.settle()
+    folder = tmp_path / "new" / "folder"
+    before = os.umask(0)
+    try:
+        await tool("export_memories").call(memory, "ana", {"file": "one.jsonl"}, folder)
+        await export_memories(memory, "ana", Export(file=str(folder / "two.jsonl")))
+        await backup_restore(memory, "ana", Copying(action="backup", file=str(folder / "copy.db")))
+        await asyncio.to_thread(restore, folder / "copy.db", folder / "restored.db")
+    finally:
+        os.umask(before)
+    assert set(rights(folder)) >= {"one.jsonl", "two.jsonl", "copy.db", "restored.db"}
+    assert set(rights(folder).values()) == {0o600}
+    assert folder.stat().st_mode & 0o777 == folder.parent.stat().st_mode & 0o777 == 0o700
