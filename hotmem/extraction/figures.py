@@ -27,7 +27,7 @@ def told_whole(words: Sequence[Token]) -> bool:
 
 
 def code(value: Token) -> tuple[Token, ...]:
-    """The numbers and letters that a code is made of, with what is said between them, of which `value` is the head; () if other words are of it too."""
+    """The numbers and letters that a code is made of, of which `value` is the head; () if other words are of it too."""
     doc = value.doc
     inner = [token for token in value.subtree if is_figure(token)]
     if not inner:

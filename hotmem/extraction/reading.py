@@ -13,7 +13,7 @@ from hotmem.extraction.clauses import Clause, Tense, read_clauses
 from hotmem.extraction.copulas import read_copula
 from hotmem.extraction.corrections import admits, read_corrections
 from hotmem.extraction.direction import directed_times
-from hotmem.extraction.events import ended, moved_event
+from hotmem.extraction.events import MOVES, ended, moved_event
 from hotmem.extraction.favourites import read_favourite
 from hotmem.extraction.figures import is_figure, told_whole
 from hotmem.extraction.general import read_general
@@ -22,7 +22,22 @@ from hotmem.extraction.instructions import read_instructions
 from hotmem.extraction.jokes import jests, takes_back
 from hotmem.extraction.naming import Naming, owned_thing, read_namings
 from hotmem.extraction.predicates import Fact, covered, narrowed, predicate, stands_alone, timed
-from hotmem.extraction.relations import EVENTFUL, EXCLUSIVE, HAS_TO, IS, IS_BORN_ON, IS_CALLED, IS_DETAIL, IS_NOW, IS_ON, PLANS_TO, PURSUITS, REGULARLY, WANTS
+from hotmem.extraction.relations import (
+    EVENTFUL,
+    EXCLUSIVE,
+    HAS_TO,
+    IS,
+    IS_BORN_ON,
+    IS_CALLED,
+    IS_DETAIL,
+    IS_NOW,
+    IS_ON,
+    LIVES_IN,
+    PLANS_TO,
+    PURSUITS,
+    REGULARLY,
+    WANTS,
+)
 from hotmem.extraction.repairs import doubtful, repaired
 from hotmem.extraction.retelling import retell, sentence
 from hotmem.extraction.rewording import Reworded, spelt_out
@@ -245,7 +260,7 @@ def _ending(clause: Clause, fact: Fact, *, negated: bool) -> Ending | None:
     """What the clause says to be over, in whatever words it was told before: what was given up, or another value of which there is one at a time."""
     over = fact.over or (ended(clause.verb) if clause.no_longer else None)
     if over is not None:
-        return Ending((over.lower_,), PURSUITS)
+        return Ending((over.lower_,), (*PURSUITS, LIVES_IN.name) if fact.over and clause.verb.lemma_ in MOVES else PURSUITS)
     if negated:
         return None
     value = fact.value[-1:] if fact.relation in (IS, IS_NOW) else (clause.verb,)

@@ -167,6 +167,7 @@ def _absolute(first: Token, mention: TimeMention) -> str:
 def _joined(words: Sequence[str]) -> str:
     text = " ".join(word for word in words if word.strip())
     text = re.sub(r"\bcan not\b", "cannot", text)
+    text = re.sub(r"(?:[\s,]+(?:and|or|but))+[\s.]*$", "", text)
     return re.sub(r"\s+(?=,|'s\b)", "", text).strip(" ,;:-/&")
 
 
