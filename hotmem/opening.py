@@ -77,8 +77,16 @@ _NAMED: Final = re.compile(
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
 
 
-_ASKS: Final = re.compile(r"^(?!.*\bremind).*\?\s*$", re.IGNORECASE | re.DOTALL)
-"""A question is no plan, but for the wish to be reminded of one."""
+_ASKS: Final = re.compile(
+    r"^(?!.*\bremind).*\?\s*$|^\W*(?:(?:and|so|but|hey|please|okay|ok|um|uh|now|then|can|could|will|would|you)\W+)*"
+    r"(?:(?:tell|remind|show)\s+me\s+|(?:do\s+)?you\s+know\s+)?(?:what|when|where|who|whose|which|how|whether|why)(?:['’]?s|['’]re)?\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A question is no plan, with a question mark or without, but for the wish to be reminded of one."""
+
+_DENIES: Final = re.compile(r"n['’]t\b|\b(?:not|never|cannot|nothing|nobody)\b", re.IGNORECASE)
+_NO_DENIAL: Final = re.compile(r"\b(?:forget|miss|late|only)\b", re.IGNORECASE)
+"""With these, a denial tells of what takes place: "I mustn't forget the dentist tomorrow"."""
 
 WHO: Final = "The user:"
 _ORDER: Final = ("", "The", "Today,", "Tomorrow,", "Left")
@@ -323,7 +331,7 @@ def _plans(known: Known, found: Mapping[tuple[EvidenceKind, int], Evidence], lan
 def _ahead(told: Told, language: Language, asked: Asked) -> bool:
     """Whether it was still to come when it was said; of the day itself the sentence tells it."""
     start, words = _sentence_at(told)
-    if _ASKS.search(words):
+    if _ASKS.search(words) or (_DENIES.search(words) and not _NO_DENIAL.search(words)):
         return False
     if told.interval.start >= told.said_at or told.interval.end <= told.said_at:
         return told.interval.start >= told.said_at

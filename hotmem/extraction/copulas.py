@@ -8,6 +8,7 @@ from hotmem.analysis.entities import is_name
 from hotmem.analysis.time import Grain, TimeMention, written_bare
 from hotmem.analysis.wordlist import wordlist
 from hotmem.extraction.clauses import Clause, Tense
+from hotmem.extraction.figures import code
 from hotmem.extraction.predicates import Fact, complement, covered, joined, phrase, predicate, timed
 from hotmem.extraction.relations import (
     AIMS,
@@ -105,6 +106,10 @@ def read_copula(clause: Clause, subject: Subject, mentions: Sequence[TimeMention
         return
     if value is not None and (age := _age(value)) and subject.alive:
         yield Fact(IS_AGED, (value,), words, object=age)
+        return
+    if value is not None and subject.head in DETAILS and (digits := code(value)):
+        before = (token for token in words if token.i < digits[0].i)
+        yield Fact(IS_DETAIL, digits, (*before, *digits), object=verb.doc[digits[0].i : digits[-1].i + 1].text)
         return
     if not subject.alive:
         found = tuple(_when_or_where(verb, subject, words, mentions))

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import chain
 from typing import Final
 
@@ -26,6 +26,16 @@ _SECURED: Final = wordlist("ticket seat place booking invitation invite reservat
 _MEANT_FOR: Final = re.compile(r"\b(?:for|to)\s+(?:(?:the|this|next|coming)\s+)*$", re.IGNORECASE)
 """What stands before a time that something is meant for or put to: "I booked a table for Friday", "they moved it to Monday"."""
 
+FAR: Final = timedelta(days=274)
+"""From when on a date without a year is rather that of the other year, where the verb leaves it open."""
+
+_TERM: Final = re.compile(r"(?:back\s+)?(?:with)?in\s+(?:\w+\s+){1,4}?(?:minutes?|hours?|days?|weeks?|months?|years?)", re.IGNORECASE)
+_SCHEDULED: Final = wordlist(
+    "be have need want fly leave start begin arrive come go move open close end finish expire return retire graduate turn travel sail depart launch "
+    "compete play meet see visit marry get drive head"
+)
+"""Verbs whose plain present is said of one day to come."""
+
 _HAVE: Final = frozenset({"VBP", "VBZ"})
 _GOVERNED: Final = frozenset({"xcomp", "ccomp", "pcomp", "acl", "amod", "advcl", "conj"})
 """Relations to another word under which a verb without a tense of its own has that of the verb above it."""
@@ -40,10 +50,38 @@ def directed_times(doc: Doc, said_at: datetime) -> tuple[TimeMention, ...]:
     """
     behind, before = find_times(doc.text, said_at), find_times(doc.text, said_at, ahead=True)
     if behind == before:
-        return behind
+        return tuple(one for one in behind if not lasts(doc, one))
     ways = {mention.start: to_come(doc, mention) for mention in chain(behind, before)}
+    past = {one.start: one for one in behind}
+    for one in before:
+        if ways[one.start] and one.start in past and one.yearly and _unclear(doc, one):
+            ways[one.start] = not (one.interval.start - said_at > FAR and said_at - past[one.start].interval.end < FAR)
     chosen = [*(one for one in behind if not ways[one.start]), *(one for one in before if ways[one.start])]
-    return tuple(sorted(chosen, key=lambda mention: mention.start))
+    return tuple(sorted((one for one in chosen if not lasts(doc, one)), key=lambda mention: mention.start))
+
+
+def lasts(doc: Doc, mention: TimeMention) -> bool:
+    """Whether a time is how long something takes: "customers pay in sixty days" is of no day, "I fly in four days" is."""
+    if not _TERM.fullmatch(doc.text[mention.start : mention.stop]):
+        return False
+    named = [token for token in doc if mention.start <= token.idx < mention.stop]
+    verb = next(_verbs_above(named), None) if named else None
+    return verb is not None and verb.tag_ in _HAVE and verb.lemma_ not in _SCHEDULED and not any(_helpers(verb))
+
+
+def _unclear(doc: Doc, mention: TimeMention) -> bool:
+    """Whether the verb of a time to come may as well be of what is past: a perfect, and a form that may be either ("I hurt my back")."""
+    verb = next(_verbs_above([token for token in doc if mention.start <= token.idx < mention.stop]), None)
+    if verb is None or _secures(verb):
+        return False
+    helpers = list(_helpers(verb))
+    perfect = any(token.lemma_ == "have" and token.tag_ in _HAVE for token in helpers) and not any(token.tag_ == "MD" for token in helpers)
+    either = verb.tag_ in ("VBP", "VB") and verb.lemma_ not in ("be", *_SCHEDULED) and not helpers and not _has_to(verb)
+    return (perfect or either) and not _put_to(doc.text, [token for token in doc if mention.start <= token.idx < mention.stop])
+
+
+def _has_to(verb: Token) -> bool:
+    return any(child.tag_ == "TO" for child in verb.children)
 
 
 def to_come(doc: Doc, mention: TimeMention) -> bool:

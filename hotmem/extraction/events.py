@@ -29,6 +29,10 @@ BARE: Final = wordlist("retire graduate divorce separate fire hire promote marry
 
 _CLUBS: Final = wordlist("gym club choir band team group league class church orchestra army navy program course")
 _MOVING: Final = frozenset({"move", "postpone", "reschedule", "push", "put", "shift", "delay", "bring"})
+MOVES: Final = frozenset({"move", "relocate", "settle"})
+"""Verbs of a new home."""
+
+_CHANGING: Final = MOVES | {"switch", "change", "migrate", "transfer"}
 _HOMECOMINGS: Final = frozenset({"come", "return", "get"})
 
 
@@ -59,11 +63,20 @@ def _ends(verb: Token) -> bool:
         return any(child.lower_ == "up" for child in verb.children)
     if verb.lemma_ == "leave":
         left = complement(verb, "dobj")
-        return left is not None and ((left.pos_ == "PROPN" and left.ent_type_ != "GPE") or left.lemma_.lower() in _CLUBS | _JOBS)
+        return (
+            left is not None
+            and not _leaves_something(verb, left)
+            and ((left.pos_ == "PROPN" and left.ent_type_ != "GPE") or left.lemma_.lower() in _CLUBS | _JOBS)
+        )
     if verb.lemma_ == "drop":
         dropped = complement(verb, "dobj")
         return dropped is not None and not any(child.dep_ in ("det", "poss") for child in dropped.children)
     return verb.lemma_ in ("quit", "stop", "abandon")
+
+
+def _leaves_something(verb: Token, left: Token) -> bool:
+    """Whether somebody is left something: "left Castor a voicemail"."""
+    return any(child.pos_ == "NOUN" and child.dep_ not in ("nsubj", "nsubjpass") and _named(child) for child in verb.rights if child.i > left.i)
 
 
 def ended(verb: Token) -> Token | None:
@@ -84,12 +97,15 @@ def _named(noun: Token) -> bool:
 def _since_then(clause: Clause, words: tuple[Token, ...], mention: TimeMention | None) -> Iterator[Fact]:
     """What has held since an event, or has not."""
     verb = clause.verb
+    former = _changed_from(verb)
+    if former is not None:
+        yield Fact(DID, inner_phrase(clause), words, over=former)
+        return
     match verb.lemma_:
         case "bear" | "born" if (place := complement(verb, "in")) is not None and mention is None:
             yield Fact(BORN_IN, phrase(place), words)
         case "move" | "relocate" | "settle" if (home := complement(verb, "to") or complement(verb, "in")) is not None and is_name(home):
-            work = any((token.lemma_ in ("work", "quit") and token.pos_ == "VERB") or token.lemma_ in _JOBS for token in verb.sent)
-            yield Fact(WORKS_AT if work else LIVES_IN, phrase(home, bare=True), words)
+            yield Fact(WORKS_AT if _about_work(verb) else LIVES_IN, phrase(home, bare=True), words)
         case "settle" if (place := complement(verb, "in")) is not None and place.pos_ == "NOUN":
             yield Fact(LIVES_IN, phrase(place), words)
         case "turn" if (age := next((child for child in verb.children if child.pos_ == "NUM"), None)) is not None:
@@ -107,15 +123,30 @@ def _since_then(clause: Clause, words: tuple[Token, ...], mention: TimeMention |
             yield from _employment(verb, words)
 
 
+def _changed_from(verb: Token) -> Token | None:
+    """What was given up for something else: of "we moved from Slack to Teams", Slack; not a place or an employer that is told to be one."""
+    if verb.lemma_ not in _CHANGING or complement(verb, "dobj") is not None or _about_work(verb):
+        return None
+    former, new = complement(verb, "from"), complement(verb, "to")
+    if former is None or new is None or any(noun.ent_type_ in ("GPE", "LOC") and verb.lemma_ in MOVES for noun in (former, new)):
+        return None
+    return former if _named(former) and _named(new) else None
+
+
+def _about_work(verb: Token) -> bool:
+    """Whether a sentence says that it is of work: "I moved to Leeds for a new job"."""
+    return any((token.lemma_ in ("work", "quit") and token.pos_ == "VERB") or token.lemma_ in _JOBS for token in verb.sent)
+
+
 def _employment(verb: Token, words: tuple[Token, ...]) -> Iterator[Fact]:
-    """Jobs begun and left: "got a job at Bosch", "joined Spotify", "switched to Nokia", "quit my job at Tesco"."""
+    """Jobs begun and left: "got a job at Bosch", "joined Spotify", "switched jobs to Nokia", "quit my job at Tesco"."""
     thing = complement(verb, "dobj")
     job = thing is not None and thing.lemma_ in _JOBS
     employer: Token | None = None
     match verb.lemma_:
         case "get" | "start" | "land" | "accept" | "take" | "find" if job:
             employer = _after(thing, verb, "at", "with")
-        case "switch" | "change" | "transfer" if job or thing is None:
+        case "switch" | "change" | "transfer" if job or (thing is None and (verb.lemma_ == "transfer" or _about_work(verb))):
             employer = _after(thing, verb, "to")
         case "start" | "begin" if thing is None:
             employer = _after(None, verb, "at", "with")
@@ -123,7 +154,7 @@ def _employment(verb: Token, words: tuple[Token, ...]) -> Iterator[Fact]:
             employer = thing
         case "quit" | "leave" | "lose" if thing is not None:
             left = _after(thing, verb, "at", "with") if job else thing if thing.ent_type_ == "ORG" else None
-            if left is not None:
+            if left is not None and not _leaves_something(verb, thing):
                 yield Fact(WORKS_AT, phrase(left, bare=True), words, negated=True)
             return
     if employer is not None and (is_name(employer) or job or verb.lemma_ == "join"):

@@ -163,7 +163,8 @@ _NEXT: Final = r"(?:,\s*|\s+)(?<!\bi\s)(?<!\bwe\s)(?<!\bhe\s)(?<!\bshe\s)(?<!\bi
 _NO_CLAIM: Final = r"(?![^.?!]*\b(?:was|were|is|are|had|has|hurts?|bothers?|looks?|sounds?)\b)"
 """Nothing is said of it as a fact: "no politics at the table was my dad's rule"."""
 
-_NO_SECRET: Final = r"(?!\s+(?:let|tell|breathe|say|repeat|mention)\s+(?:\w+\s+){0,2}(?:this|that|it)\b)"
+_SECRET: Final = r"[^.?!]*?\bbut\b|\s+(?:\w+\s+){0,2}(?:this|that|it)\b|\s+(?:\w+)\s*(?:$|[.!?,;]|(?:i|we|he|she|they)\b)"
+_NO_SECRET: Final = rf"(?!\s+(?:let|tell|breathe|say|repeat|mention)(?:{_SECRET}))"
 """Means what is told just then: "don't ever let this slip"."""
 
 PATTERNS: Final = (
@@ -228,7 +229,7 @@ PATTERNS: Final = (
         rf"{_NOT}\s+(?:ever\s+)?read\b[^.?!]*\b(?:out|aloud)\b",
         rf"{_NOT}\s+(?:ever\s+)?(?:share|reveal|give\s+out|give\s+away|disclose)\s+(?:my|our"
         r"|the|any)\b",
-        rf"{_NOT}\s+(?:ever\s+)?(?:tell|let\s+on\s+to|let\s+on)\s+(?:my|our|anyone|anybody"
+        rf"{_NOT}\s+(?:ever\s+)?(?:tell|let\s+on\s+to|let\s+on)(?!{_SECRET})\s+(?:my|our|anyone|anybody"
         r"|the\s+(?:kids|children|others|family)|strangers)\b",
         rf"{_NOT}\s+(?:ever\s+)?give\s+me\s+(?:any\s+|so\s+many\s+|too\s+many\s+)?(?:advice"
         r"|tips|lectures|long|lists|options|compliments|links|spoilers)\b",
@@ -247,7 +248,7 @@ PATTERNS: Final = (
         rf"no\s+(?:more\s+)?(?:{_SAYINGS})\b{_NO_CLAIM}",
         rf"(?:less|fewer|more)\s+(?:{_SAYINGS}|detail|details|facts)\b{_NO_CLAIM}(?=\s*$"
         r"|\s*[,.!]|\s+(?:please|and|when|in)\b)",
-        r"keep\s+(?:it|(?:my|our|this|the)\s+[\w\s’']{1,30}?)\s+(?:between\s+us|secret|private"
+        r"keep\s+(?:my|our|this|the)\s+[\w\s’']{1,30}?\s+(?:between\s+us|secret|private"
         r"|confidential|to\s+yourself)\b",
         r"let['’]?s\s+(?:not|never)\s+(?:talk\s+about|speak\s+of|speak\s+about|discuss|bring"
         rf"\s+up|mention)\s+(?!{_THAT})",

@@ -15,6 +15,9 @@ _BEFORE: Final = re.compile(
 )
 """What may stand before a remark about the turn before."""
 
+_GOES_ON: Final = re.compile(r"\s*,[^.!?]*")
+"""What is said in one breath with a remark that opens a turn: it may be the next joke."""
+
 _SENTENCE_END: Final = re.compile(r"[.!?]+\s*")
 
 
@@ -34,3 +37,5 @@ def jests(text: str) -> Iterator[tuple[int, int]]:
         if not re.search(r"\w", text[own : match.start()]) and len(starts) > 1:
             own = starts[-2]
         yield own, match.start()
+        if _BEFORE.match(text[: match.start()]) and (goes_on := _GOES_ON.match(text, match.end())):
+            yield goes_on.span()

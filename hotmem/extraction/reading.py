@@ -13,15 +13,31 @@ from hotmem.extraction.clauses import Clause, Tense, read_clauses
 from hotmem.extraction.copulas import read_copula
 from hotmem.extraction.corrections import admits, read_corrections
 from hotmem.extraction.direction import directed_times
-from hotmem.extraction.events import ended, moved_event
+from hotmem.extraction.events import MOVES, ended, moved_event
 from hotmem.extraction.favourites import read_favourite
+from hotmem.extraction.figures import is_figure, told_whole
 from hotmem.extraction.general import read_general
 from hotmem.extraction.happenings import read_happenings
 from hotmem.extraction.instructions import read_instructions
 from hotmem.extraction.jokes import jests, takes_back
 from hotmem.extraction.naming import Naming, owned_thing, read_namings
-from hotmem.extraction.predicates import Fact, narrowed, predicate, stands_alone, timed
-from hotmem.extraction.relations import EVENTFUL, EXCLUSIVE, HAS_TO, IS, IS_BORN_ON, IS_CALLED, IS_NOW, IS_ON, PLANS_TO, PURSUITS, REGULARLY, WANTS
+from hotmem.extraction.predicates import Fact, covered, narrowed, predicate, stands_alone, timed
+from hotmem.extraction.relations import (
+    EVENTFUL,
+    EXCLUSIVE,
+    HAS_TO,
+    IS,
+    IS_BORN_ON,
+    IS_CALLED,
+    IS_DETAIL,
+    IS_NOW,
+    IS_ON,
+    LIVES_IN,
+    PLANS_TO,
+    PURSUITS,
+    REGULARLY,
+    WANTS,
+)
 from hotmem.extraction.repairs import doubtful, repaired
 from hotmem.extraction.retelling import retell, sentence
 from hotmem.extraction.rewording import Reworded, spelt_out
@@ -194,7 +210,9 @@ def _eventful(words: Sequence[Token]) -> bool:
 
 def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeMention], speaker: str, entities: Sequence[str]) -> Statement | None:
     """The fact as a statement, or None if it cannot stand alone."""
-    if not fact.words or _takes_back(fact.words):
+    if not fact.words or _takes_back(fact.words) or not (told_whole(fact.words) and told_whole(fact.value)):
+        return None
+    if fact.relation is IS_DETAIL and any(is_figure(token) and not covered(token, mentions) for token in _beside(fact)):
         return None
     negated = clause.negated if fact.negated is None else fact.negated
     gone = not fact.value and not fact.object and negated
@@ -203,10 +221,12 @@ def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeM
     relation = fact.relation
     dated = clause.tense is not Tense.PRESENT or relation in DATED or _since(fact.words) or _eventful(fact.value)
     says = retell(fact.words, speaker, finite=clause.finite, plural=subject.plural, mentions=mentions, dated=dated)
-    if fact.relation is IS_BORN_ON:
-        says = f"{IS_BORN_ON.name} {fact.object}"
-    value = fact.object or retell(fact.value, speaker, mentions=mentions, dated=relation in (PLANS_TO, HAS_TO, REGULARLY))
-    value = _DRESS.sub("", value)
+    if relation is IS_BORN_ON:
+        says = f"{relation.name} {fact.object}"
+    elif relation is IS_DETAIL and fact.object:
+        before = [token for token in fact.words if token not in fact.value]
+        says = f"{retell(before, speaker, finite=clause.finite, plural=subject.plural)} {fact.object}"
+    value = fact.object or _DRESS.sub("", retell(fact.value, speaker, mentions=mentions, dated=relation in (PLANS_TO, HAS_TO, REGULARLY)))
     if not value and not gone:
         return None
     start = min(token.idx for token in fact.words)
@@ -225,6 +245,12 @@ def _told(clause: Clause, subject: Subject, fact: Fact, mentions: Sequence[TimeM
     )
 
 
+def _beside(fact: Fact) -> Iterator[Token]:
+    """The words of a fact that are not of its value, and the one that follows it."""
+    last = max(token.i for token in (*fact.words, *fact.value))
+    yield from (token for token in (*fact.words, *fact.words[0].doc[last + 1 : last + 2]) if token not in fact.value)
+
+
 def _takes_back(words: Sequence[Token]) -> bool:
     """Whether a "no" behind a noun may take it back, as recognisers write "in Bristol, no, Bath"."""
     return any(token.lower_ == "no" and before.pos_ in ("NOUN", "PROPN") for before, token in pairwise(words))
@@ -234,7 +260,7 @@ def _ending(clause: Clause, fact: Fact, *, negated: bool) -> Ending | None:
     """What the clause says to be over, in whatever words it was told before: what was given up, or another value of which there is one at a time."""
     over = fact.over or (ended(clause.verb) if clause.no_longer else None)
     if over is not None:
-        return Ending((over.lower_,), PURSUITS)
+        return Ending((over.lower_,), (*PURSUITS, LIVES_IN.name) if fact.over and clause.verb.lemma_ in MOVES else PURSUITS)
     if negated:
         return None
     value = fact.value[-1:] if fact.relation in (IS, IS_NOW) else (clause.verb,)

@@ -21,10 +21,13 @@ COUNTING: Final = frozenset({"lot", "lots", "other", "others", "such", "another"
 """Of these, words that mean something where what they count is named: "a lot of metal"."""
 
 _FILLER: Final = re.compile(r"u+[hm]+|er+m?|h+m+|mm+|(?:a?ha)+h?|(?:he){2,}|lo+l|lmao|omg")
-"""What is said while thinking, and laughter: left out; so is a word said twice in a row."""
+"""What is said while thinking, and laughter: left out."""
 
-_DOUBLED: Final = frozenset({"had", "that", "very", "really", "so"})
-"""Words that are said twice on purpose."""
+_STUTTERED: Final = frozenset({"PRON", "DET", "ADP", "AUX", "CCONJ", "SCONJ", "PART"})
+"""Parts of speech of words said twice by accident; numbers, letters, names and other words are said twice on purpose."""
+
+_DOUBLED: Final = frozenset({"had", "that"})
+"""Of these, words that are said twice on purpose."""
 
 _SIBILANT: Final = re.compile(r"(?:s|x|z|ch|sh|o)$")
 _IRREGULAR: Final = {
@@ -99,7 +102,7 @@ def retell(
     told: set[int] = set()
     before: Token | None = None
     for place, token in enumerate(tokens):
-        if _FILLER.fullmatch(token.lower_) or (place and token.lower_ == tokens[place - 1].lower_ and token.lower_ not in _DOUBLED):
+        if _FILLER.fullmatch(token.lower_) or (place and _stuttered(tokens[place - 1], token)):
             continue
         mention = next((mention for mention in mentions if mention.start <= token.idx < mention.stop), None)
         if mention is not None:
@@ -116,6 +119,16 @@ def retell(
             words.append(word)
         before = token if as_said or token.doc[token.i + 1 : token.i + 2].text == "-" else None
     return _joined(words)
+
+
+def _stuttered(before: Token, token: Token) -> bool:
+    """Whether a word only repeats the one before it: "to the the doctor"."""
+    if token.lower_ != before.lower_ or token.pos_ not in _STUTTERED or token.lower_ in _DOUBLED:
+        return False
+    if token.lower_ == "a":
+        following = token.doc[token.i + 1 : token.i + 2].text
+        return len(following) > 1 and following.isalpha() and not token.nbor().like_num
+    return len(token) > 1 or token.lower_ == "i"
 
 
 def _word(token: Token, speaker: str, finite: Token | None, plural: bool) -> str:
@@ -154,6 +167,7 @@ def _absolute(first: Token, mention: TimeMention) -> str:
 def _joined(words: Sequence[str]) -> str:
     text = " ".join(word for word in words if word.strip())
     text = re.sub(r"\bcan not\b", "cannot", text)
+    text = re.sub(r"(?:[\s,]+(?:and|or|but))+[\s.]*$", "", text)
     return re.sub(r"\s+(?=,|'s\b)", "", text).strip(" ,;:-/&")
 
 

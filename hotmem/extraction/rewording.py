@@ -79,6 +79,10 @@ _TORN: Final = re.compile(r"(?<=\w)\s+(?=(?:['’](?:m|s|re|ve|ll|d)|n['’]t)\b
 """The gap in "I 'm" and "do n't", as texts cut into words have it."""
 
 
+_LAST_I: Final = re.compile(r"(?<=\bI)(?=\.\s*(?:$|[A-Z]))")
+"""Where "I" ends a sentence; with its full stop it would be taken for an initial."""
+
+
 def spelt_out(text: str) -> Reworded | None:
     """The utterance with contractions as the parser knows them, or None where it needs no change.
 
@@ -106,3 +110,5 @@ def _spellings(text: str) -> Iterator[tuple[tuple[int, int], str]]:
         yield match.span("word"), spelt.capitalize() if match["word"][0].isupper() else spelt
     for match in _TORN.finditer(text):
         yield match.span(), ""
+    for match in _LAST_I.finditer(text):
+        yield match.span(), " "

@@ -6,7 +6,13 @@ from typing import Final
 
 from hotmem.analysis.wordlist import wordlist
 
-_ONE: Final = r"(?:(?:mr|mrs|ms|miss|dr|doctor|prof|professor|captain|sir|lady|auntie|uncle)\b\.?\s+)?[\w][\w'’-]*"
+_NO_NAME: Final = wordlist(
+    "by from please instead not never always when whenever in at on and or but now again only just like with a an the my your that this it "
+    "names they them she her he him anything everything whatever something because since if for to as until till while during after before so thanks "
+    "okay ok today tomorrow tonight"
+)
+_NAMES: Final = rf"(?!(?:{'|'.join(sorted(_NO_NAME))})\b)"
+_ONE: Final = rf"(?:(?:mr|mrs|ms|miss|dr|doctor|prof|professor|captain|sir|lady|auntie|uncle)\b\.?\s+{_NAMES})?[\w][\w'’-]*"
 _FORMS: Final = (
     r"\bcall(?:s|ed|ing)?\s+(?:me|her|him|them|the\s+user)\s+(?:by\s+my\s+\w+\s+name,?\s+|just\s+|always\s+|only\s+)?",
     r"\b(?:address|refer\s+to)\s+(?:me|her|him|them|the\s+user)\s+(?:only\s+|always\s+)?as\s+",
@@ -14,11 +20,7 @@ _FORMS: Final = (
     r"\bgo(?:es)?\s+by\s+",
     r"\b(?:my|user['’]s)\s+name\s+is\s+",
 )
-_CALLED: Final = re.compile(rf"(?:{'|'.join(_FORMS)})[\"“'‘]?(?P<name>{_ONE}(?:\s+(?-i:[A-Z])[\w'’-]*){{0,2}})", re.IGNORECASE)
-_NO_NAME: Final = wordlist(
-    "by from please instead not never always when whenever in at on and or but now again only just like with a an the my your that this it "
-    "names they them she her he him anything everything whatever something"
-)
+_CALLED: Final = re.compile(rf"(?:{'|'.join(_FORMS)})[\"“'‘]?(?P<name>{_ONE}(?:\s+{_NAMES}(?-i:[A-Z])[\w'’-]*){{0,2}})", re.IGNORECASE)
 _AGAINST: Final = re.compile(
     r"\b(?:(?:do|did|does|would|wouldn|didn|don|doesn)(?:['’]?t|\s+not)|never|not|stop|quit|hates?|dislikes?|nobody|no\s*-?one|none|neither|no\s+longer"
     r"|only\s+my|used\s+to|hardly|rarely|anything\s+but|everything\s+but)\b",

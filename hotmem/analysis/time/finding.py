@@ -23,6 +23,8 @@ _RECURRING: Final = re.compile(r"(?<!\w)(?:every|each|most|any|no)\s+(?:other\s+
 
 _HABIT: Final = re.compile(r"\s*(?:every|each|daily|weekly)(?!\w)")
 _LEAD: Final = re.compile(r"(?:(?<!\w)(?:on|in|at|during|over|for|around|about|almost|circa|from|back|sometime|the|of|my)\s+)+$")
+_NUMBER_BEFORE: Final = re.compile(r"\d[\s,-]+$")
+_NUMBER_AFTER: Final = re.compile(r"[\s-]+\d")
 _VAGUE: Final = re.compile(r"\b(?:about|around|almost|over|few|several|couple|circa)\b")
 _RULES: Final = (*days.RULES, *periods.RULES, *counts.RULES, *clocks.RULES)
 _LEFT: Final = 40
@@ -94,6 +96,8 @@ def _mentions(pieces: list[Piece], wording: Wording, reference: Reference, zone:
         lead = _LEAD.search(words)
         if _RECURRING.search(words[: lead.start()] if lead else words) or _RECURRING.search(words) or _HABIT.match(wording.text, piece.stop):
             continue
+        if lead is None and _counted_on(wording.text, piece):
+            continue
         bound, start = _bound(left, piece)
         stop = piece.stop
         if bound is Bound.AT and (later := bound_after(wording.text, piece.stop)):
@@ -116,6 +120,13 @@ def _mentions(pieces: list[Piece], wording: Wording, reference: Reference, zone:
             piece.span is None,
             zone,
         )
+
+
+def _counted_on(text: str, piece: Piece) -> bool:
+    """Whether a bare number is one of several in a row: the "2020" of "one twenty twenty" and of a telephone number is no year."""
+    if not text[piece.start : piece.stop].isdigit():
+        return False
+    return bool(_NUMBER_BEFORE.search(text[: piece.start]) or _NUMBER_AFTER.match(text, piece.stop))
 
 
 def _bound(left: str, piece: Piece) -> tuple[Bound, int]:
