@@ -18,6 +18,7 @@ from hotmem.analysis.wordlist import wordlist
 from hotmem.context import render
 from hotmem.context.confidence import MEDIUM_CONFIDENCE, confidence, mark
 from hotmem.context.privacy import is_private
+from hotmem.extraction.changes import MAY_CHANGE, changed, concerns
 from hotmem.extraction.direction import to_come
 from hotmem.extraction.reading import ANONYMOUS
 from hotmem.extraction.relations import COMPLEMENTS, HAS_CONDITION, LASTING
@@ -25,9 +26,10 @@ from hotmem.extraction.wishes import called, capitalised, not_called, subjects
 from hotmem.extraction.withdrawals import takes_wish_back, withdrawn
 from hotmem.models import Language
 from hotmem.store.store import Store
+from hotmem.terms import STOPS, stems
 from hotmem.text import plain
 from hotmem.types import ContextBlock, Evidence, EvidenceKind, Interval, Item, Layer, Mark, Trace
-from hotmem.types.opening import Known, Loop, Row, Told
+from hotmem.types.opening import Known, Later, Loop, Row, Told
 from hotmem.zones import by_clock
 
 MOST_FACTS: Final = 6
@@ -289,31 +291,65 @@ _TIMELY: Final = re.compile(
 )
 """What names a time, if it does; to read the times of a text takes a hundred times as long."""
 
+_CLOCK: Final = re.compile(r"\d:\d\d")
 _DATED: Final = re.compile(
     r"\b(?:today|tonight|tomorrow|yesterday|next\s+\w+|this\s+(?:week|weekend|month)|on\s+(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b",
     re.IGNORECASE,
 )
 
 
+class _Plan(NamedTuple):
+    """What is at hand: when it begins, the words that tell of it, its item, and what stands after it."""
+
+    start: datetime
+    words: str
+    item: Item
+    text: str
+
+
 def _plans(known: Known, found: Mapping[tuple[EvidenceKind, int], Evidence], language: Language, asked: Asked) -> Iterator[Line]:
-    """What takes place today and tomorrow, in order of time."""
-    plans: list[tuple[datetime, str, Item]] = []
+    """What takes place today and tomorrow, in order of time, each with what was said of a change since."""
+    plans: list[_Plan] = []
     for told in known.told:
         if is_private(told.text[max(told.start - 80, 0) : told.stop + 80]) or not _ahead(told, language, asked):
             continue
-        if told.memories:
-            items = [_item(render.shown(found[EvidenceKind.MEMORY, key].text), found[EvidenceKind.MEMORY, key], asked, 1.0) for key in told.memories]
-            plans += [(told.interval.start, f"- {item.text}", item) for item in items]
-        else:
-            words = render.quoted(_sentence(told))
-            item = _item(words[1:-1], found[EvidenceKind.PASSAGE, told.passage], asked, 1.0)
-            plans.append((told.interval.start, f"- {words} (said {render.day(item.said_at)})", item))
+        words = _sentence(told)
+        for key in told.memories:
+            item = _item(render.shown(found[EvidenceKind.MEMORY, key].text), found[EvidenceKind.MEMORY, key], asked, 1.0)
+            plans.append(_Plan(told.interval.start, words, item, f"{item.text}{_clock(told.interval, item.text, asked)}"))
+        if not told.memories:
+            item = _item(render.quoted(words)[1:-1], found[EvidenceKind.PASSAGE, told.passage], asked, 1.0)
+            plans.append(_Plan(told.interval.start, words, item, f"{render.quoted(words)} (said {render.day(item.said_at)})"))
     plans += _noted(known.notes, found, asked)
+    later = [one for one in known.later if MAY_CHANGE.search(one.text)]
     given: set[str] = set()
-    for start, text, item in sorted(plans, key=lambda plan: plan[0]):
-        if item.text not in given:
-            given.add(item.text)
-            yield Line(_day(by_clock(start, asked.at.tzinfo).date(), asked.at.date()), text, item)
+    for plan in sorted(plans, key=lambda plan: plan.start):
+        if plan.item.text in given:
+            continue
+        given.add(plan.item.text)
+        since = _changed(plan, later, language)
+        day = _day(by_clock(plan.start, asked.at.tzinfo).date(), asked.at.date())
+        told_itself = since is not None and any(since.turn_id in other.item.turn_ids and other.start.date() == plan.start.date() for other in plans)
+        if since is None:
+            yield Line(day, f"- {plan.text}", plan.item)
+        elif not told_itself and not is_private(since.text):
+            text = f"{plan.text} Later: {render.quoted(_cut(since.text))} (said {render.day(by_clock(since.said_at, asked.at.tzinfo))})"
+            yield Line(day, f"- {text}", replace(plan.item, text=text, turn_ids=(*plan.item.turn_ids, since.turn_id)))
+
+
+def _changed(plan: _Plan, later: Sequence[Later], language: Language) -> Later | None:
+    """The last words that call a plan off, move it, or put it on again."""
+    about = stems(plan.words) - STOPS
+    since = [one for one in later if one.said_at > plan.item.said_at and about & stems(one.text)]
+    (words, *docs) = language.parse([plan.words, *(one.text for one in since)], names=False) if since else (None,)
+    return next((one for one, doc in zip(since, docs, strict=True) if any(concerns(thing, words) for thing in changed(doc, one.said_at))), None)
+
+
+def _clock(interval: Interval, text: str, asked: Asked) -> str:
+    """The time of day, where a statement does not tell it."""
+    if interval.end - interval.start > timedelta(hours=1) or _CLOCK.search(text):
+        return ""
+    return f" (at {by_clock(interval.start, asked.at.tzinfo):%H:%M})"
 
 
 def _ahead(told: Told, language: Language, asked: Asked) -> bool:
@@ -327,7 +363,7 @@ def _ahead(told: Told, language: Language, asked: Asked) -> bool:
     return any(to_come(doc, mention) for mention in find_times(words, told.said_at) if mention.start <= told.start - start < mention.stop)
 
 
-def _noted(notes: Sequence[Row], found: Mapping[tuple[EvidenceKind, int], Evidence], asked: Asked) -> Iterator[tuple[datetime, str, Item]]:
+def _noted(notes: Sequence[Row], found: Mapping[tuple[EvidenceKind, int], Evidence], asked: Asked) -> Iterator[_Plan]:
     """What was stored outright and names a time within the days."""
     days = at_hand(asked.at)
     for row in notes:
@@ -342,7 +378,7 @@ def _noted(notes: Sequence[Row], found: Mapping[tuple[EvidenceKind, int], Eviden
                 and mention.interval.end > days.start
             ):
                 item = _item(render.shown(row.text), found[EvidenceKind.MEMORY, row.key], asked, 1.0)
-                yield mention.interval.start, f"- {item.text} (noted {render.day(item.said_at)})", item
+                yield _Plan(mention.interval.start, row.text, item, f"{item.text} (noted {render.day(item.said_at)})")
                 break
 
 

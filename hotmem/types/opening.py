@@ -62,6 +62,14 @@ class Loop(NamedTuple):
     said_at: datetime
 
 
+class Later(NamedTuple):
+    """A turn of the user that is later than a plan, with its id and its time (UTC)."""
+
+    text: str
+    turn_id: str
+    said_at: datetime
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """What is known of a user at the start of a session.
@@ -72,6 +80,7 @@ class Known:
         facts: What is known of the user and those around them, latest first.
         notes: What was stored outright lately, latest first.
         told: What was said to take place in the days asked for, in order of time.
+        later: What the user said since the first of these plans, latest first.
         loops: What the last session left open.
         pending: Whether something the user said waits to be understood.
     """
@@ -81,5 +90,6 @@ class Known:
     facts: tuple[Row, ...] = ()
     notes: tuple[Row, ...] = ()
     told: tuple[Told, ...] = ()
+    later: tuple[Later, ...] = ()
     loops: tuple[Loop, ...] = ()
     pending: bool = False
