@@ -74,6 +74,13 @@ _NAMED: Final = re.compile(
     r"^(?:(?:the\s+)?user(?:['’]s\s+name)?|my\s+name|(?:his|her|their)?\s*name)(?:\s+is|:)(?:\s+called|\s+named)?\s+(?P<name>[^\W\d_][\w'’-]*(?:\s+[A-Z][\w'’-]*){0,2})\W*$",
     re.IGNORECASE,
 )
+_STATED: Final = re.compile(
+    r"(?P<who>I|(?:the\s+)?user|[^\W\d_]\w*?)(?:\s+(?:is|am|was)|['’][ms])?\s+"
+    r"(?P<how>allergic\s+to|married\s+to|lives?\s+(?:in|with)|works?\s+(?:at|as)|stud(?:y|ies)\s+at|from|born\s+in)\b",
+    re.IGNORECASE,
+)
+"""A note that states a lasting fact: "I am allergic to peanuts", "User lives in Leeds"."""
+
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
 
 
@@ -259,7 +266,8 @@ def _wish(rule: Row, found: Mapping[tuple[EvidenceKind, int], Evidence], speaker
 
 def _facts(known: Known, found: Mapping[tuple[EvidenceKind, int], Evidence], asked: Asked) -> list[Line]:
     """Lasting facts that can be trusted, the most important first."""
-    rows = [(rank, row) for row in (*known.facts, *known.notes) if (rank := _rank(row, known.speaker)) is not None and not is_private(row.text)]
+    told = [row for row in (*known.facts, *known.notes) if not is_private(f"{row.text}\n{row.told_in}")]
+    rows = [(rank, row) for row in told if (rank := _rank(row, known.speaker)) is not None]
     lines = []
     for _, row in sorted(rows, key=lambda ranked: (ranked[0], -ranked[1].confirmations, -ranked[1].said_at.timestamp())):
         item = _item(render.shown(row.text), found[EvidenceKind.MEMORY, row.key], asked, row.importance / 5)
@@ -271,7 +279,7 @@ def _facts(known: Known, found: Mapping[tuple[EvidenceKind, int], Evidence], ask
 def _rank(row: Row, speaker: str | None) -> int | None:
     """How late a fact comes; None for what is not worth telling."""
     if not row.relation:
-        return None if _NAMED.match(row.text) or _DATED.search(row.text) else _NOTED.get(row.importance)
+        return None if _NAMED.match(row.text) or _DATED.search(row.text) else _noted_rank(row, speaker)
     own = row.subject.casefold() in {ANONYMOUS.casefold(), (speaker or "").casefold()}
     words = set(row.object.casefold().replace("-", " ").split()) | {row.object.casefold()}
     match row.relation:
@@ -282,6 +290,14 @@ def _rank(row: Row, speaker: str | None) -> int | None:
         case "is":
             return RANKS["is"] if words & LASTING else None
     return RANKS[row.relation]
+
+
+def _noted_rank(row: Row, speaker: str | None) -> int | None:
+    """How late a note comes: as early as the same fact that was said of the user, or by its importance."""
+    stated = _STATED.match(row.text)
+    if stated and stated["who"].casefold() in {"i", "user", "the user", (speaker or "").casefold()}:
+        return next(rank for relation, rank in RANKS.items() if stems(stated["how"]) <= stems(relation))
+    return _NOTED.get(row.importance)
 
 
 _TIMELY: Final = re.compile(

@@ -280,3 +280,17 @@ async def test_a_note_that_was_changed_since(memory: Memory) -> None:
 async def test_a_plan_with_its_time_of_day(memory: Memory) -> None:
     await tell(memory, "I've got a review with Priya next Tuesday at ten.")
     assert "- Ana has got a review with Priya. (at 10:00)" in (await opened(memory, at=datetime(2026, 3, 10, 8, tzinfo=BERLIN))).text
+
+
+async def test_what_was_said_in_confidence_is_not_volunteered(memory: Memory) -> None:
+    await tell(memory, "please keep this between us i'm pregnant", "I am allergic to peanuts.")
+    text = (await opened(memory)).text
+    assert "pregnant" not in text
+    assert "peanuts" in text
+
+
+@pytest.mark.parametrize(("note", "told"), [("I am allergic to peanuts.", True), ("User lives in Leeds.", True), ("Tom lives in Leeds.", False)])
+async def test_a_lasting_fact_that_was_stored_outright(memory: Memory, note: str, told: bool) -> None:
+    await memory.store_memory(note, user_id="ana")
+    await tell(memory, "Hello there.")
+    assert (note in (await opened(memory)).text) is told

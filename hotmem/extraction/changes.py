@@ -46,8 +46,9 @@ _EVENTS: Final = frozenset(map(stem, EVENTFUL))
 _FIRST_PERSON: Final = wordlist("i we they")
 _DAYS: Final = stems(
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october november december "
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth "
-    "nineteenth twentieth thirtieth today tonight tomorrow yesterday day week weekend month year morning afternoon evening night hour minute clock"
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth "
+    "eighteenth nineteenth twentieth thirtieth today tonight tomorrow yesterday day week weekend month year morning afternoon evening night hour "
+    "minute clock"
 )
 """What a time is made of; it tells when, and not what."""
 

@@ -107,7 +107,19 @@ def _facts(conn: Connection, user: UserKey, relations: Sequence[str], subjects: 
         owned = {"relation": "is called", "from": f"{subject}'s ", "to": f"{subject}'t"}
         rows = conn.execute(f"{_ONE} AND m.subject > :from COLLATE NOCASE AND m.subject < :to COLLATE NOCASE LIMIT :most", {**values, **owned})
         found |= {row[0]: _row(row) for row in rows}
-    return sorted(found.values(), key=lambda row: (row.said_at, row.key), reverse=True)
+    told_in = _told_in(conn, list(found))
+    rows = (row._replace(told_in=told_in.get(row.key, "")) for row in found.values())
+    return sorted(rows, key=lambda row: (row.said_at, row.key), reverse=True)
+
+
+def _told_in(conn: Connection, keys: Sequence[int]) -> dict[int, str]:
+    """The turns that memories were read from, as text."""
+    rows = conn.execute(
+        """SELECT x.memory, group_concat(t.text, char(10)) FROM sources x JOIN turns t ON t.id = x.turn
+           WHERE x.memory IN (SELECT value FROM json_each(?)) GROUP BY x.memory""",
+        (json.dumps(keys),),
+    )
+    return dict(rows.fetchall())
 
 
 def _notes(conn: Connection, user: UserKey, now: int) -> tuple[Row, ...]:

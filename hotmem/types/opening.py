@@ -19,6 +19,7 @@ class Row(NamedTuple):
         importance: 1 to 5.
         confirmations: How often it was said again.
         said_at: When it was said last, UTC.
+        told_in: The turns that it was read from, as text.
     """
 
     key: int
@@ -29,6 +30,7 @@ class Row(NamedTuple):
     importance: int
     confirmations: int
     said_at: datetime
+    told_in: str = ""
 
 
 class Told(NamedTuple):
