@@ -1,15 +1,17 @@
 """Carries out what a user asks of the memory itself, in one conversation, and says what to tell them."""
 
 import asyncio
+import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 
 from hotmem.analysis.commands import FORGETTING, RECORD, Command, Order, assents, find_command
+from hotmem.context.privacy import is_private
 from hotmem.context.render import day, notice
 from hotmem.escaping import shown
 from hotmem.memory import Memory
-from hotmem.types import ContextBlock, Forgotten, Item, StoredMemory, Trace
+from hotmem.types import ContextBlock, Forgotten, Item, Mark, StoredMemory, Trace
 
 MOST_SOURCES: Final = 5
 """Items whose source is told."""
@@ -115,6 +117,13 @@ class Commands:
         return ContextBlock(told, count(told), (), Trace(reason="the user asked something of the memory"), self._user_id, self._session_id, text, at)
 
 
+_ASKS: Final = re.compile(
+    r"\?\s*$|^\W*(?:(?:so|and|hey|well|um)\s+)*(?:what|when|where|who|whose|which|why|how|(?:do|does|did|is|are|was|were|can|could|will|would|have|has)\s+"
+    r"(?:you|i|we|he|she|it|they|my|our|the))\b",
+    re.IGNORECASE,
+)
+"""A question tells nothing, and is the source of nothing; it may be spoken without a mark."""
+
 _OFF: Final = "The user asks to remember this, but they are off the record and it is not kept. Ask whether to go back on the record first."
 
 
@@ -127,9 +136,11 @@ def _forgotten(removed: Forgotten) -> str:
 
 
 def _sources(given: Sequence[Item]) -> str:
-    if not given:
+    stated = [item for item in given if not _ASKS.search(item.text) and not is_private(item.text)]
+    trusted = [item for item in stated if item.mark is not Mark.LOW]
+    best = sorted(trusted or stated, key=lambda item: -item.relevance)[:MOST_SOURCES]
+    if not best:
         return "The user asks how something is known. Nothing from earlier conversations was used just now."
-    best = sorted(given, key=lambda item: -item.relevance)[:MOST_SOURCES]
     lines = (f"- “{shown(item.text)}”, from what {shown(item.speaker or 'the user')} said on {day(item.said_at)}" for item in best)
     return "\n".join(("The user asks how it is known. What was used just now:", *lines))
 

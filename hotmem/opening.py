@@ -20,6 +20,7 @@ from hotmem.context.confidence import MEDIUM_CONFIDENCE, confidence, mark
 from hotmem.context.privacy import is_private
 from hotmem.escaping import shown
 from hotmem.extraction.beyond import beyond
+from hotmem.extraction.changes import MAY_CHANGE, changed, concerns
 from hotmem.extraction.direction import to_come
 from hotmem.extraction.reading import ANONYMOUS
 from hotmem.extraction.relations import COMPLEMENTS, HAS_CONDITION, LASTING
@@ -27,9 +28,10 @@ from hotmem.extraction.wishes import called, capitalised, not_called, subjects
 from hotmem.extraction.withdrawals import takes_wish_back, withdrawn
 from hotmem.models import Language
 from hotmem.store.store import Store
+from hotmem.terms import STOPS, stems
 from hotmem.text import plain
 from hotmem.types import ContextBlock, Evidence, EvidenceKind, Interval, Item, Layer, Mark, Trace
-from hotmem.types.opening import Known, Loop, Row, Told
+from hotmem.types.opening import Known, Later, Loop, Row, Told
 from hotmem.zones import by_clock
 
 MOST_FACTS: Final = 6
@@ -74,6 +76,13 @@ _NAMED: Final = re.compile(
     r"^(?:(?:the\s+)?user(?:['’]s\s+name)?|my\s+name|(?:his|her|their)?\s*name)(?:\s+is|:)(?:\s+called|\s+named)?\s+(?P<name>[^\W\d_][\w'’-]*(?:\s+[A-Z][\w'’-]*){0,2})\W*$",
     re.IGNORECASE,
 )
+_STATED: Final = re.compile(
+    r"(?P<who>I|(?:the\s+)?user|[^\W\d_]\w*?)(?:\s+(?:is|am|was)|['’][ms])?\s+"
+    r"(?P<how>allergic\s+to|married\s+to|lives?\s+(?:in|with)|works?\s+(?:at|as)|stud(?:y|ies)\s+at|from|born\s+in)\b",
+    re.IGNORECASE,
+)
+"""A note that states a lasting fact: "I am allergic to peanuts", "User lives in Leeds"."""
+
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
 
 
@@ -269,7 +278,8 @@ def _wish(rule: Row, found: Mapping[tuple[EvidenceKind, int], Evidence], speaker
 
 def _facts(known: Known, found: Mapping[tuple[EvidenceKind, int], Evidence], asked: Asked) -> list[Line]:
     """Lasting facts that can be trusted, the most important first."""
-    rows = [(rank, row) for row in (*known.facts, *known.notes) if (rank := _rank(row, known.speaker)) is not None and not is_private(row.text)]
+    told = [row for row in (*known.facts, *known.notes) if not is_private(f"{row.text}\n{row.told_in}")]
+    rows = [(rank, row) for row in told if (rank := _rank(row, known.speaker)) is not None]
     lines = []
     for _, row in sorted(rows, key=lambda ranked: (ranked[0], -ranked[1].confirmations, -ranked[1].said_at.timestamp())):
         item = _item(shown(row.text), found[EvidenceKind.MEMORY, row.key], asked, row.importance / 5)
@@ -281,7 +291,7 @@ def _facts(known: Known, found: Mapping[tuple[EvidenceKind, int], Evidence], ask
 def _rank(row: Row, speaker: str | None) -> int | None:
     """How late a fact comes; None for what is not worth telling."""
     if not row.relation:
-        return None if _NAMED.match(row.text) or _DATED.search(row.text) else _NOTED.get(row.importance)
+        return None if _NAMED.match(row.text) or _DATED.search(row.text) else _noted_rank(row, speaker)
     own = row.subject.casefold() in {ANONYMOUS.casefold(), (speaker or "").casefold()}
     words = set(row.object.casefold().replace("-", " ").split()) | {row.object.casefold()}
     match row.relation:
@@ -294,6 +304,14 @@ def _rank(row: Row, speaker: str | None) -> int | None:
     return RANKS[row.relation]
 
 
+def _noted_rank(row: Row, speaker: str | None) -> int | None:
+    """How late a note comes: as early as the same fact that was said of the user, or by its importance."""
+    stated = _STATED.match(row.text)
+    if stated and stated["who"].casefold() in {"i", "user", "the user", (speaker or "").casefold()}:
+        return next(rank for relation, rank in RANKS.items() if stems(stated["how"]) <= stems(relation))
+    return _NOTED.get(row.importance)
+
+
 _TIMELY: Final = re.compile(
     r"\d|\b(?:today|tonight|tomorrow|(?:this|next)\s|(?:mon|tues|wednes|thurs|fri|satur|sun)day|week|in\s|january|february|march|april|may|june|july|august"
     r"|september|october|november|december)",
@@ -301,31 +319,65 @@ _TIMELY: Final = re.compile(
 )
 """What names a time, if it does; to read the times of a text takes a hundred times as long."""
 
+_CLOCK: Final = re.compile(r"\d:\d\d")
 _DATED: Final = re.compile(
     r"\b(?:today|tonight|tomorrow|yesterday|next\s+\w+|this\s+(?:week|weekend|month)|on\s+(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b",
     re.IGNORECASE,
 )
 
 
+class _Plan(NamedTuple):
+    """What is at hand: when it begins, the words that tell of it, its item, and what stands after it."""
+
+    start: datetime
+    words: str
+    item: Item
+    text: str
+
+
 def _plans(known: Known, found: Mapping[tuple[EvidenceKind, int], Evidence], language: Language, asked: Asked) -> Iterator[Line]:
-    """What takes place today and tomorrow, in order of time."""
-    plans: list[tuple[datetime, str, Item]] = []
+    """What takes place today and tomorrow, in order of time, each with what was said of a change since."""
+    plans: list[_Plan] = []
     for told in known.told:
         if is_private(told.text[max(told.start - 80, 0) : told.stop + 80]) or not _ahead(told, language, asked):
             continue
-        if told.memories:
-            items = [_item(shown(found[EvidenceKind.MEMORY, key].text), found[EvidenceKind.MEMORY, key], asked, 1.0) for key in told.memories]
-            plans += [(told.interval.start, f"- {item.text}", item) for item in items]
-        else:
-            words = render.quoted(_sentence(told))
-            item = _item(words[1:-1], found[EvidenceKind.PASSAGE, told.passage], asked, 1.0)
-            plans.append((told.interval.start, f"- {words} (said {render.day(item.said_at)})", item))
+        words = _sentence(told)
+        for key in told.memories:
+            item = _item(shown(found[EvidenceKind.MEMORY, key].text), found[EvidenceKind.MEMORY, key], asked, 1.0)
+            plans.append(_Plan(told.interval.start, words, item, f"{item.text}{_clock(told.interval, item.text, asked)}"))
+        if not told.memories:
+            item = _item(render.quoted(words)[1:-1], found[EvidenceKind.PASSAGE, told.passage], asked, 1.0)
+            plans.append(_Plan(told.interval.start, words, item, f"{render.quoted(words)} (said {render.day(item.said_at)})"))
     plans += _noted(known.notes, found, asked)
+    later = [one for one in known.later if MAY_CHANGE.search(one.text)]
     given: set[str] = set()
-    for start, text, item in sorted(plans, key=lambda plan: plan[0]):
-        if item.text not in given:
-            given.add(item.text)
-            yield Line(_day(by_clock(start, asked.at.tzinfo).date(), asked.at.date()), text, item)
+    for plan in sorted(plans, key=lambda plan: plan.start):
+        if plan.item.text in given:
+            continue
+        given.add(plan.item.text)
+        since = _changed(plan, later, language)
+        day = _day(by_clock(plan.start, asked.at.tzinfo).date(), asked.at.date())
+        told_itself = since is not None and any(since.turn_id in other.item.turn_ids and other.start.date() == plan.start.date() for other in plans)
+        if since is None:
+            yield Line(day, f"- {plan.text}", plan.item)
+        elif not told_itself and not is_private(since.text):
+            text = f"{plan.text} Later: {render.quoted(_cut(since.text))} (said {render.day(by_clock(since.said_at, asked.at.tzinfo))})"
+            yield Line(day, f"- {text}", replace(plan.item, text=text, turn_ids=(*plan.item.turn_ids, since.turn_id)))
+
+
+def _changed(plan: _Plan, later: Sequence[Later], language: Language) -> Later | None:
+    """The last words that call a plan off, move it, or put it on again."""
+    about = stems(plan.words) - STOPS
+    since = [one for one in later if one.said_at > plan.item.said_at and about & stems(one.text)]
+    (words, *docs) = language.parse([plan.words, *(one.text for one in since)], names=False) if since else (None,)
+    return next((one for one, doc in zip(since, docs, strict=True) if any(concerns(thing, words) for thing in changed(doc, one.said_at))), None)
+
+
+def _clock(interval: Interval, text: str, asked: Asked) -> str:
+    """The time of day, where a statement does not tell it."""
+    if interval.end - interval.start > timedelta(hours=1) or _CLOCK.search(text):
+        return ""
+    return f" (at {by_clock(interval.start, asked.at.tzinfo):%H:%M})"
 
 
 def _ahead(told: Told, language: Language, asked: Asked) -> bool:
@@ -339,7 +391,7 @@ def _ahead(told: Told, language: Language, asked: Asked) -> bool:
     return any(to_come(doc, mention) for mention in find_times(words, told.said_at) if mention.start <= told.start - start < mention.stop)
 
 
-def _noted(notes: Sequence[Row], found: Mapping[tuple[EvidenceKind, int], Evidence], asked: Asked) -> Iterator[tuple[datetime, str, Item]]:
+def _noted(notes: Sequence[Row], found: Mapping[tuple[EvidenceKind, int], Evidence], asked: Asked) -> Iterator[_Plan]:
     """What was stored outright and names a time within the days."""
     days = at_hand(asked.at)
     for row in notes:
@@ -354,7 +406,7 @@ def _noted(notes: Sequence[Row], found: Mapping[tuple[EvidenceKind, int], Eviden
                 and mention.interval.end > days.start
             ):
                 item = _item(shown(row.text), found[EvidenceKind.MEMORY, row.key], asked, 1.0)
-                yield mention.interval.start, f"- {item.text} (noted {render.day(item.said_at)})", item
+                yield _Plan(mention.interval.start, row.text, item, f"{item.text} (noted {render.day(item.said_at)})")
                 break
 
 

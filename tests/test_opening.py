@@ -236,3 +236,61 @@ def test_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_many_statements_are_read_in_time(memory: Memory) -> None:
     await tell(memory, *(f"I have {number} apples and my friend Bea has none on day {number}." for number in range(200)), "Call me Annie.")
     assert "“call me Annie”" in (await opened(memory)).text
+
+
+@pytest.mark.parametrize(
+    ("plan", "later", "old_day", "new_day"),
+    [
+        ("i've got a haircut on friday the twentieth", "i cancelled my haircut", 20, None),
+        ("we've got a barbecue at dave's on friday the twentieth", "the barbecue's off", 20, None),
+        ("i have a dentist appointment on the twentieth", "i moved the dentist appointment to the twenty fourth", 20, 24),
+        ("i've got physio on the twentieth", "the physio is now on the twenty seventh", 20, 27),
+        ("the boiler man is coming on the twentieth", "the boiler man isn't coming on the twentieth anymore", 20, None),
+        ("mum's operation is on the twentieth", "mum's operation got postponed to the twenty sixth", 20, 26),
+    ],
+)
+async def test_a_plan_that_was_changed_since(memory: Memory, plan: str, later: str, old_day: int, new_day: int | None) -> None:
+    await tell(memory, plan, session="first", at=datetime(2026, 11, 2, 10, tzinfo=BERLIN))
+    await tell(memory, later, session="second", at=datetime(2026, 11, 16, 10, tzinfo=BERLIN))
+    block = await opened(memory, at=datetime(2026, 11, old_day, 8, tzinfo=BERLIN))
+    (line,) = [line for line in block.text.splitlines() if line.startswith("- ")]
+    assert line.endswith(f"“{later}” (said 2026-11-16)")
+    assert all(item.text in block.text for item in block.items)
+    if new_day is not None:
+        assert "Today" in (await opened(memory, at=datetime(2026, 11, new_day, 8, tzinfo=BERLIN))).text
+
+
+async def test_a_plan_is_not_called_off_by_what_was_said_before_it(memory: Memory) -> None:
+    await tell(memory, "I cancelled my haircut.", session="first", at=WEDNESDAY - timedelta(days=1))
+    await tell(memory, "I have a haircut on Thursday.", session="second")
+    assert "cancelled" not in (await opened(memory)).text
+
+
+async def test_a_change_that_is_private_is_not_told_nor_the_plan_without_it(memory: Memory) -> None:
+    await tell(memory, "I have a haircut on Thursday.", "I cancelled the haircut but that's between us.")
+    assert "haircut" not in (await opened(memory)).text
+
+
+async def test_a_note_that_was_changed_since(memory: Memory) -> None:
+    await memory.store_memory("Boiler service on 6 March 2099 at 10.", user_id="ana")
+    await tell(memory, "The boiler service is cancelled.", at=datetime(2099, 3, 1, 9, tzinfo=BERLIN))
+    assert "“The boiler service is cancelled.” (said 2099-03-01)" in (await opened(memory, at=datetime(2099, 3, 6, 8, tzinfo=BERLIN))).text
+
+
+async def test_a_plan_with_its_time_of_day(memory: Memory) -> None:
+    await tell(memory, "I've got a review with Priya next Tuesday at ten.")
+    assert "- Ana has got a review with Priya. (at 10:00)" in (await opened(memory, at=datetime(2026, 3, 10, 8, tzinfo=BERLIN))).text
+
+
+async def test_what_was_said_in_confidence_is_not_volunteered(memory: Memory) -> None:
+    await tell(memory, "please keep this between us i'm pregnant", "I am allergic to peanuts.")
+    text = (await opened(memory)).text
+    assert "pregnant" not in text
+    assert "peanuts" in text
+
+
+@pytest.mark.parametrize(("note", "told"), [("I am allergic to peanuts.", True), ("User lives in Leeds.", True), ("Tom lives in Leeds.", False)])
+async def test_a_lasting_fact_that_was_stored_outright(memory: Memory, note: str, told: bool) -> None:
+    await memory.store_memory(note, user_id="ana")
+    await tell(memory, "Hello there.")
+    assert (note in (await opened(memory)).text) is told

@@ -58,6 +58,13 @@ _OPEN: Final = re.compile(
     r"don['’]?t forget|to ?do list|not sure (?:yet )?(?:if|whether|what|how|when))\b",
     re.IGNORECASE,
 )
+_NOT_OPEN: Final = re.compile(
+    r"\b(?:don['’]?t|do not|never|no need to|stop) remind(?:ing)? me\b"
+    r"|\b(?!(?:i|we)\b)\w+\s+(?:\w+ly\s+)?(?:thinks?|thought|reckons?|believes?)\s+(?:that\s+)?(?:i|we)\b",
+    re.IGNORECASE,
+)
+"""What nobody is to come back to: what the user does not want to be reminded of, and what somebody else thinks of them."""
+
 _EMPTY_TOPICS: Final = wordlist(
     "thing thank thanks time way lot bit day today week year month kind sort one something anything everything nothing someone anyone "
     "everyone people guy idea stuff fun hey yeah yes wow haha morning night evening weekend moment question problem course sure "
@@ -203,7 +210,7 @@ def _decides(candidate: _Candidate) -> bool:
 
 
 def _open(candidate: _Candidate) -> bool:
-    return not candidate.question and bool(_OPEN.search(candidate.text))
+    return not candidate.question and bool(_OPEN.search(candidate.text)) and not _NOT_OPEN.search(candidate.text)
 
 
 def _unanswered(question: _Candidate, turns: Sequence[Turn], docs: Sequence[Doc]) -> bool:

@@ -7,7 +7,8 @@ from hotmem.types import Query
 
 _PRIVATE: Final = re.compile(
     r"\b(?:pins?|pin\s+code|passwords?|passcodes?|passphrase|codes?|combination|account\s+number|iban|secrets?|secretly|surprise|nobody\s+knows|no\s+one\s+knows"
-    r"|(?:doesn['’]?t|don['’]?t|must\s*n['’]?t|must\s+not)\s+(?:know|tell|find\s+out)|confiden\w+|between\s+us|affair|salary|hiv|abortion|miscarriage)\b",
+    r"|(?:doesn['’]?t|don['’]?t|must\s*n['’]?t|must\s+not)\s+(?:know|tell|find\s+out)|confiden\w+|between\s+us|affair|salary|hiv|abortion|miscarriage"
+    r"|keep\s+(?:this|that|it)\s+(?:to\s+yourself|quiet|private))\b",
     re.IGNORECASE,
 )
 

@@ -7,13 +7,16 @@ from typing import Final
 from hotmem.store.driver import Connection
 from hotmem.store.times import from_stored, to_stored
 from hotmem.types import Interval, UserKey
-from hotmem.types.opening import Known, Loop, Row, Told
+from hotmem.types.opening import Known, Later, Loop, Row, Told
 
 RECENT_TURNS: Final = 200
 """Turns of the user by which the name is told that they speak under."""
 
 TURNS_READ: Final = 20_000
 """Turns of the user, the latest, in which times are looked for."""
+
+LATER_READ: Final = 2_000
+"""Turns of the user, the latest, in which a plan may have been changed."""
 
 NOTES_READ: Final = 500
 """Memories stored outright, the latest, that are looked through."""
@@ -60,12 +63,15 @@ def read(conn: Connection, user: UserKey, relations: Sequence[str], anonymous: s
     """
     speaker = _speaker(conn, user)
     subjects = tuple(dict.fromkeys(filter(None, (speaker, anonymous))))
+    notes, told = _notes(conn, user, now), tuple(_told(conn, user, days, now))
+    plans = [one.said_at for one in (*notes, *told)]
     return Known(
         speaker=speaker,
         rules=_rules(conn, user, now),
         facts=tuple(_facts(conn, user, relations, subjects, now)),
-        notes=_notes(conn, user, now),
-        told=tuple(_told(conn, user, days, now)),
+        notes=notes,
+        told=told,
+        later=tuple(_later(conn, user, to_stored(min(plans)), now)) if plans else (),
         loops=tuple(_loops(conn, user, live)),
         pending=_pending(conn, user),
     )
@@ -101,7 +107,19 @@ def _facts(conn: Connection, user: UserKey, relations: Sequence[str], subjects: 
         owned = {"relation": "is called", "from": f"{subject}'s ", "to": f"{subject}'t"}
         rows = conn.execute(f"{_ONE} AND m.subject > :from COLLATE NOCASE AND m.subject < :to COLLATE NOCASE LIMIT :most", {**values, **owned})
         found |= {row[0]: _row(row) for row in rows}
-    return sorted(found.values(), key=lambda row: (row.said_at, row.key), reverse=True)
+    told_in = _told_in(conn, list(found))
+    rows = (row._replace(told_in=told_in.get(row.key, "")) for row in found.values())
+    return sorted(rows, key=lambda row: (row.said_at, row.key), reverse=True)
+
+
+def _told_in(conn: Connection, keys: Sequence[int]) -> dict[int, str]:
+    """The turns that memories were read from, as text."""
+    rows = conn.execute(
+        """SELECT x.memory, group_concat(t.text, char(10)) FROM sources x JOIN turns t ON t.id = x.turn
+           WHERE x.memory IN (SELECT value FROM json_each(?)) GROUP BY x.memory""",
+        (json.dumps(keys),),
+    )
+    return dict(rows.fetchall())
 
 
 def _notes(conn: Connection, user: UserKey, now: int) -> tuple[Row, ...]:
@@ -133,6 +151,15 @@ def _told(conn: Connection, user: UserKey, days: Interval, now: int) -> list[Tol
         for text, start, stop, since, until, said_at, held, passage, read in rows
         if passage is not None and (held != "[]" or not read)
     ]
+
+
+def _later(conn: Connection, user: UserKey, since: int, now: int) -> list[Later]:
+    rows = conn.execute(
+        """SELECT text, name, spoken_at FROM turns INDEXED BY turns_by_time
+           WHERE user = ? AND role = 'user' AND spoken_at > ? AND spoken_at <= ? ORDER BY spoken_at DESC, id DESC LIMIT ?""",
+        (user, since, now, LATER_READ),
+    )
+    return [Later(text, turn, from_stored(said_at)) for text, turn, said_at in rows]
 
 
 def _loops(conn: Connection, user: UserKey, live: str | None) -> list[Loop]:

@@ -198,7 +198,7 @@ class SearchResult:
 
     Attributes:
         results: The best, most relevant first.
-        total_found: How many were relevant, those beyond the limit among them.
+        total_found: How many have a relevance of at least 0.1, those beyond the limit among them. Results below it may be listed as well.
         query_analysis: What the query was taken to ask.
         progress: How far it went, if it was progressive.
         debug: How it came about, if that was asked for.

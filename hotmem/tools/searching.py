@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
+from typing import Final
 
 import numpy as np
 
@@ -24,6 +25,9 @@ from hotmem.tools.requests import SearchOptions
 from hotmem.tools.results import Found, Progress, QueryAnalysis, SearchDebug, SearchResult, SourceReport
 from hotmem.tools.weighing import Weighed, content_type, weigh
 from hotmem.types import EvidenceKind, Layer, Query
+
+RELEVANT: Final = 0.1
+"""Relevance from which a result counts as relevant: the ranking itself leaves out nothing, as any bar loses what is asked for in other words."""
 
 
 async def search(reader: Reader, request: Request, options: SearchOptions, usual: SearchingOptions) -> SearchResult:
@@ -51,7 +55,7 @@ async def search(reader: Reader, request: Request, options: SearchOptions, usual
             weights=weighed.profile.weights.as_dict(),
             milliseconds=dict(watch.laps),
         )
-    return SearchResult(results, len(weighed.ranked), analysed(query), progress, debug)
+    return SearchResult(results, sum(score >= RELEVANT for score, _ in weighed.ranked), analysed(query), progress, debug)
 
 
 async def count_access(store: Store, user_id: str, found: SearchResult, now: datetime) -> None:

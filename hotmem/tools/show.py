@@ -41,7 +41,7 @@ def _stored(answer: Mapping[str, Any]) -> RenderableType:
 def _found(answer: Mapping[str, Any]) -> RenderableType:
     if not answer["results"]:
         return "nothing was found" if answer["progress"] is None else f"nothing was found: {answer['progress']['reason']}"
-    table = Table(id_column(), "relevance", "what", "said", "sort", title=f"{answer['total_found']} found", title_justify="left")
+    table = Table(id_column(), "relevance", "what", "said", "sort", title=f"{answer['total_found']} relevant", title_justify="left")
     for one in answer["results"]:
         sort = one["content_type"] if one["category"] is None else f"{one['content_type']}, {one['category']}"
         table.add_row(short(one["id"]), f"{one['relevance_score']:.2f}", one["content"], one["created"][:10], sort)

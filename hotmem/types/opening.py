@@ -19,6 +19,7 @@ class Row(NamedTuple):
         importance: 1 to 5.
         confirmations: How often it was said again.
         said_at: When it was said last, UTC.
+        told_in: The turns that it was read from, as text.
     """
 
     key: int
@@ -29,6 +30,7 @@ class Row(NamedTuple):
     importance: int
     confirmations: int
     said_at: datetime
+    told_in: str = ""
 
 
 class Told(NamedTuple):
@@ -62,6 +64,14 @@ class Loop(NamedTuple):
     said_at: datetime
 
 
+class Later(NamedTuple):
+    """A turn of the user that is later than a plan, with its id and its time (UTC)."""
+
+    text: str
+    turn_id: str
+    said_at: datetime
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """What is known of a user at the start of a session.
@@ -72,6 +82,7 @@ class Known:
         facts: What is known of the user and those around them, latest first.
         notes: What was stored outright lately, latest first.
         told: What was said to take place in the days asked for, in order of time.
+        later: What the user said since the first of these plans, latest first.
         loops: What the last session left open.
         pending: Whether something the user said waits to be understood.
     """
@@ -81,5 +92,6 @@ class Known:
     facts: tuple[Row, ...] = ()
     notes: tuple[Row, ...] = ()
     told: tuple[Told, ...] = ()
+    later: tuple[Later, ...] = ()
     loops: tuple[Loop, ...] = ()
     pending: bool = False

@@ -157,6 +157,16 @@ def test_reads_no_time_where_there_is_none(text: str) -> None:
     assert find_interval(text, AT) is None
 
 
+@pytest.mark.parametrize("text", ["it was moved to the twelfth", "she isn't coming on the twelfth anymore", "they put it back to the 12th"])
+def test_reads_the_day_of_a_change(text: str) -> None:
+    (mention,) = find_times(text, AT, ahead=True)
+    assert mention.interval.start.day == 12
+
+
+def test_reads_no_day_in_a_place_or_a_rank() -> None:
+    assert find_times("the lift to the third", AT, ahead=True) == ()
+
+
 @pytest.mark.parametrize(("text", "start", "end"), EXACT)
 def test_reads_times_to_the_minute(text: str, start: str, end: str) -> None:
     (mention,) = find_times(f"we are going {text}", AT, ahead=True)

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from time import perf_counter
 
 import numpy as np
+import pytest
 
 from hotmem.consolidation.summary import MOST_SENTENCES, MOST_TOPICS, MOST_WORDS, render_summary, summarise
 from hotmem.models import CachedEncoder, Language
@@ -60,6 +61,20 @@ def test_decisions_and_open_loops_are_found(language: Language, encoder: CachedE
     summary = summarised(SPOKEN, language, encoder)
     assert [sentence.turn_id for sentence in summary.decisions] == ["t6"]
     assert [sentence.turn_id for sentence in summary.open_loops] == ["t7", "t9"]
+
+
+@pytest.mark.parametrize(
+    ("said", "is_open"),
+    [
+        ("my mum thinks i should become a vegetarian", False),
+        ("don't remind me about the gym on thursday", False),
+        ("the doctor said i should book a blood test", True),
+        ("i think i should call the plumber again", True),
+        ("remind me about the gym on thursday", True),
+    ],
+)
+def test_what_others_think_and_reminders_refused_are_not_open(language: Language, encoder: CachedEncoder, said: str, is_open: bool) -> None:
+    assert bool(summarised([(Role.USER, said), (Role.ASSISTANT, "All right.")], language, encoder).open_loops) is is_open
 
 
 def test_greetings_questions_and_long_answers_do_not_carry_it(language: Language, encoder: CachedEncoder) -> None:

@@ -173,3 +173,12 @@ async def test_a_search_that_waits_for_the_writer_holds_up_no_recall(memory: Mem
     assert all([one.results for one in await asyncio.gather(*searches)])
     (boiler,) = (await memory.search_memory("the boiler's number", user_id="ana")).results
     assert boiler.last_accessed is not None
+
+
+async def test_only_what_is_relevant_is_counted(memory: Memory) -> None:
+    await tell(memory)
+    for number in range(8):
+        await memory.store_memory(f"Shelf {number} holds jars of paint.", user_id="ana")
+    found = await memory.search_memory("Potola", user_id="ana", options={"limit": 20})
+    assert 0 < found.total_found < len(found.results)
+    assert found.total_found == sum(one.relevance_score >= 0.1 for one in found.results)

@@ -92,6 +92,14 @@ def _day_of_month(match: re.Match[str], reference: Reference) -> Span:
     return one_day(nearest([month.replace(day=day) for month in months if day <= monthrange(month.year, month.month)[1]], reference))
 
 
+_MOVES: Final = re.compile(r"\b(?:mov|postpon|reschedul|push|shift|delay|chang|switch|swap|put|bring|brought)\w*\b[^.!?]*$", re.IGNORECASE)
+"""What stands before a day that something is moved to; "to the third" is said of floors and places in a race as well."""
+
+
+def _day_moved_to(match: re.Match[str], reference: Reference) -> Span | None:
+    return _day_of_month(match, reference) if _MOVES.search(match.string[: match.start()]) else None
+
+
 def _day_of_named_month(match: re.Match[str], reference: Reference) -> Span:
     which = match["which"] or "this"
     return one_day(one_month(reference.now.year, reference.now.month + step(which)).start.replace(day=int(match["day"])))
@@ -204,7 +212,7 @@ _NO_CLOCK: Final = r"(?!\d|[:/]\d|\s*(?:days|weeks|months|to|-|:|am\b|pm\b|a\.m|
 
 _AFTER_DAY: Final = (
     "at|from|in|on|for|to|and|or|but|because|so|when|if|until|till|by|around|about|before|after|with|as|then|too|again|please|i|i'm|i'll|we|we're|he|"
-    "she|they|it|you|my|our|her|his|there|is|was|will|would|can|could|the|a|an|this|that|morning|afternoon|evening|night|between"
+    r"she|they|it|you|my|our|her|his|there|is|was|will|would|can|could|the|a|an|this|that|morning|afternoon|evening|night|between|now|instead|any\s*more"
 )
 """What may follow "the 3rd" if it is a day; a noun makes it the third of something."""
 _BEFORE_DAY: Final = preceded(
@@ -320,6 +328,12 @@ RULES: Final = (
             rf"{_BEFORE_DAY}the\s+(?P<day>\d\d?)(?:{ORDINAL}(?=\s*(?:[^\w\s]|$)|\s+(?:{_AFTER_DAY})\b)|(?=\s*(?:[.,!?]\s*$|$|from\b|at\b)))(?!\w)"
         ),
         _day_of_month,
+        dated=True,
+    ),
+    Rule(
+        ("the ",),
+        pattern(rf"to\s+the\s+(?P<day>\d\d?){ORDINAL}(?=\s*(?:[^\w\s]|$)|\s+(?:{_AFTER_DAY})\b)"),
+        _day_moved_to,
         dated=True,
     ),
     Rule(
