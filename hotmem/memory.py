@@ -100,6 +100,7 @@ class Memory:
         self._given_language = language
         self._precedence = Precedence()
         self._withheld = Withheld()
+        self._unkept = Withheld()
         self._fed_back: deque[str] = deque(maxlen=FED_BACK)
         self._live: tuple[Store, Reader, Background, Lanes] | None = None
 
@@ -212,18 +213,32 @@ class Memory:
         return added
 
     def withholds(self, text: str, *, user_id: str) -> bool:
-        """Whether a text tells what the user had forgotten in the session that is going on, and did not speak of again."""
+        """Whether a text tells what the user had forgotten, or said off the record, in the session that is going on, and did not speak of again."""
+        return self.hides(text, user_id=user_id) or self._unkept.found(user_id, text)
+
+    def hides(self, text: str, *, user_id: str) -> bool:
+        """Whether it tells what the user had forgotten: not even their language model is to see it."""
         return self._withheld.found(user_id, text)
+
+    async def withhold(self, text: str, *, user_id: str) -> None:
+        """Notes what was said off the record: no turn of the bot and no tool brings its words into the memory, unless they are there already."""
+        phrases = _singly(stems(text))
+        self._unkept.add(user_id, phrases)
+        store, user = await self._of(user_id)
+        if user is not None:
+            self._unkept.drop(user_id, phrases & _singly((await store.words(user))[1]))
 
     def speaks_of(self, text: str, *, user_id: str) -> None:
         """Notes what the user says of their own accord: it is withheld no more. `remember` does so when it keeps a turn of theirs."""
         self._withheld.lift(user_id, text)
+        self._unkept.lift(user_id, text)
 
     async def end_session(self, *, user_id: str, session_id: str) -> bool:
         """Says that a session is over, so that it is summarised now and not after its idle time; False if it is unknown."""
         store, _, background, _ = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
         self._withheld.clear(user_id)
+        self._unkept.clear(user_id)
         ended = user is not None and await store.end_session(user, checked_id(session_id, "session_id"))
         background.wake()
         return ended

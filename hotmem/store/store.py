@@ -282,6 +282,10 @@ class Store:
         """Standing instructions that hold at a time, and the name that the user speaks under."""
         return await self._db.read(opening.read_rules, user, to_stored(at))
 
+    async def speaker(self, user: UserKey) -> str | None:
+        """The name that the user speaks under; None without one."""
+        return await self._db.read(opening.speaker, user)
+
     async def opening(self, user: UserKey, relations: Sequence[str], anonymous: str, days: Interval, live: str | None, at: datetime) -> Known:
         """What a session opens with at a time; see `hotmem.store.opening.read`."""
         return await self._db.read(opening.read, user, relations, anonymous, days, live, to_stored(at))
