@@ -244,8 +244,7 @@ class Commands:
             case Order.FORGET_ALL:
                 return {"everything": True}, "everything that is known of them"
             case _:
-                last = next((said for said in reversed(self._said) if said.ids), None)
-                return ({"turn_ids": tuple(last.ids)}, "what they said last, and the reply to it") if last is not None else ({}, "")
+                return ({"turn_ids": tuple(self._said[-1].ids)}, "what they said last, and the reply to it") if self._said else ({}, "")
 
     def _block(self, text: str, at: datetime, told: str, count: Callable[[str], int]) -> ContextBlock:
         told = notice(told)

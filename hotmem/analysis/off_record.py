@@ -45,6 +45,7 @@ _PIECE: Final = r"(?:thing|bit|part|sentence|one|message|comment|remark|statemen
 _NUMBERS: Final = {"two": 2, "couple": 2, "couple of": 2, "three": 3, "few": 3, "2": 2, "3": 3}
 _SEVERAL: Final = re.compile(rf"\b(?:last|previous) ({'|'.join(sorted(_NUMBERS, key=len, reverse=True))})\b")
 
+_SOME_OF: Final = re.compile(r"\b(?:any|a word|some|all) of (?=(?:this|that|it)\b)")
 _REFERENCES: Final = tuple(
     (re.compile(rf"(?<!\w)(?:{pattern})(?! (?:about|of)\b)(?!\w)"), token)
     for token, pattern in (
@@ -68,8 +69,9 @@ _REFERENCES: Final = tuple(
         (
             "NEXT",
             rf"(?:what|anything|everything|whatever|any of what|a word of what) (?:i|im|ill|i am|i will) {_ABOUT_TO}{_SAY}(?: (?:next|now|here))?"
-            rf"|(?:this|the|my) (?:next|following) {_PIECE}(?: (?:that )?(?:i|im|ill) {_ABOUT_TO}{_SAY})?|(?:this|the) (?:conversation|chat|call)"
-            rf"|(?:any|a word|some|all) of (?:this|that|it)|this {_PIECE}",
+            rf"|(?:this|the|my) (?:next|following) (?:few )?(?:{_PIECE}|minutes?|moments?)(?: (?:that )?(?:i|im|ill) {_ABOUT_TO}{_SAY})?|(?:this"
+            rf"|the) (?:conversation|chat|call)"
+            rf"|this {_PIECE}",
         ),
     )
 )
@@ -113,11 +115,12 @@ _FOR_A_WHILE: Final = (
 )
 
 _LASTING: Final = re.compile(
-    rf"{_BEFORE_ORDER}(?<!\bstopped )(?:(?:stop|quit|pause|cease) {_KEEPING}|(?:stop|pause) (?:your |the )?(?:memory|recording|notes)"
+    rf"{_BEFORE_ORDER}(?<!\bdont )(?<!\bnot )(?<!\bnever )(?:(?:stop|quit|pause|cease|hold off(?: on)?|refrain from) {_KEEPING}|(?:private"
+    rf"|incognito|privacy) mode(?! off)|(?:stop|pause) (?:your |the )?(?:memory|recording|notes)"
     rf"|(?:turn|switch|shut) (?:(?:your|the) )?(?:memory|recording|recorder|notes?(?: taking)?) off|(?:turn|switch|shut) off (?:your "
     rf"|the )?(?:memory|recording|note taking)"
     rf"|NONE (?:should |must |can |may |is |gets |needs |goes |will |is to |to )*(?:be |get )?{_KEPT}|(?:dont|do not"
-    rf"|never) {_KEEP.replace(_THING, 'ALL')}"
+    rf"|never) (?:(?:remember|store|save|keep|record|log|note|write down) (?:down )?ALL|(?:take|make|keep) (?:any )?notes(?= \{END}| {_PLACE}\b))"
     rf"|(?:lets|let us|can we|could we|shall we|may we|i want to|id like to|i wanna|we should|we) (?:please )?(?:go|talk|speak|chat|be"
     rf"|do this) (?:\w+ )?off (?:the )?record){_FOR_A_WHILE}"
 )
@@ -132,7 +135,8 @@ _ASKED: Final = re.compile(
     rf"|(?:you|youd|youre) (?:must not|mustnt|should not|shouldnt|may not|need not|neednt|do not need to|dont need to|do not have to|dont have to"
     rf"|better not|not to|not going to|not gonna|not allowed to) {_KEEP}"
     rf"|you (?:can not|cannot|cant|will not|wont) (?!remember){_KEEP}|(?:can|could|would|will) (?:you|we)(?: please)? not {_KEEP}"
-    rf"|(?:would|do|if) you mind not {_KEEPING}|(?:rather|prefer|prefer it if|if|wish|hope|sure|like it if) you (?:did not|didnt|dont|do not|wont"
+    rf"|(?:would|do|if) you mind not {_KEEPING}|(?:rather|prefer|prefer it if|if|wish|hope|sure|like it if)(?: that)? you (?:did not|didnt|dont"
+    rf"|do not|wont"
     rf"|would not|wouldnt) {_KEEP}"
     rf"|(?:want|like|need|ask|asking|prefer) you not to {_KEEP}|(?:do not|dont|did not|didnt) want you to {_KEEP}|(?:do not|dont) want you {_KEEPING}"
     rf"|(?:do not|dont|would not|wouldnt) (?:want|like) (?:{_IT}|anything) (?:to be |being |to get |to end up |to go )?{_KEPT}|(?:do not"
@@ -140,7 +144,7 @@ _ASKED: Final = re.compile(
     rf"|(?:rather|prefer) (?:if )?{_IT} (?:wasnt|was not|isnt|is not|werent|were not|didnt get) {_KEPT}|no need to {_KEEP}"
     rf"|without (?:(?:you|your) )?{_KEEPING}|without (?:you |your )?(?:{_IT} )?(?:being |getting )?(?:recorded|saved|stored|remembered"
     rf"|written down)|without (?:you )?{_KEEPING}"
-    rf"|no (?:notes|recording|records?)(?: (?:of|on|about) {_IT})?(?= \{END}| for NEXT| please| now| i| ok)"
+    rf"|no (?:notes|recording|records?)(?: (?:of|on|about) {_IT})?(?= \{END}| for (?:NEXT|a|one|now)| please| now| i| ok)"
     rf"|(?:keep|leave|keeping|leaving) {_IT} (?:out of|off) {_MEMORY}|{_IT} (?:stays|should stay|has to stay|needs to stay|must stay|is to stay"
     rf"|stay|can stay) (?:out of|off) {_MEMORY}"
     rf"|(?:{_IT} )?(?:isnt|is not|thats not|not|aint) for (?:your |the )(?:memory|memories|notes|records?|files?|books)"
@@ -150,6 +154,10 @@ _ASKED: Final = re.compile(
     rf"|see that) {_IT} (?:isnt|is not|doesnt get|does not get|wont be) {_KEPT}"
     rf"|(?:(?:{_IT}|thats|its|and|but) )?(?:(?:is|was|s|are|has to be|should be|must be|stays|be|strictly|all|completely|totally"
     rf"|keep(?: {_IT})?) )*off (?:the )?record"
+    rf"|not to be {_KEPT}|not something i (?:want|wanted) (?:you )?(?:to )?(?:remember|store|save|keep|record|be )?(?:{_KEPT})?"
+    rf"|{_BEFORE_ORDER}(?:forget|delete|erase|ignore) (?:NEXT|(?:that|it|this) (?:afterwards|after this|later|when were done))"
+    rf"|{_BEFORE_ORDER}keep {_IT} (?:to yourself|private|secret|confidential)(?! {_PIECE})|{_IT} (?:to stay|stays?|should stay"
+    rf"|must stay) (?:private|secret)"
     r"|(?:just |strictly |only )?between (?:you and me|us|me and you|the two of us)(?! (?:we|two|there|three))"
     rf"|you (?:didnt|did not|never) hear(?:d)? (?:{_IT}|anything)(?: from me)?){_FOR_A_WHILE}"
 )
@@ -159,12 +167,15 @@ _WITHDRAW: Final = (
     r"|undo|take out|take back|dont count)"
 )
 _WITHDRAWN: Final = re.compile(
-    rf"{_BEFORE_ORDER}(?:{_WITHDRAW} BEFORE(?: {_PLACE})*|{_WITHDRAW} (?:that|this|it) (?:from|out of|off) {_MEMORY}"
+    rf"{_BEFORE_ORDER}(?:{_WITHDRAW} BEFORE(?: {_PLACE})*|BEFORE (?:please )?{_WITHDRAW} (?:that|it)|(?:unhear|unsay) (?:that|it|BEFORE)"
+    rf"|take (?:that|this|it) (?:out of|off|from) {_MEMORY}|{_WITHDRAW} (?:that|this|it) (?:from|out of|off) {_MEMORY}"
     rf"|forget (?:that )?(?:i|ive) (?:ever |even |just )?(?:{_SAID}|brought)(?: (?:that|this|it|anything|up))*"
     r"|(?:pretend|act like) (?:that )?(?:i|you) (?:didnt|did not|never|hadnt) (?:just )?(?:say|said|tell you|told you|mention|mentioned|hear"
     r"|heard)(?: (?:that|this|it|anything))?)"
 )
 """What takes the turn before back, at once: it names what was said, unlike "forget that", which may mean anything."""
+
+_REGRETTED: Final = re.compile(r"\b(forget|delete|erase|remove) (?:it|that)\b")
 
 _ANNOUNCED: Final = re.compile(
     r"\b(?:(?:(?:i want to|i need to|i have to|i wanna|id like to|can i|could i|may i|let me|im going to|im gonna|im about to|i am going to) "
@@ -176,7 +187,7 @@ _REGRET: Final = re.compile(
     r"\b(?:i (?:should not|shouldnt|should never) have (?:said|told you|mentioned)(?: (?:that|this|it|anything))?|i (?:didnt"
     r"|did not) mean to (?:say|tell you|mention)(?: (?:that|this|it))?"
     r"|(?:that|it) (?:slipped out|was private|was a secret)|(?:thats|its|this is|it is|that is) (?:private|personal|a secret|confidential)"
-    r"|i said too much|(?:on )?second thoughts?)\b"
+    r"|i (?:have )?said too much|i take (?:that|it) back|(?:on )?second thoughts?)\b"
 )
 _POLITE: Final = re.compile(
     r"\b(?:(?:can|could|would|will|should) (?:you|we|i)(?: (?:talk|speak|chat|say something|tell you something))?|(?:would|do) you mind"
@@ -185,7 +196,8 @@ _POLITE: Final = re.compile(
     r"|i mean|you know|hang on|hold on|one (?:sec|second|moment)"
     r"|will you|would you|thank you|from (?:now|here) on|for (?:a|one) (?:bit|while|minute|moment|second|sec)|this time|kind of|sort of"
     r"|the following|remember that"
-    r"|please|ok|okay|i|id|lets|you (?:can|could|may)|so|and|but|or|that|this|it|to|you|im|were|now|then|just|hey|hi|oh|well|also|right|yeah|yes"
+    r"|please|ok|okay|stays?|for|do me a favou?r|i need to vent|allowed|feel free|i|id|lets|you (?:can|could|may)|so|and|but|or|that|this|it|to"
+    r"|you|im|were|now|then|just|hey|hi|oh|well|also|right|yeah|yes"
     r"|yep|no|nope|wait|stop|actually|thanks|sorry|look|listen|alright|like|really|maybe|again|there"
     r"|is|was|here|today|mate|dear|love|buddy|computer|assistant|the|though|let|lets|go|keep|everything|all|strictly|a|is that ok|good|great|fine"
     r"|cool|BEFORE|NEXT|ALL|NONE)\b"
@@ -197,6 +209,9 @@ _BACK_ON: Final = re.compile(
     r"|\b(?:no longer|not|stop being|done being|finished being) off (?:the )?record(?: any ?more)?"
 )
 _RESUMED: Final = re.compile(
+    r"\b(?:feel free to|(?:youre|you are) (?:allowed|free|welcome) to|now you (?:can|may))"
+    r" (?:(?:start|begin) )?(?:remember|record|store|save|keep|take notes|write)(?:ing)?(?: (?:things|stuff|everything|what i say|it|down|again))*"
+    r"|\b(?:memory|recording|notes?) (?:back )?on(?: again)?|\bback to (?:normal|recording|remembering|saving|storing|taking notes)|"
     r"\b(?:start|resume|begin|continue|restart|go back to|carry on|get back to) (?:remembering|recording|saving|storing|taking notes|making notes"
     r"|keeping (?:notes|track|records)|writing|noting|logging)"
     r"(?: (?:things|stuff|everything|this|that|it|down|again|what i say|from (?:now|here) on))*"
@@ -219,22 +234,24 @@ def record_request(text: str) -> RecordRequest | None:
     words = _ends(words_of(text))
     if (resumed := _resumed(words)) is not None:
         return resumed
+    words = _SOME_OF.sub("", words)
     several = _SEVERAL.search(words)
     for pattern, token in _REFERENCES:
         words = pattern.sub(token, words)
     words = _REPORTED.sub("reported", words)
+    if _REGRET.search(words):
+        words = _REGRETTED.sub(r"\1 BEFORE", words)
     lasting, asked, withdrawn = (pattern.search(words) for pattern in (_LASTING, _ASKED, _WITHDRAWN))
     if not (lasting or asked or withdrawn) or (_EXPLAINED.search(words) and text.rstrip().endswith("?")):
         return None
     if lasting:
         return RecordRequest(Scope.OFF)
-    requests = " ".join(match[0] for match in (*_ASKED.finditer(words), *_WITHDRAWN.finditer(words)))
-    announced = _ANNOUNCED.search(words)
+    whole, announced = words, _ANNOUNCED.search(words)
     for pattern in (_ASKED, _WITHDRAWN, _ANNOUNCED, _REGRET, _POLITE):
         words = pattern.sub(" ", words)
     if words.replace(END, " ").strip():
         return None if withdrawn and not asked else RecordRequest(Scope.TURN)
-    if _backward(requests, said_before=withdrawn is not None or several is not None, announced=announced is not None):
+    if _backward(whole, said_before=withdrawn is not None or several is not None, announced=announced is not None):
         return RecordRequest(Scope.BEFORE, _NUMBERS[several[1]] if several else 1)
     return RecordRequest(Scope.OFF)
 
@@ -245,13 +262,13 @@ def _ends(words: str) -> str:
     return words if len(parts) <= 2 * AT_AN_END else " ".join((*parts[:AT_AN_END], END, *parts[-AT_AN_END:]))
 
 
-def _backward(requests: str, *, said_before: bool, announced: bool) -> bool:
+def _backward(words: str, *, said_before: bool, announced: bool) -> bool:
     """Whether nothing but a request means what was said before it."""
-    if said_before or "BEFORE" in requests:
+    if said_before or "BEFORE" in words:
         return True
-    if announced or re.search(r"\b(?:NEXT|ALL|NONE|this|these|between)\b", requests):
+    if announced or re.search(r"\b(?:NEXT|ALL|NONE|this|these|between)\b", words):
         return False
-    return re.search(r"\b(?:that|thats|it|its|those|them|hear|heard)\b", requests) is not None
+    return re.search(r"\b(?:that|thats|it|its|those|them|hear|heard)\b", words) is not None
 
 
 def _resumed(words: str) -> RecordRequest | None:

@@ -135,8 +135,8 @@ async def in_a_room(memory: Memory, *said: tuple[str, str]) -> list[list[dict[st
         for speaker, text in said:
             await bot.speak(final=text, speaker=speaker, pause_s=0.0)
             await bot.reply()
-        await memory.settle()
-        return bot.model.shown
+    await memory.settle()
+    return bot.model.shown
 
 
 async def test_a_guest_has_nothing_deleted(memory: Memory, database: Path) -> None:
