@@ -12,9 +12,13 @@ LONGEST: Final = 20
 _OPEN: Final = re.compile(r"\?|…|\.\.")
 """A question, or a sentence that breaks off."""
 
-_ALL: Final = r"(?:everything|(?:all|the (?:whole )?lot)(?: of (?:it|that|this|them))?|all (?:my|the) (?:data|memories|facts|turns)|(?:my|the) data)"
+_ALL: Final = (
+    r"(?:everything|(?:all|the (?:whole )?lot)(?: of (?:it|that|this|them))?|all (?:my|the) (?:data|memories)|(?:my"
+    r"|the) data|(?:the )?turns and (?:the )?facts)"
+)
 _THING: Final = rf"(?:{_ALL}|(?:it|that|this|them|those|these)(?: all)?)"
-_DELETE: Final = rf"(?:(?:delete|erase|remove|wipe|clear|scrub|destroy|get rid of) {_THING}|forget {_ALL})(?: (?:all|away|out))?"
+_VERB: Final = r"(?:delete|erase|remove|wipe|forget|clear|scrub|destroy|get rid of)"
+_DELETE: Final = rf"(?:(?!forget (?!all|everything)){_VERB} {_THING})(?: (?:all|away|out))?"
 _SURELY: Final = r"(?:very|quite|really|totally|completely|absolutely|pretty|dead|100%|(?:a|one) hundred percent)"
 _LASTING: Final = r"(?:for good|forever|permanently|completely|entirely)"
 
@@ -26,9 +30,10 @@ _YES: Final = (
     rf"|{_DELETE}|i want {_THING} (?:all )?(?:gone|deleted|erased|removed|wiped|forgotten)"
 )
 _BESIDE: Final = (
-    r"please|thanks|thank you|ok|okay|sure|right now|now|just|well|oh|and|so|then|go on|forget (?:it|that|this|them)|for sure|i said|i do|i am"
-    r"|i would|you can|you may"
-    rf"|i want(?: you)? to|i know|i understand|(?:i know |i understand )?(?:that )?(?:its|it is|thats) {_LASTING}|(?:i know |i understand )?(?:its"
+    r"please|thanks|thank you|ok|okay|sure|right now|now|just|well|oh|and|so|then|go on|forget (?:it|that|this|them)|for sure|(?:all ?right"
+    r"|right)(?! $)|really|thats fine|i said|i (?:really )?(?:do|am|would)|you can|you may|(?:everything |all )?you know"
+    rf"|i (?:do |really )?want (?:it|that|this)|(?:i (?:do |really )?want|id like)(?: you)? to|i know|i understand|(?:i know "
+    rf"|i understand )?(?:that )?(?:its|it is|thats) {_LASTING}|(?:i know |i understand )?(?:its"
     rf"|it is) permanent"
     rf"|{_LASTING}|{_ALL}"
 )
@@ -53,6 +58,6 @@ def assents(text: str, about: str = "") -> bool:
 
 @lru_cache(maxsize=8)
 def _grammar(about: str) -> re.Pattern[str]:
-    naming = rf"|(?:about|of|on) (?:my )?{re.escape(about)}" if about else ""
+    naming = rf"|(?:(?:about|of|on)|{_VERB}) (?:my )?{re.escape(about)}" if about else ""
     part = rf"(?:(?:{_YES}|{_BESIDE}{naming}) )"
     return re.compile(rf"{part}*(?:{_YES}) {part}*")
