@@ -23,6 +23,7 @@ from hotmem.consolidation.revision import amend, revise
 from hotmem.consolidation.summary import render_summary, summarise
 from hotmem.extraction import understand_said
 from hotmem.extraction.filing import file_all
+from hotmem.extraction.hearsay import hearsay
 from hotmem.extraction.recognised import caseless, recased, sentence_starts
 from hotmem.importing import WRITING_S
 from hotmem.logs import log
@@ -173,7 +174,8 @@ class Background:
         """Stores what the turns say; False if they could not be read."""
         try:
             known = [await self._names(turn) for _, turn in waiting]
-            understandings = await asyncio.to_thread(self._read, [turn for _, turn in waiting], known)
+            owners = [await self._owner(turn) for _, turn in waiting]
+            understandings = await asyncio.to_thread(self._read, [turn for _, turn in waiting], known, owners)
         except Exception as error:  # the border at which a turn that cannot be read must not take the memory down
             log.warning("turns not understood", turns=[key for key, _ in waiting], error=type(error).__name__)
             return False
@@ -189,12 +191,19 @@ class Background:
         profile = await self._store.profile(user, word_runs(turn.text))
         return (*profile.speakers, *profile.entities)
 
-    def _read(self, turns: Sequence[Turn], known: Sequence[Sequence[str]]) -> list[Understanding]:
+    async def _owner(self, turn: Turn) -> str | None:
+        """The user's name, if somebody else in the room says this."""
+        user = await self._store.user(turn.user_id) if turn.speaker and turn.role == Role.USER else None
+        name = None if user is None else await self._store.speaker(user)
+        return None if name is None or turn.speaker == name else name
+
+    def _read(self, turns: Sequence[Turn], known: Sequence[Sequence[str]], owners: Sequence[str | None]) -> list[Understanding]:
         understandings = []
-        for turn, doc, names in zip(turns, self._parse(turns), known, strict=True):
+        for turn, doc, names, owner in zip(turns, self._parse(turns), known, owners, strict=True):
             self._precedence.give_way()
             whole = self._restored(doc, names) if caseless(doc.text) else doc
-            understandings.append(understand_said(whole, self._parsed, turn.speaker, Role(turn.role), turn.spoken_at, self._filed))
+            understanding = understand_said(whole, self._parsed, turn.speaker, Role(turn.role), turn.spoken_at, self._filed)
+            understandings.append(understanding if owner is None else hearsay(understanding, owner))
         return understandings
 
     def _filed(self, doc: Doc, statements: Sequence[Statement]) -> Sequence[Statement]:

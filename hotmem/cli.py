@@ -87,6 +87,7 @@ def forget(
     session: Annotated[str | None, typer.Option(help="The id of a conversation: all that was said in it.")] = None,
     memory_id: Annotated[str | None, typer.Option(help="A memory's id or its beginning: with it go the turns it was read from.")] = None,
     everything: Annotated[bool, typer.Option(help="All that is remembered of the user.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only says how much would go.")] = False,
 ) -> None:
     """Removes one thing everywhere, at once and for good; no byte of it is left in the file."""
     if sum(map(bool, (entity, session, memory_id, everything))) != 1:
@@ -94,7 +95,7 @@ def forget(
 
     async def run(memory: Memory) -> None:
         which = None if memory_id is None else await terminal.whole(memory, user, "memories", memory_id)
-        gone = await memory.forget(user_id=user, entity=entity, session_id=session, memory_id=which, everything=everything)
+        gone = await memory.forget(user_id=user, entity=entity, session_id=session, memory_id=which, everything=everything, dry_run=dry_run)
         if which is not None and not gone.memories:
             raise InvalidInput(f"{memory_id!r} is not among this user's memories. `hotmem memories` shows their ids.")
         if session is not None and not gone.sessions:
@@ -102,7 +103,8 @@ def forget(
         if entity is not None and not (gone.turns or gone.memories):
             terminal.screen.print(f"nothing that was said or is known mentions {entity!r}")
             return
-        terminal.screen.print(f"{gone.turns} turns, {gone.memories} memories and {gone.sessions} sessions forgotten")
+        outcome = "would be forgotten" if dry_run else "forgotten"
+        terminal.screen.print(f"{gone.turns} turns, {gone.memories} memories and {gone.sessions} sessions {outcome}")
 
     terminal.with_memory(terminal.existing(database), run, user=user)
 

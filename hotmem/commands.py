@@ -2,11 +2,15 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from itertools import islice
+from typing import Any, Final
 
-from hotmem.analysis.commands import FORGETTING, RECORD, Command, Order, assents, find_command
+from hotmem.analysis.commands import FORGETTING, NOT_KEEPING, OWNERS, Command, Order, find_command
+from hotmem.analysis.consent import assents
 from hotmem.context.privacy import is_private
 from hotmem.context.render import day, notice
 from hotmem.escaping import shown
@@ -16,9 +20,54 @@ from hotmem.types import ContextBlock, Forgotten, Item, Mark, StoredMemory, Trac
 MOST_SOURCES: Final = 5
 """Items whose source is told."""
 
+MOST_TURNS: Final = 16
+"""Turns of the user, the last, that can be taken back by "don't keep that"."""
+
+_ASKING_ONLY: Final = FORGETTING | {Order.OFF_RECORD, Order.ON_RECORD}
+"""What is asked by a turn that tells nothing: "don't keep that" after it means the turn before it."""
 
 NOT_KEPT: Final = notice("The user is off the record: nothing is stored until they ask to remember again. Do not say that you will remember.")
 """Told with every turn that is off the record: it stays so, and what the model was told of it before is no longer there."""
+
+THIS_NOT_KEPT: Final = notice("What the user says in this turn, and the reply, is not stored, as they seem to ask. Say so in passing.")
+
+
+@dataclass(slots=True)
+class _Said:
+    """A turn of the user's.
+
+    Attributes:
+        number: Its place among their turns.
+        text: All that was said.
+        own: What the user said of it.
+        others: What others in the room said of it.
+        kept: Whether it and the reply to it are remembered.
+        ids: The turns that were remembered of it, the reply's among them.
+    """
+
+    number: int
+    text: str
+    own: str
+    others: str = ""
+    kept: bool = True
+    ids: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A deletion that waits for a yes.
+
+    Attributes:
+        command: What the user asked.
+        what: What is to go, as `Memory.forget` takes it.
+        block: The id of the block that has the bot ask.
+        asked: Whether the language model was given it.
+    """
+
+    command: Command
+    what: dict[str, Any]
+    block: str
+    asked: bool = False
 
 
 class Commands:
@@ -32,37 +81,100 @@ class Commands:
     def __init__(self, user_id: str, session_id: str) -> None:
         self._user_id = user_id
         self._session_id = session_id
-        self._waiting: Command | None = None
-        self._said_at: datetime | None = None
+        self._waiting: _Waiting | None = None
         self._off_record = False
-        self._unkept_reply = False
+        self._command: Command | None = None
+        self._last: _Said | None = None
+        self._said: deque[_Said] = deque(maxlen=MOST_TURNS)
+        self._going: set[str] = set()
 
-    def keeps(self, text: str, at: datetime) -> bool:
-        """Whether a turn of the user is to be remembered: not off the record, nor if it asks to forget, for it names what is to go."""
+    def hear(self, number: int, text: str, others: str = "", *, own: str | None = None) -> tuple[str, ...]:
+        """Notes a turn that has ended, and decides whether it is remembered: not off the record, nor if it asks to forget and names what is to go.
+
+        Args:
+            number: Its place among the user's turns.
+            text: All that was said.
+            others: What others in the room said of it.
+            own: What the user said of it; all, if not given.
+
+        Returns:
+            Ids of turns that are taken back with it, to be removed at once.
+        """
+        said = _Said(number, text, text if own is None else own, others)
+        command, theirs = self._understood(said.own), find_command(others)
+        wanted = {one.order for one in (command, theirs) if one is not None}
+        back_on = command is not None and command.order is Order.ON_RECORD and self._off_record
+        if back_on:
+            self._off_record = False
+        elif Order.OFF_RECORD in wanted:
+            self._off_record = True
+        resumes = back_on and command is not None and command.tells
+        said.kept = resumes or not (self._off_record or back_on or wanted & (NOT_KEEPING | FORGETTING))
+        going: tuple[str, ...] = ()
+        if command is not None and command.order is Order.NOT_LAST:
+            going = tuple(one for before in islice(reversed(self._said), command.turns) for one in self._take_back(before))
+            self._going = set(going)
+        elif said.kept or not wanted & _ASKING_ONLY:
+            self._said.append(said)
+        self._command, self._last = command, said
+        return going
+
+    def _understood(self, text: str) -> Command | None:
+        """What an utterance asks; what was said before it, where nothing was, is what comes now."""
         command = find_command(text)
-        order = None if command is None else command.order
-        if order in RECORD:
-            self._off_record = order is Order.OFF_RECORD
-        self._unkept_reply = order in RECORD | FORGETTING
-        if self._off_record or self._unkept_reply:
-            return False
-        if not (self._waiting and assents(text)):
-            self._said_at = at
-        return True
+        before = command is not None and command.order is Order.NOT_LAST and not self._said
+        return Command(Order.OFF_RECORD) if before else command
+
+    def _take_back(self, said: _Said) -> Iterator[str]:
+        said.kept = False
+        yield from said.ids
+        said.ids.clear()
+
+    def noted(self, turn_id: str, number: int | None = None) -> None:
+        """Notes that a turn is remembered, of the user or in reply to theirs of that number; the last one's, if not given."""
+        said = self._of(number)
+        if said is not None:
+            said.ids.append(turn_id)
 
     @property
-    def keeps_reply(self) -> bool:
-        """Whether the reply to the user's last turn is to be remembered."""
-        return not (self._off_record or self._unkept_reply)
+    def keeps(self) -> bool:
+        """Whether the user's last turn is to be remembered."""
+        return self._last is None or self._last.kept
+
+    def keeps_reply(self, number: int | None = None) -> bool:
+        """Whether the reply to the user's turn of that number is to be remembered; to the last one, if not given."""
+        said = self._of(number)
+        return said.kept if said is not None else self._last is None
+
+    def _of(self, number: int | None) -> _Said | None:
+        if number is None or self._last is None:
+            return self._last
+        return next((said for said in (self._last, *self._said) if said.number == number), None)
 
     @property
-    def off_record(self) -> bool:
-        """Whether nothing is kept until the user says otherwise."""
-        return self._off_record
+    def notice(self) -> str:
+        """What the language model is told with every turn that is not kept, and with no other."""
+        if self._off_record:
+            return NOT_KEPT
+        return THIS_NOT_KEPT if self._last is not None and _not_this(self._last) else ""
 
     def concern(self, text: str) -> bool:
         """Whether an utterance asks something of the memory itself, or answers what it asked."""
         return self._waiting is not None or find_command(text) is not None
+
+    def told(self, block: ContextBlock) -> None:
+        """Notes that the language model was given a block: only what the bot was told to ask can be answered with a yes."""
+        if self._waiting is not None and self._waiting.block == block.id:
+            self._waiting.asked = True
+
+    async def take_back(self, memory: Memory, turn_ids: Sequence[str]) -> None:
+        """Removes turns that were taken back, and what was read from them.
+
+        Raises:
+            StoreError: If it could not be done.
+        """
+        await memory.forget(user_id=self._user_id, turn_ids=turn_ids)
+        self._going.difference_update(turn_ids)
 
     async def answer(self, memory: Memory, text: str, at: datetime, given: Sequence[Item], max_tokens: int) -> ContextBlock | None:
         """Does what the utterance asks of the memory.
@@ -80,37 +192,62 @@ class Commands:
         Raises:
             StoreError: If it could not be done.
         """
+        said = self._last if self._last is not None and self._last.text == text else _Said(-1, text, text)
+        command = self._command if said is self._last else self._understood(text)
         waiting, self._waiting = self._waiting, None
-        if waiting is not None and assents(text):
-            return self._block(text, at, _forgotten(await self._forget(memory, waiting)), memory.reader.tokens.count)
-        command = find_command(text)
-        if command is None or (command.order is Order.FORGET_LAST and self._said_at is None):
-            return None
-        if command.order in FORGETTING:
-            self._waiting = command
-        told = {
-            Order.KEEP: _OFF if self._off_record else "The user asks to remember this. It is kept, word for word. Say so briefly.",
-            Order.OFF_RECORD: "The user asks that this is not kept. Nothing is stored from here on until they ask to remember again. Say so briefly.",
-            Order.ON_RECORD: "What is said is kept again from here on. Say so briefly.",
-            Order.FORGET_LAST: _asking("what they said last"),
-            Order.FORGET_ABOUT: _asking(f"everything about “{command.about}”"),
-            Order.FORGET_ALL: _asking("everything that is known of them, for good"),
-            Order.TELL_SOURCE: _sources(given),
-        }
         count = memory.reader.tokens.count
-        if command.order is Order.TELL_ALL:
-            known = await memory.memories(self._user_id)
-            return self._block(text, at, await asyncio.to_thread(_known, known, max_tokens, count), count)
-        return self._block(text, at, told[command.order], count)
+        about = waiting.command.about if waiting is not None else ""
+        if waiting is not None and waiting.asked and not said.others and assents(said.own, about):
+            return self._block(text, at, _forgotten(await memory.forget(user_id=self._user_id, **waiting.what)), count)
+        if command is None and said.others:
+            theirs = find_command(said.others)
+            if (theirs is not None and theirs.order in OWNERS) or (waiting is not None and assents(said.others, about)):
+                return self._block(text, at, NOT_THEIRS, count)
+            command = theirs
+        if command is None:
+            return None
+        match command.order:
+            case Order.FORGET_LAST | Order.FORGET_ABOUT | Order.FORGET_ALL:
+                return await self._asking(memory, text, at, command)
+            case Order.TELL_ALL:
+                known = await memory.memories(self._user_id)
+                return self._block(text, at, await asyncio.to_thread(_known, known, max_tokens, count), count)
+            case Order.TELL_SOURCE:
+                return self._block(text, at, _sources(given), count)
+            case Order.NOT_LAST:
+                return self._block(text, at, _NOT_REMOVED if self._going else _REMOVED, count)
+            case Order.KEEP:
+                return self._block(text, at, _OFF if self._off_record else _KEPT, count)
+            case Order.OFF_RECORD | Order.ON_RECORD:
+                return self._block(text, at, _RECORD[command.order], count)
+        return None
 
-    async def _forget(self, memory: Memory, command: Command) -> Forgotten:
+    async def _asking(self, memory: Memory, text: str, at: datetime, command: Command) -> ContextBlock | None:
+        """Has the bot ask whether what it is told of is to go; None if there is nothing that could be meant."""
+        what, named = self._meant(command)
+        if not what:
+            return None
+        count = memory.reader.tokens.count
+        going = await memory.forget(user_id=self._user_id, dry_run=True, **what)
+        if not (going.turns or going.memories):
+            return self._block(text, at, f"The user asks to forget {named}. Nothing of it is stored: say so.", count)
+        asks = (
+            f"The user asks to forget {named}. Nothing is deleted yet. It would delete {_much(going)}, for good:"
+            " name this and ask whether they are sure. Only a plain yes deletes it."
+        )
+        block = self._block(text, at, asks, count)
+        self._waiting = _Waiting(command, what, block.id)
+        return block
+
+    def _meant(self, command: Command) -> tuple[dict[str, Any], str]:
+        """What a command would delete, as `Memory.forget` takes it, and in words."""
         match command.order:
             case Order.FORGET_ABOUT:
-                return await memory.forget(user_id=self._user_id, entity=command.about)
-            case Order.FORGET_LAST:
-                return await memory.forget(user_id=self._user_id, after=self._said_at)
+                return {"entity": command.about}, f"everything about “{shown(command.about)}”"
+            case Order.FORGET_ALL:
+                return {"everything": True}, "everything that is known of them"
             case _:
-                return await memory.forget(user_id=self._user_id, everything=True)
+                return ({"turn_ids": tuple(self._said[-1].ids)}, "what they said last, and the reply to it") if self._said else ({}, "")
 
     def _block(self, text: str, at: datetime, told: str, count: Callable[[str], int]) -> ContextBlock:
         told = notice(told)
@@ -124,15 +261,30 @@ _ASKS: Final = re.compile(
 )
 """A question tells nothing, and is the source of nothing; it may be spoken without a mark."""
 
+NOT_THEIRS: Final = (
+    "Somebody else than the user asks this of the user's memory, and only the user can. Nothing was done: say so, and tell nothing of what is known."
+)
+_KEPT: Final = "The user asks to remember this. It is kept, word for word. Say so briefly."
 _OFF: Final = "The user asks to remember this, but they are off the record and it is not kept. Ask whether to go back on the record first."
+_REMOVED: Final = "The user asks that what they said before is not kept. It is removed, with the reply to it. Say so briefly, without repeating it."
+_NOT_REMOVED: Final = "The user asks that what they said before is not kept, but it could not be removed. Say so."
+_RECORD: Final = {
+    Order.OFF_RECORD: "The user asks that this is not kept. Nothing is stored from here on until they ask to remember again. Say so briefly.",
+    Order.ON_RECORD: "What is said is kept again from here on. Say so briefly.",
+}
 
 
-def _asking(what: str) -> str:
-    return f"The user asks to forget {shown(what)}. Nothing is deleted yet: ask whether they are sure."
+def _not_this(said: _Said) -> bool:
+    return any(one is not None and one.order is Order.NOT_THIS for one in (find_command(said.own), find_command(said.others)))
+
+
+def _much(going: Forgotten) -> str:
+    turns = f"{going.turns} turn{'s' * (going.turns != 1)}"
+    return f"{turns} and {going.memories} fact{'s' * (going.memories != 1)}"
 
 
 def _forgotten(removed: Forgotten) -> str:
-    return f"Done: {removed.turns} turns and {removed.memories} facts are deleted. Say so, without repeating what they were about."
+    return f"Done: {_much(removed)} were deleted. Say so, without repeating what they were about."
 
 
 def _sources(given: Sequence[Item]) -> str:

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -32,7 +33,7 @@ from hotmem.reader import Reader, Request
 from hotmem.recall import late, recall
 from hotmem.store.store import Store
 from hotmem.terms import stems
-from hotmem.text import LONGEST_STATEMENT, MAX_TEXT, checked_id, checked_text, clean
+from hotmem.text import LONGEST_STATEMENT, MAX_TEXT, checked_id, checked_ids, checked_text, clean
 from hotmem.tools import contextual, searching, storing, tracing
 from hotmem.tools.requests import SearchOptions, StoreContext, checked
 from hotmem.tools.results import ContextualResult, SearchResult, Stored
@@ -59,6 +60,8 @@ from hotmem.types import (
     aware,
 )
 from hotmem.withheld import Withheld
+
+NOTHING: Final = Forgotten(0, 0, 0)
 
 FED_BACK: Final = 256
 """Blocks fed back last that do not count again; of all of them the file tells, with `Options.learning.analytics`."""
@@ -98,6 +101,7 @@ class Memory:
         self._given_language = language
         self._precedence = Precedence()
         self._withheld = Withheld()
+        self._unkept = Withheld()
         self._fed_back: deque[str] = deque(maxlen=FED_BACK)
         self._live: tuple[Store, Reader, Background, Lanes] | None = None
 
@@ -210,18 +214,32 @@ class Memory:
         return added
 
     def withholds(self, text: str, *, user_id: str) -> bool:
-        """Whether a text tells what the user had forgotten in the session that is going on, and did not speak of again."""
+        """Whether a text tells what the user had forgotten, or said off the record, in the session that is going on, and did not speak of again."""
+        return self.hides(text, user_id=user_id) or self._unkept.found(user_id, text)
+
+    def hides(self, text: str, *, user_id: str) -> bool:
+        """Whether it tells what the user had forgotten: not even their language model is to see it."""
         return self._withheld.found(user_id, text)
+
+    async def withhold(self, text: str, *, user_id: str) -> None:
+        """Notes what was said off the record: no turn of the bot and no tool brings its words into the memory, unless they are there already."""
+        phrases = _singly(stems(text))
+        self._unkept.add(user_id, phrases)
+        store, user = await self._of(user_id)
+        if user is not None:
+            self._unkept.drop(user_id, phrases & _singly((await store.words(user))[1]))
 
     def speaks_of(self, text: str, *, user_id: str) -> None:
         """Notes what the user says of their own accord: it is withheld no more. `remember` does so when it keeps a turn of theirs."""
         self._withheld.lift(user_id, text)
+        self._unkept.lift(user_id, text)
 
     async def end_session(self, *, user_id: str, session_id: str) -> bool:
         """Says that a session is over, so that it is summarised now and not after its idle time; False if it is unknown."""
         store, _, background, _ = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
         self._withheld.clear(user_id)
+        self._unkept.clear(user_id)
         ended = user is not None and await store.end_session(user, checked_id(session_id, "session_id"))
         background.wake()
         return ended
@@ -550,9 +568,11 @@ class Memory:
         memory_id: str | None = None,
         entity: str | None = None,
         session_id: str | None = None,
+        turn_ids: Sequence[str] | None = None,
         after: datetime | None = None,
         before: datetime | None = None,
         everything: bool = False,
+        dry_run: bool = False,
     ) -> Forgotten:
         """Removes one thing everywhere: turns, memories, summaries, entities, vectors, indexes, records of use.
 
@@ -563,40 +583,49 @@ class Memory:
             memory_id: A memory, with the turns it was read from.
             entity: A name: all that mentions it.
             session_id: A session.
+            turn_ids: Turns, with the facts that were read from them alone.
             after: What was said at or after this time; may go with `before`.
             before: What was said before this time.
             everything: All of the user.
+            dry_run: Whether it only counts what would go, and changes nothing.
 
         Raises:
             InvalidInput: If not exactly one thing is named, or `before` is earlier than `after`.
             StoreError: If it could not be written.
         """
         span = after is not None or before is not None
-        if sum((memory_id is not None, entity is not None, session_id is not None, span, everything)) != 1:
-            raise InvalidInput("forget takes exactly one of memory_id, entity, session_id, after/before, everything=True. Call it once for each.")
+        if sum((memory_id is not None, entity is not None, session_id is not None, turn_ids is not None, span, everything)) != 1:
+            raise InvalidInput(
+                "forget takes exactly one of memory_id, entity, session_id, turn_ids, after/before, everything=True. Call it once for each."
+            )
         if entity is not None and not clean(entity):
             raise InvalidInput("entity is empty. Name what to forget, or pass everything=True.")
         memory_id = None if memory_id is None else checked_id(memory_id, "memory_id")
         session_id = None if session_id is None else checked_id(session_id, "session_id")
+        turn_ids = None if turn_ids is None else checked_ids(turn_ids, "turn_ids")
         after = None if after is None else aware(after, "after")
         before = None if before is None else aware(before, "before")
         check_order(after, before)
         store, _, background, _ = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
+        remove = partial(
+            store.forget,
+            memory_id=memory_id,
+            entity=None if entity is None else clean(entity),
+            session_id=session_id,
+            turn_ids=turn_ids,
+            after=after,
+            before=before,
+            everything=everything,
+        )
+        if dry_run:
+            return NOTHING if user is None else await remove(user, dry_run=True)
         phrases = {stems(entity)} if entity is not None else _singly(() if user is None else (await store.words(user))[0])
         self._withheld.add(user_id, phrases)  # first, so that nothing that is written meanwhile brings it back
         if user is None:
-            return Forgotten(0, 0, 0)
+            return NOTHING
         try:
-            removed = await store.forget(
-                user,
-                memory_id=memory_id,
-                entity=None if entity is None else clean(entity),
-                session_id=session_id,
-                after=after,
-                before=before,
-                everything=everything,
-            )
+            removed = await remove(user)
         except BaseException:
             self._withheld.drop(user_id, phrases)
             raise

@@ -1,6 +1,7 @@
 """What HotMem accepts as text and as an id, how values compare, and how long texts are cut into passages."""
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from hotmem.errors import InvalidInput
@@ -66,6 +67,17 @@ def checked_id(value: str, name: str) -> str:
     if _UNSPEAKABLE.search(value):
         raise InvalidInput(f"{name} holds control characters or broken Unicode. Use printable characters.")
     return value
+
+
+def checked_ids(values: Sequence[str], name: str) -> tuple[str, ...]:
+    """The ids, unchanged.
+
+    Raises:
+        InvalidInput: If it is one string, or one of them is no id.
+    """
+    if isinstance(values, str):
+        raise InvalidInput(f"{name} is one string. Pass a list of ids.")
+    return tuple(checked_id(value, f"an id in {name}") for value in values)
 
 
 def plain(value: str) -> str:

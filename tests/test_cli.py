@@ -101,6 +101,8 @@ def test_sessions_go_out_and_in_again(told: Path, tmp_path: Path) -> None:
 
 
 def test_forget_says_how_much_went(told: Path) -> None:
+    asked = run("forget", "-u", "ana", "-d", told, "--entity", "potola", "--dry-run").output
+    assert "1 turns, 1 memories and 1 sessions would be forgotten" in asked
     assert "1 turns, 1 memories and 1 sessions forgotten" in run("forget", "-u", "ana", "-d", told, "--entity", "potola").output
     assert "1 turns, 1 memories and 1 sessions forgotten" in run("forget", "-u", "ana", "-d", told, "--session", "tuesday").output
     assert "0 turns" in run("forget", "-u", "ana", "-d", told, "--everything").output

@@ -47,6 +47,7 @@ class Exchange:
         interrupted: Whether the user broke into the reply.
         resumed_at: When the model was last asked, again after each tool it called, by the wall clock; None while a tool is at work.
         heard: What was heard of the reply so far.
+        command: Whether it asks something of the memory itself, or may answer what it asked.
     """
 
     question: Question
@@ -61,6 +62,7 @@ class Exchange:
     interrupted: bool = False
     resumed_at: datetime | None = field(default_factory=now_ms)
     heard: str = ""
+    command: bool = False
 
     @property
     def searches(self) -> tuple[Recall, ...]:

@@ -28,7 +28,6 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor, F
 from pipecat.utils.tracing.tracing_context import TracingContext
 
 from hotmem.bounds import checked_number
-from hotmem.commands import NOT_KEPT
 from hotmem.errors import DeadlineExceeded, HotMemError, StoreLocked
 from hotmem.logs import log
 from hotmem.memory import Memory
@@ -105,7 +104,8 @@ class HotMemProcessor(FrameProcessor):
             session_id: The conversation's id; None makes a new one.
             user_name: The user's name, if known; shown as the speaker of their turns.
             bot_name: The bot's name, if it has one.
-            speakers: Names by the ids that the transport gives the people in the room; whoever is not among them is the user.
+            speakers: Names by the ids that the transport gives the people in the room; whoever is not among them, or bears the user's name,
+                is the user. Others cannot have anything deleted or told of what is known of the user.
             deadline_ms: Milliseconds a context frame waits for its block at most; 0 takes only what is
                 ready. None takes the recall deadline of the memory's options, if they have one, else
                 HOTMEM_RECALL_DEADLINE_MS, else 150.
@@ -130,6 +130,7 @@ class HotMemProcessor(FrameProcessor):
         self._user_name = user_name
         self._bot_name = bot_name
         self._speakers = dict(speakers or {})
+        self._guests = frozenset(one for one, name in self._speakers.items() if name != user_name)
         self._clock = clock
         self._outbox = Outbox(self._failed)
         self._writer: asyncio.Task[None] | None = None
@@ -187,7 +188,6 @@ class HotMemProcessor(FrameProcessor):
             case FunctionCallsStartedFrame():
                 self._questions.calling()
             case LLMContextUserTurnFrame():
-                self._questions.turn_ended(frame.text)
                 await self._remember_user(frame.text)
             case LLMContextAssistantTurnFrame():
                 await self._remember_reply(frame)
@@ -221,8 +221,8 @@ class HotMemProcessor(FrameProcessor):
             await self._failed("context", error)
         opened = await self._opened_with(exchange, began)
         told = [block.text for block in (opened, recalled[0] if recalled else None) if block is not None and block.text]
-        if self._questions.commands.off_record and not (recalled and _tells_what_was_done(recalled[0])):
-            told.append(NOT_KEPT)
+        if (unkept := self._questions.commands.notice) and not (recalled and _tells_what_was_done(recalled[0])):
+            told.append(unkept)
         context = self._without_forgotten(frame.context)
         if told or context is not frame.context:
             frame = replace(frame, context=with_block(context, *told))
@@ -234,7 +234,7 @@ class HotMemProcessor(FrameProcessor):
 
     def _without_forgotten(self, context: LLMContext) -> LLMContext:
         memory = self._questions.memory
-        return context if memory is None else self._redaction.applied(context, partial(memory.withholds, user_id=self._user_id))
+        return context if memory is None else self._redaction.applied(context, partial(memory.hides, user_id=self._user_id))
 
     async def _recalled(self, exchange: Exchange) -> tuple[ContextBlock, Timing] | None:
         """The block of an exchange and what it cost; None if none is in time."""
@@ -262,6 +262,7 @@ class HotMemProcessor(FrameProcessor):
         block, timing = recalled
         new = exchange.given is not block
         exchange.given, exchange.interrupted = block, False
+        self._questions.commands.told(block)
         if new:
             await self._tell(block, timing, exchange.began)
         if new and _tells_what_was_done(block) and self._questions.memory is not None:
@@ -277,27 +278,34 @@ class HotMemProcessor(FrameProcessor):
         await self._call_event_handler("on_memory_recalled", block, timing)
 
     async def _remember_user(self, text: str) -> None:
-        """Notes a turn for remembering, cut up by speaker where the transport names them."""
-        pieces = self._hearing.turn(text)
-        if self._questions.commands.keeps(spoken(text), self._clock()):
-            if self._questions.memory is not None:
-                self._questions.memory.speaks_of(text, user_id=self._user_id)
-            for piece in pieces:
-                await self._remember(Role.USER, piece.text, self._speakers.get(piece.speaker or "", self._user_name))
+        """Notes a turn for remembering, cut up by speaker where the transport names them, and what the user takes back with it for removing."""
+        pieces, commands, memory = self._hearing.turn(text), self._questions.commands, self._questions.memory
+        going = self._questions.turn_ended(text, pieces, self._guests)
+        if memory is not None and going:
+            self._outbox.put("take back", partial(commands.take_back, memory, going))
+        if not commands.keeps:
+            if memory is not None and commands.notice:
+                self._outbox.put("withhold", partial(memory.withhold, text, user_id=self._user_id))
+            return
+        if memory is not None:
+            memory.speaks_of(text, user_id=self._user_id)
+        for piece in pieces:
+            await self._remember(Role.USER, piece.text, self._speakers.get(piece.speaker or "", self._user_name))
 
     async def _remember_reply(self, frame: LLMContextAssistantTurnFrame) -> None:
         """Notes what was heard of a reply, for remembering and as feedback; off the record not even the question's is kept."""
-        if not self._questions.commands.keeps_reply:
-            return
-        await self._remember(Role.ASSISTANT, frame.text, self._bot_name)
         memory, exchange = self._questions.memory, answered(self._questions.exchanges, frame.timestamp)
+        number = None if exchange is None else exchange.question.turn
+        if not self._questions.commands.keeps_reply(number):
+            return
+        await self._remember(Role.ASSISTANT, frame.text, self._bot_name, number)
         if memory is None or exchange is None or exchange.given is None:
             return
         exchange.heard = spoken(f"{exchange.heard} {frame.text}")
         if exchange.heard and exchange.completed_by(frame.timestamp):
             self._outbox.put("feedback", partial(self._feed_back, memory, exchange.given, exchange.heard, exchange.interrupted))
 
-    async def _remember(self, role: Role, text: str, speaker: str | None) -> None:
+    async def _remember(self, role: Role, text: str, speaker: str | None, replies_to: int | None = None) -> None:
         """Notes a turn for remembering. What was said is dated now, not when its write comes round."""
         memory, words = self._questions.memory, spoken(text)
         if memory is None or not words:
@@ -307,6 +315,7 @@ class HotMemProcessor(FrameProcessor):
         except HotMemError as error:
             await self._failed("remember", error)
             return
+        self._questions.commands.noted(turn.id, replies_to)
         self._outbox.put("remember", partial(self._store, memory, turn))
 
     async def _store(self, memory: Memory, turn: Turn) -> None:

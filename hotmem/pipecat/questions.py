@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from time import perf_counter
@@ -15,7 +15,7 @@ from hotmem.logs import log
 from hotmem.memory import Memory
 from hotmem.pipecat.context import Question, latest_question, spoken, visible_before, visible_texts
 from hotmem.pipecat.exchange import Exchange, Timing, now_ms
-from hotmem.pipecat.hearing import content
+from hotmem.pipecat.hearing import Piece, content
 from hotmem.pipecat.prefetch import Ask, Prefetch, Recall
 from hotmem.types import ContextBlock, Item
 
@@ -102,17 +102,28 @@ class Questions:
         search_ms = self._terms.search_ms if final else UNHURRIED_MS
         self._prefetch.hear(ask, lambda: self._spawn(self._search(memory, ask, search_ms), "hotmem-search"), at_once=paused)
 
-    def turn_ended(self, text: str) -> None:
+    def turn_ended(self, text: str, pieces: Sequence[Piece] = (), guests: Collection[str | None] = ()) -> tuple[str, ...]:
         """Notes that a turn of the user is over; the same words after it are another question.
 
         What a guess asked of the memory itself is done only now that it was really said.
+
+        Args:
+            text: What was said.
+            pieces: The same, cut up by speaker.
+            guests: Speakers that are not the user.
+
+        Returns:
+            Ids of turns that the user took back.
         """
         self._turns += 1
+        own, others = (" ".join(spoken(piece.text) for piece in pieces if (piece.speaker in guests) is theirs) for theirs in (False, True))
+        going = self.commands.hear(self._turns, spoken(text), others, own=own if pieces else None)
         exchange = self.exchanges[-1] if self.exchanges else None
         if exchange is not None and exchange.guessed and content(exchange.ask.text) == content(text):
             exchange.guessed = False
             if self.memory is not None and self.commands.concern(text):
                 exchange.unhurried = self._spawn(self._command(self.memory, exchange.ask, self._given()), "hotmem-command")
+        return going
 
     def interrupted(self) -> None:
         """Notes that the user broke into the reply."""
@@ -144,7 +155,7 @@ class Questions:
         """The block of an exchange with what is ready by the deadline; None if nothing is. What is late is kept for the next question."""
         arrived = perf_counter()
         if not exchange.recall.done():
-            await asyncio.wait({exchange.recall}, timeout=self._terms.deadline_ms / 1000)
+            await asyncio.wait({exchange.recall}, timeout=self._patience_ms(exchange) / 1000)
         block = own = exchange.block
         if not exchange.recall.done() or (block is not None and block.trace.late and exchange.unhurried is None):
             self._note_late(exchange)
@@ -166,6 +177,11 @@ class Questions:
             search.cancel()
         await asyncio.gather(*searches, return_exceptions=True)
 
+    def _patience_ms(self, exchange: Exchange) -> float:
+        """What is asked of the memory itself is worth a pause: a deletion that the bot does not ask about is not done."""
+        deadline = self._terms.deadline_ms
+        return max(deadline, UNHURRIED_MS) if deadline and exchange.command else deadline
+
     def _append(self, exchange: Exchange) -> None:
         """A guess that was withdrawn makes room for what was really said; of the others the oldest goes."""
         if self.exchanges and self.exchanges[-1].guessed:
@@ -177,16 +193,17 @@ class Questions:
     def _exchange(self, memory: Memory, question: Question, visible: tuple[str, ...], *, guessed: bool) -> Exchange:
         """Takes over the search that was begun ahead, if it was for these words."""
         ask = Ask(question.text, visible, question.turn)
-        ahead = self._prefetch.take(ask)
+        ahead, command = self._prefetch.take(ask), self.commands.concern(ask.text)
         if ahead is None:
-            return Exchange(question, ask, self._spawn(self._answer(memory, ask, None, guessed=guessed), "hotmem-recall"), perf_counter(), guessed)
+            recall = self._spawn(self._answer(memory, ask, None, guessed=guessed), "hotmem-recall")
+            return Exchange(question, ask, recall, perf_counter(), guessed, command=command)
         found = ahead.task.result() if ahead.task.done() else None
-        if found is None or (not guessed and self.commands.concern(ask.text)):
-            recall: Recall = self._spawn(self._answer(memory, ask, ahead.task, guessed=guessed), "hotmem-recall")
+        if found is None or (not guessed and command):
+            recall = self._spawn(self._answer(memory, ask, ahead.task, guessed=guessed), "hotmem-recall")
         else:
             recall = asyncio.get_running_loop().create_future()
             recall.set_result(replace(found, query=ask.text, at=self._terms.clock()))
-        return Exchange(question, ask, recall, ahead.began, guessed, ahead.task)
+        return Exchange(question, ask, recall, ahead.began, guessed, ahead.task, command=command)
 
     async def _answer(self, memory: Memory, ask: Ask, ahead: Recall | None, *, guessed: bool) -> ContextBlock | None:
         """What was asked of the memory itself is done; for anything else there is a search."""

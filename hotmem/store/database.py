@@ -107,6 +107,17 @@ class Database:
             StoreDamaged: If the file was found damaged, now or by whoever read it before.
             StoreError: If it could not be committed; nothing of it remains.
         """
+        return await self._transact("COMMIT", operation, *args, **kwargs)
+
+    async def rehearse(self, operation: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """What `write` would return; nothing of the operation remains.
+
+        Raises:
+            StoreError: If it could not be written.
+        """
+        return await self._transact("ROLLBACK", operation, *args, **kwargs)
+
+    async def _transact(self, ending: str, operation: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         writer = self._writer
         if writer is None:
             raise StoreReadOnly(f"{self.path} is open for reading only, as it or its folder cannot be written. Make both writable and open it again.")
@@ -119,7 +130,7 @@ class Database:
                 try:
                     result = operation(writer, *args, **kwargs)
                     files.check_same(self._file, self._identity)
-                    writer.execute("COMMIT")
+                    writer.execute(ending)
                 except BaseException:
                     if writer.in_transaction:
                         writer.execute("ROLLBACK")

@@ -107,6 +107,12 @@ def session(conn: Connection, user: UserKey, name: str) -> Forgotten:
     return _remove(conn, user, turns, [])
 
 
+def turns(conn: Connection, user: UserKey, names: Sequence[str]) -> Forgotten:
+    """Removes turns with all that only they told."""
+    named = {"user": user, "names": json.dumps(names)}
+    return _remove(conn, user, _column(conn, f"SELECT id FROM turns WHERE user = :user AND name IN {_listed('names')}", named), [])
+
+
 def between(conn: Connection, user: UserKey, after: datetime | None, before: datetime | None) -> Forgotten:
     """Removes what was said or noted at or after `after` and before `before`."""
     first = -(2**62) if after is None else to_stored(after)

@@ -31,7 +31,7 @@ _ONE: Final = f"""SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_relat
 
 def read_rules(conn: Connection, user: UserKey, now: int) -> Known:
     """Standing instructions, and the name that the user speaks under."""
-    return Known(speaker=_speaker(conn, user), rules=_rules(conn, user, now), pending=_pending(conn, user))
+    return Known(speaker=speaker(conn, user), rules=_rules(conn, user, now), pending=_pending(conn, user))
 
 
 def _rules(conn: Connection, user: UserKey, now: int) -> tuple[Row, ...]:
@@ -61,12 +61,12 @@ def read(conn: Connection, user: UserKey, relations: Sequence[str], anonymous: s
         live: The session that opens, or None.
         now: The time, as the file keeps it.
     """
-    speaker = _speaker(conn, user)
-    subjects = tuple(dict.fromkeys(filter(None, (speaker, anonymous))))
+    name = speaker(conn, user)
+    subjects = tuple(dict.fromkeys(filter(None, (name, anonymous))))
     notes, told = _notes(conn, user, now), tuple(_told(conn, user, days, now))
     plans = [one.said_at for one in (*notes, *told)]
     return Known(
-        speaker=speaker,
+        speaker=name,
         rules=_rules(conn, user, now),
         facts=tuple(_facts(conn, user, relations, subjects, now)),
         notes=notes,
@@ -85,7 +85,8 @@ def _pending(conn: Connection, user: UserKey) -> bool:
     return row is not None
 
 
-def _speaker(conn: Connection, user: UserKey) -> str | None:
+def speaker(conn: Connection, user: UserKey) -> str | None:
+    """The name that the user speaks under: that of most of their latest turns."""
     row = conn.execute(
         """SELECT speaker FROM (SELECT speaker FROM turns INDEXED BY turns_by_time WHERE user = ? AND role = 'user'
                                 ORDER BY spoken_at DESC LIMIT ?)

@@ -283,6 +283,10 @@ class Store:
         """Standing instructions that hold at a time, and the name that the user speaks under."""
         return await self._db.read(opening.read_rules, user, to_stored(at))
 
+    async def speaker(self, user: UserKey) -> str | None:
+        """The name that the user speaks under; None without one."""
+        return await self._db.read(opening.speaker, user)
+
     async def opening(self, user: UserKey, relations: Sequence[str], anonymous: str, days: Interval, live: str | None, at: datetime) -> Known:
         """What a session opens with at a time; see `hotmem.store.opening.read`."""
         return await self._db.read(opening.read, user, relations, anonymous, days, live, to_stored(at))
@@ -602,25 +606,31 @@ class Store:
         memory_id: str | None = None,
         entity: str | None = None,
         session_id: str | None = None,
+        turn_ids: Sequence[str] | None = None,
         after: datetime | None = None,
         before: datetime | None = None,
         everything: bool = False,
+        dry_run: bool = False,
     ) -> Forgotten:
-        """Removes one kind of thing, everywhere.
+        """Removes one kind of thing, everywhere; with `dry_run` it only counts what would go.
 
         Raises:
             InvalidInput: If nothing was named.
         """
+        run = self._db.rehearse if dry_run else self._db.write
         if everything:
-            removed = await self._db.write(forget.everything, user)
-            self._shelf.drop(user)
+            removed = await run(forget.everything, user)
+            if not dry_run:
+                self._shelf.drop(user)
             return removed
         if memory_id is not None:
-            return await self._db.write(forget.memory, user, memory_id)
+            return await run(forget.memory, user, memory_id)
         if entity is not None:
-            return await self._db.write(forget.entity, user, entity)
+            return await run(forget.entity, user, entity)
         if session_id is not None:
-            return await self._db.write(forget.session, user, session_id)
+            return await run(forget.session, user, session_id)
+        if turn_ids is not None:
+            return await run(forget.turns, user, turn_ids)
         if after is not None or before is not None:
-            return await self._db.write(forget.between, user, after, before)
-        raise InvalidInput("forget was not told what. Name memory_id, entity, session_id, after, before or everything=True.")
+            return await run(forget.between, user, after, before)
+        raise InvalidInput("forget was not told what. Name memory_id, entity, session_id, turn_ids, after, before or everything=True.")

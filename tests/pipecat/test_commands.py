@@ -1,7 +1,9 @@
 """What the user asks of the memory is carried out in the pipeline, and told in the block; deleting waits for a yes."""
 
 import asyncio
+import json
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 from hotmem import Memory, Turn
 from hotmem.pipecat import HotMemProcessor, outbox
 from hotmem.store.driver import connect
-from tests.pipecat.daniel import THURSDAY, blocks, daniels, tell
+from tests.pipecat.daniel import THURSDAY, TOLD, blocks, daniels, tell
 from tests.pipecat.scene import scene, turns_in
 
 
@@ -21,7 +23,7 @@ async def test_forgetting_waits_for_a_yes_and_leaves_no_trace(memory: Memory, da
         assert any("Boston" in text for _, text in turns_in(database)), "nothing goes before the yes"
         await bot.exchange("Yes.")
     asked, done = (blocks(messages)[0] for messages in bot.model.shown)
-    assert "are sure" in asked and "Boston" in asked
+    assert "are sure" in asked and "Boston" in asked and "1 turn and 1 fact, for good" in asked
     assert "deleted" in done and "Boston" not in done
     assert not [text for _, text in turns_in(database) if "Boston" in text]
     assert not [known for known in await memory.memories("daniel", past=True) if "Boston" in known.text]
@@ -47,6 +49,132 @@ async def test_what_was_said_last_can_be_taken_back(memory: Memory, database: Pa
         await bot.exchange("Yes please.")
     assert not [text for _, text in turns_in(database) if "Oleander" in text]
     assert any("Rocky" in text for _, text in turns_in(database))
+
+
+@pytest.mark.parametrize("answer", ["Okay, cancel that.", "Absolutely keep it.", "Yes, I changed my mind.", "Okay.", "Sure."])
+async def test_only_a_plain_yes_deletes(answer: str, memory: Memory, database: Path) -> None:
+    await tell(memory)
+    async with scene(daniels(memory)) as bot:
+        await bot.exchange("Delete all my data.")
+        await bot.exchange(answer)
+        await bot.exchange("Yes.")
+    assert "3 turns and 3 facts" in blocks(bot.model.shown[0])[0]
+    assert {text for _, text in turns_in(database)} >= set(TOLD)
+
+
+async def test_what_is_not_stored_is_not_asked_about(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    async with scene(daniels(memory)) as bot:
+        await bot.exchange("Forget everything about Utrecht.")
+        await bot.exchange("Yes.")
+    assert "Nothing of it is stored" in blocks(bot.model.shown[0])[0]
+    assert {text for _, text in turns_in(database)} >= set(TOLD)
+
+
+async def test_what_the_bot_did_not_ask_is_not_answered(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    async with scene(daniels(memory, deadline_ms=0)) as bot:
+        await bot.exchange("Delete all my data.")
+        assert not blocks(bot.model.shown[0]), "the question was late"
+        await bot.exchange("Yes.")
+    assert {text for _, text in turns_in(database)} >= set(TOLD)
+
+
+@pytest.mark.parametrize("said", [("Forget that.", "Yes."), ("Actually, don't keep that.",)])
+async def test_what_was_said_last_goes_whatever_the_clock_says(said: tuple[str, ...], memory: Memory, database: Path) -> None:
+    await tell(memory)
+    stopped = datetime(1970, 1, 1, tzinfo=UTC)
+    async with scene(daniels(memory, clock=lambda: stopped), ["Oleander it is.", "Sure?", "Done."]) as bot:
+        await bot.exchange("My code word is Oleander.")
+        await memory.remember(Turn("daniel", "car", "user", "I am on my way to Delft.", stopped, speaker="Daniel"))
+        for text in said:
+            await bot.exchange(text)
+    kept = [text for _, text in turns_in(database)]
+    assert {*TOLD, "I am on my way to Delft."} <= set(kept)
+    assert "oleander" not in words_in(database)
+
+
+async def test_what_is_taken_back_needs_no_yes(memory: Memory, database: Path) -> None:
+    async with scene(daniels(memory), ["Nice.", "Oh.", "It is gone.", "Sunny."]) as bot:
+        for text in ("I like tea.", "I have herpes.", "Actually don't keep that.", "How is the weather?"):
+            await bot.exchange(text)
+        await memory.settle()
+    assert "It is removed" in blocks(bot.model.shown[2])[0]
+    assert turns_in(database) == [("user", "I like tea."), ("assistant", "Nice."), ("user", "How is the weather?"), ("assistant", "Sunny.")]
+    assert "herpes" not in words_in(database)
+
+
+async def test_a_turn_off_the_record_leaves_nothing_behind(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    replies = ["I am sorry that you have cancer. Rocky may help.", "Sunny. And all the best with your cancer.", "You are welcome."]
+    async with scene(daniels(memory), replies) as bot:
+        for text in ("i have cancer and miss rocky um please don't save that", "How is the weather?", "Thank you."):
+            await bot.exchange(text)
+        await memory.settle()
+    first, second, _ = bot.model.shown
+    assert "not stored" in blocks(first)[-1] and not any("not stored" in block for block in blocks(second))
+    assert "cancer" in str(second), "it stays in the conversation"
+    assert [text for _, text in turns_in(database)][len(TOLD) :] == ["How is the weather?", "Thank you.", "You are welcome."]
+    assert "cancer" not in words_in(database)
+    with closing(connect(database, read_only=True)) as conn:
+        assert not conn.execute("SELECT query FROM recalls WHERE query LIKE '%save that%'").fetchall()
+
+
+async def test_off_the_record_the_models_tools_keep_nothing_either(memory: Memory) -> None:
+    async with scene(daniels(memory)) as bot:
+        await bot.exchange("I have cancer. Please don't save that.")
+        await memory.settle()
+        await bot.exchange("Tell me a joke.")
+        assert memory.withholds("The user has cancer.", user_id="daniel")
+        assert not memory.hides("The user has cancer.", user_id="daniel")
+
+
+async def in_a_room(memory: Memory, *said: tuple[str, str]) -> list[list[dict[str, str]]]:
+    """A session in which Daniel ("d") and a guest ("g") speak; what the model was shown."""
+    async with scene(daniels(memory, speakers={"d": "Daniel", "g": "Guest"})) as bot:
+        for speaker, text in said:
+            await bot.speak(final=text, speaker=speaker, pause_s=0.0)
+            await bot.reply()
+    await memory.settle()
+    return bot.model.shown
+
+
+async def test_a_guest_has_nothing_deleted(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    shown = await in_a_room(memory, ("g", "Delete all my data."), ("g", "Yes."), ("d", "Delete all my data."), ("g", "Yes."), ("d", "Yes."))
+    assert "only the user can" in blocks(shown[0])[0] and "only the user can" in blocks(shown[3])[0]
+    assert {text for _, text in turns_in(database)} >= set(TOLD)
+
+
+async def test_the_owner_in_the_same_room_can(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    await in_a_room(memory, ("g", "I like ferns."), ("d", "Delete all my data."), ("d", "Yes."))
+    assert not {text for _, text in turns_in(database)} & {*TOLD, "I like ferns."}
+
+
+async def test_a_guest_is_not_told_what_is_known(memory: Memory) -> None:
+    await tell(memory)
+    shown = await in_a_room(memory, ("g", "What do you know about me?"), ("d", "What do you know about me?"))
+    (refused,), told = blocks(shown[0]), blocks(shown[1])
+    assert "only the user can" in refused and "Boston" not in refused
+    assert "Boston" in told[0]
+
+
+async def test_a_guest_goes_off_the_record_and_only_the_user_comes_back(memory: Memory, database: Path) -> None:
+    await in_a_room(
+        memory, ("g", "This is off the record."), ("g", "Back on the record."), ("d", "I like tea."), ("d", "Back on the record."), ("d", "I sail.")
+    )
+    assert [text for role, text in turns_in(database) if role == "user"] == ["I sail."]
+
+
+async def test_what_a_guest_says_of_the_user_is_in_doubt(memory: Memory) -> None:
+    await tell(memory)
+    await in_a_room(memory, ("g", "Daniel is allergic to cats. I live in Rome."))
+    said = {known.text: known for known in await memory.memories("daniel")}
+    export = [json.loads(line) async for line in memory.export("daniel")]
+    hedged = {one["text"]: one["hedged"] for one in export if one["type"] == "memory"}
+    assert hedged["Daniel is allergic to cats."] and not hedged["Guest lives in Rome."] and not hedged["Daniel is allergic to peanuts."]
+    assert "Daniel is allergic to peanuts." in said
 
 
 async def test_off_the_record_nothing_is_kept(memory: Memory, database: Path) -> None:

@@ -1,10 +1,12 @@
 """What is forgotten is gone: from every answer at once, and from every byte of the file once it is closed."""
 
 import asyncio
+import json
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +23,7 @@ from hotmem.store.store import Store
 from hotmem.store.vectors import to_bytes
 from hotmem.tools.editing import Edit, edit_memory
 from hotmem.tools.upkeep import Recent, Undo, memory_decisions, undo_decision
-from hotmem.types import EvidenceKind, Role, SessionSummary, SummarySentence
+from hotmem.types import EvidenceKind, Forgotten, Role, SessionSummary, SummarySentence
 from tests.conversation import START, said, turns_told
 from tests.letters import DIMENSION, NO_SIGNS, LetterEncoder
 
@@ -65,6 +67,12 @@ async def by_time(memory: Memory) -> None:
     await memory.forget(user_id="ana", after=START + timedelta(days=100), before=START + timedelta(days=200))
 
 
+async def by_turns(memory: Memory) -> None:
+    records = [json.loads(line) async for line in memory.export("ana")]
+    going = [one["id"] for one in records if one["type"] == "turn" and SECRET.casefold() in one["text"].casefold()]
+    await memory.forget(user_id="ana", turn_ids=going)
+
+
 async def by_user(memory: Memory) -> None:
     await memory.forget(user_id="ana", everything=True)
 
@@ -95,7 +103,7 @@ async def told(memory: Memory, lines: list[Sentence], telling: tuple[str, ...]) 
     assert usage.used
 
 
-@pytest.mark.parametrize("forget", [by_entity, by_session, by_time, by_user, by_memory])
+@pytest.mark.parametrize("forget", [by_entity, by_session, by_time, by_turns, by_user, by_memory])
 def test_no_byte_is_left_of_what_is_forgotten(forget: Callable[[Memory], object], language: Language) -> None:
     telling = TELLING[:1] if forget is by_memory else TELLING
 
@@ -195,6 +203,34 @@ async def test_what_a_turn_told_besides_stays_known(database: Path, language: La
         assert (removed.turns, removed.memories) == (1, 1)
         assert [known.text for known in await memory.memories("ana")] == ["Ana lives in Braga."]
         assert (await memory.forget(user_id="ana", memory_id=dog.id)).memories == 0
+
+
+async def test_only_the_turns_named_go_whatever_their_time(database: Path, language: Language) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        for text, session, name in (("I live in Braga.", "phone", "t1"), ("My dog is called Potola.", "phone", "t2"), ("I like tea.", "car", "t3")):
+            await memory.remember(said(text, session=session, name=name))
+        await memory.remember(said("I like ferns.", user="ben", name="t2"))
+        await memory.settle()
+        assert await memory.forget(user_id="ana", turn_ids=["t2", "unknown"]) == Forgotten(1, 1, 0)
+        assert await turns_told(memory) == ["I live in Braga.", "I like tea."]
+        assert [known.text for known in await memory.memories("ana")] == ["Ana likes tea.", "Ana lives in Braga."]
+        assert await turns_told(memory, "ben") == ["I like ferns."]
+
+
+@pytest.mark.parametrize(
+    "what",
+    [{"entity": SECRET}, {"session_id": "secret"}, {"after": START + timedelta(days=100)}, {"turn_ids": ["t1", "t2"]}, {"everything": True}],
+)
+async def test_a_dry_run_counts_what_goes_and_changes_nothing(what: dict[str, Any], database: Path, language: Language) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        await told(memory, [(0, False, SECRET), (1, True, SECRET), (0, True, SECRET)], TELLING)
+        before = [line async for line in memory.export("ana")]
+        counted = await memory.forget(user_id="ana", dry_run=True, **what)
+        assert [line async for line in memory.export("ana")] == before
+        assert not memory.withholds(f"You told me about {SECRET} and the dog.", user_id="ana")
+        assert (await memory.recall("Who lives in Porto?", user_id="ana")).items
+        assert counted.turns and await memory.forget(user_id="ana", **what) == counted
+        assert await memory.forget(user_id="nobody", dry_run=True, **what) == Forgotten(0, 0, 0)
 
 
 async def test_a_summary_is_made_anew_without_what_was_forgotten(database: Path, language: Language) -> None:
