@@ -83,7 +83,7 @@ _ASKS: Final = re.compile(
 """A question is no plan, with a question mark or without, but for the wish to be reminded of one."""
 
 _DENIES: Final = re.compile(r"n['’]t\b|\b(?:not|never|cannot|nothing|nobody)\b", re.IGNORECASE)
-_NO_DENIAL: Final = re.compile(r"\b(?:forget|miss|late|only)\b", re.IGNORECASE)
+_NO_DENIAL: Final = re.compile(r"\b(?:forget|miss|late|only|sure)\b", re.IGNORECASE)
 """With these, a denial tells of what takes place: "I mustn't forget the dentist tomorrow"."""
 
 WHO: Final = "The user:"
