@@ -93,8 +93,11 @@ _ASKS: Final = re.compile(
 )
 """A question is no plan, with a question mark or without, but for the wish to be reminded of one."""
 
+_RECALLS: Final = re.compile(r"\bremind\s+(?:me|us)\s+(?:again\s+)?(?:what|when|where|who|whose|which|how|whether|why)\b", re.IGNORECASE)
+"""Asks for what was told before, and leaves nothing open: "remind me what happens tomorrow"."""
+
 _DENIES: Final = re.compile(r"n['’]t\b|\b(?:not|never|cannot|nothing|nobody)\b", re.IGNORECASE)
-_NO_DENIAL: Final = re.compile(r"\b(?:forget|miss|late|only)\b", re.IGNORECASE)
+_NO_DENIAL: Final = re.compile(r"\b(?:forget|miss|late|only|sure)\b", re.IGNORECASE)
 """With these, a denial tells of what takes place: "I mustn't forget the dentist tomorrow"."""
 
 WHO: Final = "The user:"
@@ -417,7 +420,11 @@ def _day(day: date, today: date) -> str:
 
 def _loops(loops: Sequence[Loop], told: set[str], asked: Asked) -> Iterator[Line]:
     """What was left open last time and is not told as a plan already."""
-    fresh = [one for one in loops if one.turn_id not in told and asked.at - one.said_at <= LOOPS_FOR and not is_private(one.text)]
+    fresh = [
+        one
+        for one in loops
+        if one.turn_id not in told and asked.at - one.said_at <= LOOPS_FOR and not (is_private(one.text) or _RECALLS.search(one.text))
+    ]
     for one in fresh[:MOST_LOOPS]:
         said_at = by_clock(one.said_at, asked.at.tzinfo)
         words = render.quoted(_cut(one.text))

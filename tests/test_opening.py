@@ -158,6 +158,20 @@ async def test_a_question_is_no_plan(memory: Memory) -> None:
     assert "dentist on Thursday" in text
 
 
+@pytest.mark.parametrize(
+    "said", ["what's on tomorrow", "remind me what happens tomorrow", "I don't have anything tomorrow", "There's nothing on tomorrow."]
+)
+async def test_what_asks_for_plans_or_denies_them_is_none(memory: Memory, said: str) -> None:
+    await tell(memory, said)
+    assert "tomorrow" not in (await opened(memory)).text
+
+
+@pytest.mark.parametrize("said", ["Remind me to water the plants tomorrow.", "I mustn't forget the dentist tomorrow."])
+async def test_what_is_not_to_be_forgotten_is_a_plan(memory: Memory, said: str) -> None:
+    await tell(memory, said)
+    assert "Today, 2026-03-05" in (await opened(memory)).text
+
+
 async def test_a_plan_for_the_very_day(memory: Memory) -> None:
     await tell(memory, "I've got a dentist appointment today.", "I saw my brother today.", at=THURSDAY)
     text = (await opened(memory, at=THURSDAY + timedelta(hours=1))).text

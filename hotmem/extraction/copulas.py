@@ -108,8 +108,9 @@ def read_copula(clause: Clause, subject: Subject, mentions: Sequence[TimeMention
         yield Fact(IS_AGED, (value,), words, object=age)
         return
     if value is not None and subject.head in DETAILS and (digits := code(value)):
-        before = (token for token in words if token.i < digits[0].i)
-        yield Fact(IS_DETAIL, digits, (*before, *digits), object=verb.doc[digits[0].i : digits[-1].i + 1].text)
+        before = [token for token in words if token.i < digits[0].i]
+        if not any(token.pos_ in ("NOUN", "PROPN", "ADJ") for token in before):
+            yield Fact(IS_DETAIL, digits, (*before, *digits), object=verb.doc[digits[0].i : digits[-1].i + 1].text)
         return
     if not subject.alive:
         found = tuple(_when_or_where(verb, subject, words, mentions))

@@ -63,11 +63,9 @@ def _ends(verb: Token) -> bool:
         return any(child.lower_ == "up" for child in verb.children)
     if verb.lemma_ == "leave":
         left = complement(verb, "dobj")
-        return (
-            left is not None
-            and not _leaves_something(verb, left)
-            and ((left.pos_ == "PROPN" and left.ent_type_ != "GPE") or left.lemma_.lower() in _CLUBS | _JOBS)
-        )
+        if left is None or _leaves_something(verb, left):
+            return False
+        return (left.pos_ == "PROPN" and left.ent_type_ != "GPE") or left.lemma_.lower() in _CLUBS | _JOBS
     if verb.lemma_ == "drop":
         dropped = complement(verb, "dobj")
         return dropped is not None and not any(child.dep_ in ("det", "poss") for child in dropped.children)

@@ -27,7 +27,6 @@ def read(language: Language, text: str) -> Understanding:
         ("my number is oh seven seven double four six", "oh seven seven double four six"),
         ("my code is a a seven b", "a a seven b"),
         ("my pin is twenty twenty", "twenty twenty"),
-        ("my password is fox 9 9", "fox 9 9"),
     ],
 )
 def test_codes_are_kept_word_for_word(language: Language, said: str, code: str) -> None:
@@ -48,8 +47,9 @@ def test_numbers_and_names_said_twice_are_meant(language: Language, said: str, k
     assert [fact.text for fact in read(language, said).statements] == [kept]
 
 
-def test_part_of_a_code_is_never_told(language: Language) -> None:
-    assert not read(language, "my password is tiger 7 7").statements
+@pytest.mark.parametrize("said", ["my password is tiger 7 7", "my password is fox 9 9"])
+def test_part_of_a_code_is_never_told(language: Language, said: str) -> None:
+    assert not read(language, said).statements
 
 
 def test_words_said_twice_by_accident_are_told_once(language: Language) -> None:
