@@ -64,7 +64,7 @@ def read(conn: Connection, user: UserKey, relations: Sequence[str], anonymous: s
     name = speaker(conn, user)
     subjects = tuple(dict.fromkeys(filter(None, (name, anonymous))))
     notes, told = _notes(conn, user, now), tuple(_told(conn, user, days, now))
-    plans = [one.said_at for one in (*notes, *told)]
+    plans = [*(note.said_at for note in notes), *(one.said_at for one in told)]
     return Known(
         speaker=name,
         rules=_rules(conn, user, now),
@@ -109,8 +109,8 @@ def _facts(conn: Connection, user: UserKey, relations: Sequence[str], subjects: 
         rows = conn.execute(f"{_ONE} AND m.subject > :from COLLATE NOCASE AND m.subject < :to COLLATE NOCASE LIMIT :most", {**values, **owned})
         found |= {row[0]: _row(row) for row in rows}
     told_in = _told_in(conn, list(found))
-    rows = (row._replace(told_in=told_in.get(row.key, "")) for row in found.values())
-    return sorted(rows, key=lambda row: (row.said_at, row.key), reverse=True)
+    heard = (row._replace(told_in=told_in.get(row.key, "")) for row in found.values())
+    return sorted(heard, key=lambda row: (row.said_at, row.key), reverse=True)
 
 
 def _told_in(conn: Connection, keys: Sequence[int]) -> dict[int, str]:

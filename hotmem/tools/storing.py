@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hotmem.analysis.entities import find_entities
 from hotmem.analysis.query import content_terms
-from hotmem.consolidation.sameness import MERGES_FROM, SUGGESTED_FROM, Sayings, same
+from hotmem.consolidation.sameness import MERGES_FROM, SUGGESTED_FROM, Sayings, same, substituted
 from hotmem.consolidation.tagging import SAME_FROM, same_thing
 from hotmem.extraction import tags as tagging
 from hotmem.extraction.filing import SURE_FROM, file
@@ -93,7 +93,7 @@ async def store(reader: Reader, writer: Store, user_id: str, content: str, conte
         source=context.source,
         remark=context.note,
     )
-    suggested = tuple(one for one in similar if one.same >= SUGGESTED_FROM)
+    suggested = tuple(one for one in similar if one.same >= SUGGESTED_FROM and not substituted(one.content, content))
     recommendations = Recommendations(similar, suggested, tagged.taken)
     twin = max(suggested, key=lambda one: one.same, default=None)
     if twin is not None and twin.same >= MERGES_FROM and replace(context, tags=(), source=None) == StoreContext():

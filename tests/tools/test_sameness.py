@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval.tools.sameness import Pair, pairs
-from hotmem.consolidation.sameness import AGAINST, FOR, MERGES_FROM, SIGNS, SUGGESTED_FROM, Sayings, same, signs
+from hotmem.consolidation.sameness import AGAINST, FOR, MERGES_FROM, SIGNS, SUGGESTED_FROM, Sayings, same, signs, substituted
 from hotmem.consolidation.sameness.differences import differences
 from hotmem.consolidation.sameness.figures import figures
 from hotmem.consolidation.sameness.model import fitted
@@ -142,3 +142,18 @@ def test_the_shape_of_an_apostrophe_tells_nothing() -> None:
     straight = Sayings("I don't eat the fish of Ana's shop.", "I eat fish of any shop.", 0.8)
     curly = replace(straight, one=straight.one.replace("'", "’"))
     assert (signs(straight) == signs(curly)).all()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differs"),
+    [
+        ("I take oat milk in my coffee.", "I take soy milk in my coffee.", True),
+        ("The timeout is 30 seconds.", "The timeout is 30 minutes.", True),
+        ("Mira studies in Lyon.", "Mira studies in Paris", True),
+        ("I take oat milk in my coffee.", "i take oat milk in my coffee", False),
+        ("Trash day is Monday.", "The trash goes out Mondays.", False),
+        ("My train leaves from platform nine.", "My train leaves from platform 9.", False),
+    ],
+)
+def test_another_value_in_the_same_words(one: str, other: str, *, differs: bool) -> None:
+    assert substituted(one, other) is differs

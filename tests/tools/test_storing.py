@@ -147,3 +147,11 @@ async def test_the_answer_is_json_with_the_same_names(memory: Memory) -> None:
     assert set(answer) == {"success", "id", "merged", "analysis", "recommendations"}
     assert {"category", "tags", "importance", "confidence", "concepts"} <= set(answer["analysis"])
     assert set(answer["recommendations"]) == {"similar_memories", "suggested_merges", "tag_consolidations"}
+
+
+async def test_another_value_is_not_suggested_for_a_merge(memory: Memory) -> None:
+    await memory.store_memory("I take oat milk in my coffee.", user_id="ana")
+    stored = await memory.store_memory("I take soy milk in my coffee.", user_id="ana")
+    assert not stored.merged
+    assert not stored.recommendations.suggested_merges
+    assert [one.content for one in stored.recommendations.similar_memories] == ["I take oat milk in my coffee."]

@@ -67,6 +67,17 @@ def same(sayings: Sayings) -> float:
     return found if seen[SIGNS.index("agree")] else min(found, IN_DOUBT)
 
 
+def substituted(one: str, other: str) -> bool:
+    """Whether two statements have the same words in the same order but for one that means something else: "oat milk", "soy milk".
+
+    Such a pair differs in a value. A merge of the two would lose one of them.
+    """
+    words, others = _bare(one), _bare(other)
+    differ = sum(word != replaced for word, replaced in zip(words, others, strict=False))
+    found = differences(wording(one), wording(other))
+    return len(words) == len(others) and differ == 1 and bool(found.dropped or found.added or found.marks)
+
+
 def signs(sayings: Sayings) -> NDArray[np.float64]:
     """What the model sees of a pair, float64 (len(SIGNS),)."""
     found = differences(wording(sayings.one), wording(sayings.other))
