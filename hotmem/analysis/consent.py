@@ -30,7 +30,7 @@ _YES: Final = (
     rf"|{_DELETE}|i want {_THING} (?:all )?(?:gone|deleted|erased|removed|wiped|forgotten)"
 )
 _BESIDE: Final = (
-    r"please|thanks|thank you|ok|okay|sure|right now|now|just|well|oh|and|so|then|go on|forget (?:it|that|this|them)|for sure|(?:all ?right"
+    r"please|thanks|thank you|ok|okay|sure|right now|now|just|well|oh|and|so|then|go on|forget (?:it|that|this|them)|for sure|(?:al(?:l )?right"
     r"|right)(?! $)|really|thats fine|i said|i (?:really )?(?:do|am|would)|you can|you may|(?:everything |all )?you know"
     rf"|i (?:do |really )?want (?:it|that|this)|(?:i (?:do |really )?want|id like)(?: you)? to|i know|i understand|(?:i know "
     rf"|i understand )?(?:that )?(?:its|it is|thats) {_LASTING}|(?:i know |i understand )?(?:its"
