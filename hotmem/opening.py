@@ -372,7 +372,9 @@ def _changed(plan: _Plan, later: Sequence[Later], language: Language) -> Later |
     """The last words that call a plan off, move it, or put it on again."""
     about = stems(plan.words) - STOPS
     since = [one for one in later if one.said_at > plan.item.said_at and about & stems(one.text)]
-    (words, *docs) = language.parse([plan.words, *(one.text for one in since)], names=False) if since else (None,)
+    if not since:
+        return None
+    words, *docs = language.parse([plan.words, *(one.text for one in since)], names=False)
     return next((one for one, doc in zip(since, docs, strict=True) if any(concerns(thing, words) for thing in changed(doc, one.said_at))), None)
 
 

@@ -248,7 +248,7 @@ async def test_an_empty_memory_and_an_unknown_user_know_nothing(memory: Memory) 
 async def test_forgetting_nothing_or_two_things_at_once_is_refused(memory: Memory) -> None:
     for what in ({}, {"entity": "Potola", "everything": True}, {"session_id": "monday", "after": START}, {"turn_ids": [], "entity": "x"}):
         with pytest.raises(InvalidInput, match="exactly one"):
-            await memory.forget(user_id="ana", **what)  # type: ignore[arg-type]
+            await memory.forget(user_id="ana", **what)
     for no_ids in ("t1", [""], [3]):
         with pytest.raises(InvalidInput, match="turn_ids"):
             await memory.forget(user_id="ana", turn_ids=no_ids)  # type: ignore[arg-type]
