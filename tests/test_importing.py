@@ -277,7 +277,7 @@ async def test_forgetting_everything_forgets_the_import(memory: Memory, tmp_path
 @pytest.mark.timeout(200)
 def test_killed_again_and_again_it_ends_as_if_it_never_was(tmp_path: Path) -> None:
     file = tmp_path / "many.jsonl"
-    file.write_text("\n".join(export_lines(400)), "utf-8")
+    file.write_text("\n".join(export_lines(1500)), "utf-8")
     whole, broken = tmp_path / "whole.db", tmp_path / "broken.db"
     taken = asyncio.run(imported_alone(whole, file))
     stood = [kill(broken, file, moment) for moment in moments()]

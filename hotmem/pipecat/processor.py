@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -47,6 +48,9 @@ from hotmem.types import ContextBlock, Role, Turn
 
 PARTING_S: Final = 5.0
 """Seconds that the last writes with the end of the session, and then closing, may take when the pipeline ends."""
+
+UNDERSTOOD_S: Final = 1.0
+"""Seconds of those for which what was said last is waited to be understood: who calls again at once is known."""
 
 
 class HotMemProcessor(FrameProcessor):
@@ -349,6 +353,9 @@ class HotMemProcessor(FrameProcessor):
     async def _finish(self, memory: Memory) -> None:
         await self._outbox.drained()
         await memory.end_session(user_id=self._user_id, session_id=self.session_id)
+        if self._owned is not None:
+            with suppress(TimeoutError):  # the rest is understood when the memory is opened next
+                await asyncio.wait_for(memory.settle(), UNDERSTOOD_S)
 
     async def _within(self, stage: str, work: Awaitable[object], blocked: Callable[[], StoreLocked | None]) -> None:
         """Waits for a step of the parting, not longer than `PARTING_S`."""

@@ -37,7 +37,7 @@ def test_no_page_is_mapped(numbers: Path, read_only: bool) -> None:
         assert conn.execute("PRAGMA mmap_size").fetchone() == (0,)
 
 
-@pytest.mark.parametrize(("pragma", "value"), [("foreign_keys", 1), ("secure_delete", 1), ("synchronous", 2), ("busy_timeout", 5000)])
+@pytest.mark.parametrize(("pragma", "value"), [("foreign_keys", 1), ("secure_delete", 1), ("busy_timeout", 5000)])
 def test_a_connection_keeps_what_the_store_relies_on(numbers: Path, pragma: str, value: int) -> None:
     with closing(connect(numbers)) as conn:
         assert conn.execute(f"PRAGMA {pragma}").fetchone() == (value,)
