@@ -37,8 +37,9 @@ def test_no_page_is_mapped(numbers: Path, read_only: bool) -> None:
         assert conn.execute("PRAGMA mmap_size").fetchone() == (0,)
 
 
-@pytest.mark.parametrize(("pragma", "value"), [("foreign_keys", 1), ("secure_delete", 1), ("busy_timeout", 5000)])
-def test_a_connection_keeps_what_the_store_relies_on(numbers: Path, pragma: str, value: int) -> None:
+@pytest.mark.parametrize(("pragma", "value"), [("foreign_keys", 1), ("secure_delete", 1), ("synchronous", 2), ("busy_timeout", 5000)])
+def test_a_connection_keeps_what_the_store_relies_on(numbers: Path, pragma: str, value: int, durable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "SYNCHRONOUS", durable)
     with closing(connect(numbers)) as conn:
         assert conn.execute(f"PRAGMA {pragma}").fetchone() == (value,)
 
