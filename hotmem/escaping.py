@@ -44,7 +44,10 @@ _TURN: Final = re.compile(rf"\b({'|'.join(ROLES)})\s*[:：﹕]", re.IGNORECASE)
 def shown(text: str) -> str:
     """The text on one line for a language model: without invisible characters, tags, control tokens and marks like ours."""
     text = unicodedata.normalize("NFC", _BREAKS.sub(" ", text).translate(_DROPPED)).translate(_LIKE_OURS)
-    text = _ASIDE.sub(_squared, text)
+    squared = _ASIDE.sub(_squared, text)
+    if squared != text and _ASIDE.sub(_squared, squared) != squared:  # one within another
+        squared = squared.replace("(", "[").replace(")", "]")
+    text = squared
     return _TURN.sub(r"\1 –", _SQUARE.sub("[·", _TAG.sub("‹", text)))
 
 

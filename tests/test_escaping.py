@@ -29,6 +29,8 @@ from tests.hostile import BETWEEN, control_tokens, hostile, invisible
 @example("<\u200b/mem\u00adory>")
 @example("a <\n/memory>")
 @example("<\u0338memory>")
+@example("((\xa0")
+@example("((((high)")
 def test_no_token_tag_mark_or_hidden_character_is_left_for_a_model(text: str) -> None:
     safe = shown(text)
     assert not invisible(safe) and not control_tokens(safe)
