@@ -29,7 +29,8 @@ _UNSEEN: Final = {code for code in range(sys.maxunicode + 1) if unicodedata.cate
 
 _DROPPED: Final = dict.fromkeys(_UNSEEN)
 _LIKE_OURS: Final = str.maketrans({"＜": "‹", "﹤": "‹", "＞": "›", "﹥": "›", "（": "[", "﹙": "[", "）": "]", "﹚": "]", "［": "[", "］": "]"})
-_BREAKS: Final = re.compile(r"\s*[\t\r\n\v\f\x1c-\x1f\x85\u2028\u2029]\s*")
+_SPACES: Final = re.compile(r"\s+")
+_BREAK: Final = re.compile(r"[\t\r\n\v\f\x1c-\x1f\x85\u2028\u2029]")
 _TAG: Final = re.compile(r"<(?!\s*$|[\d=-]|\s+(?![/|｜!?<\s]|memory))", re.IGNORECASE)
 """What may begin a tag or a token. "2 < 3", "<3" and "<-" do not."""
 
@@ -43,12 +44,15 @@ _TURN: Final = re.compile(rf"\b({'|'.join(ROLES)})\s*[:：﹕]", re.IGNORECASE)
 
 def shown(text: str) -> str:
     """The text on one line for a language model: without invisible characters, tags, control tokens and marks like ours."""
-    text = unicodedata.normalize("NFC", _BREAKS.sub(" ", text).translate(_DROPPED)).translate(_LIKE_OURS)
+    text = unicodedata.normalize("NFC", _SPACES.sub(_on_one_line, text).translate(_DROPPED)).translate(_LIKE_OURS)
     squared = _ASIDE.sub(_squared, text)
-    if squared != text and _ASIDE.sub(_squared, squared) != squared:  # one within another
+    if squared != text and _ASIDE.sub(_squared, squared) != squared:  # a parenthesis around one that was squared
         squared = squared.replace("(", "[").replace(")", "]")
-    text = squared
-    return _TURN.sub(r"\1 –", _SQUARE.sub("[·", _TAG.sub("‹", text)))
+    return _TURN.sub(r"\1 –", _SQUARE.sub("[·", _TAG.sub("‹", squared)))
+
+
+def _on_one_line(spaces: re.Match[str]) -> str:
+    return " " if _BREAK.search(spaces[0]) else spaces[0]
 
 
 def _squared(aside: re.Match[str]) -> str:

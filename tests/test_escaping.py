@@ -4,6 +4,7 @@ import io
 import itertools
 import json
 import re
+import time
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +23,13 @@ from hotmem.control_tokens import IN_ANGLES, IN_SQUARES, ROLES
 from hotmem.escaping import as_json, logged, printable, shown, shown_all
 from hotmem.logs import log
 from tests.hostile import BETWEEN, control_tokens, hostile, invisible
+
+
+@pytest.mark.parametrize("text", [" " * 50_000, "(" * 50_000, "< " * 25_000, "user " * 10_000, "[ " * 25_000, "\n" * 50_000, "<" + " " * 50_000])
+def test_long_text_takes_time_by_its_length_alone(text: str) -> None:
+    began = time.process_time()
+    shown(text)
+    assert time.process_time() - began < 1
 
 
 @settings(deadline=None)
