@@ -5,23 +5,10 @@ from dataclasses import replace
 import pytest
 
 from hotmem.commands import _sources
-from hotmem.types import EvidenceKind, Item, Layer, Mark
-from tests.conversation import START
+from hotmem.types import Item, Mark
+from tests.context.statements import QUOTE
 
-BEST = Item(
-    text="The ferry leaves at nine.",
-    kind=EvidenceKind.PASSAGE,
-    layer=Layer.VERBATIM,
-    layers=(Layer.VERBATIM,),
-    relevance=0.3,
-    confidence=0.9,
-    mark=Mark.HIGH,
-    turn_ids=("t1",),
-    memory_id=None,
-    session_id="monday",
-    speaker="Ana",
-    said_at=START,
-)
+BEST = replace(QUOTE, relevance=0.3)
 
 
 @pytest.mark.parametrize(

@@ -35,8 +35,8 @@ FACT_FROM: Final = 0.08
 
 SHORT: Final = 10
 FEWEST: Final = 64
-"""Tokens of a short line, and candidates that are looked at closely in any case: of a block's budget no more than one candidate for each so many
-tokens is. Half as many tokens bring no more evidence and take a tenth longer."""
+"""Tokens of a short line, and the fewest candidates that are judged: one for each so many tokens of the budget. Twice as many bring no more evidence
+and take a quarter longer to compose."""
 
 LAYERS: Final = tuple(Layer)
 """In order; iterating over the enumeration itself takes ten times as long."""

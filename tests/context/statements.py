@@ -15,7 +15,7 @@ from hotmem.context.knowing import SIGNS_OF_KNOWING, Known
 from hotmem.context.relevance import Logistic, RelevanceModel
 from hotmem.forms import forms
 from hotmem.terms import stems
-from hotmem.types import START_WEIGHTS, Analysis, Complexity, Evidence, EvidenceKind, Intent, Layer, Query, Role, Source, UserKey, Vector
+from hotmem.types import START_WEIGHTS, Analysis, Complexity, Evidence, EvidenceKind, Intent, Item, Layer, Mark, Query, Role, Source, UserKey, Vector
 from tests.conversation import START
 
 COLUMN = next(iter(FEATURES))
@@ -28,6 +28,22 @@ MODEL = RelevanceModel(
 """Something is known as probably as the best statement is relevant."""
 
 NOW = START + timedelta(days=30)
+
+QUOTE = Item(
+    text="The ferry leaves at nine.",
+    kind=EvidenceKind.PASSAGE,
+    layer=Layer.VERBATIM,
+    layers=(Layer.VERBATIM,),
+    relevance=0.8,
+    confidence=0.9,
+    mark=Mark.HIGH,
+    turn_ids=("t1",),
+    memory_id=None,
+    session_id="monday",
+    speaker="Ana",
+    said_at=START,
+)
+"""A quote as an item of a block."""
 
 BUDGET = 4000
 """Tokens for which every statement of a test is looked at."""

@@ -9,24 +9,11 @@ from hypothesis import strategies as st
 
 from hotmem.context.render import CLOSING, MOST_TOPICS, OPENING, Layout, arranged, frame, line, nothing_known, render
 from hotmem.escaping import shown
-from hotmem.types import EvidenceKind, Item, Layer, Mark
+from hotmem.types import EvidenceKind, Mark
+from tests.context.statements import QUOTE
 from tests.conversation import START
 from tests.hostile import control_tokens, hostile, invisible
 
-QUOTE = Item(
-    text="The ferry leaves at nine.",
-    kind=EvidenceKind.PASSAGE,
-    layer=Layer.VERBATIM,
-    layers=(Layer.VERBATIM,),
-    relevance=0.8,
-    confidence=0.9,
-    mark=Mark.HIGH,
-    turn_ids=("t1",),
-    memory_id=None,
-    session_id="monday",
-    speaker="Ana",
-    said_at=START,
-)
 LAYOUT = Layout(START.year)
 SYMBOLIC = Layout(START.year, symbols=True)
 FACT = replace(QUOTE, kind=EvidenceKind.MEMORY, text="Ana lives in Lisbon.", memory_id="m1", speaker="Ana")
