@@ -1,7 +1,6 @@
 """Carries out what a user asks of the memory itself, in one conversation, and says what to tell them."""
 
 import asyncio
-import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any, Final
 
 from hotmem.analysis.commands import FORGETTING, NOT_KEEPING, OWNERS, Command, Order, find_command
 from hotmem.analysis.consent import assents
+from hotmem.analysis.cues import ASKED
 from hotmem.context.privacy import is_private
 from hotmem.context.render import day, notice
 from hotmem.escaping import shown
@@ -254,13 +254,6 @@ class Commands:
         return ContextBlock(told, count(told), (), Trace(reason="the user asked something of the memory"), self._user_id, self._session_id, text, at)
 
 
-_ASKS: Final = re.compile(
-    r"\?\s*$|^\W*(?:(?:so|and|hey|well|um)\s+)*(?:what|when|where|who|whose|which|why|how|(?:do|does|did|is|are|was|were|can|could|will|would|have|has)\s+"
-    r"(?:you|i|we|he|she|it|they|my|our|the))\b",
-    re.IGNORECASE,
-)
-"""A question tells nothing, and is the source of nothing; it may be spoken without a mark."""
-
 NOT_THEIRS: Final = (
     "Somebody else than the user asks this of the user's memory, and only the user can. Nothing was done: say so, and tell nothing of what is known."
 )
@@ -288,7 +281,7 @@ def _forgotten(removed: Forgotten) -> str:
 
 
 def _sources(given: Sequence[Item]) -> str:
-    stated = [item for item in given if not _ASKS.search(item.text) and not is_private(item.text)]
+    stated = [item for item in given if not ASKED.search(item.text) and not is_private(item.text)]
     trusted = [item for item in stated if item.mark is not Mark.LOW]
     best = sorted(trusted or stated, key=lambda item: -item.relevance)[:MOST_SOURCES]
     if not best:

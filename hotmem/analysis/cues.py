@@ -147,6 +147,13 @@ QUESTION: Final = _any_of(
     r"^\W*(?:do|does|did|is|are|was|were|can|could|have|has|had|will|would|should)\b",
 )
 
+ASKED: Final = _any_of(
+    r"\?\s*$",
+    r"^(?:\W*(?:so|and|hey|well|um|uh)\b)*\W*(?:(?:did|do|does|is|are|was|were|have|has|had|can|could|shall|should|will|would|isn['’]t|didn['’]t)\s+"
+    r"(?:i|we|you|he|she|it|they|the|my|our|mum|dad|there)\b|(?:who|whose|what|when|where|which|why|how)\b)",
+)
+"""A question, with or without its mark, that tells nothing. `QUESTION` also takes "I was there when it rained" for one, as it may ask for memory."""
+
 HARD: Final = _any_of(
     r"\b(?:why|how come|would|might|likely|compare|list|every|everything|both|which of|how many|overall|in total|in order|most|least)\b",
     r"\ball (?:the|my|of)\b",

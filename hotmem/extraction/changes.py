@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from hotmem.analysis.cues import ASKED
 from hotmem.analysis.time import find_times
 from hotmem.analysis.wordlist import wordlist
 from hotmem.extraction.relations import EVENTFUL
@@ -34,11 +35,6 @@ _OPEN: Final = wordlist("might may could would should")
 _CONDITIONS: Final = wordlist("if unless whether in case")
 _OVER: Final = re.compile(r"\b(?:any\s*more|any\s+longer|no\s+longer|after\s+all)\b", re.IGNORECASE)
 _INSTEAD: Final = wordlist("now instead")
-_ASKING: Final = re.compile(
-    r"^(?:\W*(?:so|and|hey|well|um|uh)\b)*\W*(?:(?:did|do|does|is|are|was|were|have|has|had|can|could|shall|should|will|would|isn['’]t|didn['’]t)\s+"
-    r"(?:i|we|you|he|she|it|they|the|my|our|mum|dad|there)\b|(?:when|what|which|who|where|why|how)\b)|\?\s*$",
-    re.IGNORECASE,
-)
 _WITHIN: Final = wordlist("with of at to")
 """Prepositions whose noun tells which one a thing is: "my appointment with the vet"."""
 
@@ -74,7 +70,7 @@ def changed(doc: Doc, said_at: datetime) -> tuple[Thing, ...]:
         doc: The parsed text.
         said_at: When it was said.
     """
-    if _ASKING.search(doc.text):
+    if ASKED.search(doc.text):
         return ()
     found = (Thing(stem(token.lower_), _phrase(token), whole) for token, whole in _changed(doc, said_at))
     return tuple(dict.fromkeys(thing for thing in found if thing.stems))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from eval.learning.design import CREDIT, LEAST, MOST, moved
 from hotmem.types import START_WEIGHTS, Item, ItemUse, Layer, UsageKind, Weights
-from tests.context.test_render import QUOTE
+from tests.context.statements import QUOTE
 
 
 def used(kind: UsageKind, *layers: Layer) -> ItemUse:

@@ -10,7 +10,7 @@ from hotmem.learning.usage import UsageModel, detect
 from hotmem.learning.wording import PERSON, RunFinder, clauses, figures, spoken
 from hotmem.models import CachedEncoder
 from hotmem.types import Item, UsageKind
-from tests.context.test_render import QUOTE
+from tests.context.statements import QUOTE
 from tests.letters import LetterEncoder
 
 LETTERS = LetterEncoder()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hotmem.learning.weights import FAR, LAYERS, LONGEST_STEP, STARTS, TOO_FAR_BEHIND, Lesson, for_intent, learnt, multipliers, weights
 from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, START_WEIGHTS, UNMOVED, ItemUse, Layer, Learnt, UsageKind, Weights
-from tests.context.test_render import QUOTE
+from tests.context.statements import QUOTE
 
 INVERTED = Weights(0.4, 0.6, 0.8, 1.0)
 
