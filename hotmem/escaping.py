@@ -6,7 +6,6 @@ begin with are taken from the text, whatever follows them. The words stay.
 
 import json
 import re
-import sys
 import unicodedata
 from collections.abc import Mapping
 from typing import Any, Final
@@ -21,13 +20,23 @@ def _spans(*spans: tuple[int, int]) -> set[int]:
 _CONTROLS: Final = _spans((0x00, 0x08), (0x0B, 0x1F), (0x7F, 0x9F), (0x2028, 0x202E), (0x2066, 0x2069))
 """What moves the cursor or begins an escape code, and what turns the direction of writing: all but tab and line feed."""
 
-_UNSEEN: Final = {code for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) in ("Cc", "Cf", "Co", "Cs")} | _spans(
+_UNSEEN: Final = _spans(
     (0x34F, 0x34F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2065, 0x2065), (0x2800, 0x2800), (0x3164, 0x3164), (0xFE00, 0xFE0F),
     (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0xE0000, 0xE0FFF),
 )  # fmt: skip
-"""What has no shape of its own: controls, formats, private use, fillers, selectors of variants."""
+"""Fillers and selectors of variants, which have no shape of their own; controls, formats and private use have categories that say so."""
 
-_DROPPED: Final = dict.fromkeys(_UNSEEN)
+
+class _Drops(dict[int, int | None]):
+    """Drops what has no shape of its own, for `str.translate`; each character is looked at when it is first met."""
+
+    def __missing__(self, code: int) -> int | None:
+        unseen = code in _UNSEEN or unicodedata.category(chr(code)) in ("Cc", "Cf", "Co", "Cs")
+        self[code] = None if unseen else code
+        return self[code]
+
+
+_DROPPED: Final = _Drops()
 _LIKE_OURS: Final = str.maketrans({"＜": "‹", "﹤": "‹", "＞": "›", "﹥": "›", "（": "[", "﹙": "[", "）": "]", "﹚": "]", "［": "[", "］": "]"})
 _SPACES: Final = re.compile(r"\s+")
 _BREAK: Final = re.compile(r"[\t\r\n\v\f\x1c-\x1f\x85\u2028\u2029]")
