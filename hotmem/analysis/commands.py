@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 from hotmem.analysis.off_record import Scope, record_request
@@ -96,8 +97,12 @@ _OWN: Final = re.compile(r"^(?:my|our|the|that|this|a|an)\s+", re.IGNORECASE)
 _ME: Final = frozenset({"me", "myself", "us", "it", "that", "this"})
 
 
+@lru_cache(maxsize=4)
 def find_command(text: str) -> Command | None:
-    """The command an utterance gives, if it gives one; what is not to be kept may stand at either end of a long one."""
+    """The command an utterance gives, if it gives one; what is not to be kept may stand at either end of a long one.
+
+    A turn is looked at several times on its way: the last four answers are kept.
+    """
     asked = record_request(text)
     if asked is not None:
         return Command(_OF_RECORD[asked.scope], turns=asked.turns, tells=asked.tells)
