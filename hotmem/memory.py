@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
@@ -31,6 +32,7 @@ from hotmem.options import LEAST_TOKENS, Options, checked_visible
 from hotmem.precedence import Precedence
 from hotmem.reader import Reader, Request
 from hotmem.recall import late, recall
+from hotmem.spool import Record, Removal, Spool, path_of
 from hotmem.store.store import Store
 from hotmem.terms import stems
 from hotmem.text import LONGEST_STATEMENT, MAX_TEXT, checked_id, checked_ids, checked_text, clean
@@ -104,6 +106,7 @@ class Memory:
         self._unkept = Withheld()
         self._fed_back: deque[str] = deque(maxlen=FED_BACK)
         self._live: tuple[Store, Reader, Background, Lanes] | None = None
+        self._spool: Spool | None = None
 
     @classmethod
     def open(
@@ -133,7 +136,7 @@ class Memory:
         """
         if self._live is not None:
             return
-        store, encoder, language, tokens, model = await asyncio.to_thread(self._load)
+        key, store, encoder, language, tokens, model = await asyncio.to_thread(self._load)
         try:
             await store.adopt_encoder(encoder.name, encoder.dimension)
             await store.retry_failures()
@@ -145,27 +148,33 @@ class Memory:
         rewriter = Rewriter(self.options.rewriting) if self.options.rewriting.model else None
         reader = Reader(here, encoder, language, tokens, layers, model, self.options.recall, rewriter, self.options.learning.weights)
         background = Background(store, encoder, language, self.options.background, self.options.evolution, self._precedence)
+        spool = Spool(path_of(self.path.absolute(), self.options.spool_dir), key, self._take)
         if store.read_only:
             log.info("memory opened for reading only")
         else:
             background.start()
+            spool.start()
+        self._spool = spool
         self._live = (store, reader, background, Lanes.open(networked=bool(self.options.rewriting.model)))
 
-    def _load(self) -> tuple[Store, Encoder, Language, TokenCounter, RelevanceModel]:
+    def _load(self) -> tuple[Key | None, Store, Encoder, Language, TokenCounter, RelevanceModel]:
         models, model = self.options.models, fitted_model(self.options.models.relevance)
         with ThreadPoolExecutor(thread_name_prefix="hotmem-loading") as threads:
             language = threads.submit(lambda: self._given_language or load_language())
             encoder = threads.submit(lambda: self._given_encoder or load_encoder(models))
             tokens = threads.submit(TokenCounter.load, models.encoding, models.cache_dir)
         loaded = encoder.result(), language.result(), tokens.result()
-        return Store.open(self.path, Key.of(self.options.key)), *loaded, model
+        key = Key.of(self.options.key)
+        return key, Store.open(self.path, key), *loaded, model
 
     async def close(self) -> None:
         """Stops the background work and closes the file; what was not finished is done on the next open."""
         if self._live is None:
             return
         store, reader, background, lanes = self._live
-        self._live = None
+        if self._spool is not None:
+            await self._spool.close()
+        self._live = self._spool = None
         await background.close()
         if reader.rewriter is not None:
             await lanes.recalls.run(reader.rewriter.close())
@@ -209,9 +218,42 @@ class Memory:
             self.speaks_of(turn.text, user_id=turn.user_id)
         elif self.withholds(turn.text, user_id=turn.user_id):
             return False
+        await self._replay()
         added = await store.add_turn(turn, datetime.now(UTC))
         background.wake()
         return added
+
+    @property
+    def spooled(self) -> int:
+        """Turns and removals that wait beside the memory file, which could not take them, as far as this program knows."""
+        return 0 if self._spool is None else self._spool.waiting
+
+    async def spool(self, record: Turn | Removal) -> None:
+        """Keeps a turn beside the memory file, which cannot be written now, until it can: in order, and by whichever program has it open then.
+
+        Args:
+            record: The turn; or turns that were taken back, which then are not stored, or are removed.
+
+        Raises:
+            StoreError: If it cannot be kept there either. This process then keeps it, up to a thousand, and tries again as long as it runs.
+        """
+        self._open()
+        if self._spool is not None:
+            await self._spool.put(record)
+
+    async def _replay(self) -> None:
+        """Stores what waits for the memory file: what comes now is to come after it."""
+        if self.spooled and self._spool is not None:
+            await self._spool.replay()
+
+    async def _take(self, record: Record) -> None:
+        """Brings what waited into the memory file."""
+        store, _, background, _ = self._open()
+        if isinstance(record, Turn):
+            await store.add_turn(record, datetime.now(UTC))
+        elif (user := await store.user(record.user_id)) is not None:
+            await store.forget(user, turn_ids=record.turn_ids)
+        background.wake()
 
     def withholds(self, text: str, *, user_id: str) -> bool:
         """Whether a text tells what the user had forgotten, or said off the record, in the session that is going on, and did not speak of again."""
@@ -247,10 +289,12 @@ class Memory:
     async def settle(self) -> None:
         """Waits until all background work is done. What failed for good is set aside until the next open.
 
-        A file that cannot be written has no background work.
+        A file that cannot be written has no background work, and what waits beside it stays there.
         """
         store, _, background, _ = self._open()
         if not store.read_only:
+            with suppress(StoreError):
+                await self._replay()
             await background.settle()
 
     async def recall(
@@ -607,7 +651,9 @@ class Memory:
         before = None if before is None else aware(before, "before")
         check_order(after, before)
         store, _, background, _ = self._open()
-        user = await store.user(checked_id(user_id, "user_id"))
+        user_id = checked_id(user_id, "user_id")
+        await self._replay()
+        user = await store.user(user_id)
         remove = partial(
             store.forget,
             memory_id=memory_id,

@@ -169,6 +169,8 @@ class Options:
         time_zone: Where the user is; None is this machine's zone.
         key: What the file is encrypted with: a passphrase, the path of a file whose first line it is, or a function
             that returns it. None is a plain file.
+        spool_dir: Folder in which turns wait while the memory file cannot be written; None is beside it. One on another disk
+            outlives a full one.
     """
 
     recall: RecallOptions = field(default_factory=RecallOptions)
@@ -180,6 +182,7 @@ class Options:
     rewriting: RewriteOptions = field(default_factory=RewriteOptions)
     time_zone: tzinfo | None = None
     key: KeySource | None = field(default=None, repr=False)
+    spool_dir: Path | None = None
 
     def now(self) -> datetime:
         """The wall clock, where the user is."""

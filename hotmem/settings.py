@@ -83,6 +83,7 @@ class Settings(Variables):
     database: Path = Field(default=Path("memory.db"), description="The memory file.")
     key: str = Field(default="", repr=False, description="The passphrase of an encrypted memory file; empty: HOTMEM_KEY_FILE, or a plain file.")
     key_file: Path | None = Field(default=None, description="A file whose first line is the passphrase.")
+    spool_dir: Path | None = Field(default=None, description="Folder where turns wait while the memory file cannot be written; empty: beside it.")
     multilayer_retrieval: bool = Field(default=True, description="Ask all four layers as needed; off: the facts layer alone.")
     max_context_tokens: int = Field(default=DEFAULTS.recall.max_tokens, ge=1, description="Tokens of a context block at most.")
     opening_tokens: int = Field(
@@ -169,6 +170,7 @@ class Settings(Variables):
             ),
             time_zone=self.time_zone,
             key=self.key or self.key_file,
+            spool_dir=self.spool_dir,
         )
 
 
