@@ -324,6 +324,8 @@ class Memory:
             StoreError: If the file cannot be read.
         """
         _, reader, _, lanes = self._open()
+        if not isinstance(text, str):
+            raise InvalidInput(f"The query is {type(text).__name__}, not a string. Pass the words that were said.")
         if len(text) > MAX_TEXT:
             raise InvalidInput(f"The query has {len(text):,} characters, at most {MAX_TEXT:,} are read. Pass what was said last.")
         request = Request(

@@ -4,7 +4,7 @@
 inside the package receives them as arguments. A number out of its bounds raises `InvalidInput`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -195,7 +195,7 @@ def checked_visible(visible: Sequence[str]) -> tuple[str, ...]:
     Raises:
         InvalidInput: If it is one text, or holds something that is none.
     """
-    if isinstance(visible, str) or not all(isinstance(text, str) for text in visible):
+    if isinstance(visible, str) or not isinstance(visible, Iterable) or not all(isinstance(text, str) for text in visible):
         raise InvalidInput('visible is no list of texts. Pass the texts the language model has before it, such as ["Hello!"].')
     return tuple(visible)
 

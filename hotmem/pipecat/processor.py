@@ -66,7 +66,8 @@ class HotMemProcessor(FrameProcessor):
     `listener` lets the search run while the user speaks; `after_model` gives memory to the model when a tool has answered. Either may
     be left out.
 
-    The model gets a copy of the context with one block of memory before the latest user message; the shared context stays as it is.
+    The model gets a copy of the context with one block of memory before the latest user message; the shared context stays as it is. The block
+    has the role of the user, as it quotes what people said.
     What the user had forgotten is hidden in the copy, and what the bot says of it all the same is not remembered.
     What the user said and the part of the reply that was heard are remembered after the frame has gone on. Nothing that fails here
     stops a frame: failures are logged, counted in `failures`, and the bot speaks without memory.
@@ -228,12 +229,11 @@ class HotMemProcessor(FrameProcessor):
         except Exception as error:  # the frame goes on, without a block if need be
             await self._failed("context", error)
         opened = await self._opened_with(exchange, began)
-        told = [block.text for block in (opened, recalled[0] if recalled else None) if block is not None and block.text]
-        if (unkept := self._questions.commands.notice) and not (recalled and _tells_what_was_done(recalled[0])):
-            told.append(unkept)
+        blocks = [block.text for block in (opened, recalled[0] if recalled else None) if block is not None and block.text]
+        notice = "" if recalled and _tells_what_was_done(recalled[0]) else self._questions.commands.notice
         context = self._without_forgotten(frame.context)
-        if told or context is not frame.context:
-            frame = replace(frame, context=with_block(context, *told))
+        if blocks or notice or context is not frame.context:
+            frame = replace(frame, context=with_block(context, *blocks, notice=notice))
         try:
             await self._tell_of(opened, recalled, exchange)
         except Exception as error:  # the frame goes on
