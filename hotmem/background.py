@@ -138,6 +138,7 @@ class Background:
             for outcome in outcomes:
                 if isinstance(outcome, BaseException):
                     raise outcome
+            await self._store.finish_forgetting()
             more = await self._store.take_back(WRITING_S) or any(outcomes) or await self._summarise() or await self._evolve()
         except Exception as error:  # the border at which background work must not take the memory down
             self._failures += 1

@@ -5,13 +5,14 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from hotmem import importing
+from hotmem import caches, importing
 from hotmem.background import Background
 from hotmem.bounds import check_order, checked_number
 from hotmem.context.relevance import RelevanceModel, fitted_model
@@ -26,6 +27,7 @@ from hotmem.learning.feedback import learn
 from hotmem.logs import log
 from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_language
 from hotmem.models.rewriter import Rewriter
+from hotmem.names import is_name
 from hotmem.opening import Asked as OpeningAsked
 from hotmem.opening import opening
 from hotmem.options import LEAST_TOKENS, Options, checked_visible
@@ -61,9 +63,12 @@ from hotmem.types import (
     WeightsThen,
     aware,
 )
-from hotmem.withheld import Withheld
+from hotmem.withheld import Withheld, phrase_of
 
 NOTHING: Final = Forgotten(0, 0, 0)
+
+JOURNAL_WAIT_S: Final = 1.0
+"""Seconds for which forgetting waits for another program's reading to end, so that the journal can be emptied."""
 
 FED_BACK: Final = 256
 """Blocks fed back last that do not count again; of all of them the file tells, with `Options.learning.analytics`."""
@@ -366,6 +371,7 @@ class Memory:
             StoreError: If the file cannot be read.
         """
         store, reader, *_ = self._open()
+        forgettings = await store.forgettings()
         asked = OpeningAsked(
             user_id=checked_id(user_id, "user_id"),
             session_id=None if session_id is None else checked_id(session_id, "session_id"),
@@ -373,7 +379,7 @@ class Memory:
             max_tokens=self.options.recall.opening_tokens if max_tokens is None else checked_number(max_tokens, "max_tokens", 0, whole=True),
             rules_only=rules_only,
         )
-        return await opening(store, reader.language, reader.tokens.count, asked)
+        return replace(await opening(store, reader.language, reader.tokens.count, asked), forgettings=forgettings)
 
     async def store_memory(self, content: str, *, user_id: str, context: StoreContext | Mapping[str, Any] | None = None) -> Stored:
         """Keeps a statement that nobody said, or that is to be kept as it stands. It is filed, tagged, and compared with what is known.
@@ -620,14 +626,15 @@ class Memory:
         everything: bool = False,
         dry_run: bool = False,
     ) -> Forgotten:
-        """Removes one thing everywhere: turns, memories, summaries, entities, vectors, indexes, records of use.
+        """Removes one thing everywhere: turns, memories, summaries, entities, vectors, indexes, records of use, and this process's caches.
 
-        Once the file is closed, no byte of it is left.
+        On return no byte of it is in the file or in the journal beside it, unless another program is reading them; the receipt tells. A turn or
+        memory that was forgotten stays out when an older export is imported.
 
         Args:
             user_id: Whose memory.
             memory_id: A memory, with the turns it was read from.
-            entity: A name: all that mentions it.
+            entity: A name: all that mentions it, however it is spelled (see `hotmem.names`).
             session_id: A session.
             turn_ids: Turns, with the facts that were read from them alone.
             after: What was said at or after this time; may go with `before`.
@@ -644,7 +651,7 @@ class Memory:
             raise InvalidInput(
                 "forget takes exactly one of memory_id, entity, session_id, turn_ids, after/before, everything=True. Call it once for each."
             )
-        if entity is not None and not clean(entity):
+        if entity is not None and not is_name(clean(entity)):
             raise InvalidInput("entity is empty. Name what to forget, or pass everything=True.")
         memory_id = None if memory_id is None else checked_id(memory_id, "memory_id")
         session_id = None if session_id is None else checked_id(session_id, "session_id")
@@ -652,7 +659,7 @@ class Memory:
         after = None if after is None else aware(after, "after")
         before = None if before is None else aware(before, "before")
         check_order(after, before)
-        store, _, background, _ = self._open()
+        store, reader, background, _ = self._open()
         user_id = checked_id(user_id, "user_id")
         await self._replay()
         user = await store.user(user_id)
@@ -668,8 +675,8 @@ class Memory:
         )
         if dry_run:
             return NOTHING if user is None else await remove(user, dry_run=True)
-        phrases = {stems(entity)} if entity is not None else _singly(() if user is None else (await store.words(user))[0])
-        self._withheld.add(user_id, phrases)  # first, so that nothing that is written meanwhile brings it back
+        phrases = {phrase_of(entity)} if entity is not None else _singly(() if user is None else (await store.words(user))[0])
+        await asyncio.to_thread(self._withheld.add, user_id, phrases)  # first, so that nothing that is written meanwhile brings it back
         if user is None:
             return NOTHING
         try:
@@ -678,10 +685,12 @@ class Memory:
             self._withheld.drop(user_id, phrases)
             raise
         if entity is None:
-            self._withheld.drop(user_id, _singly((await store.words(user))[1]))
+            await asyncio.to_thread(self._withheld.drop, user_id, _singly((await store.words(user))[1]))
+        caches.clear(reader)
+        emptied = await store.empty_journal(JOURNAL_WAIT_S)
         background.wake()
-        log.info("forgotten", turns=removed.turns, memories=removed.memories, sessions=removed.sessions)
-        return removed
+        log.info("forgotten", turns=removed.turns, memories=removed.memories, sessions=removed.sessions, emptied=emptied)
+        return replace(removed, emptied=emptied)
 
     async def _of(self, user_id: str) -> tuple[Store, UserKey | None]:
         """The store, and the user's number in it; None for an unknown user."""

@@ -53,11 +53,12 @@ def assents(text: str, about: str = "") -> bool:
     answer = [word for word in words_of(text).split() if word != END]
     if not answer or len(answer) > LONGEST or answer[-1] in _TRAILING or _OPEN.search(text):
         return False
-    return _grammar(words_of(about).removesuffix(END).strip()).fullmatch("".join(f"{word} " for word in answer)) is not None
+    return grammar(words_of(about).removesuffix(END).strip()).fullmatch("".join(f"{word} " for word in answer)) is not None
 
 
 @lru_cache(maxsize=8)
-def _grammar(about: str) -> re.Pattern[str]:
+def grammar(about: str) -> re.Pattern[str]:
+    """What a whole answer may be, where the deletion is about somebody or something."""
     naming = rf"|(?:(?:about|of|on)|{_VERB}) (?:my )?{re.escape(about)}" if about else ""
     part = rf"(?:(?:{_YES}|{_BESIDE}{naming}) )"
     return re.compile(rf"{part}*(?:{_YES}) {part}*")

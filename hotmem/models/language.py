@@ -75,6 +75,11 @@ class Language:
                 self._parses.popitem(last=False)
             return [found[text] for text in texts]
 
+    def clear(self) -> None:
+        """Keeps no parse. Words stay in spaCy's own table of strings as long as the process runs."""
+        with self._one_at_a_time:
+            self._parses.clear()
+
     def parse_sentences(self, text: str, starts: Collection[int]) -> "Doc":
         """A text parsed whose sentences are known, with named entities; blocking and thread-safe, not kept.
 

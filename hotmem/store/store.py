@@ -6,6 +6,7 @@ Another engine takes this class's place by offering the same methods; nothing ou
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,6 +26,7 @@ from hotmem.store import (
     intake,
     learning,
     located,
+    marks,
     memories,
     network,
     notes,
@@ -561,7 +563,7 @@ class Store:
     async def record_usage(
         self, user: UserKey, block: ContextBlock, uses: tuple[ItemUse, ...], records: Sequence[QualityRecord], *, interrupted: bool
     ) -> bool:
-        """Stores a block's usage once, and adds its records to the user's quality; False if it is known already."""
+        """Stores a block's usage once, and adds its records to the user's quality; False if it is known already, or something was forgotten since."""
 
         def record(conn: Connection) -> bool:
             if not usage.record(conn, user, block, uses, interrupted=interrupted):
@@ -618,19 +620,33 @@ class Store:
             InvalidInput: If nothing was named.
         """
         run = self._db.rehearse if dry_run else self._db.write
+        if not dry_run:
+            self._shelf.drop(user)  # it holds words that were asked for, and reads what is left anew
         if everything:
-            removed = await run(forget.everything, user)
-            if not dry_run:
-                self._shelf.drop(user)
-            return removed
-        if memory_id is not None:
-            return await run(forget.memory, user, memory_id)
-        if entity is not None:
-            return await run(forget.entity, user, entity)
-        if session_id is not None:
-            return await run(forget.session, user, session_id)
-        if turn_ids is not None:
-            return await run(forget.turns, user, turn_ids)
-        if after is not None or before is not None:
-            return await run(forget.between, user, after, before)
-        raise InvalidInput("forget was not told what. Name memory_id, entity, session_id, turn_ids, after, before or everything=True.")
+            remove = forget.everything
+        elif memory_id is not None:
+            remove = partial(forget.memory, name=memory_id)
+        elif entity is not None:
+            remove = partial(forget.entity, name=entity)
+        elif session_id is not None:
+            remove = partial(forget.session, name=session_id)
+        elif turn_ids is not None:
+            remove = partial(forget.turns, names=turn_ids)
+        elif after is not None or before is not None:
+            remove = partial(forget.between, after=after, before=before)
+        else:
+            raise InvalidInput("forget was not told what. Name memory_id, entity, session_id, turn_ids, after, before or everything=True.")
+        return await run(forget.counted, user, remove)
+
+    async def forgettings(self) -> int:
+        """How many times something was forgotten in this file."""
+        return await self._db.read(marks.number)
+
+    async def empty_journal(self, patience_s: float) -> bool:
+        """Removes what was forgotten from the journal beside the file too; False if another program's reading keeps it, see `finish_forgetting`."""
+        return await self._db.empty_journal(patience_s)
+
+    async def finish_forgetting(self) -> None:
+        """Does what forgetting left to do: tries again to empty a journal that another program kept."""
+        if not self.read_only:
+            await self._db.retry_emptying()

@@ -310,6 +310,7 @@ class Profile:
         sounding: Known entities that sound like a capitalised word of it.
         weights: The user's layer weights.
         moved: How far they are moved for an intent.
+        forgettings: How many times something was forgotten in the file before it was read.
     """
 
     speakers: tuple[str, ...] = ()
@@ -317,3 +318,4 @@ class Profile:
     sounding: tuple[str, ...] = ()
     weights: Weights = START_WEIGHTS
     moved: Mapping[Intent, Moved] = field(default_factory=dict)
+    forgettings: int = 0

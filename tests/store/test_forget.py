@@ -1,4 +1,4 @@
-"""What is forgotten is gone: from every answer at once, and from every byte of the file once it is closed."""
+"""What is forgotten is gone: from every answer, and from every byte of the file and its journal, once `forget` returns."""
 
 import asyncio
 import json
@@ -114,6 +114,7 @@ def test_no_byte_is_left_of_what_is_forgotten(forget: Callable[[Memory], object]
             async with Memory.open(path, encoder=LetterEncoder(), language=language) as memory:
                 await told(memory, lines, telling)
                 await forget(memory)  # type: ignore[misc]
+                assert STEM not in await asyncio.to_thread(whole, path)
                 seen = [known.text for known in await memory.memories("ana", past=True)]
                 seen += [line async for line in memory.export("ana")]
                 seen.append((await memory.recall("What do you know of the dog?", user_id="ana")).text)
@@ -211,7 +212,8 @@ async def test_only_the_turns_named_go_whatever_their_time(database: Path, langu
             await memory.remember(said(text, session=session, name=name))
         await memory.remember(said("I like ferns.", user="ben", name="t2"))
         await memory.settle()
-        assert await memory.forget(user_id="ana", turn_ids=["t2", "unknown"]) == Forgotten(1, 1, 0)
+        removed = await memory.forget(user_id="ana", turn_ids=["t2", "unknown"])
+        assert (removed.turns, removed.memories, removed.sessions) == (1, 1, 0)
         assert await turns_told(memory) == ["I live in Braga.", "I like tea."]
         assert [known.text for known in await memory.memories("ana")] == ["Ana likes tea.", "Ana lives in Braga."]
         assert await turns_told(memory, "ben") == ["I like ferns."]
