@@ -579,14 +579,17 @@ class Memory:
         store, user = await self._of(user_id)
         return None if user is None else await store.summary(user, checked_id(session_id, "session_id"))
 
-    async def take_in(self, source: Path | Incoming, progress: Callable[[], None] = lambda: None) -> TakenIn:
+    async def take_in(self, source: Path | Incoming, progress: Callable[[], None] = lambda: None, *, with_forgotten: bool = False) -> TakenIn:
         """Takes in a file that `export` wrote, or one of turns alone, a little at a time; what is there already stays as it is.
+
+        What was forgotten stays out, by the ids of turns and memories, and is counted.
 
         Killed, it goes on where it stopped when the same file is taken in again. Finished, it is among the decisions and can be taken back.
 
         Args:
             source: The file, see `hotmem.transfer.lines` for its form; or its records, as `hotmem.tools.migration` reads those of others.
             progress: Called after each record.
+            with_forgotten: Whether what was forgotten comes back with it.
 
         Raises:
             InvalidInput: If a line cannot be used, naming it; then nothing of the file is kept.
@@ -596,7 +599,7 @@ class Memory:
         store, _, background, _ = self._open()
         incoming = await asyncio.to_thread(own, source) if isinstance(source, Path) else source
         try:
-            return await importing.take_in(store, self._precedence, incoming, progress)
+            return await importing.take_in(store, self._precedence, incoming, progress, with_forgotten=with_forgotten)
         finally:
             background.wake()
 

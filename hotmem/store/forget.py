@@ -46,7 +46,7 @@ RECALLS_OF_TURNS: Final = """
 COUNTED: Final = ("turns", "memories", "sessions", "summaries", "entities", "tags", "decisions", "recalls")
 """Tables of which the receipt tells how many rows went, in its order."""
 
-MARKED: Final[tuple[tuple[marks.Sort, str], ...]] = (("turn", "turns"), ("memory", "memories"))
+MARKED: Final[tuple[tuple[marks.Sort, str], ...]] = (("turn", "turns"), ("memory", "memories"), ("summary", "sessions"))
 
 
 def counted(conn: Connection, user: UserKey, remove: Callable[[Connection, UserKey], None]) -> Forgotten:
@@ -221,6 +221,9 @@ def _remove(
     marks.add(conn, user, "memory", memories(conn, user, [*noted, *sourceless]))
     subcategories.lose_words(conn, user, named)
     sessions = {"sessions": json.dumps(touched), "due": WHEN_ENDED}
+    marks.add(
+        conn, user, "summary", [name for (name,) in conn.execute(f"SELECT name FROM sessions WHERE id IN {_listed('sessions')}", sessions).fetchall()]
+    )
     conn.execute(f"DELETE FROM summaries WHERE id IN {_listed('sessions')}", sessions)
     conn.execute(f"UPDATE sessions SET summary_due = :due WHERE id IN {_listed('sessions')}", sessions)
     conn.execute(

@@ -12,7 +12,8 @@ from typing import Final, Literal, TypeAlias
 from hotmem.store.driver import Connection
 from hotmem.types import UserKey
 
-Sort: TypeAlias = Literal["turn", "memory"]
+Sort: TypeAlias = Literal["turn", "memory", "summary"]
+"""Of what an id is; a summary has that of its session."""
 
 BYTES: Final = 16
 """Of a mark: among a thousand million of them two are alike with a chance of 1 to 10^21."""

@@ -502,9 +502,9 @@ class Store:
         """The user's summaries, whole."""
         return await self._db.read(transfer.summaries, user)
 
-    async def taking(self, source: str, form: str) -> Taking:
+    async def taking(self, source: str, form: str, *, with_forgotten: bool = False) -> Taking:
         """An import, from where it was broken off or from the beginning."""
-        return await self._db.read(intake.taking, source, form)
+        return await self._db.read(intake.taking, source, form, with_forgotten=with_forgotten)
 
     async def take_in(self, taking: Taking, records: Sequence[Imported], now: datetime, limit_s: float) -> int:
         """Stores the records of an import that follow, for so many seconds, in one transaction; returns how many.

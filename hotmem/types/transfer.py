@@ -146,9 +146,10 @@ Imported: TypeAlias = Turn | ExportedTurn | Of
 
 @dataclass(frozen=True, slots=True)
 class TakenIn:
-    """What an import brought: turns and memories that were not there, those that were, and sessions."""
+    """What an import brought: turns and memories that were not there, those that were, sessions, and what stays out as it was forgotten."""
 
     turns: int
     memories: int
     known: int
     sessions: int
+    forgotten: int = 0

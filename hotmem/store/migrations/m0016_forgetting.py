@@ -17,6 +17,7 @@ STATEMENTS: Final = (
         erase_at INTEGER NOT NULL,
         counts TEXT NOT NULL
     )""",
+    "ALTER TABLE imports ADD COLUMN forgotten INTEGER NOT NULL DEFAULT 0",
     "CREATE INDEX deletions_of_user ON deletions (user, id)",
     "CREATE INDEX deletions_by_time ON deletions (erase_at)",
     """CREATE TABLE deleted_rows (
