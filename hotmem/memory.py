@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -51,6 +51,7 @@ from hotmem.types import (
     Evolved,
     Forgotten,
     Quality,
+    Restorable,
     Role,
     SessionSummary,
     StoredMemory,
@@ -628,6 +629,7 @@ class Memory:
         before: datetime | None = None,
         everything: bool = False,
         dry_run: bool = False,
+        grace: timedelta | None = None,
     ) -> Forgotten:
         """Removes one thing everywhere: turns, memories, summaries, entities, vectors, indexes, records of use, and this process's caches.
 
@@ -644,6 +646,8 @@ class Memory:
             before: What was said before this time.
             everything: All of the user.
             dry_run: Whether it only counts what would go, and changes nothing.
+            grace: For how long `restore` can bring it back. Until then it is hidden from everything, but its bytes stay in the file, and in
+                copies of it that are made; then it is erased. None erases it at once, with what was kept of it before.
 
         Raises:
             InvalidInput: If not exactly one thing is named, or `before` is earlier than `after`.
@@ -662,6 +666,8 @@ class Memory:
         after = None if after is None else aware(after, "after")
         before = None if before is None else aware(before, "before")
         check_order(after, before)
+        if grace is not None and grace <= timedelta():
+            raise InvalidInput(f"grace is {grace}. Pass a time for which it can be brought back, or None to erase it at once.")
         store, reader, background, _ = self._open()
         user_id = checked_id(user_id, "user_id")
         await self._replay()
@@ -675,6 +681,7 @@ class Memory:
             after=after,
             before=before,
             everything=everything,
+            grace=grace,
         )
         if dry_run:
             return NOTHING if user is None else await remove(user, dry_run=True)
@@ -690,10 +697,35 @@ class Memory:
         if entity is None:
             await asyncio.to_thread(self._withheld.drop, user_id, _singly((await store.words(user))[1]))
         caches.clear(reader)
-        emptied = await store.empty_journal(JOURNAL_WAIT_S)
+        emptied = removed.restorable_until is not None or await store.empty_journal(JOURNAL_WAIT_S)
         background.wake()
         log.info("forgotten", turns=removed.turns, memories=removed.memories, sessions=removed.sessions, emptied=emptied)
         return replace(removed, emptied=emptied)
+
+    async def restorable(self, user_id: str) -> Restorable | None:
+        """The user's latest deletion that can be brought back; None if there is none."""
+        store, user = await self._of(user_id)
+        return None if user is None else await store.restorable(user)
+
+    async def restore(self, *, user_id: str) -> Restorable | None:
+        """Brings back what `forget` removed last with a time of grace that is not over, as it was; what was said since stays.
+
+        Returns:
+            What it was; None if there is nothing to be brought back.
+
+        Raises:
+            StoreError: If it could not be written; then it can be brought back still.
+        """
+        store, user = await self._of(user_id)
+        background = self._open()[2]
+        found = None if user is None else await store.restore(user)
+        if found is None:
+            return None
+        restored, texts = found
+        await asyncio.to_thread(self._withheld.lift_all, user_id, texts)
+        background.wake()
+        log.info("restored", turns=restored.removed.turns, memories=restored.removed.memories, sessions=restored.removed.sessions)
+        return restored
 
     async def _of(self, user_id: str) -> tuple[Store, UserKey | None]:
         """The store, and the user's number in it; None for an unknown user."""

@@ -126,6 +126,17 @@ class SearchingOptions(Bounded):
 
 
 @dataclass(frozen=True, slots=True)
+class ForgettingOptions(Bounded):
+    """How the user's own deletions are done, those that they ask their bot for.
+
+    Attributes:
+        grace_s: Seconds for which they can be brought back; then they are erased. 0 erases at once.
+    """
+
+    grace_s: float = bounded(24 * 3600.0, 0)
+
+
+@dataclass(frozen=True, slots=True)
 class ModelOptions(Bounded):
     """Which models run and where their prepared files lie.
 
@@ -178,6 +189,7 @@ class Options:
     background: BackgroundOptions = field(default_factory=BackgroundOptions)
     evolution: EvolutionOptions = field(default_factory=EvolutionOptions)
     searching: SearchingOptions = field(default_factory=SearchingOptions)
+    forgetting: ForgettingOptions = field(default_factory=ForgettingOptions)
     models: ModelOptions = field(default_factory=ModelOptions)
     rewriting: RewriteOptions = field(default_factory=RewriteOptions)
     time_zone: tzinfo | None = None

@@ -24,6 +24,7 @@ from hotmem.logs import log
 from hotmem.options import (
     BackgroundOptions,
     EvolutionOptions,
+    ForgettingOptions,
     LearningOptions,
     ModelOptions,
     Options,
@@ -112,6 +113,11 @@ class Settings(Variables):
     evolution_most: int = Field(default=DEFAULTS.evolution.most, ge=1, description="Subcategories of a category at most.")
     progressive_search: bool = Field(default=DEFAULTS.searching.progressive, description="Let tools stop searching when enough is found.")
     progressive_suffices: int = Field(default=DEFAULTS.searching.suffices, ge=1, description="Good results that are enough.")
+    forget_grace_hours: float = Field(
+        default=DEFAULTS.forgetting.grace_s / 3600,
+        ge=0,
+        description="Hours for which a deletion by voice can be taken back; 0: it is erased at once.",
+    )
     encoder: str = Field(default=DEFAULTS.models.encoder, description="'default', or a sentence-transformers model by name or folder.")
     cache_dir: Path | None = Field(default=None, description="Folder of prepared models; empty: the user's cache folder.")
     rewrite_model: str = Field(default="", description="A language model that says what a question leaves unsaid; empty: rules do.")
@@ -164,6 +170,7 @@ class Settings(Variables):
                 most=self.evolution_most,
             ),
             searching=SearchingOptions(progressive=self.progressive_search, suffices=self.progressive_suffices),
+            forgetting=ForgettingOptions(grace_s=self.forget_grace_hours * 3600),
             models=ModelOptions(encoder=self.encoder, cache_dir=self.cache_dir, relevance=self.relevance_model),
             rewriting=RewriteOptions(
                 model=self.rewrite_model, base_url=self.rewrite_base_url, api_key=self.rewrite_api_key, deadline_ms=self.rewrite_deadline_ms

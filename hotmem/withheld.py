@@ -61,6 +61,11 @@ class Withheld:
         """What the user says themselves is no longer forgotten."""
         self._drop(user_id, self._found(user_id, text))
 
+    def lift_all(self, user_id: str, texts: Iterable[str]) -> None:
+        """What is told in texts that are there again is no longer forgotten."""
+        for text in texts:
+            self.lift(user_id, text)
+
     def clear(self, user_id: str) -> None:
         """Holds nothing of the user any more."""
         with self._lock:

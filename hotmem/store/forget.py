@@ -80,7 +80,7 @@ def everything(conn: Connection, user: UserKey) -> None:
         marks.add(conn, user, sort, [name for (name,) in conn.execute(f"SELECT name FROM {table} WHERE user = ?", (user,)).fetchall()])
     marks.count(conn, user, everything=True)
     conn.execute("DELETE FROM users WHERE id = ?", (user,))
-    _rewrite_indexes(conn)
+    rewrite_indexes(conn)
 
 
 def memory(conn: Connection, user: UserKey, name: str) -> None:
@@ -235,7 +235,7 @@ def _remove(
         (user,),
     )
     conn.execute("DELETE FROM speakers WHERE user = ? AND name NOT IN (SELECT speaker FROM turns WHERE user = ? AND speaker NOT NULL)", (user, user))
-    _rewrite_indexes(conn)
+    rewrite_indexes(conn)
 
 
 def _named_categories(conn: Connection, user: UserKey, holds: Found) -> list[Category]:
@@ -260,7 +260,8 @@ def _delete(conn: Connection, table: str, keys: Iterable[int]) -> None:
     conn.executemany(f"DELETE FROM {table} WHERE id = ?", [(key,) for key in keys])
 
 
-def _rewrite_indexes(conn: Connection) -> None:
+def rewrite_indexes(conn: Connection) -> None:
+    """Writes the full-text indexes anew: their rows do not tell which words they held, so that no words can be taken out one by one."""
     for kind in WORDED:
         conn.execute(f"INSERT INTO {kind}_words ({kind}_words) VALUES ('optimize')")
 

@@ -5,6 +5,7 @@ Another engine takes this class's place by offering the same methods; nothing ou
 
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -15,8 +16,11 @@ from numpy.typing import NDArray
 
 from hotmem.errors import InvalidInput, StoreLocked, StoreReadOnly
 from hotmem.keys import Key
+from hotmem.logs import log
+from hotmem.steady_clock import SteadyClock
 from hotmem.store import (
     decisions,
+    deletions,
     edits,
     evidence,
     forget,
@@ -79,6 +83,7 @@ from hotmem.types import (
     Period,
     Profile,
     QualityRecord,
+    Restorable,
     SessionSummary,
     Share,
     Signs,
@@ -108,6 +113,7 @@ class Store:
     def __init__(self, database: Database) -> None:
         self._db = self._beside = database
         self._shelf = Shelf()
+        self._clock = SteadyClock()
 
     @classmethod
     def open(cls, path: Path, key: Key | None = None) -> Self:
@@ -613,8 +619,11 @@ class Store:
         before: datetime | None = None,
         everything: bool = False,
         dry_run: bool = False,
+        grace: timedelta | None = None,
     ) -> Forgotten:
         """Removes one kind of thing, everywhere; with `dry_run` it only counts what would go.
+
+        With a time of grace it is kept until that is over, see `restore`. Without one, what was kept of it before is erased too.
 
         Raises:
             InvalidInput: If nothing was named.
@@ -636,7 +645,27 @@ class Store:
             remove = partial(forget.between, after=after, before=before)
         else:
             raise InvalidInput("forget was not told what. Name memory_id, entity, session_id, turn_ids, after, before or everything=True.")
-        return await run(forget.counted, user, remove)
+        if grace is not None and not dry_run:
+            now = self._clock.now()
+            removed = await self._db.write(deletions.keep, user, remove, now, now + grace, whole=everything)
+            return replace(removed, restorable_until=now + grace) if removed.anything else removed
+
+        def remove_for_good(conn: Connection) -> Forgotten:
+            deletions.erase_holding(
+                conn, user, memory_id=memory_id, entity=entity, session_id=session_id, turn_ids=turn_ids, after=after, before=before
+            )
+            return forget.counted(conn, user, remove)
+
+        return await run(remove_for_good)
+
+    async def restorable(self, user: UserKey) -> Restorable | None:
+        """The user's latest deletion that can be brought back."""
+        return await self._db.read(deletions.latest, user)
+
+    async def restore(self, user: UserKey) -> tuple[Restorable, list[str]] | None:
+        """Brings the user's latest deletion back; returns it with the words that are there again, or None if there is none."""
+        self._shelf.drop(user)
+        return await self._db.write(deletions.restore, user)
 
     async def forgettings(self) -> int:
         """How many times something was forgotten in this file."""
@@ -647,6 +676,11 @@ class Store:
         return await self._db.empty_journal(patience_s)
 
     async def finish_forgetting(self) -> None:
-        """Does what forgetting left to do: tries again to empty a journal that another program kept."""
-        if not self.read_only:
-            await self._db.retry_emptying()
+        """Does what forgetting left to do: erases what was kept for a time that is over, and empties a journal that another program kept."""
+        if self.read_only:
+            return
+        now = self._clock.now()
+        if await self._db.read(deletions.due, now) and await self._db.write(deletions.erase_due, now):
+            log.info("deletions erased")
+            await self._db.empty_journal(0)
+        await self._db.retry_emptying()

@@ -429,6 +429,21 @@ class Forgotten:
         return f"{first[0]}, {first[1]} and {first[2]}" + (f" ({', '.join(other)})" if other else "")
 
 
+@dataclass(frozen=True, slots=True)
+class Restorable:
+    """A deletion that can be, or was, brought back.
+
+    Attributes:
+        asked_at: When it was asked for.
+        erase_at: When it is erased for good.
+        removed: What went.
+    """
+
+    asked_at: datetime
+    erase_at: datetime
+    removed: Forgotten
+
+
 COPIES: Final = "Backups, exports and other copies that were made before still hold it."
 
 _ONE: Final = {"memories": "memory", "summaries": "summary", "recalls": "record of use"}
