@@ -56,6 +56,11 @@ def assents(text: str, about: str = "") -> bool:
     return grammar(words_of(about).removesuffix(END).strip()).fullmatch("".join(f"{word} " for word in answer)) is not None
 
 
+def agrees(text: str) -> bool:
+    """Whether the whole utterance is a yes to what deletes nothing; one that speaks of deleting is none."""
+    return assents(text) and re.search(rf"\b{_VERB}\b", words_of(text)) is None
+
+
 @lru_cache(maxsize=8)
 def grammar(about: str) -> re.Pattern[str]:
     """What a whole answer may be, where the deletion is about somebody or something."""

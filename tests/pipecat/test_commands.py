@@ -250,9 +250,12 @@ async def forget_marlow(memory: Memory, replies: list[str], *said: str) -> list[
 
 
 def words_in(path: Path) -> str:
-    """Every text that the file holds, in its tables and its indexes, as one."""
+    """Every text that the file holds, in its tables and its indexes, as one; but for what can be brought back for a day."""
     with closing(connect(path, read_only=True)) as conn:
-        tables = [name for (name,) in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%'")]
+        tables = [
+            name
+            for (name,) in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%' AND name <> 'deleted_rows'")
+        ]
         rows = (row for table in tables for row in conn.execute(f"SELECT * FROM {table}"))
         return " ".join(str(value) for row in rows for value in row if isinstance(value, str | bytes)).casefold()
 
