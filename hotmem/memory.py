@@ -259,6 +259,7 @@ class Memory:
             await store.add_turn(record, datetime.now(UTC))
         elif (user := await store.user(record.user_id)) is not None:
             await store.forget(user, turn_ids=record.turn_ids)
+            await store.empty_journal(0)  # or the background does
         background.wake()
 
     def withholds(self, text: str, *, user_id: str) -> bool:
