@@ -110,6 +110,7 @@ class Memory:
         self._precedence = Precedence()
         self._withheld = Withheld()
         self._unkept = Withheld()
+        self._forgettings = 0
         self._fed_back: deque[str] = deque(maxlen=FED_BACK)
         self._live: tuple[Store, Reader, Background, Lanes] | None = None
         self._spool: Spool | None = None
@@ -146,6 +147,7 @@ class Memory:
         try:
             await store.adopt_encoder(encoder.name, encoder.dimension)
             await store.retry_failures()
+            self._forgettings = await store.forgettings()
         except BaseException:  # cancelled or not, no open file is left behind
             await store.close()
             raise
@@ -344,11 +346,16 @@ class Memory:
             deadline_ms=self.options.recall.deadline_ms if deadline_ms is None else checked_number(deadline_ms, "deadline_ms", 0.0),
             visible=checked_visible(visible),
         )
+        known = self._forgettings
         with self._precedence.recalling():
             try:
-                return await lanes.recalls.run(recall(reader, request), request.patience_s)
+                block = await lanes.recalls.run(recall(reader, request), request.patience_s)
             except TimeoutError:
-                return late(request)
+                block = late(request)
+        if block.forgettings is None:  # it was late: what was forgotten before it began is what was known then
+            return replace(block, forgettings=known)
+        self._forgettings = max(self._forgettings, block.forgettings)
+        return block
 
     async def opening(
         self,
@@ -698,6 +705,7 @@ class Memory:
         if entity is None:
             await asyncio.to_thread(self._withheld.drop, user_id, _singly((await store.words(user))[1]))
         caches.clear(reader)
+        self._forgettings = await store.forgettings()
         emptied = removed.restorable_until is not None or await store.empty_journal(JOURNAL_WAIT_S)
         background.wake()
         log.info("forgotten", turns=removed.turns, memories=removed.memories, sessions=removed.sessions, emptied=emptied)

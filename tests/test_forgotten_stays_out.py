@@ -51,6 +51,20 @@ async def test_a_block_made_before_is_not_recorded(memory: Memory) -> None:
     assert '"type": "question"' in await _known(memory), "what is asked afterwards is recorded"
 
 
+async def test_a_late_block_is_recorded_unless_something_was_forgotten_since(memory: Memory) -> None:
+    await _told(memory)
+    await memory.forget(user_id="ana", session_id="two")
+    for asked, then in (("Where do I live?", "nothing"), (f"Where is {SECRET}?", "forgets")):
+        block = await memory.recall(asked, user_id="ana", deadline_ms=0.0)
+        assert block.trace.late
+        if then == "forgets":
+            await memory.forget(user_id="ana", session_id="one")
+            memory.speaks_of(SECRET, user_id="ana")
+        await memory.feedback(block, reply="I do not know.")
+    assert (await memory.quality("ana")).total().late == 1
+    assert SECRET not in await _known(memory)
+
+
 async def test_a_block_of_who_was_forgotten_is_not_recorded_for_who_comes_back(memory: Memory) -> None:
     await _told(memory)
     before = await memory.recall(f"What do you know of {SECRET}?", user_id="ana", at=START + timedelta(days=1))

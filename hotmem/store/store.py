@@ -629,8 +629,6 @@ class Store:
             InvalidInput: If nothing was named.
         """
         run = self._db.rehearse if dry_run else self._db.write
-        if not dry_run:
-            self._shelf.drop(user)  # it holds words that were asked for, and reads what is left anew
         if everything:
             remove = forget.everything
         elif memory_id is not None:
@@ -648,6 +646,7 @@ class Store:
         if grace is not None and not dry_run:
             now = self._clock.now()
             removed = await self._db.write(deletions.keep, user, remove, now, now + grace, whole=everything)
+            self._shelf.drop(user)
             return replace(removed, restorable_until=now + grace) if removed.anything else removed
 
         def remove_for_good(conn: Connection) -> Forgotten:
@@ -656,7 +655,10 @@ class Store:
             )
             return forget.counted(conn, user, remove)
 
-        return await run(remove_for_good)
+        removed = await run(remove_for_good)
+        if not dry_run:
+            self._shelf.drop(user)  # it holds words that were asked for, and reads what is left anew
+        return removed
 
     async def restorable(self, user: UserKey) -> Restorable | None:
         """The user's latest deletion that can be brought back."""
@@ -664,8 +666,9 @@ class Store:
 
     async def restore(self, user: UserKey) -> tuple[Restorable, list[str]] | None:
         """Brings the user's latest deletion back; returns it with the words that are there again, or None if there is none."""
+        restored = await self._db.write(deletions.restore, user)
         self._shelf.drop(user)
-        return await self._db.write(deletions.restore, user)
+        return restored
 
     async def forgettings(self) -> int:
         """How many times something was forgotten in this file."""
