@@ -647,7 +647,7 @@ class Memory:
         Args:
             user_id: Whose memory.
             memory_id: A memory, with the turns it was read from.
-            entity: A name: all that mentions it, however it is spelled (see `hotmem.names`).
+            entity: A name: all that mentions it, however it is spelled (see `hotmem.names`). Ids that programs chose are not looked through.
             session_id: A session.
             turn_ids: Turns, with the facts that were read from them alone.
             after: What was said at or after this time; may go with `before`.

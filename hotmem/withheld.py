@@ -5,6 +5,7 @@ on their account. Names are compared in their normal form (`hotmem.names`).
 """
 
 import secrets
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from threading import Lock
@@ -22,6 +23,9 @@ Sealed: TypeAlias = frozenset[bytes]
 HASH_BYTES: Final = 8
 KEY_BYTES: Final = 16
 
+TEXTS_KEPT: Final = 2048
+"""Texts whose hashed words are kept, by a hash of the text: a conversation is looked through with every turn, and a text takes some 80 µs."""
+
 
 def phrase_of(name: str) -> Phrase:
     """The words of a name, or of anything else that is to be withheld as a whole."""
@@ -35,6 +39,7 @@ class Withheld:
     def __init__(self) -> None:
         self._phrases: dict[str, dict[bytes, set[Sealed]]] = {}
         self._lengths: dict[str, set[int]] = {}
+        self._told: OrderedDict[bytes, Sealed] = OrderedDict()
         self._key = secrets.token_bytes(KEY_BYTES)
         self._lock = Lock()
 
@@ -81,18 +86,35 @@ class Withheld:
     def _found(self, user_id: str, text: str) -> list[Sealed]:
         if not self._phrases.get(user_id):
             return []
-        runs, left = unspaced(text)
-        told = self._sealed((*terms(text), *terms(left), *self._windows(user_id, runs)) if runs else terms(left))
+        told = self._words_of(user_id, text)
         with self._lock:
             held = self._phrases.get(user_id, {})
             return [phrase for word in told for phrase in held.get(word, ()) if phrase <= told]
 
-    def _windows(self, user_id: str, runs: Iterable[str]) -> Iterator[str]:
+    def _words_of(self, user_id: str, text: str) -> Sealed:
+        """Hashes of a text's words, and of the parts of its runs without spaces that are as long as what is held."""
+        lengths = bytes(sorted(length for length in self._lengths.get(user_id, ()) if length < 256))
+        key = self._hash(text, lengths)
+        with self._lock:
+            known = self._told.get(key)
+        if known is not None:
+            return known
+        runs, left = unspaced(text)
+        told = self._sealed((*terms(text), *terms(left), *self._windows(lengths, runs)) if runs else terms(left))
+        with self._lock:
+            self._told[key] = told
+            while len(self._told) > TEXTS_KEPT:
+                self._told.popitem(last=False)
+        return told
+
+    def _windows(self, lengths: bytes, runs: Iterable[str]) -> Iterator[str]:
         """Parts of runs without spaces, as long as what is held."""
-        lengths = tuple(self._lengths.get(user_id, ()))
         for run in runs:
             for length in lengths:
                 yield from (run[start : start + length] for start in range(len(run) - length + 1))
 
     def _sealed(self, words: Iterable[str]) -> Sealed:
-        return frozenset(blake2b(word.encode(errors="surrogatepass"), key=self._key, digest_size=HASH_BYTES).digest() for word in words)
+        return frozenset(self._hash(word) for word in words)
+
+    def _hash(self, text: str, beside: bytes = b"") -> bytes:
+        return blake2b(text.encode(errors="surrogatepass") + b"\0" + beside, key=self._key, digest_size=HASH_BYTES).digest()

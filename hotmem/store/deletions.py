@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from hotmem.names import finder
-from hotmem.store import entries, forget, marks
+from hotmem.store import entries, forget, marks, recorded
 from hotmem.store.driver import Connection, changes
 from hotmem.store.entries import TABLES, WORDED
 from hotmem.store.summaries import WHEN_IDLE
@@ -94,6 +94,13 @@ OWNED: Final = (
 """Tables whose rows name a user. Rows of the others go with theirs."""
 
 
+VECTORS: Final = frozenset({"vector", "bits", "centroid"})
+"""Columns that an encoder made."""
+
+PIECES: Final = ("pieces", "memory_pieces")
+"""Tables whose rows an encoder made."""
+
+
 class Change(NamedTuple):
     """What became of a row: what stood there before, and after."""
 
@@ -121,8 +128,8 @@ def keep(
         return removed
     counts = json.dumps(removed.counts())
     (key,) = conn.execute(
-        "INSERT INTO deletions (user, asked_at, erase_at, counts) VALUES (?, ?, ?, ?) RETURNING id",
-        (user, to_stored(asked_at), to_stored(erase_at), counts),
+        "INSERT INTO deletions (user, asked_at, erase_at, counts, encoder) VALUES (?, ?, ?, ?, ?) RETURNING id",
+        (user, to_stored(asked_at), to_stored(erase_at), counts, recorded.encoder(conn)),
     ).fetchone()
     columns = {relation: _columns(conn, relation) for relation in LINKS}
     conn.executemany(
@@ -144,14 +151,15 @@ def restore(conn: Connection, user: UserKey) -> tuple[Restorable, list[str]] | N
     Returns:
         What it was, and the words that are there again; None if there is none.
     """
-    row = conn.execute("SELECT id, asked_at, erase_at, counts FROM deletions WHERE user = ? ORDER BY id DESC LIMIT 1", (user,)).fetchone()
+    row = conn.execute("SELECT id, encoder, asked_at, erase_at, counts FROM deletions WHERE user = ? ORDER BY id DESC LIMIT 1", (user,)).fetchone()
     if row is None:
         return None
-    kept = list(_rows(conn, row[0]))
-    _Restoring(conn, user, row[1]).put_back(kept)
-    conn.execute("DELETE FROM deletions WHERE id = ?", (row[0],))
+    key, encoder, *told = row
+    kept = list(_rows(conn, key))
+    _Restoring(conn, user, told[0], embedded=encoder == recorded.encoder(conn)).put_back(kept)
+    conn.execute("DELETE FROM deletions WHERE id = ?", (key,))
     texts = [change.before["text"] for change in kept if change.before is not None and change.relation in ("turns", "memories")]
-    return _restorable(*row[1:]), texts
+    return _restorable(*told), texts
 
 
 def erase_due(conn: Connection, now: datetime) -> bool:
@@ -267,6 +275,7 @@ class _Restoring:
         conn: The writer, within a transaction.
         user: Whose they are.
         asked_at: When they went, as the file keeps it.
+        embedded: Whether their vectors are of the encoder that the file is searched with; else they are embedded anew.
         now_at: Numbers of rows that have come in the place of others, by table and former number.
         there: Rows that are known to be there.
         keys: Columns of each table's primary key.
@@ -275,6 +284,7 @@ class _Restoring:
     conn: Connection
     user: UserKey
     asked_at: int
+    embedded: bool
     now_at: dict[tuple[str, int], int] = field(default_factory=dict)
     there: set[tuple[str, int]] = field(default_factory=set)
     keys: dict[str, list[str]] = field(init=False)
@@ -309,6 +319,12 @@ class _Restoring:
     def _insert(self, relation: str, row: Row) -> None:
         """Puts a row back, unless another has come in its place, or what it belongs to has gone for good since."""
         former = row.get("id")
+        if row.get("import") is not None and not self._is_there("imports", row["import"]):
+            return  # what it came with was taken back since
+        if not self.embedded:
+            if relation in PIECES:
+                return
+            row = row | dict.fromkeys(VECTORS & row.keys())
         if relation in ALIKE and (known := self._alike(relation, row)) is not None:
             self.now_at[relation, row["id"]] = known
             if relation == "sessions":

@@ -1,6 +1,7 @@
 """What is forgotten with a time of grace: hidden from everything at once, brought back as it was, and erased when the time is over."""
 
 import asyncio
+import json
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import closing
@@ -234,6 +235,44 @@ async def test_what_comes_back_with_an_import_is_there_once(memory: Memory, tmp_
     await memory.settle()
     assert sorted(await turns_told(memory)) == sorted(before)
     assert not await memory.store.faults()
+
+
+async def test_what_came_with_an_import_that_was_taken_back_stays_away(memory: Memory, tmp_path: Path) -> None:
+    file = tmp_path / "turns.jsonl"
+    line = {"type": "turn", "user_id": "ana", "session_id": "s9", "role": "user", "text": f"{SECRET} came with it.", "id": "i1"}
+    await asyncio.to_thread(file.write_text, json.dumps(line | {"spoken_at": START.isoformat()}), "utf-8")
+    before = await turns_told(memory)
+    assert (await memory.take_in(file)).turns == 1
+    await memory.settle()
+    await memory.forget(user_id="ana", entity=SECRET, grace=DAY)
+    user = await user_of(memory)
+    (done,) = [one for one in await memory.store.decisions(user, -1) if one.action == "imported"]
+    await memory.store.undo(user, done.id, START)
+    await memory.take_back()
+    assert await memory.restore(user_id="ana") is not None
+    assert sorted(await turns_told(memory)) == sorted(before)
+    assert not await memory.store.faults()
+
+
+class OtherLetters(LetterEncoder):
+    """The same under another name: to the file another encoder."""
+
+    name = "other pairs of letters"
+
+
+async def test_with_another_encoder_it_is_embedded_anew(database: Path, language: Language) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        await tell(memory, [(0, 1), (4, 1), (5, 0)])
+        before = await turns_told(memory)
+        await memory.forget(user_id="ana", entity=SECRET, grace=DAY)
+    async with Memory.open(database, encoder=OtherLetters(), language=language) as memory:
+        await memory.settle()
+        assert await memory.restore(user_id="ana") is not None
+        assert await memory.store.waiting_for_vectors(10)
+        await memory.settle()
+        assert sorted(await turns_told(memory)) == sorted(before)
+        assert SECRET in (await memory.recall("What is my dog called?", user_id="ana", at=LATER)).text
+        assert not await memory.store.faults()
 
 
 async def test_others_keep_theirs(memory: Memory, database: Path) -> None:

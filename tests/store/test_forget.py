@@ -26,6 +26,7 @@ from hotmem.tools.upkeep import Recent, Undo, memory_decisions, undo_decision
 from hotmem.types import EvidenceKind, Forgotten, Role, SessionSummary, SummarySentence
 from tests.conversation import START, said, turns_told
 from tests.letters import DIMENSION, NO_SIGNS, LetterEncoder
+from tests.store.test_erasure import whole
 
 SECRET = "Xylomander"
 STEM = b"xyloman"
@@ -48,11 +49,6 @@ HARMLESS = (
 )
 
 DAY = 24 * 60
-
-
-def whole(path: Path) -> bytes:
-    """Every byte of the file and of whatever lies beside it, in lower case."""
-    return b"".join(file.read_bytes() for file in path.parent.iterdir()).lower()
 
 
 async def by_entity(memory: Memory) -> None:

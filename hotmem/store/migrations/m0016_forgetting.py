@@ -15,7 +15,8 @@ STATEMENTS: Final = (
         user INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
         asked_at INTEGER NOT NULL,
         erase_at INTEGER NOT NULL,
-        counts TEXT NOT NULL
+        counts TEXT NOT NULL,
+        encoder TEXT
     )""",
     "ALTER TABLE imports ADD COLUMN forgotten INTEGER NOT NULL DEFAULT 0",
     "CREATE INDEX deletions_of_user ON deletions (user, id)",
