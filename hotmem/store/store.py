@@ -488,6 +488,10 @@ class Store:
         """How often what the turns say was corrected and not confirmed since, by row number, of those that were."""
         return await self._db.read(transfer.doubts_of, turns)
 
+    async def places(self, keys: Sequence[int]) -> dict[int, datetime]:
+        """The places in the order of what was told, by row number, of those turns that have another than their time."""
+        return await self._db.read(turns.places, keys)
+
     async def waiting_among(self, turns: Sequence[int]) -> set[int]:
         """Those of the turns, by row number, that wait to be understood."""
         return await self._db.read(transfer.waiting_among, turns)

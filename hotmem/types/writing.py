@@ -190,7 +190,8 @@ class StoredMemory:
         negated: Whether it says that something is not so.
         changes: Whether it is of a sort that changes with time.
         single: Whether a new value of its relation replaces it.
-        said_at: When it was last said, UTC.
+        said_at: When it was last said, by the clock of that time, UTC.
+        told_at: The same as order goes: later than all that was told before, whatever the clock showed, UTC.
         valid_until: When it stopped being true; None while it holds.
         confirmations: How often it was said again.
         turn_ids: The turns it comes from.
@@ -208,6 +209,7 @@ class StoredMemory:
     changes: bool
     single: bool
     said_at: datetime
+    told_at: datetime
     valid_until: datetime | None
     confirmations: int
     turn_ids: tuple[str, ...]
