@@ -7,7 +7,7 @@ session marked due waits for its summary, a category that has grown for its time
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
@@ -20,7 +20,7 @@ from hotmem.consolidation.clustering import can_cluster, check_can_cluster
 from hotmem.consolidation.evolution import evolve
 from hotmem.consolidation.identity import same_subjects
 from hotmem.consolidation.revision import amend, revise
-from hotmem.consolidation.summary import render_summary, summarise
+from hotmem.consolidation.summary import count_topics, render_summary, summarise
 from hotmem.extraction import understand_said
 from hotmem.extraction.filing import file_all
 from hotmem.extraction.hearsay import hearsay
@@ -33,7 +33,21 @@ from hotmem.options import BackgroundOptions, EvolutionOptions
 from hotmem.precedence import Precedence
 from hotmem.readable import as_read, readable, readable_spans
 from hotmem.store.store import Store
-from hotmem.types import Category, EvidenceKind, Evolved, Role, Signs, Statement, Turn, Understanding, UserKey, Vector
+from hotmem.types import (
+    Category,
+    EvidenceKind,
+    Evolved,
+    Role,
+    SessionSummary,
+    Signs,
+    Statement,
+    Topic,
+    Turn,
+    Understanding,
+    Unsummarised,
+    UserKey,
+    Vector,
+)
 from hotmem.types.parse import Doc
 
 IDLE_CHECK_S: Final = 30.0
@@ -228,10 +242,20 @@ class Background:
         session = await self._store.session_due(datetime.now(UTC), self._options.idle_s)
         if session is None:
             return False
-        turns, vectors = await self._store.session_turns(session)
-        summary = await asyncio.to_thread(lambda: summarise(turns, list(self._parse(turns)), vectors))
-        await self._store.put_summary(session, turns, summary, render_summary(summary))
+        seen = await self._store.unsummarised(session)
+        if seen is None:
+            await self._store.summarised(session)
+            return True
+        summary, topics = await asyncio.to_thread(self._summary, seen)
+        await self._store.put_summary(seen, summary, topics, render_summary(summary))
         return True
+
+    def _summary(self, seen: Unsummarised) -> tuple[SessionSummary, Mapping[str, Topic]]:
+        """The summary of what is not summarised yet and what was quoted before, and what its topics weigh."""
+        docs = list(self._parse(seen.turns))
+        counted = [(turn, doc) for key, turn, doc in zip(seen.keys, seen.turns, docs, strict=True) if key in seen.fresh]
+        topics = count_topics(counted, seen.topics)
+        return summarise(seen.turns, docs, seen.vectors, topics), topics
 
     async def _evolve(self) -> bool:
         """Lets a category evolve whose time has come; one that never did waits that long from when the file was made."""

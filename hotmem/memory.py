@@ -33,7 +33,7 @@ from hotmem.reader import Reader, Request
 from hotmem.recall import late, recall
 from hotmem.store.store import Store
 from hotmem.terms import stems
-from hotmem.text import LONGEST_STATEMENT, MAX_TEXT, checked_id, checked_ids, checked_text, clean
+from hotmem.text import LONGEST_STATEMENT, MAX_ID, MAX_TEXT, checked_id, checked_ids, checked_text, clean
 from hotmem.tools import contextual, searching, storing, tracing
 from hotmem.tools.requests import SearchOptions, StoreContext, checked
 from hotmem.tools.results import ContextualResult, SearchResult, Stored
@@ -600,6 +600,7 @@ class Memory:
             )
         if entity is not None and not clean(entity):
             raise InvalidInput("entity is empty. Name what to forget, or pass everything=True.")
+        entity = None if entity is None else checked_text(entity, "entity", MAX_ID)
         memory_id = None if memory_id is None else checked_id(memory_id, "memory_id")
         session_id = None if session_id is None else checked_id(session_id, "session_id")
         turn_ids = None if turn_ids is None else checked_ids(turn_ids, "turn_ids")
@@ -611,7 +612,7 @@ class Memory:
         remove = partial(
             store.forget,
             memory_id=memory_id,
-            entity=None if entity is None else clean(entity),
+            entity=entity,
             session_id=session_id,
             turn_ids=turn_ids,
             after=after,
