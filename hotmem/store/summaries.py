@@ -40,7 +40,7 @@ def due(conn: Connection, now: datetime, idle_s: float) -> int | None:
     idle_since = to_stored(now - timedelta(seconds=idle_s))
     row = conn.execute(
         """SELECT s.id FROM sessions s WHERE s.summary_due > 0 AND (s.summary_due = ? OR (s.summary_due = ? AND s.touched_at <= ?))
-               AND NOT EXISTS (SELECT 1 FROM passages p WHERE p.session = s.id AND p.vector IS NULL)
+               AND s.id NOT IN (SELECT p.session FROM passages p INDEXED BY passages_waiting WHERE p.vector IS NULL)
            ORDER BY s.touched_at LIMIT 1""",
         (WHEN_ENDED, WHEN_IDLE, idle_since),
     ).fetchone()
