@@ -16,7 +16,7 @@ from hotmem.bounds import check_order, checked_number
 from hotmem.context.relevance import RelevanceModel, fitted_model
 from hotmem.errors import InvalidInput, MemoryClosed, StoreError, StoreLocked
 from hotmem.keys import Key
-from hotmem.lane import Lanes
+from hotmem.lane import Lanes, beside
 from hotmem.layers.facts import Facts
 from hotmem.layers.semantic import Semantic
 from hotmem.layers.sessions import Sessions
@@ -205,9 +205,8 @@ class Memory:
             StoreError: If it could not be written.
         """
         store, _, background, _ = self._open()
-        if turn.role == Role.USER:
-            self.speaks_of(turn.text, user_id=turn.user_id)
-        elif self.withholds(turn.text, user_id=turn.user_id):
+        known = partial(self.speaks_of if turn.role == Role.USER else self.withholds, turn.text, user_id=turn.user_id)
+        if await beside(len(turn.text), known):
             return False
         added = await store.add_turn(turn, datetime.now(UTC))
         background.wake()
@@ -223,7 +222,7 @@ class Memory:
 
     async def withhold(self, text: str, *, user_id: str) -> None:
         """Notes what was said off the record: no turn of the bot and no tool brings its words into the memory, unless they are there already."""
-        phrases = _singly(stems(text))
+        phrases = _singly(await beside(len(text), partial(stems, text)))
         self._unkept.add(user_id, phrases)
         store, user = await self._of(user_id)
         if user is not None:
