@@ -17,7 +17,7 @@ from hotmem.bounds import check_order, checked_number
 from hotmem.context.relevance import RelevanceModel, fitted_model
 from hotmem.errors import InvalidInput, MemoryClosed, StoreError, StoreLocked
 from hotmem.keys import Key
-from hotmem.lane import Lanes
+from hotmem.lane import Lanes, beside
 from hotmem.layers.facts import Facts
 from hotmem.layers.semantic import Semantic
 from hotmem.layers.sessions import Sessions
@@ -35,7 +35,7 @@ from hotmem.recall import late, recall
 from hotmem.spool import Record, Removal, Spool, path_of
 from hotmem.store.store import Store
 from hotmem.terms import stems
-from hotmem.text import LONGEST_STATEMENT, MAX_TEXT, checked_id, checked_ids, checked_text, clean
+from hotmem.text import LONGEST_STATEMENT, MAX_ID, MAX_TEXT, checked_id, checked_ids, checked_text, clean
 from hotmem.tools import contextual, searching, storing, tracing
 from hotmem.tools.requests import SearchOptions, StoreContext, checked
 from hotmem.tools.results import ContextualResult, SearchResult, Stored
@@ -214,9 +214,8 @@ class Memory:
             StoreError: If it could not be written.
         """
         store, _, background, _ = self._open()
-        if turn.role == Role.USER:
-            self.speaks_of(turn.text, user_id=turn.user_id)
-        elif self.withholds(turn.text, user_id=turn.user_id):
+        known = partial(self.speaks_of if turn.role == Role.USER else self.withholds, turn.text, user_id=turn.user_id)
+        if await beside(len(turn.text), known):
             return False
         await self._replay()
         added = await store.add_turn(turn, datetime.now(UTC))
@@ -265,7 +264,7 @@ class Memory:
 
     async def withhold(self, text: str, *, user_id: str) -> None:
         """Notes what was said off the record: no turn of the bot and no tool brings its words into the memory, unless they are there already."""
-        phrases = _singly(stems(text))
+        phrases = _singly(await beside(len(text), partial(stems, text)))
         self._unkept.add(user_id, phrases)
         store, user = await self._of(user_id)
         if user is not None:
@@ -646,6 +645,7 @@ class Memory:
             )
         if entity is not None and not clean(entity):
             raise InvalidInput("entity is empty. Name what to forget, or pass everything=True.")
+        entity = None if entity is None else checked_text(entity, "entity", MAX_ID)
         memory_id = None if memory_id is None else checked_id(memory_id, "memory_id")
         session_id = None if session_id is None else checked_id(session_id, "session_id")
         turn_ids = None if turn_ids is None else checked_ids(turn_ids, "turn_ids")
@@ -659,7 +659,7 @@ class Memory:
         remove = partial(
             store.forget,
             memory_id=memory_id,
-            entity=None if entity is None else clean(entity),
+            entity=entity,
             session_id=session_id,
             turn_ids=turn_ids,
             after=after,

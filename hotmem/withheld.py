@@ -46,4 +46,4 @@ class Withheld:
         if not held:
             return []
         told = stems(text)
-        return [phrase for word in told for phrase in held.get(word, ()) if phrase <= told]
+        return [phrase for word in told for phrase in tuple(held.get(word, ())) if phrase <= told]

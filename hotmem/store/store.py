@@ -88,9 +88,11 @@ from hotmem.types import (
     SummaryRecord,
     TagUse,
     TakenIn,
+    Topic,
     Turn,
     Understanding,
     Undone,
+    Unsummarised,
     UsedMemory,
     UserKey,
     Vector,
@@ -185,12 +187,9 @@ class Store:
         """The last turns of a session, in order."""
         return await self._db.read(turns.latest, user, session_id, limit)
 
-    async def session_turns(self, session: int) -> tuple[list[Turn], NDArray[np.float32]]:
-        """A session's embedded turns in the order they were spoken, and their vectors, float32 (turns, dimension)."""
-        spoken = await self._db.read(turns.of_session, session)
-        rows = await self._db.read(vectors.of_session, session)
-        embedded = [(turn, rows[key]) for key, turn in spoken if key in rows]
-        return [turn for turn, _ in embedded], np.array([row for _, row in embedded], dtype=np.float32)
+    async def unsummarised(self, session: int) -> Unsummarised | None:
+        """What the next summary of a session is made from; None if all of it is summarised."""
+        return await self._db.read(summaries.unsummarised, session)
 
     async def user_turns(self, user: UserKey, after: int = 0, limit: int = 1000) -> list[tuple[int, Turn]]:
         """The user's next turns after a row number."""
@@ -554,9 +553,13 @@ class Store:
         """A session whose summary is due."""
         return await self._db.read(summaries.due, now, idle_s)
 
-    async def put_summary(self, session: int, seen: Sequence[Turn], summary: SessionSummary, text: str) -> None:
-        """Stores a session's summary, unless its turns changed since they were seen."""
-        await self._db.write(summaries.put, session, seen, summary, text)
+    async def put_summary(self, seen: Unsummarised, summary: SessionSummary, topics: Mapping[str, Topic], text: str) -> None:
+        """Stores a session's summary and what its topics weigh, unless its turns changed since they were seen."""
+        await self._db.write(summaries.put, seen, summary, topics, text)
+
+    async def summarised(self, session: int) -> None:
+        """Notes that a session is summarised to its end."""
+        await self._db.write(summaries.done, session)
 
     async def summary(self, user: UserKey, session_id: str) -> SessionSummary | None:
         """A session's summary, or None while there is none."""

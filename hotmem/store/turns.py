@@ -1,7 +1,7 @@
 """Turns, kept word for word and findable by their words as soon as they are committed."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
 from hotmem.errors import InvalidInput
@@ -68,9 +68,9 @@ def add(conn: Connection, turn: Turn, now: datetime, came_with: int | None = Non
     return True
 
 
-def of_session(conn: Connection, session: int) -> list[tuple[int, Turn]]:
-    """A session's turns with their row numbers, in the order they were told."""
-    return list(select(conn, "t.session = ? ORDER BY t.told_at, t.id", (session,)))
+def of_keys(conn: Connection, keys: Collection[int]) -> list[tuple[int, Turn]]:
+    """The turns of these row numbers, in the order they were told."""
+    return list(select(conn, "t.id IN (SELECT value FROM json_each(?)) ORDER BY t.told_at, t.id", (json.dumps(list(keys)),)))
 
 
 def latest(conn: Connection, user: UserKey, session_name: str, limit: int) -> list[Turn]:

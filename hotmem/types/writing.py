@@ -3,7 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import NamedTuple
 from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hotmem.errors import InvalidInput
 from hotmem.text import checked_id, checked_text
@@ -363,6 +367,45 @@ class SessionSummary:
     narrative: tuple[SummarySentence, ...] = ()
     decisions: tuple[SummarySentence, ...] = ()
     open_loops: tuple[SummarySentence, ...] = ()
+
+
+class Topic(NamedTuple):
+    """What a session is about, as it is counted.
+
+    Attributes:
+        written: As it was first said.
+        weight: How often it came, the user's counting more.
+    """
+
+    written: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unsummarised:
+    """What the next summary of a session is made from: all of it, or of a long one what its summary quotes and the turns that follow.
+
+    Attributes:
+        session: The session's row number.
+        turns: The turns, in the order they were spoken.
+        vectors: Their unit rows, float32 (turns, dimension).
+        keys: Their row numbers.
+        fresh: Those whose topics are not counted yet.
+        topics: What is counted so far, by name in lower case.
+        summarised: The last turn that the summary there is was made from; None without one.
+        through: The last of the turns that the next one is made from.
+        latest: The last turn of the session.
+    """
+
+    session: int
+    turns: tuple[Turn, ...]
+    vectors: NDArray[np.float32]
+    keys: tuple[int, ...]
+    fresh: frozenset[int]
+    topics: Mapping[str, Topic]
+    summarised: int | None
+    through: int
+    latest: int
 
 
 @dataclass(frozen=True, slots=True)
