@@ -136,7 +136,6 @@ class Memory:
         store, encoder, language, tokens, model = await asyncio.to_thread(self._load)
         try:
             await store.adopt_encoder(encoder.name, encoder.dimension)
-            await store.retry_failures()
         except BaseException:  # cancelled or not, no open file is left behind
             await store.close()
             raise

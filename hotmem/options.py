@@ -83,12 +83,14 @@ class BackgroundOptions(Bounded):
     Attributes:
         idle_s: Seconds without a turn after which a session is summarised.
         batch: Texts embedded at once.
-        attempts: Tries before a piece of work is set aside.
+        attempts: Tries before a piece of work is set aside, until the memory is opened again or `hotmem doctor --retry`.
+        pause_s: Seconds before the second try; each further pause is four times as long.
     """
 
     idle_s: float = bounded(600.0, 0)
     batch: int = bounded(32, 1, whole=True)
     attempts: int = bounded(3, 1, whole=True)
+    pause_s: float = bounded(1.0, 0)
 
 
 @dataclass(frozen=True, slots=True)

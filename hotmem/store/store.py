@@ -23,6 +23,7 @@ from hotmem.store import (
     ids,
     imports,
     intake,
+    jobs,
     learning,
     located,
     memories,
@@ -30,7 +31,6 @@ from hotmem.store import (
     notes,
     opening,
     patterns,
-    pending,
     quality,
     recorded,
     subcategories,
@@ -61,6 +61,7 @@ from hotmem.types import (
     Evidence,
     EvidenceKind,
     EvolutionRecord,
+    Failure,
     Fault,
     Forgotten,
     Happening,
@@ -96,6 +97,7 @@ from hotmem.types import (
     Vector,
     Weights,
     WeightsThen,
+    Work,
 )
 from hotmem.types.opening import Known
 
@@ -106,6 +108,7 @@ class Store:
     def __init__(self, database: Database) -> None:
         self._db = self._beside = database
         self._shelf = Shelf()
+        self._served = jobs.Served()
 
     @classmethod
     def open(cls, path: Path, key: Key | None = None) -> Self:
@@ -232,8 +235,8 @@ class Store:
         return await self._db.read_until(until, evidence.load, user, keys, around, reach, window, asked)
 
     async def waiting_for_vectors(self, limit: int) -> list[tuple[EvidenceKind, int, str]]:
-        """Texts without an embedding: kind, row number, text."""
-        return await self._db.read(vectors.waiting, limit)
+        """The next texts without an embedding, in turn from all users who have some: kind, row number, text."""
+        return await self._db.read(vectors.waiting, limit, self._served)
 
     async def put_vectors(self, kind: EvidenceKind, keys: Sequence[int], rows: Sequence[Vector], signs: Sequence[Signs]) -> None:
         """Stores each row's embedding and token signs; a memory is placed in the nearest subcategory."""
@@ -245,18 +248,43 @@ class Store:
 
         await self._db.write(put)
 
-    async def waiting_turns(self, limit: int, attempts: int) -> list[tuple[int, Turn]]:
-        """The oldest turns that wait to be understood, with their row numbers."""
-        return await self._db.read(pending.following, limit, attempts)
+    async def waiting_turns(self, limit: int) -> list[tuple[int, Turn]]:
+        """The next turns that wait to be understood, in turn from all users who have some, with their row numbers; each user's in their order."""
+        return await self._db.read(lambda conn: turns.numbered(conn, jobs.following(conn, Work.TURN, self._served, limit)))
 
-    async def count_failure(self, keys: Sequence[int]) -> None:
-        """Counts a failed try to understand these turns."""
-        await self._db.write(pending.tried, keys)
+    async def count_failure(
+        self, work: Work, key: int | str, error: str, attempts: int, pause_s: float, now: datetime, user: UserKey | None = None
+    ) -> None:
+        """Counts a failed try of a piece of work, which pauses or is set aside; see `hotmem.store.jobs.failed`."""
+        await self._db.write(jobs.failed, work, key, error, attempts, pause_s, now, user)
 
-    async def retry_failures(self) -> None:
-        """Gives set-aside turns their tries back, where the file can be written."""
-        if not self.read_only:
-            await self._db.write(pending.retry)
+    async def resume_failures(self, now: datetime) -> datetime | None:
+        """Lets what failed and has paused long enough wait again; returns when the next pause is over, or None."""
+        again_at = await self._db.read(jobs.paused)
+        if again_at is None or again_at > now:
+            return again_at
+        await self._db.write(jobs.resume, now)
+        return await self._db.read(jobs.paused)
+
+    async def count_success(self, work: Work, key: int | str, user: UserKey) -> None:
+        """Drops the account of a piece that failed before; needed of categories alone, as others' goes with what they wait in."""
+        await self._db.write(jobs.succeeded, work, key, user)
+
+    async def retry_failures(self, before: datetime, given: int, limit: int) -> int:
+        """Gives some of what was set aside before a time one more try, unless all that were `given` one failed again; returns how many."""
+        return await self._db.write(jobs.retry, before, given, limit) if await self._db.read(jobs.any_set_aside) else 0
+
+    async def forgive_failures(self) -> int:
+        """Gives everything that failed its tries back; returns how many pieces."""
+        return await self._db.write(jobs.forgive)
+
+    async def failures(self, limit: int) -> list[Failure]:
+        """What failed and was not done since, the latest first."""
+        return await self._db.read(jobs.failures, limit)
+
+    async def waiting_work(self) -> dict[Work, int]:
+        """How much of each sort waits, all users together."""
+        return await self._db.read(jobs.waiting)
 
     async def learn(self, understandings: Mapping[int, Understanding], revise: Revise, amend: Amend, identify: Identify = verbatim) -> None:
         """Stores what was understood of turns, by their row numbers, in this order."""
@@ -528,7 +556,11 @@ class Store:
 
     async def take_back(self, limit_s: float) -> bool:
         """Takes imports back for so many seconds that failed, or that somebody took back; False if there is none."""
-        return await self._db.read(takeback.due) and await self._db.write(takeback.portion, limit_s)
+        return await self.import_due() is not None and await self._db.write(takeback.portion, limit_s)
+
+    async def import_due(self) -> int | None:
+        """The number of the import that `take_back` takes next."""
+        return await self._db.read(takeback.due)
 
     async def end_sessions(self, sessions: Sequence[tuple[str, str]]) -> None:
         """Marks sessions, given with the ids of their users, as ended."""
@@ -546,9 +578,17 @@ class Store:
         """Marks a session as ended; False if it is unknown."""
         return await self._db.write(summaries.end, user, session_id)
 
-    async def session_due(self, now: datetime, idle_s: float) -> int | None:
-        """A session whose summary is due."""
-        return await self._db.read(summaries.due, now, idle_s)
+    async def session_due(self, now: datetime, idle_s: float, *, thorough: bool = True) -> int | None:
+        """A session that is over, or untouched for so many seconds, to be summarised; in turn from all users who have some.
+
+        Unless it is `thorough`, it looks at the sessions of a few users only, and the next time at those of others.
+        """
+        if await self._db.read(jobs.idle, now, idle_s):
+            await self._db.write(jobs.end_idle, now, idle_s)
+        found, more = await self._db.read(jobs.session, self._served)
+        while thorough and found is None and more:
+            found, more = await self._db.read(jobs.session, self._served)
+        return found
 
     async def put_summary(self, session: int, seen: Sequence[Turn], summary: SessionSummary, text: str) -> None:
         """Stores a session's summary, unless its turns changed since they were seen."""

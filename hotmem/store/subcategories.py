@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hotmem.centroids import nearest
 from hotmem.labels import BETWEEN, proposals
+from hotmem.store import jobs
 from hotmem.store.decisions import EVOLVED, record
 from hotmem.store.driver import Connection
 from hotmem.store.entries import token
@@ -21,7 +22,7 @@ from hotmem.store.imports import TAKEN, Import
 from hotmem.store.times import from_stored, to_stored
 from hotmem.store.vectors import from_bytes, to_bytes
 from hotmem.terms import terms
-from hotmem.types import Category, EvolutionRecord, Members, Subcategory, SubcategoryDraft, SubcategoryRecord, UserKey, Vector
+from hotmem.types import Category, EvolutionRecord, Members, Subcategory, SubcategoryDraft, SubcategoryRecord, UserKey, Vector, Work
 
 DRAFT, LIVE, PAST, UNDONE, NOTHING = "draft", "live", "past", "undone", "nothing"
 """States of an evolution; one that found nothing is kept for its time."""
@@ -46,11 +47,15 @@ OF_MEMORY: Final = """
     WHERE x.memory = m.id AND e.state = 'live'"""
 """The name of the live subcategory of a memory `m`."""
 
+NOT_HELD: Final = jobs.NOT_HELD.format(work=Work.CATEGORY, key="m.category", user="m.user")
+
 LIVE_OF: Final = "SELECT id FROM evolutions WHERE user = ? AND category = ? AND state = 'live'"
 
 
 def due(conn: Connection, now: datetime, every: timedelta, least: int) -> tuple[UserKey, Category] | None:
-    """A user's category whose time has come to evolve, and that has grown enough; none of a user with an import that is not finished.
+    """A user's category whose time has come to evolve, and that has grown enough.
+
+    None of a user with an import that is not finished, and none whose evolution failed and is left alone.
 
     Args:
         conn: A connection.
@@ -59,12 +64,12 @@ def due(conn: Connection, now: datetime, every: timedelta, least: int) -> tuple[
         least: Memories that a category must have gained.
     """
     row = conn.execute(
-        """SELECT m.user, m.category FROM (
+        f"""SELECT m.user, m.category FROM (
                SELECT user, category, count(*) AS memories FROM memories WHERE merged_into IS NULL GROUP BY user, category) m
            LEFT JOIN evolutions e ON e.id = (SELECT max(id) FROM evolutions WHERE user = m.user AND category = m.category AND state <> 'draft')
            WHERE coalesce(e.evolved_at, (SELECT 1000000 * value FROM meta WHERE key = 'evolution')) <= ?
                AND m.memories >= coalesce(e.memories, 0) + max(?, ? * coalesce(e.memories, 0))
-               AND m.user NOT IN (SELECT user FROM imports WHERE state <> ?) LIMIT 1""",
+               AND m.user NOT IN (SELECT user FROM imports WHERE state <> ?) AND {NOT_HELD} LIMIT 1""",
         (to_stored(now - every), least, GROWTH, TAKEN),
     ).fetchone()
     return None if row is None else (UserKey(row[0]), Category(row[1]))

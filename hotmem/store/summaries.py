@@ -2,18 +2,16 @@
 
 import json
 from collections.abc import Sequence
-from datetime import datetime, timedelta
 from typing import Final
 
 from hotmem.store import entries
 from hotmem.store.driver import Connection
-from hotmem.store.times import to_stored
 from hotmem.store.turns import of_session as turns_of_session
 from hotmem.types import EvidenceKind, SessionSummary, SummarySentence, Turn, UserKey
 
 WHEN_IDLE: Final = 1
 WHEN_ENDED: Final = 2
-"""What `sessions.summary_due` holds, besides 0 for none."""
+"""What `sessions.summary_due` holds, besides 0 for none. One that has been idle for its time counts as ended."""
 
 PARTS: Final = ("narrative", "decisions", "open_loops")
 
@@ -26,22 +24,11 @@ def end(conn: Connection, user: UserKey, session_name: str) -> bool:
     return row is not None
 
 
-def due(conn: Connection, now: datetime, idle_s: float) -> int | None:
-    """A session to summarise: ended, or untouched for `idle_s` seconds, with all its turns understood."""
-    idle_since = to_stored(now - timedelta(seconds=idle_s))
-    row = conn.execute(
-        """SELECT s.id FROM sessions s WHERE s.summary_due > 0 AND (s.summary_due = ? OR (s.summary_due = ? AND s.touched_at <= ?))
-               AND NOT EXISTS (SELECT 1 FROM passages p WHERE p.session = s.id AND p.vector IS NULL)
-           ORDER BY s.touched_at LIMIT 1""",
-        (WHEN_ENDED, WHEN_IDLE, idle_since),
-    ).fetchone()
-    return None if row is None else int(row[0])
-
-
 def put(conn: Connection, session: int, seen: Sequence[Turn], summary: SessionSummary, text: str) -> None:
-    """Stores the summary of a session, unless turns came or went since they were `seen`; then it stays due."""
+    """Stores the summary of a session, unless embedded turns came or went since they were `seen`; then it stays due."""
     row = conn.execute("SELECT user FROM sessions WHERE id = ?", (session,)).fetchone()
-    held = turns_of_session(conn, session)
+    embedded = {turn for (turn,) in conn.execute("SELECT turn FROM passages WHERE session = ? AND vector NOT NULL", (session,))}
+    held = [(key, turn) for key, turn in turns_of_session(conn, session) if key in embedded]
     if row is None or [turn for _, turn in held] != list(seen):
         return
     user = row[0]

@@ -1,6 +1,7 @@
 """Turns, kept word for word and findable by their words as soon as they are committed."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from hotmem.errors import InvalidInput
@@ -57,7 +58,7 @@ def add(conn: Connection, turn: Turn, now: datetime, came_with: int | None = Non
         ).fetchone()[0]
         entries.add(conn, EvidenceKind.PASSAGE, user, passage, session, turn.text[start:stop])
     conn.execute("UPDATE sessions SET passages = ? WHERE id = ?", (position + len(spans), session))
-    conn.execute("INSERT INTO pending (turn, import) VALUES (?, ?)", (key, came_with))
+    conn.execute("INSERT INTO pending (turn, user, import) VALUES (?, ?, ?)", (key, user, came_with))
     return True
 
 
@@ -71,6 +72,11 @@ def latest(conn: Connection, user: UserKey, session_name: str, limit: int) -> li
     session = "(SELECT id FROM sessions WHERE user = ? AND name = ?)"
     found = [turn for _, turn in select(conn, f"t.session = {session} ORDER BY t.id DESC LIMIT ?", (user, session_name, limit))]
     return found[::-1]
+
+
+def numbered(conn: Connection, keys: Sequence[int]) -> list[tuple[int, Turn]]:
+    """The turns of these row numbers that are there, in the order of their row numbers."""
+    return list(select(conn, "t.id IN (SELECT value FROM json_each(?)) ORDER BY t.id", (json.dumps(keys),)))
 
 
 def of_user(conn: Connection, user: UserKey, after: int, limit: int) -> list[tuple[int, Turn]]:

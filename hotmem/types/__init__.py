@@ -28,7 +28,7 @@ from hotmem.types.reading import (
     WeightsThen,
 )
 from hotmem.types.transfer import EvolutionRecord, ExportedTurn, Imported, MemoryRecord, Of, SubcategoryRecord, SummaryRecord, TakenIn, Words
-from hotmem.types.upkeep import Fault, Period, Stats, TagUse
+from hotmem.types.upkeep import Failure, Fault, Period, Stats, TagUse, Work
 from hotmem.types.vocabulary import (
     Category,
     Complexity,
@@ -84,6 +84,7 @@ __all__ = [
     "EvolutionRecord",
     "Evolved",
     "ExportedTurn",
+    "Failure",
     "Fault",
     "Forgotten",
     "Form",
@@ -147,5 +148,6 @@ __all__ = [
     "Weights",
     "WeightsThen",
     "Words",
+    "Work",
     "aware",
 ]

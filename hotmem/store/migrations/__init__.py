@@ -22,6 +22,7 @@ from hotmem.store.migrations import (
     m0013_imports,
     m0014_memory_pieces,
     m0015_happenings_by_time,
+    m0016_jobs,
 )
 
 STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
@@ -40,6 +41,7 @@ STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
     m0013_imports.apply,
     m0014_memory_pieces.apply,
     m0015_happenings_by_time.apply,
+    m0016_jobs.apply,
 )
 """The step at place n brings a file of version n to version n + 1."""
 
