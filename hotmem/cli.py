@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hotmem import Memory, __version__, terminal
+from hotmem.doctor import doctor
 from hotmem.encrypting import decrypt, encrypt, rekey
 from hotmem.errors import HotMemError, InvalidInput
 from hotmem.models.command import prepare_models
@@ -44,8 +45,8 @@ def shared(
 
 register(app)
 app.command("eval", rich_help_panel="See whether it helps")(evaluate)
-for change in (encrypt, decrypt, rekey):
-    app.command(rich_help_panel="The file")(change)
+for of_file in (doctor, encrypt, decrypt, rekey):
+    app.command(rich_help_panel="The file")(of_file)
 app.command("prepare", rich_help_panel="Models")(prepare_models)
 
 

@@ -28,7 +28,7 @@ from hotmem.types.reading import (
     WeightsThen,
 )
 from hotmem.types.transfer import EvolutionRecord, ExportedTurn, Imported, MemoryRecord, Of, SubcategoryRecord, SummaryRecord, TakenIn, Words
-from hotmem.types.upkeep import Failure, Fault, Period, Stats, TagUse, Work
+from hotmem.types.upkeep import Diagnosis, Failure, Fault, Finding, Period, Stats, TagUse, Work
 from hotmem.types.vocabulary import (
     Category,
     Complexity,
@@ -78,6 +78,7 @@ __all__ = [
     "ContextBlock",
     "Correction",
     "Decision",
+    "Diagnosis",
     "Ending",
     "Evidence",
     "EvidenceKind",
@@ -86,6 +87,7 @@ __all__ = [
     "ExportedTurn",
     "Failure",
     "Fault",
+    "Finding",
     "Forgotten",
     "Form",
     "Happening",

@@ -114,3 +114,31 @@ class Fault:
     where: str
     rows: int
     what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that was found of a memory file.
+
+    Attributes:
+        about: What was looked at.
+        fact: What was found.
+        fix: What to do, if it needs attention.
+    """
+
+    about: str
+    fact: str
+    fix: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """In what state a memory file is: what was found, and what failed, the latest first."""
+
+    findings: tuple[Finding, ...]
+    failures: tuple[Failure, ...]
+
+    @property
+    def well(self) -> bool:
+        """Whether nothing needs attention."""
+        return not any(one.fix for one in self.findings)
