@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import apsw
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -150,7 +151,7 @@ def test_what_each_user_said_is_understood_in_its_order(conn: Connection) -> Non
 @given(st.lists(st.tuples(st.integers(1, 6), st.sampled_from([None, 1, 2, 3])), max_size=60), st.integers(1, 8))
 def test_nobody_waits_for_more_than_a_round_of_all_others(rows: list[tuple[int, int | None]], limit: int) -> None:
     """Imports 1 and 2 are finished, 3 is not; what was said comes first."""
-    with closing(connect(Path(":memory:"))) as conn:
+    with closing(Connection(":memory:", apsw.SQLITE_OPEN_READWRITE, None)) as conn:
         conn.execute("CREATE TABLE pending (turn INTEGER PRIMARY KEY, user INTEGER, import INTEGER, held INTEGER DEFAULT 0)")
         conn.execute("CREATE TABLE imports (id INTEGER PRIMARY KEY, state TEXT)")
         conn.execute("INSERT INTO imports VALUES (1, 'taken'), (2, 'taken'), (3, 'taking')")
