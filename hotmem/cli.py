@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hotmem import Memory, __version__, terminal
+from hotmem.auditing import audit
 from hotmem.doctor import doctor
 from hotmem.encrypting import decrypt, encrypt, rekey
 from hotmem.errors import HotMemError, InvalidInput
@@ -45,7 +46,7 @@ def shared(
 
 register(app)
 app.command("eval", rich_help_panel="See whether it helps")(evaluate)
-for of_file in (doctor, encrypt, decrypt, rekey):
+for of_file in (doctor, audit, encrypt, decrypt, rekey):
     app.command(rich_help_panel="The file")(of_file)
 app.command("prepare", rich_help_panel="Models")(prepare_models)
 

@@ -164,6 +164,19 @@ class RewriteOptions(Bounded):
 
 
 @dataclass(frozen=True, slots=True)
+class AuditOptions(Bounded):
+    """What is kept of who looked at a memory, changed it or took something out of it; blocks of a bot are not, as records of their use are.
+
+    Attributes:
+        on: Whether it is kept.
+        days: Days after which an entry goes.
+    """
+
+    on: bool = True
+    days: int = bounded(365, 1, whole=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """All options of a memory.
 
@@ -180,6 +193,7 @@ class Options:
     searching: SearchingOptions = field(default_factory=SearchingOptions)
     models: ModelOptions = field(default_factory=ModelOptions)
     rewriting: RewriteOptions = field(default_factory=RewriteOptions)
+    audit: AuditOptions = field(default_factory=AuditOptions)
     time_zone: tzinfo | None = None
     key: KeySource | None = field(default=None, repr=False)
 

@@ -22,6 +22,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from hotmem.errors import InvalidInput
 from hotmem.logs import log
 from hotmem.options import (
+    AuditOptions,
     BackgroundOptions,
     EvolutionOptions,
     LearningOptions,
@@ -111,6 +112,8 @@ class Settings(Variables):
     evolution_most: int = Field(default=DEFAULTS.evolution.most, ge=1, description="Subcategories of a category at most.")
     progressive_search: bool = Field(default=DEFAULTS.searching.progressive, description="Let tools stop searching when enough is found.")
     progressive_suffices: int = Field(default=DEFAULTS.searching.suffices, ge=1, description="Good results that are enough.")
+    audit: bool = Field(default=DEFAULTS.audit.on, description="Keep who looked at a memory, changed it or took something out of it.")
+    audit_days: int = Field(default=DEFAULTS.audit.days, ge=1, description="Days after which that goes.")
     encoder: str = Field(default=DEFAULTS.models.encoder, description="'default', or a sentence-transformers model by name or folder.")
     cache_dir: Path | None = Field(default=None, description="Folder of prepared models; empty: the user's cache folder.")
     rewrite_model: str = Field(default="", description="A language model that says what a question leaves unsaid; empty: rules do.")
@@ -167,6 +170,7 @@ class Settings(Variables):
             rewriting=RewriteOptions(
                 model=self.rewrite_model, base_url=self.rewrite_base_url, api_key=self.rewrite_api_key, deadline_ms=self.rewrite_deadline_ms
             ),
+            audit=AuditOptions(on=self.audit, days=self.audit_days),
             time_zone=self.time_zone,
             key=self.key or self.key_file,
         )

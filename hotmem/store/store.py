@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hotmem.errors import InvalidInput, StoreLocked, StoreReadOnly
 from hotmem.keys import Key
 from hotmem.store import (
+    audit,
     decisions,
     edits,
     evidence,
@@ -54,7 +55,11 @@ from hotmem.store.searches import Ranking, Search, run
 from hotmem.store.shelf import Shelf
 from hotmem.store.times import to_stored
 from hotmem.types import (
+    Act,
+    Action,
+    Actor,
     Asked,
+    AuditEntry,
     Category,
     ContextBlock,
     Decision,
@@ -634,6 +639,14 @@ class Store:
     async def weights_over_time(self, user: UserKey, limit: int) -> list[WeightsThen]:
         """The user's weights after each step, latest first."""
         return await self._db.read(learning.over_time, user, limit)
+
+    async def audit(self, user: UserKey | None, who: Actor, act: Act, now: datetime) -> None:
+        """Writes down who did what."""
+        await self._db.write(audit.record, user, who, act, now)
+
+    async def audit_entries(self, user_id: str | None, since: datetime | None, action: Action | None, limit: int) -> list[AuditEntry]:
+        """Who did what, the latest first."""
+        return await self._db.read(audit.entries, user_id, since, action, limit)
 
     async def words(self, user: UserKey) -> tuple[frozenset[str], frozenset[str]]:
         """The stems of what the user said or noted, and of all that is kept of them with what the bot said."""

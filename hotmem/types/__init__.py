@@ -6,6 +6,7 @@ reply → Usage → QualityRecord, Weights                                      
 """
 
 from hotmem.types.analysis import Asked, Label, Located, Mention, Share, UsedMemory
+from hotmem.types.audit import Act, Action, Actor, AuditEntry
 from hotmem.types.block import ContextBlock, Item, ItemUse, LayerReport, Trace, Usage
 from hotmem.types.evolution import Evolved, Members, Subcategory, SubcategoryDraft
 from hotmem.types.quality import Latencies, Quality, QualityRecord, Tally
@@ -71,8 +72,12 @@ __all__ = [
     "MOST_WEIGHT",
     "START_WEIGHTS",
     "UNMOVED",
+    "Act",
+    "Action",
+    "Actor",
     "Analysis",
     "Asked",
+    "AuditEntry",
     "Category",
     "Complexity",
     "ContextBlock",

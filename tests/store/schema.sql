@@ -1,3 +1,5 @@
+CREATE INDEX audit_by_time ON audit (at);
+CREATE INDEX audit_of_user ON audit (user, at);
 CREATE INDEX decided_into ON decided (into_memory) WHERE into_memory IS NOT NULL;
 CREATE INDEX decided_into_tag ON decided_tags (into_tag) WHERE into_tag IS NOT NULL;
 CREATE INDEX decided_memory ON decided (memory);
@@ -42,6 +44,7 @@ CREATE INDEX turns_by_time ON turns (user, spoken_at);
 CREATE INDEX turns_of_import ON turns (import) WHERE import IS NOT NULL;
 CREATE INDEX turns_of_session ON turns (session);
 CREATE INDEX weight_history_of_user ON weight_history (user, id);
+CREATE TABLE audit ( id INTEGER PRIMARY KEY AUTOINCREMENT, user INTEGER REFERENCES users ON DELETE CASCADE, at INTEGER NOT NULL, who TEXT NOT NULL, action TEXT NOT NULL, what TEXT NOT NULL, turns INTEGER NOT NULL, memories INTEGER NOT NULL, sessions INTEGER NOT NULL );
 CREATE TABLE decided ( decision INTEGER NOT NULL REFERENCES decisions ON DELETE CASCADE, memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE, into_memory INTEGER REFERENCES memories ON DELETE CASCADE, PRIMARY KEY (decision, memory) ) WITHOUT ROWID;
 CREATE TABLE decided_tags ( decision INTEGER NOT NULL REFERENCES decisions ON DELETE CASCADE, tag INTEGER NOT NULL REFERENCES tags ON DELETE CASCADE, into_tag INTEGER REFERENCES tags ON DELETE CASCADE, PRIMARY KEY (decision, tag) ) WITHOUT ROWID;
 CREATE TABLE decisions ( id INTEGER PRIMARY KEY AUTOINCREMENT, user INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, name TEXT NOT NULL UNIQUE, action TEXT NOT NULL, reason TEXT NOT NULL, decided_at INTEGER NOT NULL, undone_at INTEGER );

@@ -23,6 +23,7 @@ from hotmem.store.migrations import (
     m0014_memory_pieces,
     m0015_happenings_by_time,
     m0016_jobs,
+    m0017_audit,
 )
 
 STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
@@ -42,6 +43,7 @@ STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
     m0014_memory_pieces.apply,
     m0015_happenings_by_time.apply,
     m0016_jobs.apply,
+    m0017_audit.apply,
 )
 """The step at place n brings a file of version n to version n + 1."""
 
