@@ -32,6 +32,7 @@ from hotmem.logs import log
 from hotmem.models import Encoder, Language, read
 from hotmem.options import BackgroundOptions, EvolutionOptions
 from hotmem.precedence import Precedence
+from hotmem.retention import Retention
 from hotmem.store.store import Store
 from hotmem.types import Category, EvidenceKind, Evolved, Role, Signs, Statement, Turn, Understanding, UserKey, Vector, Work
 from hotmem.types.parse import Doc
@@ -76,17 +77,26 @@ class Background:
         language: Texts → parses.
         options: Batch size, tries and pauses, and idle time.
         evolution: Whether and when categories evolve; without scikit-learn they do not.
+        retention: Removes what has been kept for as long as it may be.
         precedence: Tells when recalls are on their way.
     """
 
     def __init__(
-        self, store: Store, encoder: Encoder, language: Language, options: BackgroundOptions, evolution: EvolutionOptions, precedence: Precedence
+        self,
+        store: Store,
+        encoder: Encoder,
+        language: Language,
+        options: BackgroundOptions,
+        evolution: EvolutionOptions,
+        retention: Retention,
+        precedence: Precedence,
     ) -> None:
         self._store = store
         self._encoder = encoder
         self._language = language
         self._options = options
         self._evolution = replace(evolution, on=evolution.on and can_cluster())
+        self._retention = retention
         self._precedence = precedence
         self._evolving = asyncio.Lock()
         self._evolution_looked_at = datetime.min.replace(tzinfo=UTC)
@@ -164,7 +174,7 @@ class Background:
                 if isinstance(outcome, BaseException):
                     raise outcome
             more = any([*outcomes, await self._take_back(), await self._summarise(thorough=not any(outcomes))])
-            more = more or await self._evolve() or await self._retry()
+            more = more or await self._evolve() or await self._retry() or await self._retain()
         except Exception as error:  # the border at which background work must not take the memory down
             self._failures += 1
             self._resumes = None
@@ -314,6 +324,16 @@ class Background:
         else:
             await self._store.count_success(Work.CATEGORY, category, user)
         return True
+
+    async def _retain(self) -> bool:
+        try:
+            return await self._retention.portion(datetime.now(UTC))
+        except OF_THE_FILE:
+            raise
+        except Exception as error:  # one user of whom nothing can be removed must not hold up the others
+            log.error("what is too old was not removed", error=type(error).__name__)
+            self._retention.skip()
+            return True
 
     def _parse(self, turns: Sequence[Turn]) -> Iterator[Doc]:
         """The turns' parses, a few at a time, so that a question waits for a few at most."""

@@ -32,6 +32,7 @@ from hotmem.options import LEAST_TOKENS, Options, checked_visible
 from hotmem.precedence import Precedence
 from hotmem.reader import Reader, Request
 from hotmem.recall import late, recall
+from hotmem.retention import Retention
 from hotmem.store.store import Store
 from hotmem.terms import stems
 from hotmem.text import LONGEST_STATEMENT, MAX_TEXT, checked_id, checked_ids, checked_text, clean
@@ -150,7 +151,8 @@ class Memory:
         layers = [search(here) for search in (Facts, Sessions, Semantic, Verbatim) if search(here).layer in self.options.recall.layers]
         rewriter = Rewriter(self.options.rewriting) if self.options.rewriting.model else None
         reader = Reader(here, encoder, language, tokens, layers, model, self.options.recall, rewriter, self.options.learning.weights)
-        background = Background(store, encoder, language, self.options.background, self.options.evolution, self._precedence)
+        retention = Retention(store, self.options.retention, self.options.audit.days)
+        background = Background(store, encoder, language, self.options.background, self.options.evolution, retention, self._precedence)
         if store.read_only:
             log.info("memory opened for reading only")
         else:

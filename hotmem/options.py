@@ -5,15 +5,17 @@ inside the package receives them as arguments. A number out of its bounds raises
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Final
 
+from pydantic import ConfigDict
+
 from hotmem.bounds import Bounded, bounded
 from hotmem.errors import InvalidInput
 from hotmem.keys import KeySource
-from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, Layer, Weights
+from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, Category, Layer, Weights
 from hotmem.zones import now_here
 
 LEAST_TOKENS: Final = 1
@@ -177,11 +179,33 @@ class AuditOptions(Bounded):
 
 
 @dataclass(frozen=True, slots=True)
+class RetentionRule(Bounded):
+    """How long something is kept.
+
+    Attributes:
+        days: Days since it was said or, of a memory, last said or stored.
+        category: Only memories of this category, with the turns they were read from; None is all that was said, is known and was asked.
+        user_id: Only of this user; None is of everybody.
+    """
+
+    __pydantic_config__ = ConfigDict(extra="forbid")  # a rule of a file with a misspelt user would be everybody's
+
+    days: int = bounded(MISSING, 1, 36_500, whole=True)
+    category: Category | None = None
+    user_id: str | None = None
+
+    def told(self) -> str:
+        """The rule in words, without the user's name."""
+        return f"{self.category or 'all'} older than {self.days} days"
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """All options of a memory.
 
     Attributes:
         time_zone: Where the user is; None is this machine's zone.
+        retention: How long what is kept, by default for ever. Every rule that fits is applied, so that the shortest holds.
         key: What the file is encrypted with: a passphrase, the path of a file whose first line it is, or a function
             that returns it. None is a plain file.
     """
@@ -194,6 +218,7 @@ class Options:
     models: ModelOptions = field(default_factory=ModelOptions)
     rewriting: RewriteOptions = field(default_factory=RewriteOptions)
     audit: AuditOptions = field(default_factory=AuditOptions)
+    retention: tuple[RetentionRule, ...] = ()
     time_zone: tzinfo | None = None
     key: KeySource | None = field(default=None, repr=False)
 

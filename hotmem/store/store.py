@@ -34,6 +34,7 @@ from hotmem.store import (
     patterns,
     quality,
     recorded,
+    retention,
     subcategories,
     summaries,
     tags,
@@ -643,6 +644,36 @@ class Store:
     async def audit(self, user: UserKey | None, who: Actor, act: Act, now: datetime) -> None:
         """Writes down who did what."""
         await self._db.write(audit.record, user, who, act, now)
+
+    async def prune_audit(self, before: datetime, limit: int) -> int:
+        """Removes some of the entries from before a time; returns how many."""
+        return await self._db.write(audit.prune, before, limit)
+
+    async def clock(self) -> retention.Clock:
+        """When the clock was last seen to be right, and when the newest row was written."""
+        return await self._db.read(retention.clock)
+
+    async def note_clock(self, now: datetime) -> None:
+        """Notes that the clock is right."""
+        await self._db.write(retention.note_clock, now)
+
+    async def retained_next(self, category: Category | None, before: datetime, after: int) -> tuple[UserKey | None, int | None]:
+        """The next user of whom something is older than a time; see `hotmem.store.retention.following`."""
+        return await self._db.read(retention.following, category, before, after)
+
+    async def retainable(self, user: UserKey, category: Category | None, before: datetime) -> bool:
+        """Whether something of a user is older than a time."""
+        return await self._db.read(retention.due, user, category, before)
+
+    async def retain(
+        self, user: UserKey, category: Category | None, before: datetime, limit: int, *, dry_run: bool = False
+    ) -> tuple[Forgotten, bool]:
+        """Forgets some of what is older than a time; returns how much went, and whether there is more. With `dry_run` it only counts."""
+        return await (self._db.rehearse if dry_run else self._db.write)(retention.remove, user, category, before, limit)
+
+    async def user_id(self, user: UserKey) -> str:
+        """The id of a user's number."""
+        return await self._db.read(users.name, user)
 
     async def audit_entries(self, user_id: str | None, since: datetime | None, action: Action | None, limit: int) -> list[AuditEntry]:
         """Who did what, the latest first."""

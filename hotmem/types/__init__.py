@@ -29,7 +29,7 @@ from hotmem.types.reading import (
     WeightsThen,
 )
 from hotmem.types.transfer import EvolutionRecord, ExportedTurn, Imported, MemoryRecord, Of, SubcategoryRecord, SummaryRecord, TakenIn, Words
-from hotmem.types.upkeep import Diagnosis, Failure, Fault, Finding, Period, Stats, TagUse, Work
+from hotmem.types.upkeep import Diagnosis, Failure, Fault, Finding, Overdue, Period, Stats, TagUse, Work
 from hotmem.types.vocabulary import (
     Category,
     Complexity,
@@ -118,6 +118,7 @@ __all__ = [
     "Moved",
     "Note",
     "Of",
+    "Overdue",
     "Period",
     "Profile",
     "Quality",

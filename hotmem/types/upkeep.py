@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from hotmem.types.writing import Forgotten
+
 
 class Work(StrEnum):
     """Sorts of background work, by what a piece of each is."""
@@ -114,6 +116,21 @@ class Fault:
     where: str
     rows: int
     what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overdue:
+    """What is older than a rule lets it be.
+
+    Attributes:
+        user_id: Whose.
+        rule: The rule, in words.
+        gone: How much goes, or went.
+    """
+
+    user_id: str
+    rule: str
+    gone: Forgotten
 
 
 @dataclass(frozen=True, slots=True)

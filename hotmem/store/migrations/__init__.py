@@ -24,6 +24,7 @@ from hotmem.store.migrations import (
     m0015_happenings_by_time,
     m0016_jobs,
     m0017_audit,
+    m0018_clock,
 )
 
 STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
@@ -44,6 +45,7 @@ STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
     m0015_happenings_by_time.apply,
     m0016_jobs.apply,
     m0017_audit.apply,
+    m0018_clock.apply,
 )
 """The step at place n brings a file of version n to version n + 1."""
 
