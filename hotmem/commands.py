@@ -8,6 +8,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, Final
 
+from hotmem.acting import acting
 from hotmem.analysis.commands import FORGETTING, NOT_KEEPING, OWNERS, Command, Order, find_command
 from hotmem.analysis.consent import assents
 from hotmem.analysis.cues import ASKED
@@ -15,7 +16,7 @@ from hotmem.context.privacy import is_private
 from hotmem.context.render import day, notice
 from hotmem.escaping import shown
 from hotmem.memory import Memory
-from hotmem.types import ContextBlock, Forgotten, Item, Mark, StoredMemory, Trace
+from hotmem.types import Actor, ContextBlock, Forgotten, Item, Mark, StoredMemory, Trace
 
 MOST_SOURCES: Final = 5
 """Items whose source is told."""
@@ -173,7 +174,8 @@ class Commands:
         Raises:
             StoreError: If it could not be done.
         """
-        await memory.forget(user_id=self._user_id, turn_ids=turn_ids)
+        with acting(Actor.VOICE):
+            await memory.forget(user_id=self._user_id, turn_ids=turn_ids)
         self._going.difference_update(turn_ids)
 
     async def answer(self, memory: Memory, text: str, at: datetime, given: Sequence[Item], max_tokens: int) -> ContextBlock | None:
@@ -198,7 +200,9 @@ class Commands:
         count = memory.reader.tokens.count
         about = waiting.command.about if waiting is not None else ""
         if waiting is not None and waiting.asked and not said.others and assents(said.own, about):
-            return self._block(text, at, _forgotten(await memory.forget(user_id=self._user_id, **waiting.what)), count)
+            with acting(Actor.VOICE):
+                gone = await memory.forget(user_id=self._user_id, **waiting.what)
+            return self._block(text, at, _forgotten(gone), count)
         if command is None and said.others:
             theirs = find_command(said.others)
             if (theirs is not None and theirs.order in OWNERS) or (waiting is not None and assents(said.others, about)):

@@ -79,9 +79,7 @@ def read(conn: Connection, user: UserKey, relations: Sequence[str], anonymous: s
 
 def _pending(conn: Connection, user: UserKey) -> bool:
     """Whether something the user said waits to be understood; what came with an import and waits for its end does not count."""
-    row = conn.execute(
-        "SELECT 1 FROM pending p JOIN turns t ON t.id = p.turn WHERE p.import IS NULL AND p.attempts = 0 AND t.user = ? LIMIT 1", (user,)
-    ).fetchone()
+    row = conn.execute("SELECT 1 FROM pending WHERE import IS NULL AND user = ? AND held = 0 LIMIT 1", (user,)).fetchone()
     return row is not None
 
 

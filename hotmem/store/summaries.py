@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
 from itertools import chain
 from typing import Final
 
@@ -10,13 +9,12 @@ import numpy as np
 
 from hotmem.store import entries, vectors
 from hotmem.store.driver import Connection
-from hotmem.store.times import to_stored
 from hotmem.store.turns import of_keys
 from hotmem.types import EvidenceKind, SessionSummary, SummarySentence, Topic, Unsummarised, UserKey
 
 WHEN_IDLE: Final = 1
 WHEN_ENDED: Final = 2
-"""What `sessions.summary_due` holds, besides 0 for none."""
+"""What `sessions.summary_due` holds, besides 0 for none. One that has been idle for its time counts as ended."""
 
 WHOLE: Final = 200
 """Turns of a session that are summarised at once, some two seconds of work; of a longer one what is new."""
@@ -33,18 +31,6 @@ def end(conn: Connection, user: UserKey, session_name: str) -> bool:
         "UPDATE sessions SET summary_due = ? WHERE user = ? AND name = ? AND passages > 0 RETURNING id", (WHEN_ENDED, user, session_name)
     ).fetchone()
     return row is not None
-
-
-def due(conn: Connection, now: datetime, idle_s: float) -> int | None:
-    """A session to summarise: ended, or untouched for `idle_s` seconds, with all its turns understood."""
-    idle_since = to_stored(now - timedelta(seconds=idle_s))
-    row = conn.execute(
-        """SELECT s.id FROM sessions s WHERE s.summary_due > 0 AND (s.summary_due = ? OR (s.summary_due = ? AND s.touched_at <= ?))
-               AND s.id NOT IN (SELECT p.session FROM passages p INDEXED BY passages_waiting WHERE p.vector IS NULL)
-           ORDER BY s.touched_at LIMIT 1""",
-        (WHEN_ENDED, WHEN_IDLE, idle_since),
-    ).fetchone()
-    return None if row is None else int(row[0])
 
 
 def unsummarised(conn: Connection, session: int) -> Unsummarised | None:

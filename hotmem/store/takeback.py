@@ -12,10 +12,10 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import TypeAdapter
 
-from hotmem.store import decisions, imports, order, quality, subcategories
+from hotmem.store import decisions, imports, jobs, order, quality, subcategories
 from hotmem.store.driver import Connection
 from hotmem.store.summaries import WHEN_ENDED
-from hotmem.types import Category, QualityRecord, UserKey
+from hotmem.types import Category, QualityRecord, UserKey, Work
 
 AT_ONCE: Final = 16
 """Rows taken back between two looks at the clock."""
@@ -67,16 +67,20 @@ class Going(NamedTuple):
     decision: int | None
 
 
-def due(conn: Connection) -> bool:
-    """Whether there is an import to take back."""
-    return conn.execute("SELECT 1 FROM imports WHERE state IN (?, ?) LIMIT 1", (imports.UNDONE, imports.FAILED)).fetchone() is not None
+DUE: Final = f"state IN (?, ?) AND {jobs.NOT_HELD.format(work=Work.IMPORT, key='imports.id', user='imports.user')} ORDER BY id LIMIT 1"
+
+
+def due(conn: Connection) -> int | None:
+    """The number of the next import to take back; None without one, and of those that failed to be and are left alone."""
+    row = conn.execute(f"SELECT id FROM imports WHERE {DUE}", (imports.UNDONE, imports.FAILED)).fetchone()
+    return None if row is None else int(row[0])
 
 
 def portion(conn: Connection, limit_s: float) -> bool:
     """Takes imports back for so many seconds; False if there is none to take back."""
     until = monotonic() + limit_s
     row = conn.execute(
-        "SELECT id, user, state = ?, new_user, begun_at, decision FROM imports WHERE state IN (?, ?) ORDER BY id LIMIT 1",
+        f"SELECT id, user, state = ?, new_user, begun_at, decision FROM imports WHERE {DUE}",
         (imports.UNDONE, imports.UNDONE, imports.FAILED),
     ).fetchone()
     if row is None:

@@ -64,7 +64,7 @@ def add(conn: Connection, turn: Turn, now: datetime, came_with: int | None = Non
         ).fetchone()[0]
         entries.add(conn, EvidenceKind.PASSAGE, user, passage, session, turn.text[start:stop])
     conn.execute("UPDATE sessions SET passages = ? WHERE id = ?", (position + len(spans), session))
-    conn.execute("INSERT INTO pending (turn, import) VALUES (?, ?)", (key, came_with))
+    conn.execute("INSERT INTO pending (turn, user, import) VALUES (?, ?, ?)", (key, user, came_with))
     return True
 
 
@@ -78,6 +78,11 @@ def latest(conn: Connection, user: UserKey, session_name: str, limit: int) -> li
     session = "(SELECT id FROM sessions WHERE user = ? AND name = ?)"
     found = [turn for _, turn in select(conn, f"t.session = {session} ORDER BY t.id DESC LIMIT ?", (user, session_name, limit))]
     return found[::-1]
+
+
+def numbered(conn: Connection, keys: Sequence[int]) -> list[tuple[int, Turn]]:
+    """The turns of these row numbers that are there, in the order of their row numbers."""
+    return list(select(conn, "t.id IN (SELECT value FROM json_each(?)) ORDER BY t.id", (json.dumps(keys),)))
 
 
 def of_user(conn: Connection, user: UserKey, after: int, limit: int) -> list[tuple[int, Turn]]:

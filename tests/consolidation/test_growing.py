@@ -11,7 +11,7 @@ from hotmem import Memory
 from hotmem.background import NO_SIGNS
 from hotmem.consolidation.summary import count_topics, render_summary, summarise
 from hotmem.models import CachedEncoder, Language
-from hotmem.store import summaries, turns, vectors
+from hotmem.store import jobs, summaries, turns, vectors
 from hotmem.store.driver import Connection
 from hotmem.store.store import Store
 from hotmem.store.summaries import WHOLE
@@ -101,7 +101,7 @@ async def test_no_statement_reads_all_of_a_session(store: Store) -> None:
                 asked.extend(row[3] for row in conn.execute(f"EXPLAIN QUERY PLAN {sql}", values))
                 return conn.execute(sql, values)
 
-        summaries.due(Explaining(), START, 0)  # type: ignore[arg-type]
+        jobs.session(Explaining(), jobs.Served())  # type: ignore[arg-type]
         summaries.unsummarised(Explaining(), 1)  # type: ignore[arg-type]
         return asked
 

@@ -269,7 +269,7 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(database: Path, langu
     user = await store.user("ana")
     assert user is not None
     ((kind, passage, text),) = await store.waiting_for_vectors(5)
-    ((key, turn),) = await store.waiting_turns(5, 3)
+    ((key, turn),) = await store.waiting_turns(5)
     understanding = understand(language.parse([turn.text])[0], turn.speaker, Role(turn.role), turn.spoken_at)
     assert understanding.statements
     await store.put_vectors(kind, [passage], list(encoder.encode([text])), [NO_SIGNS])
@@ -291,7 +291,7 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(database: Path, langu
     assert await store.memories(ben, START, past=True) == []
     assert await store.summary(ben, "monday") is None
     assert [text for _, _, text in await store.waiting_for_vectors(5)] == ["Ana: I live in Utrecht."]
-    assert [turn.text for _, turn in await store.waiting_turns(5, 3)] == ["I live in Utrecht."]
+    assert [turn.text for _, turn in await store.waiting_turns(5)] == ["I live in Utrecht."]
     await store.close()
     assert STEM not in await asyncio.to_thread(whole, database)
 

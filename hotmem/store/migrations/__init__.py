@@ -24,6 +24,9 @@ from hotmem.store.migrations import (
     m0015_happenings_by_time,
     m0016_order,
     m0017_summaries,
+    m0018_jobs,
+    m0019_audit,
+    m0020_clock,
 )
 
 STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
@@ -44,6 +47,9 @@ STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
     m0015_happenings_by_time.apply,
     m0016_order.apply,
     m0017_summaries.apply,
+    m0018_jobs.apply,
+    m0019_audit.apply,
+    m0020_clock.apply,
 )
 """The step at place n brings a file of version n to version n + 1."""
 
