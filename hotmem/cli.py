@@ -10,10 +10,13 @@ from rich.table import Table
 from rich.text import Text
 
 from hotmem import Memory, __version__, terminal
+from hotmem.auditing import audit
+from hotmem.doctor import doctor
 from hotmem.encrypting import decrypt, encrypt, rekey
 from hotmem.errors import HotMemError, InvalidInput
 from hotmem.models.command import prepare_models
 from hotmem.replay.command import evaluate
+from hotmem.retaining import retain
 from hotmem.settings import Settings
 from hotmem.store.ids import short
 from hotmem.terminal import Database, User
@@ -44,8 +47,8 @@ def shared(
 
 register(app)
 app.command("eval", rich_help_panel="See whether it helps")(evaluate)
-for change in (encrypt, decrypt, rekey):
-    app.command(rich_help_panel="The file")(change)
+for of_file in (doctor, audit, retain, encrypt, decrypt, rekey):
+    app.command(rich_help_panel="The file")(of_file)
 app.command("prepare", rich_help_panel="Models")(prepare_models)
 
 

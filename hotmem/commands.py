@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, Final
 
+from hotmem.acting import acting
 from hotmem.analysis.commands import FORGETTING, NOT_KEEPING, OWNERS, Command, Order, find_command
 from hotmem.analysis.consent import agrees, assents
 from hotmem.analysis.cues import ASKED
@@ -15,7 +16,7 @@ from hotmem.context.privacy import is_private
 from hotmem.context.render import day, notice
 from hotmem.escaping import shown
 from hotmem.memory import Memory
-from hotmem.types import ContextBlock, Forgotten, Item, Mark, StoredMemory, Trace
+from hotmem.types import Actor, ContextBlock, Forgotten, Item, Mark, StoredMemory, Trace
 
 MOST_SOURCES: Final = 5
 """Items whose source is told."""
@@ -177,7 +178,8 @@ class Commands:
         Raises:
             StoreError: If it could not be done.
         """
-        await memory.forget(user_id=self._user_id, turn_ids=turn_ids)
+        with acting(Actor.VOICE):
+            await memory.forget(user_id=self._user_id, turn_ids=turn_ids)
         self._going.difference_update(turn_ids)
 
     async def answer(self, memory: Memory, text: str, at: datetime, given: Sequence[Item], max_tokens: int) -> ContextBlock | None:
@@ -253,7 +255,8 @@ class Commands:
 
     async def _forgotten(self, memory: Memory, what: dict[str, Any], number: int, at: datetime) -> str:
         """Deletes what the user agreed to; what to tell them."""
-        receipt = await memory.forget(user_id=self._user_id, grace=_grace(memory), **what)
+        with acting(Actor.VOICE):
+            receipt = await memory.forget(user_id=self._user_id, grace=_grace(memory), **what)
         self._deleted_at = number if receipt.restorable_until is not None else None
         return _deleted(receipt, at)
 
@@ -274,7 +277,8 @@ class Commands:
         return block
 
     async def _brought_back(self, memory: Memory) -> str:
-        restored = await memory.restore(user_id=self._user_id)
+        with acting(Actor.VOICE):
+            restored = await memory.restore(user_id=self._user_id)
         self._deleted_at = None
         if restored is None:
             return "The user asks to bring back what was deleted, but its time is over and it is gone. Say so."

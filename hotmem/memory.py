@@ -1,7 +1,7 @@
 """The door: a memory in one file, with everything that a voice bot asks of it."""
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -13,12 +13,13 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from hotmem import caches, importing
+from hotmem.acting import actor
 from hotmem.background import Background
 from hotmem.bounds import check_order, checked_number
 from hotmem.context.relevance import RelevanceModel, fitted_model
 from hotmem.errors import InvalidInput, MemoryClosed, StoreError, StoreLocked
 from hotmem.keys import Key
-from hotmem.lane import Lanes
+from hotmem.lane import Lanes, beside
 from hotmem.layers.facts import Facts
 from hotmem.layers.semantic import Semantic
 from hotmem.layers.sessions import Sessions
@@ -34,10 +35,11 @@ from hotmem.options import LEAST_TOKENS, Options, checked_visible
 from hotmem.precedence import Precedence
 from hotmem.reader import Reader, Request
 from hotmem.recall import late, recall
+from hotmem.retention import Retention
 from hotmem.spool import Record, Removal, Spool, path_of
 from hotmem.store.store import Store
 from hotmem.terms import stems
-from hotmem.text import LONGEST_STATEMENT, MAX_TEXT, checked_id, checked_ids, checked_text, clean
+from hotmem.text import LONGEST_STATEMENT, MAX_ID, MAX_TEXT, checked_id, checked_ids, checked_text, clean
 from hotmem.tools import contextual, searching, storing, tracing
 from hotmem.tools.requests import SearchOptions, StoreContext, checked
 from hotmem.tools.results import ContextualResult, SearchResult, Stored
@@ -46,6 +48,9 @@ from hotmem.transfer import exported
 from hotmem.transfer.incoming import Incoming, own
 from hotmem.types import (
     START_WEIGHTS,
+    Act,
+    Action,
+    Actor,
     Category,
     ContextBlock,
     Evolved,
@@ -70,6 +75,9 @@ NOTHING: Final = Forgotten(0, 0, 0)
 
 JOURNAL_WAIT_S: Final = 1.0
 """Seconds for which forgetting waits for another program's reading to end, so that the journal can be emptied."""
+
+LOOKING: Final = (Actor.TOOL, Actor.MCP, Actor.COMMAND_LINE)
+"""Who looks at a memory when they recall from it. A bot's recalls are not in the audit trail: records of use hold them."""
 
 FED_BACK: Final = 256
 """Blocks fed back last that do not count again; of all of them the file tells, with `Options.learning.analytics`."""
@@ -146,7 +154,6 @@ class Memory:
         key, store, encoder, language, tokens, model = await asyncio.to_thread(self._load)
         try:
             await store.adopt_encoder(encoder.name, encoder.dimension)
-            await store.retry_failures()
             self._forgettings = await store.forgettings()
         except BaseException:  # cancelled or not, no open file is left behind
             await store.close()
@@ -155,7 +162,8 @@ class Memory:
         layers = [search(here) for search in (Facts, Sessions, Semantic, Verbatim) if search(here).layer in self.options.recall.layers]
         rewriter = Rewriter(self.options.rewriting) if self.options.rewriting.model else None
         reader = Reader(here, encoder, language, tokens, layers, model, self.options.recall, rewriter, self.options.learning.weights)
-        background = Background(store, encoder, language, self.options.background, self.options.evolution, self._precedence)
+        retention = Retention(store, self.options.retention, self.options.audit.days)
+        background = Background(store, encoder, language, self.options.background, self.options.evolution, retention, self._precedence)
         spool = Spool(path_of(self.path.absolute(), self.options.spool_dir), key, self._take)
         if store.read_only:
             log.info("memory opened for reading only")
@@ -222,9 +230,8 @@ class Memory:
             StoreError: If it could not be written.
         """
         store, _, background, _ = self._open()
-        if turn.role == Role.USER:
-            self.speaks_of(turn.text, user_id=turn.user_id)
-        elif self.withholds(turn.text, user_id=turn.user_id):
+        known = partial(self.speaks_of if turn.role == Role.USER else self.withholds, turn.text, user_id=turn.user_id)
+        if await beside(len(turn.text), known):
             return False
         await self._replay()
         added = await store.add_turn(turn, datetime.now(UTC))
@@ -274,7 +281,7 @@ class Memory:
 
     async def withhold(self, text: str, *, user_id: str) -> None:
         """Notes what was said off the record: no turn of the bot and no tool brings its words into the memory, unless they are there already."""
-        phrases = _singly(stems(text))
+        phrases = _singly(await beside(len(text), partial(stems, text)))
         self._unkept.add(user_id, phrases)
         store, user = await self._of(user_id)
         if user is not None:
@@ -353,8 +360,11 @@ class Memory:
             except TimeoutError:
                 block = late(request)
         if block.forgettings is None:  # it was late: what was forgotten before it began is what was known then
-            return replace(block, forgettings=known)
-        self._forgettings = max(self._forgettings, block.forgettings)
+            block = replace(block, forgettings=known)
+        else:
+            self._forgettings = max(self._forgettings, block.forgettings)
+        if actor() in LOOKING:
+            await self.audit(Act(Action.READ, "recall", memories=len(block.items)), user_id=user_id)
         return block
 
     async def opening(
@@ -409,7 +419,9 @@ class Memory:
         given = checked(StoreContext, context)
         content, user_id = checked_text(content, "content", LONGEST_STATEMENT), checked_id(user_id, "user_id")
         with self._precedence.recalling():
-            return await lanes.storing.run(storing.store(reader, store, user_id, content, given, datetime.now(UTC)))
+            stored = await lanes.storing.run(storing.store(reader, store, user_id, content, given, datetime.now(UTC)))
+        await self.audit(Act(Action.CHANGE, "store_memory", memories=1), user_id=user_id)
+        return stored
 
     async def search_memory(
         self, query: str, *, user_id: str, options: SearchOptions | Mapping[str, Any] | None = None, at: datetime | None = None
@@ -435,6 +447,10 @@ class Memory:
             await searching.count_access(store, request.user_id, found, datetime.now(UTC))
         except StoreError as error:  # what was found is right all the same
             log.info("accesses not counted", error=type(error).__name__)
+        sorts = Counter(one.content_type for one in found.results)
+        turns, sessions = sorts["turn"], sorts["summary"]
+        act = Act(Action.READ, "search_memory", turns=turns, memories=sorts.total() - turns - sessions, sessions=sessions)
+        await self.audit(act, user_id=user_id)
         return found
 
     async def search_contextual(self, query: str, *, user_id: str, session_id: str | None = None, at: datetime | None = None) -> ContextualResult:
@@ -452,7 +468,10 @@ class Memory:
         """
         _, reader, _, lanes = self._open()
         with self._precedence.recalling():
-            return await lanes.recalls.run(contextual.search_contextual(reader, self._outright(query, user_id, session_id, at)))
+            found = await lanes.recalls.run(contextual.search_contextual(reader, self._outright(query, user_id, session_id, at)))
+        turns = sum(len(one.messages) for one in found.sessions)
+        await self.audit(Act(Action.READ, "search_contextual", turns=turns, sessions=len(found.sessions)), user_id=user_id)
+        return found
 
     async def trace_search(
         self, query: str, *, user_id: str, options: TraceOptions | Mapping[str, Any] | None = None, at: datetime | None = None
@@ -473,7 +492,9 @@ class Memory:
         wanted = checked(TraceOptions, options)
         request = self._outright(query, user_id, wanted.session, at)
         with self._precedence.recalling():
-            return await lanes.recalls.run(tracing.trace(reader, request, wanted))
+            found = await lanes.recalls.run(tracing.trace(reader, request, wanted))
+        await self.audit(Act(Action.READ, "trace_search"), user_id=user_id)
+        return found
 
     def _outright(self, query: str, user_id: str, session_id: str | None, at: datetime | None) -> Request:
         """The request of a tool: all layers are asked, without a deadline."""
@@ -547,7 +568,10 @@ class Memory:
     async def memories(self, user_id: str, *, past: bool = False) -> list[StoredMemory]:
         """What is known of a user, latest first; with `past` also what no longer holds."""
         store, user = await self._of(user_id)
-        return [] if user is None else await store.memories(user, datetime.now(UTC), past=past)
+        known = [] if user is None else await store.memories(user, datetime.now(UTC), past=past)
+        if actor() in LOOKING:
+            await self.audit(Act(Action.READ, "memories", memories=len(known)), user_id=user_id)
+        return known
 
     async def vocabulary(self, user_id: str, limit: int = 50) -> list[str]:
         """Names that a user and their bot speak of, for a recogniser's hot words: who speaks first, then what is in most turns.
@@ -622,6 +646,7 @@ class Memory:
         """Everything that is known of a user as lines of JSON; see `hotmem.transfer.lines`."""
         store, user = await self._of(user_id)
         if user is not None:
+            await self.audit(Act(Action.EXPORT, "export"), user_id=user_id)
             async for line in exported(store, user, user_id):
                 yield line
 
@@ -668,6 +693,7 @@ class Memory:
             )
         if entity is not None and not is_name(clean(entity)):
             raise InvalidInput("entity is empty. Name what to forget, or pass everything=True.")
+        entity = None if entity is None else checked_text(entity, "entity", MAX_ID)
         memory_id = None if memory_id is None else checked_id(memory_id, "memory_id")
         session_id = None if session_id is None else checked_id(session_id, "session_id")
         turn_ids = None if turn_ids is None else checked_ids(turn_ids, "turn_ids")
@@ -683,7 +709,7 @@ class Memory:
         remove = partial(
             store.forget,
             memory_id=memory_id,
-            entity=None if entity is None else clean(entity),
+            entity=entity,
             session_id=session_id,
             turn_ids=turn_ids,
             after=after,
@@ -708,6 +734,9 @@ class Memory:
         self._forgettings = await store.forgettings()
         emptied = removed.restorable_until is not None or await store.empty_journal(JOURNAL_WAIT_S)
         background.wake()
+        kinds = {"memory": memory_id, "name": entity, "session": session_id, "turns": turn_ids, "everything": everything or None}
+        kind = next((name for name, given in kinds.items() if given is not None), "span of time")
+        await self._record(user, Act(Action.FORGET, kind, removed.turns, removed.memories, removed.sessions))
         log.info("forgotten", turns=removed.turns, memories=removed.memories, sessions=removed.sessions, emptied=emptied)
         return replace(removed, emptied=emptied)
 
@@ -735,6 +764,27 @@ class Memory:
         background.wake()
         log.info("restored", turns=restored.removed.turns, memories=restored.removed.memories, sessions=restored.removed.sessions)
         return restored
+
+    async def audit(self, act: Act, *, user_id: str | None) -> None:
+        """Writes down that something was done, by whom `hotmem.acting` says; what is done is right even if that cannot be written.
+
+        Args:
+            act: What was done.
+            user_id: Whose memory it was done with; None is everybody's.
+        """
+        store, *_ = self._open()
+        user = None if user_id is None else await store.user(user_id)
+        if user_id is None or user is not None:
+            await self._record(user, act)
+
+    async def _record(self, user: UserKey | None, act: Act) -> None:
+        store, *_ = self._open()
+        if not self.options.audit.on or store.read_only:
+            return
+        try:
+            await store.audit(user, actor(), act, datetime.now(UTC))
+        except StoreError as error:
+            log.warning("not in the audit trail", action=act.action, what=act.what, error=type(error).__name__)
 
     async def _of(self, user_id: str) -> tuple[Store, UserKey | None]:
         """The store, and the user's number in it; None for an unknown user."""

@@ -5,15 +5,17 @@ inside the package receives them as arguments. A number out of its bounds raises
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Final
 
+from pydantic import ConfigDict
+
 from hotmem.bounds import Bounded, bounded
 from hotmem.errors import InvalidInput
 from hotmem.keys import KeySource
-from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, Layer, Weights
+from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, Category, Layer, Weights
 from hotmem.zones import now_here
 
 LEAST_TOKENS: Final = 1
@@ -83,12 +85,14 @@ class BackgroundOptions(Bounded):
     Attributes:
         idle_s: Seconds without a turn after which a session is summarised.
         batch: Texts embedded at once.
-        attempts: Tries before a piece of work is set aside.
+        attempts: Tries before a piece of work is set aside, until the memory is opened again or `hotmem doctor --retry`.
+        pause_s: Seconds before the second try; each further pause is four times as long.
     """
 
     idle_s: float = bounded(600.0, 0)
     batch: int = bounded(32, 1, whole=True)
     attempts: int = bounded(3, 1, whole=True)
+    pause_s: float = bounded(1.0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +177,46 @@ class RewriteOptions(Bounded):
 
 
 @dataclass(frozen=True, slots=True)
+class AuditOptions(Bounded):
+    """What is kept of who looked at a memory, changed it or took something out of it; blocks of a bot are not, as records of their use are.
+
+    Attributes:
+        on: Whether it is kept.
+        days: Days after which an entry goes.
+    """
+
+    on: bool = True
+    days: int = bounded(365, 1, whole=True)
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionRule(Bounded):
+    """How long something is kept.
+
+    Attributes:
+        days: Days since it was said or, of a memory, last said or stored.
+        category: Only memories of this category, with the turns they were read from; None is all that was said, is known and was asked.
+        user_id: Only of this user; None is of everybody.
+    """
+
+    __pydantic_config__ = ConfigDict(extra="forbid")  # a rule of a file with a misspelt user would be everybody's
+
+    days: int = bounded(MISSING, 1, 36_500, whole=True)
+    category: Category | None = None
+    user_id: str | None = None
+
+    def told(self) -> str:
+        """The rule in words, without the user's name."""
+        return f"{self.category or 'all'} older than {self.days} days"
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """All options of a memory.
 
     Attributes:
         time_zone: Where the user is; None is this machine's zone.
+        retention: How long what is kept, by default for ever. Every rule that fits is applied, so that the shortest holds.
         key: What the file is encrypted with: a passphrase, the path of a file whose first line it is, or a function
             that returns it. None is a plain file.
         spool_dir: Folder in which turns wait while the memory file cannot be written; None is beside it. One on another disk
@@ -192,6 +231,8 @@ class Options:
     forgetting: ForgettingOptions = field(default_factory=ForgettingOptions)
     models: ModelOptions = field(default_factory=ModelOptions)
     rewriting: RewriteOptions = field(default_factory=RewriteOptions)
+    audit: AuditOptions = field(default_factory=AuditOptions)
+    retention: tuple[RetentionRule, ...] = ()
     time_zone: tzinfo | None = None
     key: KeySource | None = field(default=None, repr=False)
     spool_dir: Path | None = None

@@ -22,6 +22,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from hotmem.errors import InvalidInput
 from hotmem.logs import log
 from hotmem.options import (
+    AuditOptions,
     BackgroundOptions,
     EvolutionOptions,
     ForgettingOptions,
@@ -29,10 +30,12 @@ from hotmem.options import (
     ModelOptions,
     Options,
     RecallOptions,
+    RetentionRule,
     RewriteOptions,
     SearchingOptions,
     weights_of,
 )
+from hotmem.rules import rules_of
 from hotmem.types import Layer, Weights
 
 DEFAULTS: Final = Options()
@@ -118,6 +121,10 @@ class Settings(Variables):
         ge=0,
         description="Hours for which a deletion by voice can be taken back; 0: it is erased at once.",
     )
+    audit: bool = Field(default=DEFAULTS.audit.on, description="Keep who looked at a memory, changed it or took something out of it.")
+    audit_days: int = Field(default=DEFAULTS.audit.days, ge=1, description="Days after which that goes.")
+    retention_days: int | None = Field(default=None, ge=1, description="Days after which all that was said is forgotten; empty: never.")
+    retention_file: Path | None = Field(default=None, description="A JSON file of more such rules, by category and user.")
     encoder: str = Field(default=DEFAULTS.models.encoder, description="'default', or a sentence-transformers model by name or folder.")
     cache_dir: Path | None = Field(default=None, description="Folder of prepared models; empty: the user's cache folder.")
     rewrite_model: str = Field(default="", description="A language model that says what a question leaves unsaid; empty: rules do.")
@@ -141,6 +148,10 @@ class Settings(Variables):
             values: Settings by name, before the environment.
         """
         return cls(_env_file=None, **values)
+
+    def _retention(self) -> tuple[RetentionRule, ...]:
+        every = () if self.retention_days is None else (RetentionRule(self.retention_days),)
+        return (*every, *(() if self.retention_file is None else rules_of(self.retention_file)))
 
     def options(self) -> Options:
         """The same as options of the package.
@@ -175,6 +186,8 @@ class Settings(Variables):
             rewriting=RewriteOptions(
                 model=self.rewrite_model, base_url=self.rewrite_base_url, api_key=self.rewrite_api_key, deadline_ms=self.rewrite_deadline_ms
             ),
+            audit=AuditOptions(on=self.audit, days=self.audit_days),
+            retention=self._retention(),
             time_zone=self.time_zone,
             key=self.key or self.key_file,
             spool_dir=self.spool_dir,

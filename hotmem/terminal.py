@@ -12,12 +12,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.segment import Segment
 
 from hotmem import Memory
+from hotmem.acting import acting
 from hotmem.errors import InvalidInput
 from hotmem.escaping import printable
 from hotmem.settings import Settings
 from hotmem.store.files import check_reachable
 from hotmem.store.ids import Table
 from hotmem.text import checked_id
+from hotmem.types import Actor
 
 
 class _Screen(Console):
@@ -156,6 +158,7 @@ def with_memory(path: Path, run: Callable[[Memory], Awaitable[None]], *, user: s
         async with Memory.open(path, Settings().options()) as memory:
             if user is not None:
                 await checked_user(memory, user)
-            await run(memory)
+            with acting(Actor.COMMAND_LINE):
+                await run(memory)
 
     asyncio.run(opened())

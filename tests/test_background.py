@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 POISON = "poison"
 
+AT_ONCE = Options(background=BackgroundOptions(pause_s=0.01))
+"""Options with which what fails is tried again soon."""
+
 
 class Choking(Language):
     """spaCy's model, but for texts that it chokes on."""
@@ -48,7 +51,7 @@ class Failing(LetterEncoder):
 
 
 async def test_a_turn_that_cannot_be_read_is_set_aside_and_read_on_the_next_open(database: Path, encoder: CachedEncoder, language: Language) -> None:
-    options = Options(background=BackgroundOptions(batch=1))
+    options = Options(background=BackgroundOptions(batch=1, pause_s=0.01))
     async with Memory.open(database, options, encoder=encoder, language=Choking(language)) as memory:
         await memory.remember(said(f"I live in Porto. The {POISON} is in the cupboard."))
         await memory.remember(said("My dog is called Potola."))
@@ -62,7 +65,7 @@ async def test_a_turn_that_cannot_be_read_is_set_aside_and_read_on_the_next_open
 
 
 async def test_one_unreadable_turn_of_a_batch_does_not_take_the_others_with_it(database: Path, encoder: CachedEncoder, language: Language) -> None:
-    async with Memory.open(database, encoder=encoder, language=Choking(language)) as memory:
+    async with Memory.open(database, AT_ONCE, encoder=encoder, language=Choking(language)) as memory:
         await memory.remember(said("My dog is called Potola."))
         await memory.remember(said(f"The {POISON} is in the cupboard."))
         await memory.remember(said("I live in Porto."))
@@ -73,11 +76,12 @@ async def test_one_unreadable_turn_of_a_batch_does_not_take_the_others_with_it(d
 
 async def test_an_encoder_that_fails_holds_up_no_settle_and_is_tried_again(database: Path, language: Language) -> None:
     encoder = Failing()
-    async with Memory.open(database, encoder=encoder, language=language) as memory:
+    async with Memory.open(database, AT_ONCE, encoder=encoder, language=language) as memory:
         await memory.remember(said(f"The {POISON} is in the cupboard."))
         async with asyncio.timeout(30):
             await memory.settle()
-        Failing.broken = False
+    encoder.broken = False
+    async with Memory.open(database, AT_ONCE, encoder=encoder, language=language) as memory:
         await memory.remember(said("My dog is called Potola."))
         await memory.settle()
     with connect(database, read_only=True) as conn:

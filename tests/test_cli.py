@@ -281,8 +281,9 @@ def test_a_memory_is_copied_and_restored(told: Path, tmp_path: Path) -> None:
         "store": "statement", "search": "relevant first", "contextual": "conversations", "discover": "tools", "stats": "Counts", "timeline": "--png",
         "edit": "takes new words back", "quality": "used", "evolve": "subcategories", "subcategories": "evolved",
         "network": "--png", "usage": "never used", "trace": "--expected", "export": "JSON Lines", "import": "--from-user", "backup": "bots go on",
+        "audit": "no words", "retain": "too old",
         "restore": "never overwritten", "optimise": "tag", "merge": "memory", "decisions": "decided", "undo": "back", "validate": "indexes",
-        "repair": "anew", "forget": "everywhere", "serve-mcp": "--files", "recall": "context block", "memories": "known",
+        "repair": "anew", "doctor": "needs attention", "forget": "everywhere", "serve-mcp": "--files", "recall": "context block", "memories": "known",
     }.items(),
 )  # fmt: skip
 def test_every_command_explains_itself(command: str, told_of: str) -> None:

@@ -35,6 +35,12 @@ async def _known(memory: Memory) -> str:
     return "\n".join([line async for line in memory.export("ana")])
 
 
+async def _texts(memory: Memory) -> list[str]:
+    """The words of turns and memories."""
+    records = [json.loads(line) async for line in memory.export("ana")]
+    return sorted(record["text"] for record in records if record["type"] in ("turn", "memory"))
+
+
 async def test_a_block_made_before_is_not_recorded(memory: Memory) -> None:
     await _told(memory)
     before = await memory.recall(f"What do you know of {SECRET}?", user_id="ana", at=START + timedelta(days=1))
@@ -102,13 +108,13 @@ async def test_an_older_export_brings_nothing_back_that_was_forgotten(memory: Me
 
 async def test_what_was_forgotten_comes_back_when_it_is_wanted(memory: Memory, tmp_path: Path) -> None:
     await _told(memory)
-    before = sorted(json.loads(line).get("text", "") for line in (await _known(memory)).splitlines())
+    before = await _texts(memory)
     file = await _exported(memory, tmp_path / "export.jsonl")
     receipt = await memory.forget(user_id="ana", entity=SECRET)
     taken = await memory.take_in(file, with_forgotten=True)
     assert (taken.turns, taken.memories, taken.forgotten) == (receipt.turns, receipt.memories, 0)
     await memory.settle()
-    assert sorted(json.loads(line).get("text", "") for line in (await _known(memory)).splitlines()) == before
+    assert await _texts(memory) == before
     await memory.forget(user_id="ana", entity=SECRET)
     assert (await memory.take_in(file)).forgotten == receipt.turns + receipt.memories, "it was forgotten again"
 

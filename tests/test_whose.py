@@ -54,7 +54,7 @@ async def learnt(store: Store, statements: list[Statement]) -> list[StoredMemory
     """Ana's memories, the past ones too, after each statement was learnt from a turn of its own, a day apart."""
     for number, statement in enumerate(statements):
         await store.add_turn(said(statement.text, minutes=number * 24 * 60), START)
-        ((key, _),) = await store.waiting_turns(1, 3)
+        ((key, _),) = await store.waiting_turns(1)
         await store.learn({key: Understanding((statement,))}, revise, amend, same_subjects)
     user = await store.user("ana")
     assert user is not None

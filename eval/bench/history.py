@@ -26,18 +26,15 @@ from hotmem.consolidation.summary import render_summary
 from hotmem.extraction import tags, understand
 from hotmem.models import Encoder, Language, read
 from hotmem.models.encoder import Vectors, unit_rows
-from hotmem.store import memories, pending, summaries, turns, users, vectors
+from hotmem.store import jobs, memories, summaries, turns, users, vectors
 from hotmem.store.driver import Connection, connect
 from hotmem.store.migrations import migrate
-from hotmem.types import EvidenceKind, Role, SessionSummary, Signs, SummarySentence, Turn, Understanding, Vector
+from hotmem.types import EvidenceKind, Role, SessionSummary, Signs, SummarySentence, Turn, Understanding, Vector, Work
 
 BATCH: Final = 100
 """Turns of one transaction."""
 
 SUMMARY_SENTENCES: Final = 3
-
-NOT_YET_IDLE_S: Final = 3600.0
-"""Seconds without a turn that no session of a batch has yet: of these only the one that was just ended is summarised."""
 
 Keys: TypeAlias = NDArray[np.int64]
 """Row numbers of passages."""
@@ -170,7 +167,7 @@ def _write(conn: Connection, batch: Sequence[Turn], reading: Reading, floor: Flo
     now = datetime.now(UTC)
     for turn in batch:
         turns.add(conn, turn, now)
-    waiting = pending.following(conn, len(batch), 1)
+    waiting = turns.numbered(conn, jobs.following(conn, Work.TURN, jobs.Served(), len(batch)))
     for (key, _), understanding in zip(waiting, reading.understandings([turn for _, turn in waiting]), strict=True):
         memories.learn(conn, key, understanding, revise, amend, same_subjects)
     first = users.find(conn, USER)
@@ -196,9 +193,11 @@ def _embed(conn: Connection, reading: Reading, floor: Floor, nearest: Nearest, s
 def _summarise(conn: Connection, user_id: str, session_id: str, said: Sequence[Turn], now: datetime) -> None:
     user = users.ensure(conn, user_id)
     summaries.end(conn, user, session_id)
-    session = summaries.due(conn, now, NOT_YET_IDLE_S)
+    session = jobs.session(conn, jobs.Served())[0]
     if session is None:
         return
     told = sorted(((sentence, turn.id) for turn in said for sentence in _SENTENCE.findall(turn.text)), key=lambda pair: -len(pair[0]))
     summary = SessionSummary(narrative=tuple(SummarySentence(*pair) for pair in told[:SUMMARY_SENTENCES]))
-    summaries.put(conn, session, [turn for _, turn in turns.of_session(conn, session)], summary, render_summary(summary))
+    seen = summaries.unsummarised(conn, session)
+    if seen is not None:
+        summaries.put(conn, seen, summary, {}, render_summary(summary))

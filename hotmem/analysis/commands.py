@@ -8,6 +8,7 @@ from typing import Final
 
 from hotmem.analysis.off_record import Scope, record_request
 from hotmem.analysis.utterance import without_hesitations
+from hotmem.readable import readable_ends
 
 LONGEST: Final = 25
 """Words of a command; a longer utterance tells something."""
@@ -114,6 +115,7 @@ def find_command(text: str) -> Command | None:
 
     A turn is looked at several times on its way: the last four answers are kept.
     """
+    text = readable_ends(text)
     asked = record_request(text)
     if asked is not None:
         return Command(_OF_RECORD[asked.scope], turns=asked.turns, tells=asked.tells)

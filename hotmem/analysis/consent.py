@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Final
 
 from hotmem.analysis.utterance import END, words_of
+from hotmem.readable import readable_ends
 
 LONGEST: Final = 20
 """Words of an answer; a longer one tells something."""
@@ -50,6 +51,7 @@ def assents(text: str, about: str = "") -> bool:
         text: The answer.
         about: Whom or what the deletion is about: the answer may name it.
     """
+    text = readable_ends(text)
     answer = [word for word in words_of(text).split() if word != END]
     if not answer or len(answer) > LONGEST or answer[-1] in _TRAILING or _OPEN.search(text):
         return False

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
 
+from hotmem.acting import acting
 from hotmem.errors import HotMemError, InvalidInput, StoreError
 from hotmem.inspector import changes
 from hotmem.inspector.guard import Guard
@@ -20,6 +21,7 @@ from hotmem.inspector.pages import asking, conversations, decisions, learning, m
 from hotmem.inspector.site import Site
 from hotmem.logs import log
 from hotmem.serving import HOSTS
+from hotmem.types import Act, Action, Actor
 
 STATIC: Final = Path(__file__).parent / "static"
 
@@ -60,7 +62,12 @@ def build(site: Site) -> Starlette:
     def answered(show: Page) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             try:
-                return await show(site, request)
+                with acting(Actor.INSPECTOR):
+                    page = await show(site, request)
+                    if show is not changes.forget:  # which the memory itself writes down
+                        action = Action.READ if request.method in ("GET", "HEAD") else Action.CHANGE
+                        await site.memory.audit(Act(action, _part(request.url.path, site.token)), user_id=site.user_id)
+                return page
             except HTTPException:
                 return _told(site, 404, "There is nothing here", "It was forgotten, or it was never among what is remembered of this user.")
             except InvalidInput as error:
@@ -100,6 +107,11 @@ def build(site: Site) -> Starlette:
         exception_handlers={404: missing, 405: missing},
         lifespan=lifespan,
     )
+
+
+def _part(path: str, token: str) -> str:
+    """Which part of the pages a path is of, without what it shows of it."""
+    return path.removeprefix(f"/{token}").partition("/")[2].partition("/")[0] or "overview"
 
 
 def _told(site: Site, status: int, title: str, text: str) -> Response:

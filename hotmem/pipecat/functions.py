@@ -4,12 +4,14 @@ from typing import Any
 
 from pipecat.services.llm_service import FunctionCallParams, LLMService
 
+from hotmem.acting import acting
 from hotmem.context.render import NOTES
 from hotmem.errors import HotMemError, InvalidInput
 from hotmem.escaping import shown, shown_all
 from hotmem.logs import log
 from hotmem.memory import Memory
 from hotmem.tools.catalogue import FOR_MODELS, Tool
+from hotmem.types import Actor
 
 try:
     from pipecat.adapters.llm.schemas.function_schema import FunctionSchema
@@ -54,7 +56,8 @@ def _handler(one: Tool, memory: Memory, user_id: str) -> Any:  # noqa: ANN401 - 
         try:
             if memory.withholds(str(params.arguments.get("content", "")), user_id=user_id):
                 raise InvalidInput("The user asked to forget this. It is kept only once they speak of it again.")
-            answer = {"note": NOTES, **shown_all(await one.call(memory, user_id, params.arguments))}
+            with acting(Actor.TOOL):
+                answer = {"note": NOTES, **shown_all(await one.call(memory, user_id, params.arguments))}
         except HotMemError as error:
             answer = {"error": shown(str(error))}
         except Exception as error:  # the border at which a failing memory must not silence the bot

@@ -30,10 +30,11 @@ from pipecat.utils.tracing.tracing_context import TracingContext
 
 from hotmem.bounds import checked_number
 from hotmem.errors import DeadlineExceeded, HotMemError, StoreError, StoreLocked
+from hotmem.lane import beside
 from hotmem.logs import log
 from hotmem.memory import Memory
 from hotmem.options import LEAST_TOKENS, Options
-from hotmem.pipecat.context import spoken, with_block
+from hotmem.pipecat.context import spoken, visible_texts, with_block
 from hotmem.pipecat.exchange import Exchange, Timing, answered
 from hotmem.pipecat.hearing import Hearing
 from hotmem.pipecat.opening import Opening
@@ -231,7 +232,7 @@ class HotMemProcessor(FrameProcessor):
         opened = await self._opened_with(exchange, began)
         blocks = [block.text for block in (opened, recalled[0] if recalled else None) if block is not None and block.text]
         notice = "" if recalled and _tells_what_was_done(recalled[0]) else self._questions.commands.notice
-        context = self._without_forgotten(frame.context)
+        context = await self._without_forgotten(frame.context)
         if blocks or notice or context is not frame.context:
             frame = replace(frame, context=with_block(context, *blocks, notice=notice))
         try:
@@ -240,9 +241,12 @@ class HotMemProcessor(FrameProcessor):
             await self._failed("context", error)
         return frame
 
-    def _without_forgotten(self, context: LLMContext) -> LLMContext:
+    async def _without_forgotten(self, context: LLMContext) -> LLMContext:
         memory = self._questions.memory
-        return context if memory is None else self._redaction.applied(context, partial(memory.hides, user_id=self._user_id))
+        if memory is None:
+            return context
+        applied = partial(self._redaction.applied, context, partial(memory.hides, user_id=self._user_id))
+        return await beside(sum(map(len, visible_texts(context))), applied)
 
     async def _recalled(self, exchange: Exchange) -> tuple[ContextBlock, Timing] | None:
         """The block of an exchange and what it cost; None if none is in time."""
@@ -296,7 +300,7 @@ class HotMemProcessor(FrameProcessor):
                 self._outbox.put("withhold", partial(memory.withhold, text, user_id=self._user_id))
             return
         if memory is not None:
-            memory.speaks_of(text, user_id=self._user_id)
+            await beside(len(text), partial(memory.speaks_of, text, user_id=self._user_id))
         for piece in pieces:
             await self._remember(Role.USER, piece.text, self._speakers.get(piece.speaker or "", self._user_name))
 

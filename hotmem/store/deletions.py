@@ -50,6 +50,7 @@ LINKS: Final[Mapping[str, Mapping[str, str]]] = {
     "sources": {"memory": "memories", "turn": "turns"},
     "summaries": {"id": "sessions"},
     "summary_entries": {"id": "summaries", "session": "sessions"},
+    "summary_topics": {"summary": "summaries"},
     "summary_sentences": {"summary": "summaries", "turn": "turns"},
     "decided": {"decision": "decisions", "memory": "memories", "into_memory": "memories"},
     "decided_tags": {"decision": "decisions", "tag": "tags", "into_tag": "tags"},
@@ -217,7 +218,7 @@ def _all(conn: Connection, user: UserKey) -> None:
     for sort, table in forget.MARKED:
         marks.add(conn, user, sort, [name for (name,) in conn.execute(f"SELECT name FROM {table} WHERE user = ?", (user,)).fetchall()])
     marks.count(conn, user, everything=True)
-    for table in OWNED:
+    for table in (*OWNED, "failures"):
         conn.execute(f"DELETE FROM {table} WHERE user = ?", (user,))
     forget.rewrite_indexes(conn)
 
@@ -338,6 +339,8 @@ class _Restoring:
                 row[name] = self._now(target, row[name])
                 if row[name] is None:
                     return
+        if "held" in row:
+            row["held"] = 0  # what had failed is tried again
         if relation == "summaries":
             self._replace_summary(row)
         if relation in ("entities", "recalls") and self._is_there(relation, row["id"]):

@@ -91,6 +91,11 @@ def in_use(path: Path) -> bool:
     return _journal(path).exists() or _shared(path).exists()
 
 
+def journals(path: Path) -> tuple[Path, Path]:
+    """SQLite's journal of a file, and the journal's index, whether they are there or not."""
+    return _journal(path), _shared(path)
+
+
 def identity(path: Path) -> Identity:
     """What tells a file from another one at the same path."""
     status = path.stat()

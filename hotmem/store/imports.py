@@ -23,16 +23,6 @@ memories that stay out as they were forgotten."""
 ANOTHER: Final = "Another program imports this file too, or took the import back, or forgot its user. Import the file again to go on."
 
 
-def of_first(waiting: str) -> str:
-    """SQL that compares with the first finished import that rows wait of.
-
-    Args:
-        waiting: A table as `w`, and the condition on which a row of it waits: "pending w WHERE …".
-    """
-    return f"""= (SELECT i.id FROM imports i WHERE i.state = '{TAKEN}'
-        AND EXISTS (SELECT 1 FROM {waiting} AND w.import = i.id) ORDER BY i.id LIMIT 1)"""
-
-
 class Import(NamedTuple):
     """An import: its number, and whose memory it goes into."""
 

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 from pydantic import TypeAdapter
 
 from hotmem.errors import InvalidInput, StoreLocked
-from hotmem.store import decisions, entries, happenings, imports, learning, marks, quality, subcategories, tags, turns, users
+from hotmem.store import decisions, entries, happenings, imports, learning, marks, order, quality, subcategories, tags, turns, users
 from hotmem.store import summaries as summaries_of_sessions
 from hotmem.store.driver import Connection
 from hotmem.store.entities import ensure
@@ -183,7 +183,7 @@ def _put(conn: Connection, one: Import, taking: Taking, record: Imported, now: d
     if isinstance(record, Turn | ExportedTurn):
         turn = _turn_of(record)
         imports.keep_session(conn, one, turn.session_id)
-        if not _add_turn(conn, turn, now, one):
+        if not _add_turn(conn, turn, now, one, record.told_at if isinstance(record, ExportedTurn) else None):
             return "known"
         if isinstance(record, ExportedTurn) and not record.waiting:
             _understood(conn, one.user, record)
@@ -268,9 +268,9 @@ def _understood(conn: Connection, user: UserKey, read: ExportedTurn) -> None:
         conn.execute("INSERT INTO doubts (turn, times) VALUES (?, ?)", (key, read.doubts))
 
 
-def _add_turn(conn: Connection, turn: Turn, now: datetime, one: Import) -> bool:
+def _add_turn(conn: Connection, turn: Turn, now: datetime, one: Import, told_at: datetime | None) -> bool:
     try:
-        return turns.add(conn, turn, now, one.key)
+        return turns.add(conn, turn, now, one.key, told_at or turn.spoken_at)
     except InvalidInput as error:
         raise InvalidInput(f"The turn {turn.id!r} has other words here, or stands twice in the file. Give each turn an id of its own.") from error
 
@@ -291,6 +291,8 @@ def _put_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
         return False
     values: dict[str, Any] = {column: getattr(record, column) for column in PLAIN}
     values |= {moment: None if getattr(record, moment) is None else to_stored(getattr(record, moment)) for moment in TIMES}
+    values["told_at"] = values["told_at"] or values["said_at"]
+    order.note(conn, user, values["told_at"])
     values |= {"user": user, "name": record.id, "value": plain(record.object), "import": one.key}
     key = conn.execute(
         f"INSERT INTO memories ({', '.join(values)}) VALUES ({', '.join('?' * len(values))}) RETURNING id", tuple(values.values())

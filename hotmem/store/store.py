@@ -19,6 +19,7 @@ from hotmem.keys import Key
 from hotmem.logs import log
 from hotmem.steady_clock import SteadyClock
 from hotmem.store import (
+    audit,
     decisions,
     deletions,
     edits,
@@ -28,6 +29,7 @@ from hotmem.store import (
     ids,
     imports,
     intake,
+    jobs,
     learning,
     located,
     marks,
@@ -36,9 +38,9 @@ from hotmem.store import (
     notes,
     opening,
     patterns,
-    pending,
     quality,
     recorded,
+    retention,
     subcategories,
     summaries,
     tags,
@@ -60,13 +62,18 @@ from hotmem.store.searches import Ranking, Search, run
 from hotmem.store.shelf import Shelf
 from hotmem.store.times import to_stored
 from hotmem.types import (
+    Act,
+    Action,
+    Actor,
     Asked,
+    AuditEntry,
     Category,
     ContextBlock,
     Decision,
     Evidence,
     EvidenceKind,
     EvolutionRecord,
+    Failure,
     Fault,
     Forgotten,
     Happening,
@@ -95,14 +102,17 @@ from hotmem.types import (
     SummaryRecord,
     TagUse,
     TakenIn,
+    Topic,
     Turn,
     Understanding,
     Undone,
+    Unsummarised,
     UsedMemory,
     UserKey,
     Vector,
     Weights,
     WeightsThen,
+    Work,
 )
 from hotmem.types.opening import Known
 
@@ -114,6 +124,7 @@ class Store:
         self._db = self._beside = database
         self._shelf = Shelf()
         self._clock = SteadyClock()
+        self._served = jobs.Served()
 
     @classmethod
     def open(cls, path: Path, key: Key | None = None) -> Self:
@@ -193,12 +204,9 @@ class Store:
         """The last turns of a session, in order."""
         return await self._db.read(turns.latest, user, session_id, limit)
 
-    async def session_turns(self, session: int) -> tuple[list[Turn], NDArray[np.float32]]:
-        """A session's embedded turns in the order they were spoken, and their vectors, float32 (turns, dimension)."""
-        spoken = await self._db.read(turns.of_session, session)
-        rows = await self._db.read(vectors.of_session, session)
-        embedded = [(turn, rows[key]) for key, turn in spoken if key in rows]
-        return [turn for turn, _ in embedded], np.array([row for _, row in embedded], dtype=np.float32)
+    async def unsummarised(self, session: int) -> Unsummarised | None:
+        """What the next summary of a session is made from; None if all of it is summarised."""
+        return await self._db.read(summaries.unsummarised, session)
 
     async def user_turns(self, user: UserKey, after: int = 0, limit: int = 1000) -> list[tuple[int, Turn]]:
         """The user's next turns after a row number."""
@@ -240,8 +248,8 @@ class Store:
         return await self._db.read_until(until, evidence.load, user, keys, around, reach, window, asked)
 
     async def waiting_for_vectors(self, limit: int) -> list[tuple[EvidenceKind, int, str]]:
-        """Texts without an embedding: kind, row number, text."""
-        return await self._db.read(vectors.waiting, limit)
+        """The next texts without an embedding, in turn from all users who have some: kind, row number, text."""
+        return await self._db.read(vectors.waiting, limit, self._served)
 
     async def put_vectors(self, kind: EvidenceKind, keys: Sequence[int], rows: Sequence[Vector], signs: Sequence[Signs]) -> None:
         """Stores each row's embedding and token signs; a memory is placed in the nearest subcategory."""
@@ -253,18 +261,43 @@ class Store:
 
         await self._db.write(put)
 
-    async def waiting_turns(self, limit: int, attempts: int) -> list[tuple[int, Turn]]:
-        """The oldest turns that wait to be understood, with their row numbers."""
-        return await self._db.read(pending.following, limit, attempts)
+    async def waiting_turns(self, limit: int) -> list[tuple[int, Turn]]:
+        """The next turns that wait to be understood, in turn from all users who have some, with their row numbers; each user's in their order."""
+        return await self._db.read(lambda conn: turns.numbered(conn, jobs.following(conn, Work.TURN, self._served, limit)))
 
-    async def count_failure(self, keys: Sequence[int]) -> None:
-        """Counts a failed try to understand these turns."""
-        await self._db.write(pending.tried, keys)
+    async def count_failure(
+        self, work: Work, key: int | str, error: str, attempts: int, pause_s: float, now: datetime, user: UserKey | None = None
+    ) -> None:
+        """Counts a failed try of a piece of work, which pauses or is set aside; see `hotmem.store.jobs.failed`."""
+        await self._db.write(jobs.failed, work, key, error, attempts, pause_s, now, user)
 
-    async def retry_failures(self) -> None:
-        """Gives set-aside turns their tries back, where the file can be written."""
-        if not self.read_only:
-            await self._db.write(pending.retry)
+    async def resume_failures(self, now: datetime) -> datetime | None:
+        """Lets what failed and has paused long enough wait again; returns when the next pause is over, or None."""
+        again_at = await self._db.read(jobs.paused)
+        if again_at is None or again_at > now:
+            return again_at
+        await self._db.write(jobs.resume, now)
+        return await self._db.read(jobs.paused)
+
+    async def count_success(self, work: Work, key: int | str, user: UserKey) -> None:
+        """Drops the account of a piece that failed before; needed of categories alone, as others' goes with what they wait in."""
+        await self._db.write(jobs.succeeded, work, key, user)
+
+    async def retry_failures(self, before: datetime, given: int, limit: int) -> int:
+        """Gives some of what was set aside before a time one more try, unless all that were `given` one failed again; returns how many."""
+        return await self._db.write(jobs.retry, before, given, limit) if await self._db.read(jobs.any_set_aside) else 0
+
+    async def forgive_failures(self) -> int:
+        """Gives everything that failed its tries back; returns how many pieces."""
+        return await self._db.write(jobs.forgive)
+
+    async def failures(self, limit: int) -> list[Failure]:
+        """What failed and was not done since, the latest first."""
+        return await self._db.read(jobs.failures, limit)
+
+    async def waiting_work(self) -> dict[Work, int]:
+        """How much of each sort waits, all users together."""
+        return await self._db.read(jobs.waiting)
 
     async def learn(self, understandings: Mapping[int, Understanding], revise: Revise, amend: Amend, identify: Identify = verbatim) -> None:
         """Stores what was understood of turns, by their row numbers, in this order."""
@@ -496,6 +529,10 @@ class Store:
         """How often what the turns say was corrected and not confirmed since, by row number, of those that were."""
         return await self._db.read(transfer.doubts_of, turns)
 
+    async def places(self, keys: Sequence[int]) -> dict[int, datetime]:
+        """The places in the order of what was told, by row number, of those turns that have another than their time."""
+        return await self._db.read(turns.places, keys)
+
     async def waiting_among(self, turns: Sequence[int]) -> set[int]:
         """Those of the turns, by row number, that wait to be understood."""
         return await self._db.read(transfer.waiting_among, turns)
@@ -536,7 +573,11 @@ class Store:
 
     async def take_back(self, limit_s: float) -> bool:
         """Takes imports back for so many seconds that failed, or that somebody took back; False if there is none."""
-        return await self._db.read(takeback.due) and await self._db.write(takeback.portion, limit_s)
+        return await self.import_due() is not None and await self._db.write(takeback.portion, limit_s)
+
+    async def import_due(self) -> int | None:
+        """The number of the import that `take_back` takes next."""
+        return await self._db.read(takeback.due)
 
     async def end_sessions(self, sessions: Sequence[tuple[str, str]]) -> None:
         """Marks sessions, given with the ids of their users, as ended."""
@@ -554,13 +595,25 @@ class Store:
         """Marks a session as ended; False if it is unknown."""
         return await self._db.write(summaries.end, user, session_id)
 
-    async def session_due(self, now: datetime, idle_s: float) -> int | None:
-        """A session whose summary is due."""
-        return await self._db.read(summaries.due, now, idle_s)
+    async def session_due(self, now: datetime, idle_s: float, *, thorough: bool = True) -> int | None:
+        """A session that is over, or untouched for so many seconds, to be summarised; in turn from all users who have some.
 
-    async def put_summary(self, session: int, seen: Sequence[Turn], summary: SessionSummary, text: str) -> None:
-        """Stores a session's summary, unless its turns changed since they were seen."""
-        await self._db.write(summaries.put, session, seen, summary, text)
+        Unless it is `thorough`, it looks at the sessions of a few users only, and the next time at those of others.
+        """
+        if await self._db.read(jobs.idle, now, idle_s):
+            await self._db.write(jobs.end_idle, now, idle_s)
+        found, more = await self._db.read(jobs.session, self._served)
+        while thorough and found is None and more:
+            found, more = await self._db.read(jobs.session, self._served)
+        return found
+
+    async def put_summary(self, seen: Unsummarised, summary: SessionSummary, topics: Mapping[str, Topic], text: str) -> None:
+        """Stores a session's summary and what its topics weigh, unless its turns changed since they were seen."""
+        await self._db.write(summaries.put, seen, summary, topics, text)
+
+    async def summarised(self, session: int) -> None:
+        """Notes that a session is summarised to its end."""
+        await self._db.write(summaries.done, session)
 
     async def summary(self, user: UserKey, session_id: str) -> SessionSummary | None:
         """A session's summary, or None while there is none."""
@@ -602,6 +655,44 @@ class Store:
     async def weights_over_time(self, user: UserKey, limit: int) -> list[WeightsThen]:
         """The user's weights after each step, latest first."""
         return await self._db.read(learning.over_time, user, limit)
+
+    async def audit(self, user: UserKey | None, who: Actor, act: Act, now: datetime) -> None:
+        """Writes down who did what."""
+        await self._db.write(audit.record, user, who, act, now)
+
+    async def prune_audit(self, before: datetime, limit: int) -> int:
+        """Removes some of the entries from before a time; returns how many."""
+        return await self._db.write(audit.prune, before, limit)
+
+    async def clock(self) -> retention.Clock:
+        """When the clock was last seen to be right, and when the newest row was written."""
+        return await self._db.read(retention.clock)
+
+    async def note_clock(self, now: datetime) -> None:
+        """Notes that the clock is right."""
+        await self._db.write(retention.note_clock, now)
+
+    async def retained_next(self, category: Category | None, before: datetime, after: int) -> tuple[UserKey | None, int | None]:
+        """The next user of whom something is older than a time; see `hotmem.store.retention.following`."""
+        return await self._db.read(retention.following, category, before, after)
+
+    async def retainable(self, user: UserKey, category: Category | None, before: datetime) -> bool:
+        """Whether something of a user is older than a time."""
+        return await self._db.read(retention.due, user, category, before)
+
+    async def retain(
+        self, user: UserKey, category: Category | None, before: datetime, limit: int, *, dry_run: bool = False
+    ) -> tuple[Forgotten, bool]:
+        """Forgets some of what is older than a time; returns how much went, and whether there is more. With `dry_run` it only counts."""
+        return await (self._db.rehearse if dry_run else self._db.write)(retention.remove, user, category, before, limit)
+
+    async def user_id(self, user: UserKey) -> str:
+        """The id of a user's number."""
+        return await self._db.read(users.name, user)
+
+    async def audit_entries(self, user_id: str | None, since: datetime | None, action: Action | None, limit: int) -> list[AuditEntry]:
+        """Who did what, the latest first."""
+        return await self._db.read(audit.entries, user_id, since, action, limit)
 
     async def words(self, user: UserKey) -> tuple[frozenset[str], frozenset[str]]:
         """The stems of what the user said or noted, and of all that is kept of them with what the bot said."""

@@ -22,6 +22,12 @@ def find(conn: Connection, name: str) -> UserKey | None:
     return UserKey(row[0]) if row else None
 
 
+def name(conn: Connection, user: UserKey) -> str:
+    """The id of a user's number; empty, if the user was erased."""
+    row = conn.execute("SELECT name FROM users WHERE id = ?", (user,)).fetchone()
+    return str(row[0]) if row else ""
+
+
 def ensure(conn: Connection, name: str) -> UserKey:
     """The user's number; new users get one."""
     found = find(conn, name)

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.products import product
-from hotmem.store import entries, pieces
+from hotmem.store import entries, jobs, pieces
 from hotmem.store.driver import Connection
 from hotmem.store.entries import TABLES, to_bits
-from hotmem.store.imports import of_first
 from hotmem.store.index import WORD, Index
 from hotmem.types import EvidenceKind, Signs, UserKey, Vector
 
@@ -33,6 +32,14 @@ SPAN: Final = 65_536
 BYTE_SCALE: Final = 127.0
 
 
+TEXTS: Final = {
+    EvidenceKind.PASSAGE: """SELECT b.id, coalesce(t.speaker || ': ', '') || substr(t.text, b.start + 1, b.stop - b.start)
+        FROM passages b JOIN turns t ON t.id = b.turn""",
+    EvidenceKind.MEMORY: "SELECT b.id, b.text FROM memories b",
+    EvidenceKind.SUMMARY: "SELECT b.id, b.text FROM summaries b",
+}
+
+
 def adopt(conn: Connection, encoder: str, dimension: int) -> bool:
     """Makes room for the vectors of this encoder; with another encoder than before, everything waits to be embedded anew.
 
@@ -44,7 +51,8 @@ def adopt(conn: Connection, encoder: str, dimension: int) -> bool:
     if row and row[0] == identity:
         return False
     for kind, table in TABLES.items():
-        conn.execute(f"UPDATE {table} SET vector = NULL WHERE vector IS NOT NULL")
+        conn.execute(f"UPDATE {table} SET vector = NULL, held = 0 WHERE vector IS NOT NULL OR held = 1")
+        conn.execute("DELETE FROM failures WHERE kind = ?", (kind,))
         entries.unsign(conn, kind)
     pieces.clear(conn)
     conn.execute("UPDATE tags SET vector = NULL")
@@ -53,33 +61,30 @@ def adopt(conn: Connection, encoder: str, dimension: int) -> bool:
     return True
 
 
-def waiting(conn: Connection, limit: int) -> list[tuple[EvidenceKind, int, str]]:
-    """Rows without a vector: their kind, number and text; a passage's begins with its speaker's name.
+def waiting(conn: Connection, limit: int, served: jobs.Served | None = None) -> list[tuple[EvidenceKind, int, str]]:
+    """The next rows without a vector: their kind, number and text; a passage's begins with its speaker's name.
 
-    What was said comes before what came with an import, and what came with one that is not finished does not come.
+    Args:
+        conn: A connection.
+        limit: Rows at most.
+        served: Whose were taken last; nobody's, if not given.
 
     With the name a question about someone finds what they said: LoCoMo's evidence within 1,000 tokens by late interaction alone rises from
     0.55 to 0.77.
     """
-    texts = {
-        EvidenceKind.PASSAGE: """SELECT b.id, coalesce(t.speaker || ': ', '') || substr(t.text, b.start + 1, b.stop - b.start)
-            FROM passages b JOIN turns t ON t.id = b.turn""",
-        EvidenceKind.MEMORY: "SELECT b.id, b.text FROM memories b",
-        EvidenceKind.SUMMARY: "SELECT b.id, b.text FROM summaries b",
-    }
+    served = served or jobs.Served()
     rows: list[tuple[EvidenceKind, int, str]] = []
-    for imported in (False, True):
-        for kind, text in texts.items():
-            whose = of_first(f"{TABLES[kind]} w WHERE w.vector IS NULL") if imported else "IS NULL"
-            found = conn.execute(f"{text} WHERE b.vector IS NULL AND b.import {whose} ORDER BY b.id LIMIT ?", (limit - len(rows),))
-            rows += [(kind, key, words) for key, words in found]
+    for work in jobs.rotated(served):
+        keys = jobs.following(conn, work, served, limit - len(rows))
+        found = conn.execute(f"{TEXTS[EvidenceKind(work)]} WHERE b.id IN (SELECT value FROM json_each(?)) ORDER BY b.id", (json.dumps(keys),))
+        rows += [(EvidenceKind(work), key, words) for key, words in found]
     return rows
 
 
 def put(conn: Connection, kind: EvidenceKind, keys: Sequence[int], vectors: Sequence[Vector], signs: Sequence[Signs]) -> None:
     """Stores the embeddings of rows that still exist, and their token signs, of passages and of memories stored outright."""
     for key, vector, of_pieces in zip(keys, vectors, signs, strict=True):
-        row = conn.execute(f"UPDATE {TABLES[kind]} SET vector = ? WHERE id = ? RETURNING user", (to_bytes(vector), key)).fetchone()
+        row = conn.execute(f"UPDATE {TABLES[kind]} SET vector = ?, held = 0 WHERE id = ? RETURNING user", (to_bytes(vector), key)).fetchone()
         if row:
             entries.sign(conn, kind, row[0], key, vector)
             pieces.put(conn, kind, key, of_pieces)
@@ -157,9 +162,12 @@ def _by_byte(
     ).fetchall()
 
 
-def of_session(conn: Connection, session: int) -> dict[int, Vector]:
-    """The mean vector of each embedded turn of a session, as a unit row, by the turn's row number."""
-    rows = conn.execute("SELECT turn, vector FROM passages WHERE session = ? AND vector IS NOT NULL ORDER BY turn", (session,)).fetchall()
+def of_turns(conn: Connection, keys: Sequence[int]) -> dict[int, Vector]:
+    """The mean vector of each of the turns that is embedded, as a unit row, by the turn's row number."""
+    rows = conn.execute(
+        "SELECT turn, vector FROM passages WHERE turn IN (SELECT value FROM json_each(?)) AND vector IS NOT NULL ORDER BY turn",
+        (json.dumps(list(keys)),),
+    ).fetchall()
     if not rows:
         return {}
     vectors = from_bytes([row[1] for row in rows])

@@ -21,6 +21,7 @@ from hotmem.tools.requests import CLOSED, SearchOptions, StoreContext, checked, 
 from hotmem.tools.results import as_json
 from hotmem.tools.tracing import TraceOptions
 from hotmem.tools.upkeep import Evolve, Health, Merge, Nothing, Recent, Span, Undo, Unused
+from hotmem.types import Act, Action
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +93,30 @@ class Discovery:
     health: Health
 
 
+CHANGES: Final = (
+    "edit_memory",
+    "merge_memories",
+    "optimize_tags",
+    "evolve_categories",
+    "undo_decision",
+    "import_memories",
+    "repair_index",
+)
+"""Tools that change a memory."""
+
+RECORDED: Final = (
+    "store_memory",
+    "search_memory",
+    "search_contextual",
+    "trace_search",
+    "export_memories",
+    "backup_restore",
+    "discover_memory_tools",
+    "validate_storage",
+)
+"""Tools that the memory itself writes down in the audit trail, and those that show nothing that was said."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tool:
     """One operation.
@@ -115,6 +140,11 @@ class Tool:
     whole_file: bool = False
 
     @property
+    def action(self) -> Action | None:
+        """What the audit trail calls it; None if nothing is read or changed, or what it runs writes it down itself."""
+        return None if self.name in RECORDED else Action.CHANGE if self.name in CHANGES else Action.READ
+
+    @property
     def schema(self) -> dict[str, Any]:
         """The JSON schema of its arguments."""
         return schema(self.arguments)
@@ -136,7 +166,10 @@ class Tool:
         if folder is not None:
             given = {name: value for name in self.files if (value := getattr(asked, name)) is not None}
             asked = replace(asked, **{name: _inside(folder, name, value) for name, value in given.items()})
-        return as_json(await self.run(memory, user_id, asked))
+        answer = await self.run(memory, user_id, asked)
+        if self.action is not None:
+            await memory.audit(Act(self.action, self.name), user_id=None if self.whole_file else user_id)
+        return as_json(answer)
 
 
 def _inside(folder: Path, name: str, value: str) -> str:

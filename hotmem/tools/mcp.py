@@ -15,6 +15,7 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from hotmem import serving
+from hotmem.acting import acting
 from hotmem.context.render import data
 from hotmem.errors import HotMemError
 from hotmem.escaping import shown, shown_all
@@ -22,6 +23,7 @@ from hotmem.logs import log
 from hotmem.memory import Memory
 from hotmem.tools.bearer import Bearer
 from hotmem.tools.catalogue import BY_HTTP, FOR_PROGRAMS, Tool, tool
+from hotmem.types import Actor
 
 INSTRUCTIONS: Final = (
     "The user's long-term memory. Search it before answering what depends on earlier conversations; store what is worth keeping. "
@@ -52,7 +54,8 @@ def server(memory: Memory, user_id: str, folder: Path | None = None, offered: Se
 
     async def called(_: object, params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
-            answer = await tool(params.name, offered).call(memory, user_id, params.arguments or {}, folder)
+            with acting(Actor.MCP):
+                answer = await tool(params.name, offered).call(memory, user_id, params.arguments or {}, folder)
         except HotMemError as error:
             return types.CallToolResult(content=[types.TextContent(type="text", text=shown(str(error)))], is_error=True)
         except Exception as error:  # the border at which one failed call must not end the server

@@ -25,7 +25,7 @@ from hotmem.transfer.foreign import Notes, Talk
 from hotmem.transfer.forms import FileForm, form_of
 from hotmem.transfer.incoming import incoming, own
 from hotmem.transfer.lines import kind_of, parsed, written
-from hotmem.types import Category, Imported, TakenIn
+from hotmem.types import Act, Action, Category, Imported, TakenIn
 
 T = TypeVar("T")
 
@@ -232,6 +232,7 @@ async def backup_restore(memory: Memory, _: str, asked: Copying, progress: Calla
             raise InvalidInput("target is given with the action 'backup'. The copy is named by file.")
         made = Path(asked.file)
         await memory.store.backup(made, progress)
+        await memory.audit(Act(Action.BACKUP, "backup"), user_id=None)
     else:
         if asked.target is None:
             raise InvalidInput("target is missing. Name the new memory file that the copy becomes.")

@@ -6,6 +6,7 @@ reply → Usage → QualityRecord, Weights                                      
 """
 
 from hotmem.types.analysis import Asked, Label, Located, Mention, Share, UsedMemory
+from hotmem.types.audit import Act, Action, Actor, AuditEntry
 from hotmem.types.block import ContextBlock, Item, ItemUse, LayerReport, Trace, Usage
 from hotmem.types.evolution import Evolved, Members, Subcategory, SubcategoryDraft
 from hotmem.types.quality import Latencies, Quality, QualityRecord, Tally
@@ -28,7 +29,7 @@ from hotmem.types.reading import (
     WeightsThen,
 )
 from hotmem.types.transfer import EvolutionRecord, ExportedTurn, Imported, MemoryRecord, Of, SubcategoryRecord, SummaryRecord, TakenIn, Words
-from hotmem.types.upkeep import Fault, Period, Stats, TagUse
+from hotmem.types.upkeep import Diagnosis, Failure, Fault, Finding, Overdue, Period, Stats, TagUse, Work
 from hotmem.types.vocabulary import (
     Category,
     Complexity,
@@ -61,9 +62,11 @@ from hotmem.types.writing import (
     Statement,
     StoredMemory,
     SummarySentence,
+    Topic,
     Turn,
     Understanding,
     Undone,
+    Unsummarised,
     aware,
 )
 
@@ -72,20 +75,27 @@ __all__ = [
     "MOST_WEIGHT",
     "START_WEIGHTS",
     "UNMOVED",
+    "Act",
+    "Action",
+    "Actor",
     "Analysis",
     "Asked",
+    "AuditEntry",
     "Category",
     "Complexity",
     "ContextBlock",
     "Correction",
     "Decision",
+    "Diagnosis",
     "Ending",
     "Evidence",
     "EvidenceKind",
     "EvolutionRecord",
     "Evolved",
     "ExportedTurn",
+    "Failure",
     "Fault",
+    "Finding",
     "Forgotten",
     "Form",
     "Happening",
@@ -111,6 +121,7 @@ __all__ = [
     "Moved",
     "Note",
     "Of",
+    "Overdue",
     "Period",
     "Profile",
     "Quality",
@@ -137,10 +148,12 @@ __all__ = [
     "TakenIn",
     "Tally",
     "TimedWords",
+    "Topic",
     "Trace",
     "Turn",
     "Understanding",
     "Undone",
+    "Unsummarised",
     "Usage",
     "UsageKind",
     "UsedMemory",
@@ -149,5 +162,6 @@ __all__ = [
     "Weights",
     "WeightsThen",
     "Words",
+    "Work",
     "aware",
 ]

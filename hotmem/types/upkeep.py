@@ -3,6 +3,44 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
+
+from hotmem.types.writing import Forgotten
+
+
+class Work(StrEnum):
+    """Sorts of background work, by what a piece of each is."""
+
+    TURN = "turn"
+    PASSAGE = "passage"
+    MEMORY = "memory"
+    SUMMARY = "summary"
+    SESSION = "session"
+    CATEGORY = "category"
+    IMPORT = "import"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A piece of background work that failed, and was not done since.
+
+    Attributes:
+        user_id: Whose.
+        work: What sort of work.
+        piece: The id of the turn (of a passage too), memory, session or decision, or the category's name.
+        tries: How often it failed.
+        error: The name of the error's type.
+        failed_at: When it failed last, UTC.
+        again_at: When it is tried again, in the past if that waits for other work; None if it was set aside.
+    """
+
+    user_id: str
+    work: Work
+    piece: str
+    tries: int
+    error: str
+    failed_at: datetime
+    again_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +58,7 @@ class Stats:
         entities: People, places and things spoken of.
         summaries: Sessions that are summarised.
         waiting: Turns that wait to be understood.
+        failed: Pieces of background work that failed and were set aside; `hotmem doctor` names them.
         by_category: Statements of each category.
         by_kind: Statements of each kind.
         by_importance: Statements of each importance.
@@ -40,6 +79,7 @@ class Stats:
     entities: int
     summaries: int
     waiting: int
+    failed: int
     by_category: Mapping[str, int]
     by_kind: Mapping[str, int]
     by_importance: Mapping[str, int]
@@ -76,3 +116,46 @@ class Fault:
     where: str
     rows: int
     what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overdue:
+    """What is older than a rule lets it be.
+
+    Attributes:
+        user_id: Whose.
+        rule: The rule, in words.
+        gone: How much goes, or went.
+    """
+
+    user_id: str
+    rule: str
+    gone: Forgotten
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that was found of a memory file.
+
+    Attributes:
+        about: What was looked at.
+        fact: What was found.
+        fix: What to do, if it needs attention.
+    """
+
+    about: str
+    fact: str
+    fix: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """In what state a memory file is: what was found, and what failed, the latest first."""
+
+    findings: tuple[Finding, ...]
+    failures: tuple[Failure, ...]
+
+    @property
+    def well(self) -> bool:
+        """Whether nothing needs attention."""
+        return not any(one.fix for one in self.findings)

@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hotmem.errors import InvalidInput
 from hotmem.text import checked_id, checked_text
@@ -191,7 +194,8 @@ class StoredMemory:
         negated: Whether it says that something is not so.
         changes: Whether it is of a sort that changes with time.
         single: Whether a new value of its relation replaces it.
-        said_at: When it was last said, UTC.
+        said_at: When it was last said, by the clock of that time, UTC.
+        told_at: The same as order goes: later than all that was told before, whatever the clock showed, UTC.
         valid_until: When it stopped being true; None while it holds.
         confirmations: How often it was said again.
         turn_ids: The turns it comes from.
@@ -209,6 +213,7 @@ class StoredMemory:
     changes: bool
     single: bool
     said_at: datetime
+    told_at: datetime
     valid_until: datetime | None
     confirmations: int
     turn_ids: tuple[str, ...]
@@ -364,6 +369,45 @@ class SessionSummary:
     open_loops: tuple[SummarySentence, ...] = ()
 
 
+class Topic(NamedTuple):
+    """What a session is about, as it is counted.
+
+    Attributes:
+        written: As it was first said.
+        weight: How often it came, the user's counting more.
+    """
+
+    written: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unsummarised:
+    """What the next summary of a session is made from: all of it, or of a long one what its summary quotes and the turns that follow.
+
+    Attributes:
+        session: The session's row number.
+        turns: The turns, in the order they were spoken.
+        vectors: Their unit rows, float32 (turns, dimension).
+        keys: Their row numbers.
+        fresh: Those whose topics are not counted yet.
+        topics: What is counted so far, by name in lower case.
+        summarised: The last turn that the summary there is was made from; None without one.
+        through: The last of the turns that the next one is made from.
+        latest: The last turn of the session.
+    """
+
+    session: int
+    turns: tuple[Turn, ...]
+    vectors: NDArray[np.float32]
+    keys: tuple[int, ...]
+    fresh: frozenset[int]
+    topics: Mapping[str, Topic]
+    summarised: int | None
+    through: int
+    latest: int
+
+
 @dataclass(frozen=True, slots=True)
 class Forgotten:
     """What a `forget` removed, and what it could not: its receipt. `str` tells it in plain English.
@@ -395,6 +439,20 @@ class Forgotten:
     recalls: int = 0
     emptied: bool = field(default=True, compare=False)
     restorable_until: datetime | None = field(default=None, compare=False)
+
+    def __add__(self, other: "Forgotten") -> "Forgotten":
+        """What both removed."""
+        return Forgotten(
+            self.turns + other.turns,
+            self.memories + other.memories,
+            self.sessions + other.sessions,
+            self.summaries + other.summaries,
+            self.names + other.names,
+            self.tags + other.tags,
+            self.decisions + other.decisions,
+            self.recalls + other.recalls,
+            emptied=self.emptied and other.emptied,
+        )
 
     @property
     def anything(self) -> bool:

@@ -50,8 +50,8 @@ WAYS: dict[str, dict[str, Any]] = {
     "everything": {"everything": True},
 }
 
-NOT_KEPT = {"users", "meta", "shared_weights", "revisions", "deletions", "deleted_rows"}
-"""Tables of which no deletion keeps rows: they are the file's own, or tell of the deletions."""
+NOT_KEPT = {"users", "meta", "shared_weights", "revisions", "deletions", "deleted_rows", "failures", "audit"}
+"""Tables of which no deletion keeps rows: they are the file's own, tell of the deletions and who did what, or of work that is tried again."""
 
 
 async def tell(memory: Memory, lines: Sequence[tuple[int, int]]) -> None:
@@ -298,7 +298,7 @@ def test_every_table_is_kept_or_is_known_not_to_be(conn: Connection) -> None:
     }
     assert tables == set(LINKS) | NOT_KEPT
     owned = {name for name in tables if ("users",) in conn.execute(f"SELECT \"table\" FROM pragma_foreign_key_list('{name}')").fetchall()}
-    assert owned == set(OWNED) | {"deletions"}
+    assert owned == set(OWNED) | {"deletions", "failures", "audit"}
     for relation, links in LINKS.items():
         references = conn.execute(f'SELECT "from", "table", on_delete FROM pragma_foreign_key_list(\'{relation}\')').fetchall()
         assert {(column, target) for column, target, _ in references if target != "users"} <= set(links.items()), relation

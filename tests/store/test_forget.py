@@ -267,28 +267,29 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(database: Path, langu
     user = await store.user("ana")
     assert user is not None
     ((kind, passage, text),) = await store.waiting_for_vectors(5)
-    ((key, turn),) = await store.waiting_turns(5, 3)
+    ((key, turn),) = await store.waiting_turns(5)
     understanding = understand(language.parse([turn.text])[0], turn.speaker, Role(turn.role), turn.spoken_at)
     assert understanding.statements
     await store.put_vectors(kind, [passage], list(encoder.encode([text])), [NO_SIGNS])
     await store.end_session(user, "secret")
     session = await store.session_due(START, 0)
     assert session is not None
-    seen, _ = await store.session_turns(session)
+    seen = await store.unsummarised(session)
+    assert seen is not None
     summary = SessionSummary(("dogs",), (SummarySentence(turn.text, turn.id),))
 
     await store.forget(user, everything=True)
     await store.add_turn(said("I live in Utrecht.", user="ben"), START)
     await store.put_vectors(kind, [passage], list(encoder.encode([text])), [NO_SIGNS])
     await store.learn({key: understanding}, revise, amend)
-    await store.put_summary(session, seen, summary, turn.text)
+    await store.put_summary(seen, summary, {}, turn.text)
 
     ben = await store.user("ben")
     assert ben is not None
     assert await store.memories(ben, START, past=True) == []
     assert await store.summary(ben, "monday") is None
     assert [text for _, _, text in await store.waiting_for_vectors(5)] == ["Ana: I live in Utrecht."]
-    assert [turn.text for _, turn in await store.waiting_turns(5, 3)] == ["I live in Utrecht."]
+    assert [turn.text for _, turn in await store.waiting_turns(5)] == ["I live in Utrecht."]
     await store.close()
     assert STEM not in await asyncio.to_thread(whole, database)
 
@@ -307,10 +308,11 @@ async def test_a_summary_of_other_turns_than_the_sessions_is_dropped(database: P
     await store.put_vectors(EvidenceKind.PASSAGE, [key for _, key, _ in waiting], rows, [NO_SIGNS] * 2)
     session = await store.session_due(START, 0)
     assert session is not None
-    seen, _ = await store.session_turns(session)
+    seen = await store.unsummarised(session)
+    assert seen is not None
     await store.forget(user, entity=SECRET)
     await store.add_turn(said("I like the ferry.", name="three"), START)
-    await store.put_summary(session, seen, SessionSummary(("dogs",), (SummarySentence(seen[0].text, "one"),)), seen[0].text)
+    await store.put_summary(seen, SessionSummary(("dogs",), (SummarySentence(seen.turns[0].text, "one"),)), {}, seen.turns[0].text)
     assert await store.summary(user, "monday") is None
     await store.close()
     assert STEM not in await asyncio.to_thread(whole, database)

@@ -1,4 +1,4 @@
-"""Version 16: what was forgotten is told by marks from what is new, and what was forgotten with a time of grace is kept until it is over.
+"""Version 21: what was forgotten is told by marks from what is new, and what was forgotten with a time of grace is kept until it is over.
 
 A mark is a keyed hash of a user's and a turn's or memory's id, with a key of the file: it tells that an id was forgotten, and nothing else. Rows of
 a deletion are data, not rows of their tables: no search, no export and no index knows of them.

@@ -1,0 +1,128 @@
+"""The audit trail: who looked at a memory, changed it or took something out of it, and never a word."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hotmem import Memory, Options, cli, terminal
+from hotmem.acting import acting
+from hotmem.models import CachedEncoder, Language
+from hotmem.options import AuditOptions
+from hotmem.store.driver import connect
+from hotmem.tools.catalogue import CHANGES, RECORDED, TOOLS, tool
+from hotmem.tools.migration import Copying, backup_restore
+from hotmem.types import Action, Actor, AuditEntry
+from tests.conversation import said
+
+WORDS = "Potola Oleander Ottoline walnuts"
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+async def told(memory: Memory) -> AsyncIterator[Memory]:
+    """Ana and Ben have said something."""
+    await memory.remember(said(f"My dog is called Potola. I keep {WORDS}.", session="Oleander", name="t1"))
+    await memory.remember(said("Ottoline is my boss.", session="Tuesday", name="t2"))
+    await memory.remember(said("I live in Porto.", user="ben", name="t3"))
+    await memory.settle()
+    yield memory
+
+
+async def entries(memory: Memory, user: str | None = None) -> list[AuditEntry]:
+    """From the first to the last."""
+    return (await memory.store.audit_entries(user, None, None, 1000))[::-1]
+
+
+async def test_recalls_of_a_bot_are_not_on_record(told: Memory) -> None:
+    await told.recall("What's my dog called?", user_id="ana")
+    await told.memories("ana")
+    assert await entries(told) == []
+    with acting(Actor.MCP):
+        await told.recall("What's my dog called?", user_id="ana")
+    (entry,) = await entries(told)
+    assert (entry.user_id, entry.who, entry.act.action, entry.act.what) == ("ana", Actor.MCP, Action.READ, "recall")
+
+
+async def test_searches_changes_exports_copies_and_deletions_are_on_record_once_and_without_words(told: Memory, tmp_path: Path) -> None:
+    with acting(Actor.MCP):
+        await tool("search_memory").call(told, "ana", {"query": f"Who keeps {WORDS}?"})
+        stored = await tool("store_memory").call(told, "ana", {"content": "Ottoline likes walnuts.", "note": "Oleander"})
+    with acting(Actor.TOOL):
+        await tool("search_contextual").call(told, "ana", {"query": WORDS})
+        await tool("edit_memory").call(told, "ana", {"id": stored["id"], "content": "Ottoline hates walnuts."})
+        await tool("memory_timeline").call(told, "ana", {"about": "Ottoline"})
+    assert [line async for line in told.export("ana")]
+    await backup_restore(told, "", Copying(action="backup", file=str(tmp_path / "Oleander.db")))
+    await told.forget(user_id="ana", entity="Ottoline", dry_run=True)
+    with acting(Actor.VOICE):
+        await told.forget(user_id="ana", entity="Ottoline")
+    await told.forget(user_id="ana", session_id="Oleander")
+    found = await entries(told)
+    assert [(one.who, one.act.action, one.act.what) for one in found] == [
+        (Actor.MCP, Action.READ, "search_memory"),
+        (Actor.MCP, Action.CHANGE, "store_memory"),
+        (Actor.TOOL, Action.READ, "search_contextual"),
+        (Actor.TOOL, Action.CHANGE, "edit_memory"),
+        (Actor.TOOL, Action.READ, "memory_timeline"),
+        (Actor.PROGRAM, Action.EXPORT, "export"),
+        (Actor.PROGRAM, Action.BACKUP, "backup"),
+        (Actor.VOICE, Action.FORGET, "name"),
+        (Actor.PROGRAM, Action.FORGET, "session"),
+    ]
+    assert found[0].act.turns + found[0].act.memories > 0 and found[-2].act.turns == 2 and found[-1].act.sessions == 0
+    assert [one.user_id for one in found] == ["ana"] * 6 + [None] + ["ana"] * 2
+    with closing(connect(told.path, read_only=True)) as conn:
+        rows = conn.execute("SELECT * FROM audit").fetchall()
+    everything = " ".join(str(column) for row in rows for column in row)
+    assert not [word for word in [*WORDS.split(), "Porto", "t1", stored["id"]] if word in everything]
+
+
+async def test_of_an_erased_user_one_entry_is_left_that_does_not_say_whose(told: Memory) -> None:
+    await told.search_memory("dog", user_id="ana")
+    await told.search_memory("dog", user_id="ben")
+    await told.forget(user_id="ana", everything=True)
+    ben, erased = await entries(told)
+    assert ben.user_id == "ben"
+    assert (erased.user_id, erased.act.action, erased.act.what, erased.act.turns) == (None, Action.FORGET, "everything", 2)
+    with closing(connect(told.path, read_only=True)) as conn:
+        assert conn.execute("SELECT user FROM audit WHERE id = ?", (erased.number,)).fetchone() == (None,)
+
+
+async def test_it_can_be_left_off(database: Path, encoder: CachedEncoder, language: Language) -> None:
+    async with Memory.open(database, Options(audit=AuditOptions(on=False)), encoder=encoder, language=language) as memory:
+        await memory.remember(said("My dog is called Potola."))
+        await memory.search_memory("dog", user_id="ana")
+        assert await entries(memory) == []
+
+
+def test_every_tool_is_either_recorded_by_the_memory_or_by_itself() -> None:
+    names = {one.name for one in TOOLS}
+    assert names >= {*CHANGES, *RECORDED}
+    assert {one.name for one in TOOLS if one.action is Action.CHANGE} == set(CHANGES)
+
+
+async def test_the_command_shows_it_and_filters(told: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminal, "screen", terminal.console(width=200))
+    await told.search_memory("dog", user_id="ana")
+    await told.search_memory("dog", user_id="ben")
+    await told.forget(user_id="ben", everything=True)
+    await told.close()
+
+    def run(*words: str) -> str:
+        done = CliRunner().invoke(cli.app, ["audit", "-d", str(told.path), *words])
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    import asyncio
+
+    shown = await asyncio.to_thread(run)
+    assert "search_memory" in shown and "(erased)" in shown and "ana" in shown and "ben" not in shown
+    (only,) = json.loads(await asyncio.to_thread(run, "--user", "ana", "--json"))
+    assert (only["user"], only["who"], only["action"], only["what"]) == ("ana", "program", "read", "search_memory")
+    assert len(json.loads(await asyncio.to_thread(run, "--action", "forget", "--json"))) == 1
+    assert json.loads(await asyncio.to_thread(run, "--since", (datetime.now(UTC) + timedelta(days=1)).date().isoformat(), "--json")) == []
