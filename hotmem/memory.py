@@ -732,7 +732,11 @@ class Memory:
             await asyncio.to_thread(self._withheld.drop, user_id, _singly((await store.words(user))[1]))
         caches.clear(reader)
         self._forgettings = await store.forgettings()
-        emptied = removed.restorable_until is not None or await store.empty_journal(JOURNAL_WAIT_S)
+        try:
+            emptied = removed.restorable_until is not None or await store.empty_journal(JOURNAL_WAIT_S)
+        except StoreError as error:  # what was asked is done; a full disk, say, may have room again when it is next tried
+            log.warning("journal not emptied", error=type(error).__name__)
+            emptied = False
         background.wake()
         kinds = {"memory": memory_id, "name": entity, "session": session_id, "turns": turn_ids, "everything": everything or None}
         kind = next((name for name, given in kinds.items() if given is not None), "span of time")
@@ -762,7 +766,9 @@ class Memory:
         restored, texts = found
         await asyncio.to_thread(self._withheld.lift_all, user_id, texts)
         background.wake()
-        log.info("restored", turns=restored.removed.turns, memories=restored.removed.memories, sessions=restored.removed.sessions)
+        gone = restored.removed
+        await self._record(user, Act(Action.CHANGE, "restore", gone.turns, gone.memories, gone.sessions))
+        log.info("restored", turns=gone.turns, memories=gone.memories, sessions=gone.sessions)
         return restored
 
     async def audit(self, act: Act, *, user_id: str | None) -> None:

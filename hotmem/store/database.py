@@ -192,6 +192,10 @@ class Database:
             with suppress(RuntimeError):  # it closes, and empties the journal itself
                 self._write_pool.submit(lambda: writer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone())
 
+    def leave_unemptied(self) -> None:
+        """Says, within a write, that the journal is to be emptied after it, whatever becomes of who asked for the write."""
+        self._unemptied.set()
+
     async def empty_journal(self, patience_s: float) -> bool:
         """Copies the journal into the file and cuts it to nothing, as it holds what was removed and overwritten in the file.
 
@@ -207,7 +211,7 @@ class Database:
             StoreError: If the file cannot be written.
         """
         until = time.monotonic() + patience_s
-        self._unemptied.set()
+        self.leave_unemptied()
         while not await self._try_emptying():
             if time.monotonic() > until:
                 return False

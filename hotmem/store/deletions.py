@@ -163,13 +163,12 @@ def restore(conn: Connection, user: UserKey) -> tuple[Restorable, list[str]] | N
     return _restorable(*told), texts
 
 
-def erase_due(conn: Connection, now: datetime) -> bool:
-    """Erases what was kept until now, and users of whom nothing else is there; False if there was nothing to erase."""
+def erase_due(conn: Connection, now: datetime) -> None:
+    """Erases what was kept until now, and users of whom nothing else is there."""
     owners = [row[0] for row in conn.execute("DELETE FROM deletions WHERE erase_at <= ? RETURNING user", (to_stored(now),)).fetchall()]
     for user in dict.fromkeys(owners):
         held = " UNION ALL ".join(f"SELECT 1 FROM {table} WHERE user = :user" for table in (*OWNED, "deletions"))
         conn.execute(f"DELETE FROM users WHERE id = :user AND NOT EXISTS ({held})", {"user": user})
-    return bool(owners)
 
 
 def due(conn: Connection, now: datetime) -> bool:

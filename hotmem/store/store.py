@@ -741,6 +741,7 @@ class Store:
             return replace(removed, restorable_until=now + grace) if removed.anything else removed
 
         def remove_for_good(conn: Connection) -> Forgotten:
+            self._db.leave_unemptied()
             deletions.erase_holding(
                 conn, user, memory_id=memory_id, entity=entity, session_id=session_id, turn_ids=turn_ids, after=after, before=before
             )
@@ -774,7 +775,13 @@ class Store:
         if self.read_only:
             return
         now = self._clock.now()
-        if await self._db.read(deletions.due, now) and await self._db.write(deletions.erase_due, now):
+
+        def erase(conn: Connection) -> None:
+            self._db.leave_unemptied()
+            deletions.erase_due(conn, now)
+
+        if await self._db.read(deletions.due, now):
+            await self._db.write(erase)
             log.info("deletions erased")
             await self._db.empty_journal(0)
         await self._db.retry_emptying()
