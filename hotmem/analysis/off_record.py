@@ -79,7 +79,8 @@ _REFERENCES: Final = tuple(
 
 _IT: Final = r"(?:BEFORE|NEXT|ALL|that|this|it|them|those|these)"
 _MEMORY: Final = (
-    r"(?:(?:(?:your|the|any|my) )?(?:long term )?(?:memory|memories|notes?|records?|database|files?|logs?|history|books|notebook|system|storage)"
+    r"(?:(?:(?:your|the|any|my) )?(?:long term )?(?:memory|memories|notes?|records?|database|files?|logs?|history|diary|(?:wee |little )?books?"
+    r"|notebook|system|storage)(?: of yours)?"
     r"|(?:whatever|what|anything|everything) (?:you|youre|you are) (?:keep|store|save|write|note|remember)(?:ing)?)"
 )
 _PLACE: Final = rf"(?:(?:in|into|to|on|from|out of|for|off) {_MEMORY}|on (?:file|record)|anywhere|either|at all|down|away|ever|for (?:now|me|later))"
@@ -94,7 +95,7 @@ _GOES_ON: Final = (
 
 _THING: Final = rf"(?:{_IT}{_GOES_ON}|ALL|(?:anything|everything|stuff|things)(?! (?:you|we|they|he|she|in|from|about))\b)"
 _KEEP: Final = (
-    rf"(?:(?:remember|store|save|keep|record|log|note|retain|memori[sz]e|(?:hold|hang) on ?to|archive|document|transcribe)(?: down)? {_THING}"
+    rf"(?:(?:remember|store|save|keep|record|log|note|retain|memori[sz]e|(?:hold|hang) on ?to|archive|document|transcribe|file)(?: down)? {_THING}"
     rf"|(?:write|jot|note|put|take) (?:down )?{_THING}(?: down)?|(?:put|add|commit|enter|let) {_IT} {_PLACE}"
     rf"|(?:take|make|keep|have) (?:any |a |no )?(?:notes?|records?)(?: (?:of|about|on) {_IT})?{_GOES_ON})(?: {_PLACE})*"
 )
@@ -104,7 +105,7 @@ _KEEPING: Final = (
     rf"|(?:remembering|storing|saving|keeping|recording|writing|jotting|noting|putting|taking) {_THING}|(?:taking|making"
     rf"|keeping) (?:any )?(?:notes|records|track))(?: {_PLACE})*"
 )
-_KEPT: Final = rf"(?:(?:remembered|stored|saved|kept|recorded|logged|noted|written|put|memori[sz]ed|retained)(?: {_PLACE})*|{_PLACE})"
+_KEPT: Final = rf"(?:(?:remembered|stored|saved|kept|recorded|logged|noted|written|put|memori[sz]ed|retained|entered|filed)(?: {_PLACE})*|{_PLACE})"
 _BEFORE_ORDER: Final = (
     r"(?:(?:can|could|would|will|must|please) (?:you|we) (?:please |just )?|\byou to (?:please )?"
     r"|(?<!\bi )(?<!\bwe )(?<!\byou )(?<!\bthey )(?<!\bpeople )(?<!\bwho )(?<!\bwhy )(?<!\bhow )(?<!\bto )(?<!\bthat )(?<!\bsaid )(?<!\bsays )\b)"
@@ -120,6 +121,10 @@ _LASTING: Final = re.compile(
     rf"|incognito|privacy) mode(?! off)|(?:stop|pause) (?:your |the )?(?:memory|recording|notes)"
     rf"|(?:turn|switch|shut) (?:(?:your|the) )?(?:memory|recording|recorder|notes?(?: taking)?) off|(?:turn|switch|shut) off (?:your "
     rf"|the )?(?:memory|recording|note taking)"
+    rf"|(?:can|could|would|will) (?:you|we)(?: please)? (?:not|stop) (?:record(?:ing)?|listen(?:ing)? in|tak(?:e|ing) notes)"
+    rf"(?= \{END}| for\b| now| please)"
+    rf"|(?:nothing|none of it|zero of it)(?: (?:from|in) (?:this|the) (?:chat|call|conversation))? (?:goes|gets|is|to be|should be) {_KEPT}"
+    rf"|(?:want|need) (?:zero|none|nothing)(?: of (?:it|this))? (?:to be )?{_KEPT}"
     rf"|NONE (?:should |must |can |may |is |gets |needs |goes |will |is to |to )*(?:be |get )?{_KEPT}|(?:dont|do not"
     rf"|never) (?:(?:remember|store|save|keep|record|log|note|write down) (?:down )?ALL|(?:take|make|keep) (?:any )?notes(?= \{END}| {_PLACE}\b))"
     rf"|(?:lets|let us|can we|could we|shall we|may we|i want to|id like to|i wanna|we should|we) (?:please )?(?:go|talk|speak|chat|be"
@@ -135,6 +140,13 @@ _ASKED: Final = re.compile(
     rf"(?:{_BEFORE_ORDER}(?:dont|do not|never|and not|please not)(?: you dare| ever| even| please)? {_KEEP}"
     rf"|{_BEFORE_ORDER}(?:dont|do not|never) (?:note|write|save|store|record|log)(?: down)? (?:where|what|who|how|when|which) (?:i|ive|im|we|my)\b"
     rf"|{_BEFORE_ORDER}(?:dont|do not) (?:you )?(?:go|be|start) {_KEEPING}"
+    rf"|(?:you|youre) (?:aint|arent|are not|not) {_KEEPING}|you aint heard (?:this|that|it)"
+    rf"|(?:need|want|like) you (?:to not|not to) have {_IT} {_KEPT}|(?:dont|do not|never) be {_KEEPING}"
+    rf"|(?:dont|do not) be (?:putting|writing|noting) [^{END}]{{1,60}} {_PLACE}|(?:dont|do not|never) tell {_MEMORY}"
+    rf"|(?:there )?(?:can not|cannot|cant|must not|mustnt|should not|shouldnt|may not) be (?:any|a) (?:trace|record|note|sign) of"
+    rf"|(?:let|like|want|please let) {_IT}(?: just)? (?:to )?(?:vanish|disappear|go away|die with)|(?:in|goes in) one ear and out the other"
+    rf"|(?:can|could|will) you keep a secret(?= (?:\{END} )?\w)|let {_IT} end up there"
+    rf"|{_BEFORE_ORDER}(?<!\bdont )(?<!\bnot )(?<!\bnever )(?:get rid of|lose|drop|wipe|erase|strike|scrub|scratch|delete) that(?= \{END}$)"
     rf"|no (?:recording|saving|storing|noting|remembering|keeping) (?:this|that|it)\b"
     rf"|(?:you|youd|youre) (?:must not|mustnt|should not|shouldnt|may not|need not|neednt|do not need to|dont need to|do not have to|dont have to"
     rf"|better not|not to|not going to|not gonna|not allowed to) {_KEEP}"
@@ -188,10 +200,14 @@ _WITHDRAWN: Final = re.compile(
 """What takes the turn before back, at once: it names what was said, unlike "forget that", which may mean anything."""
 
 _WIPED: Final = re.compile(
-    rf"^(?:\w+ ){{0,3}}(?:\{END} )?(?:(?:can|could|would|will) you |please |just )*(?:(?:wipe|erase|strike|delete) (?:that|it)"
-    rf"(?: \{END} \w| (?:she|he|they|nobody|no one|my) )|(?:strike|scratch) (?:that|it) \{END}$)"
+    rf"^(?:(?:\w+ ){{0,3}}(?:\{END} )?|(?:oh|oops|ugh)\b[^{END}]*\{END} [^{END}]*\{END} )(?:(?:can|could|would|will) you |you can |please |just )*"
+    rf"(?:(?:wipe|erase|strike|delete|scrub|get rid of|take) (?:that|it)(?: back out| out)?(?: again)?"
+    rf"(?: \{END} \w| (?:she|he|they|nobody|no one|my|i dont) )|(?:strike|scratch|get rid of) (?:that|it) \{END}$)"
 )
 """What takes it back with the reason why, or at a stroke: "wipe that, she doesn't know yet"."""
+
+_MENDS: Final = re.compile(r"(?:forget|ignore|disregard|scratch|strike)\b")
+"""What takes back with other words to follow: "forget what I said about Bonn, it was Berlin"."""
 
 _THAT: Final = re.compile(rf"\bthat \{END} \w")
 """A request about what was said, and then something else."""
@@ -275,7 +291,7 @@ def record_request(text: str) -> RecordRequest | None:
     if asked and not _told(words[: asked.start()]) and _THAT.match(words, asked.end() - len(words[asked.start() : asked.end()].split()[-1])):
         return RecordRequest(Scope.BEFORE)
     if _told(words):
-        return None if withdrawn and not asked else RecordRequest(Scope.TURN)
+        return None if withdrawn and not asked and _MENDS.match(withdrawn[0]) else RecordRequest(Scope.TURN)
     if _backward(whole, said_before=withdrawn is not None or several is not None, announced=announced is not None):
         return RecordRequest(Scope.BEFORE, _NUMBERS[several[1]] if several else 1)
     return RecordRequest(Scope.OFF)

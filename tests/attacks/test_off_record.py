@@ -11,6 +11,18 @@ UNHEARD = {
     "don't write this down ok about the chlamydia": "heard for this turn, and not for the one before",
     "housing but strike that don't note where i work exactly": "an order without a stop before it",
     "I failed the exam again. Ugh, forget it.": "in doubt: may mean never mind",
+    "no no don't save that lord have mercy": "heard for this turn, and not for the one before",
+    "She's been drinking again, mind. Strike that last bit, will you, it's not fair on her.": "of the two turns that it may mean the one before",
+    "yeah the bit about the arrest shouldn't be in there. keep the train time": "of two things one",
+    "this is just for now don't file it away i'm thinking of putting mum in the care home on elm road": "in doubt: not for what comes later",
+    "i dey send my brother five hundred every month my wife no know abeg no keep am": "Nigerian Pidgin",
+    "I'm gonna vent and I want zero of it retained, got it? Until I say I'm done.": "heard for this turn, and not for those to come",
+    "we got a settlement of forty thousand from the crash and the lawyer says we can't have that down anywhere so don't": "the order is left out",
+    "yes he's out. he uses this speaker too so please there can't be any trace of what i just told you": "heard for this turn, and not before",
+    "i don't want you keeping anything about my health from now on": "for one topic",
+    "The car thing, pretend you never heard that.": "of an earlier turn, by its topic",
+    "let's talk about something but it doesn't leave this room": "in doubt: heard for this turn, and not for those to come",
+    "me nah want dis save but mi blood pressure did one eighty over one ten dis mawnin": "Jamaican Patois",
 }
 """Requests that are not heard, or not for all that they mean."""
 
