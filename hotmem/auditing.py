@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 
 from hotmem import escaping, terminal
 from hotmem.errors import InvalidInput
@@ -34,10 +34,9 @@ def audit(
     if json_:
         terminal.screen.print(escaping.as_json([_as_json(one) for one in entries]), soft_wrap=True)
         return
-    table = Table("number", "at (UTC)", "user", "who", "did", "with", "turns", "memories", "sessions")
+    table = Table("number", Column("at (UTC)", no_wrap=True), "user", "who", "did", "with", "of")
     for one in entries:
-        counts = (one.act.turns, one.act.memories, one.act.sessions)
-        table.add_row(str(one.number), f"{one.at:%Y-%m-%d %H:%M:%S}", _user(one), one.who, one.act.action, one.act.what, *map(str, counts))
+        table.add_row(str(one.number), f"{one.at:%Y-%m-%d %H:%M:%S}", _user(one), one.who, one.act.action, one.act.what, _counted(one))
     terminal.screen.print(table if entries else "nothing is on record")
 
 
@@ -52,6 +51,11 @@ def _user(one: AuditEntry) -> str:
     if one.user_id is not None:
         return one.user_id
     return "(erased)" if one.act.action is Action.FORGET else "(everybody)"
+
+
+def _counted(one: AuditEntry) -> str:
+    counts = {"turns": one.act.turns, "memories": one.act.memories, "sessions": one.act.sessions}
+    return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
 
 
 def _as_json(one: AuditEntry) -> dict[str, Any]:

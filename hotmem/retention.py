@@ -100,8 +100,9 @@ class Retention:
 
     async def check(self, now: datetime, *, trusted: bool = False) -> str | None:
         """Why the clock is not trusted; None if it is, which is noted."""
-        reason = None if trusted else doubted(now, await self._store.clock())
-        if reason is None:
+        clock = await self._store.clock()
+        reason = None if trusted else doubted(now, clock)
+        if reason is None and (clock.seen is None or abs(now - clock.seen) >= EVERY):
             await self._store.note_clock(now)
         return reason
 

@@ -9,11 +9,20 @@ from typing import Any
 import pytest
 
 from hotmem import InvalidInput, Memory, Options
-from hotmem.options import BackgroundOptions, EvolutionOptions, ForgettingOptions, ModelOptions, RecallOptions, RewriteOptions, SearchingOptions
+from hotmem.options import (
+    AuditOptions,
+    BackgroundOptions,
+    EvolutionOptions,
+    ForgettingOptions,
+    ModelOptions,
+    RecallOptions,
+    RewriteOptions,
+    SearchingOptions,
+)
 from hotmem.pipecat import HotMemProcessor
 from hotmem.settings import Settings
 
-GROUPS = (RecallOptions, BackgroundOptions, EvolutionOptions, SearchingOptions, ForgettingOptions, ModelOptions, RewriteOptions)
+GROUPS = (RecallOptions, AuditOptions, BackgroundOptions, EvolutionOptions, SearchingOptions, ForgettingOptions, ModelOptions, RewriteOptions)
 NUMBERS = [(group, one.name) for group in GROUPS for one in fields(group) if one.type in (int, float, float | None)]
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from hotmem import Memory
-from hotmem.models import CachedEncoder, Language
+from hotmem.models import CachedEncoder, Encoder, Language
 from hotmem.options import ModelOptions
 from hotmem.store.driver import connect
-from tests.victim import remember_until_killed, turn
+from tests.letters import LetterEncoder
+from tests.victim import fail_until_killed, remember_until_killed, turn
 
 ROUNDS = 50
 LONGEST_S = 0.5
@@ -49,6 +50,33 @@ def test_fifty_kills(database: Path, model_options: ModelOptions, encoder: Cache
     assert len(acknowledged) > ROUNDS
 
 
+def test_kills_while_some_work_fails_leave_nothing_behind_once_it_can_be_done(
+    database: Path, model_options: ModelOptions, language: Language
+) -> None:
+    moments = random.Random(SEED)
+    nursery = multiprocessing.get_context("forkserver")
+    nursery.set_forkserver_preload(["tests.victim"])
+    for _ in range(4):
+        heard, mouth = nursery.Pipe(duplex=False)
+        victim = nursery.Process(target=fail_until_killed, args=(database, model_options.cache_dir, mouth))
+        victim.start()
+        mouth.close()
+        assert heard.poll(60), "the victim never came to speak"
+        victim.join(moments.uniform(0.0, 0.3))
+        victim.kill()
+        victim.join()
+        heard.close()
+    asyncio.run(settled(database, LetterEncoder(), language))
+    with closing(connect(database, read_only=True)) as conn:
+        assert conn.execute("SELECT count(*) FROM turns").fetchone()[0] == 20
+        for table in ("pending", "failures", "passages WHERE vector IS NULL OR held", "memories WHERE vector IS NULL OR held"):
+            assert conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0] == 0, table
+        assert (
+            conn.execute("SELECT count(*) FROM (SELECT DISTINCT user, text FROM memories)").fetchone()
+            == conn.execute("SELECT count(*) FROM memories").fetchone()
+        )
+
+
 def everything(heard: "multiprocessing.connection.Connection") -> set[int]:
     """The numbers that the victim sent before it died."""
     numbers: set[int] = set()
@@ -59,7 +87,7 @@ def everything(heard: "multiprocessing.connection.Connection") -> set[int]:
         return numbers
 
 
-async def settled(path: Path, encoder: CachedEncoder, language: Language) -> None:
+async def settled(path: Path, encoder: Encoder, language: Language) -> None:
     """Opens the file as the next start of the program does, and waits until all is done."""
     async with Memory.open(path, encoder=encoder, language=language) as memory:
         await memory.settle()

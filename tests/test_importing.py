@@ -40,6 +40,7 @@ def contents(path: Path, *, without: tuple[str, ...] = ()) -> dict[str, list[Any
     with closing(connect(path, read_only=True)) as conn:
         tables = [name for (name,) in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table'") if "_words_" not in name]
         held = {name: sorted(map(repr, conn.execute(f"SELECT * FROM {name}"))) for name in tables if name not in (*NUMBERED, *without)}
+        held["meta"] = [row for row in held.get("meta", []) if not row.startswith("('clock'")]
         for kind in ("passage", "memory"):
             conn.execute(f"CREATE VIRTUAL TABLE temp.{kind}_terms USING fts5vocab(main, {kind}_words, 'instance')")
             held[f"{kind}_words"] = sorted(map(repr, conn.execute(f"SELECT term, doc FROM temp.{kind}_terms")))

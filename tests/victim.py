@@ -1,6 +1,7 @@
 """The processes that tests kill: one remembers turns and settles, and says each turn's id once remember has returned; the other imports a file."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 from itertools import count
 from multiprocessing.connection import Connection
@@ -8,12 +9,14 @@ from pathlib import Path
 
 from hotmem import Memory, importing
 from hotmem.models import load_encoder, load_language
+from hotmem.models.encoder import Vectors
 from hotmem.options import BackgroundOptions, ModelOptions, Options
 from hotmem.precedence import Precedence
 from hotmem.store.store import Store
 from hotmem.transfer.incoming import own
 from hotmem.types import Turn
 from tests.conversation import START
+from tests.letters import LetterEncoder
 
 LANGUAGE = load_language()
 """Loaded once, in the process that the victims are forked from."""
@@ -25,6 +28,32 @@ SETTLED_EVERY = 4
 def remember_until_killed(path: Path, cache_dir: Path, first: int, out: Connection) -> None:
     """Remembers turn after turn, numbered from `first`, each number sent when it is durable."""
     asyncio.run(_remember(path, cache_dir, first, out))
+
+
+def fail_until_killed(path: Path, cache_dir: Path, out: Connection) -> None:
+    """Remembers turns, every fifth of which no encoder embeds, and works in the background; says so once all are durable."""
+    asyncio.run(_fail(path, cache_dir, out))
+
+
+class Refusing(LetterEncoder):
+    """Counts letters, but of no text that speaks of poison."""
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        if any("poison" in text for text in texts):
+            raise MemoryError
+        return super().encode(texts)
+
+
+async def _fail(path: Path, cache_dir: Path, out: Connection) -> None:
+    options = Options(background=BackgroundOptions(batch=4, pause_s=0.01), models=ModelOptions(cache_dir=cache_dir))
+    async with Memory.open(path, options, encoder=Refusing(), language=LANGUAGE) as memory:
+        first = (await memory.store.clock()).newest
+        for number in range(20) if first is None else ():
+            text = "The poison is in the cupboard." if number % 5 == 0 else turn(number).text
+            await memory.remember(Turn("ana", "monday", "user", text, turn(number).spoken_at, "Ana", f"t{number}"))
+        out.send(None)
+        await memory.settle()
+        await asyncio.Event().wait()
 
 
 def import_until_killed(path: Path, file: Path, out: Connection) -> None:

@@ -35,6 +35,11 @@ def entries(conn: Connection, user_id: str | None, since: datetime | None, actio
     return [AuditEntry(number, from_stored(at), name, Actor(who), Act(Action(done), *act)) for number, at, name, who, done, *act in rows]
 
 
+def any_before(conn: Connection, before: datetime) -> bool:
+    """Whether there are entries from before a time."""
+    return conn.execute("SELECT 1 FROM audit WHERE at < ? LIMIT 1", (to_stored(before),)).fetchone() is not None
+
+
 def prune(conn: Connection, before: datetime, limit: int) -> int:
     """Removes some of the entries from before a time; returns how many."""
     gone = conn.execute(

@@ -382,7 +382,8 @@ class _Restoring:
         self.conn.execute("UPDATE passages SET position = -1 - position WHERE session = ?", (key,))
         self.conn.execute("UPDATE passages SET position = -1 - position + ? WHERE session = ?", (row["passages"], key))
         self.conn.execute(
-            """UPDATE sessions SET started_at = min(started_at, :started_at), last_at = max(last_at, :last_at), passages = passages + :passages,
+            """UPDATE sessions SET started_at = min(started_at, :started_at), last_at = max(last_at, :last_at), told_at = max(told_at, :told_at),
+                   passages = passages + :passages,
                    summary_due = max(summary_due, :due) WHERE id = :key""",
             {**row, "due": WHEN_IDLE, "key": key},
         )

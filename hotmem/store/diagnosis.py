@@ -54,7 +54,7 @@ def diagnosed(path: Path, key: Key | None) -> Diagnosis:
                 driver.check(conn, path)
                 findings.append(Finding("content", "sound, as far as a file of an older schema is looked at"))
                 return Diagnosis(tuple(findings), ())
-            findings += _content(conn, path)
+            findings += _content(conn)
             return Diagnosis(tuple(findings), tuple(jobs.failures(conn, FAILURES_SHOWN)))
     except StoreError as error:
         fact, _, fix = str(error).partition(". ")
@@ -97,7 +97,7 @@ def _journal(path: Path) -> Finding:
     return Finding("journal", told, fix)
 
 
-def _content(conn: Connection, path: Path) -> Iterator[Finding]:
+def _content(conn: Connection) -> Iterator[Finding]:
     faults = upkeep.faults(conn)
     for fault in faults:
         fix = "Run: hotmem repair" if fault.where == "index" else "Restore a backup."
@@ -107,8 +107,7 @@ def _content(conn: Connection, path: Path) -> Iterator[Finding]:
     yield Finding("encoder", recorded.encoder(conn) or "none yet")
     waiting = {work: count for work, count in jobs.waiting(conn).items() if count}
     told = ", ".join(f"{count} {WAITING[work]}" for work, count in waiting.items())
-    when = "a program has the file open" if files.in_use(path) else "that is done when the memory is next open"
-    yield Finding("waiting", f"{told}; {when}" if told else "nothing")
+    yield Finding("waiting", f"{told}; that is done while a program has the memory open" if told else "nothing")
     (unfinished,) = conn.execute("SELECT count(*) FROM imports WHERE state = ?", (TAKING,)).fetchone()
     if unfinished:
         fix = "Import the same file again to go on, or take it back: hotmem decisions shows it, hotmem undo takes it back."

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,7 @@ from hotmem.store import (
     recorded,
     retention,
     subcategories,
+    subject,
     summaries,
     tags,
     takeback,
@@ -656,13 +657,17 @@ class Store:
         """The user's weights after each step, latest first."""
         return await self._db.read(learning.over_time, user, limit)
 
+    async def write_subject(self, user: UserKey, now: datetime, out: TextIO) -> dict[str, int]:
+        """Writes everything that is held of a user as a document for people; returns how many rows of each table."""
+        return await self._db.read(subject.write, user, now, out)
+
     async def audit(self, user: UserKey | None, who: Actor, act: Act, now: datetime) -> None:
         """Writes down who did what."""
         await self._db.write(audit.record, user, who, act, now)
 
     async def prune_audit(self, before: datetime, limit: int) -> int:
         """Removes some of the entries from before a time; returns how many."""
-        return await self._db.write(audit.prune, before, limit)
+        return await self._db.write(audit.prune, before, limit) if await self._db.read(audit.any_before, before) else 0
 
     async def clock(self) -> retention.Clock:
         """When the clock was last seen to be right, and when the newest row was written."""

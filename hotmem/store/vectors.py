@@ -154,9 +154,9 @@ def agreements(bits: NDArray[np.uint64], vector: Vector) -> NDArray[np.float32]:
 def _by_byte(
     conn: Connection, kind: EvidenceKind, user: UserKey, column: str, values: Sequence[int], vector: Vector, limit: int
 ) -> list[tuple[int, float]]:
-    """The nearest of the user's rows with these values in the column."""
+    """The nearest of the user's rows with these values in the column; a text without a direction is like no other."""
     return conn.execute(
-        f"""SELECT id, 1 - vec_distance_cosine(vec_int8(vector), vec_int8(?)) AS cosine FROM {TABLES[kind]}
+        f"""SELECT id, 1 - coalesce(vec_distance_cosine(vec_int8(vector), vec_int8(?)), 1) AS cosine FROM {TABLES[kind]}
             WHERE {column} IN (SELECT value FROM json_each(?)) AND +user = ? AND vector IS NOT NULL ORDER BY cosine DESC, id LIMIT ?""",
         (to_bytes(vector), json.dumps(list(values)), user, limit),
     ).fetchall()

@@ -351,13 +351,17 @@ def export(
     file: Annotated[Path, typer.Argument(help="The file to be made; one that exists is not overwritten.")],
     user: User,
     database: Database = None,
+    all_: Annotated[bool, typer.Option("--all", help="All that is held of the user, as one JSON document for people; no import takes it.")] = False,
     json_: Json = False,
 ) -> None:
     """Writes everything that is known of a user to a new file, as JSON Lines. It is plain, whether the memory file is or not."""
 
     async def run(memory: Memory) -> None:
         with terminal.progress() as shown_progress:
-            done = await migration.export_memories(memory, user, Export(file=str(file)), terminal.counting(shown_progress))
+            if all_:
+                done = await migration.export_subject(memory, user, file)
+            else:
+                done = await migration.export_memories(memory, user, Export(file=str(file)), terminal.counting(shown_progress))
         _show("export_memories", as_json(done), json_=json_)
         if memory.options.key is not None and not json_:
             terminal.screen.print(f"{file} is not encrypted; whoever can read it reads what was said", soft_wrap=True)

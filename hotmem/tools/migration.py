@@ -178,6 +178,29 @@ async def export_memories(memory: Memory, user_id: str, asked: Export, progress:
     return Exported(str(target), dict(counted))
 
 
+async def export_subject(memory: Memory, user_id: str, target: Path) -> Exported:
+    """Writes everything that is held of a user as one JSON document for people, which no import takes.
+
+    Args:
+        memory: An open memory.
+        user_id: Whose memory.
+        target: Where it goes. It is plain, whether the memory is encrypted or not.
+
+    Raises:
+        InvalidInput: If the file exists or cannot be written, or nothing is known of the user.
+        StoreError: If the memory cannot be read.
+    """
+    user = await memory.store.user(checked_id(user_id, "user_id"))
+    if user is None:
+        raise InvalidInput(f"user_id is {user_id!r}, of whom nothing is known. Name a user of this memory.")
+    await memory.audit(Act(Action.EXPORT, "all"), user_id=user_id)
+    async with AsyncExitStack() as stack:
+        file = await asyncio.to_thread(stack.enter_context, new_file(target))
+        with await asyncio.to_thread(file.open, "w", encoding="utf-8") as out:
+            counts = await memory.store.write_subject(user, datetime.now(UTC), out)
+    return Exported(str(target), counts)
+
+
 async def import_memories(memory: Memory, user_id: str | None, asked: Import, progress: Progress = lambda _stage, _done: None) -> ImportReport:
     """Takes in our own form, an export of mem0, chat messages or a transcript: all of it or, if something cannot be used, nothing.
 

@@ -13,7 +13,7 @@ from hotmem import Memory
 from hotmem.inspector.pages.learning import Period, thinned, trend
 from hotmem.inspector.routes import build
 from hotmem.store.driver import Connection
-from hotmem.types import START_WEIGHTS, Tally, Turn, WeightsThen
+from hotmem.types import START_WEIGHTS, Action, Actor, Tally, Turn, WeightsThen
 from tests.conversation import START, said
 from tests.inspector.conftest import ADDRESS, Pages
 
@@ -287,3 +287,23 @@ async def test_years_of_replies_and_a_clock_that_jumped(pages: Pages, memory: Me
     assert len(re.findall(r"\b\d+ ms\b", shown)) < 60
     assert (await pages.get("/plots/layers.svg?span=all")).status_code == 200
     assert "a clock was wrong" in text(await pages.get("/learning?span=month"))
+
+
+async def test_what_is_looked_at_and_changed_is_in_the_audit_trail(pages: Pages, memory: Memory) -> None:
+    before = len(await memory.store.audit_entries("ana", None, None, 1000))
+    number = await key_of(pages, DOG)
+    await pages.get("/")
+    await pages.get(f"/memories/{number}")
+    await pages.get("/memories?words=potola")
+    await pages.get("/nothing")
+    await pages.post(f"/memories/{number}/edit", importance="5")
+    await pages.post("/forget", what="memory", key=str(number))
+    found = (await memory.store.audit_entries("ana", None, None, 1000))[::-1][before:]
+    assert {one.who for one in found} == {Actor.INSPECTOR}
+    assert [(one.act.action, one.act.what) for one in found] == [
+        (Action.READ, "overview"),
+        (Action.READ, "memories"),
+        (Action.READ, "memories"),
+        (Action.CHANGE, "memories"),
+        (Action.FORGET, "memory"),
+    ]
