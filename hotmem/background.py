@@ -77,6 +77,9 @@ EVOLUTION_CHECK_S: Final = 300.0
 PARSED_AT_ONCE: Final = 4
 """Turns parsed in one go, some 20 ms; parses run one at a time, a question's among them."""
 
+LONGEST_AT_ONCE: Final = 1_000
+"""Characters of several turns that are parsed in one go."""
+
 LONGEST_READ: Final = {Role.USER: 4_000, Role.ASSISTANT: 600}
 """Characters of a turn that are parsed; what is longer was pasted, or is a lecture. All of it is found by its words and its meaning."""
 
@@ -368,8 +371,10 @@ class Background:
     def _parse(self, turns: Sequence[Turn]) -> Iterator[Doc]:
         """The turns' parses, a few at a time, so that a question waits for a few at most."""
         texts = [_read_of(turn) for turn in turns]
-        for first in range(0, len(texts), PARSED_AT_ONCE):
-            yield from self._language.parse(texts[first : first + PARSED_AT_ONCE])
+        while texts:
+            few = next((few for few in range(PARSED_AT_ONCE, 1, -1) if sum(map(len, texts[:few])) <= LONGEST_AT_ONCE), 1)
+            yield from self._language.parse(texts[:few])
+            texts = texts[few:]
 
 
 def _read_of(turn: Turn) -> str:

@@ -27,6 +27,7 @@ from hotmem.extraction.relations import COMPLEMENTS, HAS_CONDITION, LASTING
 from hotmem.extraction.wishes import called, capitalised, not_called, subjects
 from hotmem.extraction.withdrawals import takes_wish_back, withdrawn
 from hotmem.models import Language
+from hotmem.readable import LONGEST_QUESTION, readable
 from hotmem.store.store import Store
 from hotmem.terms import STOPS, stems
 from hotmem.text import plain
@@ -392,6 +393,7 @@ def _ahead(told: Told, language: Language, asked: Asked) -> bool:
         return False
     if told.interval.start >= told.said_at or told.interval.end <= told.said_at:
         return told.interval.start >= told.said_at
+    words = readable(words, LONGEST_QUESTION)
     (doc,) = language.parse([words], names=False)
     return any(to_come(doc, mention) for mention in find_times(words, told.said_at) if mention.start <= told.start - start < mention.stop)
 
@@ -402,7 +404,11 @@ def _noted(notes: Sequence[Row], found: Mapping[tuple[EvidenceKind, int], Eviden
     for row in notes:
         if is_private(row.text):
             continue
-        for mention in () if not _TIMELY.search(row.text) else find_times(row.text, by_clock(row.said_at, asked.at.tzinfo), ahead=True):
+        for mention in (
+            ()
+            if not _TIMELY.search(row.text)
+            else find_times(readable(row.text, LONGEST_QUESTION), by_clock(row.said_at, asked.at.tzinfo), ahead=True)
+        ):
             lasts = mention.interval.end - mention.interval.start
             if (
                 mention.bound is Bound.AT

@@ -31,8 +31,8 @@ Span = tuple[int, int]
 
 _UNUSUAL: Final = re.compile(rf"(?<![\W_])[\W_]{{{MOST_SIGNS + 1}}}|(?<![^\W_])[^\W_]{{{LONGEST_WORD + 1}}}|(?<!\S)\S{{{LONGEST_RUN + 1}}}")
 _PART: Final = re.compile(rf"(?P<word>[^\W_]{{1,{LONGEST_WORD}}})|[\W_]+")
-_TOKEN: Final = re.compile(r"[^\W_]+|[^\w\s]|_|\s\s+")
-"""What may become a token: no letter or sign stands in two, and few words are cut in two."""
+_TOKEN: Final = re.compile(r"[^\W_]+|[^\w\s]|_|[^\S ]\s*|\s\s+")
+"""What may become a token, white space but for a single space among it: no letter or sign stands in two, and few words are cut in two."""
 
 
 def readable(text: str, longest: int = LONGEST_PARSED) -> str:

@@ -172,8 +172,8 @@ def _write(conn: Connection, batch: Sequence[Turn], reading: Reading, floor: Flo
         memories.learn(conn, key, understanding, revise, amend, same_subjects)
     first = users.find(conn, USER)
     _embed(conn, reading, floor, nearest, [turn.user_id for turn in batch], first)
-    for (user_id, session_id), said in groupby(batch, key=lambda turn: (turn.user_id, turn.session_id)):
-        _summarise(conn, user_id, session_id, list(said), now)
+    for (user_id, session_id), _ in groupby(batch, key=lambda turn: (turn.user_id, turn.session_id)):
+        _summarise(conn, user_id, session_id, now)
     _embed(conn, reading, floor, nearest, [], first)
 
 
@@ -190,14 +190,13 @@ def _embed(conn: Connection, reading: Reading, floor: Floor, nearest: Nearest, s
             nearest.see([keys[place] for place in own], rows[own])
 
 
-def _summarise(conn: Connection, user_id: str, session_id: str, said: Sequence[Turn], now: datetime) -> None:
+def _summarise(conn: Connection, user_id: str, session_id: str, now: datetime) -> None:
     user = users.ensure(conn, user_id)
     summaries.end(conn, user, session_id)
     session = jobs.session(conn, jobs.Served())[0]
-    if session is None:
+    seen = None if session is None else summaries.unsummarised(conn, session)
+    if seen is None:
         return
-    told = sorted(((sentence, turn.id) for turn in said for sentence in _SENTENCE.findall(turn.text)), key=lambda pair: -len(pair[0]))
+    told = sorted(((sentence, turn.id) for turn in seen.turns for sentence in _SENTENCE.findall(turn.text)), key=lambda pair: -len(pair[0]))
     summary = SessionSummary(narrative=tuple(SummarySentence(*pair) for pair in told[:SUMMARY_SENTENCES]))
-    seen = summaries.unsummarised(conn, session)
-    if seen is not None:
-        summaries.put(conn, seen, summary, {}, render_summary(summary))
+    summaries.put(conn, seen, summary, {}, render_summary(summary))

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from hotmem.readable import readable
 from hotmem.terms import stems
 from hotmem.types import Evidence, EvidenceKind, Hit, Layer, Query
 
@@ -14,6 +15,9 @@ SAID_OTHERWISE: Final = stems("the user's is are was were has have had does do")
 
 TELLING: Final = 2
 """Other words that a fact must have to be recognised by them."""
+
+LONGEST_SEEN: Final = 20_000
+"""Characters of a visible text whose words are compared; a message of more was pasted."""
 
 RANK_CONSTANT: Final = 10
 """Reciprocal rank fusion's k; 60 for deep lists, less for lists of a hundred."""
@@ -68,7 +72,8 @@ def parted(candidates: Sequence[Candidate], visible: Sequence[str], query: Query
     corrections = {candidate.evidence.replaced_by for candidate in candidates}
     asked = plain(query.text)
     seen = [plain(text) for text in visible]
-    said = [stems(text) for text, folded in zip(visible, seen, strict=True) if folded != asked]
+    others = [text for text, folded in zip(visible, seen, strict=True) if folded != asked]
+    said = [stems(text if len(text) <= LONGEST_SEEN else readable(text, LONGEST_SEEN)) for text in others]
     lacking: list[Candidate] = []
     in_sight: list[Candidate] = []
     for candidate in candidates:

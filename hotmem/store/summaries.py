@@ -17,7 +17,8 @@ WHEN_ENDED: Final = 2
 """What `sessions.summary_due` holds, besides 0 for none. One that has been idle for its time counts as ended."""
 
 WHOLE: Final = 200
-"""Turns of a session that are summarised at once, some two seconds of work; of a longer one what is new."""
+"""Turns of a session that are summarised at once, a second of work; of a longer one what is new. One more turn takes some 15 ms of the processor
+after 10, 200 and 1,000 turns, and 20 after 20,000."""
 
 REPLIED_WITHIN: Final = 3
 """Turns after a question among which its reply is looked for again."""

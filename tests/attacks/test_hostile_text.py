@@ -10,12 +10,17 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from hotmem import InvalidInput, Memory, Turn
+from hotmem.analysis.commands import find_command
+from hotmem.analysis.consent import assents
+from hotmem.analysis.query import analyse
 from hotmem.background import LONGEST_READ
 from hotmem.extraction import understand_said
 from hotmem.models import CachedEncoder, Language
-from hotmem.readable import LONGEST_PARSED, LONGEST_RUN, MOST_SIGNS, readable
+from hotmem.readable import LONGEST_PARSED, LONGEST_RUN, MOST_SIGNS, last_readable, readable
 from hotmem.text import LONGEST_STATEMENT, MAX_ID, MAX_TEXT, clean
 from hotmem.types import EvidenceKind, Role, UserKey
 from tests.attacks.hostile import UNITS, repeated, watched
@@ -115,6 +120,25 @@ def test_what_is_read_of_a_turn_is_understood_in_time(language: Language, unit: 
     began = time.process_time()
     doc = language.parse([readable(text, LONGEST_READ[Role.USER])])[0]
     understand_said(doc, lambda said: language.parse([said])[0], "Ana", Role.USER, START)
+    assert time.process_time() - began < TURN_S
+
+
+mixed = st.lists(st.tuples(st.sampled_from(tuple(UNITS.values())) | st.text(max_size=12), st.integers(1, 400)), min_size=1, max_size=8).map(
+    lambda parts: clean("".join(repeated(unit or " ", characters) for unit, characters in parts))
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(text=mixed)
+def test_a_mixture_is_understood_and_analysed_in_time(language: Language, text: str) -> None:
+    began = time.process_time()
+    doc = language.parse([readable(text, LONGEST_READ[Role.USER])])[0]
+    understood = understand_said(doc, lambda said: language.parse([said])[0], "Ana", Role.USER, START)
+    assert all(0 <= one.start <= one.stop <= len(doc.text) for one in understood.statements)
+    asked = language.parse([last_readable(text)], names=False)[0]
+    assert analyse(asked, START).terms is not None
+    find_command(text)
+    assents(text, "Rex")
     assert time.process_time() - began < TURN_S
 
 

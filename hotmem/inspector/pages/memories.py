@@ -9,6 +9,7 @@ from starlette.responses import Response
 from hotmem.context.confidence import SOURCE, confidence, replaced
 from hotmem.errors import InvalidInput
 from hotmem.inspector.site import Site, found, key, place
+from hotmem.readable import LONGEST_QUESTION, readable
 from hotmem.store.inspection import Inspection
 from hotmem.store.searches import ByWords
 from hotmem.types import Category, Evidence, EvidenceKind, Kind
@@ -74,7 +75,7 @@ def reasons(memory: MemoryPage, evidence: Evidence, now: datetime) -> list[str]:
 
 async def _with_words(site: Site, rows: Inspection, words: str) -> tuple[int, ...]:
     """Row numbers of the memories that hold all the words, the best first; whatever the words, they are looked up as words alone."""
-    (ranked,) = await site.memory.store.search(rows.user, ByWords(EvidenceKind.MEMORY, [words], BEST))
+    (ranked,) = await site.memory.store.search(rows.user, ByWords(EvidenceKind.MEMORY, [readable(words, LONGEST_QUESTION)], BEST))
     return tuple(key for key, _ in ranked)
 
 
