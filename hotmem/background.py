@@ -8,7 +8,7 @@ A piece that fails is tried again after a pause, each longer than the one before
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
@@ -21,20 +21,37 @@ from hotmem.consolidation.clustering import can_cluster, check_can_cluster
 from hotmem.consolidation.evolution import evolve
 from hotmem.consolidation.identity import same_subjects
 from hotmem.consolidation.revision import amend, revise
-from hotmem.consolidation.summary import render_summary, summarise
+from hotmem.consolidation.summary import count_topics, render_summary, summarise
 from hotmem.errors import MemoryClosed, StoreFull, StoreGone, StoreLocked, StoreReadOnly, StoreUnusable
 from hotmem.extraction import understand_said
 from hotmem.extraction.filing import file_all
 from hotmem.extraction.hearsay import hearsay
 from hotmem.extraction.recognised import caseless, recased, sentence_starts
+from hotmem.extraction.rewording import Piece, Reworded
 from hotmem.importing import WRITING_S
 from hotmem.logs import log
 from hotmem.models import Encoder, Language, read
 from hotmem.options import BackgroundOptions, EvolutionOptions
 from hotmem.precedence import Precedence
+from hotmem.readable import as_read, readable, readable_spans
 from hotmem.retention import Retention
 from hotmem.store.store import Store
-from hotmem.types import Category, EvidenceKind, Evolved, Role, Signs, Statement, Turn, Understanding, UserKey, Vector, Work
+from hotmem.types import (
+    Category,
+    EvidenceKind,
+    Evolved,
+    Role,
+    SessionSummary,
+    Signs,
+    Statement,
+    Topic,
+    Turn,
+    Understanding,
+    Unsummarised,
+    UserKey,
+    Vector,
+    Work,
+)
 from hotmem.types.parse import Doc
 
 T = TypeVar("T")
@@ -173,6 +190,7 @@ class Background:
             for outcome in outcomes:
                 if isinstance(outcome, BaseException):
                     raise outcome
+            await self._store.finish_forgetting()
             more = any([*outcomes, await self._take_back(), await self._summarise(thorough=not any(outcomes))])
             more = more or await self._evolve() or await self._retry() or await self._retain()
         except Exception as error:  # the border at which background work must not take the memory down
@@ -252,10 +270,11 @@ class Background:
 
     async def _names(self, turn: Turn) -> Sequence[str]:
         """Names in a turn without capitals that the store knows already."""
-        user = await self._store.user(turn.user_id) if caseless(turn.text) else None
+        text = _read_of(turn)
+        user = await self._store.user(turn.user_id) if caseless(text) else None
         if user is None:
             return ()
-        profile = await self._store.profile(user, word_runs(turn.text))
+        profile = await self._store.profile(user, word_runs(text))
         return (*profile.speakers, *profile.entities)
 
     async def _owner(self, turn: Turn) -> str | None:
@@ -270,6 +289,7 @@ class Background:
             self._precedence.give_way()
             whole = self._restored(doc, names) if caseless(doc.text) else doc
             understanding = understand_said(whole, self._parsed, turn.speaker, Role(turn.role), turn.spoken_at, self._filed)
+            understanding = _placed(understanding, turn)
             understandings.append(understanding if owner is None else hearsay(understanding, owner))
         return understandings
 
@@ -301,9 +321,19 @@ class Background:
 
     async def _put_summary(self, sessions: Sequence[int]) -> None:
         (session,) = sessions
-        turns, vectors = await self._store.session_turns(session)
-        summary = await asyncio.to_thread(lambda: summarise(turns, list(self._parse(turns)), vectors))
-        await self._store.put_summary(session, turns, summary, render_summary(summary))
+        seen = await self._store.unsummarised(session)
+        if seen is None:
+            await self._store.summarised(session)
+            return
+        summary, topics = await asyncio.to_thread(self._summary, seen)
+        await self._store.put_summary(seen, summary, topics, render_summary(summary))
+
+    def _summary(self, seen: Unsummarised) -> tuple[SessionSummary, Mapping[str, Topic]]:
+        """The summary of what is not summarised yet and what was quoted before, and what its topics weigh."""
+        docs = list(self._parse(seen.turns))
+        counted = [(turn, doc) for key, turn, doc in zip(seen.keys, seen.turns, docs, strict=True) if key in seen.fresh]
+        topics = count_topics(counted, seen.topics)
+        return summarise(seen.turns, docs, seen.vectors, topics), topics
 
     async def _evolve(self) -> bool:
         """Lets a category evolve whose time has come; one that never did waits that long from when the file was made."""
@@ -337,6 +367,19 @@ class Background:
 
     def _parse(self, turns: Sequence[Turn]) -> Iterator[Doc]:
         """The turns' parses, a few at a time, so that a question waits for a few at most."""
-        texts = [turn.text[: LONGEST_READ[Role(turn.role)]] for turn in turns]
+        texts = [_read_of(turn) for turn in turns]
         for first in range(0, len(texts), PARSED_AT_ONCE):
             yield from self._language.parse(texts[first : first + PARSED_AT_ONCE])
+
+
+def _read_of(turn: Turn) -> str:
+    """What of a turn is parsed."""
+    return readable(turn.text, LONGEST_READ[Role(turn.role)])
+
+
+def _placed(understanding: Understanding, turn: Turn) -> Understanding:
+    """What was understood of what was parsed, with its places in the turn."""
+    spans = readable_spans(turn.text, LONGEST_READ[Role(turn.role)])
+    if len(spans) == 1:
+        return understanding
+    return Reworded(tuple(Piece(as_read(turn.text, [span]), *span) for span in spans)).placed(understanding)

@@ -92,7 +92,7 @@ def forget(
     everything: Annotated[bool, typer.Option(help="All that is remembered of the user.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only says how much would go.")] = False,
 ) -> None:
-    """Removes one thing everywhere, at once and for good; no byte of it is left in the file."""
+    """Removes one thing everywhere, at once and for good, and says what went and whether copies are left."""
     if sum(map(bool, (entity, session, memory_id, everything))) != 1:
         raise InvalidInput("Say what to forget by exactly one of --entity, --session, --memory-id and --everything.")
 
@@ -106,8 +106,7 @@ def forget(
         if entity is not None and not (gone.turns or gone.memories):
             terminal.screen.print(f"nothing that was said or is known mentions {entity!r}")
             return
-        outcome = "would be forgotten" if dry_run else "forgotten"
-        terminal.screen.print(f"{gone.turns} turns, {gone.memories} memories and {gone.sessions} sessions {outcome}")
+        terminal.screen.print(f"{gone.told()} would be forgotten" if dry_run else str(gone))
 
     terminal.with_memory(terminal.existing(database), run, user=user)
 

@@ -4,13 +4,13 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, Final
 
 from hotmem.acting import acting
 from hotmem.analysis.commands import FORGETTING, NOT_KEEPING, OWNERS, Command, Order, find_command
-from hotmem.analysis.consent import assents
+from hotmem.analysis.consent import agrees, assents
 from hotmem.analysis.cues import ASKED
 from hotmem.context.privacy import is_private
 from hotmem.context.render import day, notice
@@ -24,7 +24,10 @@ MOST_SOURCES: Final = 5
 MOST_TURNS: Final = 16
 """Turns of the user, the last, that can be taken back by "don't keep that"."""
 
-_ASKING_ONLY: Final = FORGETTING | {Order.OFF_RECORD, Order.ON_RECORD}
+UNDO_TURNS: Final = 5
+"""Turns of the user's within which "undo that" means the deletion that was just done; later it is asked about first."""
+
+_ASKING_ONLY: Final = FORGETTING | {Order.UNDO, Order.OFF_RECORD, Order.ON_RECORD}
 """What is asked by a turn that tells nothing: "don't keep that" after it means the turn before it."""
 
 NOT_KEPT: Final = notice("The user is off the record: nothing is stored until they ask to remember again. Do not say that you will remember.")
@@ -56,17 +59,17 @@ class _Said:
 
 @dataclass(slots=True)
 class _Waiting:
-    """A deletion that waits for a yes.
+    """A deletion, or its undoing, that waits for a yes.
 
     Attributes:
         command: What the user asked.
-        what: What is to go, as `Memory.forget` takes it.
+        what: What is to go, as `Memory.forget` takes it; None if the last deletion is to be brought back.
         block: The id of the block that has the bot ask.
         asked: Whether the language model was given it.
     """
 
     command: Command
-    what: dict[str, Any]
+    what: dict[str, Any] | None
     block: str
     asked: bool = False
 
@@ -88,6 +91,7 @@ class Commands:
         self._last: _Said | None = None
         self._said: deque[_Said] = deque(maxlen=MOST_TURNS)
         self._going: set[str] = set()
+        self._deleted_at: int | None = None
 
     def hear(self, number: int, text: str, others: str = "", *, own: str | None = None) -> tuple[str, ...]:
         """Notes a turn that has ended, and decides whether it is remembered: not off the record, nor if it asks to forget and names what is to go.
@@ -199,13 +203,15 @@ class Commands:
         waiting, self._waiting = self._waiting, None
         count = memory.reader.tokens.count
         about = waiting.command.about if waiting is not None else ""
-        if waiting is not None and waiting.asked and not said.others and assents(said.own, about):
-            with acting(Actor.VOICE):
-                gone = await memory.forget(user_id=self._user_id, **waiting.what)
-            return self._block(text, at, _forgotten(gone), count)
+        if waiting is not None and waiting.asked and not said.others:
+            if waiting.what is None and agrees(said.own):
+                return self._block(text, at, await self._brought_back(memory), count)
+            if waiting.what is not None and assents(said.own, about):
+                return self._block(text, at, await self._forgotten(memory, waiting.what, said.number, at), count)
         if command is None and said.others:
             theirs = find_command(said.others)
-            if (theirs is not None and theirs.order in OWNERS) or (waiting is not None and assents(said.others, about)):
+            owners = theirs is not None and theirs.order in OWNERS and (theirs.order is not Order.UNDO or await memory.restorable(self._user_id))
+            if owners or (waiting is not None and assents(said.others, about)):
                 return self._block(text, at, NOT_THEIRS, count)
             command = theirs
         if command is None:
@@ -213,6 +219,8 @@ class Commands:
         match command.order:
             case Order.FORGET_LAST | Order.FORGET_ABOUT | Order.FORGET_ALL:
                 return await self._asking(memory, text, at, command)
+            case Order.UNDO:
+                return await self._undoing(memory, text, at, command, said.number)
             case Order.TELL_ALL:
                 known = await memory.memories(self._user_id)
                 return self._block(text, at, await asyncio.to_thread(_known, known, max_tokens, count), count)
@@ -235,13 +243,46 @@ class Commands:
         going = await memory.forget(user_id=self._user_id, dry_run=True, **what)
         if not (going.turns or going.memories):
             return self._block(text, at, f"The user asks to forget {named}. Nothing of it is stored: say so.", count)
+        grace = _grace(memory)
+        for_good = "for good" if grace is None else f"for good after {_length(grace)}, until when they can undo it"
         asks = (
-            f"The user asks to forget {named}. Nothing is deleted yet. It would delete {_much(going)}, for good:"
+            f"The user asks to forget {named}. Nothing is deleted yet. It would delete {_much(going)}, {for_good}:"
             " name this and ask whether they are sure. Only a plain yes deletes it."
         )
         block = self._block(text, at, asks, count)
         self._waiting = _Waiting(command, what, block.id)
         return block
+
+    async def _forgotten(self, memory: Memory, what: dict[str, Any], number: int, at: datetime) -> str:
+        """Deletes what the user agreed to; what to tell them."""
+        with acting(Actor.VOICE):
+            receipt = await memory.forget(user_id=self._user_id, grace=_grace(memory), **what)
+        self._deleted_at = number if receipt.restorable_until is not None else None
+        return _deleted(receipt, at)
+
+    async def _undoing(self, memory: Memory, text: str, at: datetime, command: Command, number: int) -> ContextBlock | None:
+        """Brings back what was deleted just now; asks about what was deleted before. None if nothing can be: something else is meant."""
+        found = await memory.restorable(self._user_id)
+        if found is None:
+            return None
+        count = memory.reader.tokens.count
+        if self._deleted_at is not None and 0 <= number - self._deleted_at <= UNDO_TURNS:
+            return self._block(text, at, await self._brought_back(memory), count)
+        asks = (
+            f"The user seems to ask to bring back what they had deleted {day(found.asked_at.astimezone(at.tzinfo))}: {_much(found.removed)}."
+            " Nothing is done yet: ask whether they mean this. Only a plain yes brings it back."
+        )
+        block = self._block(text, at, asks, count)
+        self._waiting = _Waiting(command, None, block.id)
+        return block
+
+    async def _brought_back(self, memory: Memory) -> str:
+        with acting(Actor.VOICE):
+            restored = await memory.restore(user_id=self._user_id)
+        self._deleted_at = None
+        if restored is None:
+            return "The user asks to bring back what was deleted, but its time is over and it is gone. Say so."
+        return f"Done: {_much(restored.removed)} that the user had deleted are there again. Say so briefly."
 
     def _meant(self, command: Command) -> tuple[dict[str, Any], str]:
         """What a command would delete, as `Memory.forget` takes it, and in words."""
@@ -280,8 +321,26 @@ def _much(going: Forgotten) -> str:
     return f"{turns} and {going.memories} fact{'s' * (going.memories != 1)}"
 
 
-def _forgotten(removed: Forgotten) -> str:
-    return f"Done: {_much(removed)} were deleted. Say so, without repeating what they were about."
+def _deleted(receipt: Forgotten, at: datetime) -> str:
+    told = f"Done: {_much(receipt)} were deleted"
+    if receipt.restorable_until is not None:
+        until = receipt.restorable_until.astimezone(at.tzinfo)
+        told += f", and can be brought back until {day(until)}, {until:%H:%M}, if they say “undo that”"
+    elif not receipt.emptied:
+        told += ", but another program reads the file, and copies stay in its journal until it ends"
+    return f"{told}. Say so, without repeating what they were about."
+
+
+def _grace(memory: Memory) -> timedelta | None:
+    """How long the user's own deletions can be brought back."""
+    return timedelta(seconds=memory.options.forgetting.grace_s) or None
+
+
+def _length(grace: timedelta) -> str:
+    hours = round(grace / timedelta(hours=1))
+    if hours == 24:
+        return "a day"
+    return f"{hours} hours" if hours > 1 else f"{max(round(grace / timedelta(minutes=1)), 1)} minutes"
 
 
 def _sources(given: Sequence[Item]) -> str:

@@ -24,6 +24,7 @@ IN_SQUARES: Final = (
     "INST", "SYSTEM_PROMPT", "AVAILABLE_TOOLS", "TOOL_CALLS", "TOOL_RESULTS", "TOOL_CONTENT", "TOOL_DESCRIPTION", "ARGS", "CALL_ID",  # Mistral
     "IMG", "IMG_BREAK", "IMG_END", "AUDIO", "BEGIN_AUDIO", "THINK", "PREFIX", "SUFFIX", "MIDDLE", "MODEL_SETTINGS", "CONTROL",  # Mistral
     "gMASK", "sMASK", "MASK", "sop", "eop", "CLS", "SEP", "PAD", "UNK", "BOS", "EOS", "SYS", "SYSTEM", "USER", "ASSISTANT", "EOT",  # GLM, encoders
+    "MEMORY", "END OF MEMORY",  # as our own fence, in the other brackets
 )  # fmt: skip
 """Names that stand in square brackets, closing ones with a slash."""
 

@@ -9,6 +9,8 @@ from hotmem import terminal
 from hotmem.errors import InvalidInput
 from hotmem.keys import Key
 from hotmem.settings import Settings
+from hotmem.spool import path_of as spool_of
+from hotmem.spool import waiting_in
 from hotmem.store import driver
 from hotmem.store.encryption import convert
 from hotmem.terminal import Database
@@ -19,7 +21,7 @@ def encrypt(database: Database = None) -> None:
     path = terminal.existing(database)
     if driver.encrypted(path):
         raise InvalidInput(f"{path} is encrypted already. `hotmem rekey` gives it another key.")
-    convert(path, None, _present() or _chosen())
+    _convert(path, None, _present() or _chosen())
     told = "Set HOTMEM_KEY or HOTMEM_KEY_FILE wherever it is opened: without the key nothing of it can be read again. Copies made before are plain."
     terminal.screen.print(f"{path} is encrypted. {told}", soft_wrap=True)
 
@@ -27,7 +29,7 @@ def encrypt(database: Database = None) -> None:
 def decrypt(database: Database = None) -> None:
     """Makes the memory file plain again. Nobody may have it open."""
     path = terminal.existing(database)
-    convert(path, _present() or _asked(), None)
+    _convert(path, _present() or _asked(), None)
     terminal.screen.print(f"{path} is not encrypted any more. Take HOTMEM_KEY and HOTMEM_KEY_FILE away.", soft_wrap=True)
 
 
@@ -37,8 +39,19 @@ def rekey(
 ) -> None:
     """Encrypts the memory file with another key. Nobody may have it open."""
     path = terminal.existing(database)
-    convert(path, _present() or _asked(), _chosen() if new_key_file is None else Key.of(new_key_file))
+    _convert(path, _present() or _asked(), _chosen() if new_key_file is None else Key.of(new_key_file))
     terminal.screen.print(f"{path} has a new key. Copies made before have the old one.", soft_wrap=True)
+
+
+def _convert(path: Path, before: Key | None, after: Key | None) -> None:
+    """Gives a file another key, unless something waits for it that is encrypted with the old one."""
+    spool = spool_of(path.absolute(), Settings().spool_dir)
+    if waiting := waiting_in(spool, before):
+        raise InvalidInput(
+            f"{waiting} turns wait in {spool} for this file. Open the memory once, which takes them in: hotmem doctor. Then try again."
+        )
+    spool.unlink(missing_ok=True)
+    convert(path, before, after)
 
 
 def _present() -> Key | None:

@@ -22,7 +22,8 @@ _CONTROLS: Final = _spans((0x00, 0x08), (0x0B, 0x1F), (0x7F, 0x9F), (0x2028, 0x2
 
 _UNSEEN: Final = _spans(
     (0x34F, 0x34F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2065, 0x2065), (0x2800, 0x2800), (0x3164, 0x3164), (0xFE00, 0xFE0F),
-    (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0xE0000, 0xE0FFF),
+    (0xFDD0, 0xFDEF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0xE0000, 0xE0FFF),
+    *((plane + 0xFFFE, plane + 0xFFFF) for plane in range(0, 0x110000, 0x10000)),
 )  # fmt: skip
 """Fillers and selectors of variants, which have no shape of their own; controls, formats and private use have categories that say so."""
 
@@ -41,6 +42,13 @@ _LIKE_OURS: Final = str.maketrans({"＜": "‹", "﹤": "‹", "＞": "›", "�
 _HARMLESS: Final = re.compile(r"[ -'*-9;=-Z\\-~]*")
 """Text that nothing below changes, as most of what is quoted is: a recall shows some forty lines, at 20 µs each for other text."""
 
+MOST_SPACES: Final = 3
+"""Spaces in a row that stay."""
+
+_FENCE: Final = re.compile(r"([\"`~])\1\1+")
+_FENCED: Final = re.compile(r" {4}|[\"`~]{3}")
+"""What sets text apart for models that read Markdown or code, or moves it out of sight."""
+
 _SPACES: Final = re.compile(r"\s+")
 _BREAK: Final = re.compile(r"[\t\r\n\v\f\x1c-\x1f\x85\u2028\u2029]")
 _TAG: Final = re.compile(r"<(?!\s*$|[\d=-]|\s+(?![/|｜!?<\s]|memory))", re.IGNORECASE)
@@ -56,17 +64,18 @@ _TURN: Final = re.compile(rf"\b({'|'.join(ROLES)})\s*[:：﹕]", re.IGNORECASE)
 
 def shown(text: str) -> str:
     """The text on one line for a language model: without invisible characters, tags, control tokens and marks like ours."""
-    if _HARMLESS.fullmatch(text):
+    if _HARMLESS.fullmatch(text) and not _FENCED.search(text):
         return text
     text = unicodedata.normalize("NFC", _SPACES.sub(_on_one_line, text).translate(_DROPPED)).translate(_LIKE_OURS)
     squared = _ASIDE.sub(_squared, text)
     if squared != text and _ASIDE.sub(_squared, squared) != squared:  # a parenthesis around one that was squared
         squared = squared.replace("(", "[").replace(")", "]")
-    return _TURN.sub(r"\1 –", _SQUARE.sub("[·", _TAG.sub("‹", squared)))
+    plain = _FENCE.sub(r"\1", squared.replace("![", "! ["))
+    return _TURN.sub(r"\1 –", _SQUARE.sub("[·", _TAG.sub("‹", plain)))
 
 
 def _on_one_line(spaces: re.Match[str]) -> str:
-    return " " if _BREAK.search(spaces[0]) else spaces[0]
+    return " " if len(spaces[0]) > MOST_SPACES or _BREAK.search(spaces[0]) else spaces[0]
 
 
 def _squared(aside: re.Match[str]) -> str:

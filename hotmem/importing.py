@@ -29,7 +29,7 @@ WRITING_S: Final = 0.03
 """Seconds of writing after which others have their turn."""
 
 
-async def take_in(store: Store, precedence: Precedence, incoming: Incoming, progress: Callable[[], None]) -> TakenIn:
+async def take_in(store: Store, precedence: Precedence, incoming: Incoming, progress: Callable[[], None], *, with_forgotten: bool = False) -> TakenIn:
     """Takes in what is not there yet: all of it or, if something cannot be used, nothing.
 
     Args:
@@ -37,6 +37,7 @@ async def take_in(store: Store, precedence: Precedence, incoming: Incoming, prog
         precedence: Tells when recalls are on their way, which go before each portion.
         incoming: The records.
         progress: Called after each record.
+        with_forgotten: Whether turns and memories come back that were forgotten.
 
     Raises:
         InvalidInput: If a record cannot be used; what came before it is taken back.
@@ -44,7 +45,7 @@ async def take_in(store: Store, precedence: Precedence, incoming: Incoming, prog
         StoreError: If something could not be written; what was is taken back.
     """
     await take_back(store, precedence)
-    taking = await store.taking(incoming.source, incoming.form)
+    taking = await store.taking(incoming.source, incoming.form, with_forgotten=with_forgotten)
     try:
         return await _taken(store, precedence, taking, incoming, progress)
     except (StoreLocked, MemoryClosed):

@@ -4,20 +4,22 @@ import asyncio
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, date, datetime
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from hotmem import importing
+from hotmem import caches, importing
 from hotmem.acting import actor
 from hotmem.background import Background
 from hotmem.bounds import check_order, checked_number
 from hotmem.context.relevance import RelevanceModel, fitted_model
 from hotmem.errors import InvalidInput, MemoryClosed, StoreError, StoreLocked
 from hotmem.keys import Key
-from hotmem.lane import Lanes
+from hotmem.lane import Lanes, beside
 from hotmem.layers.facts import Facts
 from hotmem.layers.semantic import Semantic
 from hotmem.layers.sessions import Sessions
@@ -26,6 +28,7 @@ from hotmem.learning.feedback import learn
 from hotmem.logs import log
 from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_language
 from hotmem.models.rewriter import Rewriter
+from hotmem.names import is_name
 from hotmem.opening import Asked as OpeningAsked
 from hotmem.opening import opening
 from hotmem.options import LEAST_TOKENS, Options, checked_visible
@@ -33,9 +36,10 @@ from hotmem.precedence import Precedence
 from hotmem.reader import Reader, Request
 from hotmem.recall import late, recall
 from hotmem.retention import Retention
+from hotmem.spool import Record, Removal, Spool, path_of
 from hotmem.store.store import Store
 from hotmem.terms import stems
-from hotmem.text import LONGEST_STATEMENT, MAX_TEXT, checked_id, checked_ids, checked_text, clean
+from hotmem.text import LONGEST_STATEMENT, MAX_ID, MAX_TEXT, checked_id, checked_ids, checked_text, clean
 from hotmem.tools import contextual, searching, storing, tracing
 from hotmem.tools.requests import SearchOptions, StoreContext, checked
 from hotmem.tools.results import ContextualResult, SearchResult, Stored
@@ -52,6 +56,7 @@ from hotmem.types import (
     Evolved,
     Forgotten,
     Quality,
+    Restorable,
     Role,
     SessionSummary,
     StoredMemory,
@@ -64,9 +69,12 @@ from hotmem.types import (
     WeightsThen,
     aware,
 )
-from hotmem.withheld import Withheld
+from hotmem.withheld import Withheld, phrase_of
 
 NOTHING: Final = Forgotten(0, 0, 0)
+
+JOURNAL_WAIT_S: Final = 1.0
+"""Seconds for which forgetting waits for another program's reading to end, so that the journal can be emptied."""
 
 LOOKING: Final = (Actor.TOOL, Actor.MCP, Actor.COMMAND_LINE)
 """Who looks at a memory when they recall from it. A bot's recalls are not in the audit trail: records of use hold them."""
@@ -110,8 +118,10 @@ class Memory:
         self._precedence = Precedence()
         self._withheld = Withheld()
         self._unkept = Withheld()
+        self._forgettings = 0
         self._fed_back: deque[str] = deque(maxlen=FED_BACK)
         self._live: tuple[Store, Reader, Background, Lanes] | None = None
+        self._spool: Spool | None = None
 
     @classmethod
     def open(
@@ -141,9 +151,10 @@ class Memory:
         """
         if self._live is not None:
             return
-        store, encoder, language, tokens, model = await asyncio.to_thread(self._load)
+        key, store, encoder, language, tokens, model = await asyncio.to_thread(self._load)
         try:
             await store.adopt_encoder(encoder.name, encoder.dimension)
+            self._forgettings = await store.forgettings()
         except BaseException:  # cancelled or not, no open file is left behind
             await store.close()
             raise
@@ -153,27 +164,33 @@ class Memory:
         reader = Reader(here, encoder, language, tokens, layers, model, self.options.recall, rewriter, self.options.learning.weights)
         retention = Retention(store, self.options.retention, self.options.audit.days)
         background = Background(store, encoder, language, self.options.background, self.options.evolution, retention, self._precedence)
+        spool = Spool(path_of(self.path.absolute(), self.options.spool_dir), key, self._take)
         if store.read_only:
             log.info("memory opened for reading only")
         else:
             background.start()
+            spool.start()
+        self._spool = spool
         self._live = (store, reader, background, Lanes.open(networked=bool(self.options.rewriting.model)))
 
-    def _load(self) -> tuple[Store, Encoder, Language, TokenCounter, RelevanceModel]:
+    def _load(self) -> tuple[Key | None, Store, Encoder, Language, TokenCounter, RelevanceModel]:
         models, model = self.options.models, fitted_model(self.options.models.relevance)
         with ThreadPoolExecutor(thread_name_prefix="hotmem-loading") as threads:
             language = threads.submit(lambda: self._given_language or load_language())
             encoder = threads.submit(lambda: self._given_encoder or load_encoder(models))
             tokens = threads.submit(TokenCounter.load, models.encoding, models.cache_dir)
         loaded = encoder.result(), language.result(), tokens.result()
-        return Store.open(self.path, Key.of(self.options.key)), *loaded, model
+        key = Key.of(self.options.key)
+        return key, Store.open(self.path, key), *loaded, model
 
     async def close(self) -> None:
         """Stops the background work and closes the file; what was not finished is done on the next open."""
         if self._live is None:
             return
         store, reader, background, lanes = self._live
-        self._live = None
+        if self._spool is not None:
+            await self._spool.close()
+        self._live = self._spool = None
         await background.close()
         if reader.rewriter is not None:
             await lanes.recalls.run(reader.rewriter.close())
@@ -213,13 +230,46 @@ class Memory:
             StoreError: If it could not be written.
         """
         store, _, background, _ = self._open()
-        if turn.role == Role.USER:
-            self.speaks_of(turn.text, user_id=turn.user_id)
-        elif self.withholds(turn.text, user_id=turn.user_id):
+        known = partial(self.speaks_of if turn.role == Role.USER else self.withholds, turn.text, user_id=turn.user_id)
+        if await beside(len(turn.text), known):
             return False
+        await self._replay()
         added = await store.add_turn(turn, datetime.now(UTC))
         background.wake()
         return added
+
+    @property
+    def spooled(self) -> int:
+        """Turns and removals that wait beside the memory file, which could not take them, as far as this program knows."""
+        return 0 if self._spool is None else self._spool.waiting
+
+    async def spool(self, record: Turn | Removal) -> None:
+        """Keeps a turn beside the memory file, which cannot be written now, until it can: in order, and by whichever program has it open then.
+
+        Args:
+            record: The turn; or turns that were taken back, which then are not stored, or are removed.
+
+        Raises:
+            StoreError: If it cannot be kept there either. This process then keeps it, up to a thousand, and tries again as long as it runs.
+        """
+        self._open()
+        if self._spool is not None:
+            await self._spool.put(record)
+
+    async def _replay(self) -> None:
+        """Stores what waits for the memory file: what comes now is to come after it."""
+        if self.spooled and self._spool is not None:
+            await self._spool.replay()
+
+    async def _take(self, record: Record) -> None:
+        """Brings what waited into the memory file."""
+        store, _, background, _ = self._open()
+        if isinstance(record, Turn):
+            await store.add_turn(record, datetime.now(UTC))
+        elif (user := await store.user(record.user_id)) is not None:
+            await store.forget(user, turn_ids=record.turn_ids)
+            await store.empty_journal(0)  # or the background does
+        background.wake()
 
     def withholds(self, text: str, *, user_id: str) -> bool:
         """Whether a text tells what the user had forgotten, or said off the record, in the session that is going on, and did not speak of again."""
@@ -231,7 +281,7 @@ class Memory:
 
     async def withhold(self, text: str, *, user_id: str) -> None:
         """Notes what was said off the record: no turn of the bot and no tool brings its words into the memory, unless they are there already."""
-        phrases = _singly(stems(text))
+        phrases = _singly(await beside(len(text), partial(stems, text)))
         self._unkept.add(user_id, phrases)
         store, user = await self._of(user_id)
         if user is not None:
@@ -255,10 +305,12 @@ class Memory:
     async def settle(self) -> None:
         """Waits until all background work is done. What failed for good is set aside until the next open.
 
-        A file that cannot be written has no background work.
+        A file that cannot be written has no background work, and what waits beside it stays there.
         """
         store, _, background, _ = self._open()
         if not store.read_only:
+            with suppress(StoreError):
+                await self._replay()
             await background.settle()
 
     async def recall(
@@ -288,6 +340,8 @@ class Memory:
             StoreError: If the file cannot be read.
         """
         _, reader, _, lanes = self._open()
+        if not isinstance(text, str):
+            raise InvalidInput(f"The query is {type(text).__name__}, not a string. Pass the words that were said.")
         if len(text) > MAX_TEXT:
             raise InvalidInput(f"The query has {len(text):,} characters, at most {MAX_TEXT:,} are read. Pass what was said last.")
         request = Request(
@@ -299,11 +353,16 @@ class Memory:
             deadline_ms=self.options.recall.deadline_ms if deadline_ms is None else checked_number(deadline_ms, "deadline_ms", 0.0),
             visible=checked_visible(visible),
         )
+        known = self._forgettings
         with self._precedence.recalling():
             try:
                 block = await lanes.recalls.run(recall(reader, request), request.patience_s)
             except TimeoutError:
-                return late(request)
+                block = late(request)
+        if block.forgettings is None:  # it was late: what was forgotten before it began is what was known then
+            block = replace(block, forgettings=known)
+        else:
+            self._forgettings = max(self._forgettings, block.forgettings)
         if actor() in LOOKING:
             await self.audit(Act(Action.READ, "recall", memories=len(block.items)), user_id=user_id)
         return block
@@ -331,6 +390,7 @@ class Memory:
             StoreError: If the file cannot be read.
         """
         store, reader, *_ = self._open()
+        forgettings = await store.forgettings()
         asked = OpeningAsked(
             user_id=checked_id(user_id, "user_id"),
             session_id=None if session_id is None else checked_id(session_id, "session_id"),
@@ -338,7 +398,7 @@ class Memory:
             max_tokens=self.options.recall.opening_tokens if max_tokens is None else checked_number(max_tokens, "max_tokens", 0, whole=True),
             rules_only=rules_only,
         )
-        return await opening(store, reader.language, reader.tokens.count, asked)
+        return replace(await opening(store, reader.language, reader.tokens.count, asked), forgettings=forgettings)
 
     async def store_memory(self, content: str, *, user_id: str, context: StoreContext | Mapping[str, Any] | None = None) -> Stored:
         """Keeps a statement that nobody said, or that is to be kept as it stands. It is filed, tagged, and compared with what is known.
@@ -552,14 +612,17 @@ class Memory:
         store, user = await self._of(user_id)
         return None if user is None else await store.summary(user, checked_id(session_id, "session_id"))
 
-    async def take_in(self, source: Path | Incoming, progress: Callable[[], None] = lambda: None) -> TakenIn:
+    async def take_in(self, source: Path | Incoming, progress: Callable[[], None] = lambda: None, *, with_forgotten: bool = False) -> TakenIn:
         """Takes in a file that `export` wrote, or one of turns alone, a little at a time; what is there already stays as it is.
+
+        What was forgotten stays out, by the ids of turns and memories, and is counted.
 
         Killed, it goes on where it stopped when the same file is taken in again. Finished, it is among the decisions and can be taken back.
 
         Args:
             source: The file, see `hotmem.transfer.lines` for its form; or its records, as `hotmem.tools.migration` reads those of others.
             progress: Called after each record.
+            with_forgotten: Whether what was forgotten comes back with it.
 
         Raises:
             InvalidInput: If a line cannot be used, naming it; then nothing of the file is kept.
@@ -569,7 +632,7 @@ class Memory:
         store, _, background, _ = self._open()
         incoming = await asyncio.to_thread(own, source) if isinstance(source, Path) else source
         try:
-            return await importing.take_in(store, self._precedence, incoming, progress)
+            return await importing.take_in(store, self._precedence, incoming, progress, with_forgotten=with_forgotten)
         finally:
             background.wake()
 
@@ -599,21 +662,25 @@ class Memory:
         before: datetime | None = None,
         everything: bool = False,
         dry_run: bool = False,
+        grace: timedelta | None = None,
     ) -> Forgotten:
-        """Removes one thing everywhere: turns, memories, summaries, entities, vectors, indexes, records of use.
+        """Removes one thing everywhere: turns, memories, summaries, entities, vectors, indexes, records of use, and this process's caches.
 
-        Once the file is closed, no byte of it is left.
+        On return no byte of it is in the file or in the journal beside it, unless another program is reading them; the receipt tells. A turn or
+        memory that was forgotten stays out when an older export is imported.
 
         Args:
             user_id: Whose memory.
             memory_id: A memory, with the turns it was read from.
-            entity: A name: all that mentions it.
+            entity: A name: all that mentions it, however it is spelled (see `hotmem.names`). Ids that programs chose are not looked through.
             session_id: A session.
             turn_ids: Turns, with the facts that were read from them alone.
             after: What was said at or after this time; may go with `before`.
             before: What was said before this time.
             everything: All of the user.
             dry_run: Whether it only counts what would go, and changes nothing.
+            grace: For how long `restore` can bring it back. Until then it is hidden from everything, but its bytes stay in the file, and in
+                copies of it that are made; then it is erased. None erases it at once, with what was kept of it before.
 
         Raises:
             InvalidInput: If not exactly one thing is named, or `before` is earlier than `after`.
@@ -624,30 +691,36 @@ class Memory:
             raise InvalidInput(
                 "forget takes exactly one of memory_id, entity, session_id, turn_ids, after/before, everything=True. Call it once for each."
             )
-        if entity is not None and not clean(entity):
+        if entity is not None and not is_name(clean(entity)):
             raise InvalidInput("entity is empty. Name what to forget, or pass everything=True.")
+        entity = None if entity is None else checked_text(entity, "entity", MAX_ID)
         memory_id = None if memory_id is None else checked_id(memory_id, "memory_id")
         session_id = None if session_id is None else checked_id(session_id, "session_id")
         turn_ids = None if turn_ids is None else checked_ids(turn_ids, "turn_ids")
         after = None if after is None else aware(after, "after")
         before = None if before is None else aware(before, "before")
         check_order(after, before)
-        store, _, background, _ = self._open()
-        user = await store.user(checked_id(user_id, "user_id"))
+        if grace is not None and grace <= timedelta():
+            raise InvalidInput(f"grace is {grace}. Pass a time for which it can be brought back, or None to erase it at once.")
+        store, reader, background, _ = self._open()
+        user_id = checked_id(user_id, "user_id")
+        await self._replay()
+        user = await store.user(user_id)
         remove = partial(
             store.forget,
             memory_id=memory_id,
-            entity=None if entity is None else clean(entity),
+            entity=entity,
             session_id=session_id,
             turn_ids=turn_ids,
             after=after,
             before=before,
             everything=everything,
+            grace=grace,
         )
         if dry_run:
             return NOTHING if user is None else await remove(user, dry_run=True)
-        phrases = {stems(entity)} if entity is not None else _singly(() if user is None else (await store.words(user))[0])
-        self._withheld.add(user_id, phrases)  # first, so that nothing that is written meanwhile brings it back
+        phrases = {phrase_of(entity)} if entity is not None else _singly(() if user is None else (await store.words(user))[0])
+        await asyncio.to_thread(self._withheld.add, user_id, phrases)  # first, so that nothing that is written meanwhile brings it back
         if user is None:
             return NOTHING
         try:
@@ -656,13 +729,47 @@ class Memory:
             self._withheld.drop(user_id, phrases)
             raise
         if entity is None:
-            self._withheld.drop(user_id, _singly((await store.words(user))[1]))
+            await asyncio.to_thread(self._withheld.drop, user_id, _singly((await store.words(user))[1]))
+        caches.clear(reader)
+        self._forgettings = await store.forgettings()
+        try:
+            emptied = removed.restorable_until is not None or await store.empty_journal(JOURNAL_WAIT_S)
+        except StoreError as error:  # what was asked is done; a full disk, say, may have room again when it is next tried
+            log.warning("journal not emptied", error=type(error).__name__)
+            emptied = False
         background.wake()
         kinds = {"memory": memory_id, "name": entity, "session": session_id, "turns": turn_ids, "everything": everything or None}
         kind = next((name for name, given in kinds.items() if given is not None), "span of time")
         await self._record(user, Act(Action.FORGET, kind, removed.turns, removed.memories, removed.sessions))
-        log.info("forgotten", turns=removed.turns, memories=removed.memories, sessions=removed.sessions)
-        return removed
+        log.info("forgotten", turns=removed.turns, memories=removed.memories, sessions=removed.sessions, emptied=emptied)
+        return replace(removed, emptied=emptied)
+
+    async def restorable(self, user_id: str) -> Restorable | None:
+        """The user's latest deletion that can be brought back; None if there is none."""
+        store, user = await self._of(user_id)
+        return None if user is None else await store.restorable(user)
+
+    async def restore(self, *, user_id: str) -> Restorable | None:
+        """Brings back what `forget` removed last with a time of grace that is not over, as it was; what was said since stays.
+
+        Returns:
+            What it was; None if there is nothing to be brought back.
+
+        Raises:
+            StoreError: If it could not be written; then it can be brought back still.
+        """
+        store, user = await self._of(user_id)
+        background = self._open()[2]
+        found = None if user is None else await store.restore(user)
+        if found is None:
+            return None
+        restored, texts = found
+        await asyncio.to_thread(self._withheld.lift_all, user_id, texts)
+        background.wake()
+        gone = restored.removed
+        await self._record(user, Act(Action.CHANGE, "restore", gone.turns, gone.memories, gone.sessions))
+        log.info("restored", turns=gone.turns, memories=gone.memories, sessions=gone.sessions)
+        return restored
 
     async def audit(self, act: Act, *, user_id: str | None) -> None:
         """Writes down that something was done, by whom `hotmem.acting` says; what is done is right even if that cannot be written.

@@ -261,11 +261,11 @@ def _arranged(lines: Iterable[Line]) -> list[Line]:
 def _name(known: Known, rules: Sequence[Row]) -> Iterator[Line]:
     """The name to use, by the user's own wish, or by what is known, and the one they bear; not one that they refuse."""
     own = {known.speaker, ANONYMOUS, "", None}
-    refused = {not_called(rule.object).casefold(): rule.said_at for rule in reversed(rules) if rule.subject in own}
+    refused = {not_called(rule.object).casefold(): rule.told_at for rule in reversed(rules) if rule.subject in own}
     told = [row for row in known.facts if row.relation == "is called" and row.subject in own]
     noted = next((capitalised(match["name"]) for row in known.notes if (match := _NAMED.match(row.text))), "")
     wished = next((wish for rule in rules if rule.subject in own and (wish := called(rule.object))), "")
-    borne = [row.object for row in told if not (until := refused.get(row.object.casefold())) or row.said_at > until]
+    borne = [row.object for row in told if not (until := refused.get(row.object.casefold())) or row.told_at > until]
     names = [name for name in (wished, *borne, noted, known.speaker) if name]
     if names:
         other = next((name for name in (known.speaker, *names) if name and name.casefold() != names[0].casefold()), "")
@@ -284,7 +284,7 @@ def _facts(known: Known, found: Mapping[tuple[EvidenceKind, int], Evidence], ask
     told = [row for row in (*known.facts, *known.notes) if not is_private(f"{row.text}\n{row.told_in}")]
     rows = [(rank, row) for row in told if (rank := _rank(row, known.speaker)) is not None]
     lines = []
-    for _, row in sorted(rows, key=lambda ranked: (ranked[0], -ranked[1].confirmations, -ranked[1].said_at.timestamp())):
+    for _, row in sorted(rows, key=lambda ranked: (ranked[0], -ranked[1].confirmations, -ranked[1].told_at)):
         item = _item(shown(row.text), found[EvidenceKind.MEMORY, row.key], asked, row.importance / 5)
         if item.confidence >= MEDIUM_CONFIDENCE:
             lines.append(Line(WHO, f"- {item.text}", item))

@@ -4,7 +4,7 @@
 inside the package receives them as arguments. A number out of its bounds raises `InvalidInput`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, dataclass, field
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -130,6 +130,17 @@ class SearchingOptions(Bounded):
 
 
 @dataclass(frozen=True, slots=True)
+class ForgettingOptions(Bounded):
+    """How the user's own deletions are done, those that they ask their bot for.
+
+    Attributes:
+        grace_s: Seconds for which they can be brought back; then they are erased. 0 erases at once.
+    """
+
+    grace_s: float = bounded(24 * 3600.0, 0)
+
+
+@dataclass(frozen=True, slots=True)
 class ModelOptions(Bounded):
     """Which models run and where their prepared files lie.
 
@@ -208,6 +219,8 @@ class Options:
         retention: How long what is kept, by default for ever. Every rule that fits is applied, so that the shortest holds.
         key: What the file is encrypted with: a passphrase, the path of a file whose first line it is, or a function
             that returns it. None is a plain file.
+        spool_dir: Folder in which turns wait while the memory file cannot be written; None is beside it. One on another disk
+            outlives a full one.
     """
 
     recall: RecallOptions = field(default_factory=RecallOptions)
@@ -215,12 +228,14 @@ class Options:
     background: BackgroundOptions = field(default_factory=BackgroundOptions)
     evolution: EvolutionOptions = field(default_factory=EvolutionOptions)
     searching: SearchingOptions = field(default_factory=SearchingOptions)
+    forgetting: ForgettingOptions = field(default_factory=ForgettingOptions)
     models: ModelOptions = field(default_factory=ModelOptions)
     rewriting: RewriteOptions = field(default_factory=RewriteOptions)
     audit: AuditOptions = field(default_factory=AuditOptions)
     retention: tuple[RetentionRule, ...] = ()
     time_zone: tzinfo | None = None
     key: KeySource | None = field(default=None, repr=False)
+    spool_dir: Path | None = None
 
     def now(self) -> datetime:
         """The wall clock, where the user is."""
@@ -233,7 +248,7 @@ def checked_visible(visible: Sequence[str]) -> tuple[str, ...]:
     Raises:
         InvalidInput: If it is one text, or holds something that is none.
     """
-    if isinstance(visible, str) or not all(isinstance(text, str) for text in visible):
+    if isinstance(visible, str) or not isinstance(visible, Iterable) or not all(isinstance(text, str) for text in visible):
         raise InvalidInput('visible is no list of texts. Pass the texts the language model has before it, such as ["Hello!"].')
     return tuple(visible)
 

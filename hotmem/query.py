@@ -12,6 +12,7 @@ from hotmem.analysis.runs import word_runs
 from hotmem.extraction.instructions import instructs
 from hotmem.extraction.retelling import OWN
 from hotmem.models import Reading, read
+from hotmem.readable import last_readable, readable
 from hotmem.reader import Reader, Request
 from hotmem.types import Analysis, Profile, Query, Rewrite, UserKey
 from hotmem.types.parse import Doc
@@ -34,7 +35,7 @@ NOBODY: Final = UserKey(0)
 
 async def read_query(reader: Reader, request: Request) -> tuple[Query, Profile]:
     """What is asked, and what is known of who asks. What it leaves unsaid ("that", "she", "and on Friday?") is looked for in its session."""
-    text = " ".join(request.text.split()[-QUERY_WORDS:])
+    text = last_readable(" ".join(request.text.split()[-QUERY_WORDS:]))
     reading, (user, profile, turns), doc = await asyncio.gather(
         asyncio.to_thread(_embedded, reader, text), _known(reader, request, text), _parsed(reader, text)
     )
@@ -97,7 +98,7 @@ async def _known(reader: Reader, request: Request, text: str) -> tuple[UserKey |
 async def _recent(reader: Reader, turns: Sequence[str]) -> Sequence[Doc]:
     """The turns' parses; none if they are not there in time."""
     try:
-        return await asyncio.wait_for(asyncio.to_thread(reader.language.parse, [turn[:RECENT_CHARACTERS] for turn in turns]), RECENT_S)
+        return await asyncio.wait_for(asyncio.to_thread(reader.language.parse, [readable(turn, RECENT_CHARACTERS) for turn in turns]), RECENT_S)
     except TimeoutError:
         return ()
 

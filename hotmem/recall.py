@@ -64,7 +64,7 @@ async def recall(reader: Reader, request: Request) -> ContextBlock:
     trace = Trace(
         query.analysis, found.reports, watch.laps, len(found.candidates), merged, found.profile.weights, reason, query.rewrite, cut_short, known
     )
-    return _block(request, packed, trace)
+    return replace(_block(request, packed, trace), forgettings=found.profile.forgettings)
 
 
 async def retrieve(reader: Reader, request: Request, watch: Stopwatch) -> Retrieved:

@@ -133,8 +133,9 @@ class Retention:
             self._left, self._after = self._left[1:], 0
             return
         gone, more = await self._store.retain(self._user, rule.category, before, PORTION)
-        self._gone = Forgotten(*(one + other for one, other in zip(_counts(self._gone), _counts(gone), strict=True)))
+        self._gone += gone
         if not more:
+            await self._store.empty_journal(0)  # or the background does
             self._found.append(Overdue(await self._store.user_id(self._user), rule.told(), self._gone))
             await self._store.audit(self._user, Actor.RETENTION, Act(Action.FORGET, rule.told(), *_counts(self._gone)), self._now)
             self._after, self._user = self._user, None

@@ -25,6 +25,7 @@ from hotmem.options import (
     AuditOptions,
     BackgroundOptions,
     EvolutionOptions,
+    ForgettingOptions,
     LearningOptions,
     ModelOptions,
     Options,
@@ -86,6 +87,7 @@ class Settings(Variables):
     database: Path = Field(default=Path("memory.db"), description="The memory file.")
     key: str = Field(default="", repr=False, description="The passphrase of an encrypted memory file; empty: HOTMEM_KEY_FILE, or a plain file.")
     key_file: Path | None = Field(default=None, description="A file whose first line is the passphrase.")
+    spool_dir: Path | None = Field(default=None, description="Folder where turns wait while the memory file cannot be written; empty: beside it.")
     multilayer_retrieval: bool = Field(default=True, description="Ask all four layers as needed; off: the facts layer alone.")
     max_context_tokens: int = Field(default=DEFAULTS.recall.max_tokens, ge=1, description="Tokens of a context block at most.")
     opening_tokens: int = Field(
@@ -114,6 +116,11 @@ class Settings(Variables):
     evolution_most: int = Field(default=DEFAULTS.evolution.most, ge=1, description="Subcategories of a category at most.")
     progressive_search: bool = Field(default=DEFAULTS.searching.progressive, description="Let tools stop searching when enough is found.")
     progressive_suffices: int = Field(default=DEFAULTS.searching.suffices, ge=1, description="Good results that are enough.")
+    forget_grace_hours: float = Field(
+        default=DEFAULTS.forgetting.grace_s / 3600,
+        ge=0,
+        description="Hours for which a deletion by voice can be taken back; 0: it is erased at once.",
+    )
     audit: bool = Field(default=DEFAULTS.audit.on, description="Keep who looked at a memory, changed it or took something out of it.")
     audit_days: int = Field(default=DEFAULTS.audit.days, ge=1, description="Days after which that goes.")
     retention_days: int | None = Field(default=None, ge=1, description="Days after which all that was said is forgotten; empty: never.")
@@ -174,6 +181,7 @@ class Settings(Variables):
                 most=self.evolution_most,
             ),
             searching=SearchingOptions(progressive=self.progressive_search, suffices=self.progressive_suffices),
+            forgetting=ForgettingOptions(grace_s=self.forget_grace_hours * 3600),
             models=ModelOptions(encoder=self.encoder, cache_dir=self.cache_dir, relevance=self.relevance_model),
             rewriting=RewriteOptions(
                 model=self.rewrite_model, base_url=self.rewrite_base_url, api_key=self.rewrite_api_key, deadline_ms=self.rewrite_deadline_ms
@@ -182,6 +190,7 @@ class Settings(Variables):
             retention=self._retention(),
             time_zone=self.time_zone,
             key=self.key or self.key_file,
+            spool_dir=self.spool_dir,
         )
 
 

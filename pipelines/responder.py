@@ -93,13 +93,13 @@ class Statement:
 def reply_to(context: LLMContext) -> str:
     """The answer to the latest user message; where there is none, a greeting by name, or "" if no name is known."""
     messages = [message for message in context.get_messages() if not isinstance(message, LLMSpecificMessage)]
-    asked = [index for index, message in enumerate(messages) if message["role"] == "user"]
+    asked = [index for index, message in enumerate(messages) if message["role"] == "user" and not is_block(message)]
     name = named(messages)
     if not asked:
         return greeting(name) if name else ""
     question = standard_message_text(messages[asked[-1]])
     before = messages[asked[-1] - 1] if asked[-1] else None
-    block = standard_message_text(before) if before is not None and before["role"] == "developer" else ""
+    block = standard_message_text(before) if before is not None and is_block(before) else ""
     if notice := noticed(block):
         return notice
     if not is_question(question):
@@ -116,8 +116,13 @@ def greeting(name: str) -> str:
 
 def named(messages: Sequence[LLMStandardMessage]) -> str:
     """The name that the memory says to call the user by; "" if it says none."""
-    blocks = (standard_message_text(message) for message in messages if message["role"] == "developer")
-    return next((match[1] for block in blocks if block.startswith(OPENING) and (match := _NAME.search(block))), "")
+    blocks = (standard_message_text(message) for message in messages if is_block(message))
+    return next((match[1] for block in blocks if (match := _NAME.search(block))), "")
+
+
+def is_block(message: LLMStandardMessage) -> bool:
+    """Whether a message is what the memory tells, in whatever role."""
+    return message["role"] in ("user", "developer") and standard_message_text(message).startswith(OPENING)
 
 
 def noticed(block: str) -> str:

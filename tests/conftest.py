@@ -17,6 +17,17 @@ from hotmem.options import ModelOptions
 from hotmem.store import driver
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--full` runs the attacks of tests/attacks as often as a release wants them, which takes an hour."""
+    parser.addoption("--full", action="store_true", help="run the attacks in full")
+
+
+@pytest.fixture(scope="session")
+def full(pytestconfig: pytest.Config) -> bool:
+    """Whether the attacks run in full."""
+    return bool(pytestconfig.getoption("--full"))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def no_settings() -> None:
     """No variable of ours: a memory that is opened without options takes them."""

@@ -9,16 +9,25 @@ from typing import Any
 import pytest
 
 from hotmem import InvalidInput, Memory, Options
-from hotmem.options import AuditOptions, BackgroundOptions, EvolutionOptions, ModelOptions, RecallOptions, RewriteOptions, SearchingOptions
+from hotmem.options import (
+    AuditOptions,
+    BackgroundOptions,
+    EvolutionOptions,
+    ForgettingOptions,
+    ModelOptions,
+    RecallOptions,
+    RewriteOptions,
+    SearchingOptions,
+)
 from hotmem.pipecat import HotMemProcessor
 from hotmem.settings import Settings
 
-GROUPS = (RecallOptions, AuditOptions, BackgroundOptions, EvolutionOptions, SearchingOptions, ModelOptions, RewriteOptions)
+GROUPS = (RecallOptions, AuditOptions, BackgroundOptions, EvolutionOptions, SearchingOptions, ForgettingOptions, ModelOptions, RewriteOptions)
 NUMBERS = [(group, one.name) for group in GROUPS for one in fields(group) if one.type in (int, float, float | None)]
 
 
 def test_there_is_no_number_without_bounds() -> None:
-    assert len(NUMBERS) == 18
+    assert len(NUMBERS) == 19
 
 
 @pytest.mark.parametrize(("group", "name"), NUMBERS)

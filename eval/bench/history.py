@@ -198,4 +198,6 @@ def _summarise(conn: Connection, user_id: str, session_id: str, said: Sequence[T
         return
     told = sorted(((sentence, turn.id) for turn in said for sentence in _SENTENCE.findall(turn.text)), key=lambda pair: -len(pair[0]))
     summary = SessionSummary(narrative=tuple(SummarySentence(*pair) for pair in told[:SUMMARY_SENTENCES]))
-    summaries.put(conn, session, [turn for _, turn in turns.of_session(conn, session)], summary, render_summary(summary))
+    seen = summaries.unsummarised(conn, session)
+    if seen is not None:
+        summaries.put(conn, seen, summary, {}, render_summary(summary))

@@ -29,6 +29,7 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.turns.user_turn_strategies import ExternalUserTurnStrategies
 from pipecat.workers.runner import WorkerRunner
 
+from hotmem.context.render import OPENING
 from pipelines.bot import SAMPLE_RATE
 from pipelines.recording import SILENCE, Utterance, frames_of
 from pipelines.replay import TICK_S
@@ -89,9 +90,10 @@ class Model(FrameProcessor):
 
 
 def blocks(context: LLMContext) -> list[str]:
-    """What developers' messages say in a context, blocks of memory among them."""
+    """The blocks of memory in a context."""
     standard = (message for message in context.get_messages() if not isinstance(message, LLMSpecificMessage))
-    return [standard_message_text(message) for message in standard if message["role"] == "developer"]
+    texts = (standard_message_text(message) for message in standard)
+    return [text for text in texts if text.startswith(OPENING)]
 
 
 async def ask(worker: PipelineWorker, model: Model, question: str, *, interims: bool) -> float:

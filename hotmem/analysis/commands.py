@@ -8,6 +8,7 @@ from typing import Final
 
 from hotmem.analysis.off_record import Scope, record_request
 from hotmem.analysis.utterance import without_hesitations
+from hotmem.readable import readable_ends
 
 LONGEST: Final = 25
 """Words of a command; a longer utterance tells something."""
@@ -20,6 +21,7 @@ class Order(StrEnum):
     FORGET_LAST = "forget last"
     FORGET_ABOUT = "forget about"
     FORGET_ALL = "forget all"
+    UNDO = "undo"
     TELL_ALL = "tell all"
     TELL_SOURCE = "tell source"
     OFF_RECORD = "off record"
@@ -34,7 +36,7 @@ FORGETTING: Final = frozenset({Order.FORGET_LAST, Order.FORGET_ABOUT, Order.FORG
 NOT_KEEPING: Final = frozenset({Order.OFF_RECORD, Order.NOT_THIS, Order.NOT_LAST})
 """What says that something is not to be kept."""
 
-OWNERS: Final = FORGETTING | {Order.NOT_LAST, Order.ON_RECORD, Order.TELL_ALL}
+OWNERS: Final = FORGETTING | {Order.UNDO, Order.NOT_LAST, Order.ON_RECORD, Order.TELL_ALL}
 """What only the user may ask, and nobody else in the room."""
 
 
@@ -63,6 +65,10 @@ _POLITE: Final = (
 _DELETE: Final = r"(?:forget|delete|erase|remove|wipe)"
 _END: Final = r"[\s,]*(?:please|now|again|thanks|thank\s+you)?\W*$"
 
+_WHAT_WENT: Final = (
+    r"that|it|this|them|those|everything|all\s+of\s+(?:it|that|them)|it\s+all|what\s+you\s+(?:just\s+)?(?:deleted|forgot|erased|removed)"
+)
+
 _ORDERS: Final = tuple(
     (order, re.compile(pattern, re.IGNORECASE))
     for order, pattern in (
@@ -73,6 +79,12 @@ _ORDERS: Final = tuple(
         ),
         (Order.FORGET_ABOUT, rf"{_POLITE}{_DELETE}\s+(?:everything|all|anything|whatever|what)\b[^.?!]*?\b(?:about|of)\s+(?P<about>[^.?!,]+?){_END}"),
         (Order.FORGET_LAST, rf"{_POLITE}{_DELETE}\s+(?:that|this|what\s+i\s+(?:have\s+)?(?:just\s+)?(?:said|told\s+you)|my\s+last\s+\w+){_END}"),
+        (
+            Order.UNDO,
+            rf"{_POLITE}(?:undo|un-?delete|un-?forget|restore)(?:\s+(?:{_WHAT_WENT}))?{_END}"
+            rf"|{_POLITE}(?:bring|get|put|give\s+me)\s+(?:{_WHAT_WENT})\s+back{_END}|{_POLITE}bring\s+back\s+(?:{_WHAT_WENT}){_END}"
+            rf"|{_POLITE}i\s+(?:want|need)\s+(?:{_WHAT_WENT})\s+back{_END}",
+        ),
         (
             Order.TELL_ALL,
             r"\bwhat\s+(?:(?:all|else)\s+)?(?:do|did|have)\s+you\s+(?:know|remember(?:ed)?|store[d]?|save[d]?|learn(?:ed"
@@ -103,6 +115,7 @@ def find_command(text: str) -> Command | None:
 
     A turn is looked at several times on its way: the last four answers are kept.
     """
+    text = readable_ends(text)
     asked = record_request(text)
     if asked is not None:
         return Command(_OF_RECORD[asked.scope], turns=asked.turns, tells=asked.tells)

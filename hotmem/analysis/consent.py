@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Final
 
 from hotmem.analysis.utterance import END, words_of
+from hotmem.readable import readable_ends
 
 LONGEST: Final = 20
 """Words of an answer; a longer one tells something."""
@@ -50,14 +51,21 @@ def assents(text: str, about: str = "") -> bool:
         text: The answer.
         about: Whom or what the deletion is about: the answer may name it.
     """
+    text = readable_ends(text)
     answer = [word for word in words_of(text).split() if word != END]
     if not answer or len(answer) > LONGEST or answer[-1] in _TRAILING or _OPEN.search(text):
         return False
-    return _grammar(words_of(about).removesuffix(END).strip()).fullmatch("".join(f"{word} " for word in answer)) is not None
+    return grammar(words_of(about).removesuffix(END).strip()).fullmatch("".join(f"{word} " for word in answer)) is not None
+
+
+def agrees(text: str) -> bool:
+    """Whether the whole utterance is a yes to what deletes nothing; one that speaks of deleting is none."""
+    return assents(text) and re.search(rf"\b{_VERB}\b", words_of(text)) is None
 
 
 @lru_cache(maxsize=8)
-def _grammar(about: str) -> re.Pattern[str]:
+def grammar(about: str) -> re.Pattern[str]:
+    """What a whole answer may be, where the deletion is about somebody or something."""
     naming = rf"|(?:(?:about|of|on)|{_VERB}) (?:my )?{re.escape(about)}" if about else ""
     part = rf"(?:(?:{_YES}|{_BESIDE}{naming}) )"
     return re.compile(rf"{part}*(?:{_YES}) {part}*")

@@ -79,7 +79,9 @@ _REFERENCES: Final = tuple(
 
 _IT: Final = r"(?:BEFORE|NEXT|ALL|that|this|it|them|those|these)"
 _MEMORY: Final = (
-    r"(?:(?:your|the|any|my) )?(?:long term )?(?:memory|memories|notes?|records?|database|files?|logs?|history|books|notebook|system|storage)"
+    r"(?:(?:(?:your|the|any|my) )?(?:long term )?(?:memory|memories|notes?|records?|database|files?|logs?|history|diary|(?:wee |little )?books?"
+    r"|notebook|system|storage)(?: of yours)?"
+    r"|(?:whatever|what|anything|everything) (?:you|youre|you are) (?:keep|store|save|write|note|remember)(?:ing)?)"
 )
 _PLACE: Final = rf"(?:(?:in|into|to|on|from|out of|for|off) {_MEMORY}|on (?:file|record)|anywhere|either|at all|down|away|ever|for (?:now|me|later))"
 _GOES_ON: Final = (
@@ -93,7 +95,7 @@ _GOES_ON: Final = (
 
 _THING: Final = rf"(?:{_IT}{_GOES_ON}|ALL|(?:anything|everything|stuff|things)(?! (?:you|we|they|he|she|in|from|about))\b)"
 _KEEP: Final = (
-    rf"(?:(?:remember|store|save|keep|record|log|note|retain|memori[sz]e|(?:hold|hang) on ?to|archive|document|transcribe)(?: down)? {_THING}"
+    rf"(?:(?:remember|store|save|keep|record|log|note|retain|memori[sz]e|(?:hold|hang) on ?to|archive|document|transcribe|file)(?: down)? {_THING}"
     rf"|(?:write|jot|note|put|take) (?:down )?{_THING}(?: down)?|(?:put|add|commit|enter|let) {_IT} {_PLACE}"
     rf"|(?:take|make|keep|have) (?:any |a |no )?(?:notes?|records?)(?: (?:of|about|on) {_IT})?{_GOES_ON})(?: {_PLACE})*"
 )
@@ -103,10 +105,10 @@ _KEEPING: Final = (
     rf"|(?:remembering|storing|saving|keeping|recording|writing|jotting|noting|putting|taking) {_THING}|(?:taking|making"
     rf"|keeping) (?:any )?(?:notes|records|track))(?: {_PLACE})*"
 )
-_KEPT: Final = rf"(?:(?:remembered|stored|saved|kept|recorded|logged|noted|written|put|memori[sz]ed|retained)(?: {_PLACE})*|{_PLACE})"
+_KEPT: Final = rf"(?:(?:remembered|stored|saved|kept|recorded|logged|noted|written|put|memori[sz]ed|retained|entered|filed)(?: {_PLACE})*|{_PLACE})"
 _BEFORE_ORDER: Final = (
     r"(?:(?:can|could|would|will|must|please) (?:you|we) (?:please |just )?|\byou to (?:please )?"
-    r"|(?<!\bi )(?<!\bwe )(?<!\byou )(?<!\bthey )(?<!\bpeople )(?<!\bwho )(?<!\bwhy )(?<!\bhow )(?<!\bto )(?<!\bthat )\b)"
+    r"|(?<!\bi )(?<!\bwe )(?<!\byou )(?<!\bthey )(?<!\bpeople )(?<!\bwho )(?<!\bwhy )(?<!\bhow )(?<!\bto )(?<!\bthat )(?<!\bsaid )(?<!\bsays )\b)"
 )
 """What stands before an order; "don't" with a subject before it is none."""
 _FOR_A_WHILE: Final = (
@@ -119,6 +121,10 @@ _LASTING: Final = re.compile(
     rf"|incognito|privacy) mode(?! off)|(?:stop|pause) (?:your |the )?(?:memory|recording|notes)"
     rf"|(?:turn|switch|shut) (?:(?:your|the) )?(?:memory|recording|recorder|notes?(?: taking)?) off|(?:turn|switch|shut) off (?:your "
     rf"|the )?(?:memory|recording|note taking)"
+    rf"|(?:can|could|would|will) (?:you|we)(?: please)? (?:not|stop) (?:record(?:ing)?|listen(?:ing)? in|tak(?:e|ing) notes)"
+    rf"(?= \{END}| for\b| now| please)"
+    rf"|(?:nothing|none of it|zero of it)(?: (?:from|in) (?:this|the) (?:chat|call|conversation))? (?:goes|gets|is|to be|should be) {_KEPT}"
+    rf"|(?:want|need) (?:zero|none|nothing)(?: of (?:it|this))? (?:to be )?{_KEPT}"
     rf"|NONE (?:should |must |can |may |is |gets |needs |goes |will |is to |to )*(?:be |get )?{_KEPT}|(?:dont|do not"
     rf"|never) (?:(?:remember|store|save|keep|record|log|note|write down) (?:down )?ALL|(?:take|make|keep) (?:any )?notes(?= \{END}| {_PLACE}\b))"
     rf"|(?:lets|let us|can we|could we|shall we|may we|i want to|id like to|i wanna|we should|we) (?:please )?(?:go|talk|speak|chat|be"
@@ -132,6 +138,16 @@ _REPORTED: Final = re.compile(
 """What somebody said off the record some time is no request."""
 _ASKED: Final = re.compile(
     rf"(?:{_BEFORE_ORDER}(?:dont|do not|never|and not|please not)(?: you dare| ever| even| please)? {_KEEP}"
+    rf"|{_BEFORE_ORDER}(?:dont|do not|never) (?:note|write|save|store|record|log)(?: down)? (?:where|what|who|how|when|which) (?:i|ive|im|we|my)\b"
+    rf"|{_BEFORE_ORDER}(?:dont|do not) (?:you )?(?:go|be|start) {_KEEPING}"
+    rf"|(?:you|youre) (?:aint|arent|are not|not) {_KEEPING}|you aint heard (?:this|that|it)"
+    rf"|(?:need|want|like) you (?:to not|not to) have {_IT} {_KEPT}|(?:dont|do not|never) be {_KEEPING}"
+    rf"|(?:dont|do not) be (?:putting|writing|noting) [^{END}]{{1,60}} {_PLACE}|(?:dont|do not|never) tell {_MEMORY}"
+    rf"|(?:there )?(?:can not|cannot|cant|must not|mustnt|should not|shouldnt|may not) be (?:any|a) (?:trace|record|note|sign) of"
+    rf"|(?:let|like|want|please let) {_IT}(?: just)? (?:to )?(?:vanish|disappear|go away|die with)|(?:in|goes in) one ear and out the other"
+    rf"|(?:can|could|will) you keep a secret(?= (?:\{END} )?\w)|let {_IT} end up there"
+    rf"|{_BEFORE_ORDER}(?<!\bdont )(?<!\bnot )(?<!\bnever )(?:get rid of|lose|drop|wipe|erase|strike|scrub|scratch|delete) that(?= \{END}$)"
+    rf"|no (?:recording|saving|storing|noting|remembering|keeping) (?:this|that|it)\b"
     rf"|(?:you|youd|youre) (?:must not|mustnt|should not|shouldnt|may not|need not|neednt|do not need to|dont need to|do not have to|dont have to"
     rf"|better not|not to|not going to|not gonna|not allowed to) {_KEEP}"
     rf"|you (?:can not|cannot|cant|will not|wont) (?!remember){_KEEP}|(?:can|could|would|will) (?:you|we)(?: please)? not {_KEEP}"
@@ -150,14 +166,20 @@ _ASKED: Final = re.compile(
     rf"|(?:{_IT} )?(?:isnt|is not|thats not|not|aint) for (?:your |the )(?:memory|memories|notes|records?|files?|books)"
     rf"|{_IT} (?:isnt|is not|should not|shouldnt|must not|mustnt|can not|cannot|cant|does not|doesnt|will not|wont|need not|neednt|never|not"
     rf"|doesnt need to|does not need to|isnt to|is not to)"
-    rf" (?:to )?(?:be |get |gets |go |end up )?{_KEPT}|(?:dont|do not|never) let {_IT} (?:be |get |end up |go ){_KEPT}|(?:make sure"
+    rf" (?:to )?(?:be |get |gets |go |going |end up )?{_KEPT}|(?:dont|do not|never) let {_IT} (?:be |get |end up |go ){_KEPT}|(?:make sure"
     rf"|see that) {_IT} (?:isnt|is not|doesnt get|does not get|wont be) {_KEPT}"
     rf"|(?:(?:{_IT}|thats|its|and|but) )?(?:(?:is|was|s|are|has to be|should be|must be|stays|be|strictly|all|completely|totally"
-    rf"|keep(?: {_IT})?) )*off (?:the )?record"
+    rf"|keep(?: {_IT})?) )*off (?:the )?record(?! (?:player|deck|shop|store|label|sleeve|cover|collection|company|needle"
+    rf"|turntable|breaking|high|low))"
     rf"|not to be {_KEPT}|not something i (?:want|wanted) (?:you )?(?:to )?(?:remember|store|save|keep|record|be )?(?:{_KEPT})?"
     rf"|{_BEFORE_ORDER}(?:forget|delete|erase|ignore) (?:NEXT|(?:that|it|this) (?:afterwards|after this|later|when were done))"
-    rf"|{_BEFORE_ORDER}keep {_IT} (?:to yourself|private|secret|confidential)(?! {_PIECE})|{_IT} (?:to stay|stays?|should stay"
-    rf"|must stay) (?:private|secret)"
+    rf"|{_BEFORE_ORDER}keep {_IT} (?:to yourself|private|secret|confidential|quiet|hush|under (?:wraps|your hat))(?! {_PIECE})|{_IT} (?:to stay"
+    rf"|stays?|should stay|must stay) (?:private|secret|(?:in|inside|within) (?:this room|these (?:four )?walls|here))"
+    rf"|{_IT} (?:goes|must go|is to go|should go|can go|does not go|doesnt go) no further"
+    rf"|{_IT} (?:does not|doesnt|must not|mustnt|never) leaves? this room"
+    rf"|(?:{_IT} is|thats|its) (?:a |our |my )?(?:little |big )?secret(?= \{END}| (?:i|im|ive|id|we|were|weve|but|my|our|ok|so|she|he|they|and)\b)"
+    rf"|{_BEFORE_ORDER}(?:dont|do not|never) tell (?:anyone|anybody|a soul)(?: else)?(?: (?:this|that|it|about (?:this|that|it)))?"
+    rf"|forget (?:that )?(?:i|ive) (?:ever |even |just )?{_SAID} (?:this|anything)"
     r"|(?:just |strictly |only )?between (?:you and me|us|me and you|the two of us)(?! (?:we|two|there|three))"
     rf"|you (?:didnt|did not|never) hear(?:d)? (?:{_IT}|anything)(?: from me)?){_FOR_A_WHILE}"
 )
@@ -167,13 +189,28 @@ _WITHDRAW: Final = (
     r"|undo|take out|take back|dont count)"
 )
 _WITHDRAWN: Final = re.compile(
-    rf"{_BEFORE_ORDER}(?:{_WITHDRAW} BEFORE(?: {_PLACE})*|BEFORE (?:please )?{_WITHDRAW} (?:that|it)|(?:unhear|unsay) (?:that|it|BEFORE)"
+    rf"{_BEFORE_ORDER}(?:{_WITHDRAW} BEFORE(?: {_PLACE})*|BEFORE (?:please )?{_WITHDRAW} (?:that|it)"
+    rf"|(?:unhear|unsay|unremember|unsave|unstore) (?:that|it|BEFORE)"
+    rf"|i (?:should not|shouldnt|should never) have (?:said|told you|mentioned) (?:that|this|it|anything)"
     rf"|take (?:that|this|it) (?:out of|off|from) {_MEMORY}|{_WITHDRAW} (?:that|this|it) (?:from|out of|off) {_MEMORY}"
     rf"|forget (?:that )?(?:i|ive) (?:ever |even |just )?(?:{_SAID}|brought)(?: (?:that|this|it|anything|up))*"
     r"|(?:pretend|act like) (?:that )?(?:i|you) (?:didnt|did not|never|hadnt) (?:just )?(?:say|said|tell you|told you|mention|mentioned|hear"
     r"|heard)(?: (?:that|this|it|anything))?)"
 )
 """What takes the turn before back, at once: it names what was said, unlike "forget that", which may mean anything."""
+
+_WIPED: Final = re.compile(
+    rf"^(?:(?:\w+ ){{0,3}}(?:\{END} )?|(?:oh|oops|ugh)\b[^{END}]*\{END} [^{END}]*\{END} )(?:(?:can|could|would|will) you |you can |please |just )*"
+    rf"(?:(?:wipe|erase|strike|delete|scrub|get rid of|take) (?:that|it)(?: back out| out)?(?: again)?"
+    rf"(?: \{END} \w| (?:she|he|they|nobody|no one|my|i dont) )|(?:strike|scratch|get rid of) (?:that|it) \{END}$)"
+)
+"""What takes it back with the reason why, or at a stroke: "wipe that, she doesn't know yet"."""
+
+_MENDS: Final = re.compile(r"(?:forget|ignore|disregard|scratch|strike)\b")
+"""What takes back with other words to follow: "forget what I said about Bonn, it was Berlin"."""
+
+_THAT: Final = re.compile(rf"\bthat \{END} \w")
+"""A request about what was said, and then something else."""
 
 _REGRETTED: Final = re.compile(r"\b(forget|delete|erase|remove) (?:it|that)\b")
 
@@ -196,7 +233,8 @@ _POLITE: Final = re.compile(
     r"|i mean|you know|hang on|hold on|one (?:sec|second|moment)"
     r"|will you|would you|thank you|from (?:now|here) on|for (?:a|one) (?:bit|while|minute|moment|second|sec)|this time|kind of|sort of"
     r"|the following|remember that"
-    r"|please|ok|okay|stays?|for|do me a favou?r|i need to vent|allowed|feel free|i|id|lets|you (?:can|could|may)|so|and|but|or|that|this|it|to"
+    r"|please|ok|okay|never ?mind|ugh|oops|oh (?:god|dear|no)"
+    r"|stays?|for|do me a favou?r|i need to vent|allowed|feel free|i|id|lets|you (?:can|could|may)|so|and|but|or|that|this|it|to"
     r"|you|im|were|now|then|just|hey|hi|oh|well|also|right|yeah|yes"
     r"|yep|no|nope|wait|stop|actually|thanks|sorry|look|listen|alright|like|really|maybe|again|there"
     r"|is|was|here|today|mate|dear|love|buddy|computer|assistant|the|though|let|lets|go|keep|everything|all|strictly|a|is that ok|good|great|fine"
@@ -209,7 +247,8 @@ _BACK_ON: Final = re.compile(
     r"|\b(?:no longer|not|stop being|done being|finished being) off (?:the )?record(?: any ?more)?"
 )
 _RESUMED: Final = re.compile(
-    r"\b(?:feel free to|(?:youre|you are) (?:allowed|free|welcome) to|now you (?:can|may))"
+    r"\b(?:you can |you may |start |carry on )?listen(?:ing)? (?:properly )?again(?: now)?"
+    r"|\b(?:feel free to|(?:youre|you are) (?:allowed|free|welcome) to|now you (?:can|may))"
     r" (?:(?:start|begin) )?(?:remember|record|store|save|keep|take notes|write)(?:ing)?(?: (?:things|stuff|everything|what i say|it|down|again))*"
     r"|\b(?:memory|recording|notes?) (?:back )?on(?: again)?|\bback to (?:normal|recording|remembering|saving|storing|taking notes)|"
     r"\b(?:start|resume|begin|continue|restart|go back to|carry on|get back to) (?:remembering|recording|saving|storing|taking notes|making notes"
@@ -241,19 +280,28 @@ def record_request(text: str) -> RecordRequest | None:
     words = _REPORTED.sub("reported", words)
     if _REGRET.search(words):
         words = _REGRETTED.sub(r"\1 BEFORE", words)
+    if _WIPED.search(words):
+        return RecordRequest(Scope.BEFORE)
     lasting, asked, withdrawn = (pattern.search(words) for pattern in (_LASTING, _ASKED, _WITHDRAWN))
     if not (lasting or asked or withdrawn) or (_EXPLAINED.search(words) and text.rstrip().endswith("?")):
         return None
     if lasting:
         return RecordRequest(Scope.OFF)
     whole, announced = words, _ANNOUNCED.search(words)
-    for pattern in (_ASKED, _WITHDRAWN, _ANNOUNCED, _REGRET, _POLITE):
-        words = pattern.sub(" ", words)
-    if words.replace(END, " ").strip():
-        return None if withdrawn and not asked else RecordRequest(Scope.TURN)
+    if asked and not _told(words[: asked.start()]) and _THAT.match(words, asked.end() - len(words[asked.start() : asked.end()].split()[-1])):
+        return RecordRequest(Scope.BEFORE)
+    if _told(words):
+        return None if withdrawn and not asked and _MENDS.match(withdrawn[0]) else RecordRequest(Scope.TURN)
     if _backward(whole, said_before=withdrawn is not None or several is not None, announced=announced is not None):
         return RecordRequest(Scope.BEFORE, _NUMBERS[several[1]] if several else 1)
     return RecordRequest(Scope.OFF)
+
+
+def _told(words: str) -> bool:
+    """Whether something is told besides requests and courtesies."""
+    for pattern in (_ASKED, _WITHDRAWN, _ANNOUNCED, _REGRET, _POLITE):
+        words = pattern.sub(" ", words)
+    return bool(words.replace(END, " ").strip())
 
 
 def _ends(words: str) -> str:

@@ -84,7 +84,7 @@ class _Talk:
 
     def hear(self, turn: Doc) -> None:
         """Takes in one more turn."""
-        ambiguous, found = _read(turn)
+        ambiguous, found = read_turn(turn)
         meant = self._antecedent(_Said.by(turn, ambiguous), ambiguous) if ambiguous else None
         for mention in found:
             self._remember(mention)
@@ -153,7 +153,7 @@ class _Talk:
 
 
 @lru_cache(maxsize=64)
-def _read(turn: Doc) -> tuple[tuple[str, ...], tuple[Mention, ...]]:
+def read_turn(turn: Doc) -> tuple[tuple[str, ...], tuple[Mention, ...]]:
     """What a turn leaves open and what it speaks of; every later turn of its session asks again."""
     return find_ambiguous(turn) if len(turn) <= HEARD else (), tuple(mentions(turn))
 

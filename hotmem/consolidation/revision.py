@@ -23,12 +23,12 @@ MISHEARD: Final = 0.6
 """Share of letters that two values have in common, in order, from which one may be the other misheard: "Patola" and "Potola" have 0.83."""
 
 
-def revise(statement: Statement, said_at: datetime, known: Sequence[StoredMemory]) -> Revision:
+def revise(statement: Statement, told_at: datetime, known: Sequence[StoredMemory]) -> Revision:
     """What the statement does to the memories of its subject and relation.
 
     Args:
         statement: The new statement.
-        said_at: When it was said.
+        told_at: When it was told, as order goes.
         known: Memories of the same subject, and of its relation or one it ends, latest first.
     """
     confirmed = next((memory for memory in known if memory.current and _same(statement, memory)), None)
@@ -37,8 +37,8 @@ def revise(statement: Statement, said_at: datetime, known: Sequence[StoredMemory
     if not statement.replaces:
         return Revision()
     contrary = [memory for memory in known if _contrary(statement, memory)]
-    later = [memory.said_at for memory in contrary if memory.said_at > said_at]
-    ended = [memory for memory in contrary if memory.said_at <= said_at and (memory.valid_until is None or memory.valid_until > said_at)]
+    later = [memory.said_at for memory in contrary if memory.told_at > told_at]
+    ended = [memory for memory in contrary if memory.told_at <= told_at and (memory.valid_until is None or memory.valid_until > told_at)]
     return Revision(ends=tuple(memory.id for memory in ended), valid_until=min(later, default=None))
 
 

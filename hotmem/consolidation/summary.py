@@ -6,8 +6,9 @@ tell, and taken one by one while they add something new.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -17,10 +18,13 @@ from hotmem.analysis.intent import is_chitchat
 from hotmem.analysis.wordlist import wordlist
 from hotmem.models.encoder import Vectors
 from hotmem.products import product
-from hotmem.types import Role, SessionSummary, SummarySentence, Turn
+from hotmem.types import Role, SessionSummary, SummarySentence, Topic, Turn
 from hotmem.types.parse import Doc, Span, Token
 
 MOST_TOPICS: Final = 6
+TOPICS_COUNTED: Final = 1_000
+"""Topics whose weights are kept; 200 turns have fewer."""
+
 MOST_SENTENCES: Final = 5
 MOST_LOOPS: Final = 5
 """Decisions, and likewise open loops, of one session."""
@@ -84,13 +88,14 @@ class _Candidate:
     question: bool
 
 
-def summarise(turns: Sequence[Turn], docs: Sequence[Doc], vectors: Vectors) -> SessionSummary:
+def summarise(turns: Sequence[Turn], docs: Sequence[Doc], vectors: Vectors, topics: Mapping[str, Topic] | None = None) -> SessionSummary:
     """Summarises a session without a language model.
 
     Args:
-        turns: The session's turns, in order.
+        turns: The session's turns, in order; of a long one those that its summary quoted and those since.
         docs: Their parses, one a turn.
         vectors: float32 (number of turns, dimension), one unit row a turn.
+        topics: What all of its topics weigh; counted here, if not given.
 
     Returns:
         Topics, most telling first; sentences in the session's order.
@@ -103,7 +108,7 @@ def summarise(turns: Sequence[Turn], docs: Sequence[Doc], vectors: Vectors) -> S
     decisions = [one for one in own if _decides(one)]
     loops = [one for one in own if _open(one) or (one.question and _unanswered(one, turns, docs))]
     return SessionSummary(
-        topics=_topics(turns, docs),
+        topics=_topics(count_topics(zip(turns, docs, strict=True)) if topics is None else topics),
         narrative=_told(turns, narrative),
         decisions=_told(turns, _first_of_each(decisions)),
         open_loops=_told(turns, _first_of_each(loops)),
@@ -222,24 +227,39 @@ def _unanswered(question: _Candidate, turns: Sequence[Turn], docs: Sequence[Doc]
     return bool(re.search(r"\bi (?:don['’]?t|do not) (?:know|have)\b|\bi['’]?m not sure\b|\bi have no idea\b", reply, re.IGNORECASE))
 
 
-def _topics(turns: Sequence[Turn], docs: Sequence[Doc]) -> tuple[str, ...]:
-    """Names and noun phrases by how often they come and in how many turns, the user's counting more; contained ones give way."""
-    weight: dict[str, float] = {}
-    written: dict[str, str] = {}
-    speakers = {(turn.speaker or "").casefold() for turn in turns}
-    for turn, doc in zip(turns, docs, strict=True):
+def count_topics(spoken: Iterable[tuple[Turn, Doc]], before: Mapping[str, Topic] = MappingProxyType({})) -> dict[str, Topic]:
+    """Names and noun phrases by how often they come and in how many turns, the user's counting more.
+
+    Args:
+        spoken: Turns with their parses.
+        before: What was counted in others of the session.
+
+    Returns:
+        The weightiest, `TOPICS_COUNTED` at most, by their name in lower case.
+    """
+    spoken = list(spoken)
+    weight = {name: topic.weight for name, topic in before.items()}
+    written = {name: topic.written for name, topic in before.items()}
+    speakers = {(turn.speaker or "").casefold() for turn, _ in spoken}
+    for turn, doc in spoken:
         names = {name.casefold(): name for name in find_entities(doc) if name.casefold() not in speakers}
         phrases = {phrase.casefold(): phrase for phrase in _phrases(doc) if phrase.casefold() not in speakers}
         for key, phrase in (phrases | names).items():
             written.setdefault(key, phrase)
             weight[key] = weight.get(key, 0.0) + _ROLE_WEIGHT[Role(turn.role)] * (NAME_BONUS if key in names else 1.0)
+    best = sorted(weight, key=lambda key: -weight[key])[:TOPICS_COUNTED]
+    return {key: Topic(written[key], weight[key]) for key in best}
+
+
+def _topics(counted: Mapping[str, Topic]) -> tuple[str, ...]:
+    """The weightiest; those that share a word with one of them give way."""
     kept: list[str] = []
-    for key, _ in sorted(weight.items(), key=lambda item: (-item[1], -len(item[0].split()))):
+    for key, _ in sorted(counted.items(), key=lambda item: (-item[1].weight, -len(item[0].split()))):
         if not any(set(key.split()) & set(other.split()) for other in kept):
             kept.append(key)
         if len(kept) == MOST_TOPICS:
             break
-    return tuple(written[key] for key in kept)
+    return tuple(counted[key].written for key in kept)
 
 
 def _phrases(doc: Doc) -> Iterator[str]:

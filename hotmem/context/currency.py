@@ -88,7 +88,7 @@ def _superseded(other: Judged, one: Judged) -> bool:
     """Whether a statement is of the same speaker, earlier, and the question no more about it."""
     earlier, later = other.evidence, one.evidence
     return (
-        earlier.said_at < later.said_at
+        earlier.place < later.place
         and earlier.speaker == later.speaker
         and EvidenceKind.SUMMARY not in (earlier.kind, later.kind)
         and one.relevance >= NEAR * other.relevance

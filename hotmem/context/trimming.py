@@ -25,7 +25,7 @@ def trimmed(text: str, asked: frozenset[str]) -> str:
     sentences = [sentence for sentence in _SENTENCE_END.split(text) if sentence]
     if len(sentences) < 2:
         return text
-    held = [_content(sentence) for sentence in sentences]
+    held = [sentence_content(sentence) for sentence in sentences]
     wanted = KEPT * len(frozenset().union(*held))
     kept = set(range(len(sentences)))
     for place in sorted(kept, key=lambda place: (bool(held[place] & asked), len(held[place]) / len(sentences[place]))):
@@ -46,6 +46,6 @@ def _joined(sentences: list[str], kept: set[int]) -> str:
 
 
 @lru_cache(maxsize=8192)
-def _content(sentence: str) -> frozenset[str]:
+def sentence_content(sentence: str) -> frozenset[str]:
     """Stems of a sentence's content words."""
     return stems(sentence) - STOPS

@@ -1,7 +1,8 @@
 """Which instructions a bot must not take from a conversation, because they are not about how it speaks to the user.
 
-Who talks to a bot, or writes what it imports, is not always its owner. An instruction that moves money, gives secrets away, hides something from
-others, or sets the bot's own rules aside is remembered as what was said, and never as a standing instruction. What only holds the bot back is
+Who talks to a bot, or writes what it imports, is not always its owner. An instruction that moves money, gives secrets away, tells others
+something or hides it from them, takes a yes for granted, sends people to an address, keeps help away, or sets the bot's own rules aside is
+remembered as what was said, and never as a standing instruction. What only holds the bot back is
 harmless: "never order anything without asking me".
 """
 
@@ -10,17 +11,21 @@ from typing import Final
 
 _MOVES: Final = (
     r"(?:transfer|send|pay|wire|donate|invest|withdraw|deposit|lend|give|buy|order|purchase|spend|remit|authori[sz]e|approve|confirm"
-    r"|accept|forward|move)"
+    r"|accept|forward|move|put|bet|sell)(?:ing)?"
 )
 _MONEY: Final = (
-    r"(?:\b(?:money|cash|funds|bitcoins?|btc|crypto\w*|gift\s*cards?|vouchers?|payments?|transfers?|bills?|invoices?|purchases?|savings|ibans?)\b"
+    r"(?:\b(?:money|cash|funds|bitcoins?|btc|crypto\w*|gift\s*cards?|vouchers?|payments?|transfers?|bills?|invoices?|purchases?|savings|ibans?"
+    r"|tenners?|fivers?|quid|grand|loans?|shares|stocks)\b"
     r"|\b(?:bank\s+)?account\b|\b[A-Z]{2}\d{2}|[€$£]\s?\d|\d\s?(?:[€$£]|euros?\b|dollars?\b|pounds\b|bucks\b|k\b))"
 )
 _SECRET: Final = (
     r"(?:passwords?|passcodes?|passphrases?|pins?|credentials|secrets?|(?:access|door|alarm|security|verification|one[\s-]time)\s+codes?"
-    r"|api\s+keys?|private\s+keys?|(?:credit\s+|debit\s+)?card\s+numbers?|cvvs?|account\s+(?:numbers?|details)|social\s+security|system\s+prompt)"
+    r"|api\s+keys?|private\s+keys?|(?:credit\s+|debit\s+)?card\s+numbers?|cvvs?|account\s+(?:numbers?|details)|social\s+security|system\s+prompt|private\s+(?:notes?|messages?|letters?|files?)|contacts|contact\s+list)"
 )
-_TELLS: Final = r"(?:tell|give|send|share|reveal|read|say|show|repeat|forward|disclose|hand|e-?mail|text|print|leak|include|write|output)"
+_TELLS: Final = (
+    r"(?:tell|give|send|share|reveal|read|say|show|repeat|forward|disclose|hand|e-?mail|text|print|leak|include|write|output|spell|speak|sing"
+    r"|whisper|hum)"
+)
 _ANYONE: Final = (
     r"(?:anyone|anybody|no\s?one|nobody|others|other\s+people"
     r"|the\s+(?:police|authorities|doctors?|nurses?|owner|operator|admin\w*|developers?|company))"
@@ -31,11 +36,25 @@ _RULES: Final = (
 )
 _SETS_ASIDE: Final = r"(?:ignore|disregard|forget|override|bypass|disable|break|violate|disobey|circumvent|(?:turn|switch)\s+off|set\s+aside)"
 
+_PERSON: Final = (
+    r"(?:people|everyone|everybody|guests?|visitors?|callers?|customers?|strangers?|others|him|her|them|mum|mom|dad|grandma|grandpa|nan|gran"
+    r"|(?:my|the)\s+(?!(?:dates?|times?|weather|news|day)\b)\w+\s+to\b)"
+)
+_ASKS_NOTHING: Final = (
+    r"(?:\balways\s+(?:say|answer|reply|agree|click|press)\s+(?:with\s+)?yes\b|\b(?:is|means?|counts?\s+as|that['’]?s|as)\s+a\s+yes\b"
+    r"|\balready\s+said\b.*\byes\b|\b(?:needn['’]?t|no\s+need\s+to|don['’]?t\s+(?:need|have)\s+to|without)\s+ask\w*\s+me\s+to\s+(?:say\s+yes|confirm)\b"
+    r"|\b(?:always|automatically|just)\s+(?:pay|buy|approve|authori[sz]e|accept|donate|transfer)\b)"
+)
+_ADDRESS: Final = r"(?:https?://|www\.|\b[\w-]+\.(?:com|org|net|io|example|info|biz|co\.\w+)\b|\bdot\s+(?:com|org|net|example|co)\b)"
+
 _HOLDS_BACK: Final = re.compile(
     r"\b(?:never|don['’]?t|do\s+not|not|no|without|stop|avoid|ask|check|confirm\s+with|wait|unless|only\s+(?:after|if|when)|with\s+me|me\s+first)\b",
     re.IGNORECASE,
 )
-_UNBOUND: Final = re.compile(r"\bwithout\s+(?:asking|checking|confirm\w*|telling|question\w*|hesitat\w*|permission|approval)", re.IGNORECASE)
+_UNBOUND: Final = re.compile(
+    r"\bno\s+need\s+to\s+(?:ask|confirm|check|tell)|\bwithout\s+(?:asking|checking|confirm\w*|telling|question\w*|hesitat\w*|permission|approval)",
+    re.IGNORECASE,
+)
 _DENIED: Final = re.compile(r"\b(?:never|don['’]?t|not|without)\b", re.IGNORECASE)
 _PAYS: Final = re.compile(rf"\b{_MOVES}\b.*{_MONEY}", re.IGNORECASE)
 _GIVES_AWAY: Final = re.compile(rf"\b{_TELLS}\b.*\b{_SECRET}\b", re.IGNORECASE)
@@ -46,9 +65,22 @@ _DEFIES: Final = re.compile(
     r"|\b(?:have|under|without(?:\s+any)?)\s+(?:no\s+)?(?:rules|restrictions|limits|limitations|guidelines|filters?)\b"
     r"|\b(?:do|obey|follow|(?:agree|comply)\s+(?:to|with))\s+(?:whatever|anything|everything|all)\b"
     r"|\bnever\s+(?:refuse|decline|say\s+no|warn)\b|\b(?:developer|debug|god|admin|jailbreak|dan)\s+mode\b|\bjailbreak\w*"
+    rf"|{_ASKS_NOTHING}|{_ADDRESS}|\byour\s+(?:own\s+|system\s+|hidden\s+)?(?:instructions|prompts?|rules|guidelines|programming)\b"
+    r"|\b(?:user_?id|other\s+users?|memor(?:y|ies)\s+of)\b|\b(?:vote\s+for|speak\s+(?:badly|ill)\s+of|secretly|pretend\s+to\s+be)\b"
+    r"|\b(?:never|don['’]?t|do\s+not|stop)\b.*\b(?:ambulance|emergency\s+services|see\s+a\s+doctor|call\s+(?:a\s+doctor|for\s+help|help))\b"
+    r"|\b(?:say|tell|suggest|recommend|advise)\b.*\btake\s+(?:\w+\s+)?(?:more|extra|double|another)\b"
     r"|\blie\s+to\b|\bobey\b|\b(?:unlock|open)\b.*\b(?:door|gate|safe|garage)\b",
     re.IGNORECASE,
 )
+
+
+_OF_OTHERS: Final = re.compile(
+    rf"\b(?:tell|ask|remind|convince|persuade|warn|invite|send)\s+{_PERSON}\b|\b(?:when|whenever|if|every\s+time|once)\s+"
+    r"(?:he|she|they|the\s+(?:user|owner|patient|caller|customer)|(?-i:[A-Z][a-z]+))\s+(?:\w+\s+)?(?:says?|speaks?|mentions?|asks?|calls?|talks?)\b"
+    r"|\btell\b.*\bwhere\s+(?:he|she|they|(?!i\b|we\b|you\b|my\b|the\b|it\b)\w+)\s+(?:is|are)\b",
+    re.IGNORECASE,
+)
+"""What others are to be told, and what is to happen when others speak."""
 
 
 def beyond(words: str) -> bool:
@@ -56,6 +88,8 @@ def beyond(words: str) -> bool:
     if _DEFIES.search(words):
         return True
     if _HIDES.search(words) and not _OWN.search(words):
+        return True
+    if _OF_OTHERS.search(words) and not _DENIED.search(words):
         return True
     held_back = bool(_HOLDS_BACK.search(words))
     if _PAYS.search(words) and (not held_back or (_UNBOUND.search(words) and len(_DENIED.findall(words)) < 2)):

@@ -35,26 +35,29 @@ _ADMITTED: Final = re.compile(
 )
 """Words with which people own to having said something wrong, in this turn or before. "She actually lives in Rome" alone may be said of anyone."""
 
+_SEVERAL: Final = "{0,8}"
+"""How often one says no: of many in a row each would be tried with all that follow."""
+
 _END: Final = r"(?=\s*(?:[.!;,]|$))"
 
 _PATTERNS: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"(?:\b{_NO}\W+)*\b{_SAID}\s+{_RIGHT}{_NOT}\s+{_WRONG}{_END}",
-        rf"(?:\b{_NO}\W+)*\b{_IT}\s+(?:called\s+|named\s+)?(?!not\b){_RIGHT}{_NOT}\s+{_WRONG}{_END}",
+        rf"(?:\b{_NO}\W+){_SEVERAL}\b{_SAID}\s+{_RIGHT}{_NOT}\s+{_WRONG}{_END}",
+        rf"(?:\b{_NO}\W+){_SEVERAL}\b{_IT}\s+(?:called\s+|named\s+)?(?!not\b){_RIGHT}{_NOT}\s+{_WRONG}{_END}",
         rf"\b(?:at|in|from)\s+{_RIGHT}\s*,\s*(?:and\s+)?not\s+(?:(?:at|in|from)\s+)?{_WRONG}{_END}",
         rf"\b(?P<right>{_COUNT}\s+[\w'’-]+)[^.,;!?]*,\s*(?:and\s+)?not\s+{_COUNT}{_END}",
         rf"\bnot\s+{_WRONG}\s*,\s*(?:but\s+)?{_IT}\s+(?!no\b){_RIGHT}{_END}",
-        rf"\bdid i say\s+{_WRONG}\s*\?\s*(?:{_NO}\W+)*{_SAID}\s+{_RIGHT}{_END}",
+        rf"\bdid i say\s+{_WRONG}\s*\?\s*(?:{_NO}\W+){_SEVERAL}{_SAID}\s+{_RIGHT}{_END}",
         rf"\bcall(?:ed|ing)?\s+(?:him|her|it|them)\s+{_WRONG}\s*[.,;]\s*(?:but\s+)?{_IT}\s+{_RIGHT}{_END}",
         rf"\b{_IT}\s+(?:spelled|spelt)\s+{_RIGHT}{_END}",
-        rf"(?:^|(?<=[.!?]\s))(?:(?:{_NO}\W+)+(?:{_IT}\s+)?)?not\s+(?:called\s+|named\s+)?{_WRONG}\s*[,.;]\s*(?:but\s+)?(?:{_IT}\s+(?:called\s+|named\s+)?|{_SAID}\s+)?{_RIGHT}{_END}",
-        rf"^(?:{_NO}\W+)*(?!not\b){_RIGHT}\s*,\s*not\s+{_WRONG}\W*$",
-        rf"(?:^|(?<=[.!?]\s))(?:{_NO}\W+)+{_SAID}\s+{_RIGHT}\s*[.!]*\s*$",
-        rf"(?:^|(?<=[.!?]\s))(?:{_NO}\W+)+(?:{_IT})\s+(?P<cue>called\s+|named\s+|on\s+|in\s+)(?!not\b){_RIGHT}{_END}",
-        rf"(?:^|(?<=[.!?]\s))(?:{_NO}\W+)+(?:(?:his|her|its|their|the|my)\s+name(?:['’]s|\s+is)\s+)(?!not\b){_RIGHT}{_END}",
-        rf"^(?:{_NO}\W+)+(?P<right>{_COUNT}\s+[\w'’-]+)\s*[.!]*\s*$",
-        rf"^(?:{_NO}\W+)+(?P<cue>on\s+|in\s+)?(?-i:(?P<right>[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+){{0,2}}))\s*[.!]*\s*$",
+        rf"(?:^|(?<=[.!?]\s))(?:{_NO}\W+(?:{_NO}\W+){_SEVERAL}(?:{_IT}\s+)?)?not\s+(?:called\s+|named\s+)?{_WRONG}\s*[,.;]\s*(?:but\s+)?(?:{_IT}\s+(?:called\s+|named\s+)?|{_SAID}\s+)?{_RIGHT}{_END}",
+        rf"^(?:{_NO}\W+){_SEVERAL}(?!not\b){_RIGHT}\s*,\s*not\s+{_WRONG}\W*$",
+        rf"(?:^|(?<=[.!?]\s)){_NO}\W+(?:{_NO}\W+){_SEVERAL}{_SAID}\s+{_RIGHT}\s*[.!]*\s*$",
+        rf"(?:^|(?<=[.!?]\s)){_NO}\W+(?:{_NO}\W+){_SEVERAL}(?:{_IT})\s+(?P<cue>called\s+|named\s+|on\s+|in\s+)(?!not\b){_RIGHT}{_END}",
+        rf"(?:^|(?<=[.!?]\s)){_NO}\W+(?:{_NO}\W+){_SEVERAL}(?:(?:his|her|its|their|the|my)\s+name(?:['’]s|\s+is)\s+)(?!not\b){_RIGHT}{_END}",
+        rf"^{_NO}\W+(?:{_NO}\W+){_SEVERAL}(?P<right>{_COUNT}\s+[\w'’-]+)\s*[.!]*\s*$",
+        rf"^{_NO}\W+(?:{_NO}\W+){_SEVERAL}(?P<cue>on\s+|in\s+)?(?-i:(?P<right>[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+){{0,2}}))\s*[.!]*\s*$",
     )
 )
 _DEMURRALS: Final = wordlist(

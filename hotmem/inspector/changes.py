@@ -68,19 +68,16 @@ async def forget(site: Site, request: Request) -> Response:
     thing = await _thing(site, what, fields.get("key", ""))
     match what:
         case "memory":
-            await site.memory.forget(user_id=site.user_id, memory_id=thing.row.id)
-            return site.go("/memories?done=forgotten")
+            receipt, to = await site.memory.forget(user_id=site.user_id, memory_id=thing.row.id), "/memories"
         case "conversation":
-            await site.memory.forget(user_id=site.user_id, session_id=thing.id)
-            return site.go("/conversations?done=forgotten")
+            receipt, to = await site.memory.forget(user_id=site.user_id, session_id=thing.id), "/conversations"
         case "name":
-            await site.memory.forget(user_id=site.user_id, entity=thing.name)
-            return site.go("/names?done=forgotten")
+            receipt, to = await site.memory.forget(user_id=site.user_id, entity=thing.name), "/names"
         case _:
             if fields.get("typed") != site.user_id:
                 raise InvalidInput(f"Nothing was forgotten. To forget everything, type {site.user_id} into the field.")
-            await site.memory.forget(user_id=site.user_id, everything=True)
-            return site.go("/?done=forgotten")
+            receipt, to = await site.memory.forget(user_id=site.user_id, everything=True), "/"
+    return site.go(f"{to}?done={'forgotten' if receipt.emptied else 'forgotten_read'}")
 
 
 async def undo(site: Site, request: Request) -> Response:

@@ -3,14 +3,19 @@
 import asyncio
 from collections.abc import Callable
 from datetime import datetime
+from typing import Final
 
 from hotmem.learning.quality import tallied
 from hotmem.learning.usage import detect
 from hotmem.learning.weights import Lesson, learnt
 from hotmem.models import Encoder
 from hotmem.options import LearningOptions
+from hotmem.readable import last_readable, readable
 from hotmem.store.store import Store
 from hotmem.types import ContextBlock, ItemUse, LayerOutcome, QualityRecord, Usage, UsageKind, UserKey, Weights
+
+MOST_VISIBLE: Final = 200
+"""Texts before the language model that are compared with a reply, the last ones."""
 
 
 async def learn(
@@ -54,7 +59,8 @@ async def learn(
 
 def _judged(encoder: Encoder, block: ContextBlock, heard: str, count: Callable[[str], int]) -> tuple[tuple[ItemUse, ...], list[QualityRecord]]:
     """How each item was used, and what that adds to the quality record: nothing, where nothing was heard that could have used any."""
-    uses = detect(encoder, block.items, block.query, heard, block.visible)
+    visible = [readable(text) for text in block.visible[-MOST_VISIBLE:]]
+    uses = detect(encoder, block.items, last_readable(block.query), readable(heard), visible)
     return uses, tallied(block, uses, count) if heard else []
 
 

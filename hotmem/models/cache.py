@@ -61,6 +61,11 @@ class CachedEncoder:
         found = self._answered(texts, self._readings, self._fresh_readings)
         return [found[text] for text in texts]
 
+    def clear(self) -> None:
+        """Keeps nothing of what was encoded so far."""
+        self._rows.clear()
+        self._readings.clear()
+
     def _answered(self, texts: Sequence[str], kept: "_Recent[Kept]", fresh: Callable[[list[str]], dict[str, Kept]]) -> dict[str, Kept]:
         known = kept.get(texts)
         missing = [text for text in dict.fromkeys(texts) if text not in known]
@@ -105,3 +110,8 @@ class _Recent(Generic[Kept]):
                 self._values.move_to_end(text)
             while len(self._values) > self._size:
                 self._values.popitem(last=False)
+
+    def clear(self) -> None:
+        """Keeps nothing."""
+        with self._lock:
+            self._values.clear()

@@ -92,6 +92,10 @@ class Rewriter:
             self._kept.popitem(last=False)
         return found
 
+    def clear(self) -> None:
+        """Keeps no rewriting."""
+        self._kept.clear()
+
     async def close(self) -> None:
         """Closes the connections."""
         await self._client.close()

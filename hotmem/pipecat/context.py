@@ -58,15 +58,19 @@ def visible_before(context: LLMContext, question: Question) -> tuple[str, ...]:
     return (*texts[:last], *texts[last + 1 :])
 
 
-def with_block(context: LLMContext, *blocks: str) -> LLMContext:
-    """A new context with each block as a developer message just before the latest user message, or at the end where there is none.
+def with_block(context: LLMContext, *blocks: str, notice: str = "") -> LLMContext:
+    """A new context with blocks and a notice as messages of their own just before the latest user message, or at the end where there is none.
 
-    The messages themselves are shared, the list is not. Late in the list the block leaves prompt caches warm; before the
-    question it cannot be taken for the answer.
+    The messages themselves are shared, the list is not. Late in the list a block leaves prompt caches warm; before the
+    question it cannot be taken for the answer. A block quotes what people said and so has a user's authority, whatever stands in it;
+    a notice is HotMem's own word alone and has a developer's.
     """
     messages = [*context.get_messages()]
     place = latest_user_message(messages)
-    messages[place:place] = [{"role": "developer", "content": block} for block in blocks]
+    told: list[LLMContextMessage] = [{"role": "user", "content": block} for block in blocks]
+    if notice:
+        told.append({"role": "developer", "content": notice})
+    messages[place:place] = told
     return LLMContext(messages=messages, tools=context.tools, tool_choice=context.tool_choice)
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from itertools import accumulate, chain, groupby
 from typing import Final
 
+from hotmem.readable import readable_ends
+
 HESITATIONS: Final = frozenset({"um", "uh", "uhm", "erm", "hmm", "mm"})
 
 MOST_FINALS: Final = 40
@@ -17,6 +19,11 @@ _WORD: Final = re.compile(r"\w+")
 def content(text: str) -> tuple[str, ...]:
     """The words, whatever their case, punctuation and hesitations: recognisers write the final transcript otherwise than the interim ones."""
     return tuple(word for word in _WORD.findall(_APOSTROPHES.sub("", text).casefold()) if word not in HESITATIONS)
+
+
+def gist(text: str) -> tuple[str, ...]:
+    """The same of both ends of a long text: enough to tell it from another."""
+    return content(readable_ends(text))
 
 
 @dataclass(frozen=True, slots=True)

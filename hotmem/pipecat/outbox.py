@@ -9,10 +9,17 @@ AFTER_S: Final = 0.03
 
 
 class Write(NamedTuple):
-    """One write: its name, for the log, and what to await."""
+    """One write.
+
+    Attributes:
+        name: Its name, for the log.
+        run: What to await.
+        instead: What to await when the pipeline ends before it is done, if anything can be done.
+    """
 
     name: str
     run: Callable[[], Awaitable[object]]
+    instead: Callable[[], Awaitable[object]] | None = None
 
 
 class Outbox:
@@ -25,18 +32,18 @@ class Outbox:
     def __init__(self, failed: Callable[[str, Exception], Awaitable[None]]) -> None:
         self._writes: asyncio.Queue[Write] = asyncio.Queue()
         self._failed = failed
-        self._running: str | None = None
+        self._running: Write | None = None
 
-    def put(self, name: str, run: Callable[[], Awaitable[object]]) -> None:
+    def put(self, name: str, run: Callable[[], Awaitable[object]], instead: Callable[[], Awaitable[object]] | None = None) -> None:
         """Adds a write; returns at once."""
-        self._writes.put_nowait(Write(name, run))
+        self._writes.put_nowait(Write(name, run, instead))
 
     async def run(self) -> None:
         """Does the writes until cancelled."""
         while True:
             paused = self._writes.empty()
             write = await self._writes.get()
-            self._running = write.name
+            self._running = write
             try:
                 if paused:
                     await asyncio.sleep(AFTER_S)
@@ -47,11 +54,11 @@ class Outbox:
                 self._writes.task_done()
             self._running = None
 
-    def abandon(self) -> list[str]:
-        """Gives up the writes that are left once `run` was cancelled, the one it was at among them; returns their names."""
+    def abandon(self) -> list[Write]:
+        """Gives up the writes that are left once `run` was cancelled, the one it was at among them; returns them."""
         left = [] if self._running is None else [self._running]
         while not self._writes.empty():
-            left.append(self._writes.get_nowait().name)
+            left.append(self._writes.get_nowait())
             self._writes.task_done()
         return left
 

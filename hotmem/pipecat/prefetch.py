@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Final, TypeAlias
 
-from hotmem.pipecat.hearing import content
+from hotmem.pipecat.hearing import gist
 from hotmem.types import ContextBlock
 
 Recall: TypeAlias = asyncio.Future[ContextBlock | None]
@@ -38,7 +38,7 @@ class Ask:
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for two asks that the same block answers."""
-        return content(self.text), self.visible, self.turn
+        return gist(self.text), self.visible, self.turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class Prefetch:
     def _begin(self, ask: Ask, search: Callable[[], Recall]) -> None:
         """Searches for these words, in place of any search for others."""
         self._disarm()
-        if not content(ask.text) or (self._latest is not None and self._latest.ask.key == ask.key):
+        if not gist(ask.text) or (self._latest is not None and self._latest.ask.key == ask.key):
             return
         if self._latest is not None:
             self._latest.task.cancel()

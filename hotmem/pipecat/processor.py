@@ -29,11 +29,12 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor, F
 from pipecat.utils.tracing.tracing_context import TracingContext
 
 from hotmem.bounds import checked_number
-from hotmem.errors import DeadlineExceeded, HotMemError, StoreLocked
+from hotmem.errors import DeadlineExceeded, HotMemError, StoreError, StoreLocked
+from hotmem.lane import beside
 from hotmem.logs import log
 from hotmem.memory import Memory
 from hotmem.options import LEAST_TOKENS, Options
-from hotmem.pipecat.context import spoken, with_block
+from hotmem.pipecat.context import spoken, visible_texts, with_block
 from hotmem.pipecat.exchange import Exchange, Timing, answered
 from hotmem.pipecat.hearing import Hearing
 from hotmem.pipecat.opening import Opening
@@ -43,6 +44,7 @@ from hotmem.pipecat.redaction import Redaction
 from hotmem.pipecat.taps import AfterModel, Listener
 from hotmem.pipecat.telling import log_recall, trace_recall
 from hotmem.settings import Settings
+from hotmem.spool import Removal
 from hotmem.text import checked_id
 from hotmem.types import ContextBlock, Role, Turn
 
@@ -65,7 +67,8 @@ class HotMemProcessor(FrameProcessor):
     `listener` lets the search run while the user speaks; `after_model` gives memory to the model when a tool has answered. Either may
     be left out.
 
-    The model gets a copy of the context with one block of memory before the latest user message; the shared context stays as it is.
+    The model gets a copy of the context with one block of memory before the latest user message; the shared context stays as it is. The block
+    has the role of the user, as it quotes what people said.
     What the user had forgotten is hidden in the copy, and what the bot says of it all the same is not remembered.
     What the user said and the part of the reply that was heard are remembered after the frame has gone on. Nothing that fails here
     stops a frame: failures are logged, counted in `failures`, and the bot speaks without memory.
@@ -74,14 +77,16 @@ class HotMemProcessor(FrameProcessor):
     open: when the bot speaks first, and with the user's first turn. The user's wishes ("call me Annie") are told with every later turn too.
 
     Events: `on_memory_opened(processor, block)` for what is told without being asked, `on_memory_recalled(processor, block, timing)` for each
-    block that is in time, `on_memory_stored(processor, turn)` for each turn that is remembered, `on_memory_used(processor, usage)` after each
-    reply made of a block with items, and `on_memory_error(processor, stage, error)` for each failure.
+    block that is in time, `on_memory_stored(processor, turn)` for each turn that is remembered, `on_memory_spooled(processor, turn)` for each
+    that has to wait beside a memory file that is locked, full or gone, `on_memory_used(processor, usage)` after each reply made of a block
+    with items, and `on_memory_error(processor, stage, error)` for each failure.
 
     Attributes:
         session_id: The conversation's id.
         listener: Belongs right after speech recognition.
         after_model: Belongs right after the language model.
         failures: Times the memory raised an error.
+        spooled: Turns that the memory file could not take at once; they are stored when it can be written, in their order.
     """
 
     def __init__(
@@ -127,6 +132,7 @@ class HotMemProcessor(FrameProcessor):
         clock = clock or asked.options.now
         self.session_id = checked_id(session_id or uuid4().hex, "session_id")
         self.failures = 0
+        self.spooled = 0
         self.listener = Listener(self._heard)
         self.after_model = AfterModel(self._with_memory)
         self._owned = None if asked is memory else asked
@@ -150,7 +156,7 @@ class HotMemProcessor(FrameProcessor):
         opening_tokens = None if opening_tokens is None else checked_number(opening_tokens, "opening_tokens", 0, whole=True)
         self._opening = Opening(terms, opening_tokens, self.create_task, self._failed)
         self._opened: ContextBlock | None = None
-        for event in ("on_memory_opened", "on_memory_recalled", "on_memory_stored", "on_memory_used", "on_memory_error"):
+        for event in ("on_memory_opened", "on_memory_recalled", "on_memory_stored", "on_memory_spooled", "on_memory_used", "on_memory_error"):
             self._register_event_handler(event)
 
     def can_generate_metrics(self) -> bool:
@@ -224,21 +230,23 @@ class HotMemProcessor(FrameProcessor):
         except Exception as error:  # the frame goes on, without a block if need be
             await self._failed("context", error)
         opened = await self._opened_with(exchange, began)
-        told = [block.text for block in (opened, recalled[0] if recalled else None) if block is not None and block.text]
-        if (unkept := self._questions.commands.notice) and not (recalled and _tells_what_was_done(recalled[0])):
-            told.append(unkept)
-        context = self._without_forgotten(frame.context)
-        if told or context is not frame.context:
-            frame = replace(frame, context=with_block(context, *told))
+        blocks = [block.text for block in (opened, recalled[0] if recalled else None) if block is not None and block.text]
+        notice = "" if recalled and _tells_what_was_done(recalled[0]) else self._questions.commands.notice
+        context = await self._without_forgotten(frame.context)
+        if blocks or notice or context is not frame.context:
+            frame = replace(frame, context=with_block(context, *blocks, notice=notice))
         try:
             await self._tell_of(opened, recalled, exchange)
         except Exception as error:  # the frame goes on
             await self._failed("context", error)
         return frame
 
-    def _without_forgotten(self, context: LLMContext) -> LLMContext:
+    async def _without_forgotten(self, context: LLMContext) -> LLMContext:
         memory = self._questions.memory
-        return context if memory is None else self._redaction.applied(context, partial(memory.hides, user_id=self._user_id))
+        if memory is None:
+            return context
+        applied = partial(self._redaction.applied, context, partial(memory.hides, user_id=self._user_id))
+        return await beside(sum(map(len, visible_texts(context))), applied)
 
     async def _recalled(self, exchange: Exchange) -> tuple[ContextBlock, Timing] | None:
         """The block of an exchange and what it cost; None if none is in time."""
@@ -286,13 +294,13 @@ class HotMemProcessor(FrameProcessor):
         pieces, commands, memory = self._hearing.turn(text), self._questions.commands, self._questions.memory
         going = self._questions.turn_ended(text, pieces, self._guests)
         if memory is not None and going:
-            self._outbox.put("take back", partial(commands.take_back, memory, going))
+            self._outbox.put("take back", partial(self._take_back, memory, going), partial(memory.spool, Removal(self._user_id, going)))
         if not commands.keeps:
             if memory is not None and commands.notice:
                 self._outbox.put("withhold", partial(memory.withhold, text, user_id=self._user_id))
             return
         if memory is not None:
-            memory.speaks_of(text, user_id=self._user_id)
+            await beside(len(text), partial(memory.speaks_of, text, user_id=self._user_id))
         for piece in pieces:
             await self._remember(Role.USER, piece.text, self._speakers.get(piece.speaker or "", self._user_name))
 
@@ -320,14 +328,38 @@ class HotMemProcessor(FrameProcessor):
             await self._failed("remember", error)
             return
         self._questions.commands.noted(turn.id, replies_to)
-        self._outbox.put("remember", partial(self._store, memory, turn))
+        self._outbox.put("remember", partial(self._store, memory, turn), partial(self._spool, memory, turn))
 
     async def _store(self, memory: Memory, turn: Turn) -> None:
-        if not await memory.remember(turn):
+        """Remembers a turn; one that the memory file cannot take waits beside it, and those that come after it too."""
+        if memory.spooled:
+            await self._spool(memory, turn)
+            return
+        try:
+            kept = await memory.remember(turn)
+        except StoreError as error:
+            await self._spool(memory, turn)
+            await self._failed("remember", error)
+            return
+        if not kept:
             return
         if turn.role is Role.USER:
             self._opening.refresh(memory)
         await self._call_event_handler("on_memory_stored", turn)
+
+    async def _spool(self, memory: Memory, turn: Turn) -> None:
+        await memory.spool(turn)
+        self.spooled += 1
+        log.warning("turn waits for the memory file", session_id=self.session_id, waiting=memory.spooled)
+        await self._call_event_handler("on_memory_spooled", turn)
+
+    async def _take_back(self, memory: Memory, going: tuple[str, ...]) -> None:
+        """Removes turns that were taken back; while the memory file cannot be written that waits beside it, as they may."""
+        try:
+            await self._questions.commands.take_back(memory, going)
+        except StoreError:
+            await memory.spool(Removal(self._user_id, going))
+            raise
 
     async def _feed_back(self, memory: Memory, block: ContextBlock, reply: str, interrupted: bool) -> None:
         usage = await memory.feedback(block, reply, interrupted=interrupted)
@@ -343,8 +375,10 @@ class HotMemProcessor(FrameProcessor):
             await self._within("end of session", self._finish(memory), blocked)
         overdue = _overdue(blocked())
         await self.cancel_task(writer)
-        for name in self._outbox.abandon():
-            await self._failed(name, overdue)
+        for write in self._outbox.abandon():
+            await self._failed(write.name, overdue)
+            if write.instead is not None:
+                await self._within(write.name, write.instead(), blocked)
         await self._questions.close()
         await self._opening.close()
         if self._owned is not None:

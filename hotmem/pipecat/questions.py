@@ -15,7 +15,7 @@ from hotmem.logs import log
 from hotmem.memory import Memory
 from hotmem.pipecat.context import Question, latest_question, spoken, visible_before, visible_texts
 from hotmem.pipecat.exchange import Exchange, Timing, now_ms
-from hotmem.pipecat.hearing import Piece, content
+from hotmem.pipecat.hearing import Piece, gist
 from hotmem.pipecat.prefetch import Ask, Prefetch, Recall
 from hotmem.types import ContextBlock, Item
 
@@ -119,7 +119,7 @@ class Questions:
         own, others = (" ".join(spoken(piece.text) for piece in pieces if (piece.speaker in guests) is theirs) for theirs in (False, True))
         going = self.commands.hear(self._turns, spoken(text), others, own=own if pieces else None)
         exchange = self.exchanges[-1] if self.exchanges else None
-        if exchange is not None and exchange.guessed and content(exchange.ask.text) == content(text):
+        if exchange is not None and exchange.guessed and gist(exchange.ask.text) == gist(text):
             exchange.guessed = False
             if self.memory is not None and self.commands.concern(text):
                 exchange.unhurried = self._spawn(self._command(self.memory, exchange.ask, self._given()), "hotmem-command")

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from math import inf
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event
@@ -41,6 +42,16 @@ pauses for some milliseconds after each portion, waited 4.4 s."""
 CLOSING_WAIT_S: Final = 1.0
 """Seconds that closing waits for others before it leaves the journal to whoever closes the file last."""
 
+EMPTYING_TRY_S: Final = 0.02
+"""Seconds that one try to empty the journal waits for reads to end; writes of ours that come meanwhile wait as long. A read of a recall
+takes 1 to 3 ms."""
+
+EMPTYING_PAUSE_S: Final = 0.03
+"""Seconds between two tries to empty the journal, in which writes and reads go on."""
+
+EMPTYING_EVERY_S: Final = 1.0
+"""Seconds between two tries of the background."""
+
 CHECK_S: Final = 1.0
 """Seconds for which a file's pages are looked at when it is opened: all of some 500 MB that the system has in memory. What is damaged behind them
 is found when it is read."""
@@ -69,6 +80,8 @@ class Database:
         self._closed = Event()
         self._damaged = Event()
         self._writes = 0
+        self._unemptied = Event()
+        self._emptying_tried_at = -inf
 
     @classmethod
     def open(cls, path: Path, key: Key | None = None) -> Self:
@@ -89,10 +102,14 @@ class Database:
                 migrate(writer, path)
                 writer.execute(f"PRAGMA wal_autocheckpoint = {JOURNAL_PAGES}")
             readers = [connect(path, key=key, read_only=True) for _ in range(READERS + LANES)]
+            emptied = _empty_journal(writer, path, 0)
         except BaseException:  # interrupted or not, no open file is left behind
             writer.close()
             raise
-        return cls(path, writer, readers)
+        opened = cls(path, writer, readers)
+        if not emptied:
+            opened._unemptied.set()
+        return opened
 
     def here(self) -> Self:
         """The same file, read in the thread that asks; for one that may wait."""
@@ -175,6 +192,55 @@ class Database:
             with suppress(RuntimeError):  # it closes, and empties the journal itself
                 self._write_pool.submit(lambda: writer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone())
 
+    def leave_unemptied(self) -> None:
+        """Says, within a write, that the journal is to be emptied after it, whatever becomes of who asked for the write."""
+        self._unemptied.set()
+
+    async def empty_journal(self, patience_s: float) -> bool:
+        """Copies the journal into the file and cuts it to nothing, as it holds what was removed and overwritten in the file.
+
+        Reads that are under way keep it: our own end within milliseconds, another program's may last.
+
+        Args:
+            patience_s: Seconds for which it is tried.
+
+        Returns:
+            Whether it is empty. If not, `retry_emptying` tries again, and so does closing and the next opening of the file.
+
+        Raises:
+            StoreError: If the file cannot be written.
+        """
+        until = time.monotonic() + patience_s
+        self.leave_unemptied()
+        while not await self._try_emptying():
+            if time.monotonic() > until:
+                return False
+            await asyncio.sleep(EMPTYING_PAUSE_S)
+        return True
+
+    async def retry_emptying(self) -> None:
+        """Tries once more, where the journal could not be emptied, unless that was tried within the last second.
+
+        Raises:
+            StoreError: If the file cannot be written.
+        """
+        if self._unemptied.is_set() and time.monotonic() - self._emptying_tried_at > EMPTYING_EVERY_S and await self._try_emptying():
+            log.info("journal emptied", reason="what was forgotten while another program was reading is gone now")
+
+    async def _try_emptying(self) -> bool:
+        writer = self._writer
+        if writer is None:
+            raise StoreReadOnly(f"{self.path} is open for reading only, so that its journal cannot be emptied.")
+
+        def run() -> bool:
+            self._emptying_tried_at = time.monotonic()
+            emptied = _empty_journal(writer, self.path, EMPTYING_TRY_S)
+            if emptied:
+                self._unemptied.clear()
+            return emptied
+
+        return await self._in(self._write_pool, run)
+
     async def read(self, operation: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs the operation on a read-only connection.
 
@@ -236,10 +302,21 @@ class Database:
         while not self._readers.empty():
             self._readers.get().close()
         if self._writer is not None:
+            emptied = _empty_journal(self._writer, self.path, CLOSING_WAIT_S)
+            if self._unemptied.is_set() and not emptied:
+                log.warning("journal not emptied", reason="another program reads the file; copies of what was forgotten stay until it closes it")
             with mapped_errors(self.path):
-                self._writer.execute(f"PRAGMA busy_timeout = {CLOSING_WAIT_S * 1000:.0f}")
-                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 self._writer.close()
+
+
+def _empty_journal(writer: Connection, path: Path, wait_s: float) -> bool:
+    """Copies the journal into the file and cuts it to nothing, waiting so long for others; False if one of them keeps it. Blocking."""
+    with mapped_errors(path):
+        writer.execute(f"PRAGMA busy_timeout = {wait_s * 1000:.0f}")
+        try:
+            return bool(writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
+        finally:
+            writer.execute(f"PRAGMA busy_timeout = {driver.LOCK_WAIT_S * 1000:.0f}")
 
 
 def _look(conn: Connection, path: Path) -> None:

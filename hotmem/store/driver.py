@@ -9,7 +9,7 @@ that does not lose writes when two connections begin the journal anew at once.
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import closing, contextmanager, suppress
 from math import inf
 from pathlib import Path
@@ -200,6 +200,22 @@ def mapped_errors(path: Path) -> Iterator[None]:
         raise _as_ours(error, path) from error
     except UnicodeDecodeError:
         raise damaged(path) from None  # the error holds what is stored
+
+
+@contextmanager
+def changes(conn: Connection, tables: Container[str]) -> Iterator[list[tuple[str, tuple[Any, ...] | None, tuple[Any, ...] | None]]]:
+    """Collects what becomes of the rows of some tables: the table, and the row before and after, or None; what triggers and references do as well."""
+    seen: list[tuple[str, tuple[Any, ...] | None, tuple[Any, ...] | None]] = []
+
+    def note(update: apsw.PreUpdate) -> None:
+        if update.table_name in tables:
+            seen.append((update.table_name, update.old, update.new))
+
+    conn.preupdate_hook(note)
+    try:
+        yield seen
+    finally:
+        conn.preupdate_hook(None)
 
 
 def begun(conn: Connection) -> bool:

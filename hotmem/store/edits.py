@@ -20,7 +20,7 @@ from hotmem.store.times import from_stored, to_stored
 from hotmem.text import plain
 from hotmem.types import EvidenceKind, UserKey, Vector
 
-KEPT: Final = "kind, category, importance, hedged, negated, changes, single, said_at, confirmations, accesses, accessed_at, origin, remark"
+KEPT: Final = "kind, category, importance, hedged, negated, changes, single, said_at, told_at, confirmations, accesses, accessed_at, origin, remark"
 """Columns that a memory with new words has from the old one."""
 
 

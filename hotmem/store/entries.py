@@ -21,10 +21,15 @@ WORDED: Final = (EvidenceKind.PASSAGE, EvidenceKind.MEMORY)
 
 def add(conn: Connection, kind: EvidenceKind, user: UserKey, key: int, session: int, text: str) -> None:
     """Makes a new row findable by its words."""
-    held = terms(text)
-    conn.execute(f"INSERT INTO {kind}_entries (user, id, session, length) VALUES (?, ?, ?, ?)", (user, key, session, len(held)))
+    length = len(terms(text))
+    conn.execute(f"INSERT INTO {kind}_entries (user, id, session, length) VALUES (?, ?, ?, ?)", (user, key, session, length))
     if kind in WORDED:
-        conn.execute(f"INSERT INTO {kind}_words (rowid, terms) VALUES (?, ?)", (key, " ".join(token(user, term) for term in held)))
+        put_words(conn, kind, user, key, text)
+
+
+def put_words(conn: Connection, kind: EvidenceKind, user: UserKey, key: int, text: str) -> None:
+    """Enters the words of a row of a kind that has words in the full-text index."""
+    conn.execute(f"INSERT INTO {kind}_words (rowid, terms) VALUES (?, ?)", (key, " ".join(token(user, term) for term in terms(text))))
 
 
 def remove(conn: Connection, kind: EvidenceKind, user: UserKey, key: int) -> None:

@@ -79,7 +79,7 @@ def passages(conn: Connection, user: UserKey, keys: Sequence[int], around: Seque
                  WHERE x.turn = t.id AND x.start < p.stop AND x.stop > p.start AND m.valid_until IS NOT NULL
                  ORDER BY m.valid_until LIMIT 1),
                 (SELECT d.times FROM doubts d WHERE d.turn = t.id),
-                substr(t.text, max(p.start - ?, 0) + 1, min(p.start, ?)), substr(t.text, p.stop + 1, ?)
+                substr(t.text, max(p.start - ?, 0) + 1, min(p.start, ?)), substr(t.text, p.stop + 1, ?), nullif(t.told_at, t.spoken_at)
             FROM passages p JOIN turns t ON t.id = p.turn JOIN sessions s ON s.id = p.session LEFT JOIN pieces x ON x.passage = p.id
             WHERE p.user = ? AND p.id IN (SELECT n.id FROM wanted w JOIN passages n
                                           ON n.session = w.session AND n.position BETWEEN w.position - ? AND w.position + ?
@@ -111,6 +111,7 @@ def passages(conn: Connection, user: UserKey, keys: Sequence[int], around: Seque
             doubts,
             left,
             right,
+            told_at,
         ) = row
         valid_until, replaced_by = standing.get(ended, CURRENT)
         before = found[-1] if found else None
@@ -134,6 +135,7 @@ def passages(conn: Connection, user: UserKey, keys: Sequence[int], around: Seque
                 valid_until=valid_until,
                 replaced_by=replaced_by,
                 doubts=doubts or 0,
+                told_at=None if told_at is None else from_stored(told_at),
                 after_question=before is not None
                 and (before.session, before.position + 1) == (session, position)
                 and (before.speaker, before.role) != (speaker, role)
@@ -149,7 +151,8 @@ def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evide
         f"""SELECT m.id, m.text, m.name, m.said_at, m.vector, m.hedged, m.changes, m.confirmations,
                 CASE WHEN m.valid_until IS NOT NULL THEN m.id END,
                 (SELECT group_concat(t.id || ',' || t.name, char(0)) FROM turns t WHERE t.id IN ({LATEST_SOURCES})), s.name, s.id, t.speaker, t.role,
-                (SELECT min(coalesce(d.times, 0)) FROM sources x LEFT JOIN doubts d ON d.turn = x.turn WHERE x.memory = m.id), y.width, y.signs
+                (SELECT min(coalesce(d.times, 0)) FROM sources x LEFT JOIN doubts d ON d.turn = x.turn WHERE x.memory = m.id),
+                y.width, y.signs, nullif(m.told_at, m.said_at)
             FROM memories m
             LEFT JOIN memory_pieces y ON y.memory = m.id
             LEFT JOIN turns t ON t.id = (SELECT max(x.turn) FROM sources x WHERE x.memory = m.id)
@@ -186,6 +189,7 @@ def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evide
                 valid_until=valid_until,
                 replaced_by=replaced_by,
                 doubts=row[14] or 0,
+                told_at=None if row[17] is None else from_stored(row[17]),
             )
         )
     return found

@@ -16,8 +16,9 @@ from hotmem.types import UserKey
 TAKING, TAKEN, FAILED, UNDONE = "taking", "taken", "failed", "undone"
 """States of an import; the last two are those of one that is being taken back. What came with it is left alone until it is taken."""
 
-COUNTS: Final = ("records", "turns", "memories", "known", "others")
-"""What is counted of an import: records of all sorts, turns and memories that were not there, those that were, and others that were not."""
+COUNTS: Final = ("records", "turns", "memories", "known", "others", "forgotten")
+"""What is counted of an import: records of all sorts, turns and memories that were not there, those that were, others that were not, and turns and
+memories that stay out as they were forgotten."""
 
 ANOTHER: Final = "Another program imports this file too, or took the import back, or forgot its user. Import the file again to go on."
 
@@ -27,6 +28,14 @@ class Import(NamedTuple):
 
     key: int
     user: UserKey
+
+
+class UnderWay(NamedTuple):
+    """An import that was begun: its number, whose memory it goes into, and how much stays out as it was forgotten."""
+
+    key: int
+    user: UserKey
+    forgotten: int
 
 
 def progress(conn: Connection, source: str) -> dict[str, int]:
@@ -39,6 +48,12 @@ def under_way(conn: Connection, user: UserKey, source: str) -> Import | None:
     """The user's part of an import that was begun."""
     row = conn.execute("SELECT id FROM imports WHERE source = ? AND user = ? AND state = ?", (source, user, TAKING)).fetchone()
     return None if row is None else Import(row[0], user)
+
+
+def all_under_way(conn: Connection, source: str) -> list[UnderWay]:
+    """The parts of all users in an import that was begun."""
+    rows = conn.execute("SELECT id, user, forgotten FROM imports WHERE source = ? AND state = ?", (source, TAKING))
+    return [UnderWay(*row) for row in rows.fetchall()]
 
 
 def check_none(conn: Connection, user: UserKey) -> None:
@@ -80,9 +95,11 @@ def finish(conn: Connection, source: str, form: str, now: datetime) -> dict[str,
     """Finishes an import and tells of it in the decisions; one that brought nothing leaves no trace. Returns the counts of all users together."""
     rows = conn.execute(f"SELECT id, decision, {', '.join(COUNTS)} FROM imports WHERE source = ? AND state = ?", (source, TAKING)).fetchall()
     for key, decision, *counts in rows:
-        _, turns, memories, known, others = counts
+        _, turns, memories, known, others, forgotten = counts
         if turns or memories or others:
             reason = f"{form}: {turns} turns and {memories} memories were not there, {known} were"
+            if forgotten:
+                reason += f", {forgotten} were forgotten before and stay out"
             conn.execute("UPDATE imports SET state = ? WHERE id = ?", (TAKEN, key))
             conn.execute("UPDATE decisions SET reason = ?, decided_at = ? WHERE id = ?", (reason, to_stored(now), decision))
         else:

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 from pydantic import TypeAdapter
 
 from hotmem.errors import InvalidInput, StoreLocked
-from hotmem.store import decisions, entries, happenings, imports, learning, quality, subcategories, tags, turns, users
+from hotmem.store import decisions, entries, happenings, imports, learning, marks, order, quality, subcategories, tags, turns, users
 from hotmem.store import summaries as summaries_of_sessions
 from hotmem.store.driver import Connection
 from hotmem.store.entities import ensure
@@ -25,6 +25,7 @@ from hotmem.store.times import to_stored
 from hotmem.store.transfer import PLAIN, TIMES
 from hotmem.text import plain
 from hotmem.types import (
+    Category,
     EvidenceKind,
     EvolutionRecord,
     ExportedTurn,
@@ -60,6 +61,7 @@ class Taking:
         heard: Turns read of each user's sessions.
         plain_sessions: Users' sessions with turns that are to be understood.
         links: What memories are to others, by user and id.
+        with_forgotten: Whether what was forgotten comes back with it.
     """
 
     source: str
@@ -69,6 +71,7 @@ class Taking:
     heard: Counter[tuple[str, str]] = field(default_factory=Counter)
     plain_sessions: set[tuple[str, str]] = field(default_factory=set)
     links: list[Link] = field(default_factory=list)
+    with_forgotten: bool = False
 
     def following(self, records: Iterator[Imported], limit: int) -> list[Imported] | None:
         """Those of the next records that are not in the store yet; None at the end."""
@@ -89,9 +92,9 @@ class Taking:
         return self.read[user_id] > self.taken[user_id]
 
 
-def taking(conn: Connection, source: str, form: str) -> Taking:
+def taking(conn: Connection, source: str, form: str, *, with_forgotten: bool = False) -> Taking:
     """An import, from where it was broken off or from the beginning."""
-    return Taking(source, form, Counter(imports.progress(conn, source)))
+    return Taking(source, form, Counter(imports.progress(conn, source)), with_forgotten=with_forgotten)
 
 
 def take_in(conn: Connection, taking: Taking, records: Sequence[Imported], now: datetime, limit_s: float) -> int:
@@ -129,8 +132,12 @@ def take_in(conn: Connection, taking: Taking, records: Sequence[Imported], now: 
 
 def finish(conn: Connection, taking: Taking, now: datetime) -> TakenIn:
     """Finishes an import: from now on what it brought is understood, embedded and summarised."""
+    for one in imports.all_under_way(conn, taking.source):
+        if one.forgotten:
+            evolved = conn.execute("SELECT DISTINCT category FROM evolutions WHERE user = ? AND import = ?", (one.user, one.key)).fetchall()
+            subcategories.lose_words(conn, one.user, [Category(category) for (category,) in evolved])
     counts = imports.finish(conn, taking.source, taking.form, now)
-    return TakenIn(counts["turns"], counts["memories"], counts["known"], len(taking.heard))
+    return TakenIn(counts["turns"], counts["memories"], counts["known"], len(taking.heard), counts["forgotten"])
 
 
 def link(conn: Connection, taking: Taking, links: Sequence[Link]) -> None:
@@ -170,11 +177,13 @@ def _import_of(conn: Connection, taking: Taking, user_id: str, now: datetime) ->
 
 
 def _put(conn: Connection, one: Import, taking: Taking, record: Imported, now: datetime) -> str:
-    """Stores a record unless it is there; returns what it counts as."""
+    """Stores a record unless it is there, or was forgotten and is to stay out; returns what it counts as."""
+    if _stays_out(conn, one.user, taking, record):
+        return "passed over" if isinstance(record, Of) and isinstance(record.record, SummaryRecord) else "forgotten"
     if isinstance(record, Turn | ExportedTurn):
         turn = _turn_of(record)
         imports.keep_session(conn, one, turn.session_id)
-        if not _add_turn(conn, turn, now, one):
+        if not _add_turn(conn, turn, now, one, record.told_at if isinstance(record, ExportedTurn) else None):
             return "known"
         if isinstance(record, ExportedTurn) and not record.waiting:
             _understood(conn, one.user, record)
@@ -190,6 +199,33 @@ def _put(conn: Connection, one: Import, taking: Taking, record: Imported, now: d
             return _other(_put_weights(conn, one, weights, now))
         case QualityRecord() as cell:
             return _other(_put_quality(conn, one, cell))
+
+
+def _stays_out(conn: Connection, user: UserKey, taking: Taking, record: Imported) -> bool:
+    """Whether what a record holds was forgotten; if it is to come back all the same, it is no longer."""
+    sort: marks.Sort
+    match record:
+        case Turn() | ExportedTurn():
+            sort, one = "turn", _turn_of(record).id
+        case Of(_, MemoryRecord() as memory):
+            sort, one = "memory", memory.id
+        case Of(_, SummaryRecord() as summary):
+            sort, one = "summary", summary.session_id
+        case _:
+            return False
+    if not marks.has(conn, user, sort, one):
+        return sort == "memory" and _read_from_forgotten(conn, user, record)
+    if taking.with_forgotten:
+        marks.remove(conn, user, sort, [one])
+    return not taking.with_forgotten
+
+
+def _read_from_forgotten(conn: Connection, user: UserKey, record: Imported) -> bool:
+    """Whether a memory has no words but those of turns that were forgotten."""
+    match record:
+        case Of(_, MemoryRecord(noted_at=None, words=words)) if words:
+            return all(marks.has(conn, user, "turn", one.turn_id) for one in words)
+    return False
 
 
 def _other(added: bool) -> str:
@@ -232,9 +268,9 @@ def _understood(conn: Connection, user: UserKey, read: ExportedTurn) -> None:
         conn.execute("INSERT INTO doubts (turn, times) VALUES (?, ?)", (key, read.doubts))
 
 
-def _add_turn(conn: Connection, turn: Turn, now: datetime, one: Import) -> bool:
+def _add_turn(conn: Connection, turn: Turn, now: datetime, one: Import, told_at: datetime | None) -> bool:
     try:
-        return turns.add(conn, turn, now, one.key)
+        return turns.add(conn, turn, now, one.key, told_at or turn.spoken_at)
     except InvalidInput as error:
         raise InvalidInput(f"The turn {turn.id!r} has other words here, or stands twice in the file. Give each turn an id of its own.") from error
 
@@ -255,11 +291,13 @@ def _put_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
         return False
     values: dict[str, Any] = {column: getattr(record, column) for column in PLAIN}
     values |= {moment: None if getattr(record, moment) is None else to_stored(getattr(record, moment)) for moment in TIMES}
+    values["told_at"] = values["told_at"] or values["said_at"]
+    order.note(conn, user, values["told_at"])
     values |= {"user": user, "name": record.id, "value": plain(record.object), "import": one.key}
     key = conn.execute(
         f"INSERT INTO memories ({', '.join(values)}) VALUES ({', '.join('?' * len(values))}) RETURNING id", tuple(values.values())
     ).fetchone()[0]
-    if record.merged_into is None:
+    if record.merged_into is None or marks.has(conn, user, "memory", record.merged_into):
         entries.add(conn, EvidenceKind.MEMORY, user, key, 0, record.text)
     for entity in ensure(conn, user, record.entities):
         conn.execute("INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key))
@@ -270,6 +308,8 @@ def _put_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
         subcategories.put_in(conn, user, key, record.category, record.subcategory)
     for words in record.words:
         turn = conn.execute("SELECT id FROM turns WHERE user = ? AND name = ?", (user, words.turn_id)).fetchone()
+        if turn is None and marks.has(conn, user, "turn", words.turn_id):
+            continue
         if turn is None:
             raise InvalidInput(f"The memory {record.id} comes from the turn {words.turn_id}, which is not there. Import the whole export.")
         conn.execute("INSERT INTO sources (memory, turn, start, stop) VALUES (?, ?, ?, ?)", (key, turn[0], words.start, words.stop))

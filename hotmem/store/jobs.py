@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from hotmem.store.driver import Connection
 from hotmem.store.imports import TAKEN
+from hotmem.store.order import BEHIND
 from hotmem.store.summaries import WHEN_ENDED, WHEN_IDLE
 from hotmem.store.times import from_stored, to_stored
 from hotmem.types import Failure, UserKey, Work
@@ -56,9 +57,9 @@ PROMOTED: Final = 256
 USERS_SEEN: Final = 64
 """Users whose sessions are looked through at once for one to summarise; the next look goes on behind them."""
 
-IDLE: Final = f"summary_due = {WHEN_IDLE} AND held = 0 AND touched_at <= ?"
+IDLE: Final = f"summary_due = {WHEN_IDLE} AND held = 0 AND (touched_at <= ? OR touched_at > ?)"
 OVER: Final = f"summary_due = {WHEN_ENDED} AND held = 0"
-"""Sessions whose idle time is over, and those that are over."""
+"""Sessions whose idle time is over, or that were touched by a clock that was ahead, and those that are over."""
 
 NAMED: Final = """CASE f.kind
     WHEN 'turn' THEN (SELECT name FROM turns WHERE id = f.key)
@@ -123,19 +124,20 @@ def _oldest(conn: Connection, queue: Queue, whose: str, owner: int, limit: int) 
 
 def idle(conn: Connection, now: datetime, idle_s: float) -> bool:
     """Whether a session has been untouched for so many seconds whose summary waits for that."""
-    return conn.execute(f"SELECT 1 FROM sessions WHERE {IDLE} LIMIT 1", (_idle_since(now, idle_s),)).fetchone() is not None
+    return conn.execute(f"SELECT 1 FROM sessions WHERE {IDLE} LIMIT 1", _idle(now, idle_s)).fetchone() is not None
 
 
 def end_idle(conn: Connection, now: datetime, idle_s: float) -> None:
     """Says of some of those sessions, the longest idle first, that they are over."""
     conn.execute(
         f"UPDATE sessions SET summary_due = ? WHERE id IN (SELECT id FROM sessions WHERE {IDLE} ORDER BY touched_at LIMIT ?)",
-        (WHEN_ENDED, _idle_since(now, idle_s), PROMOTED),
+        (WHEN_ENDED, *_idle(now, idle_s), PROMOTED),
     )
 
 
-def _idle_since(now: datetime, idle_s: float) -> int:
-    return to_stored(now - timedelta(seconds=idle_s))
+def _idle(now: datetime, idle_s: float) -> tuple[int, int]:
+    """The times up to which and after which what was touched is idle."""
+    return to_stored(now - timedelta(seconds=idle_s)), to_stored(now) + BEHIND
 
 
 def session(conn: Connection, served: Served) -> tuple[int | None, bool]:

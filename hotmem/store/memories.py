@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from uuid import uuid4
 
 from hotmem.store import decisions, entities, entries, forget, happenings, tags
@@ -30,6 +30,13 @@ Revise = Callable[[Statement, datetime, Sequence[StoredMemory]], Revision]
 
 Amend = Callable[[Correction, Sequence[StoredMemory]], tuple[StoredMemory, Statement] | None]
 """Finds the memory that a correction is about and the statement that replaces it."""
+
+
+class When(NamedTuple):
+    """When something was said, by the clock of that time, and its place in the order of what was told."""
+
+    said_at: datetime
+    told_at: datetime
 
 
 class Identify(Protocol):
@@ -91,8 +98,8 @@ def learn(conn: Connection, turn: int, understanding: Understanding, revise: Rev
     row = conn.execute("DELETE FROM pending WHERE turn = ? RETURNING turn", (turn,)).fetchone()
     if not row:
         return
-    user, spoken_at, speaker = conn.execute("SELECT user, spoken_at, speaker FROM turns WHERE id = ?", (turn,)).fetchone()
-    said_at = from_stored(spoken_at)
+    user, spoken_at, told_at, speaker = conn.execute("SELECT user, spoken_at, told_at, speaker FROM turns WHERE id = ?", (turn,)).fetchone()
+    said = When(from_stored(spoken_at), from_stored(told_at))
     for entity in entities.ensure(conn, user, (*understanding.entities, *_named_rightly(understanding.corrections))):
         conn.execute("INSERT OR IGNORE INTO turn_entities (entity, turn) VALUES (?, ?)", (entity, turn))
     happenings.put(conn, turn, understanding.happenings)
@@ -100,11 +107,11 @@ def learn(conn: Connection, turn: int, understanding: Understanding, revise: Rev
         _unlearn_turn_before(conn, user, turn)
     corrected: list[Correction] = []
     for correction in understanding.corrections:
-        amended = amend(correction, _latest(conn, user, said_at))
+        amended = amend(correction, _latest(conn, user, said.told_at))
         if amended:
             old, statement = amended
-            new = _insert(conn, user, turn, statement, said_at, None)
-            _end(conn, old.id, said_at, new)
+            new = _insert(conn, user, turn, statement, said, None)
+            _end(conn, old.id, said.said_at, new)
             conn.execute("UPDATE memories SET amends = (SELECT id FROM memories WHERE name = ?) WHERE id = ?", (old.id, new))
             _doubt_sources(conn, old.id)
             corrected.append(correction)
@@ -118,14 +125,14 @@ def learn(conn: Connection, turn: int, understanding: Understanding, revise: Rev
             same = identify(statement.subject, known_subjects(conn, user, statement.subject), denies=statement.negated)
         if same is None:  # it may be about another: then it can only repeat what was said in the same words
             same, statement = (statement.subject,), replace(statement, replaces=False)
-        known = about(conn, user, statement, said_at, same)
-        revision = revise(statement, said_at, known)
+        known = about(conn, user, statement, said.told_at, same)
+        revision = revise(statement, said.told_at, known)
         if revision.confirms:
-            _confirm(conn, revision.confirms, turn, statement, said_at)
+            _confirm(conn, revision.confirms, turn, statement, said)
             continue
-        new = _insert(conn, user, turn, statement, said_at, revision.valid_until)
+        new = _insert(conn, user, turn, statement, said, revision.valid_until)
         for ended in revision.ends:
-            _end(conn, ended, said_at, new)
+            _end(conn, ended, said.said_at, new)
 
 
 def known_subjects(conn: Connection, user: UserKey, subject: str) -> KnownSubjects:
@@ -149,8 +156,8 @@ def _own_words(subject: str) -> list[str]:
     return re.findall(r"\w+", _OWNED.split(subject.casefold(), maxsplit=1)[-1])
 
 
-def about(conn: Connection, user: UserKey, statement: Statement, said_at: datetime, same: Collection[str] = ()) -> list[StoredMemory]:
-    """Memories that a statement said at this time can confirm, end or be ended by, latest first; without the turns they come from.
+def about(conn: Connection, user: UserKey, statement: Statement, told_at: datetime, same: Collection[str] = ()) -> list[StoredMemory]:
+    """Memories that a statement told at this time can confirm, end or be ended by, latest first; without the turns they come from.
 
     They are of its subject or one that is the `same`, whatever the case, and its relation; of its value too, unless the relation takes one value
     at a time or the statement denies: then all that held, or was said, later. What holds of other relations is among them where the statement
@@ -158,9 +165,9 @@ def about(conn: Connection, user: UserKey, statement: Statement, said_at: dateti
     """
     where = "m.user = ? AND m.subject COLLATE NOCASE IN (SELECT value FROM json_each(?))"
     values = (user, json.dumps(sorted({statement.subject, *same})))
-    moment = to_stored(said_at)
+    moment = to_stored(told_at)
     if statement.single or statement.negated:
-        own = f"{where} AND m.relation = ? AND (m.valid_until IS NULL OR m.valid_until > ? OR m.said_at > ?)"
+        own = f"{where} AND m.relation = ? AND (m.valid_until IS NULL OR m.valid_until > ? OR m.told_at > ?)"
         known = _select(conn, own, (*values, statement.relation, moment, moment), by="memories_by_relation")
     else:
         known = _select(
@@ -189,7 +196,7 @@ def named(conn: Connection, user: UserKey, names: Sequence[str], limit: int) -> 
     values = [value for key in keys for value in (user, key, RECENT_OF_ENTITY)]
     rows = conn.execute(
         f"""SELECT id FROM memories WHERE id IN ({" UNION ".join([OF_ENTITY] * len(keys))}) AND merged_into IS NULL
-            ORDER BY said_at DESC, id DESC LIMIT ?""",
+            ORDER BY told_at DESC, id DESC LIMIT ?""",
         (*values, limit),
     )
     return [row[0] for row in rows]
@@ -204,17 +211,17 @@ def touch(conn: Connection, user: UserKey, ids: Sequence[str], now: datetime) ->
 
 
 def _latest(conn: Connection, user: UserKey, until: datetime) -> list[StoredMemory]:
-    return _select(conn, "m.user = ? AND m.valid_until IS NULL AND m.said_at <= ?", (user, to_stored(until)), RECENT_FOR_CORRECTION)
+    return _select(conn, "m.user = ? AND m.valid_until IS NULL AND m.told_at <= ?", (user, to_stored(until)), RECENT_FOR_CORRECTION)
 
 
 def _select(
-    conn: Connection, where: str, values: Sequence[object], limit: int = -1, *, by: str = "memories_by_time", turns: str = "NULL"
+    conn: Connection, where: str, values: Sequence[object], limit: int = -1, *, by: str = "memories_in_order", turns: str = "NULL"
 ) -> list[StoredMemory]:
     """Memories, latest first, found by an index: left to itself SQLite takes the one that spares it the sorting, and reads all of the user's."""
     rows = conn.execute(
         f"""SELECT m.name, m.text, m.subject, m.relation, m.object, m.kind, m.category, m.importance, m.negated, m.changes, m.single,
-                m.said_at, m.valid_until, m.confirmations, {turns}
-            FROM memories m INDEXED BY {by} WHERE {where} AND m.merged_into IS NULL ORDER BY m.said_at DESC, m.id DESC LIMIT ?""",
+                m.said_at, m.told_at, m.valid_until, m.confirmations, {turns}
+            FROM memories m INDEXED BY {by} WHERE {where} AND m.merged_into IS NULL ORDER BY m.told_at DESC, m.id DESC LIMIT ?""",
         (*values, limit),
     )
     return [
@@ -231,18 +238,19 @@ def _select(
             changes=bool(row[9]),
             single=bool(row[10]),
             said_at=from_stored(row[11]),
-            valid_until=None if row[12] is None else from_stored(row[12]),
-            confirmations=row[13],
-            turn_ids=tuple(row[14].split("\x00")) if row[14] else (),
+            told_at=from_stored(row[12]),
+            valid_until=None if row[13] is None else from_stored(row[13]),
+            confirmations=row[14],
+            turn_ids=tuple(row[15].split("\x00")) if row[15] else (),
         )
         for row in rows
     ]
 
 
-def _insert(conn: Connection, user: UserKey, turn: int, statement: Statement, said_at: datetime, valid_until: datetime | None) -> int:
+def _insert(conn: Connection, user: UserKey, turn: int, statement: Statement, said: When, valid_until: datetime | None) -> int:
     key: int = conn.execute(
         """INSERT INTO memories (user, name, text, subject, relation, object, value, kind, category, importance, hedged, negated, changes,
-               single, said_at, valid_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
+               single, said_at, told_at, valid_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
         (
             user,
             uuid4().hex,
@@ -258,12 +266,13 @@ def _insert(conn: Connection, user: UserKey, turn: int, statement: Statement, sa
             statement.negated,
             statement.changes,
             statement.single,
-            to_stored(said_at),
+            to_stored(said.said_at),
+            to_stored(said.told_at),
             None if valid_until is None else to_stored(valid_until),
         ),
     ).fetchone()[0]
     entries.add(conn, EvidenceKind.MEMORY, user, key, 0, statement.text)
-    tags.attach(conn, user, key, statement.tags, said_at)
+    tags.attach(conn, user, key, statement.tags, said.said_at)
     _add_source(conn, key, turn, statement)
     for entity in entities.ensure(conn, user, statement.entities):
         conn.execute("INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key))
@@ -316,10 +325,11 @@ def _doubt_turns(conn: Connection, turn: int, wrong: str) -> None:
     )
 
 
-def _confirm(conn: Connection, memory: str, turn: int, statement: Statement, said_at: datetime) -> None:
+def _confirm(conn: Connection, memory: str, turn: int, statement: Statement, said: When) -> None:
     key = conn.execute(
-        "UPDATE memories SET confirmations = confirmations + 1, said_at = max(said_at, ?) WHERE name = ? RETURNING id",
-        (to_stored(said_at), memory),
+        """UPDATE memories SET confirmations = confirmations + 1, said_at = CASE WHEN ? >= told_at THEN ? ELSE said_at END,
+               told_at = max(told_at, ?) WHERE name = ? RETURNING id""",
+        (to_stored(said.told_at), to_stored(said.said_at), to_stored(said.told_at), memory),
     ).fetchone()[0]
     conn.execute("UPDATE doubts SET times = times - 1 WHERE times > 0 AND turn IN (SELECT turn FROM sources WHERE memory = ?)", (key,))
     _add_source(conn, key, turn, statement)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import uuid4
 
-from hotmem.store import entries, subcategories, tags, vectors
+from hotmem.store import entries, order, subcategories, tags, vectors
 from hotmem.store.decisions import record
 from hotmem.store.driver import Connection
 from hotmem.store.entities import ensure
@@ -20,8 +20,8 @@ def keep(conn: Connection, user: UserKey, note: Note, vector: Vector, signs: Sig
     stored = to_stored(now)
     key = conn.execute(
         """INSERT INTO memories (user, name, text, subject, relation, object, value, kind, category, importance, hedged, negated, changes, single,
-               said_at, valid_until, noted_at, origin, remark)
-           VALUES (?, ?, ?, '', '', ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?) RETURNING id""",
+               said_at, told_at, valid_until, noted_at, origin, remark)
+           VALUES (?, ?, ?, '', '', ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?) RETURNING id""",
         (
             user,
             name,
@@ -32,6 +32,7 @@ def keep(conn: Connection, user: UserKey, note: Note, vector: Vector, signs: Sig
             note.category,
             note.importance,
             stored,
+            order.told_at(conn, user, stored, stored),
             None if note.expires_at is None else to_stored(note.expires_at),
             stored,
             note.source,
@@ -52,9 +53,9 @@ def keep(conn: Connection, user: UserKey, note: Note, vector: Vector, signs: Sig
 def confirm(conn: Connection, user: UserKey, name: str, note: Note, now: datetime, reason: str) -> bool:
     """Counts that a memory was stored again, and gives it what the new words bring: tags, and the higher importance; False if it is gone."""
     row = conn.execute(
-        """UPDATE memories SET confirmations = confirmations + 1, said_at = max(said_at, ?), importance = max(importance, ?)
+        """UPDATE memories SET confirmations = confirmations + 1, said_at = ?, told_at = ?, importance = max(importance, ?)
            WHERE user = ? AND name = ? RETURNING id""",
-        (to_stored(now), note.importance, user, name),
+        (to_stored(now), order.told_at(conn, user, to_stored(now), to_stored(now)), note.importance, user, name),
     ).fetchone()
     if row is None:
         return False

@@ -23,7 +23,7 @@ NOTES_READ: Final = 500
 
 MOST_OF_A_RELATION: Final = 20
 
-_COLUMNS: Final = "m.id, m.text, m.subject, m.relation, m.object, m.importance, m.confirmations, m.said_at"
+_COLUMNS: Final = "m.id, m.text, m.subject, m.relation, m.object, m.importance, m.confirmations, m.said_at, m.told_at"
 _HOLDS: Final = "m.merged_into IS NULL AND (m.valid_until IS NULL OR m.valid_until > :now)"
 _ONE: Final = f"""SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_relation
     WHERE m.user = :user AND m.relation = :relation AND {_HOLDS} AND NOT m.negated AND NOT m.hedged"""
@@ -43,7 +43,7 @@ def _rules(conn: Connection, user: UserKey, now: int) -> tuple[Row, ...]:
                 UNION ALL
                 SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_category
                 WHERE m.user = :user AND m.category = 'system' AND m.kind = 'rule' AND m.relation = '' AND {_HOLDS})
-            ORDER BY said_at DESC, id DESC""",
+            ORDER BY told_at DESC, id DESC""",
         {"user": user, "now": now},
     )
     return tuple(map(_row, rows))
@@ -100,7 +100,7 @@ def _facts(conn: Connection, user: UserKey, relations: Sequence[str], subjects: 
         values = {"user": user, "now": now, "subject": subject, "most": MOST_OF_A_RELATION}
         for relation in relations:
             rows = conn.execute(
-                f"{_ONE} AND m.subject = :subject COLLATE NOCASE ORDER BY m.said_at DESC LIMIT :most", {**values, "relation": relation}
+                f"{_ONE} AND m.subject = :subject COLLATE NOCASE ORDER BY m.told_at DESC LIMIT :most", {**values, "relation": relation}
             )
             found |= {row[0]: _row(row) for row in rows}
         owned = {"relation": "is called", "from": f"{subject}'s ", "to": f"{subject}'t"}
@@ -108,7 +108,7 @@ def _facts(conn: Connection, user: UserKey, relations: Sequence[str], subjects: 
         found |= {row[0]: _row(row) for row in rows}
     told_in = _told_in(conn, list(found))
     heard = (row._replace(told_in=told_in.get(row.key, "")) for row in found.values())
-    return sorted(heard, key=lambda row: (row.said_at, row.key), reverse=True)
+    return sorted(heard, key=lambda row: (row.told_at, row.key), reverse=True)
 
 
 def _told_in(conn: Connection, keys: Sequence[int]) -> dict[int, str]:
@@ -123,8 +123,8 @@ def _told_in(conn: Connection, keys: Sequence[int]) -> dict[int, str]:
 
 def _notes(conn: Connection, user: UserKey, now: int) -> tuple[Row, ...]:
     rows = conn.execute(
-        f"""SELECT * FROM (SELECT {_COLUMNS}, m.kind FROM memories m INDEXED BY memories_by_time WHERE m.user = :user AND {_HOLDS}
-                           ORDER BY m.said_at DESC, m.id DESC LIMIT :most) WHERE relation = '' AND kind <> 'rule'""",
+        f"""SELECT * FROM (SELECT {_COLUMNS}, m.kind FROM memories m INDEXED BY memories_in_order WHERE m.user = :user AND {_HOLDS}
+                           ORDER BY m.told_at DESC, m.id DESC LIMIT :most) WHERE relation = '' AND kind <> 'rule'""",
         {"user": user, "now": now, "most": NOTES_READ},
     )
     return tuple(_row(row[:-1]) for row in rows)
@@ -166,12 +166,12 @@ def _loops(conn: Connection, user: UserKey, live: str | None) -> list[Loop]:
     rows = conn.execute(
         """SELECT x.text, t.name, s.name, t.spoken_at FROM summary_sentences x JOIN turns t ON t.id = x.turn JOIN sessions s ON s.id = x.summary
            WHERE x.part = 'open_loops' AND x.summary = (SELECT s.id FROM sessions s JOIN summaries y ON y.id = s.id
-                                                        WHERE s.user = ? AND s.name IS NOT ? ORDER BY s.last_at DESC LIMIT 1)
+                                                        WHERE s.user = ? AND s.name IS NOT ? ORDER BY s.told_at DESC LIMIT 1)
            ORDER BY x.place""",
         (user, live),
     )
     return [Loop(text, turn, session, from_stored(said_at)) for text, turn, session, said_at in rows]
 
 
-def _row(row: tuple[int, str, str, str, str, int, int, int]) -> Row:
-    return Row(*row[:7], said_at=from_stored(row[7]))
+def _row(row: tuple[int, str, str, str, str, int, int, int, int]) -> Row:
+    return Row(*row[:7], said_at=from_stored(row[7]), told_at=row[8])

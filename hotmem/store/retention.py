@@ -83,13 +83,21 @@ def remove(conn: Connection, user: UserKey, category: Category | None, before: d
     Returns:
         How much went with it, and whether there is more.
     """
-    turns = [] if category else _found(conn, OLD_TURNS, user, None, before, limit)
-    gone = [forget.turns(conn, user, [name for _, name in turns])] if turns else []
-    gone += [forget.memory(conn, user, name) for _, name in _found(conn, OLD_MEMORIES, user, category, before, limit - len(turns))]
-    recalls = [] if category else _found(conn, OLD_RECALLS, user, None, before, limit)
-    conn.executemany("DELETE FROM recalls WHERE id = ?", [(key,) for key, _ in recalls])
-    went = Forgotten(sum(one.turns for one in gone), sum(one.memories for one in gone), sum(one.sessions for one in gone))
-    return went, bool(gone or recalls) and due(conn, user, category, before)
+    recalls = 0
+
+    def go(conn: Connection, user: UserKey) -> None:
+        nonlocal recalls
+        turns = [] if category else _found(conn, OLD_TURNS, user, None, before, limit)
+        if turns:
+            forget.turns(conn, user, [name for _, name in turns])
+        for _, name in _found(conn, OLD_MEMORIES, user, category, before, limit - len(turns)):
+            forget.memory(conn, user, name)
+        old = [] if category else _found(conn, OLD_RECALLS, user, None, before, limit)
+        conn.executemany("DELETE FROM recalls WHERE id = ?", [(key,) for key, _ in old])
+        recalls = len(old)
+
+    went = forget.counted(conn, user, go)
+    return went, bool(went.turns or went.memories or recalls) and due(conn, user, category, before)
 
 
 def _found(conn: Connection, sql: str, user: UserKey, category: Category | None, before: datetime, limit: int) -> list[tuple[int, str]]:

@@ -5,7 +5,9 @@ Another engine takes this class's place by offering the same methods; nothing ou
 
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, TextIO
 
@@ -14,9 +16,12 @@ from numpy.typing import NDArray
 
 from hotmem.errors import InvalidInput, StoreLocked, StoreReadOnly
 from hotmem.keys import Key
+from hotmem.logs import log
+from hotmem.steady_clock import SteadyClock
 from hotmem.store import (
     audit,
     decisions,
+    deletions,
     edits,
     evidence,
     forget,
@@ -27,6 +32,7 @@ from hotmem.store import (
     jobs,
     learning,
     located,
+    marks,
     memories,
     network,
     notes,
@@ -85,6 +91,7 @@ from hotmem.types import (
     Period,
     Profile,
     QualityRecord,
+    Restorable,
     SessionSummary,
     Share,
     Signs,
@@ -96,9 +103,11 @@ from hotmem.types import (
     SummaryRecord,
     TagUse,
     TakenIn,
+    Topic,
     Turn,
     Understanding,
     Undone,
+    Unsummarised,
     UsedMemory,
     UserKey,
     Vector,
@@ -115,6 +124,7 @@ class Store:
     def __init__(self, database: Database) -> None:
         self._db = self._beside = database
         self._shelf = Shelf()
+        self._clock = SteadyClock()
         self._served = jobs.Served()
 
     @classmethod
@@ -195,12 +205,9 @@ class Store:
         """The last turns of a session, in order."""
         return await self._db.read(turns.latest, user, session_id, limit)
 
-    async def session_turns(self, session: int) -> tuple[list[Turn], NDArray[np.float32]]:
-        """A session's embedded turns in the order they were spoken, and their vectors, float32 (turns, dimension)."""
-        spoken = await self._db.read(turns.of_session, session)
-        rows = await self._db.read(vectors.of_session, session)
-        embedded = [(turn, rows[key]) for key, turn in spoken if key in rows]
-        return [turn for turn, _ in embedded], np.array([row for _, row in embedded], dtype=np.float32)
+    async def unsummarised(self, session: int) -> Unsummarised | None:
+        """What the next summary of a session is made from; None if all of it is summarised."""
+        return await self._db.read(summaries.unsummarised, session)
 
     async def user_turns(self, user: UserKey, after: int = 0, limit: int = 1000) -> list[tuple[int, Turn]]:
         """The user's next turns after a row number."""
@@ -523,6 +530,10 @@ class Store:
         """How often what the turns say was corrected and not confirmed since, by row number, of those that were."""
         return await self._db.read(transfer.doubts_of, turns)
 
+    async def places(self, keys: Sequence[int]) -> dict[int, datetime]:
+        """The places in the order of what was told, by row number, of those turns that have another than their time."""
+        return await self._db.read(turns.places, keys)
+
     async def waiting_among(self, turns: Sequence[int]) -> set[int]:
         """Those of the turns, by row number, that wait to be understood."""
         return await self._db.read(transfer.waiting_among, turns)
@@ -535,9 +546,9 @@ class Store:
         """The user's summaries, whole."""
         return await self._db.read(transfer.summaries, user)
 
-    async def taking(self, source: str, form: str) -> Taking:
+    async def taking(self, source: str, form: str, *, with_forgotten: bool = False) -> Taking:
         """An import, from where it was broken off or from the beginning."""
-        return await self._db.read(intake.taking, source, form)
+        return await self._db.read(intake.taking, source, form, with_forgotten=with_forgotten)
 
     async def take_in(self, taking: Taking, records: Sequence[Imported], now: datetime, limit_s: float) -> int:
         """Stores the records of an import that follow, for so many seconds, in one transaction; returns how many.
@@ -597,9 +608,13 @@ class Store:
             found, more = await self._db.read(jobs.session, self._served)
         return found
 
-    async def put_summary(self, session: int, seen: Sequence[Turn], summary: SessionSummary, text: str) -> None:
-        """Stores a session's summary, unless its turns changed since they were seen."""
-        await self._db.write(summaries.put, session, seen, summary, text)
+    async def put_summary(self, seen: Unsummarised, summary: SessionSummary, topics: Mapping[str, Topic], text: str) -> None:
+        """Stores a session's summary and what its topics weigh, unless its turns changed since they were seen."""
+        await self._db.write(summaries.put, seen, summary, topics, text)
+
+    async def summarised(self, session: int) -> None:
+        """Notes that a session is summarised to its end."""
+        await self._db.write(summaries.done, session)
 
     async def summary(self, user: UserKey, session_id: str) -> SessionSummary | None:
         """A session's summary, or None while there is none."""
@@ -608,7 +623,7 @@ class Store:
     async def record_usage(
         self, user: UserKey, block: ContextBlock, uses: tuple[ItemUse, ...], records: Sequence[QualityRecord], *, interrupted: bool
     ) -> bool:
-        """Stores a block's usage once, and adds its records to the user's quality; False if it is known already."""
+        """Stores a block's usage once, and adds its records to the user's quality; False if it is known already, or something was forgotten since."""
 
         def record(conn: Connection) -> bool:
             if not usage.record(conn, user, block, uses, interrupted=interrupted):
@@ -700,26 +715,78 @@ class Store:
         before: datetime | None = None,
         everything: bool = False,
         dry_run: bool = False,
+        grace: timedelta | None = None,
     ) -> Forgotten:
         """Removes one kind of thing, everywhere; with `dry_run` it only counts what would go.
+
+        With a time of grace it is kept until that is over, see `restore`. Without one, what was kept of it before is erased too.
 
         Raises:
             InvalidInput: If nothing was named.
         """
         run = self._db.rehearse if dry_run else self._db.write
         if everything:
-            removed = await run(forget.everything, user)
-            if not dry_run:
-                self._shelf.drop(user)
-            return removed
-        if memory_id is not None:
-            return await run(forget.memory, user, memory_id)
-        if entity is not None:
-            return await run(forget.entity, user, entity)
-        if session_id is not None:
-            return await run(forget.session, user, session_id)
-        if turn_ids is not None:
-            return await run(forget.turns, user, turn_ids)
-        if after is not None or before is not None:
-            return await run(forget.between, user, after, before)
-        raise InvalidInput("forget was not told what. Name memory_id, entity, session_id, turn_ids, after, before or everything=True.")
+            remove = forget.everything
+        elif memory_id is not None:
+            remove = partial(forget.memory, name=memory_id)
+        elif entity is not None:
+            remove = partial(forget.entity, name=entity)
+        elif session_id is not None:
+            remove = partial(forget.session, name=session_id)
+        elif turn_ids is not None:
+            remove = partial(forget.turns, names=turn_ids)
+        elif after is not None or before is not None:
+            remove = partial(forget.between, after=after, before=before)
+        else:
+            raise InvalidInput("forget was not told what. Name memory_id, entity, session_id, turn_ids, after, before or everything=True.")
+        if grace is not None and not dry_run:
+            now = self._clock.now()
+            removed = await self._db.write(deletions.keep, user, remove, now, now + grace, whole=everything)
+            self._shelf.drop(user)
+            return replace(removed, restorable_until=now + grace) if removed.anything else removed
+
+        def remove_for_good(conn: Connection) -> Forgotten:
+            self._db.leave_unemptied()
+            deletions.erase_holding(
+                conn, user, memory_id=memory_id, entity=entity, session_id=session_id, turn_ids=turn_ids, after=after, before=before
+            )
+            return forget.counted(conn, user, remove)
+
+        removed = await run(remove_for_good)
+        if not dry_run:
+            self._shelf.drop(user)  # it holds words that were asked for, and reads what is left anew
+        return removed
+
+    async def restorable(self, user: UserKey) -> Restorable | None:
+        """The user's latest deletion that can be brought back."""
+        return await self._db.read(deletions.latest, user)
+
+    async def restore(self, user: UserKey) -> tuple[Restorable, list[str]] | None:
+        """Brings the user's latest deletion back; returns it with the words that are there again, or None if there is none."""
+        restored = await self._db.write(deletions.restore, user)
+        self._shelf.drop(user)
+        return restored
+
+    async def forgettings(self) -> int:
+        """How many times something was forgotten in this file."""
+        return await self._db.read(marks.number)
+
+    async def empty_journal(self, patience_s: float) -> bool:
+        """Removes what was forgotten from the journal beside the file too; False if another program's reading keeps it, see `finish_forgetting`."""
+        return await self._db.empty_journal(patience_s)
+
+    async def finish_forgetting(self) -> None:
+        """Does what forgetting left to do: erases what was kept for a time that is over, and empties a journal that another program kept."""
+        if self.read_only:
+            return
+        now = self._clock.now()
+
+        def erase(conn: Connection) -> None:
+            self._db.leave_unemptied()
+            deletions.erase_due(conn, now)
+
+        if await self._db.read(deletions.due, now):
+            await self._db.write(erase)
+            log.info("deletions erased")
+            await self._db.empty_journal(0)
+        await self._db.retry_emptying()

@@ -19,6 +19,7 @@ from hotmem.store.decisions import EVOLVED, record
 from hotmem.store.driver import Connection
 from hotmem.store.entries import token
 from hotmem.store.imports import TAKEN, Import
+from hotmem.store.order import BEHIND
 from hotmem.store.times import from_stored, to_stored
 from hotmem.store.vectors import from_bytes, to_bytes
 from hotmem.terms import terms
@@ -60,17 +61,18 @@ def due(conn: Connection, now: datetime, every: timedelta, least: int) -> tuple[
     Args:
         conn: A connection.
         now: The wall clock, UTC.
-        every: Time between two evolutions of a category; what never evolved waits from when the file knew of evolution.
+        every: Time between two evolutions of a category; what never evolved waits from when the file knew of evolution, and what evolved by a
+            clock that was ahead waits no longer.
         least: Memories that a category must have gained.
     """
     row = conn.execute(
         f"""SELECT m.user, m.category FROM (
                SELECT user, category, count(*) AS memories FROM memories WHERE merged_into IS NULL GROUP BY user, category) m
            LEFT JOIN evolutions e ON e.id = (SELECT max(id) FROM evolutions WHERE user = m.user AND category = m.category AND state <> 'draft')
-           WHERE coalesce(e.evolved_at, (SELECT 1000000 * value FROM meta WHERE key = 'evolution')) <= ?
+           WHERE coalesce(e.evolved_at, (SELECT 1000000 * value FROM meta WHERE key = 'evolution')) NOT BETWEEN ? AND ?
                AND m.memories >= coalesce(e.memories, 0) + max(?, ? * coalesce(e.memories, 0))
                AND m.user NOT IN (SELECT user FROM imports WHERE state <> ?) AND {NOT_HELD} LIMIT 1""",
-        (to_stored(now - every), least, GROWTH, TAKEN),
+        (to_stored(now - every) + 1, to_stored(now) + BEHIND, least, GROWTH, TAKEN),
     ).fetchone()
     return None if row is None else (UserKey(row[0]), Category(row[1]))
 

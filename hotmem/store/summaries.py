@@ -1,17 +1,26 @@
 """Session summaries: one per session, replaced when the session has grown."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Final
 
-from hotmem.store import entries
+import numpy as np
+
+from hotmem.store import entries, vectors
 from hotmem.store.driver import Connection
-from hotmem.store.turns import of_session as turns_of_session
-from hotmem.types import EvidenceKind, SessionSummary, SummarySentence, Turn, UserKey
+from hotmem.store.turns import of_keys
+from hotmem.types import EvidenceKind, SessionSummary, SummarySentence, Topic, Unsummarised, UserKey
 
 WHEN_IDLE: Final = 1
 WHEN_ENDED: Final = 2
 """What `sessions.summary_due` holds, besides 0 for none. One that has been idle for its time counts as ended."""
+
+WHOLE: Final = 200
+"""Turns of a session that are summarised at once, some two seconds of work; of a longer one what is new."""
+
+REPLIED_WITHIN: Final = 3
+"""Turns after a question among which its reply is looked for again."""
 
 PARTS: Final = ("narrative", "decisions", "open_loops")
 
@@ -24,18 +33,78 @@ def end(conn: Connection, user: UserKey, session_name: str) -> bool:
     return row is not None
 
 
-def put(conn: Connection, session: int, seen: Sequence[Turn], summary: SessionSummary, text: str) -> None:
-    """Stores the summary of a session, unless embedded turns came or went since they were `seen`; then it stays due."""
-    row = conn.execute("SELECT user FROM sessions WHERE id = ?", (session,)).fetchone()
-    embedded = {turn for (turn,) in conn.execute("SELECT turn FROM passages WHERE session = ? AND vector NOT NULL", (session,))}
-    held = [(key, turn) for key, turn in turns_of_session(conn, session) if key in embedded]
-    if row is None or [turn for _, turn in held] != list(seen):
+def unsummarised(conn: Connection, session: int) -> Unsummarised | None:
+    """What the next summary of a session is made from, at a cost that does not grow with it; None if all is summarised.
+
+    A session of up to `WHOLE` turns is summarised as a whole. Of a longer one the turns that its summary quotes, with the replies to what was left
+    open, are read again with those that came since, `WHOLE` of them at once.
+    """
+    (latest,) = conn.execute("SELECT max(id) FROM turns WHERE session = ?", (session,)).fetchone()
+    held = conn.execute("SELECT through FROM summaries WHERE id = ?", (session,)).fetchone()
+    summarised = None if held is None else held[0]
+    new = _following(conn, session, 0, WHOLE + 1)
+    topics: dict[str, Topic] = {}
+    again: set[int] = set()
+    if len(new) > WHOLE:
+        new = _following(conn, session, summarised or 0, WHOLE)
+        again = _quoted(conn, session)
+        rows = conn.execute("SELECT name, written, weight FROM summary_topics WHERE summary = ?", (session,))
+        topics = {name: Topic(written, weight) for name, written, weight in rows}
+    if not new:
+        return None
+    spoken = of_keys(conn, {*new, *again})
+    rows_of = vectors.of_turns(conn, [key for key, _ in spoken])
+    embedded = [(key, turn) for key, turn in spoken if key in rows_of]
+    return Unsummarised(
+        session=session,
+        turns=tuple(turn for _, turn in embedded),
+        vectors=np.array([rows_of[key] for key, _ in embedded], dtype=np.float32),
+        keys=tuple(key for key, _ in embedded),
+        fresh=frozenset(new if topics else (*new, *again)),
+        topics=topics,
+        summarised=summarised,
+        through=new[-1],
+        latest=latest,
+    )
+
+
+def _following(conn: Connection, session: int, after: int, limit: int) -> list[int]:
+    return [row[0] for row in conn.execute("SELECT id FROM turns WHERE session = ? AND id > ? ORDER BY id LIMIT ?", (session, after, limit))]
+
+
+def _quoted(conn: Connection, session: int) -> set[int]:
+    """The turns that the summary quotes, and those that may answer what it left open."""
+    quoted = conn.execute("SELECT part, turn FROM summary_sentences WHERE summary = ?", (session,)).fetchall()
+    replies = (_following(conn, session, turn, REPLIED_WITHIN) for part, turn in quoted if part == "open_loops")
+    return {*(turn for _, turn in quoted), *chain.from_iterable(replies)}
+
+
+def done(conn: Connection, session: int) -> None:
+    """Marks a session as summarised to its end."""
+    conn.execute("UPDATE sessions SET summary_due = 0 WHERE id = ?", (session,))
+
+
+def put(conn: Connection, seen: Unsummarised, summary: SessionSummary, topics: Mapping[str, Topic], text: str) -> None:
+    """Stores the summary of a session, unless turns came or went since they were `seen`; it stays due until it is summarised to its end."""
+    session = seen.session
+    row = conn.execute("SELECT user, (SELECT max(t.id) FROM turns t WHERE t.session = s.id) FROM sessions s WHERE s.id = ?", (session,)).fetchone()
+    held = conn.execute("SELECT through FROM summaries WHERE id = ?", (session,)).fetchone()
+    (left,) = conn.execute("SELECT count(*) FROM turns WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(seen.keys),)).fetchone()
+    if row is None or row[1] != seen.latest or (held and held[0]) != seen.summarised or left != len(seen.keys):
         return
     user = row[0]
     conn.execute("DELETE FROM summaries WHERE id = ?", (session,))
-    conn.execute("UPDATE sessions SET summary_due = 0 WHERE id = ?", (session,))
-    conn.execute("INSERT INTO summaries (id, user, topics, text) VALUES (?, ?, ?, ?)", (session, user, json.dumps(summary.topics), text))
-    turns = {turn.id: key for key, turn in held}
+    if seen.through == seen.latest:
+        done(conn, session)
+    conn.execute(
+        "INSERT INTO summaries (id, user, topics, text, through) VALUES (?, ?, ?, ?, ?)",
+        (session, user, json.dumps(summary.topics), text, seen.through),
+    )
+    conn.executemany(
+        "INSERT INTO summary_topics (summary, name, written, weight) VALUES (?, ?, ?, ?)",
+        [(session, name, topic.written, topic.weight) for name, topic in topics.items()],
+    )
+    turns = {turn.id: key for key, turn in zip(seen.keys, seen.turns, strict=True)}
     for part in PARTS:
         for place, sentence in enumerate(getattr(summary, part)):
             conn.execute(

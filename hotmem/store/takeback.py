@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import TypeAdapter
 
-from hotmem.store import decisions, imports, jobs, quality, subcategories
+from hotmem.store import decisions, imports, jobs, order, quality, subcategories
 from hotmem.store.driver import Connection
 from hotmem.store.summaries import WHEN_ENDED
 from hotmem.types import Category, QualityRecord, UserKey, Work
@@ -116,8 +116,10 @@ def _turns(conn: Connection, one: Going) -> bool:
     sessions = _column(conn, f"SELECT DISTINCT session FROM turns WHERE id {among}", (turns,))
     conn.execute(f"DELETE FROM turns WHERE id {among}", (turns,))
     conn.executemany(
-        """UPDATE memories AS m SET confirmations = max(confirmations - ?, 0), said_at = coalesce(
-               (SELECT max(t.spoken_at) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id), said_at) WHERE id = ?""",
+        """UPDATE memories AS m SET confirmations = max(confirmations - ?, 0),
+               said_at = coalesce((SELECT max(t.spoken_at) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id), said_at),
+               told_at = coalesce((SELECT max(t.told_at) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id), told_at)
+           WHERE id = ?""",
         [(times, memory) for memory, times in told],
     )
     untold = json.dumps([memory for memory, _ in told])
@@ -187,14 +189,14 @@ def _leave(conn: Connection, one: Going, session: int) -> None:
     """Puts a session right that turns of the import have gone from, once all have; one that is left empty goes."""
     if conn.execute("SELECT 1 FROM turns WHERE session = ? AND import = ?", (session, one.key)).fetchone():
         return
-    first, last = conn.execute("SELECT min(spoken_at), max(spoken_at) FROM turns WHERE session = ?", (session,)).fetchone()
+    first, last, told = conn.execute("SELECT min(spoken_at), max(spoken_at), max(told_at) FROM turns WHERE session = ?", (session,)).fetchone()
     if first is None:
         conn.execute("DELETE FROM sessions WHERE id = ?", (session,))
         return
     conn.execute(
-        """UPDATE sessions SET started_at = ?, last_at = ?,
+        """UPDATE sessions SET started_at = ?, last_at = ?, told_at = ?,
                passages = (SELECT coalesce(max(position) + 1, 0) FROM passages p WHERE p.session = sessions.id) WHERE id = ?""",
-        (first, last, session),
+        (first, last, told, session),
     )
     if one.undone:
         conn.execute("DELETE FROM summaries WHERE id = ?", (session,))
@@ -248,6 +250,7 @@ def _end(conn: Connection, one: Going) -> None:
     )
     conn.execute("UPDATE speakers SET import = NULL WHERE user = ? AND import = ?", (one.user, one.key))
     conn.execute(USES_OF_WHAT_IS_GONE, {"user": one.user, "begun": one.begun_at})
+    order.note_anew(conn, one.user)
     imports.remove(conn, one.key, None if one.undone else one.decision)
     if one.new_user and not one.undone:
         _drop(conn, "users", [one.user], " UNION ALL ".join(f"SELECT 1 FROM {table} WHERE user = :key" for table in OWNED))

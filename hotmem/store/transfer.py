@@ -29,7 +29,7 @@ PLAIN: Final = [
     "origin",
     "remark",
 ]
-TIMES: Final = ["said_at", "valid_until", "accessed_at", "noted_at"]
+TIMES: Final = ["said_at", "told_at", "valid_until", "accessed_at", "noted_at"]
 LINKS: Final = ["superseded_by", "amends", "merged_into"]
 """Columns of a memory: those that are what they are, times, and the numbers of other memories."""
 
@@ -71,6 +71,8 @@ def memories(conn: Connection, user: UserKey, after: int, limit: int, last_turn:
         columns = dict(zip((*PLAIN, *TIMES, *LINKS, "tags", "entities", "words", "subcategory"), values, strict=True))
         for moment in TIMES:
             columns[moment] = None if columns[moment] is None else from_stored(columns[moment])
+        if columns["told_at"] == columns["said_at"]:
+            columns["told_at"] = None
         for flag in ("hedged", "negated", "changes", "single"):
             columns[flag] = bool(columns[flag])
         columns["kind"], columns["category"] = Kind(columns["kind"]), Category(columns["category"])

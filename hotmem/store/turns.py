@@ -1,11 +1,11 @@
 """Turns, kept word for word and findable by their words as soon as they are committed."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
 from hotmem.errors import InvalidInput
-from hotmem.store import entries, traits, users
+from hotmem.store import entries, order, traits, users
 from hotmem.store.driver import Connection
 from hotmem.store.times import from_stored, to_stored
 from hotmem.text import passages
@@ -13,7 +13,7 @@ from hotmem.types import EvidenceKind, Role, Turn, UserKey
 from hotmem.zones import in_zone, zone_of
 
 
-def add(conn: Connection, turn: Turn, now: datetime, came_with: int | None = None) -> bool:
+def add(conn: Connection, turn: Turn, now: datetime, came_with: int | None = None, told_at: datetime | None = None) -> bool:
     """Stores a turn with its session, passages and pending work.
 
     Args:
@@ -21,6 +21,7 @@ def add(conn: Connection, turn: Turn, now: datetime, came_with: int | None = Non
         turn: The turn.
         now: The wall clock, from which the session's idle time counts.
         came_with: The number of the import that brings it.
+        told_at: Its place in the user's order, if it has one already.
 
     Returns:
         False if the same turn was stored before.
@@ -35,17 +36,22 @@ def add(conn: Connection, turn: Turn, now: datetime, came_with: int | None = Non
             raise InvalidInput("This turn id was already used for other words. Give every turn an id of its own, or none.")
         return False
     spoken_at = to_stored(turn.spoken_at)
+    if told_at is None:
+        place = order.told_at(conn, user, spoken_at, to_stored(now))
+    else:
+        order.note(conn, user, place := to_stored(told_at))
     session, position = conn.execute(
-        """INSERT INTO sessions (user, name, started_at, last_at, touched_at, summary_due) VALUES (?, ?, ?, ?, ?, 1)
+        """INSERT INTO sessions (user, name, started_at, last_at, told_at, touched_at, summary_due) VALUES (?, ?, ?, ?, ?, ?, 1)
            ON CONFLICT (user, name) DO UPDATE SET started_at = min(started_at, excluded.started_at),
-               last_at = max(last_at, excluded.last_at), touched_at = excluded.touched_at, summary_due = max(summary_due, 1)
+               last_at = max(last_at, excluded.last_at), told_at = max(told_at, excluded.told_at),
+               touched_at = excluded.touched_at, summary_due = max(summary_due, 1)
            RETURNING id, passages""",
-        (user, turn.session_id, spoken_at, spoken_at, to_stored(now)),
+        (user, turn.session_id, spoken_at, spoken_at, place, to_stored(now)),
     ).fetchone()
     key = conn.execute(
-        """INSERT INTO turns (user, session, name, role, speaker, text, spoken_at, zone, import)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
-        (user, session, turn.id, turn.role, turn.speaker, turn.text, spoken_at, zone_of(turn.spoken_at), came_with),
+        """INSERT INTO turns (user, session, name, role, speaker, text, spoken_at, told_at, zone, import)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
+        (user, session, turn.id, turn.role, turn.speaker, turn.text, spoken_at, place, zone_of(turn.spoken_at), came_with),
     ).fetchone()[0]
     if turn.speaker:
         conn.execute("INSERT OR IGNORE INTO speakers (user, name, import) VALUES (?, ?, ?)", (user, turn.speaker, came_with))
@@ -62,9 +68,9 @@ def add(conn: Connection, turn: Turn, now: datetime, came_with: int | None = Non
     return True
 
 
-def of_session(conn: Connection, session: int) -> list[tuple[int, Turn]]:
-    """A session's turns with their row numbers, in the order they were spoken."""
-    return list(select(conn, "t.session = ? ORDER BY t.spoken_at, t.id", (session,)))
+def of_keys(conn: Connection, keys: Collection[int]) -> list[tuple[int, Turn]]:
+    """The turns of these row numbers, in the order they were told."""
+    return list(select(conn, "t.id IN (SELECT value FROM json_each(?)) ORDER BY t.told_at, t.id", (json.dumps(list(keys)),)))
 
 
 def latest(conn: Connection, user: UserKey, session_name: str, limit: int) -> list[Turn]:
@@ -82,6 +88,14 @@ def numbered(conn: Connection, keys: Sequence[int]) -> list[tuple[int, Turn]]:
 def of_user(conn: Connection, user: UserKey, after: int, limit: int) -> list[tuple[int, Turn]]:
     """The user's next turns after a row number, oldest row first."""
     return list(select(conn, "t.user = ? AND t.id > ? ORDER BY t.id LIMIT ?", (user, after, limit)))
+
+
+def places(conn: Connection, keys: Sequence[int]) -> dict[int, datetime]:
+    """The places in the order of what was told, by row number, of those turns that have another than their time."""
+    rows = conn.execute(
+        "SELECT id, told_at FROM turns WHERE told_at <> spoken_at AND id IN (SELECT value FROM json_each(?))", (json.dumps(list(keys)),)
+    )
+    return {key: from_stored(told_at) for key, told_at in rows}
 
 
 def select(conn: Connection, where: str, values: tuple[object, ...]) -> Iterator[tuple[int, Turn]]:

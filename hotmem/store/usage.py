@@ -3,6 +3,7 @@
 import json
 from typing import Final
 
+from hotmem.store import marks
 from hotmem.store.driver import Connection
 from hotmem.store.times import to_stored
 from hotmem.types import ContextBlock, ItemUse, UserKey
@@ -15,7 +16,9 @@ PRUNED_EVERY: Final = 100
 
 
 def record(conn: Connection, user: UserKey, block: ContextBlock, uses: tuple[ItemUse, ...], *, interrupted: bool) -> bool:
-    """Stores a block's usage once; False if this block's usage is known already."""
+    """Stores a block's usage once; False if it is known already, or the user had something forgotten since the block was made."""
+    if marks.forgot_since(conn, user, block.forgettings):
+        return False
     ms = sum(block.trace.stages.values())
     row = conn.execute(
         """INSERT OR IGNORE INTO recalls (name, user, session, query, asked_at, tokens, ms, interrupted)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from hotmem.sounds import sound
-from hotmem.store import learning
+from hotmem.store import learning, marks
 from hotmem.store.driver import Connection
 from hotmem.types import Profile, UserKey
 
@@ -57,6 +57,7 @@ def profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Profile:
         sounding=tuple(row[0] for row in sounding),
         weights=learning.weights(conn, user),
         moved=learning.moved(conn, user),
+        forgettings=marks.number(conn),
     )
 
 

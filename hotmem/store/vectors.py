@@ -162,9 +162,12 @@ def _by_byte(
     ).fetchall()
 
 
-def of_session(conn: Connection, session: int) -> dict[int, Vector]:
-    """The mean vector of each embedded turn of a session, as a unit row, by the turn's row number."""
-    rows = conn.execute("SELECT turn, vector FROM passages WHERE session = ? AND vector IS NOT NULL ORDER BY turn", (session,)).fetchall()
+def of_turns(conn: Connection, keys: Sequence[int]) -> dict[int, Vector]:
+    """The mean vector of each of the turns that is embedded, as a unit row, by the turn's row number."""
+    rows = conn.execute(
+        "SELECT turn, vector FROM passages WHERE turn IN (SELECT value FROM json_each(?)) AND vector IS NOT NULL ORDER BY turn",
+        (json.dumps(list(keys)),),
+    ).fetchall()
     if not rows:
         return {}
     vectors = from_bytes([row[1] for row in rows])

@@ -379,10 +379,12 @@ def take_in(
     bot: Annotated[list[str] | None, typer.Option(help="A speaker of a transcript that is the bot; several times for several.")] = None,
     timezone: Annotated[str, typer.Option(help="Time zone of clocks that name none, as Europe/Lisbon.")] = "UTC",
     day_first: Annotated[bool | None, typer.Option("--day-first/--month-first", help="How 06/05/2024 is read. (default: found out)")] = None,
+    with_forgotten: Annotated[bool, typer.Option("--with-forgotten", help="Also what was forgotten since, which else stays out.")] = False,
     json_: Json = False,
 ) -> None:
     """Takes in an export, one of mem0, chat messages, or a transcript: all of it or nothing, and nothing twice. `hotmem undo` takes it back."""
     given = {"file": str(file), "form": form, "from_user": from_user, "session": session, "bots": bot, "timezone": timezone, "day_first": day_first}
+    given |= {"with_forgotten": with_forgotten}
     asked = checked(Import, _given(given), option)
     form_of(file)  # before a memory file is made for it
 

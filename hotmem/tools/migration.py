@@ -59,6 +59,10 @@ class Exported:
     encrypted: bool = False
 
 
+FORGOTTEN_BEFORE: Final = "forgotten before, which stay out; with_forgotten (--with-forgotten) brings them back"
+"""Why a turn or memory is left out."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Import:
     """What is taken in.
@@ -71,6 +75,7 @@ class Import:
         bots: Names of the speakers that are the bot, besides "assistant", "bot" and "ai".
         timezone: The time zone of clocks that name none, as "Europe/Lisbon".
         day_first: Whether 06/05/2024 is in May; None finds out.
+        with_forgotten: Whether turns and memories come back that were forgotten since.
     """
 
     __pydantic_config__ = CLOSED
@@ -82,6 +87,7 @@ class Import:
     bots: Annotated[tuple[str, ...], Field(max_length=100, description="Names of the speakers in a transcript that are the bot.")] = ()
     timezone: Annotated[str, Field(description="Time zone of clocks that name none, as Europe/Lisbon.")] = "UTC"
     day_first: Annotated[bool | None, Field(description="Whether 06/05/2024 is in May; found out, if left out.")] = None
+    with_forgotten: Annotated[bool, Field(description="Whether turns and memories come back that were forgotten since.")] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,13 +228,13 @@ async def import_memories(memory: Memory, user_id: str | None, asked: Import, pr
         progress("taking in", next(counted))
 
     if form is FileForm.MEM0:
-        taken = await _taken_filed(memory, path, whose, notes, progress, tell)
+        taken = await _taken_filed(memory, path, whose, notes, progress, tell, with_forgotten=asked.with_forgotten)
     elif form is FileForm.HOTMEM:
-        taken = await memory.take_in(await asyncio.to_thread(own, path, whose), tell)
+        taken = await memory.take_in(await asyncio.to_thread(own, path, whose), tell, with_forgotten=asked.with_forgotten)
     else:
         how = (asked.session or path.stem, sorted(asked.bots), asked.timezone, asked.day_first)
         records = _talk(form, path, whose, asked, notes)
-        taken = await memory.take_in(await asyncio.to_thread(incoming, path, form, records, whose, *how), tell)
+        taken = await memory.take_in(await asyncio.to_thread(incoming, path, form, records, whose, *how), tell, with_forgotten=asked.with_forgotten)
     return _report(form, taken, notes)
 
 
@@ -266,7 +272,9 @@ def _talk(form: FileForm, path: Path, whose: Whose, asked: Import, notes: Notes)
     yield from (messages.turns if form is FileForm.MESSAGES else transcript.turns)(path, talk, notes)
 
 
-async def _taken_filed(memory: Memory, path: Path, whose: Whose, notes: Notes, progress: Progress, tell: Callable[[], None]) -> TakenIn:
+async def _taken_filed(
+    memory: Memory, path: Path, whose: Whose, notes: Notes, progress: Progress, tell: Callable[[], None], *, with_forgotten: bool
+) -> TakenIn:
     """Files the memories of a foreign file, so that all are known to be usable, and then takes them in."""
     undated = await asyncio.to_thread(_changed, path)
 
@@ -278,7 +286,9 @@ async def _taken_filed(memory: Memory, path: Path, whose: Whose, notes: Notes, p
 
     with TemporaryFile("w+", encoding="utf-8") as between:
         await asyncio.to_thread(write, between)
-        return await memory.take_in(await asyncio.to_thread(incoming, path, FileForm.MEM0, parsed(between), whose), tell)
+        return await memory.take_in(
+            await asyncio.to_thread(incoming, path, FileForm.MEM0, parsed(between), whose), tell, with_forgotten=with_forgotten
+        )
 
 
 def _told(records: Iterable[T], stage: str, progress: Progress) -> Iterator[T]:
@@ -298,7 +308,7 @@ def _report(form: FileForm, taken: TakenIn, notes: Notes) -> ImportReport:
         memories=taken.memories,
         known=taken.known,
         sessions=taken.sessions,
-        left_out=dict(notes.left_out),
+        left_out=dict(notes.left_out) | ({FORGOTTEN_BEFORE: taken.forgotten} if taken.forgotten else {}),
         categories={name: CategoryTaken(dict(filed.most_common()), notes.unsure[name]) for name, filed in sorted(notes.filed.items())},
         unsure_ids=tuple(notes.ids),
         unsure=tuple(told),

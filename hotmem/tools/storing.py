@@ -132,10 +132,12 @@ async def _compared(reader: Reader, user: UserKey, content: str, row: Vector) ->
 
 
 def _filed(doc: Doc, row: Vector, tagged: _Tagged, entities: Sequence[str], context: StoreContext) -> Filing:
-    """Where it belongs: as was asked for, the rest as was found. Standing instructions are rules of the system."""
+    """Where it belongs: as was asked for, the rest as was found. Standing instructions are rules of the system, and nothing else is."""
     filed = file(doc, row)
     if context.kind is Kind.RULE or (context.kind is None and instructs(doc)):
         filed = replace(filed, kind=Kind.RULE, category=Category.SYSTEM, confidence=1.0)
+    elif filed.kind is Kind.RULE and filed.category is Category.SYSTEM:
+        filed = replace(filed, kind=Kind.FACT)
     confidence = filed.confidence if context.category is None else 1.0
     return Filing(
         kind=context.kind or filed.kind,

@@ -26,7 +26,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 
 from hotmem.errors import InvalidInput
 from hotmem.store.decisions import IMPORTED
@@ -77,6 +77,7 @@ EVERY: Final = -1
 HAPPENINGS: Final = TypeAdapter(tuple[Happening, ...])
 DECISION: Final = TypeAdapter(Decision)
 DOUBTS: Final = TypeAdapter(Annotated[int, Field(ge=0)])
+PLACE: Final = TypeAdapter[AwareDatetime | None](AwareDatetime | None)
 
 
 async def exported(store: Store, user: UserKey, user_id: str) -> AsyncIterator[str]:
@@ -101,11 +102,13 @@ async def _records(store: Store, user: UserKey, user_id: str) -> AsyncIterator[s
         after = page[-1][0]
         keys = [key for key, _ in page]
         entities, happenings = await store.turn_entities(user, keys), await store.happenings(keys)
-        doubts, waiting = await store.doubts(keys), await store.waiting_among(keys)
+        doubts, waiting, places = await store.doubts(keys), await store.waiting_among(keys), await store.places(keys)
         for key, turn in page:
             said = {"id": turn.id, "user_id": user_id, "session_id": turn.session_id, "role": turn.role, "speaker": turn.speaker, "text": turn.text}
             when = {"spoken_at": turn.spoken_at.isoformat(), "zone": zone_of(turn.spoken_at)}
             read = {"entities": entities.get(key, ()), "happenings": HAPPENINGS.dump_python(happenings.get(key, ()), mode="json")}
+            if key in places:
+                when["told_at"] = places[key].isoformat()
             yield _line("turn", said | when | read | {"doubts": doubts.get(key, 0), "waiting": key in waiting})
     for evolution in await store.evolution_records(user):
         yield _line("evolution", {"user_id": user_id} | RECORDS["evolution"].dump_python(evolution, mode="json"))
@@ -252,9 +255,10 @@ def _read_turn(turn: Turn, record: dict[str, Any], number: int) -> ExportedTurn:
     try:
         happenings = HAPPENINGS.validate_python(record.get("happenings", ()))
         doubts = DOUBTS.validate_python(record.get("doubts", 0))
+        told_at = PLACE.validate_python(record.get("told_at"))
     except ValidationError as error:
         raise InvalidInput(f"Line {number} cannot be used: {_first(error)}") from error
-    return ExportedTurn(turn, _names(record, number), happenings, doubts, bool(record.get("waiting")))
+    return ExportedTurn(turn, _names(record, number), happenings, doubts, bool(record.get("waiting")), told_at)
 
 
 def _names(record: dict[str, Any], number: int) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ class Row(NamedTuple):
         importance: 1 to 5.
         confirmations: How often it was said again.
         said_at: When it was said last, UTC.
+        told_at: Its place in the order of what was told.
         told_in: The turns that it was read from, as text.
     """
 
@@ -30,6 +31,7 @@ class Row(NamedTuple):
     importance: int
     confirmations: int
     said_at: datetime
+    told_at: int
     told_in: str = ""
 
 

@@ -172,6 +172,7 @@ class Evidence(NamedTuple):
         turn_ids: The turns it comes from.
         turns: Row numbers of those turns.
         said_at: When it was said, UTC.
+        told_at: Its place in the order of what was told; None is when it was said.
         terms: The stems of its words.
         forms: What it is made of, as the bits of `Form`; none of a fact or a summary.
         vector: Its embedding, or None while that is still being made.
@@ -213,6 +214,12 @@ class Evidence(NamedTuple):
     tells_of_time: bool = False
     doubts: int = 0
     times: tuple[TimedWords, ...] = ()
+    told_at: datetime | None = None
+
+    @property
+    def place(self) -> datetime:
+        """What it is told before and after by."""
+        return self.told_at or self.said_at
 
     @property
     def source(self) -> Source:
@@ -310,6 +317,7 @@ class Profile:
         sounding: Known entities that sound like a capitalised word of it.
         weights: The user's layer weights.
         moved: How far they are moved for an intent.
+        forgettings: How many times something was forgotten in the file before it was read.
     """
 
     speakers: tuple[str, ...] = ()
@@ -317,3 +325,4 @@ class Profile:
     sounding: tuple[str, ...] = ()
     weights: Weights = START_WEIGHTS
     moved: Mapping[Intent, Moved] = field(default_factory=dict)
+    forgettings: int = 0

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, TypeAlias
 
 from pydantic import AfterValidator, AwareDatetime, Field
@@ -32,6 +33,7 @@ class MemoryRecord:
         superseded_by: Id of the memory that took its place.
         amends: Id of the memory that it corrects.
         merged_into: Id of the memory that stands for it.
+        told_at: Its place in the order of what was told, if that is not when it was said, UTC.
         noted_at: When it was stored outright, UTC.
         origin: Where one that was stored comes from.
         remark: The user's remark about it.
@@ -57,6 +59,7 @@ class MemoryRecord:
     confirmations: Annotated[int, Field(ge=0)] = 0
     accesses: Annotated[int, Field(ge=0)] = 0
     accessed_at: AwareDatetime | None = None
+    told_at: AwareDatetime | None = None
     noted_at: AwareDatetime | None = None
     origin: str | None = None
     remark: str | None = None
@@ -123,6 +126,7 @@ class ExportedTurn:
         happenings: When what it tells of happened.
         doubts: How often what it says was corrected and not confirmed since.
         waiting: Whether it still waited to be understood.
+        told_at: Its place in the order of what was told, if that is not when it was said.
     """
 
     turn: Turn
@@ -130,6 +134,7 @@ class ExportedTurn:
     happenings: tuple[Happening, ...] = ()
     doubts: int = 0
     waiting: bool = False
+    told_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +151,10 @@ Imported: TypeAlias = Turn | ExportedTurn | Of
 
 @dataclass(frozen=True, slots=True)
 class TakenIn:
-    """What an import brought: turns and memories that were not there, those that were, and sessions."""
+    """What an import brought: turns and memories that were not there, those that were, sessions, and what stays out as it was forgotten."""
 
     turns: int
     memories: int
     known: int
     sessions: int
+    forgotten: int = 0

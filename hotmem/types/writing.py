@@ -1,9 +1,13 @@
 """The data of the write path: a turn, what is understood of it, what is then known."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
+from typing import Final, NamedTuple
 from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hotmem.errors import InvalidInput
 from hotmem.text import checked_id, checked_text
@@ -190,7 +194,8 @@ class StoredMemory:
         negated: Whether it says that something is not so.
         changes: Whether it is of a sort that changes with time.
         single: Whether a new value of its relation replaces it.
-        said_at: When it was last said, UTC.
+        said_at: When it was last said, by the clock of that time, UTC.
+        told_at: The same as order goes: later than all that was told before, whatever the clock showed, UTC.
         valid_until: When it stopped being true; None while it holds.
         confirmations: How often it was said again.
         turn_ids: The turns it comes from.
@@ -208,6 +213,7 @@ class StoredMemory:
     changes: bool
     single: bool
     said_at: datetime
+    told_at: datetime
     valid_until: datetime | None
     confirmations: int
     turn_ids: tuple[str, ...]
@@ -363,10 +369,144 @@ class SessionSummary:
     open_loops: tuple[SummarySentence, ...] = ()
 
 
+class Topic(NamedTuple):
+    """What a session is about, as it is counted.
+
+    Attributes:
+        written: As it was first said.
+        weight: How often it came, the user's counting more.
+    """
+
+    written: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unsummarised:
+    """What the next summary of a session is made from: all of it, or of a long one what its summary quotes and the turns that follow.
+
+    Attributes:
+        session: The session's row number.
+        turns: The turns, in the order they were spoken.
+        vectors: Their unit rows, float32 (turns, dimension).
+        keys: Their row numbers.
+        fresh: Those whose topics are not counted yet.
+        topics: What is counted so far, by name in lower case.
+        summarised: The last turn that the summary there is was made from; None without one.
+        through: The last of the turns that the next one is made from.
+        latest: The last turn of the session.
+    """
+
+    session: int
+    turns: tuple[Turn, ...]
+    vectors: NDArray[np.float32]
+    keys: tuple[int, ...]
+    fresh: frozenset[int]
+    topics: Mapping[str, Topic]
+    summarised: int | None
+    through: int
+    latest: int
+
+
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """How much a `forget` removed."""
+    """What a `forget` removed, and what it could not: its receipt. `str` tells it in plain English.
+
+    It speaks of the memory file and the journal beside it. Outside its reach are copies that were made before (backups, exports, what other
+    programs read), what the file system keeps of blocks that it has freed, and what the memory of a running process holds until it is used anew.
+
+    Attributes:
+        turns: Turns that went.
+        memories: Memories, those that had gone into others among them.
+        sessions: Sessions of which nothing was left.
+        summaries: Summaries; those of sessions that are still there are made anew.
+        names: Names of people and things that nothing mentions any more.
+        tags: Tags that nothing has any more.
+        decisions: Records of decisions about memories.
+        recalls: Records of questions and of what replies used.
+        emptied: Whether the journal beside the file is empty. If not, another program was reading it, and copies stay there until it ends; that
+            is tried again in the background, on closing and on the next opening.
+        restorable_until: Until when `Memory.restore` brings it back; None if it is gone for good.
+    """
 
     turns: int
     memories: int
     sessions: int
+    summaries: int = 0
+    names: int = 0
+    tags: int = 0
+    decisions: int = 0
+    recalls: int = 0
+    emptied: bool = field(default=True, compare=False)
+    restorable_until: datetime | None = field(default=None, compare=False)
+
+    def __add__(self, other: "Forgotten") -> "Forgotten":
+        """What both removed."""
+        return Forgotten(
+            self.turns + other.turns,
+            self.memories + other.memories,
+            self.sessions + other.sessions,
+            self.summaries + other.summaries,
+            self.names + other.names,
+            self.tags + other.tags,
+            self.decisions + other.decisions,
+            self.recalls + other.recalls,
+            emptied=self.emptied and other.emptied,
+        )
+
+    @property
+    def anything(self) -> bool:
+        """Whether anything went."""
+        return bool(sum(self.counts().values()))
+
+    def counts(self) -> dict[str, int]:
+        """How many went of what, by the names of the attributes."""
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.compare}
+
+    def __str__(self) -> str:
+        """The receipt in plain English."""
+        if not self.anything:
+            return "Nothing of it is stored, and nothing was removed."
+        if self.restorable_until is not None:
+            where = f"It is hidden from everything, and erased after {self.restorable_until:%Y-%m-%d %H:%M %Z}; until then it can be brought back."
+        elif self.emptied:
+            where = "Nothing of it is left in the memory file."
+        else:
+            where = (
+                "Nothing of it is left in the memory file, but its journal has copies as long as another program reads it; they go once that ends."
+            )
+        return f"{self.told()} removed. {where} {COPIES}"
+
+    def told(self) -> str:
+        """What went, as "2 turns, 1 memory and 1 session", with what else went in brackets."""
+        counts = self.counts()
+        first, other = (
+            [_number(counts[name], name) for name in counts if (name in ("turns", "memories", "sessions")) is main and (counts[name] or main)]
+            for main in (True, False)
+        )
+        return f"{first[0]}, {first[1]} and {first[2]}" + (f" ({', '.join(other)})" if other else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Restorable:
+    """A deletion that can be, or was, brought back.
+
+    Attributes:
+        asked_at: When it was asked for.
+        erase_at: When it is erased for good.
+        removed: What went.
+    """
+
+    asked_at: datetime
+    erase_at: datetime
+    removed: Forgotten
+
+
+COPIES: Final = "Backups, exports and other copies that were made before still hold it."
+
+_ONE: Final = {"memories": "memory", "summaries": "summary", "recalls": "record of use"}
+_MANY: Final = {"recalls": "records of use"}
+
+
+def _number(count: int, name: str) -> str:
+    return f"{count} {_ONE.get(name, name[:-1]) if count == 1 else _MANY.get(name, name)}"

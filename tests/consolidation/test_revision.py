@@ -29,7 +29,22 @@ def known(value: str, said: int, relation: str = LIVES, *, until: int | None = N
     told = statement(value, relation, negated=negated)
     ended = None if until is None else day(until)
     return StoredMemory(
-        name or value, told.text, "Ana", relation, value, told.kind, told.category, 3, negated, told.changes, told.single, day(said), ended, 0, ("t",)
+        name or value,
+        told.text,
+        "Ana",
+        relation,
+        value,
+        told.kind,
+        told.category,
+        3,
+        negated,
+        told.changes,
+        told.single,
+        day(said),
+        day(said),
+        ended,
+        0,
+        ("t",),
     )
 
 

@@ -30,7 +30,7 @@ async def test_blocks_do_not_pile_up_turn_after_turn(memory: Memory) -> None:
     assert len(bot.context.get_messages()) == 20
     assert "<memory>" not in str(bot.context.get_messages())
     assert [len(blocks(messages)) for messages in bot.model.shown] == [1] * 10
-    assert all(messages[-2]["role"] == "developer" and messages[-1]["role"] == "user" for messages in bot.model.shown)
+    assert all(messages[-2]["role"] == messages[-1]["role"] == "user" for messages in bot.model.shown)
     assert "Rocky" in blocks(bot.model.shown[0])[0]
     assert "Boston" in blocks(bot.model.shown[1])[0]
 
@@ -50,7 +50,7 @@ async def test_the_block_stands_before_the_question_and_not_after_it(memory: Mem
         await bot.exchange("What is my dog called?")
         await bot.exchange("Where does my sister live?")
     for messages in bot.model.shown:
-        assert [message["role"] for message in messages[-2:]] == ["developer", "user"]
+        assert [message["role"] for message in messages[-2:]] == ["user", "user"]
         assert "<memory>" in messages[-2]["content"]
 
 

@@ -23,13 +23,14 @@ def roles(context: LLMContext) -> list[str | None]:
 @given(messages)
 def test_block_stands_right_before_the_latest_user_message_of_a_copy(given_messages: list[LLMContextMessage]) -> None:
     context = LLMContext(messages=[*given_messages])
-    copy = with_block(context, BLOCK)
+    copy = with_block(context, BLOCK, notice="Said by HotMem.")
     assert context.get_messages() == given_messages
-    place = copy.get_messages().index({"role": "developer", "content": BLOCK})
-    assert [*copy.get_messages()[:place], *copy.get_messages()[place + 1 :]] == given_messages
-    assert "user" not in roles(copy)[place + 2 :]
+    place = copy.get_messages().index({"role": "user", "content": BLOCK})
+    assert copy.get_messages()[place + 1] == {"role": "developer", "content": "Said by HotMem."}
+    assert [*copy.get_messages()[:place], *copy.get_messages()[place + 2 :]] == given_messages
+    assert "user" not in roles(copy)[place + 3 :]
     if "user" in roles(context):
-        assert roles(copy)[place + 1] == "user"
+        assert roles(copy)[place + 2] == "user"
 
 
 @settings(deadline=None)

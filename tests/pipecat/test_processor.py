@@ -35,7 +35,7 @@ async def test_a_tool_call_comes_back_to_the_same_block(memory: Memory) -> None:
     back.context.get_messages().append({"role": "tool", "content": "{}", "tool_call_id": "1"})
     down, _ = await run_test(processor, frames_to_send=[first, back, SleepFrame(0.3)])
     before, after = (frame.context.get_messages() for frame in contexts(down))
-    assert before[0] == after[0] == {"role": "developer", "content": recalled[0].text}
+    assert before[0] == after[0] == {"role": "user", "content": recalled[0].text}
     assert len(recalled) == 1
 
 

@@ -16,6 +16,7 @@ from pipecat.tests.utils import SleepFrame, run_test
 from hotmem import Memory, StoreGone, StoreLocked, Turn
 from hotmem.pipecat import HotMemProcessor
 from hotmem.pipecat import processor as module
+from hotmem.spool import path_of
 from hotmem.store import driver
 from tests.pipecat.daniel import MONDAY, asking, contexts, daniels, tell
 from tests.pipecat.scene import NOW, turns_in
@@ -85,7 +86,8 @@ async def test_a_file_that_goes_away_in_a_call(vanish: Callable[[Path], None], f
     failed, stored = listen(processor)
     down, _ = await run_test(processor, frames_to_send=[turn("I have a cat."), turn("And a dog."), asking("What is my dog called?"), SleepFrame(0.5)])
     assert stored == []
-    assert [stage for stage, _ in failed] == ["remember", "remember", "end of session"] and processor.failures == 3
+    assert [stage for stage, _ in failed] == ["remember", "end of session"] and processor.failures == 2
+    assert processor.spooled == 2, "they wait beside the file"
     for _, error in failed:
         assert isinstance(error, StoreGone) and fact in str(error) and "open the memory again" in str(error)
     (shown,) = contexts(down)
@@ -124,11 +126,12 @@ async def test_a_lock_in_a_call_is_told_with_who_holds_it(memory: Memory, databa
         await run_test(processor, frames_to_send=[turn("I have a cat."), SleepFrame(0.5)])
         with pytest.raises(StoreLocked, match=re.escape(f"by {holder}")):
             await memory.store_memory("I like tea.", user_id="daniel")
-    assert stored == [] and [stage for stage, _ in failed] == ["remember", "end of session"]
+    assert stored == [] and [stage for stage, _ in failed] == ["remember", "end of session"] and processor.spooled == 1
     for _, error in failed:
         assert isinstance(error, StoreLocked) and "end what holds it, or try again" in str(error)
         assert f"by {holder}" in str(error)
     assert await memory.remember(Turn("daniel", "monday", "user", "Now it can be written.", MONDAY))
+    assert [words for _, words in turns_in(database)][-2:] == ["I have a cat.", "Now it can be written."] and not memory.spooled
 
 
 async def test_a_lock_that_outlasts_the_call_is_told_of_every_turn(memory: Memory, database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,8 +142,10 @@ async def test_a_lock_that_outlasts_the_call_is_told_of_every_turn(memory: Memor
     with locked(database) as holder:
         await run_test(processor, frames_to_send=[turn("I have a cat."), turn("And a dog.")])
         assert stored == [] and turns_in(database) == []
-        assert [stage for stage, _ in failed] == ["end of session", "remember", "remember"]
+        assert [stage for stage, _ in failed] == ["end of session", "remember", "remember"] and processor.spooled == 2
         assert all(isinstance(error, StoreLocked) and f"by {holder}" in str(error) for _, error in failed), failed
+    await memory.settle()
+    assert turns_in(database) == [("user", "I have a cat."), ("user", "And a dog.")]
 
 
 async def test_a_memory_of_a_path_is_closed_while_its_file_is_locked(database: Path) -> None:
@@ -155,3 +160,8 @@ async def test_a_memory_of_a_path_is_closed_while_its_file_is_locked(database: P
     assert [stage for stage, _ in failed][:2] == ["end of session", "remember"]
     assert all(isinstance(error, StoreLocked) for _, error in failed[:2])
     assert "close" not in [stage for stage, _ in failed], "nothing waits for the lock any more"
+    assert turns_in(database) == []
+    async with Memory.open(database) as again:
+        await again.settle()
+    assert turns_in(database) == [("user", "I have a cat.")]
+    assert not path_of(database).exists(), "nothing waits any more"

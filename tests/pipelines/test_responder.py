@@ -29,7 +29,7 @@ Said:
 
 
 def asked(question: str, block: str = BLOCK) -> LLMContext:
-    return LLMContext(messages=[{"role": "developer", "content": block}, {"role": "user", "content": question}])
+    return LLMContext(messages=[{"role": "user", "content": block}, {"role": "user", "content": question}])
 
 
 def test_reads_every_statement_of_a_block_with_its_date() -> None:

@@ -1,4 +1,4 @@
-"""What is forgotten is gone: from every answer at once, and from every byte of the file once it is closed."""
+"""What is forgotten is gone: from every answer, and from every byte of the file and its journal, once `forget` returns."""
 
 import asyncio
 import json
@@ -26,6 +26,7 @@ from hotmem.tools.upkeep import Recent, Undo, memory_decisions, undo_decision
 from hotmem.types import EvidenceKind, Forgotten, Role, SessionSummary, SummarySentence
 from tests.conversation import START, said, turns_told
 from tests.letters import DIMENSION, NO_SIGNS, LetterEncoder
+from tests.store.test_erasure import whole
 
 SECRET = "Xylomander"
 STEM = b"xyloman"
@@ -48,11 +49,6 @@ HARMLESS = (
 )
 
 DAY = 24 * 60
-
-
-def whole(path: Path) -> bytes:
-    """Every byte of the file and of whatever lies beside it, in lower case."""
-    return b"".join(file.read_bytes() for file in path.parent.iterdir()).lower()
 
 
 async def by_entity(memory: Memory) -> None:
@@ -114,6 +110,7 @@ def test_no_byte_is_left_of_what_is_forgotten(forget: Callable[[Memory], object]
             async with Memory.open(path, encoder=LetterEncoder(), language=language) as memory:
                 await told(memory, lines, telling)
                 await forget(memory)  # type: ignore[misc]
+                assert STEM not in await asyncio.to_thread(whole, path)
                 seen = [known.text for known in await memory.memories("ana", past=True)]
                 seen += [line async for line in memory.export("ana")]
                 seen.append((await memory.recall("What do you know of the dog?", user_id="ana")).text)
@@ -211,7 +208,8 @@ async def test_only_the_turns_named_go_whatever_their_time(database: Path, langu
             await memory.remember(said(text, session=session, name=name))
         await memory.remember(said("I like ferns.", user="ben", name="t2"))
         await memory.settle()
-        assert await memory.forget(user_id="ana", turn_ids=["t2", "unknown"]) == Forgotten(1, 1, 0)
+        removed = await memory.forget(user_id="ana", turn_ids=["t2", "unknown"])
+        assert (removed.turns, removed.memories, removed.sessions) == (1, 1, 0)
         assert await turns_told(memory) == ["I live in Braga.", "I like tea."]
         assert [known.text for known in await memory.memories("ana")] == ["Ana likes tea.", "Ana lives in Braga."]
         assert await turns_told(memory, "ben") == ["I like ferns."]
@@ -276,14 +274,15 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(database: Path, langu
     await store.end_session(user, "secret")
     session = await store.session_due(START, 0)
     assert session is not None
-    seen, _ = await store.session_turns(session)
+    seen = await store.unsummarised(session)
+    assert seen is not None
     summary = SessionSummary(("dogs",), (SummarySentence(turn.text, turn.id),))
 
     await store.forget(user, everything=True)
     await store.add_turn(said("I live in Utrecht.", user="ben"), START)
     await store.put_vectors(kind, [passage], list(encoder.encode([text])), [NO_SIGNS])
     await store.learn({key: understanding}, revise, amend)
-    await store.put_summary(session, seen, summary, turn.text)
+    await store.put_summary(seen, summary, {}, turn.text)
 
     ben = await store.user("ben")
     assert ben is not None
@@ -309,10 +308,11 @@ async def test_a_summary_of_other_turns_than_the_sessions_is_dropped(database: P
     await store.put_vectors(EvidenceKind.PASSAGE, [key for _, key, _ in waiting], rows, [NO_SIGNS] * 2)
     session = await store.session_due(START, 0)
     assert session is not None
-    seen, _ = await store.session_turns(session)
+    seen = await store.unsummarised(session)
+    assert seen is not None
     await store.forget(user, entity=SECRET)
     await store.add_turn(said("I like the ferry.", name="three"), START)
-    await store.put_summary(session, seen, SessionSummary(("dogs",), (SummarySentence(seen[0].text, "one"),)), seen[0].text)
+    await store.put_summary(seen, SessionSummary(("dogs",), (SummarySentence(seen.turns[0].text, "one"),)), {}, seen.turns[0].text)
     assert await store.summary(user, "monday") is None
     await store.close()
     assert STEM not in await asyncio.to_thread(whole, database)

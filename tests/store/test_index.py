@@ -46,8 +46,9 @@ def embed(conn: Connection, limit: int = 100) -> None:
 
 
 def summarise(conn: Connection, session: int) -> None:
-    told = [turn for _, turn in turns.of_session(conn, session)]
-    summaries.put(conn, session, told, SessionSummary(topics=("talk",)), f"About {len(told)} turns.")
+    seen = summaries.unsummarised(conn, session)
+    if seen is not None:
+        summaries.put(conn, seen, SessionSummary(topics=("talk",)), {}, f"About {len(seen.turns)} turns.")
 
 
 def ana(conn: Connection) -> UserKey:

@@ -112,8 +112,8 @@ WHICH: Final = r"(?:this\s+past|this\s+coming|last|past|previous|this|current|ne
 UNIT: Final = rf"(?:(?:{'|'.join(UNITS)})s?|secs?|mins?|hrs?|h|yrs?)"
 AMOUNT_WORDS: Final = r"(?:\d+(?:\.\d+)?|an?|half(?: an?)?|(?:a )?couple(?: of)?|(?:a )?few|several)"
 _COUNTED: Final = rf"{AMOUNT_WORDS}(?: and (?:an? )?half)?\s*(?:calendar )?{UNIT}"
-AMOUNT: Final = rf"{_COUNTED}(?:(?:,| and)?\s*{_COUNTED})*(?: and a half)?"
-"""A duration: "3 days", "2 years 21 days", "an hour and a half"."""
+AMOUNT: Final = rf"{_COUNTED}(?:(?:,| and)?\s*{_COUNTED}){{0,5}}(?: and a half)?"
+"""A duration: "3 days", "2 years 21 days", "an hour and a half"; years to seconds are six. Of a longer list each would be tried with all behind."""
 
 _AMOUNT: Final = re.compile(rf"(?P<count>{AMOUNT_WORDS})(?P<half> and (?:an? )?half)?\s*(?:calendar )?(?P<unit>{UNIT})(?!\w)(?P<more> and a half)?")
 _PIVOT: Final = 40

@@ -13,7 +13,7 @@ _ORDINALS: Final = (
 VALUES: Final = CARDINALS | {word: value for value, word in enumerate(_ORDINALS.split(), 1)} | {"twentieth": 20, "thirtieth": 30, "twice": 2}
 """What a word counts; "one" counts only before another."""
 
-_NUMERAL: Final = re.compile(r"(\d+)(?:st|nd|rd|th)?")
+_NUMERAL: Final = re.compile(r"(\d{1,18})(?:st|nd|rd|th)?")
 _DIGITS: Final = frozenset("0123456789") | frozenset(word for word, value in CARDINALS.items() if value < 10)
 _PARTS_OF_AN_HOUR: Final = {"quarter": 15, "half": 30}
 

@@ -22,9 +22,12 @@ from hotmem.store.migrations import (
     m0013_imports,
     m0014_memory_pieces,
     m0015_happenings_by_time,
-    m0016_jobs,
-    m0017_audit,
-    m0018_clock,
+    m0016_order,
+    m0017_summaries,
+    m0018_jobs,
+    m0019_audit,
+    m0020_clock,
+    m0021_forgetting,
 )
 
 STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
@@ -43,9 +46,12 @@ STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
     m0013_imports.apply,
     m0014_memory_pieces.apply,
     m0015_happenings_by_time.apply,
-    m0016_jobs.apply,
-    m0017_audit.apply,
-    m0018_clock.apply,
+    m0016_order.apply,
+    m0017_summaries.apply,
+    m0018_jobs.apply,
+    m0019_audit.apply,
+    m0020_clock.apply,
+    m0021_forgetting.apply,
 )
 """The step at place n brings a file of version n to version n + 1."""
 

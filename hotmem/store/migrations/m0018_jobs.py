@@ -1,4 +1,4 @@
-"""Version 16: background work in turn from all users, and what of it failed.
+"""Version 18: background work in turn from all users, and what of it failed.
 
 What is `held` failed, and is left alone until it is tried again; `failures` tells when that is, never if it is set aside.
 """

@@ -1,4 +1,4 @@
-"""Version 17: who looked at a memory, changed it or took something out of it."""
+"""Version 19: who looked at a memory, changed it or took something out of it."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Version 18: when the clock was last seen to be right, so that a wrong one deletes nothing."""
+"""Version 20: when the clock was last seen to be right, so that a wrong one deletes nothing."""
 
 from hotmem.store.driver import Connection
 

@@ -1,0 +1,1 @@
+"""Cases that were written to break something, by those who did not write it."""

@@ -1,0 +1,124 @@
+"""A clock that is ahead, or was never set: what was told last still holds, nothing is deleted by it, and it is told."""
+
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loguru import logger
+
+from hotmem import Memory, Options, Turn
+from hotmem.models import Encoder, Language
+
+RIGHT = datetime(2026, 11, 2, 12, tzinfo=UTC)
+AHEAD = datetime(2036, 11, 2, 12, tzinfo=UTC)
+UNSET = datetime(1970, 1, 1, 0, 5, tzinfo=UTC)
+
+
+class Clock(datetime):
+    """The wall clock of a machine, set by hand."""
+
+    shows = RIGHT
+
+    @classmethod
+    def now(cls, tz: Any = None) -> datetime:  # type: ignore[override]  # noqa: ANN401 - as datetime's own
+        return cls.shows if tz is None else cls.shows.astimezone(tz)
+
+
+@pytest.fixture
+def warnings() -> Iterator[list[str]]:
+    told: list[str] = []
+    sink = logger.add(told.append, level="WARNING")
+    yield told
+    logger.remove(sink)
+
+
+@pytest.fixture
+async def ana(tmp_path: Path, encoder: Encoder, language: Language, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Memory]:
+    """A memory whose machine has the hand-set clock."""
+    monkeypatch.setattr("hotmem.memory.datetime", Clock)
+    async with Memory.open(tmp_path / "memory.db", Options(), encoder=encoder, language=language) as memory:
+        yield memory
+
+
+async def say(memory: Memory, at: datetime, text: str, session: str = "monday") -> None:
+    Clock.shows = at
+    await memory.remember(Turn("ana", session, "user", text, at, "Ana"))
+    await memory.settle()
+
+
+@pytest.mark.parametrize(("first", "second"), [(RIGHT, RIGHT + timedelta(days=1)), (AHEAD, RIGHT), (RIGHT, UNSET), (UNSET, RIGHT), (AHEAD, UNSET)])
+async def test_what_was_told_last_holds(first: datetime, second: datetime, ana: Memory) -> None:
+    await say(ana, first, "I live in Boston.")
+    await say(ana, second, "I moved to Denver. I live in Denver.", "tuesday")
+    held = {memory.object: memory.valid_until for memory in await ana.memories("ana", past=True) if memory.relation == "lives in"}
+    assert held["Denver"] is None and held["Boston"] is not None
+    block = await ana.recall("Where do I live?", user_id="ana", session_id="wednesday", at=max(second, RIGHT) + timedelta(days=1))
+    assert "Denver" in block.text
+
+
+async def test_a_fact_told_under_a_clock_ahead_does_not_beat_two_later_ones(ana: Memory) -> None:
+    await say(ana, RIGHT, "I live in Boston.")
+    await say(ana, AHEAD, "I live in Denver.")
+    await say(ana, RIGHT + timedelta(days=1), "I live in Chicago.")
+    await say(ana, RIGHT + timedelta(days=2), "No, I live in Portland.")
+    now = RIGHT + timedelta(days=3)
+    lives = {memory.object: memory.valid_until for memory in await ana.memories("ana", past=True) if memory.relation == "lives in"}
+    assert lives.pop("Portland") is None
+    assert all(ended is not None and ended < now for ended in lives.values()), lives
+
+
+async def test_a_correction_reaches_what_was_told_under_a_clock_ahead(ana: Memory) -> None:
+    await say(ana, AHEAD, "My sister lives in Boston.")
+    await say(ana, RIGHT, "Not Boston, Denver.")
+    held = [memory.object for memory in await ana.memories("ana")]
+    assert "Denver" in held and "Boston" not in held
+
+
+async def test_a_wish_told_later_takes_the_place_of_one_under_a_clock_ahead(ana: Memory) -> None:
+    await say(ana, AHEAD, "Call me Annie.")
+    await say(ana, RIGHT, "Call me Steve from now on.")
+    Clock.shows = RIGHT + timedelta(hours=1)
+    rules = (await ana.opening(user_id="ana", rules_only=True, at=Clock.shows)).text
+    assert "Steve" in rules and "Annie" not in rules
+
+
+async def test_history_may_be_told_in_any_order(ana: Memory) -> None:
+    Clock.shows = RIGHT
+    for year, city in ((2020, "Denver"), (2015, "Boston"), (2023, "Chicago"), (2018, "Portland")):
+        await ana.remember(Turn("ana", str(year), "user", f"I live in {city}.", datetime(year, 5, 1, tzinfo=UTC), "Ana"))
+    await ana.settle()
+    assert [memory.object for memory in await ana.memories("ana") if memory.relation == "lives in"] == ["Chicago"]
+
+
+async def test_a_wrong_clock_is_told(ana: Memory, warnings: list[str]) -> None:
+    await say(ana, RIGHT, "I live in Boston.")
+    assert not warnings
+    await say(ana, UNSET, "I like tea.")
+    assert "clock is behind" in warnings[-1] and "tea" not in warnings[-1]
+    await ana.remember(Turn("ana", "later", "user", "I like milk.", AHEAD))
+    assert "after the clock" in warnings[-1]
+
+
+async def test_the_order_survives_an_export(ana: Memory, tmp_path: Path, encoder: Encoder, language: Language) -> None:
+    await say(ana, AHEAD, "I live in Boston.")
+    await say(ana, RIGHT, "I live in Denver.")
+    file = tmp_path / "ana.jsonl"
+    file.write_text("\n".join([line async for line in ana.export("ana")]) + "\n", "utf-8")
+    async with Memory.open(tmp_path / "other.db", Options(), encoder=encoder, language=language) as other:
+        await other.take_in(file)
+        await other.settle()
+        assert await other.memories("ana", past=True) == await ana.memories("ana", past=True)
+        await say(other, RIGHT + timedelta(days=1), "I live in Chicago.")
+        assert [memory.object for memory in await other.memories("ana") if memory.relation == "lives in"] == ["Chicago"]
+
+
+async def test_a_session_under_a_clock_ahead_is_summarised_and_not_for_ever_the_last(ana: Memory) -> None:
+    await say(ana, AHEAD, "We need to call the plumber about the tap in the kitchen.", "ahead")
+    await say(ana, RIGHT, "I still have to renew my passport before the summer.", "right")
+    for session in ("ahead", "right"):
+        await ana.end_session(user_id="ana", session_id=session)
+    await ana.settle()
+    opened = await ana.opening(user_id="ana", session_id="next", at=RIGHT + timedelta(days=1))
+    assert "passport" in opened.text and "plumber" not in opened.text

@@ -1,0 +1,15 @@
+"""What is taken for a yes to "I found 20 things you told me, among them your address. Shall I delete them all?"."""
+
+import pytest
+
+from hotmem.analysis.consent import assents
+from tests.attacks.cases import cases
+
+ASKED_AGAIN = {"Yes please, delete everything you found.", "aye delete it love", "yep delete all twenty"}
+"""Clear assents that are not taken for one: nothing is deleted, and the bot can be told again."""
+
+
+@pytest.mark.parametrize("case", cases("consent"), ids=lambda case: case["say"][:60])
+def test_nothing_is_deleted_without_a_yes(case: dict[str, object]) -> None:
+    said = str(case["say"])
+    assert assents(said, "") is (case["yes"] is True and said not in ASKED_AGAIN)

@@ -1,0 +1,162 @@
+"""No text, however it is made, holds up the bot: every call that takes one is done in time, and its loop goes on.
+
+Bounds are those of a machine of two cores that computes something else as well: there a call may take three times its time, and a thread wait for
+the interpreter's lock. The code as it was took 10 s for 10,000 brackets and held the loop all the while.
+"""
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from hotmem import InvalidInput, Memory, Turn
+from hotmem.background import LONGEST_READ
+from hotmem.extraction import understand_said
+from hotmem.models import CachedEncoder, Language
+from hotmem.readable import LONGEST_PARSED, LONGEST_RUN, MOST_SIGNS, readable
+from hotmem.text import LONGEST_STATEMENT, MAX_ID, MAX_TEXT, clean
+from hotmem.types import EvidenceKind, Role, UserKey
+from tests.attacks.hostile import UNITS, repeated, watched
+from tests.conversation import START
+from tests.letters import LetterEncoder
+
+LONG = 100_000
+"""Characters of a hostile text."""
+
+DEADLINE_MS = 150.0
+LATE_S = 0.5
+"""Seconds beyond its deadline that a call may take; 0.1 on a machine that does nothing else."""
+
+STALL_S = 0.4
+"""Seconds that the loop may stand still; 0.1 on a machine that does nothing else."""
+
+OUTRIGHT_S = 3.0
+"""Seconds of a call without a deadline."""
+
+TURN_S = 8.0
+"""Seconds of processor time for one turn to be understood. 4,000 characters of hostile words take up to 1.2."""
+
+Call = Callable[[Memory, str], Awaitable[object]]
+
+
+async def _feedback(memory: Memory, text: str) -> object:
+    block = await memory.recall("What is my dog called?", user_id="ana")
+    assert block.items
+    return await memory.feedback(block, text)
+
+
+CALLS: dict[str, Call] = {
+    "recall": lambda memory, text: memory.recall(text, user_id="ana", session_id="now", deadline_ms=DEADLINE_MS),
+    "recall in sight": lambda memory, text: memory.recall("What is my dog called?", user_id="ana", deadline_ms=DEADLINE_MS, visible=(text,)),
+    "search": lambda memory, text: memory.search_memory(text, user_id="ana"),
+    "search contextual": lambda memory, text: memory.search_contextual(text, user_id="ana"),
+    "trace": lambda memory, text: memory.trace_search(text, user_id="ana"),
+    "store": lambda memory, text: memory.store_memory(text[:LONGEST_STATEMENT], user_id="ben"),
+    "forget": lambda memory, text: memory.forget(user_id="ana", entity=text[:MAX_ID], dry_run=True),
+    "feedback": _feedback,
+    "withhold": lambda memory, text: memory.withhold(text, user_id="cy"),
+}
+
+
+def some_units(first: int) -> list[str]:
+    """A quarter of the units: different calls meet different ones, and the time for all of them would be that of all other tests."""
+    return list(UNITS)[first % 4 :: 4]
+
+
+@pytest.fixture
+async def known(database: Path, encoder: CachedEncoder, language: Language) -> AsyncIterator[Memory]:
+    """A memory in which something is known, and which has been asked once."""
+    async with Memory.open(database, encoder=encoder, language=language) as memory:
+        for at, text in enumerate(("My dog is called Rex.", "I live in Lisbon.", "I start work at the bakery at six tomorrow.")):
+            await memory.remember(Turn("ana", "then", "user", text, START + timedelta(minutes=at), "Ana"))
+        await memory.settle()
+        await memory.recall("What is my dog called?", user_id="ana")
+        yield memory
+
+
+@pytest.mark.parametrize("name", CALLS)
+async def test_a_call_is_done_in_time_whatever_its_text(known: Memory, name: str) -> None:
+    limit_s = DEADLINE_MS / 1000 + LATE_S if name.startswith("recall") else OUTRIGHT_S
+    for unit in UNITS if name == "recall" else some_units(list(CALLS).index(name)):
+        text = repeated(UNITS[unit], LONG)
+        began = time.monotonic()
+        async with watched() as watch:
+            try:
+                await CALLS[name](known, text)
+            except InvalidInput as error:
+                assert not clean(text), error
+            took = time.monotonic() - began
+        assert took < limit_s, f"{name} of {unit} took {took:.2f} s"
+        assert watch.stalled_s < STALL_S, f"{name} of {unit} held the loop for {watch.stalled_s:.2f} s"
+
+
+@pytest.mark.parametrize("role", Role)
+async def test_a_turn_is_kept_and_the_loop_goes_on_whatever_it_holds(database: Path, language: Language, role: Role) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        for unit in some_units(role is Role.USER):
+            text = repeated(UNITS[unit], MAX_TEXT)
+            began = time.monotonic()
+            async with watched() as watch:
+                try:
+                    await memory.remember(Turn("ana", f"of {unit}", role, text, START))
+                except InvalidInput:
+                    assert not clean(text)
+                took = time.monotonic() - began
+            assert took < OUTRIGHT_S, f"{unit} took {took:.2f} s to store"
+            assert watch.stalled_s < STALL_S, f"{unit} held the loop for {watch.stalled_s:.2f} s"
+            await memory.forget(user_id="ana", everything=True)  # what is understood of turns has its own test
+
+
+@pytest.mark.parametrize("unit", list(UNITS)[::2])
+def test_what_is_read_of_a_turn_is_understood_in_time(language: Language, unit: str) -> None:
+    text = clean(repeated(UNITS[unit], LONG))
+    began = time.process_time()
+    doc = language.parse([readable(text, LONGEST_READ[Role.USER])])[0]
+    understand_said(doc, lambda said: language.parse([said])[0], "Ana", Role.USER, START)
+    assert time.process_time() - began < TURN_S
+
+
+@pytest.mark.parametrize("unit", ["brackets", "emoji", "gaps", "one word", "noes", "because"])
+async def test_a_turn_is_understood_in_the_background_while_the_bot_goes_on(known: Memory, unit: str) -> None:
+    """From beginning to end: stored, cut into passages, embedded, understood."""
+    began = time.process_time()
+    async with watched() as watch:
+        await known.remember(Turn("ana", "now", "user", repeated(UNITS[unit], 10_000), START + timedelta(days=1), "Ana"))
+        block = await known.recall("What is my dog called?", user_id="ana", deadline_ms=2_000)
+        await known.settle()
+    assert "Rex" in block.text
+    assert time.process_time() - began < TURN_S
+    assert watch.stalled_s < STALL_S
+
+
+async def test_what_is_said_among_hostile_signs_is_understood_and_quoted(known: Memory) -> None:
+    """Places in the turn are those of its own words, not of what was parsed."""
+    text = f"{'(' * 5_000} My sister's name is Clara. {'😀' * 5_000} I'm allergic to walnuts."
+    await known.remember(Turn("dora", "now", "user", text, START, "Dora", id="hostile"))
+    await known.settle()
+    told = {memory.text for memory in await known.memories("dora")}
+    assert any("Clara" in one for one in told) and any("walnuts" in one for one in told)
+    (turn,) = [turn for _, turn in await known.store.user_turns(await _user(known, "dora"))]
+    assert turn.text == text
+    found = await known.recall("What am I allergic to?", user_id="dora")
+    assert {item.kind for item in found.items} <= {EvidenceKind.MEMORY, EvidenceKind.PASSAGE} and "walnuts" in found.text
+
+
+async def _user(memory: Memory, user_id: str) -> UserKey:
+    found = await memory.store.user(user_id)
+    assert found is not None
+    return found
+
+
+async def test_a_name_that_is_forgotten_is_no_longer_than_a_name(known: Memory) -> None:
+    with pytest.raises(InvalidInput, match="entity has 100,000 characters"):
+        await known.forget(user_id="ana", entity="a" * LONG)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_the_parser_never_gets_more_than_it_reads_quickly(unit: str) -> None:
+    read = readable(repeated(UNITS[unit], LONG))
+    assert len(read) <= LONGEST_PARSED
+    assert max((len(word) for word in read.split()), default=0) <= LONGEST_RUN + MOST_SIGNS

@@ -1,0 +1,76 @@
+"""Spellings of names that were written without sight of the code: which are one name, and which are another's."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hotmem import InvalidInput, Memory
+from hotmem.models import Language
+from hotmem.names import finder, normal
+from hotmem.withheld import Withheld, phrase_of
+from tests.conversation import said, turns_told
+from tests.letters import LetterEncoder
+
+CASES = json.loads(Path(__file__).with_name("names.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: ascii(f"{case['name']} in {case['text']}")[:80])
+def test_a_name_is_found_as_it_is_meant(case: dict[str, Any]) -> None:
+    assert finder(case["name"])(case["text"]) == case["same"], case["why"]
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case["same"] and "@" not in case["text"]], ids=lambda case: ascii(case["name"]))
+def test_what_is_found_is_withheld_too(case: dict[str, Any]) -> None:
+    held = Withheld()
+    held.add("ana", [phrase_of(case["name"])])
+    assert held.found("ana", case["text"]), case["why"]
+    held.lift("ana", case["text"])
+    assert not held.found("ana", case["text"])
+
+
+@given(st.text())
+def test_the_normal_form_is_its_own_normal_form(text: str) -> None:
+    assert normal(normal(text)) == normal(text)
+
+
+@given(st.text(min_size=1).filter(lambda text: normal(text)), st.sampled_from(["", "\u00ad", "\u200d", "\u2060", "\ufeff"]))
+def test_a_name_is_in_itself_whatever_is_not_seen(name: str, unseen: str) -> None:
+    assert finder(name)(f"{unseen}{name}{unseen}, she said.")
+
+
+async def test_forgetting_takes_every_spelling_and_no_other_name(memory: Memory) -> None:
+    going = (
+        "I met Conor O\u2019Brien.",
+        "Call conor o'brien!",
+        "CONOR  O'BRIEN\u2019S car",
+        "Conor\nO'\u00adBrien rang",
+        "mail conor.o'brien@example.org",
+    )
+    staying = ("I met Connor O'Brien.", "Conor and Ann O'Brien came.")
+    for text in (*going, *staying):
+        await memory.remember(said(text))
+    receipt = await memory.forget(user_id="ana", entity="Conor O'Brien")
+    assert receipt.turns == len(going)
+    assert await turns_told(memory) == list(staying)
+
+
+async def test_a_name_that_cannot_be_seen_is_refused(memory: Memory) -> None:
+    await memory.remember(said("I like walnuts."))
+    for name in ("\u00ad", "\u200b\u200d", " \u2060 "):
+        with pytest.raises(InvalidInput, match="entity is empty"):
+            await memory.forget(user_id="ana", entity=name)
+    assert await turns_told(memory)
+
+
+async def test_names_in_other_scripts_go_from_everything(database: Path, language: Language) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        for text in ("我和王小明去了北京。", "昨日田中さんと会いました", "민수가 어제 왔다"):
+            await memory.remember(said(text))
+        for name in ("王小明", "田中", "민수"):
+            assert (await memory.forget(user_id="ana", entity=name)).turns == 1
+            assert memory.hides(f"「{name}」", user_id="ana")
+        assert not await turns_told(memory)

@@ -1,0 +1,178 @@
+"""A session is summarised on as it grows: whole while it is short, and at the same cost for one more turn however long it is."""
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hotmem import Memory
+from hotmem.background import NO_SIGNS
+from hotmem.consolidation.summary import count_topics, render_summary, summarise
+from hotmem.models import CachedEncoder, Language
+from hotmem.store import jobs, summaries, turns, vectors
+from hotmem.store.driver import Connection
+from hotmem.store.store import Store
+from hotmem.store.summaries import WHOLE
+from hotmem.types import EvidenceKind, Role, SessionSummary, SummarySentence, Topic, Turn, Unsummarised
+from tests.consolidation.test_summary import SPOKEN
+from tests.conversation import START
+from tests.letters import LetterEncoder
+
+MOST_AGAIN = 15 + 5 * summaries.REPLIED_WITHIN
+"""Turns that a full summary quotes, and those behind what it left open."""
+
+
+def said(place: int, text: str, role: Role = Role.USER) -> Turn:
+    return Turn("ana", "long", role, text, START + timedelta(minutes=place), "Ana" if role is Role.USER else None, f"t{place}")
+
+
+@pytest.fixture
+async def store(database: Path) -> AsyncIterator[Store]:
+    opened = Store.open(database)
+    encoder = LetterEncoder()
+    await opened.adopt_encoder(encoder.name, encoder.dimension)
+    yield opened
+    await opened.close()
+
+
+async def add(store: Store, told: Sequence[Turn]) -> None:
+    """Stores turns and their vectors in one go."""
+
+    def put(conn: Connection) -> None:
+        for turn in told:
+            turns.add(conn, turn, START)
+        waiting = vectors.waiting(conn, len(told) * 2)
+        rows = list(LetterEncoder().encode([text for _, _, text in waiting]))
+        vectors.put(conn, EvidenceKind.PASSAGE, [key for _, key, _ in waiting], rows, [NO_SIGNS] * len(rows))
+
+    await store._db.write(put)
+
+
+async def due(store: Store) -> Unsummarised | None:
+    user = await store.user("ana")
+    assert user is not None
+    await store.end_session(user, "long")
+    session = await store.session_due(START, 0)
+    return None if session is None else await store.unsummarised(session)
+
+
+def of_first(seen: Unsummarised) -> SessionSummary:
+    """A full summary that quotes the first turns of what it is made from."""
+    quoted = tuple(SummarySentence(turn.text, turn.id) for turn in seen.turns[:5])
+    return SessionSummary(("ferry",), quoted, quoted, quoted)
+
+
+async def summarised_to_the_end(store: Store) -> list[int]:
+    """Turns read for each step."""
+    read = []
+    while (seen := await due(store)) is not None:
+        read.append(len(seen.turns))
+        await store.put_summary(seen, of_first(seen), {"ferry": Topic("ferry", float(seen.through))}, "About the ferry.")
+    return read
+
+
+@pytest.mark.parametrize("length", [10, 450, 3000])
+async def test_one_more_turn_reads_no_more_of_a_long_session(store: Store, length: int) -> None:
+    await add(store, [said(place, "The ferry was late.") for place in range(length)])
+    if length > WHOLE:
+        steps = await summarised_to_the_end(store)
+        assert len(steps) == -(-length // WHOLE)
+        assert max(steps) <= WHOLE + MOST_AGAIN
+    await add(store, [said(length, "The ferry was on time.")])
+    seen = await due(store)
+    assert seen is not None
+    assert seen.through == seen.latest == max(seen.keys)
+    assert len(seen.turns) <= max(MOST_AGAIN, 10) + 1
+    if length > WHOLE:
+        assert seen.fresh == {seen.latest}
+        assert seen.topics["ferry"].written == "ferry"
+
+
+async def test_no_statement_reads_all_of_a_session(store: Store) -> None:
+    """What is due, and what it is made from, is found by an index."""
+    await add(store, [said(0, "The ferry was late.")])
+    asked: list[str] = []
+
+    def plans(conn: Connection) -> list[str]:
+        class Explaining:
+            def execute(self, sql: str, values: tuple[object, ...] = ()) -> object:
+                asked.extend(row[3] for row in conn.execute(f"EXPLAIN QUERY PLAN {sql}", values))
+                return conn.execute(sql, values)
+
+        jobs.session(Explaining(), jobs.Served())  # type: ignore[arg-type]
+        summaries.unsummarised(Explaining(), 1)  # type: ignore[arg-type]
+        return asked
+
+    tables = ("SCAN t", "SCAN turns", "SEARCH p USING INDEX sqlite_autoindex_passages_1 (session=?)")
+    assert not [line for line in await store._db.read(plans) if line.startswith(tables)]
+
+
+async def test_up_to_two_hundred_turns_are_summarised_in_one_go(store: Store, language: Language) -> None:
+    told = [said(place, SPOKEN[place % len(SPOKEN)][1], SPOKEN[place % len(SPOKEN)][0]) for place in range(WHOLE)]
+    await add(store, told)
+    seen = await due(store)
+    assert seen is not None
+    assert seen.turns == tuple(told)
+    docs = language.parse([turn.text for turn in told])
+    first = summarise(seen.turns, docs, seen.vectors)
+    await store.put_summary(seen, first, {}, render_summary(first))
+    again = await due(store)
+    assert again is not None
+    assert again.turns == seen.turns
+    assert (again.vectors == seen.vectors).all()
+
+
+async def test_what_was_decided_early_is_still_told_when_a_session_has_grown_long(memory: Memory) -> None:
+    small_talk = [said(place, f"It was quite sunny again, number {place}.") for place in range(1, WHOLE + 20)]
+    await memory.remember(said(0, "We decided to take oak for the new kitchen because Rui works with oak."))
+    for turn in small_talk:
+        await memory.remember(turn)
+    await memory.end_session(user_id="ana", session_id="long")
+    await memory.settle()
+    await memory.remember(said(900, "Rui from Porto brings the oak for the kitchen on the ferry."))
+    await memory.end_session(user_id="ana", session_id="long")
+    await memory.settle()
+    summary = await memory.summary(user_id="ana", session_id="long")
+    assert summary is not None
+    assert [sentence.turn_id for sentence in summary.decisions] == ["t0"]
+    assert "t900" in {sentence.turn_id for sentence in summary.narrative}
+
+
+async def test_what_was_answered_later_is_open_no_more(store: Store) -> None:
+    await add(store, [said(place, "The ferry was late.") for place in range(WHOLE)])
+    await add(store, [said(WHOLE, "Does the ferry take bicycles?")])
+    while (seen := await due(store)) is not None:
+        open_loops = (SummarySentence(seen.turns[-1].text, seen.turns[-1].id),)
+        await store.put_summary(seen, SessionSummary(("ferry",), (), (), open_loops), {}, "About the ferry.")
+    await add(store, [said(WHOLE + 1, "Yes, it does.", Role.ASSISTANT)])
+    await add(store, [said(WHOLE + 2, "Good.")])
+    seen = await due(store)
+    assert seen is not None
+    assert [turn.id for turn in seen.turns] == [f"t{WHOLE}", f"t{WHOLE + 1}", f"t{WHOLE + 2}"]
+
+
+@pytest.mark.parametrize("goes", ["quoted", "summary"])
+async def test_a_summary_of_what_was_forgotten_meanwhile_is_dropped(store: Store, goes: str) -> None:
+    """Of a turn that is read again, and of one whose topics alone are counted."""
+    await add(store, [said(place, "The ferry was late.") for place in range(2 * WHOLE)])
+    await summarised_to_the_end(store)
+    await add(store, [said(2 * WHOLE, "The ferry was on time.")])
+    seen = await due(store)
+    user = await store.user("ana")
+    assert seen is not None and user is not None
+    await store.forget(user, turn_ids=[seen.turns[0].id if goes == "quoted" else f"t{WHOLE + 50}"])
+    await store.put_summary(seen, of_first(seen), seen.topics, "About the ferry.")
+    assert await store.summary(user, "long") is None
+    again = await due(store)
+    assert again is not None
+    assert again.summarised is None and not again.topics
+
+
+def test_topics_of_two_parts_weigh_as_much_as_those_of_the_whole(language: Language, encoder: CachedEncoder) -> None:
+    told = [said(place, text, role) for place, (role, text) in enumerate(SPOKEN)]
+    spoken = list(zip(told, language.parse([turn.text for turn in told]), strict=True))
+    whole, parts = count_topics(spoken), count_topics(spoken[6:], count_topics(spoken[:6]))
+    assert {name: round(topic.weight, 6) for name, topic in parts.items()} == {name: round(topic.weight, 6) for name, topic in whole.items()}
+    assert whole["rui"].weight == np.max([topic.weight for topic in whole.values()])

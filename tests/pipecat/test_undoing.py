@@ -1,0 +1,95 @@
+"""What was deleted by voice can be brought back for a day: at once by a word, later after a question, and only by whose memory it is."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hotmem import Memory, Options
+from hotmem.commands import UNDO_TURNS
+from hotmem.models import CachedEncoder, Language
+from hotmem.options import BackgroundOptions, ForgettingOptions
+from tests.pipecat.daniel import blocks, daniels, tell
+from tests.pipecat.scene import scene, turns_in
+from tests.store.test_erasure import whole
+
+
+def boston(database: Path) -> list[str]:
+    return [text for _, text in turns_in(database) if "Boston" in text]
+
+
+async def delete(memory: Memory, *after: str, say: tuple[str, ...] = ("Forget everything about Boston.", "Yes.")) -> list[str]:
+    """A session in which Boston is forgotten, and other things are said; the last block of each turn."""
+    async with scene(daniels(memory)) as bot:
+        for text in (*say, *after):
+            await bot.exchange(text)
+    await memory.settle()
+    return ["".join(blocks(messages)[-1:]) for messages in bot.model.shown]
+
+
+@pytest.mark.parametrize("undo", ["Undo that.", "Oh no, bring it back!", "I want that back."])
+async def test_a_word_brings_back_what_was_just_deleted(undo: str, memory: Memory, database: Path) -> None:
+    await tell(memory)
+    before = boston(database)
+    asked, done, undone, _ = await delete(memory, undo, "What do you know about Boston?")
+    assert "for good after a day" in asked
+    assert "were deleted, and can be brought back until" in done and "undo that" in done
+    assert "are there again" in undone
+    assert before and boston(database)[: len(before)] == before
+    assert await memory.restorable("daniel") is None
+
+
+async def test_in_a_later_session_it_is_asked_about_first(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    before = boston(database)
+    await delete(memory)
+    assert not boston(database)
+    (asked, _) = await delete(memory, say=("Bring it back.", "Delete it."))
+    assert "Nothing is done yet" in asked and "1 turn and 1 fact" in asked
+    assert not boston(database), "what speaks of deleting is no yes to bringing back"
+    (asked, done) = await delete(memory, say=("I want that back.", "Yes, please."))
+    assert "Nothing is done yet" in asked and "are there again" in done
+    assert boston(database) == before
+
+
+async def test_later_in_the_session_it_is_asked_about_too(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    small_talk = tuple(f"I had {number} cups of tea." for number in range(UNDO_TURNS))
+    told = await delete(memory, *small_talk, "Undo that.")
+    assert "Nothing is done yet" in told[-1] and not boston(database)
+
+
+async def test_without_a_deletion_nothing_is_undone(memory: Memory) -> None:
+    await tell(memory)
+    (told,) = await delete(memory, say=("Undo that.",))
+    assert "Done" not in told and "deleted" not in told and "bring back" not in told
+
+
+async def test_nobody_else_brings_it_back(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    await delete(memory)
+    async with scene(daniels(memory, speakers={"d": "Daniel", "g": "Guest"})) as bot:
+        for speaker, text in (("g", "Bring it back."), ("d", "Bring it back."), ("g", "Yes.")):
+            await bot.speak(final=text, speaker=speaker, pause_s=0.0)
+            await bot.reply()
+    first, _, third = bot.model.shown
+    assert "only the user can" in blocks(first)[-1] and "only the user can" in blocks(third)[-1]
+    assert not boston(database)
+
+
+@pytest.fixture
+async def at_once(database: Path, encoder: CachedEncoder, language: Language) -> AsyncIterator[Memory]:
+    options = replace(Options(), forgetting=ForgettingOptions(grace_s=0), background=BackgroundOptions(idle_s=0.1))
+    async with Memory.open(database, options, encoder=encoder, language=language) as opened:
+        yield opened
+
+
+async def test_without_a_time_of_grace_it_is_gone_at_once(at_once: Memory, database: Path) -> None:
+    await tell(at_once)
+    asked, done, undone = await delete(at_once, "Undo that.")
+    assert "for good:" in asked and "undo" not in asked
+    assert "were deleted." in done and "brought back" not in done
+    assert "there again" not in undone
+    assert b"boston" not in await asyncio.to_thread(whole, database)

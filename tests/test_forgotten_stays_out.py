@@ -1,0 +1,147 @@
+"""What was forgotten is not written back: not by the record of a block that was made before, nor by an older export."""
+
+import asyncio
+import json
+from datetime import timedelta
+from pathlib import Path
+
+from hotmem import Memory
+from hotmem.tools.migration import Import, import_memories
+from tests.conversation import START, said, turns_told
+
+SECRET = "Xylomander"
+
+
+async def _told(memory: Memory) -> None:
+    lines = (
+        ("My dog is called {}.", "one"),
+        ("I live in Porto.", "one"),
+        ("We decided to visit {} in spring because of the flowers.", "two"),
+        ("We decided to paint the kitchen yellow because of the light.", "two"),
+    )
+    for number, (line, session) in enumerate(lines):
+        await memory.remember(said(line.format(SECRET), session=session, minutes=number, name=f"t{number}"))
+    for session in ("one", "two"):
+        await memory.end_session(user_id="ana", session_id=session)
+    await memory.settle()
+
+
+async def _exported(memory: Memory, path: Path) -> Path:
+    await asyncio.to_thread(path.write_text, await _known(memory), "utf-8")
+    return path
+
+
+async def _known(memory: Memory) -> str:
+    return "\n".join([line async for line in memory.export("ana")])
+
+
+async def _texts(memory: Memory) -> list[str]:
+    """The words of turns and memories."""
+    records = [json.loads(line) async for line in memory.export("ana")]
+    return sorted(record["text"] for record in records if record["type"] in ("turn", "memory"))
+
+
+async def test_a_block_made_before_is_not_recorded(memory: Memory) -> None:
+    await _told(memory)
+    before = await memory.recall(f"What do you know of {SECRET}?", user_id="ana", at=START + timedelta(days=1))
+    opened = await memory.opening(user_id="ana", at=START + timedelta(days=1))
+    assert before.items
+    await memory.forget(user_id="ana", turn_ids=["t0", "t2"])
+    memory.speaks_of(SECRET, user_id="ana")  # nothing withholds the words any more: the record alone is what keeps them out
+    for block in (before, opened):
+        await memory.feedback(block, reply=" ".join(item.text for item in block.items))
+    assert SECRET not in await _known(memory)
+    assert '"type": "question"' not in await _known(memory)
+    after = await memory.recall("Where do I live?", user_id="ana", at=START + timedelta(days=1))
+    await memory.feedback(after, reply="You live in Porto.")
+    assert '"type": "question"' in await _known(memory), "what is asked afterwards is recorded"
+
+
+async def test_a_late_block_is_recorded_unless_something_was_forgotten_since(memory: Memory) -> None:
+    await _told(memory)
+    await memory.forget(user_id="ana", session_id="two")
+    for asked, then in (("Where do I live?", "nothing"), (f"Where is {SECRET}?", "forgets")):
+        block = await memory.recall(asked, user_id="ana", deadline_ms=0.0)
+        assert block.trace.late
+        if then == "forgets":
+            await memory.forget(user_id="ana", session_id="one")
+            memory.speaks_of(SECRET, user_id="ana")
+        await memory.feedback(block, reply="I do not know.")
+    assert (await memory.quality("ana")).total().late == 1
+    assert SECRET not in await _known(memory)
+
+
+async def test_a_block_of_who_was_forgotten_is_not_recorded_for_who_comes_back(memory: Memory) -> None:
+    await _told(memory)
+    before = await memory.recall(f"What do you know of {SECRET}?", user_id="ana", at=START + timedelta(days=1))
+    await memory.forget(user_id="ana", everything=True)
+    await memory.remember(said("I like walnuts."))
+    memory.speaks_of(SECRET, user_id="ana")
+    await memory.feedback(before, reply=before.items[0].text)
+    assert SECRET not in await _known(memory)
+
+
+async def test_others_blocks_are_recorded_all_the_same(memory: Memory) -> None:
+    await _told(memory)
+    await memory.remember(said("I live in Utrecht.", user="ben"))
+    await memory.settle()
+    block = await memory.recall("Where do I live?", user_id="ben", at=START + timedelta(days=1))
+    await memory.forget(user_id="ana", entity=SECRET)
+    assert (await memory.feedback(block, reply="You live in Utrecht.")).used
+    assert [line async for line in memory.export("ben") if '"type": "question"' in line]
+
+
+async def test_an_older_export_brings_nothing_back_that_was_forgotten(memory: Memory, tmp_path: Path) -> None:
+    await _told(memory)
+    file = await _exported(memory, tmp_path / "export.jsonl")
+    receipt = await memory.forget(user_id="ana", entity=SECRET)
+    taken = await import_memories(memory, "ana", Import(file=str(file)))
+    assert (taken.turns, taken.memories) == (0, 0)
+    assert sum(taken.left_out.values()) == receipt.turns + receipt.memories
+    assert "with_forgotten" in next(iter(taken.left_out))
+    await memory.settle()
+    assert SECRET not in await _known(memory) and "yellow" in await _known(memory)
+    summary = await memory.summary(user_id="ana", session_id="two")
+    assert summary is not None and SECRET not in repr(summary)
+    assert not await memory.store.faults()
+
+
+async def test_what_was_forgotten_comes_back_when_it_is_wanted(memory: Memory, tmp_path: Path) -> None:
+    await _told(memory)
+    before = await _texts(memory)
+    file = await _exported(memory, tmp_path / "export.jsonl")
+    receipt = await memory.forget(user_id="ana", entity=SECRET)
+    taken = await memory.take_in(file, with_forgotten=True)
+    assert (taken.turns, taken.memories, taken.forgotten) == (receipt.turns, receipt.memories, 0)
+    await memory.settle()
+    assert await _texts(memory) == before
+    await memory.forget(user_id="ana", entity=SECRET)
+    assert (await memory.take_in(file)).forgotten == receipt.turns + receipt.memories, "it was forgotten again"
+
+
+async def test_who_was_forgotten_stays_forgotten(memory: Memory, tmp_path: Path) -> None:
+    await _told(memory)
+    file = await _exported(memory, tmp_path / "export.jsonl")
+    await memory.forget(user_id="ana", everything=True)
+    taken = await memory.take_in(file)
+    assert (taken.turns, taken.memories) == (0, 0) and taken.forgotten >= 4
+    assert await turns_told(memory) == []
+    other = tmp_path / "other.db"
+    async with Memory.open(other, encoder=memory.reader.encoder, language=memory.reader.language) as elsewhere:
+        assert (await elsewhere.take_in(file)).turns == 4, "another file knows nothing of it"
+
+
+async def test_undoing_an_import_and_repeating_it_brings_nothing_back(memory: Memory, tmp_path: Path) -> None:
+    await _told(memory)
+    file = await _exported(memory, tmp_path / "export.jsonl")
+    await memory.forget(user_id="ana", everything=True)
+    await memory.take_in(file, with_forgotten=True)
+    await memory.settle()
+    await memory.forget(user_id="ana", entity=SECRET)
+    user = await memory.store.user("ana")
+    assert user is not None
+    (done,) = [one for one in await memory.store.decisions(user, -1) if one.action == "imported"]
+    await memory.store.undo(user, done.id, START)
+    await memory.take_back()
+    await memory.take_in(file)
+    assert SECRET not in await _known(memory) and "Porto" in await _known(memory)

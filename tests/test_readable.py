@@ -1,0 +1,96 @@
+"""Text as it is analysed: ordinary text is what it was, and of any other no more is left than is read quickly."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hotmem.readable import (
+    CHARACTERS_A_TOKEN,
+    LONGEST_QUESTION,
+    LONGEST_RUN,
+    LONGEST_WORD,
+    MOST_SIGNS,
+    as_read,
+    last_readable,
+    readable,
+    readable_ends,
+    readable_spans,
+)
+from tests.attacks.hostile import UNITS, repeated
+
+LIMIT = 600
+
+words = st.text(st.characters(categories=("L", "Nd")), min_size=1, max_size=24)
+stops = st.sampled_from((" ", ", ", ". ", "? ", "! ", "; ", ": ", " – ", "… ", "\n", "\n\n", '" ', "' ", "'s ", ") ", " (", " <3 ", "%, ", ' "'))
+ordinary = st.lists(st.tuples(words, stops), max_size=40).map(lambda pairs: "".join(word + stop for word, stop in pairs))
+hostile = st.lists(st.tuples(st.sampled_from(tuple(UNITS.values())), st.integers(1, 300)), max_size=8).map(
+    lambda pairs: "".join(repeated(unit, characters) for unit, characters in pairs)
+)
+any_text = hostile | st.text(max_size=400)
+
+
+@given(ordinary)
+def test_ordinary_text_is_as_it_was(text: str) -> None:
+    assert readable(text) == text
+    assert readable_spans(text) == [(0, len(text))]
+    assert last_readable(text, 5_000) == readable_ends(text, 5_000) == text
+
+
+def test_every_text_of_other_tests_is_as_it_was() -> None:
+    """Those of their data files, which were written for what they say."""
+    folder = Path(__file__).parent
+    files = [path for path in folder.rglob("*.json") if path.parent.name not in ("attacks", "packaging")]
+    texts = [text for path in files for text in _strings(json.loads(path.read_text("utf-8")))]
+    assert len(texts) > 1_000
+    assert [text for text in texts if readable(text) != text] == []
+
+
+def _strings(held: object) -> list[str]:
+    if isinstance(held, str):
+        return [held]
+    if isinstance(held, dict):
+        return [text for value in held.values() for text in _strings(value)]
+    return [text for value in held for text in _strings(value)] if isinstance(held, list) else []
+
+
+@given(any_text)
+def test_what_is_left_is_bounded_and_is_left_alone_then(text: str) -> None:
+    for read in (readable(text, LIMIT), last_readable(text, LIMIT)):
+        assert len(read) <= LIMIT
+        assert sum(not one.isspace() and not one.isalnum() for one in read) <= LIMIT // CHARACTERS_A_TOKEN
+        assert readable(read, LIMIT) == read
+
+
+@given(any_text)
+def test_every_stretch_is_of_the_text_and_in_its_order(text: str) -> None:
+    spans = readable_spans(text, LIMIT)
+    assert all(0 <= start <= stop <= len(text) for start, stop in spans)
+    assert all(one[1] <= other[0] for one, other in pairwise(spans))
+    assert not text or spans[0][0] == 0
+    assert as_read(text, spans) == readable(text, LIMIT)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("(" * 100, "(" * MOST_SIGNS),
+        (f"a{' ' * 500}b", f"a{' ' * MOST_SIGNS}b"),
+        ("x" * 150, f"{'x' * LONGEST_WORD} {'x' * LONGEST_WORD} {'x' * 22}"),
+        (f"{'(' * 5_000} Rex barks", f"{'(' * MOST_SIGNS}Rex barks"),
+        ("a." * 100, f"{'a.' * (LONGEST_RUN // 2)} {'a.' * (100 - LONGEST_RUN // 2)}"),
+        ("", ""),
+    ],
+)
+def test_runs_are_cut_short_and_words_cut_in_two(text: str, read: str) -> None:
+    assert readable(text) == read
+
+
+def test_what_was_said_last_is_the_question() -> None:
+    text = "well " * 2_000 + "what is my dog called?"
+    assert last_readable(text).endswith("well what is my dog called?")
+    assert LONGEST_QUESTION - 5 <= len(last_readable(text)) <= LONGEST_QUESTION
+    assert readable_ends(text, 40) == "well well well well  … is my dog called?"
