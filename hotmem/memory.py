@@ -17,7 +17,7 @@ from hotmem.acting import actor
 from hotmem.background import Background
 from hotmem.bounds import check_order, checked_number
 from hotmem.context.relevance import RelevanceModel, fitted_model
-from hotmem.errors import InvalidInput, MemoryClosed, StoreError, StoreLocked
+from hotmem.errors import InvalidInput, MemoryClosed, StoreError, StoreLocked, StoreReadOnly
 from hotmem.keys import Key
 from hotmem.lane import Lanes, beside
 from hotmem.layers.facts import Facts
@@ -250,9 +250,12 @@ class Memory:
             record: The turn; or turns that were taken back, which then are not stored, or are removed.
 
         Raises:
+            StoreReadOnly: If the memory was opened for reading only: it would never be stored.
             StoreError: If it cannot be kept there either. This process then keeps it, up to a thousand, and tries again as long as it runs.
         """
-        self._open()
+        store, *_ = self._open()
+        if store.read_only:
+            raise StoreReadOnly(f"{self.path} is open for reading only, and nothing waits for it. Make the file and its folder writable.")
         if self._spool is not None:
             await self._spool.put(record)
 

@@ -6,22 +6,24 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import apsw
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotmem import Memory, Options
-from hotmem.models import Language
+from hotmem import Memory, Options, background
+from hotmem.consolidation.evolution import evolve
+from hotmem.models import CachedEncoder, Language
 from hotmem.models.encoder import Vectors
-from hotmem.options import BackgroundOptions
+from hotmem.options import BackgroundOptions, EvolutionOptions
+from hotmem.precedence import Precedence
 from hotmem.store import jobs, turns
 from hotmem.store.driver import Connection, connect
 from hotmem.store.migrations import migrate
 from hotmem.store.store import Store
-from hotmem.types import Work
+from hotmem.types import Category, Evolved, UserKey, Work
 from tests.conversation import said
 from tests.letters import LetterEncoder
 
@@ -294,3 +296,25 @@ def test_sessions_are_summarised_in_turn(conn: Connection) -> None:
         key = jobs.session(conn, served)[0] or jobs.session(conn, served)[0]
         owners.append(conn.execute("UPDATE sessions SET summary_due = 0 WHERE id = ? RETURNING user", (key,)).fetchone()[0])
     assert owners == [1, 2, 1]
+
+
+async def test_a_category_that_cannot_evolve_leaves_the_others(
+    database: Path, encoder: CachedEncoder, language: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def evolving(store: Store, precedence: Precedence, user: UserKey, category: Category, *rest: Any) -> Evolved:  # noqa: ANN401
+        if category is Category.PROJECTS:
+            raise ZeroDivisionError
+        return await evolve(store, precedence, user, category, *rest)
+
+    monkeypatch.setattr(background, "evolve", evolving)
+    options = Options(background=BackgroundOptions(pause_s=0.01), evolution=EvolutionOptions(every_s=0.0, cluster_size=2))
+    async with Memory.open(database, options, encoder=encoder, language=language) as memory:
+        for category in (Category.PROJECTS, Category.LEARNINGS):
+            for text in ("The boiler hums.", "The ferry is late.", "The cello is out of tune."):
+                await memory.store_memory(f"{text} ({category})", user_id="ana", context={"category": category})
+        async with asyncio.timeout(60):
+            await memory.settle()
+        (failure,) = await memory.store.failures(10)
+        assert (failure.work, failure.piece, failure.tries, failure.again_at) == (Work.CATEGORY, "projects", 3, None)
+    with closing(connect(database, read_only=True)) as conn:
+        assert conn.execute("SELECT DISTINCT category FROM evolutions").fetchall() == [("learnings",)]

@@ -142,8 +142,8 @@ def test_ids_can_be_typed_as_they_are_shown(told: Path) -> None:
     assert f"│ {merged['decision'][:12]} │ merged" in decided and f"→ {first}" in decided
     assert run("undo", merged["decision"][:12], "-u", "ana", "-d", told).exit_code == 0
     assert "taken back on" in run("decisions", "-u", "ana", "-d", told).output
-    assert "1 memories" in run("forget", "--memory-id", first, "-u", "ana", "-d", told).output
-    assert "1 memories" in run("forget", "--memory-id", second[:8], "-u", "ana", "-d", told).output
+    assert "1 memory" in run("forget", "--memory-id", first, "-u", "ana", "-d", told).output
+    assert "1 memory" in run("forget", "--memory-id", second[:8], "-u", "ana", "-d", told).output
     assert "not among this user's memories" in refused("forget", "--memory-id", first, "-u", "ana", "-d", told)
 
 

@@ -29,7 +29,7 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor, F
 from pipecat.utils.tracing.tracing_context import TracingContext
 
 from hotmem.bounds import checked_number
-from hotmem.errors import DeadlineExceeded, HotMemError, StoreError, StoreLocked
+from hotmem.errors import DeadlineExceeded, HotMemError, StoreError, StoreLocked, StoreReadOnly
 from hotmem.lane import beside
 from hotmem.logs import log
 from hotmem.memory import Memory
@@ -337,6 +337,8 @@ class HotMemProcessor(FrameProcessor):
             return
         try:
             kept = await memory.remember(turn)
+        except StoreReadOnly:
+            raise
         except StoreError as error:
             await self._spool(memory, turn)
             await self._failed("remember", error)
@@ -357,6 +359,8 @@ class HotMemProcessor(FrameProcessor):
         """Removes turns that were taken back; while the memory file cannot be written that waits beside it, as they may."""
         try:
             await self._questions.commands.take_back(memory, going)
+        except StoreReadOnly:
+            raise
         except StoreError:
             await memory.spool(Removal(self._user_id, going))
             raise

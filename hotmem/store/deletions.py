@@ -19,7 +19,7 @@ from hotmem.names import finder
 from hotmem.store import entries, forget, marks, recorded
 from hotmem.store.driver import Connection, changes
 from hotmem.store.entries import TABLES, WORDED
-from hotmem.store.summaries import WHEN_IDLE
+from hotmem.store.jobs import WHEN_IDLE
 from hotmem.store.times import from_stored, to_stored
 from hotmem.types import EvidenceKind, Forgotten, Restorable, UserKey
 

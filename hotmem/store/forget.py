@@ -14,7 +14,7 @@ from hotmem.names import Found, finder
 from hotmem.store import decisions, marks, subcategories, traits
 from hotmem.store.driver import Connection
 from hotmem.store.entries import WORDED
-from hotmem.store.summaries import WHEN_ENDED
+from hotmem.store.jobs import WHEN_ENDED
 from hotmem.store.times import to_stored
 from hotmem.terms import stems
 from hotmem.types import Category, Forgotten, Role, UserKey

@@ -17,7 +17,6 @@ from typing import Final, NamedTuple
 from hotmem.store.driver import Connection
 from hotmem.store.imports import TAKEN
 from hotmem.store.order import BEHIND
-from hotmem.store.summaries import WHEN_ENDED, WHEN_IDLE
 from hotmem.store.times import from_stored, to_stored
 from hotmem.types import Failure, UserKey, Work
 
@@ -29,6 +28,10 @@ class Queue(NamedTuple):
     key: str
     waits: str
 
+
+WHEN_IDLE: Final = 1
+WHEN_ENDED: Final = 2
+"""What `sessions.summary_due` holds, besides 0 for none. One that has been idle for its time counts as ended."""
 
 EMBEDDED: Final = "vector IS NULL AND held = 0"
 

@@ -32,6 +32,7 @@ HELD: Final = {
     "sources": ("from which words of which turns memories were read", OF_MEMORY),
     "summaries": ("summaries of conversations", OF_USER),
     "summary_sentences": ("their sentences, with the turns these are from", OF_SUMMARY),
+    "summary_topics": ("what their topics weigh", OF_SUMMARY),
     "entities": ("people, places and things spoken of", OF_USER),
     "turn_entities": ("which turns speak of them", OF_TURN),
     "memory_entities": ("which memories speak of them", OF_MEMORY),
@@ -56,6 +57,7 @@ HELD: Final = {
     "import_changes": ("what imports changed", OF_IMPORT),
     "pending": ("turns that wait to be understood", OF_USER),
     "failures": ("work that failed", OF_USER),
+    "deletions": ("what was forgotten and can still be brought back, until when", OF_USER),
     "audit": ("who looked at the memory, changed it or took something out of it", OF_USER),
 }
 """Tables, what a row of each is, and which rows are the user's; in the order in which they are told."""
@@ -72,6 +74,8 @@ LEFT_OUT: Final = {
     "passage_words": WORKED_OUT,
     "memory_words": WORKED_OUT,
     "revisions": "counts changes of the search indexes",
+    "deleted_rows": "what was asked to be forgotten; it is gone for good at the time that deletions tell",
+    "forgotten": "keyed hashes of the ids of what was forgotten, which tell nothing else",
 }
 """Tables with rows of a user that are not told, and why."""
 

@@ -9,12 +9,9 @@ import numpy as np
 
 from hotmem.store import entries, vectors
 from hotmem.store.driver import Connection
+from hotmem.store.jobs import WHEN_ENDED
 from hotmem.store.turns import of_keys
 from hotmem.types import EvidenceKind, SessionSummary, SummarySentence, Topic, Unsummarised, UserKey
-
-WHEN_IDLE: Final = 1
-WHEN_ENDED: Final = 2
-"""What `sessions.summary_due` holds, besides 0 for none. One that has been idle for its time counts as ended."""
 
 WHOLE: Final = 200
 """Turns of a session that are summarised at once, a second of work; of a longer one what is new. One more turn takes some 15 ms of the processor

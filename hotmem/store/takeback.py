@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from hotmem.store import decisions, imports, jobs, order, quality, subcategories
 from hotmem.store.driver import Connection
-from hotmem.store.summaries import WHEN_ENDED
+from hotmem.store.jobs import WHEN_ENDED
 from hotmem.types import Category, QualityRecord, UserKey, Work
 
 AT_ONCE: Final = 16

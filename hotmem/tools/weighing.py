@@ -143,7 +143,7 @@ def _scores(
             days = (query.at - found.said_at).total_seconds() / 86_400
             score = design_score(float(rows[found.kind, found.key][cosine]), words, importance, days, filed.accesses if filed else 0)
         if found.kind is EvidenceKind.SUMMARY:
-            score *= min(LINE / len(found.text), 1.0)
+            score *= min(LINE / max(len(found.text), 1), 1.0)
         share = options.conversation_weight if found.kind is EvidenceKind.PASSAGE else 1 - options.conversation_weight
         scores.append(min(2 * share * score, 1.0))
     return scores

