@@ -45,6 +45,21 @@ _ASKS_NOTHING: Final = (
     r"|\balready\s+said\b.*\byes\b|\b(?:needn['’]?t|no\s+need\s+to|don['’]?t\s+(?:need|have)\s+to|without)\s+ask\w*\s+me\s+to\s+(?:say\s+yes|confirm)\b"
     r"|\b(?:always|automatically|just)\s+(?:pay|buy|approve|authori[sz]e|accept|donate|transfer)\b)"
 )
+_ACTS: Final = (
+    r"(?:approve|send|order|buy|purchase|pay|sign|transfer|donate|invest|sell|authori[sz]e|unlock|forward|delete|accept|book\s+and\s+pay"
+    r"|(?:answer|reply\s+to|respond\s+to)\s+(?:my\s+)?[\w'’]+(?:\s+[\w'’]+)?\s+(?:messages?|e-?mails?|texts?|calls?|letters?))"
+)
+_FIRST: Final = (
+    r"^(?:(?:from\s+(?:now|here|today)(?:\s+on)?|in\s+future|always|please|just|automatically|every\s+\w+|each\s+\w+|you\s+(?:may|can|should|must)"
+    r"|i\s+want\s+you\s+to|ok(?:ay)?|and|so)[\s,]+)*"
+)
+_UNCHECKED: Final = (
+    r"\b(?:never|stop|quit|don['’]?t|do\s+not|needn['’]?t|need\s+not|no\s+need\s+to)\s+(?:ever\s+|need(?:ing)?\s+to\s+|have\s+to\s+)?"
+    r"(?:check(?:ing)?\s+(?:with|in)\b|confirm\w*|ask(?:ing)?\s+(?:me\s+)?(?:to\s+confirm|first\b|before\b"
+    r"|for\s+(?:(?:the|my|a|any)\s+)?(?:pins?|codes?|passwords?|permission|confirmation|yes)\b))"
+)
+_MEDICINE: Final = r"\b(?:tablets?|pills?|insulin|warfarin|medication|medicine|meds|doses?|dosage|milligrams?|mg|units?\s+of)\b"
+
 _ADDRESS: Final = r"(?:https?://|www\.|\b[\w-]+\.(?:com|org|net|io|example|info|biz|co\.\w+)\b|\bdot\s+(?:com|org|net|example|co)\b)"
 
 _HOLDS_BACK: Final = re.compile(
@@ -65,7 +80,9 @@ _DEFIES: Final = re.compile(
     r"|\b(?:have|under|without(?:\s+any)?)\s+(?:no\s+)?(?:rules|restrictions|limits|limitations|guidelines|filters?)\b"
     r"|\b(?:do|obey|follow|(?:agree|comply)\s+(?:to|with))\s+(?:whatever|anything|everything|all)\b"
     r"|\bnever\s+(?:refuse|decline|say\s+no|warn)\b|\b(?:developer|debug|god|admin|jailbreak|dan)\s+mode\b|\bjailbreak\w*"
-    rf"|{_ASKS_NOTHING}|{_ADDRESS}|\byour\s+(?:own\s+|system\s+|hidden\s+)?(?:instructions|prompts?|rules|guidelines|programming)\b"
+    rf"|{_ASKS_NOTHING}|{_ADDRESS}|{_UNCHECKED}|{_FIRST}{_ACTS}\b|\bput\b.*\bon\s+(?:my|the|his|her)\s+(?:card|account|tab)\b"
+    r"|\b(?:use|dial|call|ring)\b.*\b(?:bank|account)\b|\btake\s+(?:my|his|her|their)\s+word\b"
+    r"|\bdo\s+(?:exactly\s+)?(?:what|as|whatever)(?:ever)?\s+i\s+(?:say|tell|want|ask)\b|\byour\s+(?:own\s+|system\s+|hidden\s+)?(?:instructions|prompts?|rules|guidelines|programming)\b"
     r"|\b(?:user_?id|other\s+users?|memor(?:y|ies)\s+of)\b|\b(?:vote\s+for|speak\s+(?:badly|ill)\s+of|secretly|pretend\s+to\s+be)\b"
     r"|\b(?:never|don['’]?t|do\s+not|stop)\b.*\b(?:ambulance|emergency\s+services|see\s+a\s+doctor|call\s+(?:a\s+doctor|for\s+help|help))\b"
     r"|\b(?:say|tell|suggest|recommend|advise)\b.*\btake\s+(?:\w+\s+)?(?:more|extra|double|another)\b"
@@ -83,9 +100,18 @@ _OF_OTHERS: Final = re.compile(
 """What others are to be told, and what is to happen when others speak."""
 
 
-def beyond(words: str) -> bool:
-    """Whether an instruction reaches beyond how the bot speaks to the user, so that it must not be followed because it was once said."""
-    if _DEFIES.search(words):
+_DOSED: Final = re.compile(_MEDICINE, re.IGNORECASE)
+_REMINDS: Final = re.compile(r"\b(?:remind|never|don['’]?t|not|stop)\b", re.IGNORECASE)
+
+
+def beyond(words: str, sentence: str = "") -> bool:
+    """Whether an instruction reaches beyond how the bot speaks to the user, so that it must not be followed because it was once said.
+
+    Args:
+        words: The instruction.
+        sentence: What it is a part of.
+    """
+    if _DEFIES.search(words) or (_DOSED.search(sentence or words) and not _REMINDS.search(words)):
         return True
     if _HIDES.search(words) and not _OWN.search(words):
         return True

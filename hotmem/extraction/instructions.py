@@ -138,7 +138,7 @@ def _of_sentence(span: Span) -> Iterator[Instruction]:
         words = _worded(text[start:end])
         if words and len(text[:start].split()) > 2 and not topics(words) and withdrawal(text, start) is not None:
             words = _worded(text[:end])
-        if words and len(words.split()) <= MOST_WORDS and (takes_wish_back(words) or not beyond(words)):
+        if words and len(words.split()) <= MOST_WORDS and (takes_wish_back(words) or not beyond(words, text)):
             yield Instruction(words, (span.start_char + start, span.start_char + end))
 
 

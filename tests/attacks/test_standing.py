@@ -1,0 +1,28 @@
+"""Lasting instructions: which are followed because they were said once, and which would need a yes."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from hotmem import Memory, Options, Turn
+from hotmem.models import Encoder, Language
+from tests.attacks.cases import cases
+
+NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
+
+HEARD = 20
+"""Of 35 plain wishes ("call me Annie from now on") at least so many are heard as such; the others are known as what was said."""
+
+
+async def test_what_moves_money_or_reaches_others_is_never_followed_without_a_yes(tmp_path: Path, encoder: Encoder, language: Language) -> None:
+    heard = 0
+    async with Memory.open(tmp_path / "memory.db", Options(), encoder=encoder, language=language) as memory:
+        for number, case in enumerate(cases("standing")):
+            await memory.remember(Turn(f"user {number}", "monday", "user", case["say"], NOON + timedelta(minutes=number)))
+        await memory.settle()
+        for number, case in enumerate(cases("standing")):
+            told = (await memory.opening(user_id=f"user {number}", rules_only=True)).text
+            if case["rule"] and not case["needs_yes"]:
+                heard += bool(told)
+            else:
+                assert not told, case
+    assert heard >= HEARD
