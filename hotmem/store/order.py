@@ -4,6 +4,7 @@ It is a hybrid logical clock (Kulkarni and others 2014): the clock's time, and o
 that. What is told of the past - a recording, an import - has the time it was said, so that history may be added in any order.
 """
 
+from functools import lru_cache
 from typing import Final
 
 from hotmem.logs import log
@@ -41,14 +42,17 @@ def told_at(conn: Connection, user: UserKey, spoken_at: int, now: int) -> int:
         if latest - spoken_at > BEHIND:
             if spoken_at >= FIRST:
                 conn.execute(ENDED_AHEAD, {"user": user, "at": spoken_at, "ahead": spoken_at + BEHIND})
-            log.warning(
-                "the clock is behind what was stored before, or was ahead then: set it right; what is said is kept in its order",
-                days=round((latest - spoken_at) / BEHIND),
-            )
+            _tell("the clock is behind what was stored before, or was ahead then: set it right; order is kept", round((latest - spoken_at) / BEHIND))
     elif spoken_at - now > BEHIND:
-        log.warning("a turn is dated after the clock of this machine: set right which of them is wrong", days=round((spoken_at - now) / BEHIND))
+        _tell("a turn is dated after the clock of this machine: set right which of them is wrong", round((spoken_at - now) / BEHIND))
     note(conn, user, place)
     return place
+
+
+@lru_cache(maxsize=64)
+def _tell(event: str, days: int) -> None:
+    """Once of each: a whole history may be dated ahead."""
+    log.warning(event, days=days)
 
 
 def note_anew(conn: Connection, user: UserKey) -> None:

@@ -10,6 +10,7 @@ from loguru import logger
 
 from hotmem import Memory, Options, Turn
 from hotmem.models import Encoder, Language
+from hotmem.store import order
 
 RIGHT = datetime(2026, 11, 2, 12, tzinfo=UTC)
 AHEAD = datetime(2036, 11, 2, 12, tzinfo=UTC)
@@ -28,6 +29,7 @@ class Clock(datetime):
 
 @pytest.fixture
 def warnings() -> Iterator[list[str]]:
+    order._tell.cache_clear()
     told: list[str] = []
     sink = logger.add(told.append, level="WARNING")
     yield told
