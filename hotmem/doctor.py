@@ -11,6 +11,7 @@ from rich.text import Text
 from hotmem import escaping, terminal
 from hotmem.keys import Key
 from hotmem.settings import Settings
+from hotmem.spool import path_of, waiting_in
 from hotmem.store.diagnosis import diagnosed
 from hotmem.store.store import Store
 from hotmem.terminal import Database
@@ -26,7 +27,7 @@ def doctor(
     path = terminal.existing(database)
     key = Key.of(Settings().options().key)
     given = asyncio.run(_forgiven(Store.open(path, key))) if retry else 0
-    found = diagnosed(path, key)
+    found = diagnosed(path, key, waiting_in(path_of(path.absolute(), Settings().spool_dir), key))
     if json_:
         terminal.screen.print(escaping.as_json(_as_json(found)), soft_wrap=True)
     else:

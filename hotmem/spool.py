@@ -83,8 +83,8 @@ def waiting_in(path: Path, key: Key | None) -> int:
     """
     if not path.exists():
         return 0
-    with closing(_opened(path, key)) as conn, mapped_errors(path):
-        return _count(conn)
+    with mapped_errors(path), closing(connect(path, key=key, read_only=True)) as conn:
+        return _count(conn) if conn.execute("SELECT 1 FROM sqlite_schema WHERE name = 'waiting'").fetchone() else 0
 
 
 class Spool:

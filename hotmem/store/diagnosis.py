@@ -13,6 +13,7 @@ from hotmem.store import driver, files, jobs, recorded, upkeep
 from hotmem.store.driver import Connection, connect, mapped_errors
 from hotmem.store.imports import TAKING
 from hotmem.store.migrations import STEPS, checked_version
+from hotmem.store.order import BEHIND
 from hotmem.types import Diagnosis, Finding, Work
 
 LONGEST_JOURNAL: Final = 64 * 2**20
@@ -35,14 +36,19 @@ WAITING: Final = {
 """What is told of each sort of work that waits."""
 
 
-def diagnosed(path: Path, key: Key | None) -> Diagnosis:
+def diagnosed(path: Path, key: Key | None, spooled: int = 0) -> Diagnosis:
     """Examines a memory file that is there. Blocking; it reads all of the file.
 
     Args:
         path: The file; others may write to it meanwhile.
         key: What it is encrypted with, as far as is known.
+        spooled: Turns that wait beside it, as it could not be written.
     """
     findings = list(_rights(path))
+    if spooled:
+        findings.append(
+            Finding("spool", f"{spooled} turns wait beside it", "Open the memory once, with a bot or a command that writes: they are stored then.")
+        )
     try:
         findings.append(Finding("encryption", "encrypted" if driver.encrypted(path) else "not encrypted"))
         with mapped_errors(path), closing(connect(path, key=key, read_only=True)) as conn:
@@ -105,6 +111,9 @@ def _content(conn: Connection) -> Iterator[Finding]:
     if not faults:
         yield Finding("content", "sound: the file, its references and its indexes")
     yield Finding("encoder", recorded.encoder(conn) or "none yet")
+    (off,) = conn.execute("SELECT count(*) FROM turns WHERE abs(told_at - spoken_at) > ?", (BEHIND,)).fetchone()
+    if off:
+        yield Finding("clock", f"{off} turns were told while the clock was off by more than a day; their order is kept, their dates are the clock's")
     waiting = {work: count for work, count in jobs.waiting(conn).items() if count}
     told = ", ".join(f"{count} {WAITING[work]}" for work, count in waiting.items())
     yield Finding("waiting", f"{told}; that is done while a program has the memory open" if told else "nothing")

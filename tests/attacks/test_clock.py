@@ -1,5 +1,6 @@
 """A clock that is ahead, or was never set: what was told last still holds, nothing is deleted by it, and it is told."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,6 +12,7 @@ from loguru import logger
 from hotmem import Memory, Options, Turn
 from hotmem.models import Encoder, Language
 from hotmem.store import order
+from hotmem.store.diagnosis import diagnosed
 
 RIGHT = datetime(2026, 11, 2, 12, tzinfo=UTC)
 AHEAD = datetime(2036, 11, 2, 12, tzinfo=UTC)
@@ -101,6 +103,16 @@ async def test_a_wrong_clock_is_told(ana: Memory, warnings: list[str]) -> None:
     assert "clock is behind" in warnings[-1] and "tea" not in warnings[-1]
     await ana.remember(Turn("ana", "later", "user", "I like milk.", AHEAD))
     assert "after the clock" in warnings[-1]
+
+
+async def test_the_doctor_tells_of_a_wrong_clock(ana: Memory) -> None:
+    await say(ana, RIGHT, "I live in Boston.")
+    await say(ana, UNSET, "I like tea.")
+    told = await asyncio.to_thread(diagnosed, ana.path, None, 3)
+    assert [one.fact for one in told.findings if one.about in ("clock", "spool")] == [
+        "3 turns wait beside it",
+        "1 turns were told while the clock was off by more than a day; their order is kept, their dates are the clock's",
+    ]
 
 
 async def test_the_order_survives_an_export(ana: Memory, tmp_path: Path, encoder: Encoder, language: Language) -> None:
