@@ -278,6 +278,10 @@ class Memory:
         """Whether a text tells what the user had forgotten, or said off the record, in the session that is going on, and did not speak of again."""
         return self.hides(text, user_id=user_id) or self._unkept.found(user_id, text)
 
+    def outdated(self, block: ContextBlock) -> bool:
+        """Whether something was forgotten, by whomever, since a block was read: it may hold that."""
+        return block.forgettings is not None and block.forgettings < self._forgettings
+
     def hides(self, text: str, *, user_id: str) -> bool:
         """Whether it tells what the user had forgotten: not even their language model is to see it."""
         return self._withheld.found(user_id, text)

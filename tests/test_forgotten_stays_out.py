@@ -2,10 +2,10 @@
 
 import asyncio
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from hotmem import Memory
+from hotmem import Memory, Turn
 from hotmem.tools.migration import Import, import_memories
 from tests.conversation import START, said, turns_told
 
@@ -145,3 +145,13 @@ async def test_undoing_an_import_and_repeating_it_brings_nothing_back(memory: Me
     await memory.take_back()
     await memory.take_in(file)
     assert SECRET not in await _known(memory) and "Porto" in await _known(memory)
+
+
+async def test_a_block_that_was_read_before_something_was_forgotten_is_outdated(memory: Memory) -> None:
+    await memory.remember(Turn("ana", "monday", "user", "My dog is called Rocky.", datetime(2026, 3, 2, tzinfo=UTC)))
+    await memory.settle()
+    before = await memory.recall("What is my dog called?", user_id="ana")
+    assert "Rocky" in before.text and not memory.outdated(before)
+    await memory.forget(user_id="ana", entity="Rocky")
+    assert memory.outdated(before)
+    assert not memory.outdated(await memory.recall("What is my dog called?", user_id="ana"))

@@ -198,7 +198,7 @@ class Questions:
             recall = self._spawn(self._answer(memory, ask, None, guessed=guessed), "hotmem-recall")
             return Exchange(question, ask, recall, perf_counter(), guessed, command=command)
         found = ahead.task.result() if ahead.task.done() else None
-        if found is None or (not guessed and command):
+        if found is None or memory.outdated(found) or (not guessed and command):
             recall = self._spawn(self._answer(memory, ask, ahead.task, guessed=guessed), "hotmem-recall")
         else:
             recall = asyncio.get_running_loop().create_future()
@@ -210,7 +210,7 @@ class Questions:
         if not guessed and (done := await self._command(memory, ask, self._given())) is not None:
             return done
         found = None if ahead is None else await asyncio.shield(ahead)
-        if found is None:
+        if found is None or memory.outdated(found):
             return await self._search(memory, ask, self._terms.search_ms)
         return replace(found, query=ask.text, at=self._terms.clock())
 
@@ -253,7 +253,8 @@ class Questions:
 
     def _left_over(self) -> ContextBlock | None:
         """What came too late for the question before; offered to a turn that asks for nothing itself."""
-        return self.exchanges[0].late if len(self.exchanges) == self.exchanges.maxlen else None
+        late = self.exchanges[0].late if len(self.exchanges) == self.exchanges.maxlen else None
+        return None if late is None or self.memory is None or self.memory.outdated(late) else late
 
 
 def _give_up(exchange: Exchange) -> None:

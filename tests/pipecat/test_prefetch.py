@@ -4,9 +4,12 @@ import asyncio
 
 import pytest
 
+from hotmem import Memory
 from hotmem.pipecat import prefetch as module
 from hotmem.pipecat.prefetch import Ask, Prefetch, Recall
+from hotmem.pipecat.questions import Questions, Terms
 from hotmem.types import ContextBlock
+from tests.pipecat.daniel import PATIENT_MS, SMALL_TALK, THURSDAY, asking, tell
 
 
 class Searches:
@@ -119,3 +122,28 @@ async def test_interim_transcripts_at_the_usual_pace_bring_one_search() -> None:
     searches.hear(prefetch, "What is my dog called?", at_once=True)
     assert searches.begun == ["What is my dog called?"]
     prefetch.stop()
+
+
+async def test_what_came_late_is_not_offered_once_something_was_forgotten(memory: Memory) -> None:
+    await tell(memory)
+    terms = Terms("daniel", "thursday", PATIENT_MS, None, lambda: THURSDAY)
+    questions = Questions(terms, lambda work, name: asyncio.get_running_loop().create_task(work, name=name), nothing_failed, at_once)
+    questions.memory = memory
+    for number, text in enumerate(("What is my dog called?", SMALL_TALK)):
+        context = asking(text).context
+        questions.turn_ended(text)
+        exchange = questions.asked(context, speculation=False)
+        assert exchange is not None
+        await exchange.recall
+        assert number == 0 or questions._left_over() is not None
+    await memory.forget(user_id="daniel", entity="Rocky")
+    assert questions._left_over() is None
+    await questions.close()
+
+
+async def nothing_failed(stage: str, error: Exception) -> None:
+    raise AssertionError(stage) from error
+
+
+async def at_once() -> None:
+    """Everything is written."""
