@@ -1,6 +1,7 @@
 """Carries out what a user asks of the memory itself, in one conversation, and says what to tell them."""
 
 import asyncio
+import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from hotmem.analysis.consent import agrees, assents
 from hotmem.analysis.cues import ASKED
 from hotmem.context.privacy import is_private
 from hotmem.context.render import day, notice
+from hotmem.errors import StoreError
 from hotmem.escaping import shown
 from hotmem.memory import Memory
 from hotmem.types import Actor, ContextBlock, Forgotten, Item, Mark, StoredMemory, Trace
@@ -66,12 +68,14 @@ class _Waiting:
         what: What is to go, as `Memory.forget` takes it; None if the last deletion is to be brought back.
         block: The id of the block that has the bot ask.
         asked: Whether the language model was given it.
+        reply: What was heard of the bot's answer to it.
     """
 
     command: Command
     what: dict[str, Any] | None
     block: str
     asked: bool = False
+    reply: str = ""
 
 
 class Commands:
@@ -172,6 +176,11 @@ class Commands:
         if self._waiting is not None and self._waiting.block == block.id:
             self._waiting.asked = True
 
+    def replied(self, text: str) -> None:
+        """Notes what was heard of a reply: a yes to another question than the one that waits is none."""
+        if self._waiting is not None and self._waiting.asked:
+            self._waiting.reply = f"{self._waiting.reply} {text}".strip()
+
     async def take_back(self, memory: Memory, turn_ids: Sequence[str]) -> None:
         """Removes turns that were taken back, and what was read from them.
 
@@ -204,10 +213,18 @@ class Commands:
         count = memory.reader.tokens.count
         about = waiting.command.about if waiting is not None else ""
         if waiting is not None and waiting.asked and not said.others:
+            agreed = agrees(said.own) if waiting.what is None else assents(said.own, about)
+            if agreed and waiting.reply and not _ASKED.search(waiting.reply):  # a yes to another question
+                return await self._asking(memory, text, at, waiting.command, waiting.what)
             if waiting.what is None and agrees(said.own):
                 return self._block(text, at, await self._brought_back(memory), count)
             if waiting.what is not None and assents(said.own, about):
-                return self._block(text, at, await self._forgotten(memory, waiting.what, said.number, at), count)
+                try:
+                    told = await self._forgotten(memory, waiting.what, said.number, at)
+                except StoreError:
+                    self._waiting = waiting
+                    told = _NOT_NOW
+                return self._block(text, at, told, count)
         if command is None and said.others:
             theirs = find_command(said.others)
             owners = theirs is not None and theirs.order in OWNERS and (theirs.order is not Order.UNDO or await memory.restorable(self._user_id))
@@ -234,9 +251,12 @@ class Commands:
                 return self._block(text, at, _RECORD[command.order], count)
         return None
 
-    async def _asking(self, memory: Memory, text: str, at: datetime, command: Command) -> ContextBlock | None:
-        """Has the bot ask whether what it is told of is to go; None if there is nothing that could be meant."""
+    async def _asking(self, memory: Memory, text: str, at: datetime, command: Command, again: dict[str, Any] | None = None) -> ContextBlock | None:
+        """Has the bot ask, maybe again, whether what it is told of is to go; None if there is nothing that could be meant."""
+        if command.order is Order.UNDO:
+            return await self._undoing(memory, text, at, command, -1)
         what, named = self._meant(command)
+        what = again or what
         if not what:
             return None
         count = memory.reader.tokens.count
@@ -292,12 +312,21 @@ class Commands:
             case Order.FORGET_ALL:
                 return {"everything": True}, "everything that is known of them"
             case _:
-                return ({"turn_ids": tuple(self._said[-1].ids)}, "what they said last, and the reply to it") if self._said else ({}, "")
+                last = next((said for said in reversed(self._said) if said.own.strip()), None)
+                return ({}, "") if last is None else ({"turn_ids": tuple(last.ids)}, "what they said last, and the reply to it")
 
     def _block(self, text: str, at: datetime, told: str, count: Callable[[str], int]) -> ContextBlock:
         told = notice(told)
         return ContextBlock(told, count(told), (), Trace(reason="the user asked something of the memory"), self._user_id, self._session_id, text, at)
 
+
+_ASKED: Final = re.compile(r"\b(?:delet|forg[eo]t|eras|remov|wip|sure|gone|good|permanent|bring|back|restor|undo)", re.IGNORECASE)
+"""What a question whether something is to be deleted, or brought back, has in it."""
+
+_NOT_NOW: Final = (
+    "The user agreed to the deletion, but it could not be done: another program holds the memory. Nothing is deleted."
+    " Say so, and ask them to say yes again later."
+)
 
 NOT_THEIRS: Final = (
     "Somebody else than the user asks this of the user's memory, and only the user can. Nothing was done: say so, and tell nothing of what is known."

@@ -20,7 +20,7 @@ def rules_of(path: Path) -> tuple[RetentionRule, ...]:
         InvalidInput: If it cannot be read, or holds something else.
     """
     try:
-        return RULES.validate_json(path.read_bytes(), strict=False)
+        return RULES.validate_json(path.read_bytes(), strict=True)
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read ({type(error).__name__}). Name a file of rules by HOTMEM_RETENTION_FILE.") from error
     except ValidationError as error:

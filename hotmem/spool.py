@@ -279,7 +279,10 @@ def _write(conn: Connection, record: Record) -> None:
         conn.executemany("DELETE FROM waiting WHERE turn = ?", [(_name(record.user_id, one),) for one in record.turn_ids])
         conn.execute("INSERT INTO waiting (record) VALUES (?)", (json.dumps({"user_id": record.user_id, "turn_ids": record.turn_ids}),))
         return
-    conn.execute("INSERT INTO waiting (turn, record) VALUES (?, ?)", (_name(record.user_id, record.id), _body(record)))
+    name = _name(record.user_id, record.id)
+    conn.execute(
+        "INSERT INTO waiting (turn, record) SELECT ?, ? WHERE NOT EXISTS (SELECT 1 FROM waiting WHERE turn = ?)", (name, _body(record), name)
+    )
 
 
 def _body(turn: Turn) -> str:

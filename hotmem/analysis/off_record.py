@@ -51,7 +51,7 @@ _REFERENCES: Final = tuple(
     for token, pattern in (
         (
             "BEFORE",
-            rf"(?:(?:what|everything|all|anything) (?:that )?(?:i|ive|i have|id) (?:(?:have )?(?:just|only) )?{_SAID}"
+            rf"(?:what (?:that )?(?:i|ive|i have|id) (?:(?:have )?(?:just|only) )?{_SAID}"
             rf"|(?:the |that |my |those |these |this )?(?:very )?(?:last|previous) (?:(?:{'|'.join(_NUMBERS)}) )?{_PIECE}(?: of mine)?"
             rf"(?: (?:that )?(?:i|ive|i have) (?:just )?{_SAID})?|that (?:last )?{_PIECE}(?: (?:i|ive) (?:just )?{_SAID})?)"
             r"(?: (?:just now|earlier|before|a (?:moment|minute|second) ago))?",

@@ -133,6 +133,7 @@ class HotMemProcessor(FrameProcessor):
         self.session_id = checked_id(session_id or uuid4().hex, "session_id")
         self.failures = 0
         self.spooled = 0
+        self._spooled_last = ""
         self.listener = Listener(self._heard)
         self.after_model = AfterModel(self._with_memory)
         self._owned = None if asked is memory else asked
@@ -142,7 +143,7 @@ class HotMemProcessor(FrameProcessor):
         self._speakers = dict(speakers or {})
         self._guests = frozenset(one for one, name in self._speakers.items() if name != user_name)
         self._clock = clock
-        self._outbox = Outbox(self._failed)
+        self._outbox = Outbox(self._failed, lambda: self._questions.memory is not None and self._questions.memory.blocked() is not None)
         self._writer: asyncio.Task[None] | None = None
         self._hearing = Hearing()
         self._redaction = Redaction()
@@ -306,6 +307,7 @@ class HotMemProcessor(FrameProcessor):
 
     async def _remember_reply(self, frame: LLMContextAssistantTurnFrame) -> None:
         """Notes what was heard of a reply, for remembering and as feedback; off the record not even the question's is kept."""
+        self._questions.commands.replied(frame.text)
         memory, exchange = self._questions.memory, answered(self._questions.exchanges, frame.timestamp)
         number = None if exchange is None else exchange.question.turn
         if not self._questions.commands.keeps_reply(number):
@@ -350,7 +352,10 @@ class HotMemProcessor(FrameProcessor):
         await self._call_event_handler("on_memory_stored", turn)
 
     async def _spool(self, memory: Memory, turn: Turn) -> None:
+        if turn.id == self._spooled_last:
+            return
         await memory.spool(turn)
+        self._spooled_last = turn.id
         self.spooled += 1
         log.warning("turn waits for the memory file", session_id=self.session_id, waiting=memory.spooled)
         await self._call_event_handler("on_memory_spooled", turn)
@@ -379,6 +384,7 @@ class HotMemProcessor(FrameProcessor):
             await self._within("end of session", self._finish(memory), blocked)
         overdue = _overdue(blocked())
         await self.cancel_task(writer)
+        await self._outbox.close()
         for write in self._outbox.abandon():
             await self._failed(write.name, overdue)
             if write.instead is not None:

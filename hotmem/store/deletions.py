@@ -20,6 +20,7 @@ from hotmem.store import entries, forget, marks, recorded
 from hotmem.store.driver import Connection, changes
 from hotmem.store.entries import TABLES, WORDED
 from hotmem.store.jobs import WHEN_IDLE
+from hotmem.store.order import BEHIND, FIRST
 from hotmem.store.times import from_stored, to_stored
 from hotmem.types import EvidenceKind, Forgotten, Restorable, UserKey
 
@@ -95,6 +96,11 @@ OWNED: Final = (
 """Tables whose rows name a user. Rows of the others go with theirs."""
 
 
+MISDATED: Final = "asked_at < ? OR asked_at > ?"
+
+LONGEST_PAUSE: Final = 366 * 86_400_000_000
+"""Microseconds that a clock may have gone on while nobody had the file open."""
+
 VECTORS: Final = frozenset({"vector", "bits", "centroid"})
 """Columns that an encoder made."""
 
@@ -169,6 +175,23 @@ def erase_due(conn: Connection, now: datetime) -> None:
     for user in dict.fromkeys(owners):
         held = " UNION ALL ".join(f"SELECT 1 FROM {table} WHERE user = :user" for table in (*OWNED, "deletions"))
         conn.execute(f"DELETE FROM users WHERE id = :user AND NOT EXISTS ({held})", {"user": user})
+
+
+def clock_is_right(conn: Connection, now: datetime) -> bool:
+    """Whether nothing tells that a clock is wrong: one that was never set, or has gone on by a year since it was last seen to be right."""
+    row = conn.execute("SELECT value FROM meta WHERE key = 'clock'").fetchone()
+    return to_stored(now) >= FIRST and (row is None or to_stored(now) <= int(row[0]) + LONGEST_PAUSE)
+
+
+def misdated(conn: Connection, now: datetime) -> bool:
+    """Whether something was deleted by a clock that was wrong."""
+    return conn.execute(f"SELECT 1 FROM deletions WHERE {MISDATED} LIMIT 1", (FIRST, to_stored(now) + BEHIND)).fetchone() is not None
+
+
+def date_anew(conn: Connection, now: datetime) -> None:
+    """Begins the time of grace anew for what was deleted by a clock that was wrong."""
+    moment = to_stored(now)
+    conn.execute(f"UPDATE deletions SET erase_at = ? + erase_at - asked_at, asked_at = ? WHERE {MISDATED}", (moment, moment, FIRST, moment + BEHIND))
 
 
 def due(conn: Connection, now: datetime) -> bool:

@@ -185,7 +185,9 @@ def of_user(conn: Connection, user: UserKey, now: datetime, *, past: bool) -> li
     """The user's memories, latest first; those that no longer hold only if `past`."""
     if past:
         return _select(conn, "m.user = ?", (user,), turns=TURNS)
-    return _select(conn, "m.user = ? AND (m.valid_until IS NULL OR m.valid_until > ?)", (user, to_stored(now)), turns=TURNS)
+    return _select(
+        conn, "m.user = ? AND (m.valid_until IS NULL OR (m.valid_until > ? AND m.superseded_by IS NULL))", (user, to_stored(now)), turns=TURNS
+    )
 
 
 def named(conn: Connection, user: UserKey, names: Sequence[str], limit: int) -> list[int]:

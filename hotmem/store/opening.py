@@ -24,7 +24,7 @@ NOTES_READ: Final = 500
 MOST_OF_A_RELATION: Final = 20
 
 _COLUMNS: Final = "m.id, m.text, m.subject, m.relation, m.object, m.importance, m.confirmations, m.said_at, m.told_at"
-_HOLDS: Final = "m.merged_into IS NULL AND (m.valid_until IS NULL OR m.valid_until > :now)"
+_HOLDS: Final = "m.merged_into IS NULL AND (m.valid_until IS NULL OR (m.valid_until > :now AND m.superseded_by IS NULL))"
 _ONE: Final = f"""SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_relation
     WHERE m.user = :user AND m.relation = :relation AND {_HOLDS} AND NOT m.negated AND NOT m.hedged"""
 

@@ -38,7 +38,7 @@ def told_at(conn: Connection, user: UserKey, spoken_at: int, now: int) -> int:
     (latest,) = conn.execute("SELECT told_at FROM users WHERE id = ?", (user,)).fetchone()
     place = spoken_at
     if abs(spoken_at - now) <= LIVE:
-        place = max(spoken_at, latest + 1)
+        place = max(spoken_at, latest + 1, FIRST)
         if latest - spoken_at > BEHIND:
             if spoken_at >= FIRST:
                 conn.execute(ENDED_AHEAD, {"user": user, "at": spoken_at, "ahead": spoken_at + BEHIND})

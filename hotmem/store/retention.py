@@ -8,13 +8,18 @@ from typing import Final, NamedTuple
 
 from hotmem.store import forget
 from hotmem.store.driver import Connection
+from hotmem.store.order import BEHIND
 from hotmem.store.times import from_stored, to_stored
 from hotmem.types import Category, Forgotten, UserKey
 
-OLD_TURNS: Final = "SELECT id, name FROM turns WHERE user = :user AND spoken_at < :before ORDER BY spoken_at LIMIT :limit"
+OLD_TURNS: Final = f"""
+    SELECT id, name FROM turns WHERE user = :user AND spoken_at < :before AND abs(told_at - spoken_at) <= {BEHIND}
+    ORDER BY spoken_at LIMIT :limit"""
+"""Turns; how old those are that were told by a clock that was off nobody knows."""
 
-OLD_MEMORIES: Final = """
+OLD_MEMORIES: Final = f"""
     SELECT m.id, m.name FROM memories m WHERE m.user = :user AND m.said_at < :before AND m.merged_into IS NULL
+        AND abs(m.told_at - m.said_at) <= {BEHIND}
         AND (:category IS NULL OR m.category = :category)
         AND NOT EXISTS (SELECT 1 FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id AND t.spoken_at >= :before)
     ORDER BY m.said_at LIMIT :limit"""

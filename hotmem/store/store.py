@@ -785,6 +785,10 @@ class Store:
             self._db.leave_unemptied()
             deletions.erase_due(conn, now)
 
+        if not await self._db.read(deletions.clock_is_right, now):
+            return
+        if await self._db.read(deletions.misdated, now):
+            await self._db.write(deletions.date_anew, now)
         if await self._db.read(deletions.due, now):
             await self._db.write(erase)
             log.info("deletions erased")

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,13 @@ from loguru import logger
 
 from hotmem import Memory, Options, Turn
 from hotmem.models import Encoder, Language
-from hotmem.store import order
+from hotmem.options import RetentionRule
+from hotmem.retention import Retention
+from hotmem.store import deletions, order, retention
 from hotmem.store.diagnosis import diagnosed
+from hotmem.store.driver import Connection, connect
+from hotmem.store.migrations import migrate
+from hotmem.store.times import to_stored
 
 RIGHT = datetime(2026, 11, 2, 12, tzinfo=UTC)
 AHEAD = datetime(2036, 11, 2, 12, tzinfo=UTC)
@@ -27,6 +33,14 @@ class Clock(datetime):
     @classmethod
     def now(cls, tz: Any = None) -> datetime:  # type: ignore[override]  # noqa: ANN401 - as datetime's own
         return cls.shows if tz is None else cls.shows.astimezone(tz)
+
+
+@pytest.fixture
+def conn(tmp_path: Path) -> Iterator[Connection]:
+    """An empty file of the newest schema."""
+    with closing(connect(tmp_path / "empty.db")) as opened:
+        migrate(opened, tmp_path / "empty.db")
+        yield opened
 
 
 @pytest.fixture
@@ -136,3 +150,35 @@ async def test_a_session_under_a_clock_ahead_is_summarised_and_not_for_ever_the_
     await ana.settle()
     opened = await ana.opening(user_id="ana", session_id="next", at=RIGHT + timedelta(days=1))
     assert "passport" in opened.text and "plumber" not in opened.text
+
+
+async def test_what_was_told_before_the_clock_was_set_is_not_too_old(tmp_path: Path, encoder: Encoder, language: Language) -> None:
+    """How old it is nobody knows, so no rule of age removes it."""
+    options = Options(retention=(RetentionRule(days=30),))
+    path = tmp_path / "memory.db"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hotmem.memory.datetime", Clock)
+        async with Memory.open(path, Options(), encoder=encoder, language=language) as memory:
+            await say(memory, UNSET, "I am allergic to penicillin.")
+            await say(memory, UNSET + timedelta(minutes=1), "I like tea.")
+    async with Memory.open(path, options, encoder=encoder, language=language) as memory:
+        await Retention(memory.store, options.retention, 365).all(datetime.now(UTC))
+        await memory.settle()
+        held = [one.text for one in await memory.memories("ana")]
+        assert any("penicillin" in text for text in held) and any("tea" in text for text in held), held
+
+
+@pytest.mark.parametrize(("asked", "then"), [(UNSET, RIGHT), (AHEAD, RIGHT)], ids=["unset", "ahead"])
+async def test_a_time_of_grace_that_a_wrong_clock_began_begins_anew(asked: datetime, then: datetime, conn: Connection) -> None:
+    conn.execute("INSERT INTO users (name) VALUES ('ana')")
+    day = timedelta(days=1)
+    conn.execute("INSERT INTO deletions (user, asked_at, erase_at, counts) VALUES (1, ?, ?, '{}')", (to_stored(asked), to_stored(asked + day)))
+    assert deletions.misdated(conn, then)
+    deletions.date_anew(conn, then)
+    assert not deletions.due(conn, then + day / 2) and deletions.due(conn, then + day)
+
+
+async def test_a_clock_ahead_erases_nothing_that_can_be_brought_back(conn: Connection) -> None:
+    retention.note_clock(conn, RIGHT)
+    assert deletions.clock_is_right(conn, RIGHT + timedelta(days=30))
+    assert not deletions.clock_is_right(conn, AHEAD) and not deletions.clock_is_right(conn, UNSET)

@@ -77,7 +77,7 @@ class ScriptedModel(FrameProcessor):
         self.shown_at.append(time.perf_counter())
         if frame.speculation:
             return
-        reply = next(self._replies, "All right.")
+        reply = next(self._replies, None) or ("Are you sure?" if "ask whether" in str(self.shown[-1]) else "All right.")
         calling = reply.endswith(TOOL_CALL)
         await self.push_frame(LLMFullResponseStartFrame())
         for word in reply.removesuffix(TOOL_CALL).split():

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from hotmem import Memory, Turn
+from hotmem.analysis.commands import Command, Order
+from hotmem.commands import Commands
 from hotmem.pipecat import HotMemProcessor, outbox
 from hotmem.store.driver import connect
 from tests.pipecat.daniel import THURSDAY, TOLD, blocks, daniels, tell
@@ -302,3 +304,25 @@ async def test_what_a_program_forgets_the_bot_does_not_bring_back(memory: Memory
 async def test_the_next_session_may_speak_of_it(memory: Memory, database: Path) -> None:
     await forget_marlow(memory, ["Done."])
     assert not memory.withholds("Marlow", user_id="daniel")
+
+
+async def test_a_yes_to_another_question_deletes_nothing(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    async with scene(daniels(memory), ["By the way, do you like tea?", "Are you sure that Rocky is to be deleted?"]) as bot:
+        await bot.exchange("Forget everything about Rocky.")
+        await bot.exchange("Yes.")
+        assert [text for _, text in turns_in(database) if "Rocky" in text], "the bot did not ask"
+        assert "Nothing is deleted yet" in str(bot.model.shown[1])
+        await bot.exchange("Yes.")
+    assert not [text for _, text in turns_in(database) if "Rocky" in text]
+
+
+async def test_forget_that_means_what_the_user_said_and_not_a_guest() -> None:
+    commands = Commands("daniel", "thursday")
+    commands.hear(1, "I hid the key under the mat.")
+    commands.noted("key")
+    commands.hear(2, "I like jazz.", "I like jazz.", own="")
+    commands.noted("jazz")
+    commands.hear(3, "Forget that.")
+    what, _ = commands._meant(Command(Order.FORGET_LAST))
+    assert what == {"turn_ids": ("key",)}

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from shutil import copy
 
@@ -16,6 +17,7 @@ from pipecat.tests.utils import SleepFrame, run_test
 from hotmem import Memory, StoreGone, StoreLocked, Turn
 from hotmem.pipecat import HotMemProcessor
 from hotmem.pipecat import processor as module
+from hotmem.pipecat.outbox import PATIENCE_S, Outbox
 from hotmem.spool import path_of
 from hotmem.store import driver
 from tests.pipecat.daniel import MONDAY, asking, contexts, daniels, tell
@@ -165,3 +167,22 @@ async def test_a_memory_of_a_path_is_closed_while_its_file_is_locked(database: P
         await again.settle()
     assert turns_in(database) == [("user", "I have a cat.")]
     assert not path_of(database).exists(), "nothing waits any more"
+
+
+async def test_a_write_that_waits_for_a_lock_does_not_keep_the_others_in_the_process() -> None:
+    done: list[str] = []
+
+    async def instead(name: str) -> None:
+        done.append(name)
+
+    async def failed(name: str, error: Exception) -> None:
+        raise AssertionError(name) from error
+
+    outbox = Outbox(failed, lambda: True)
+    running = asyncio.create_task(outbox.run())
+    for name in ("first", "second"):
+        outbox.put(name, asyncio.Event().wait, partial(instead, name))
+    await asyncio.sleep(3 * PATIENCE_S)
+    assert done == ["first", "second"]
+    running.cancel()
+    await outbox.close()
