@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from eval import knowing, train
-from eval.bench import beside, feedback, language, latency, scale, soak, turn
+from eval.bench import beside, crowd, feedback, language, latency, scale, soak, turn
 from eval.bench import tools as tool_times
 from eval.datasets import LOADERS, Dataset
 from eval.datasets.recognised import as_recognised
@@ -208,6 +208,20 @@ def bench_soak(
     soak.show(parts, Console())
     if as_json:
         print(json.dumps([asdict(part) for part in parts]))
+
+
+@bench.command("crowd")
+def bench_crowd(
+    users: Annotated[int, typer.Option(help="Users that talk at once.", min=1)] = 50,
+    minutes: Annotated[float, typer.Option(help="Minutes they talk, in real time.", min=0.5)] = 30,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
+) -> None:
+    """Lets many users of one process talk at once and notes what is late, what blocks the event loop and whether memory grows."""
+    quiet(verbose=False)
+    parts, settled_s = asyncio.run(crowd.measure(users, minutes, Console(stderr=True)))
+    crowd.show(parts, settled_s, Console())
+    if as_json:
+        print(json.dumps(crowd.figures(parts)))
 
 
 @bench.command("tools")

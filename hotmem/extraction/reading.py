@@ -23,6 +23,7 @@ from hotmem.extraction.jokes import jests, takes_back
 from hotmem.extraction.naming import Naming, owned_thing, read_namings
 from hotmem.extraction.predicates import Fact, covered, narrowed, predicate, stands_alone, timed
 from hotmem.extraction.relations import (
+    DETAILS,
     EVENTFUL,
     EXCLUSIVE,
     HAS_TO,
@@ -171,9 +172,17 @@ def _stated(doc: Doc, speaker: str, entities: Sequence[str], mentions: Sequence[
         subject = resolve(clause.subject, speaker)
         if subject is None:
             continue
-        for fact in _facts(clause, subject, mentions):
-            if statement := _told(clause, subject, fact, mentions, speaker, entities):
+        times = _times(doc, subject, mentions)
+        for fact in _facts(clause, subject, times):
+            if statement := _told(clause, subject, fact, times, speaker, entities):
                 yield statement
+
+
+def _times(doc: Doc, subject: Subject, mentions: Sequence[TimeMention]) -> Sequence[TimeMention]:
+    """The times that a clause may name: "my PIN is 1987" names no year."""
+    if subject.head not in DETAILS:
+        return mentions
+    return [mention for mention in mentions if not doc.text[mention.start : mention.stop].isdecimal()]
 
 
 def _new_day(clause: Clause, said_at: datetime) -> TimeMention | None:

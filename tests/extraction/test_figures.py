@@ -27,6 +27,8 @@ def read(language: Language, text: str) -> Understanding:
         ("my number is oh seven seven double four six", "oh seven seven double four six"),
         ("my code is a a seven b", "a a seven b"),
         ("my pin is twenty twenty", "twenty twenty"),
+        ("My PIN is 1987.", "1987"),
+        ("my locker number is 2024", "2024"),
     ],
 )
 def test_codes_are_kept_word_for_word(language: Language, said: str, code: str) -> None:

@@ -1,0 +1,172 @@
+"""Many users of one process at once, each in a conversation of its own in real time: is anything late, blocked or growing?
+
+Each user speaks every `PAUSE_S` seconds: a statement or a question in turn is recalled for, and remembered with the bot's reply once that is over,
+which then is learnt from. What each tenth of the time saw is told apart.
+"""
+
+import asyncio
+import gc
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from eval.bench.scale import memory_mb
+from eval.bench.talk import Talk
+from hotmem import Memory
+from hotmem.types import Role, Turn
+
+PAUSE_S: Final = 9.0
+"""Seconds from one utterance of a user to the next: a question of three seconds and a reply of six."""
+
+REPLY_S: Final = 4.0
+"""Seconds until the reply is over and both turns are remembered."""
+
+TICK_S: Final = 0.005
+"""How often the event loop is asked whether it is free, in seconds."""
+
+PARTS: Final = 10
+
+DEADLINE_MS: Final = 150.0
+"""Milliseconds each recall has, as in a pipeline."""
+
+GRACE_MS: Final = 10.0
+"""Milliseconds after its deadline in which a recall still counts as in time."""
+
+
+@dataclass(slots=True)
+class Part:
+    """A tenth of the time.
+
+    Attributes:
+        recalls: How long each recall took, ms.
+        remembers: How long it took to remember each exchange, ms.
+        gaps: How long the event loop was not free when it was asked, ms.
+        late: Recalls that left something out because it was not ready.
+        overdue: Recalls that answered more than `GRACE_MS` after their deadline.
+        memory_mb: The process's own memory at its end, MiB.
+    """
+
+    recalls: list[float] = field(default_factory=list)
+    remembers: list[float] = field(default_factory=list)
+    gaps: list[float] = field(default_factory=list)
+    late: int = 0
+    overdue: int = 0
+    memory_mb: float = 0.0
+
+
+async def measure(users: int, minutes: float, console: Console) -> tuple[list[Part], float]:
+    """Lets so many users talk for so long.
+
+    Returns:
+        The tenths, and the seconds it took after the last word until everything was understood.
+    """
+    parts = [Part()]
+    exchanges = max(round(minutes * 60 / PAUSE_S), PARTS)
+    scripts = [_script(number, exchanges) for number in range(users)]
+    with tempfile.TemporaryDirectory(prefix="hotmem-crowd-") as folder, Progress(console=console) as progress:
+        async with Memory.open(Path(folder) / "memory.db") as memory, _watched(parts):
+            await memory.recall("Are you ready?", user_id="nobody")
+            bar = progress.add_task(f"{users} users at once", total=users * exchanges)
+
+            async def talk(number: int) -> None:
+                user, session = f"user-{number}", f"session-{number}"
+                said, asked, replied = scripts[number]
+                await asyncio.sleep(PAUSE_S * number / users)
+                start = time.monotonic()
+                for place in range(exchanges):
+                    await asyncio.sleep(max(start + place * PAUSE_S - time.monotonic(), 0))
+                    text = asked[place // 2] if place % 2 else said[place // 2]
+                    part = parts[-1]
+                    began = time.perf_counter()
+                    block = await memory.recall(text, user_id=user, session_id=session, deadline_ms=DEADLINE_MS)
+                    took = (time.perf_counter() - began) * 1000
+                    part.recalls.append(took)
+                    part.late += block.trace.late
+                    part.overdue += took > DEADLINE_MS + GRACE_MS
+                    await asyncio.sleep(REPLY_S)
+                    now = datetime.now(UTC)
+                    began = time.perf_counter()
+                    await memory.remember(Turn(user, session, Role.USER, text, now))
+                    await memory.remember(Turn(user, session, Role.ASSISTANT, replied[place], now))
+                    part.remembers.append((time.perf_counter() - began) * 1000)
+                    await memory.feedback(block, replied[place])
+                    progress.advance(bar)
+
+            async def turn_over() -> None:
+                for _ in range(PARTS - 1):
+                    await asyncio.sleep(exchanges * PAUSE_S / PARTS)
+                    parts[-1].memory_mb = memory_mb()
+                    parts.append(Part())
+
+            await asyncio.gather(turn_over(), *(talk(number) for number in range(users)))
+            parts[-1].memory_mb = memory_mb()
+            gc.collect()
+            began = time.perf_counter()
+            await memory.settle()
+            return parts, time.perf_counter() - began
+
+
+def _script(number: int, exchanges: int) -> tuple[list[str], list[str], list[str]]:
+    talk = Talk(user=f"user-{number}")
+    turns = list(talk.turns(4 * exchanges))
+    said = [turn.text for turn in turns if turn.role is Role.USER]
+    replied = [turn.text for turn in turns if turn.role is Role.ASSISTANT]
+    return said, talk.questions(number + exchanges)[number:], replied
+
+
+@asynccontextmanager
+async def _watched(parts: list[Part]) -> AsyncIterator[None]:
+    """Asks the event loop again and again whether it is free."""
+
+    async def watch() -> None:
+        while True:
+            began = time.perf_counter()
+            await asyncio.sleep(TICK_S)
+            parts[-1].gaps.append((time.perf_counter() - began - TICK_S) * 1000)
+
+    watcher = asyncio.create_task(watch(), name="watch the loop")
+    try:
+        yield
+    finally:
+        watcher.cancel()
+        await asyncio.gather(watcher, return_exceptions=True)
+
+
+def figures(parts: list[Part]) -> list[dict[str, float]]:
+    """What each tenth comes to."""
+    return [
+        {
+            "recalls": len(part.recalls),
+            "recall_p50_ms": float(np.percentile(part.recalls, 50)),
+            "recall_p95_ms": float(np.percentile(part.recalls, 95)),
+            "recall_max_ms": max(part.recalls),
+            "late": part.late,
+            "overdue": part.overdue,
+            "remember_p50_ms": float(np.percentile(part.remembers, 50)),
+            "remember_max_ms": max(part.remembers),
+            "gap_p99_ms": float(np.percentile(part.gaps, 99)),
+            "gap_max_ms": max(part.gaps),
+            "memory_mb": part.memory_mb,
+        }
+        for part in parts
+    ]
+
+
+def show(parts: list[Part], settled_s: float, console: Console) -> None:
+    """Prints a row for each tenth."""
+    columns = "recalls", "p50", "p95", "max", "late", "overdue", "kept p50", "max", "busy p99", "max", "MiB"
+    table = Table(*columns, title="many users at once: ms of a recall, of keeping an exchange, of a busy event loop", title_justify="left")
+    for row in figures(parts):
+        table.add_row(*(f"{value:,.0f}" if isinstance(value, int) or value >= 100 else f"{value:.1f}" for value in row.values()))
+    console.print(table)
+    console.print(f"Everything was understood {settled_s:.1f} s after the last word.")
