@@ -18,6 +18,7 @@ from eval.bench import tools as tool_times
 from eval.datasets import LOADERS, Dataset
 from eval.datasets.recognised import as_recognised
 from eval.datasets.selection import selected
+from eval.encoder.command import encoder
 from eval.histories import groups
 from eval.language.corrections import corrections
 from eval.language.facts import facts
@@ -41,6 +42,7 @@ from pipelines.logs import quiet
 app = typer.Typer(help="Measures HotMem beside simple references.", no_args_is_help=True, add_completion=False, pretty_exceptions_show_locals=False)
 bench = typer.Typer(help="Measures speed.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
+app.add_typer(encoder, name="encoder")
 app.command("regimes")(regimes)
 app.command("peers")(peers)
 app.command("corrections")(corrections)

@@ -15,7 +15,7 @@ from hotmem.store.driver import connect
 from tests.letters import LetterEncoder
 from tests.victim import fail_until_killed, remember_until_killed, turn
 
-ROUNDS, ROUNDS_IN_FULL = 50, 1000
+ROUNDS, ROUNDS_IN_FULL = 20, 1000
 LONGEST_S = 0.5
 """Longest life of a victim after its first words."""
 

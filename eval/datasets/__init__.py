@@ -5,7 +5,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from eval.datasets import beam, everyday, hotmem, locomo, locomo_plus, longmemeval, realtalk
+from eval.datasets import beam, everyday, hotmem, locomo, locomo_plus, longmemeval, realtalk, talks
 from eval.datasets.base import Conversation, Question, Session
 
 __all__ = ["LOADERS", "Conversation", "Dataset", "Question", "Session"]
@@ -21,6 +21,7 @@ class Dataset(StrEnum):
     EVERYDAY = "everyday"
     LOCOMO_PLUS = "locomo_plus"
     HOTMEM = "hotmem"
+    TALKS = "talks"
 
 
 LOADERS: Final[Mapping[Dataset, Callable[[Path], Iterator[Conversation]]]] = {
@@ -31,4 +32,5 @@ LOADERS: Final[Mapping[Dataset, Callable[[Path], Iterator[Conversation]]]] = {
     Dataset.EVERYDAY: everyday.load,
     Dataset.LOCOMO_PLUS: locomo_plus.load,
     Dataset.HOTMEM: hotmem.load,
+    Dataset.TALKS: talks.load,
 }

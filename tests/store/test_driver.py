@@ -1,5 +1,6 @@
 """What the store relies on of its SQLite."""
 
+import gc
 from contextlib import closing
 from pathlib import Path
 
@@ -51,6 +52,21 @@ def test_one_row_that_was_fetched_keeps_no_snapshot(numbers: Path) -> None:
         writer.execute("INSERT INTO numbers (n) VALUES (4)")
         assert writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0, "nobody reads the journal"
         assert reader.execute("SELECT max(n) FROM numbers").fetchone() == (4,)
+
+
+def test_a_statement_leaves_nothing_in_memory(numbers: Path) -> None:
+    with closing(connect(numbers)) as conn:
+
+        def cursors() -> int:
+            gc.collect()
+            return sum(isinstance(one, apsw.Cursor) for one in gc.get_objects())
+
+        before = cursors()
+        for _ in range(50):
+            conn.execute("SELECT n FROM numbers").fetchone()
+            conn.execute("SELECT n FROM numbers").fetchall()
+            conn.execute("UPDATE numbers SET half = NULL RETURNING n").fetchone()
+        assert cursors() == before
 
 
 def test_what_one_statement_returns_is_written_whole(numbers: Path) -> None:

@@ -1,0 +1,117 @@
+"""How well an encoder's own score ranks the turns of a conversation: by whole rows, and by late interaction over one-bit codes."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eval.encoder.material import Material
+from hotmem.context.interaction import telling
+
+AMONG: Final = 35
+"""Turns among which evidence is looked for: about what a block of 1000 tokens holds."""
+
+TOP: Final = 5
+"""Turns of which any may be evidence."""
+
+Scores: TypeAlias = NDArray[np.float32]
+"""One score a turn, float32 (turns,)."""
+
+Ranker: TypeAlias = Callable[[Material], list[Scores]]
+"""The scores of a conversation's turns for each of its questions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """What one question found.
+
+    Attributes:
+        dataset: Its dataset.
+        conversation: Its conversation.
+        held_out: Whether that is kept from fitting.
+        wording: Its category.
+        among: Share of its evidence among the first `AMONG` turns.
+        top: Whether any of it is among the first `TOP`.
+        first: Whether the first turn is evidence.
+    """
+
+    dataset: str
+    conversation: str
+    held_out: bool
+    wording: str
+    among: float
+    top: float
+    first: float
+
+
+def by_row(material: Material) -> list[Scores]:
+    """Cosine of whole passages."""
+    nearness = material.passages.rows @ material.questions.rows.T
+    return [_of_turns(material, np.ascontiguousarray(scores)) for scores in nearness.T]
+
+
+def by_pieces(projection: NDArray[np.float32] | None) -> Ranker:
+    """Late interaction over the signs of the states, or of what a projection, float32 (384, dimensions), makes of them."""
+
+    def ranker(material: Material) -> list[Scores]:
+        codes = _signs(material.passages.states, projection)
+        starts = material.passages.starts
+        filled = np.flatnonzero(np.diff(starts))
+        found = []
+        for number in range(len(material.evidence)):
+            asked = material.questions.of(number)
+            asked = asked if projection is None else asked @ projection
+            asked = asked / np.maximum(np.abs(asked).sum(axis=1, keepdims=True), 1e-9)
+            matches = np.zeros((len(starts) - 1, len(asked)), dtype=np.float32)
+            matches[filled] = np.maximum.reduceat(codes @ asked.T, starts[:-1][filled], axis=0)
+            found.append(_of_turns(material, matches @ telling(matches)))
+        return found
+
+    return ranker
+
+
+def ranked(materials: Iterable[Material], ranker: Ranker) -> list[Ranked]:
+    """What every question finds."""
+    found = []
+    for material in materials:
+        for scores, wording, evidence in zip(ranker(material), material.wordings, material.evidence, strict=True):
+            places = np.argsort(-scores, kind="stable")
+            rank = np.empty(len(places), dtype=np.int64)
+            rank[places] = np.arange(len(places))
+            at = rank[list(evidence)]
+            found.append(
+                Ranked(
+                    material.dataset,
+                    material.name,
+                    material.held_out,
+                    wording,
+                    float((at < AMONG).mean()),
+                    float(at.min() < TOP),
+                    float(at.min() < 1),
+                )
+            )
+    return found
+
+
+def mean(found: Sequence[Ranked], measure: Callable[[Ranked], float]) -> float:
+    """The mean of a measure over questions; not a number of none."""
+    return float(np.mean([measure(one) for one in found])) if found else float("nan")
+
+
+def _signs(states: NDArray[np.float16], projection: NDArray[np.float32] | None) -> NDArray[np.float32]:
+    """1 and -1, float32 (pieces, dimensions)."""
+    codes = np.empty((len(states), states.shape[1] if projection is None else projection.shape[1]), dtype=np.float32)
+    for start in range(0, len(states), 8192):
+        part = states[start : start + 8192].astype(np.float32)
+        codes[start : start + 8192] = np.where((part if projection is None else part @ projection) > 0, np.float32(1), np.float32(-1))
+    return codes
+
+
+def _of_turns(material: Material, scores: NDArray[np.float32]) -> Scores:
+    """The score of each turn's best passage; of a turn without one, below all."""
+    last = max(int(material.turns[-1]), *(place for places in material.evidence for place in places))
+    turns = np.full(last + 1, -2.0, dtype=np.float32)
+    np.maximum.at(turns, material.turns, scores)
+    return turns
