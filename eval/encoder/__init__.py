@@ -1,5 +1,5 @@
-"""The turn encoder by itself: how well its own score ranks turns, and the training of what is learnt on top of the published model.
+"""The turn encoder by itself: how well its own score ranks turns, and the training of its last layers and of a projection for its codes.
 
-material ─▶ training ─▶ projection
-material ─▶ ranking
+talks ─▶ training ─▶ model ─▶ material ─▶ ranking
+                         └──▶ pipeline
 """

@@ -1,86 +1,131 @@
 """The encoder by itself, on the command line."""
 
 import json
+import pickle
 import tempfile
 import time
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
-import numpy as np
 import typer
 from rich.console import Console
 from rich.progress import Progress
+from rich.table import Table
 
 from eval.datasets.selection import selected
-from eval.encoder.material import Material, materials
-from eval.encoder.ranking import Ranked, Ranker, by_pieces, by_row, mean, ranked
-from eval.report import table
+from eval.encoder.material import Reader, materials
+from eval.encoder.pipeline import Coder, Delivered, coder, delivered
+from eval.encoder.ranking import Ranked, by_pieces, by_row, mean, ranked
+from eval.histories import groups
+from eval.report import interval, table
+from eval.retrieval import SHIPPED, Asked, retrieved
+from eval.studies.blocks import BUDGETS
+from hotmem.models.onnx import OnnxEncoder
 
 encoder = typer.Typer(help="Measures and trains the encoder by itself, without the rest of the memory.", no_args_is_help=True)
 
-Data = Annotated[list[str], typer.Argument(help="DATASET=PATH, one or more.")]
-Cache = Annotated[Path | None, typer.Option(help="Folder that keeps what the published model reads for later runs; a run alone otherwise.")]
-Jobs = Annotated[int, typer.Option(help="Processes that read.", min=1)]
+AS_SHIPPED: Final = "shipped"
+
+Data = Annotated[list[str], typer.Argument(help="DATASET=PATH, one or more.", show_default=False)]
+Models = Annotated[list[Path] | None, typer.Option("--model", help="A trained encoder; may be given more than once.", exists=True)]
+Cache = Annotated[Path | None, typer.Option(help="Folder that keeps what was read and retrieved for later runs; a run alone otherwise.")]
 Step = Annotated[int, typer.Option(help="Take every n-th conversation of LongMemEval, which has one a question.", min=1)]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")]
 
 
 @encoder.command("measure")
-def measure(
-    data: Data,
-    projection: Annotated[list[Path] | None, typer.Option(help="A trained projection (.npy); may be given more than once.")] = None,
-    cache: Cache = None,
-    jobs: Jobs = 2,
-    step: Step = 12,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
-) -> None:
-    """Ranks the turns of every conversation by the encoder's own score: rows, signs of all states, and projections."""
-    rankers: dict[str, Ranker] = {"rows": by_row, "signs of 384 states": by_pieces(None)}
-    rankers |= {path.stem: by_pieces(np.load(path).astype(np.float32)) for path in projection or ()}
-    found: dict[str, list[Ranked]] = {name: [] for name in rankers}
-    with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
-        for material in materials(selected(data, step), cache or Path(temporary), jobs, Console(stderr=True)):
-            for name, ranker in rankers.items():
-                found[name] += ranked([material], ranker)
-    show(found, Console(width=200))
+def measure(data: Data, model: Models = None, cache: Cache = None, step: Step = 12, as_json: Json = False) -> None:
+    """Ranks the turns of every conversation by each encoder's own score: of whole rows, and by late interaction over codes."""
+    found: dict[str, list[Ranked]] = {}
+    for name, make in _readers(model).items():
+        reader, width = make(), 0
+        rows: list[Ranked] = []
+        pieces: list[Ranked] = []
+        for material in materials(selected(data, step), reader, name, cache, Console(stderr=True)):
+            rows += ranked([material], by_row)
+            pieces += ranked([material], by_pieces)
+            width = material.passages.states.shape[1]
+        found |= {f"{name}, rows": rows, f"{name}, {width} bits a token": pieces}
+    show(found, Console(width=220))
     if as_json:
-        print(json.dumps({name: figures(rows) for name, rows in found.items()}))
+        print(json.dumps({name: figures(part) for name, part in found.items()}))
+
+
+@encoder.command("pipeline")
+def pipeline(data: Data, model: Models = None, cache: Cache = None, jobs: int = 2, step: Step = 12, as_json: Json = False) -> None:
+    """Packs held-out blocks with each encoder's codes in place of the shipped ones, the relevance model fitted on them.
+
+    What is retrieved is the same for all, so this tells nothing of an encoder's rows.
+    """
+    console = Console(stderr=True)
+    asked: dict[str, list[Asked]] = {}
+    with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
+        folder = cache or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, conversations in selected(data, step).items():
+            kept = folder / f"retrieved-{name}.pickle"
+            if not kept.exists():
+                part: dict[str, list[Asked]] = {}
+                for group, histories in groups(name, conversations):
+                    part.setdefault(group, []).extend(retrieved(histories, [SHIPPED], jobs, folder, console, group))
+                kept.write_bytes(pickle.dumps(part))
+            asked |= pickle.loads(kept.read_bytes())
+    coders: dict[str, Coder | None] = {AS_SHIPPED: None}
+    coders |= {name: coder(make()) for name, make in _readers(model).items() if name != AS_SHIPPED}
+    found = list(delivered(asked, coders))
+    show_delivered(found, Console(width=220))
+    if as_json:
+        print(json.dumps([asdict(one) for one in found]))
 
 
 @encoder.command("train")
 def train(
     data: Data,
-    out: Annotated[Path, typer.Option(help="File of the projection (.npy).")],
-    dimensions: Annotated[int, typer.Option(help="Dimensions of the codes, one bit each; a multiple of 8.", min=8)] = 128,
-    epochs: Annotated[float, typer.Option(help="Times that as many questions are seen as there are.", min=0.01)] = 2.0,
-    rate: Annotated[float, typer.Option(help="Step size of Adam.")] = 5e-4,
-    anchor: Annotated[float, typer.Option(help="How strongly the projection is held near where it begins.", min=0)] = 0.0,
-    fit_all: Annotated[list[str] | None, typer.Option(help="A dataset whose conversations are all fitted on, none held out.")] = None,
-    seed: Annotated[int, typer.Option(help="Of the order and of the random passages.")] = 7,
-    cache: Cache = None,
-    jobs: Jobs = 2,
+    out: Annotated[Path, typer.Option(help="File of the trained encoder (.safetensors).")],
+    layers: Annotated[int, typer.Option(help="Last layers that are changed beside the projection.", min=0, max=6)] = 0,
+    rank: Annotated[int, typer.Option(help="Rank of the changes.", min=1, max=384)] = 16,
+    dimensions: Annotated[int, typer.Option(help="Bits of a token's code; a multiple of 8.", min=8, max=384)] = 128,
+    epochs: Annotated[
+        float, typer.Option(help="Times that as many questions are seen as there are; 0 only takes the principal directions.", min=0)
+    ] = 4.0,
+    layer_rate: Annotated[float, typer.Option(help="Step size of the changes.")] = 1e-3,
+    projection_rate: Annotated[float, typer.Option(help="Step size of the projection.")] = 5e-4,
+    rows: Annotated[float, typer.Option(help="How much whole rows weigh beside late interaction.", min=0)] = 0.0,
+    seed: Annotated[int, typer.Option(help="Of the start and the order.")] = 7,
     step: Step = 12,
 ) -> None:
-    """Fits a projection of the token states on the conversations that are not held out."""
-    from eval.encoder.training import Settings, fitted  # torch takes two seconds to load
+    """Trains on all conversations given: a projection in half a minute, each layer in some minutes more an epoch."""
+    from eval.encoder.training import Settings, trained  # torch takes seconds to load
 
     console = Console(stderr=True)
-    with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
-        used = [one for one in materials(selected(data, step), cache or Path(temporary), jobs, console) if _fits(one, fit_all or ())]
-        console.print(f"{len(used)} conversations, {sum(len(one.evidence) for one in used):,} questions")
-        began = time.perf_counter()
-        with Progress(console=console) as progress:
-            bar = progress.add_task("fitting")
-            matrix = fitted(
-                used,
-                Settings(dimensions, epochs, rate, anchor, seed),
-                lambda done, steps, loss: progress.update(bar, completed=done, total=steps, description=f"loss {loss:.3f}"),
-            )
-    np.save(out, matrix)
+    began = time.perf_counter()
+    with Progress(console=console) as progress:
+        bar = progress.add_task("reading", total=None)
+        model = trained(
+            selected(data, step),
+            Settings(layers, rank, dimensions, epochs, layer_rate, projection_rate, rows, seed),
+            lambda done, steps, loss: progress.update(bar, completed=done, total=steps, description=f"loss {loss:.3f}"),
+        )
+    model.save(out)
     console.print(f"{out} after {time.perf_counter() - began:.0f} s")
 
 
-def _fits(material: Material, fit_all: list[str] | tuple[str, ...]) -> bool:
-    return not material.held_out or material.dataset in fit_all
+def _readers(models: list[Path] | None) -> dict[str, Callable[[], Reader]]:
+    """What makes each encoder's reader."""
+    return {AS_SHIPPED: _shipped} | {path.stem: partial(_trained, path) for path in models or ()}
+
+
+def _shipped() -> Reader:
+    return OnnxEncoder.load().read
+
+
+def _trained(path: Path) -> Reader:
+    from eval.encoder.model import TurnEncoder  # torch takes seconds to load
+
+    return TurnEncoder.load(path).read
 
 
 def figures(found: list[Ranked]) -> dict[str, dict[str, float]]:
@@ -117,3 +162,16 @@ def show(found: dict[str, list[Ranked]], console: Console) -> None:
         measures = ([one[cell][measure] for measure in ("among", "top", "first")] for one in by_name.values())
         shown.add_row(cell, f"{values['questions']:.0f}", *(" / ".join(f"{value:.3f}" for value in row) for row in measures))
     console.print(shown)
+
+
+def show_delivered(found: list[Delivered], console: Console) -> None:
+    """Prints a row for each dataset and wording, with the points gained on the shipped codes."""
+    coders = list(dict.fromkeys(one.coder for one in found))
+    for place, budget in enumerate(BUDGETS):
+        shown: Table = table(f"evidence in {budget} tokens, and points gained (95 % interval)", "held out", ["questions", *coders])
+        for dataset, wording in dict.fromkeys((one.dataset, one.wording) for one in found):
+            cells = {one.coder: one for one in found if (one.dataset, one.wording) == (dataset, wording)}
+            first = cells[coders[0]]
+            others = (f"{cells[name].evidence[place]:.3f}  {interval(cells[name].gain[place])}" for name in coders[1:])
+            shown.add_row(f"{dataset}, {wording}", str(first.questions), f"{first.evidence[place]:.3f}", *others)
+        console.print(shown)

@@ -1,36 +1,35 @@
-"""Conversations as the published model reads them, token by token, read once and kept for later runs."""
+"""Conversations as an encoder reads them, token by token; what was read is kept for later runs."""
 
-import multiprocessing
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 
-from eval.datasets import Conversation
+from eval.datasets import Conversation, Question
 from eval.retrieval import held_out
-from hotmem.models.encoder import read
-from hotmem.models.onnx import OnnxEncoder
+from hotmem.models.encoder import Reading
 from hotmem.text import passages
 
+Reader: TypeAlias = Callable[[Sequence[str]], list[Reading]]
+"""Reads texts with an encoder."""
+
 KEPT: Final = 4096
-"""Texts whose reading a process keeps; LongMemEval tells the same session in many histories."""
+"""Texts whose reading is kept at hand; LongMemEval tells the same session in many histories."""
 
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Texts as the published model reads them.
+    """Texts as an encoder reads them.
 
     Attributes:
         rows: Unit rows, float32 (texts, 384).
-        states: Last hidden states of all word pieces, text after text, float16 (pieces, 384).
+        states: What all word pieces look like, text after text, float16 (pieces, dimensions).
         starts: Where each text's pieces begin, and the end, int64 (texts + 1,).
     """
 
@@ -39,7 +38,7 @@ class Texts:
     starts: NDArray[np.int64]
 
     def of(self, text: int) -> NDArray[np.float32]:
-        """The states of one text's pieces, float32 (pieces, 384)."""
+        """One text's pieces, float32 (pieces, dimensions)."""
         return self.states[self.starts[text] : self.starts[text + 1]].astype(np.float32)
 
 
@@ -68,92 +67,72 @@ class Material:
     evidence: tuple[tuple[int, ...], ...]
 
 
-def materials(datasets: Mapping[str, Sequence[Conversation]], folder: Path, jobs: int, console: Console) -> Iterator[Material]:
-    """Every conversation that asks for something it tells, read in processes; what is in the folder is not read again."""
-    folder.mkdir(parents=True, exist_ok=True)
-    tasks = [(name, number, conversation) for name, conversations in datasets.items() for number, conversation in enumerate(conversations)]
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        for file in track(pool.map(partial(_kept, folder), tasks), "reading", len(tasks), console=console):
-            material = _loaded(file)
-            if material.evidence:
-                yield material
+def materials(datasets: Mapping[str, Sequence[Conversation]], reader: Reader, name: str, folder: Path | None, console: Console) -> Iterator[Material]:
+    """Every conversation that asks for something it tells.
 
-
-def _kept(folder: Path, task: tuple[str, int, Conversation]) -> Path:
-    """The file of a conversation's reading; the body of a process."""
-    name, number, conversation = task
-    told = "\0".join(
-        [*(f"{turn.speaker}: {turn.text}" for turn in conversation.turns), *(one.text for one in conversation.questions), _encoder().name]
-    )
-    file = folder / f"{name}-{number}-{blake2b(told.encode(errors='replace'), digest_size=8).hexdigest()}.npz"
-    if not file.exists():
-        material = _read(name, number, conversation)
-        part = file.with_suffix(".part")
-        with part.open("wb") as out:
-            np.savez(
-                out,
-                **{f"passages_{key}": getattr(material.passages, key) for key in ("rows", "states", "starts")},
-                **{f"questions_{key}": getattr(material.questions, key) for key in ("rows", "states", "starts")},
-                turns=material.turns,
-                wordings=np.array(material.wordings, dtype=np.str_),
-                evidence=np.array([" ".join(map(str, places)) for places in material.evidence], dtype=np.str_),
-                about=np.array([name, material.name, str(number)]),
+    Args:
+        datasets: Conversations by dataset.
+        reader: The encoder.
+        name: Its name.
+        folder: Where what was read is kept; None keeps nothing.
+        console: Where the progress goes.
+    """
+    recent: dict[str, Reading] = {}
+    tasks = [(dataset, number, conversation) for dataset, part in datasets.items() for number, conversation in enumerate(part)]
+    for dataset, number, conversation in track(tasks, f"reading, {name}", console=console):
+        turns, told = passages_of(conversation)
+        questions, evidence = asked_of(conversation)
+        if questions:
+            yield Material(
+                dataset=dataset,
+                name=conversation.user,
+                held_out=held_out(number),
+                passages=_read(told, reader, name, folder, recent),
+                turns=np.array(turns, dtype=np.int64),
+                questions=_read([one.text for one in questions], reader, name, folder, recent),
+                wordings=tuple(one.category for one in questions),
+                evidence=tuple(evidence),
             )
-        part.rename(file)
-    return file
 
 
-def _loaded(file: Path) -> Material:
-    with np.load(file) as kept:
-        texts = {kind: Texts(*(kept[f"{kind}_{key}"] for key in ("rows", "states", "starts"))) for kind in ("passages", "questions")}
-        dataset, name, number = map(str, kept["about"])
-        evidence = tuple(tuple(map(int, places.split())) for places in kept["evidence"])
-        return Material(
-            dataset, name, held_out(int(number)), texts["passages"], kept["turns"], texts["questions"], tuple(map(str, kept["wordings"])), evidence
-        )
-
-
-def _read(name: str, number: int, conversation: Conversation) -> Material:
-    place = {turn.id: at for at, turn in enumerate(conversation.turns)}
+def passages_of(conversation: Conversation) -> tuple[list[int], list[str]]:
+    """The passages of all turns as they are embedded, each after its speaker's name, with the places of their turns."""
     cut = [
         (at, f"{turn.speaker}: {turn.text[start:stop]}" if turn.speaker else turn.text[start:stop])
         for at, turn in enumerate(conversation.turns)
         for start, stop in passages(turn.text)
     ]
+    return [at for at, _ in cut], [text for _, text in cut]
+
+
+def asked_of(conversation: Conversation) -> tuple[list[Question], list[tuple[int, ...]]]:
+    """The questions that have evidence, with the places of the turns that answer each."""
+    place = {turn.id: at for at, turn in enumerate(conversation.turns)}
     asked = [question for question in conversation.questions if question.evidence and not question.abstain]
-    return Material(
-        dataset=name,
-        name=conversation.user,
-        held_out=held_out(number),
-        passages=_texts([text for _, text in cut]),
-        turns=np.array([at for at, _ in cut], dtype=np.int64),
-        questions=_texts([question.text for question in asked]),
-        wordings=tuple(question.category for question in asked),
-        evidence=tuple(tuple(place[turn] for turn in question.evidence) for question in asked),
-    )
+    return asked, [tuple(place[turn] for turn in question.evidence) for question in asked]
 
 
-def _texts(texts: Sequence[str]) -> Texts:
-    readings = [_reading(text) for text in texts]
-    width = _encoder().dimension
-    rows = np.array([row for row, _ in readings], dtype=np.float32).reshape(-1, width)
-    states = np.concatenate([np.empty((0, width), dtype=np.float16), *(states for _, states in readings)])
-    return Texts(rows, states, np.cumsum([0, *(len(states) for _, states in readings)], dtype=np.int64))
+def _read(texts: Sequence[str], reader: Reader, name: str, folder: Path | None, recent: dict[str, Reading]) -> Texts:
+    if folder is None:
+        return _texts(texts, reader, recent)
+    folder.mkdir(parents=True, exist_ok=True)
+    key = blake2b("\0".join([name, *texts]).encode(errors="replace"), digest_size=16).hexdigest()
+    file = folder / f"{key}.npz"
+    if not file.exists():
+        found = _texts(texts, reader, recent)
+        part = file.with_suffix(".part")
+        with part.open("wb") as out:
+            np.savez(out, rows=found.rows, states=found.states, starts=found.starts)
+        part.rename(file)
+    with np.load(file) as kept:
+        return Texts(kept["rows"], kept["states"], kept["starts"])
 
 
-_recent: dict[str, tuple[NDArray[np.float32], NDArray[np.float16]]] = {}
-
-
-def _reading(text: str) -> tuple[NDArray[np.float32], NDArray[np.float16]]:
-    """The row and the states of a text."""
-    if text not in _recent:
-        if len(_recent) >= KEPT:
-            del _recent[next(iter(_recent))]
-        (reading,) = read(_encoder(), [text])
-        _recent[text] = reading.row, reading.states.astype(np.float16)
-    return _recent[text]
-
-
-@cache
-def _encoder() -> OnnxEncoder:
-    return OnnxEncoder.load()
+def _texts(texts: Sequence[str], reader: Reader, recent: dict[str, Reading]) -> Texts:
+    if missing := list(dict.fromkeys(text for text in texts if text not in recent)):
+        recent |= dict(zip(missing, reader(missing), strict=True))
+    readings = [recent[text] for text in texts]
+    for text in list(recent)[: max(len(recent) - KEPT, 0)]:
+        del recent[text]
+    states = [reading.states.astype(np.float16) for reading in readings]
+    return Texts(np.stack([reading.row for reading in readings]), np.concatenate(states), np.cumsum([0, *map(len, states)], dtype=np.int64))

@@ -9,12 +9,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from eval.encoder.material import Reader
 from eval.retrieval import SHIPPED, Asked
 from eval.statistics import Estimate, paired_difference
 from eval.studies.blocks import BUDGETS, Packer, scored, statements
 from eval.train import Sample, fitted, samples
-from hotmem.models.encoder import read
-from hotmem.models.onnx import OnnxEncoder
 from hotmem.types import Evidence, EvidenceKind, Signs
 
 Coder: TypeAlias = Callable[[str], NDArray[np.float32]]
@@ -89,21 +88,14 @@ def _signs(coder: Coder, text: str) -> Signs:
     return np.packbits(coder(text) > 0, axis=1)
 
 
-def projected(projection: NDArray[np.float32] | None) -> Coder:
-    """The published model's states, or what a projection makes of them."""
-    return lambda text: states(text) if projection is None else states(text) @ projection
+def coder(reader: Reader) -> Coder:
+    """What an encoder's reader makes of a text's word pieces."""
 
+    def code(text: str) -> NDArray[np.float32]:
+        (reading,) = reader([text])
+        return reading.states
 
-@cache
-def states(text: str) -> NDArray[np.float32]:
-    """The published model's states of a text's word pieces, float32 (pieces, 384)."""
-    (reading,) = read(_encoder(), [text])
-    return reading.states
-
-
-@cache
-def _encoder() -> OnnxEncoder:
-    return OnnxEncoder.load()
+    return code
 
 
 def _held_out(part: Sequence[Asked], seen: Sequence[Sample]) -> Iterator[tuple[Asked, Sample]]:

@@ -52,24 +52,19 @@ def by_row(material: Material) -> list[Scores]:
     return [_of_turns(material, np.ascontiguousarray(scores)) for scores in nearness.T]
 
 
-def by_pieces(projection: NDArray[np.float32] | None) -> Ranker:
-    """Late interaction over the signs of the states, or of what a projection, float32 (384, dimensions), makes of them."""
-
-    def ranker(material: Material) -> list[Scores]:
-        codes = _signs(material.passages.states, projection)
-        starts = material.passages.starts
-        filled = np.flatnonzero(np.diff(starts))
-        found = []
-        for number in range(len(material.evidence)):
-            asked = material.questions.of(number)
-            asked = asked if projection is None else asked @ projection
-            asked = asked / np.maximum(np.abs(asked).sum(axis=1, keepdims=True), 1e-9)
-            matches = np.zeros((len(starts) - 1, len(asked)), dtype=np.float32)
-            matches[filled] = np.maximum.reduceat(codes @ asked.T, starts[:-1][filled], axis=0)
-            found.append(_of_turns(material, matches @ telling(matches)))
-        return found
-
-    return ranker
+def by_pieces(material: Material) -> list[Scores]:
+    """Late interaction over the signs of the passages' pieces."""
+    codes = np.where(material.passages.states > 0, np.float32(1), np.float32(-1))
+    starts = material.passages.starts
+    filled = np.flatnonzero(np.diff(starts))
+    found = []
+    for number in range(len(material.evidence)):
+        asked = material.questions.of(number)
+        asked = asked / np.maximum(np.abs(asked).sum(axis=1, keepdims=True), 1e-9)
+        matches = np.zeros((len(starts) - 1, len(asked)), dtype=np.float32)
+        matches[filled] = np.maximum.reduceat(codes @ asked.T, starts[:-1][filled], axis=0)
+        found.append(_of_turns(material, matches @ telling(matches)))
+    return found
 
 
 def ranked(materials: Iterable[Material], ranker: Ranker) -> list[Ranked]:
@@ -98,15 +93,6 @@ def ranked(materials: Iterable[Material], ranker: Ranker) -> list[Ranked]:
 def mean(found: Sequence[Ranked], measure: Callable[[Ranked], float]) -> float:
     """The mean of a measure over questions; not a number of none."""
     return float(np.mean([measure(one) for one in found])) if found else float("nan")
-
-
-def _signs(states: NDArray[np.float16], projection: NDArray[np.float32] | None) -> NDArray[np.float32]:
-    """1 and -1, float32 (pieces, dimensions)."""
-    codes = np.empty((len(states), states.shape[1] if projection is None else projection.shape[1]), dtype=np.float32)
-    for start in range(0, len(states), 8192):
-        part = states[start : start + 8192].astype(np.float32)
-        codes[start : start + 8192] = np.where((part if projection is None else part @ projection) > 0, np.float32(1), np.float32(-1))
-    return codes
 
 
 def _of_turns(material: Material, scores: NDArray[np.float32]) -> Scores:

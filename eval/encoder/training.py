@@ -1,118 +1,155 @@
-"""Fits a projection of the published model's token states, whose signs are kept: late interaction then ranks a question's evidence first.
+"""Trains the turn encoder: late interaction over one-bit codes ranks a question's evidence above the other passages of its conversation.
 
-Each question is put beside its evidence, the passages nearest to it by their rows, and some at random, all of the same conversation. The loss is
-that of the evidence among them under the late-interaction score as recall computes it; the signs pass the gradient on as a tanh does
-(straight-through, Bengio et al. 2013, https://arxiv.org/abs/1308.3432).
+Each step takes one conversation, some of its questions, their evidence and other passages beside it. The loss is that of the evidence among them
+under the score as recall computes it, and under the cosine of whole rows; signs pass the gradient on as a tanh does (straight-through,
+Bengio et al. 2013, https://arxiv.org/abs/1308.3432).
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from eval.encoder.material import Material
+from eval.datasets import Conversation
+from eval.encoder.material import asked_of, passages_of
+from eval.encoder.model import Padded, TurnEncoder, principal
 
-NEAREST: Final = 25
-RANDOM: Final = 30
-"""Wrong passages of a question, of each kind."""
+QUESTIONS: Final = 24
+PASSAGES: Final = 110
+"""Questions and passages of a step, at most."""
+
+LEAST_OTHERS: Final = 30
+"""Passages beside the evidence, at least."""
 
 MOST_PIECES: Final = 64
-"""Pieces of a passage that are looked at in training."""
+"""Pieces of a passage that are looked at."""
 
-BATCH: Final = 8
-"""Questions of a step."""
+MOST_EVIDENCE: Final = 6
+"""Passages of a question's evidence that count."""
 
-SCALE: Final = 30.0
-"""What a score is multiplied by before the softmax; scores of a question's passages differ by some hundredths."""
+MATCH_SCALE: Final = 30.0
+ROW_SCALE: Final = 20.0
+"""What a match and a cosine are multiplied by before the softmax: both differ by some hundredths among passages."""
+
+LARGEST_STEP: Final = 5.0
+"""Norm of a gradient at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a projection is fitted.
+    """How an encoder is trained.
 
     Attributes:
+        layers: Last layers that are changed beside the projection, 0 to 6.
+        rank: Of the changes.
         dimensions: Of the codes; a multiple of 8.
         epochs: Times that as many questions are seen as there are.
-        rate: Step size of Adam.
-        anchor: How strongly the projected states are held near those it began with.
-        seed: Of the order and the random passages.
+        layer_rate: Step size of the changes, by AdamW.
+        projection_rate: Step size of the projection.
+        rows: How much the loss of whole rows weighs beside that of late interaction.
+        seed: Of the start and the order.
     """
 
+    layers: int = 0
+    rank: int = 16
     dimensions: int = 128
-    epochs: float = 2.0
-    rate: float = 5e-4
-    anchor: float = 0.0
+    epochs: float = 4.0
+    layer_rate: float = 1e-3
+    projection_rate: float = 5e-4
+    rows: float = 0.0
     seed: int = 7
 
 
-def principal(materials: Sequence[Material], dimensions: int, seed: int) -> NDArray[np.float32]:
-    """Where fitting begins: the principal directions of the states, turned at random so that every bit tells as much, float32 (384, dimensions)."""
-    states = np.concatenate([material.passages.states[:: max(len(material.passages.states) // 20_000, 1)] for material in materials]).astype(
-        np.float32
-    )
-    width = states.shape[1]
-    if dimensions >= width:
-        return np.eye(width, dtype=np.float32)
-    covariance = np.cov(states - states.mean(axis=0), rowvar=False)
-    directions = np.linalg.eigh(covariance)[1][:, ::-1][:, :dimensions]
-    turn, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(dimensions, dimensions)))
-    return np.asarray(directions @ turn, dtype=np.float32)
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A conversation as the trained layers get it.
+
+    Attributes:
+        passages: Of its turns; each float16 (pieces, 384).
+        questions: What is asked.
+        evidence: The passages that answer each question.
+    """
+
+    passages: list[Tensor]
+    questions: list[Tensor]
+    evidence: list[list[int]]
 
 
-def fitted(materials: Sequence[Material], settings: Settings, tell: Callable[[int, int, float], None]) -> NDArray[np.float32]:
-    """The projection, float32 (384, dimensions).
+def trained(datasets: Mapping[str, Sequence[Conversation]], settings: Settings, tell: Callable[[int, int, float], None]) -> TurnEncoder:
+    """The encoder, trained on all of these conversations; a dataset counts as the square root of its questions.
 
     Args:
-        materials: What to fit on; every dataset is seen as often as the others, whatever its size.
+        datasets: Conversations by dataset.
         settings: How.
         tell: Called after each step with its number, all steps, and the mean loss of the last hundred.
     """
     torch.manual_seed(settings.seed)
     generator = np.random.default_rng(settings.seed)
-    start = torch.from_numpy(principal(materials, settings.dimensions, settings.seed))
-    projection = start.clone().requires_grad_()
-    optimiser = torch.optim.Adam([projection], lr=settings.rate)
-    questions = sum(len(material.evidence) for material in materials)
-    steps = max(round(settings.epochs * questions / BATCH), 1)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, settings.rate, total_steps=steps + 1, pct_start=0.1)
-    drawn = _drawn(materials, generator)
+    encoder = TurnEncoder(settings.layers, settings.rank, torch.eye(384))
+    lessons = {name: [lesson for one in part if (lesson := _lesson(encoder, one)).evidence] for name, part in datasets.items()}
+    encoder.projection.data = principal(_some_states(encoder, lessons), settings.dimensions, settings.seed)
+    groups = [{"params": [encoder.projection], "lr": settings.projection_rate}]
+    if settings.layers:
+        groups.append({"params": list(encoder.changed()), "lr": settings.layer_rate})
+    steps = round(settings.epochs * sum(max(len(lesson.evidence) // QUESTIONS, 1) for part in lessons.values() for lesson in part))
+    if not steps:
+        return encoder
+    optimiser = torch.optim.AdamW(groups, weight_decay=0.0)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, [float(group["lr"]) for group in groups], total_steps=steps + 1, pct_start=0.1)  # type: ignore[arg-type]
     losses: list[float] = []
     for step in range(steps):
         optimiser.zero_grad()
-        total = torch.zeros(())
-        for _ in range(BATCH):
-            material, number = next(drawn)
-            total = total + loss(material, number, projection, generator) / BATCH
-        if settings.anchor:
-            total = total + settings.anchor * torch.mean((projection - start) ** 2)
+        total = loss(encoder, _drawn(lessons, generator), settings.rows, generator)
         total.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_([encoder.projection, *encoder.changed()], LARGEST_STEP)
         optimiser.step()
         schedule.step()
         losses.append(float(total.detach()))
         tell(step + 1, steps, float(np.mean(losses[-100:])))
-    return projection.detach().numpy()
+    return encoder
 
 
-def loss(material: Material, number: int, projection: Tensor, generator: np.random.Generator) -> Tensor:
-    """How unlikely a question's evidence is among what it was put beside."""
-    evidence, others = candidates(material, number, generator)
-    chosen = [*evidence, *others]
-    pieces = [material.passages.of(passage)[:MOST_PIECES] for passage in chosen]
-    states = torch.from_numpy(np.concatenate(pieces))
-    starts = np.cumsum([0, *(len(part) for part in pieces)])
-    asked = torch.from_numpy(material.questions.of(number)) @ projection
-    asked = asked / asked.abs().sum(dim=1, keepdim=True).clamp_min(1e-9)
-    agreement = signs(states @ projection) @ asked.T
-    matches = torch.stack([part.max(dim=0).values for part in agreement.tensor_split(starts[1:-1].tolist())])
-    contrast = (matches.max(dim=0).values - matches.mean(dim=0)).detach()
-    scores = SCALE * (matches @ (contrast / contrast.sum().clamp_min(1e-6)))
-    right, wrong = scores[: len(evidence)], torch.logsumexp(scores[len(evidence) :], dim=0)
-    return (torch.logaddexp(right, wrong) - right).mean()
+def loss(encoder: TurnEncoder, lesson: Lesson, rows: float, generator: np.random.Generator) -> Tensor:
+    """How unlikely the evidence of some questions is among the passages it is put beside."""
+    questions = generator.permutation(len(lesson.evidence))[:QUESTIONS].tolist()
+    wanted = list(dict.fromkeys(at for question in questions for at in lesson.evidence[question]))
+    others = generator.permutation(np.setdiff1d(np.arange(len(lesson.passages)), wanted)).tolist()
+    chosen = wanted + others[: max(PASSAGES - len(wanted), LEAST_OTHERS)]
+    told, asked = Padded.of([lesson.passages[at][:MOST_PIECES] for at in chosen]), Padded.of([lesson.questions[at] for at in questions])
+    told_states, asked_states = encoder.states(told), encoder.states(asked)
+    scores = [(1.0, MATCH_SCALE * matched(signs(told_states @ encoder.projection), told.words, asked_states @ encoder.projection, asked.words))]
+    if rows:
+        scores.append((rows, ROW_SCALE * encoder.rows(asked_states, asked.there) @ encoder.rows(told_states, told.there).T))
+    place = {at: number for number, at in enumerate(chosen)}
+    total = torch.zeros(())
+    for weight, table in scores:
+        for row, question in zip(table, questions, strict=True):
+            right = torch.zeros(len(chosen), dtype=torch.bool)
+            right[[place[at] for at in lesson.evidence[question]]] = True
+            wrong = torch.logsumexp(row[~right], dim=0)
+            total = total + weight * (torch.logaddexp(row[right], wrong) - row[right]).mean()
+    return total / (len(questions) * (1 + rows))
+
+
+def matched(told: Tensor, told_words: Tensor, asked: Tensor, asked_words: Tensor) -> Tensor:
+    """The late-interaction score of each passage for each question, as recall computes it, (questions, passages).
+
+    Args:
+        told: Signs of the passages' pieces, (passages, longest, dimensions).
+        told_words: 1 where there is a piece.
+        asked: Codes of the questions' pieces, (questions, longest, dimensions).
+        asked_words: 1 where there is a piece.
+    """
+    asked = asked / asked.abs().sum(dim=-1, keepdim=True).clamp_min(1e-9)
+    agreement = torch.einsum("qsd,ptd->qspt", asked, told).masked_fill(told_words[None, None] == 0, -1.0)
+    best = agreement.max(dim=-1).values * asked_words[..., None]
+    contrast = (best.max(dim=-1).values - best.mean(dim=-1)).detach()
+    weight = contrast / contrast.sum(dim=-1, keepdim=True).clamp_min(1e-6)
+    return (best * weight[..., None]).sum(dim=1)
 
 
 def signs(states: Tensor) -> Tensor:
@@ -121,26 +158,27 @@ def signs(states: Tensor) -> Tensor:
     return soft + (torch.where(states > 0, 1.0, -1.0) - soft).detach()
 
 
-def candidates(material: Material, number: int, generator: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Passages of a question's evidence, and wrong ones of the same conversation: the nearest by row, and some at random."""
-    right = np.isin(material.turns, material.evidence[number]) & (np.diff(material.passages.starts) > 0)
-    wrong = np.flatnonzero(~right & (np.diff(material.passages.starts) > 0))
-    near = wrong[np.argsort(-(material.passages.rows[wrong] @ material.questions.rows[number]))[:NEAREST]]
-    rest = np.setdiff1d(wrong, near)
-    return np.flatnonzero(right)[:6], np.concatenate([near, generator.choice(rest, min(RANDOM, len(rest)), replace=False)])
+def _lesson(encoder: TurnEncoder, conversation: Conversation) -> Lesson:
+    turns, texts = passages_of(conversation)
+    questions, evidence = asked_of(conversation)
+    of_turn: defaultdict[int, list[int]] = defaultdict(list)
+    for at, turn in enumerate(turns):
+        of_turn[turn].append(at)
+    places = [[at for turn in wanted for at in of_turn[turn]][:MOST_EVIDENCE] for wanted in evidence]
+    used = [number for number, found in enumerate(places) if found]
+    return Lesson(encoder.entered(texts), encoder.entered([questions[at].text for at in used]), [places[at] for at in used])
 
 
-def _drawn(materials: Sequence[Material], generator: np.random.Generator) -> Iterator[tuple[Material, int]]:
-    """Questions without end, each dataset's as often as another's; of a dataset all before one comes again."""
-    of: defaultdict[str, list[tuple[Material, int]]] = defaultdict(list)
-    for material in materials:
-        of[material.dataset] += [(material, number) for number in range(len(material.evidence))]
-    streams = [_again(questions, generator) for questions in of.values()]
-    while True:
-        yield next(streams[generator.integers(len(streams))])
+def _some_states(encoder: TurnEncoder, lessons: Mapping[str, Sequence[Lesson]]) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    some = [passage for part in lessons.values() for lesson in part for passage in lesson.passages][:: 7 if len(lessons) else 1]
+    with torch.no_grad():
+        parts = [Padded.of(some[start : start + 64]) for start in range(0, len(some), 64)]
+        return np.concatenate([encoder.states(part)[part.words > 0].numpy() for part in parts])
 
 
-def _again(questions: list[tuple[Material, int]], generator: np.random.Generator) -> Iterator[tuple[Material, int]]:
-    while True:
-        for place in generator.permutation(len(questions)):
-            yield questions[place]
+def _drawn(lessons: Mapping[str, Sequence[Lesson]], generator: np.random.Generator) -> Lesson:
+    counts = {name: sum(len(lesson.evidence) for lesson in part) for name, part in lessons.items()}
+    shares = np.sqrt(list(counts.values()))
+    name = list(counts)[generator.choice(len(counts), p=shares / shares.sum())]
+    sizes = np.array([len(lesson.evidence) for lesson in lessons[name]])
+    return lessons[name][generator.choice(len(sizes), p=sizes / sizes.sum())]

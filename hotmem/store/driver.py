@@ -59,12 +59,9 @@ class Cursor(apsw.Cursor):
     """What a statement gives."""
 
     def fetchone(self) -> Any:  # noqa: ANN401 - a row
-        """The first row; the rest is let go, as a statement that is not at its end keeps its snapshot of the file.
-
-        The empty statement ends it, with its error if it has one. Closing does so too, but in APSW 3.54 no closed cursor is ever freed.
-        """
+        """The first row; the rest is let go, as a statement that is not at its end keeps its snapshot of the file."""
         row = super().fetchone()
-        self.execute("")
+        self.close()
         return row
 
     if TYPE_CHECKING:  # a row holds what its statement asked for

@@ -1,53 +1,91 @@
 """The encoder by itself: a talk is read, ranked and fitted on."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from rich.console import Console
 
-from eval.datasets import talks
+from eval.datasets import Conversation, talks
 from eval.encoder.material import Material, materials
+from eval.encoder.model import TurnEncoder, principal
 from eval.encoder.ranking import by_pieces, by_row, ranked
+from eval.encoder.training import Settings, trained
+from hotmem.context.interaction import best_matches, telling
+from hotmem.models import CachedEncoder
+from hotmem.models.encoder import Reading, TokenEncoder, unit_rows
 from tests.eval.test_talks import TALK
 
 QUIET = Console(quiet=True)
 
 
 @pytest.fixture(scope="module")
-def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
-    folder = tmp_path_factory.mktemp("talks")
-    (folder / "some.txt").write_text(TALK)
-    found = [list(materials({"talks": list(talks.load(folder))}, folder / "cache", 1, QUIET)) for _ in range(2)]
-    (first,), (again,) = found
-    assert np.array_equal(first.passages.states, again.passages.states), "what was read is kept"
-    return first
+def talk(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Conversation]]:
+    file = tmp_path_factory.mktemp("talks") / "some.txt"
+    file.write_text(TALK)
+    return {"talks": list(talks.load(file))}
 
 
-def test_a_talk_is_read_passage_by_passage_with_what_answers(material: Material) -> None:
+def read_by(encoder: TokenEncoder, talk: dict[str, list[Conversation]], folder: Path | None = None) -> Material:
+    (found,) = materials(talk, encoder.read, encoder.name, folder, QUIET)
+    return found
+
+
+def test_a_talk_is_read_passage_by_passage_with_what_answers(encoder: CachedEncoder, talk: dict[str, list[Conversation]]) -> None:
+    material = read_by(encoder, talk)
     assert material.turns.tolist() == [0, 1, 2]
     assert material.evidence == ((2,), (0, 2), (2,))
     assert len(material.passages.states) == material.passages.starts[-1]
     assert material.passages.rows.shape == (3, 384)
 
 
-def test_the_turn_that_answers_is_ranked_first_by_rows_and_by_signs(material: Material) -> None:
-    for ranker in (by_row, by_pieces(None), by_pieces(np.eye(384, dtype=np.float32))):
-        first, *_ = ranked([material], ranker)
+def test_what_was_read_is_kept(encoder: CachedEncoder, talk: dict[str, list[Conversation]], tmp_path: Path) -> None:
+    first = read_by(encoder, talk, tmp_path / "deep" / "cache")
+
+    def refusing(texts: Sequence[str]) -> list[Reading]:
+        raise AssertionError(texts)
+
+    (again,) = materials(talk, refusing, encoder.name, tmp_path / "deep" / "cache", QUIET)
+    assert np.array_equal(first.passages.states, again.passages.states) and np.array_equal(first.questions.rows, again.questions.rows)
+
+
+def test_the_turn_that_answers_is_ranked_first_by_rows_and_by_pieces(encoder: CachedEncoder, talk: dict[str, list[Conversation]]) -> None:
+    for ranker in (by_row, by_pieces):
+        first, *_ = ranked([read_by(encoder, talk)], ranker)
         assert (first.first, first.top, first.among) == (1.0, 1.0, 1.0)
 
 
-def test_a_projection_is_fitted_and_puts_the_evidence_higher_than_where_it_began(material: Material) -> None:
-    training = pytest.importorskip("eval.encoder.training")
-    settings = training.Settings(dimensions=16, epochs=20.0)
+def test_the_encoders_own_score_is_that_of_recall(encoder: CachedEncoder, talk: dict[str, list[Conversation]]) -> None:
+    material = read_by(encoder, talk)
+    told = [np.packbits(material.passages.of(at) > 0, axis=1) for at in range(3)]
+    matches = best_matches(material.questions.of(0), told)
+    assert np.allclose(by_pieces(material)[0], matches @ telling(matches), atol=1e-3)
+
+
+@pytest.mark.parametrize("layers", [0, 1])
+def test_training_puts_the_evidence_higher_is_repeatable_and_is_kept(layers: int, talk: dict[str, list[Conversation]], tmp_path: Path) -> None:
+    settings = Settings(layers=layers, rank=4, dimensions=16, epochs=20.0, rows=0.5)
     losses: list[float] = []
-    found = training.fitted([material], settings, lambda _, __, loss: losses.append(loss))
-    assert found.shape == (384, 16) and losses[-1] < losses[0]
-    assert np.array_equal(found, training.fitted([material], settings, lambda *_: None)), "the same seed gives the same projection"
+    found = trained(talk, settings, lambda _, __, loss: losses.append(loss))
+    assert losses[-1] < losses[0]
+    again = trained(talk, settings, lambda *_: None)
+    assert torch.equal(found.projection, again.projection), "the same seed gives the same encoder"
+    found.save(tmp_path / "one.safetensors")
+    kept, read = TurnEncoder.load(tmp_path / "one.safetensors").read(["I like tea."]), found.read(["I like tea."])
+    assert np.allclose(kept[0].states, read[0].states, atol=0.05) and kept[0].states.shape[1] == 16
+    assert np.allclose(kept[0].row, read[0].row, atol=1e-3)
 
 
-def test_the_cache_is_made_where_it_is_missing(tmp_path: Path) -> None:
-    (tmp_path / "some.txt").write_text(TALK)
-    folder = tmp_path / "deep" / "cache"
-    assert len(list(materials({"talks": list(talks.load(tmp_path))}, folder, 1, QUIET))) == 1
-    assert len(list(folder.glob("*.npz"))) == 2
+def test_the_untrained_model_reads_as_the_shipped_one(encoder: CachedEncoder) -> None:
+    plain = TurnEncoder(0, 1, torch.eye(384)).read(["I start work at the bakery at six."])[0]
+    shipped = encoder.read(["I start work at the bakery at six."])[0]
+    assert float(plain.row @ shipped.row) > 0.98
+    assert plain.states.shape == shipped.states.shape
+    assert np.mean(np.sum(unit_rows(plain.states) * unit_rows(shipped.states), axis=1)) > 0.95
+
+
+def test_principal_directions_stand_at_right_angles() -> None:
+    found = principal(np.random.default_rng(1).normal(size=(2000, 384)).astype(np.float32), 16, 7).numpy()
+    assert found.shape == (384, 16) and np.allclose(found.T @ found, np.eye(16), atol=1e-4)

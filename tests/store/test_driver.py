@@ -59,13 +59,16 @@ def test_a_statement_leaves_nothing_in_memory(numbers: Path) -> None:
 
         def cursors() -> int:
             gc.collect()
-            return sum(isinstance(one, apsw.Cursor) for one in gc.get_objects())
+            return sum(issubclass(type(one), apsw.Cursor) for one in gc.get_objects())
 
         before = cursors()
         for _ in range(50):
             conn.execute("SELECT n FROM numbers").fetchone()
             conn.execute("SELECT n FROM numbers").fetchall()
             conn.execute("UPDATE numbers SET half = NULL RETURNING n").fetchone()
+            first, second = conn.execute("SELECT n FROM numbers"), conn.execute("SELECT half FROM numbers")
+            assert len(list(first)) == len(list(second))
+            del second, first
         assert cursors() == before
 
 

@@ -1,0 +1,207 @@
+"""The published model with its last layers and a projection to be trained: what a text's word pieces look like, and its row.
+
+pieces ─▶ lower layers, as published ─▶ upper layers ─▶ states ─▶ projection ─▶ codes, whose signs are kept
+                                                          └────▶ mean ─▶ row
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+from torch.nn.utils.parametrize import cached, register_parametrization
+from transformers import BertModel, logging
+
+from hotmem.models.encoder import Reading
+from hotmem.models.onnx import PIECES
+from hotmem.models.weights import find_weights
+
+TOGETHER: Final = 32
+"""Texts of about one length that run through the model at once."""
+
+PROJECTION: Final = "projection"
+"""Its name in a file. A change is named after its layer's number, its matrix, and which of the two narrow ones it is."""
+
+MATRICES: Final = (
+    "attention.self.query",
+    "attention.self.key",
+    "attention.self.value",
+    "attention.output.dense",
+    "intermediate.dense",
+    "output.dense",
+)
+"""The matrices of a layer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Padded:
+    """Texts side by side.
+
+    Attributes:
+        states: What is known of each piece so far, float32 (texts, longest, width).
+        there: 1 where there is a piece, float32 (texts, longest).
+    """
+
+    states: Tensor
+    there: Tensor
+
+    @classmethod
+    def of(cls, rows: Sequence[Tensor]) -> "Padded":
+        """Texts of different lengths, each (pieces, width)."""
+        states = nn.utils.rnn.pad_sequence([row.float() for row in rows], batch_first=True)
+        lengths = torch.tensor([len(row) for row in rows])
+        return cls(states, (torch.arange(states.shape[1]) < lengths[:, None]).float())
+
+    @property
+    def words(self) -> Tensor:
+        """1 where there is a piece that is none of the two special ones around a text, float32 (texts, longest)."""
+        lengths = self.there.sum(dim=1, keepdim=True)
+        places = torch.arange(self.there.shape[1])
+        return ((places > 0) & (places < lengths - 1)).float()
+
+
+class Change(nn.Module):
+    """What is added to a matrix: `left` @ `right`, nothing at first.
+
+    Args:
+        outputs: Rows of the matrix.
+        inputs: Its columns.
+        rank: Columns of `left`, and rows of `right`.
+    """
+
+    def __init__(self, outputs: int, inputs: int, rank: int) -> None:
+        super().__init__()
+        self.left = nn.Parameter(torch.zeros(outputs, rank))
+        self.right = nn.Parameter(torch.randn(rank, inputs) * rank**-0.5)
+
+    def forward(self, matrix: Tensor) -> Tensor:
+        """The changed matrix."""
+        return matrix + self.left @ self.right
+
+
+class TurnEncoder(nn.Module):
+    """The published model with changes of `layers` of its layers, the last ones, and a projection; both may be trained.
+
+    Args:
+        layers: How many, 0 to 6.
+        rank: Of the changes.
+        projection: Of the states, float32 (384, dimensions).
+    """
+
+    def __init__(self, layers: int, rank: int, projection: Tensor) -> None:
+        super().__init__()
+        folder = find_weights()
+        logging.set_verbosity_error()  # type: ignore[no-untyped-call] # it tells of the pooling layer, which nothing here reads
+        self._bert = BertModel.from_pretrained(folder, add_pooling_layer=False, attn_implementation="eager")
+        self._bert.eval()  # type: ignore[no-untyped-call]
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(PIECES)
+        whole = list(self._bert.encoder.layer)
+        self._lower, self._upper = whole[: len(whole) - layers], whole[len(whole) - layers :]
+        for parameter in self._bert.parameters():
+            parameter.requires_grad_(False)
+        self._changes: dict[str, Change] = {}
+        for number, layer in enumerate(self._upper, len(self._lower)):
+            for name in MATRICES:
+                dense = layer.get_submodule(name)
+                outputs, inputs = dense.get_parameter("weight").shape
+                self._changes[f"{number}.{name}"] = change = Change(outputs, inputs, rank)
+                register_parametrization(dense, "weight", change)
+        self.projection = nn.Parameter(projection)
+
+    @classmethod
+    def load(cls, path: Path) -> "TurnEncoder":
+        """A trained one."""
+        kept = {name: value.float() for name, value in load_file(path).items()}
+        layers = len({name.split(".")[0] for name in kept if name != PROJECTION})
+        rank = next((value.shape[1] for name, value in kept.items() if name.endswith(".left")), 1)
+        encoder = cls(layers, rank, kept[PROJECTION])
+        for name, change in encoder._changes.items():
+            change.load_state_dict({side: kept[f"{name}.{side}"] for side in ("left", "right")})
+        return encoder
+
+    def save(self, path: Path) -> None:
+        """Writes the projection and the changes, as float16."""
+        sides = {f"{name}.{side}": value for name, change in self._changes.items() for side, value in change.state_dict().items()}
+        save_file({name: value.detach().half().contiguous() for name, value in (sides | {PROJECTION: self.projection}).items()}, path)
+
+    def changed(self) -> Iterator[nn.Parameter]:
+        """What is learnt of the layers."""
+        return (parameter for change in self._changes.values() for parameter in change.parameters())
+
+    def entered(self, texts: Sequence[str]) -> list[Tensor]:
+        """What each text's pieces, the special ones among them, are where the trained layers begin, float16 (pieces, 384)."""
+        pieces = [self._tokenizer.encode(text).ids for text in texts]
+        found: list[Tensor] = [torch.empty(0)] * len(texts)
+        with torch.no_grad():
+            for part in _alike(pieces):
+                numbers = nn.utils.rnn.pad_sequence([torch.tensor(pieces[at]) for at in part], batch_first=True)
+                lengths = torch.tensor([len(pieces[at]) for at in part])
+                there = (torch.arange(numbers.shape[1]) < lengths[:, None]).float()
+                states = _through(self._lower, self._bert.embeddings(input_ids=numbers), there)
+                for row, at in zip(states, part, strict=True):
+                    found[at] = row[: len(pieces[at])].half()
+        return found
+
+    def states(self, entered: Padded) -> Tensor:
+        """The last hidden states, float32 (texts, longest, 384)."""
+        with cached():
+            return _through(self._upper, entered.states, entered.there)
+
+    def rows(self, states: Tensor, there: Tensor) -> Tensor:
+        """Unit rows, float32 (texts, 384)."""
+        return nn.functional.normalize((states * there[..., None]).sum(dim=1), dim=1)
+
+    def read(self, texts: Sequence[str]) -> list[Reading]:
+        """Readings whose states are projected."""
+        entered = self.entered(texts)
+        found: list[Reading | None] = [None] * len(texts)
+        with torch.no_grad():
+            for part in _alike(entered):
+                padded = Padded.of([entered[at] for at in part])
+                states = self.states(padded)
+                codes, rows = (states @ self.projection).numpy(), self.rows(states, padded.there).numpy()
+                for place, at in enumerate(part):
+                    inside = codes[place, 1 : len(entered[at]) - 1]
+                    found[at] = Reading(rows[place], np.zeros(len(inside), dtype=np.int64), inside)
+        return [reading for reading in found if reading is not None]
+
+
+def principal(states: NDArray[np.float32], dimensions: int, seed: int) -> Tensor:
+    """A projection that needs no training: the principal directions of states, turned at random so that every bit tells as much.
+
+    Args:
+        states: float32 (pieces, 384).
+        dimensions: Of the codes; as many as the states have leaves them as they are.
+        seed: Of the turn.
+
+    Returns:
+        float32 (384, dimensions).
+    """
+    width = states.shape[1]
+    if dimensions >= width:
+        return torch.eye(width)
+    directions = np.linalg.eigh(np.cov(states, rowvar=False))[1][:, ::-1][:, :dimensions]
+    turn, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(dimensions, dimensions)))
+    return torch.from_numpy(np.asarray(directions @ turn, dtype=np.float32))
+
+
+def _through(layers: Sequence[Any], states: Tensor, there: Tensor) -> Tensor:
+    mask = ((1 - there) * torch.finfo(torch.float32).min)[:, None, None, :]
+    for layer in layers:
+        states = layer(states, attention_mask=mask)
+        states = states[0] if isinstance(states, tuple) else states
+    return states
+
+
+def _alike(texts: Sequence[Sequence[Any] | Tensor]) -> Iterator[list[int]]:
+    """The places of texts in groups of about one length."""
+    order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
+    return (order[start : start + TOGETHER] for start in range(0, len(order), TOGETHER))
