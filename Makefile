@@ -21,7 +21,7 @@ demo: setup ## Replays two recorded sessions: heard, remembered, recalled.
 test: lint ## Checks style and types and runs every test.
 	$(BIN)/pytest
 
-attack: lint ## Attacks the memory in full: 1,000 kills, 240 power cuts, 150 corruptions, 500 injections and more; half an hour.
+attack: lint ## Attacks the memory in full: 1,000 kills, 240 power cuts, 150 corruptions, 500 injections and more; a quarter of an hour.
 	$(BIN)/pytest --full tests/attacks tests/test_crash.py tests/store/test_damage.py tests/store/test_forget.py tests/test_isolation.py \
 		tests/test_encryption.py tests/test_spool.py tests/test_fairness.py tests/test_retention.py
 

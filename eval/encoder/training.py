@@ -35,6 +35,9 @@ MATCH_SCALE: Final = 30.0
 ROW_SCALE: Final = 20.0
 """What a match and a cosine are multiplied by before the softmax: both differ by some hundredths among passages."""
 
+WARM_UP: Final = 0.1
+"""Share of the steps in which the step size grows to its whole; from there on it falls to nothing in a line."""
+
 LARGEST_STEP: Final = 5.0
 """Norm of a gradient at most."""
 
@@ -99,7 +102,7 @@ def trained(datasets: Mapping[str, Sequence[Conversation]], settings: Settings, 
     if not steps:
         return encoder
     optimiser = torch.optim.AdamW(groups, weight_decay=0.0)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, [float(group["lr"]) for group in groups], total_steps=steps + 1, pct_start=0.1)  # type: ignore[arg-type]
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min((step + 1) / (WARM_UP * steps), 1 - step / steps))
     losses: list[float] = []
     for step in range(steps):
         optimiser.zero_grad()

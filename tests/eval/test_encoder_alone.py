@@ -89,3 +89,10 @@ def test_the_untrained_model_reads_as_the_shipped_one(encoder: CachedEncoder) ->
 def test_principal_directions_stand_at_right_angles() -> None:
     found = principal(np.random.default_rng(1).normal(size=(2000, 384)).astype(np.float32), 16, 7).numpy()
     assert found.shape == (384, 16) and np.allclose(found.T @ found, np.eye(16), atol=1e-4)
+
+
+@pytest.mark.parametrize("epochs", [0.0, 1.0, 9.0])
+def test_training_may_be_of_any_length(epochs: float, talk: dict[str, list[Conversation]]) -> None:
+    steps: list[int] = []
+    found = trained(talk, Settings(dimensions=8, epochs=epochs), lambda _, whole, __: steps.append(whole))
+    assert found.projection.shape == (384, 8) and len(steps) == epochs
