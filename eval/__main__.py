@@ -19,7 +19,6 @@ from eval.datasets import LOADERS, Dataset
 from eval.datasets.recognised import as_recognised
 from eval.datasets.selection import selected
 from eval.encoder.command import encoder
-from eval.histories import groups
 from eval.language.corrections import corrections
 from eval.language.facts import facts
 from eval.language.identity import identity
@@ -31,7 +30,7 @@ from eval.learning.command import learn, usage
 from eval.peers.command import peers
 from eval.regimes.command import regimes
 from eval.report import figures, show
-from eval.retrieval import SHIPPED, Asked, retrieved
+from eval.retrieval import retrieved_histories
 from eval.rows import write
 from eval.run import models, run
 from eval.studies.command import COMMANDS
@@ -108,13 +107,10 @@ def fit(
 ) -> None:
     """Fits the relevance model on every second conversation, whole and young, told and stored, and says how it does on the others."""
     console = Console(stderr=True)
-    asked: dict[str, list[Asked]] = {}
     with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
         folder = cache or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        for name, conversations in selected(data, step).items():
-            for group, part in groups(name, conversations):
-                asked.setdefault(group, []).extend(retrieved(part, [SHIPPED], jobs, folder, console, group))
+        asked = retrieved_histories(selected(data, step), jobs, folder, console)
     samples = {name: train.samples(part) for name, part in asked.items()}
     model = train.fitted(samples)
     model = replace(model, knowing=knowing.fitted([one for part in asked.values() for one in knowing.attempts(part, model)]))

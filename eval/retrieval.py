@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.progress import track
 
 from eval.datasets import Conversation, Question
+from eval.histories import groups
 from eval.run import SESSION, Models, Task, ingested, models, stored_ids
 from hotmem.reader import Reader, Request
 from hotmem.recall import Retrieved, retrieve
@@ -81,6 +82,15 @@ def retrieved(
         for task, answer in zip(tasks, answers, strict=True)
         for question, found in zip(task.conversation.questions, answer, strict=True)
     ]
+
+
+def retrieved_histories(datasets: Mapping[str, Sequence[Conversation]], jobs: int, folder: Path, console: Console) -> dict[str, list[Asked]]:
+    """What is retrieved for every history of each dataset that is fitted on, by group: whole by source, and young; arguments as of `retrieved`."""
+    asked: dict[str, list[Asked]] = {}
+    for name, conversations in datasets.items():
+        for group, part in groups(name, conversations):
+            asked.setdefault(group, []).extend(retrieved(part, [SHIPPED], jobs, folder, console, group))
+    return asked
 
 
 def held_out(number: int) -> bool:

@@ -1,7 +1,6 @@
 """The encoder by itself, on the command line."""
 
 import json
-import pickle
 import tempfile
 import time
 from collections.abc import Callable
@@ -17,12 +16,12 @@ from rich.table import Table
 
 from eval.datasets.selection import selected
 from eval.encoder.material import Reader, materials
-from eval.encoder.pipeline import Coder, Delivered, coder, delivered
+from eval.encoder.pipeline import Delivered, delivered
 from eval.encoder.ranking import Ranked, by_pieces, by_row, mean, ranked
-from eval.histories import groups
 from eval.report import interval, table
-from eval.retrieval import SHIPPED, Asked, retrieved
+from eval.retrieval import retrieved_histories
 from eval.studies.blocks import BUDGETS
+from hotmem.models.files import sha256
 from hotmem.models.onnx import OnnxEncoder
 
 encoder = typer.Typer(help="Measures and trains the encoder by itself, without the rest of the memory.", no_args_is_help=True)
@@ -31,7 +30,8 @@ AS_SHIPPED: Final = "shipped"
 
 Data = Annotated[list[str], typer.Argument(help="DATASET=PATH, one or more.", show_default=False)]
 Models = Annotated[list[Path] | None, typer.Option("--model", help="A trained encoder; may be given more than once.", exists=True)]
-Cache = Annotated[Path | None, typer.Option(help="Folder that keeps what was read and retrieved for later runs; a run alone otherwise.")]
+Cache = Annotated[Path | None, typer.Option(help="Folder that keeps what was read for later runs; a run alone otherwise.")]
+Jobs = Annotated[int, typer.Option(help="Processes the conversations are spread over.", min=1)]
 Step = Annotated[int, typer.Option(help="Take every n-th conversation of LongMemEval, which has one a question.", min=1)]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")]
 
@@ -55,27 +55,19 @@ def measure(data: Data, model: Models = None, cache: Cache = None, step: Step = 
 
 
 @encoder.command("pipeline")
-def pipeline(data: Data, model: Models = None, cache: Cache = None, jobs: int = 2, step: Step = 12, as_json: Json = False) -> None:
+def pipeline(data: Data, model: Models = None, cache: Cache = None, jobs: Jobs = 2, step: Step = 12, as_json: Json = False) -> None:
     """Packs held-out blocks with each encoder's codes in place of the shipped ones, the relevance model fitted on them.
 
     What is retrieved is the same for all, so this tells nothing of an encoder's rows.
     """
     console = Console(stderr=True)
-    asked: dict[str, list[Asked]] = {}
     with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
         folder = cache or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        for name, conversations in selected(data, step).items():
-            kept = folder / f"retrieved-{name}.pickle"
-            if not kept.exists():
-                part: dict[str, list[Asked]] = {}
-                for group, histories in groups(name, conversations):
-                    part.setdefault(group, []).extend(retrieved(histories, [SHIPPED], jobs, folder, console, group))
-                kept.write_bytes(pickle.dumps(part))
-            asked |= pickle.loads(kept.read_bytes())
-    coders: dict[str, Coder | None] = {AS_SHIPPED: None}
-    coders |= {name: coder(make()) for name, make in _readers(model).items() if name != AS_SHIPPED}
-    found = list(delivered(asked, coders))
+        asked = retrieved_histories(selected(data, step), jobs, folder, console)
+    readers: dict[str, Reader | None] = {AS_SHIPPED: None}
+    readers |= {name: make() for name, make in _readers(model).items() if name != AS_SHIPPED}
+    found = list(delivered(asked, readers))
     show_delivered(found, Console(width=220))
     if as_json:
         print(json.dumps([asdict(one) for one in found]))
@@ -114,8 +106,8 @@ def train(
 
 
 def _readers(models: list[Path] | None) -> dict[str, Callable[[], Reader]]:
-    """What makes each encoder's reader."""
-    return {AS_SHIPPED: _shipped} | {path.stem: partial(_trained, path) for path in models or ()}
+    """What makes each encoder's reader; a trained one is named after its content, so that what an earlier one read is never taken for its own."""
+    return {AS_SHIPPED: _shipped} | {f"{path.stem}-{sha256(path)[:6]}": partial(_trained, path) for path in models or ()}
 
 
 def _shipped() -> Reader:
@@ -166,12 +158,12 @@ def show(found: dict[str, list[Ranked]], console: Console) -> None:
 
 def show_delivered(found: list[Delivered], console: Console) -> None:
     """Prints a row for each dataset and wording, with the points gained on the shipped codes."""
-    coders = list(dict.fromkeys(one.coder for one in found))
+    encoders = list(dict.fromkeys(one.encoder for one in found))
     for place, budget in enumerate(BUDGETS):
-        shown: Table = table(f"evidence in {budget} tokens, and points gained (95 % interval)", "held out", ["questions", *coders])
+        shown: Table = table(f"evidence in {budget} tokens, and points gained (95 % interval)", "held out", ["questions", *encoders])
         for dataset, wording in dict.fromkeys((one.dataset, one.wording) for one in found):
-            cells = {one.coder: one for one in found if (one.dataset, one.wording) == (dataset, wording)}
-            first = cells[coders[0]]
-            others = (f"{cells[name].evidence[place]:.3f}  {interval(cells[name].gain[place])}" for name in coders[1:])
+            cells = {one.encoder: one for one in found if (one.dataset, one.wording) == (dataset, wording)}
+            first = cells[encoders[0]]
+            others = (f"{cells[name].evidence[place]:.3f}  {interval(cells[name].gain[place])}" for name in encoders[1:])
             shown.add_row(f"{dataset}, {wording}", str(first.questions), f"{first.evidence[place]:.3f}", *others)
         console.print(shown)

@@ -1,7 +1,7 @@
 """Conversations as an encoder reads them, token by token; what was read is kept for later runs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import track
 
 from eval.datasets import Conversation, Question
+from eval.references import named
 from eval.retrieval import held_out
 from hotmem.models.encoder import Reading
 from hotmem.text import passages
@@ -98,9 +99,7 @@ def materials(datasets: Mapping[str, Sequence[Conversation]], reader: Reader, na
 def passages_of(conversation: Conversation) -> tuple[list[int], list[str]]:
     """The passages of all turns as they are embedded, each after its speaker's name, with the places of their turns."""
     cut = [
-        (at, f"{turn.speaker}: {turn.text[start:stop]}" if turn.speaker else turn.text[start:stop])
-        for at, turn in enumerate(conversation.turns)
-        for start, stop in passages(turn.text)
+        (at, named(replace(turn, text=turn.text[start:stop]))) for at, turn in enumerate(conversation.turns) for start, stop in passages(turn.text)
     ]
     return [at for at, _ in cut], [text for _, text in cut]
 

@@ -97,9 +97,9 @@ class TurnEncoder(nn.Module):
     def __init__(self, layers: int, rank: int, projection: Tensor) -> None:
         super().__init__()
         folder = find_weights()
-        logging.set_verbosity_error()  # type: ignore[no-untyped-call] # it tells of the pooling layer, which nothing here reads
+        logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # untyped; it would warn of the pooling layer, unused here
         self._bert = BertModel.from_pretrained(folder, add_pooling_layer=False, attn_implementation="eager")
-        self._bert.eval()  # type: ignore[no-untyped-call]
+        self._bert.eval()  # type: ignore[no-untyped-call]  # untyped
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(PIECES)

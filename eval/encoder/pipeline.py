@@ -1,13 +1,9 @@
 """An encoder's codes in the whole pipeline: what was retrieved once is ranked and packed under other codes, with a relevance model fitted on them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from statistics import fmean
-from typing import TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
 
 from eval.encoder.material import Reader
 from eval.retrieval import SHIPPED, Asked
@@ -16,24 +12,21 @@ from eval.studies.blocks import BUDGETS, Packer, scored, statements
 from eval.train import Sample, fitted, samples
 from hotmem.types import Evidence, EvidenceKind, Signs
 
-Coder: TypeAlias = Callable[[str], NDArray[np.float32]]
-"""What a text's word pieces look like, float32 (pieces, dimensions); the signs of these are kept of what is stored."""
-
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """What one coder delivers on one dataset's held-out conversations.
+    """What one encoder's codes deliver on one dataset's held-out conversations.
 
     Attributes:
-        coder: Its name.
+        encoder: Its name.
         dataset: The dataset, or its source.
         wording: The category of the questions, or "all".
         questions: How many.
         evidence: Mean share of evidence in a block of each of `BUDGETS` tokens.
-        gain: That less the first coder's share, over the same questions.
+        gain: That less the first encoder's share, over the same questions.
     """
 
-    coder: str
+    encoder: str
     dataset: str
     wording: str
     questions: int
@@ -41,16 +34,16 @@ class Delivered:
     gain: tuple[Estimate, ...]
 
 
-def delivered(asked: Mapping[str, Sequence[Asked]], coders: Mapping[str, Coder | None]) -> Iterator[Delivered]:
-    """What each coder delivers, beside the first.
+def delivered(asked: Mapping[str, Sequence[Asked]], readers: Mapping[str, Reader | None]) -> Iterator[Delivered]:
+    """What each encoder delivers, beside the first.
 
     Args:
         asked: What was retrieved, by dataset.
-        coders: By name; None keeps the codes that the store holds.
+        readers: Encoders by name; None keeps the codes that the store holds.
     """
     base: dict[tuple[str, str], list[tuple[float, ...]]] = {}
-    for name, coder in coders.items():
-        coded = {dataset: [recoded(one, coder) if coder else one for one in part] for dataset, part in asked.items()}
+    for name, reader in readers.items():
+        coded = {dataset: [recoded(one, reader) if reader else one for one in part] for dataset, part in asked.items()}
         seen = {dataset: samples(part) for dataset, part in coded.items()}
         model = fitted(seen)
         packer = Packer()
@@ -68,34 +61,24 @@ def delivered(asked: Mapping[str, Sequence[Asked]], coders: Mapping[str, Coder |
                 yield Delivered(name, dataset, wording, len(each), tuple(fmean(now) for now, _ in pairs), gain)
 
 
-def recoded(asked: Asked, coder: Coder) -> Asked:
+def recoded(asked: Asked, reader: Reader) -> Asked:
     """The same with other codes of the question and of everything that was found."""
     found = asked.found[SHIPPED]
-    query = replace(found.query, pieces=coder(" ".join((found.query.text, *found.query.analysis.expansion))))
-    candidates = [one._replace(evidence=_with_codes(one.evidence, coder)) for one in found.candidates]
+    query = replace(found.query, pieces=reader([" ".join((found.query.text, *found.query.analysis.expansion))])[0].states)
+    candidates = [one._replace(evidence=_with_codes(one.evidence, reader)) for one in found.candidates]
     return replace(asked, found={SHIPPED: replace(found, query=query, candidates=candidates)})
 
 
-def _with_codes(evidence: Evidence, coder: Coder) -> Evidence:
+def _with_codes(evidence: Evidence, reader: Reader) -> Evidence:
     if evidence.signs is None:
         return evidence
     text = f"{evidence.speaker}: {evidence.text}" if evidence.kind is EvidenceKind.PASSAGE and evidence.speaker else evidence.text
-    return evidence._replace(signs=_signs(coder, text))
+    return evidence._replace(signs=_signs(reader, text))
 
 
 @cache
-def _signs(coder: Coder, text: str) -> Signs:
-    return np.packbits(coder(text) > 0, axis=1)
-
-
-def coder(reader: Reader) -> Coder:
-    """What an encoder's reader makes of a text's word pieces."""
-
-    def code(text: str) -> NDArray[np.float32]:
-        (reading,) = reader([text])
-        return reading.states
-
-    return code
+def _signs(reader: Reader, text: str) -> Signs:
+    return reader([text])[0].signs
 
 
 def _held_out(part: Sequence[Asked], seen: Sequence[Sample]) -> Iterator[tuple[Asked, Sample]]:

@@ -49,7 +49,7 @@ class Ranked:
 def by_row(material: Material) -> list[Scores]:
     """Cosine of whole passages."""
     nearness = material.passages.rows @ material.questions.rows.T
-    return [_of_turns(material, np.ascontiguousarray(scores)) for scores in nearness.T]
+    return [_of_turns(material, scores) for scores in nearness.T]
 
 
 def by_pieces(material: Material) -> list[Scores]:

@@ -35,6 +35,9 @@ MATCH_SCALE: Final = 30.0
 ROW_SCALE: Final = 20.0
 """What a match and a cosine are multiplied by before the softmax: both differ by some hundredths among passages."""
 
+SAMPLED: Final = 7
+"""Every n-th passage is looked at for the principal directions."""
+
 WARM_UP: Final = 0.1
 """Share of the steps in which the step size grows to its whole; from there on it falls to nothing in a line."""
 
@@ -107,7 +110,7 @@ def trained(datasets: Mapping[str, Sequence[Conversation]], settings: Settings, 
     for step in range(steps):
         optimiser.zero_grad()
         total = loss(encoder, _drawn(lessons, generator), settings.rows, generator)
-        total.backward()  # type: ignore[no-untyped-call]
+        total.backward()  # type: ignore[no-untyped-call]  # torch has no types for it
         torch.nn.utils.clip_grad_norm_([encoder.projection, *encoder.changed()], LARGEST_STEP)
         optimiser.step()
         schedule.step()
@@ -173,7 +176,7 @@ def _lesson(encoder: TurnEncoder, conversation: Conversation) -> Lesson:
 
 
 def _some_states(encoder: TurnEncoder, lessons: Mapping[str, Sequence[Lesson]]) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
-    some = [passage for part in lessons.values() for lesson in part for passage in lesson.passages][:: 7 if len(lessons) else 1]
+    some = [passage for part in lessons.values() for lesson in part for passage in lesson.passages][::SAMPLED]
     with torch.no_grad():
         parts = [Padded.of(some[start : start + 64]) for start in range(0, len(some), 64)]
         return np.concatenate([encoder.states(part)[part.words > 0].numpy() for part in parts])
