@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from eval import knowing, train
-from eval.bench import beside, crowd, feedback, language, latency, scale, soak, turn
+from eval.bench import beside, crowd, feedback, language, latency, reembed, scale, soak, turn
 from eval.bench import tools as tool_times
 from eval.datasets import LOADERS, Dataset
 from eval.datasets.recognised import as_recognised
@@ -220,6 +220,23 @@ def bench_crowd(
     crowd.show(parts, settled_s, Console())
     if as_json:
         print(json.dumps(crowd.figures(parts)))
+
+
+@bench.command("reembed")
+def bench_reembed(
+    turns: Annotated[int, typer.Option(help="Turns of the store.", min=100)] = 100_000,
+    folder: Annotated[Path | None, typer.Option(help="Folder that keeps the store for later runs; a run alone otherwise.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
+) -> None:
+    """Gives a store another encoder while its user talks: what is late, what fails, and whether the end is as if it had always had it."""
+    quiet(verbose=False)
+    with tempfile.TemporaryDirectory(prefix="hotmem-bench-") as temporary:
+        place = folder or Path(temporary)
+        place.mkdir(parents=True, exist_ok=True)
+        change = asyncio.run(reembed.measure(turns, place, Console(stderr=True)))
+    reembed.show(change, Console())
+    if as_json:
+        print(json.dumps(reembed.figures(change)))
 
 
 @bench.command("tools")

@@ -62,7 +62,15 @@ class Asked:
 
 
 def retrieved(
-    conversations: Sequence[Conversation], choices: Sequence[Choice], jobs: int, folder: Path, console: Console, name: str, *, fitted_too: bool = True
+    conversations: Sequence[Conversation],
+    choices: Sequence[Choice],
+    jobs: int,
+    folder: Path,
+    console: Console,
+    name: str,
+    *,
+    fitted_too: bool = True,
+    encoder: str = "",
 ) -> list[Asked]:
     """What is retrieved for every question of a dataset, in its order.
 
@@ -74,8 +82,9 @@ def retrieved(
         console: Where the progress goes.
         name: The dataset's name, beside the progress.
         fitted_too: Whether conversations that are fitted on are asked too.
+        encoder: As `HOTMEM_ENCODER` names one; "" is what that says.
     """
-    tasks = numbered(conversations, folder, fitted_too=fitted_too)
+    tasks = [replace(task, encoder=encoder) for task in numbered(conversations, folder, fitted_too=fitted_too)]
     answers = spread(partial(_retrieved, tuple(choices)), tasks, jobs, console, name)
     return [
         Asked(task.conversation, question, held_out(task.number), found)
@@ -84,12 +93,14 @@ def retrieved(
     ]
 
 
-def retrieved_histories(datasets: Mapping[str, Sequence[Conversation]], jobs: int, folder: Path, console: Console) -> dict[str, list[Asked]]:
+def retrieved_histories(
+    datasets: Mapping[str, Sequence[Conversation]], jobs: int, folder: Path, console: Console, encoder: str = ""
+) -> dict[str, list[Asked]]:
     """What is retrieved for every history of each dataset that is fitted on, by group: whole by source, and young; arguments as of `retrieved`."""
     asked: dict[str, list[Asked]] = {}
     for name, conversations in datasets.items():
         for group, part in groups(name, conversations):
-            asked.setdefault(group, []).extend(retrieved(part, [SHIPPED], jobs, folder, console, group))
+            asked.setdefault(group, []).extend(retrieved(part, [SHIPPED], jobs, folder, console, group, encoder=encoder))
     return asked
 
 
@@ -116,7 +127,7 @@ def request(conversation: Conversation, question: Question, budget: int = 0) -> 
 
 def _retrieved(choices: tuple[Choice, ...], task: Task) -> list[dict[Choice, Retrieved]]:
     """What is retrieved for each question of a conversation; the body of a process."""
-    return asyncio.run(_ingested_and_asked(task, choices, models(task.shelf)))
+    return asyncio.run(_ingested_and_asked(task, choices, models(task.shelf, task.encoder)))
 
 
 async def _ingested_and_asked(task: Task, choices: tuple[Choice, ...], loaded: Models) -> list[dict[Choice, Retrieved]]:

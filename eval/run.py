@@ -12,7 +12,7 @@ import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -28,6 +28,7 @@ from eval.references import Index, Reference, fill
 from eval.rows import HOTMEM, Row
 from hotmem import Mark, Memory, Options
 from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_language
+from hotmem.settings import Settings
 
 SESSION: Final = "evaluation"
 """The session in which questions are asked; no conversation has it."""
@@ -56,12 +57,14 @@ class Task:
         conversation: The conversation.
         budget: Tokens of a block at most.
         shelf: The run's cache file.
+        encoder: As `HOTMEM_ENCODER` names one; "" is what that says.
     """
 
     number: int
     conversation: Conversation
     budget: int
     shelf: Path
+    encoder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,16 +112,21 @@ def run(conversations: Iterator[Conversation], budget: int, jobs: int, folder: P
 
 def measured(task: Task) -> Outcome:
     """Runs one conversation; the body of a process."""
-    loaded = models(task.shelf)
+    loaded = models(task.shelf, task.encoder)
     rows, ingest_s = asyncio.run(_hotmem(task, loaded))
     rows += _references(task, loaded)
     return Outcome(task.number, tuple(rows), len(task.conversation.turns), task.conversation.skipped, ingest_s)
 
 
 @cache
-def models(shelf: Path) -> Models:
-    """The models of this process, loaded at the first call; `shelf` is the run's cache file."""
-    options = Options().models
+def models(shelf: Path, encoder_name: str = "") -> Models:
+    """The models of this process, loaded at the first call.
+
+    Args:
+        shelf: The run's cache file.
+        encoder_name: As `HOTMEM_ENCODER` names one; "" is what that says.
+    """
+    options = replace(Options().models, encoder=encoder_name or Settings().encoder)
     kept = Shelf(shelf)
     encoder, language = load_encoder(options), load_language()
     tokens = TokenCounter.load(options.encoding, options.cache_dir)

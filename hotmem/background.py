@@ -34,6 +34,7 @@ from hotmem.models import Encoder, Language, read
 from hotmem.options import BackgroundOptions, EvolutionOptions
 from hotmem.precedence import Precedence
 from hotmem.readable import as_read, readable, readable_spans
+from hotmem.reader import Former
 from hotmem.retention import Retention
 from hotmem.store.store import Store
 from hotmem.types import (
@@ -99,6 +100,7 @@ class Background:
         evolution: Whether and when categories evolve; without scikit-learn they do not.
         retention: Removes what has been kept for as long as it may be.
         precedence: Tells when recalls are on their way.
+        former: The file's former encoder; let go of when all is embedded anew.
     """
 
     def __init__(
@@ -110,7 +112,9 @@ class Background:
         evolution: EvolutionOptions,
         retention: Retention,
         precedence: Precedence,
+        former: Former,
     ) -> None:
+        self._former = former
         self._store = store
         self._encoder = encoder
         self._language = language
@@ -195,7 +199,7 @@ class Background:
                     raise outcome
             await self._store.finish_forgetting()
             more = any([*outcomes, await self._take_back(), await self._summarise(thorough=not any(outcomes))])
-            more = more or await self._evolve() or await self._retry() or await self._retain()
+            more = more or await self._embed_anew() or await self._evolve() or await self._retry() or await self._retain()
         except Exception as error:  # the border at which background work must not take the memory down
             self._failures += 1
             self._resumes = None
@@ -244,10 +248,28 @@ class Background:
             await self._attempt(Work(kind), list(group), lambda row: row[1], self._put_embedded)
         return bool(waiting)
 
-    async def _put_embedded(self, rows: Sequence[tuple[EvidenceKind, int, str]]) -> None:
+    async def _embed_anew(self) -> bool:
+        """Embeds some rows that have vectors of the former encoder; the former encoder goes with the last of them."""
+        if await self._store.former_encoder() is None:
+            self._former.encoder = None
+            return False
+        rows = await self._store.rows_of_former_encoder(self._options.batch)
+        if not rows:
+            await self._store.finish_reembedding()
+            return True
+        try:
+            await self._put_embedded(rows, anew=True)
+        except OF_THE_FILE:
+            raise
+        except Exception as error:  # which of them it is comes out when they wait like new ones
+            log.warning("rows not embedded anew", kind=rows[0][0], rows=len(rows), error=type(error).__name__)
+            await self._store.take_vectors(rows[0][0], [key for _, key, _ in rows])
+        return True
+
+    async def _put_embedded(self, rows: Sequence[tuple[EvidenceKind, int, str]], *, anew: bool = False) -> None:
         kind = rows[0][0]
         vectors, signs = await asyncio.to_thread(self._embedded, kind, [text for _, _, text in rows])
-        await self._store.put_vectors(kind, [key for _, key, _ in rows], vectors, signs)
+        await self._store.put_vectors(kind, [key for _, key, _ in rows], vectors, signs, anew=anew)
 
     def _embedded(self, kind: EvidenceKind, texts: Sequence[str]) -> tuple[Sequence[Vector], Sequence[Signs]]:
         """Rows of the texts, and their token signs; a summary has none."""

@@ -26,14 +26,14 @@ from hotmem.layers.sessions import Sessions
 from hotmem.layers.verbatim import Verbatim
 from hotmem.learning.feedback import learn
 from hotmem.logs import log
-from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_language
+from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_former, load_language
 from hotmem.models.rewriter import Rewriter
 from hotmem.names import is_name
 from hotmem.opening import Asked as OpeningAsked
 from hotmem.opening import opening
 from hotmem.options import LEAST_TOKENS, Options, checked_visible
 from hotmem.precedence import Precedence
-from hotmem.reader import Reader, Request
+from hotmem.reader import Former, Reader, Request
 from hotmem.recall import late, recall
 from hotmem.retention import Retention
 from hotmem.spool import Record, Removal, Spool, path_of
@@ -154,6 +154,8 @@ class Memory:
         key, store, encoder, language, tokens, model = await asyncio.to_thread(self._load)
         try:
             await store.adopt_encoder(encoder.name, encoder.dimension)
+            before = await store.former_encoder()
+            former = Former(None if before is None else await asyncio.to_thread(load_former, before, self.options.models))
             self._forgettings = await store.forgettings()
         except BaseException:  # cancelled or not, no open file is left behind
             await store.close()
@@ -161,9 +163,9 @@ class Memory:
         here = store.here()
         layers = [search(here) for search in (Facts, Sessions, Semantic, Verbatim) if search(here).layer in self.options.recall.layers]
         rewriter = Rewriter(self.options.rewriting) if self.options.rewriting.model else None
-        reader = Reader(here, encoder, language, tokens, layers, model, self.options.recall, rewriter, self.options.learning.weights)
+        reader = Reader(here, encoder, language, tokens, layers, model, self.options.recall, rewriter, self.options.learning.weights, former)
         retention = Retention(store, self.options.retention, self.options.audit.days)
-        background = Background(store, encoder, language, self.options.background, self.options.evolution, retention, self._precedence)
+        background = Background(store, encoder, language, self.options.background, self.options.evolution, retention, self._precedence, former)
         spool = Spool(path_of(self.path.absolute(), self.options.spool_dir), key, self._take)
         if store.read_only:
             log.info("memory opened for reading only")

@@ -468,7 +468,7 @@ def _item(text: str, found: Evidence, asked: Asked, relevance: float) -> Item:
         session_id=found.session_id,
         speaker=found.speaker,
         said_at=by_clock(found.said_at, asked.at.tzinfo),
-        vector=found.vector,
+        vector=None if found.former else found.vector,
     )
 
 

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+import numpy as np
+
 from hotmem.analysis.entities import meant
 from hotmem.analysis.query import analyse
 from hotmem.analysis.references import MOST_TURNS, expand, leaves_unsaid
@@ -36,7 +38,7 @@ NOBODY: Final = UserKey(0)
 async def read_query(reader: Reader, request: Request) -> tuple[Query, Profile]:
     """What is asked, and what is known of who asks. What it leaves unsaid ("that", "she", "and on Friday?") is looked for in its session."""
     text = last_readable(" ".join(request.text.split()[-QUERY_WORDS:]))
-    reading, (user, profile, turns), doc = await asyncio.gather(
+    (reading, former), (user, profile, turns), doc = await asyncio.gather(
         asyncio.to_thread(_embedded, reader, text), _known(reader, request, text), _parsed(reader, text)
     )
     analysis = _analysed(doc, request, profile)
@@ -45,9 +47,13 @@ async def read_query(reader: Reader, request: Request) -> tuple[Query, Profile]:
         rewrite, analysis = await _completed(reader, request, doc, analysis, profile, turns)
     if analysis.expansion:
         whole = rewrite.expanded if rewrite and rewrite.rewritten else " ".join((text, *analysis.expansion))
-        reading = await asyncio.to_thread(_embedded, reader, whole)
+        reading, former = await asyncio.to_thread(_embedded, reader, whole)
     offered = _offered(reader, analysis, outright=request.outright)
-    return Query(text, user or NOBODY, request.session_id, request.at, offered, profile.speakers, reading.row, reading.states, rewrite), profile
+    query = Query(text, user or NOBODY, request.session_id, request.at, offered, profile.speakers, reading.row, reading.states, rewrite)
+    if former is not None:
+        alike = np.array_equal(former.pieces, reading.pieces)
+        query = replace(query, former=former.row, former_pieces=former.states if alike else None)
+    return query, profile
 
 
 def _analysed(doc: Doc, request: Request, profile: Profile) -> Analysis:
@@ -103,9 +109,13 @@ async def _recent(reader: Reader, turns: Sequence[str]) -> Sequence[Doc]:
         return ()
 
 
-def _embedded(reader: Reader, text: str) -> Reading:
-    """Begun before the parse: the model runs without the interpreter's lock, which the parser hardly ever lets go."""
-    return read(reader.encoder, [text])[0]
+def _embedded(reader: Reader, text: str) -> tuple[Reading, Reading | None]:
+    """By the file's encoder and, while some rows have its vectors, by the former one.
+
+    Begun before the parse: the model runs without the interpreter's lock, which the parser hardly ever lets go.
+    """
+    former = reader.former.encoder
+    return read(reader.encoder, [text])[0], None if former is None else read(former, [text])[0]
 
 
 async def _parsed(reader: Reader, text: str) -> Doc:

@@ -18,12 +18,20 @@ PATIENCE: Final = 1.25
 """How much of its deadline a recall is waited for; one that hangs in the lane, on a disk that does not answer, is given up then."""
 
 
+@dataclass(slots=True)
+class Former:
+    """The encoder before the file's, for rows that are not embedded anew yet; None once there are none, or where it is not at hand."""
+
+    encoder: Encoder | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """The live parts of the read path; `hotmem.Memory` makes them and closes them.
 
     Attributes:
         weights: Layer weights in the place of each user's own, if they are fixed.
+        former: The former encoder, as long as it is needed.
     """
 
     store: Store
@@ -35,6 +43,7 @@ class Reader:
     options: RecallOptions
     rewriter: Rewriter | None = None
     weights: Weights | None = None
+    former: Former = field(default_factory=Former)
 
 
 @dataclass(frozen=True, slots=True)

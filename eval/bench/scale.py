@@ -35,7 +35,7 @@ from hotmem.models import load_encoder, load_language
 from hotmem.models.onnx import OnnxEncoder
 from hotmem.options import ModelOptions, RecallOptions
 from hotmem.store.searches import ByMeaning
-from hotmem.types import ContextBlock, EvidenceKind
+from hotmem.types import ContextBlock, EvidenceKind, Sought
 
 USUAL: Final = (1_000, 10_000, 100_000)
 """Turns of one user, if nothing else is said."""
@@ -245,7 +245,7 @@ async def _found(memory: Memory, asked: Sequence[str], exact: Keys) -> tuple[flo
     assert user is not None
     shares = []
     for vector, keys in zip(reader.encoder.encode(asked), exact.tolist(), strict=True):
-        (nearest,) = await reader.store.search(user, ByMeaning(EvidenceKind.PASSAGE, vector, PASSAGES))
+        (nearest,) = await reader.store.search(user, ByMeaning(EvidenceKind.PASSAGE, Sought(vector), PASSAGES))
         near = {key for key, _ in nearest}
         shares.append([len(near.intersection(wanted)) / np.count_nonzero(wanted) for wanted in (keys, keys[:FIRST])])
     both, first = np.mean(shares, axis=0).tolist()

@@ -21,8 +21,8 @@ from eval.encoder.ranking import Ranked, by_pieces, by_row, mean, ranked
 from eval.report import interval, table
 from eval.retrieval import retrieved_histories
 from eval.studies.blocks import BUDGETS
-from hotmem.models.files import sha256
 from hotmem.models.onnx import OnnxEncoder
+from hotmem.models.preparation import Form
 
 encoder = typer.Typer(help="Measures and trains the encoder by itself, without the rest of the memory.", no_args_is_help=True)
 
@@ -56,18 +56,14 @@ def measure(data: Data, model: Models = None, cache: Cache = None, step: Step = 
 
 @encoder.command("pipeline")
 def pipeline(data: Data, model: Models = None, cache: Cache = None, jobs: Jobs = 2, step: Step = 12, as_json: Json = False) -> None:
-    """Packs held-out blocks with each encoder's codes in place of the shipped ones, the relevance model fitted on them.
-
-    What is retrieved is the same for all, so this tells nothing of an encoder's rows.
-    """
+    """Ingests, retrieves and packs held-out blocks with each encoder in the shipped one's place, the relevance model fitted on what it finds."""
     console = Console(stderr=True)
     with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
         folder = cache or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        asked = retrieved_histories(selected(data, step), jobs, folder, console)
-    readers: dict[str, Reader | None] = {AS_SHIPPED: None}
-    readers |= {name: make() for name, make in _readers(model).items() if name != AS_SHIPPED}
-    found = list(delivered(asked, readers))
+        datasets = selected(data, step)
+        encoders = {AS_SHIPPED: "default"} | {Form.of(path).name: str(path) for path in model or ()}
+        found = list(delivered((name, retrieved_histories(datasets, jobs, folder, console, encoder)) for name, encoder in encoders.items()))
     show_delivered(found, Console(width=220))
     if as_json:
         print(json.dumps([asdict(one) for one in found]))
@@ -107,17 +103,16 @@ def train(
 
 def _readers(models: list[Path] | None) -> dict[str, Callable[[], Reader]]:
     """What makes each encoder's reader; a trained one is named after its content, so that what an earlier one read is never taken for its own."""
-    return {AS_SHIPPED: _shipped} | {f"{path.stem}-{sha256(path)[:6]}": partial(_trained, path) for path in models or ()}
+    forms = [Form.of(path) for path in models or ()]
+    return {AS_SHIPPED: _shipped} | {form.name: partial(_trained, form) for form in forms}
 
 
 def _shipped() -> Reader:
     return OnnxEncoder.load().read
 
 
-def _trained(path: Path) -> Reader:
-    from eval.encoder.model import TurnEncoder  # torch takes seconds to load
-
-    return TurnEncoder.load(path).read
+def _trained(form: Form) -> Reader:
+    return OnnxEncoder.load(None, form).read
 
 
 def figures(found: list[Ranked]) -> dict[str, dict[str, float]]:

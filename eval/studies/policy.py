@@ -118,7 +118,7 @@ def figures(found: Sequence[Figures]) -> dict[str, Any]:
 
 def _measured(task: Task) -> list[dict[str, Recalled]]:
     """Every question of a conversation under each policy; the body of a process."""
-    return asyncio.run(_ingested_and_asked(task, models(task.shelf)))
+    return asyncio.run(_ingested_and_asked(task, models(task.shelf, task.encoder)))
 
 
 async def _ingested_and_asked(task: Task, loaded: Models) -> list[dict[str, Recalled]]:

@@ -177,7 +177,7 @@ def _figures(name: str, threshold: float, part: Sequence[Searched]) -> Figures:
 
 def _measured(task: Task) -> list[Searched]:
     """Every question of a conversation that has known evidence; the body of a process."""
-    return asyncio.run(_ingested_and_asked(task, models(task.shelf)))
+    return asyncio.run(_ingested_and_asked(task, models(task.shelf, task.encoder)))
 
 
 async def _ingested_and_asked(task: Task, loaded: Models) -> list[Searched]:

@@ -112,7 +112,7 @@ def _by_words(query: Query, candidates: Sequence[Candidate], around: Surrounding
 def _by_meaning(query: Query, evidence: Sequence[Evidence], around: Surroundings) -> dict[str, object]:
     """Cosines of whole statements, and matches of single word pieces: each statement's own, with its neighbours, and anywhere in its session."""
     cosine = _cosines(query, evidence)
-    matches = best_matches(query.pieces, [found.signs for found in evidence])
+    matches = _matches(query, evidence)
     weight = telling(matches)
     match, window = product(matches, weight), product(around.window(matches), weight)
     before, after = around.neighbours(cosine)
@@ -222,10 +222,19 @@ def _least(matches: NDArray[np.float32], weight: NDArray[np.float32]) -> NDArray
 def _cosines(query: Query, evidence: Sequence[Evidence]) -> NDArray[np.float32]:
     """Cosine of each statement to the query, float32 (n,); 0 while it has no vector."""
     cosines = np.zeros(len(evidence), dtype=np.float32)
-    embedded = [(row, found.vector) for row, found in enumerate(evidence) if found.vector is not None]
-    if embedded:
-        cosines[[row for row, _ in embedded]] = np.vecdot(np.stack([vector for _, vector in embedded]), query.vector)
+    for former, vector in ((False, query.vector), (True, query.former)):
+        embedded = [(row, found.vector) for row, found in enumerate(evidence) if found.vector is not None and found.former is former]
+        if embedded and vector is not None:
+            cosines[[row for row, _ in embedded]] = np.vecdot(np.stack([stored for _, stored in embedded]), vector)
     return cosines
+
+
+def _matches(query: Query, evidence: Sequence[Evidence]) -> NDArray[np.float32]:
+    """How well each statement matches each word piece of the query, float32 (n, pieces)."""
+    matches = best_matches(query.pieces, [None if found.former else found.signs for found in evidence])
+    if query.former_pieces is not None and any(found.former for found in evidence):
+        matches += best_matches(query.former_pieces, [found.signs if found.former else None for found in evidence])
+    return matches
 
 
 def _speakers(query: Query, evidence: Sequence[Evidence]) -> tuple[bool, list[bool]]:

@@ -132,7 +132,7 @@ def _item(one: Judged, mark: Mark, asked: frozenset[str], zone: str | None) -> I
         speaker=found.speaker,
         said_at=in_zone(found.said_at, zone),
         valid_until=found.valid_until and in_zone(found.valid_until, zone),
-        vector=found.vector,
+        vector=None if found.former else found.vector,
         parts=one.parts,
         times=resolved(found, text, zone) if found.kind is EvidenceKind.PASSAGE else (),
     )

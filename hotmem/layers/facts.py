@@ -28,7 +28,7 @@ class Facts:
         rankings = await self.store.search(
             query.user,
             ByWords(EvidenceKind.MEMORY, query.terms, MEMORIES),
-            ByMeaning(EvidenceKind.MEMORY, query.vector, MEMORIES),
+            ByMeaning(EvidenceKind.MEMORY, query.sought, MEMORIES),
             ByEntities(query.analysis.entities, MEMORIES),
             until=until,
         )

@@ -21,5 +21,5 @@ class Semantic:
 
     async def search(self, query: Query, until: float | None) -> Sequence[Hit]:
         """Passages, each with its cosine to the query."""
-        (found,) = await self.store.search(query.user, ByMeaning(EvidenceKind.PASSAGE, query.vector, PASSAGES), until=until)
+        (found,) = await self.store.search(query.user, ByMeaning(EvidenceKind.PASSAGE, query.sought, PASSAGES), until=until)
         return [Hit(self.layer, EvidenceKind.PASSAGE, key, cosine) for key, cosine in found]

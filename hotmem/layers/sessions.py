@@ -43,14 +43,14 @@ class Sessions:
         by_words, by_meaning, *of_window = await self.store.search(
             query.user,
             ByWords(EvidenceKind.SUMMARY, query.terms, SESSIONS),
-            ByMeaning(EvidenceKind.SUMMARY, query.vector, SESSIONS),
+            ByMeaning(EvidenceKind.SUMMARY, query.sought, SESSIONS),
             *timed,
             until=until,
         )
         ranked = blended(dict(by_words), dict(by_meaning))
         summaries = [Hit(self.layer, EvidenceKind.SUMMARY, key, score) for key, score in ranked]
         best = [key for key, _ in ranked[:LOOKED_INTO]]
-        (inside,) = await self.store.search(query.user, InSessions(best, query.vector, LOOKED_INTO * PASSAGES_EACH), until=until)
+        (inside,) = await self.store.search(query.user, InSessions(best, query.sought, LOOKED_INTO * PASSAGES_EACH), until=until)
         usual = [*summaries, *(Hit(self.layer, EvidenceKind.PASSAGE, key, score) for key, score in inside)]
         if not timed:
             return usual
@@ -64,7 +64,7 @@ def _timed(query: Query) -> tuple[HappenedIn | SaidIn, ...]:
     if window is None:
         return ()
     happened = (HappenedIn(kind, window, limit) for kind, limit in HAPPENED.items())
-    return (*happened, *(SaidIn(kind, window, query.vector, limit) for kind, limit in SAID.items()))
+    return (*happened, *(SaidIn(kind, window, query.sought, limit) for kind, limit in SAID.items()))
 
 
 def _each_once(hits: Sequence[Hit]) -> list[Hit]:

@@ -6,15 +6,48 @@
 Everything here blocks and is thread-safe: load and call it from threads.
 """
 
+from pathlib import Path
+
+from hotmem.errors import ModelMissing
+from hotmem.logs import log
 from hotmem.models.cache import CachedEncoder
 from hotmem.models.encoder import Encoder, Reading, TokenEncoder, Vectors, read
 from hotmem.models.language import Language, load_language
 from hotmem.models.onnx import OnnxEncoder
+from hotmem.models.preparation import FORMS, Form
 from hotmem.models.sentence_transformer import SentenceTransformerEncoder
 from hotmem.models.tokens import TokenCounter
 from hotmem.options import ModelOptions
 
-__all__ = ["CachedEncoder", "Encoder", "Language", "Reading", "TokenCounter", "TokenEncoder", "Vectors", "load_encoder", "load_language", "read"]
+__all__ = [
+    "CachedEncoder",
+    "Encoder",
+    "Language",
+    "Reading",
+    "TokenCounter",
+    "TokenEncoder",
+    "Vectors",
+    "load_encoder",
+    "load_former",
+    "load_language",
+    "read",
+]
+
+
+def load_former(identity: str, options: ModelOptions) -> Encoder | None:
+    """The encoder that a file names as its former one, if it is at hand; blocking.
+
+    Args:
+        identity: Its name and dimension, as the file has it.
+        options: Where models lie.
+    """
+    name = identity.rpartition("/")[0]
+    form = next((form for form in FORMS if form.name == name), None)
+    try:
+        return OnnxEncoder.load(options.cache_dir, form) if form else SentenceTransformerEncoder(name)
+    except ModelMissing as error:
+        log.warning("former encoder not at hand", encoder=name, error=type(error).__name__)
+        return None
 
 
 def load_encoder(options: ModelOptions) -> CachedEncoder:
@@ -23,5 +56,12 @@ def load_encoder(options: ModelOptions) -> CachedEncoder:
     Raises:
         ModelMissing: If its weights are missing or wrong.
     """
-    encoder: TokenEncoder = OnnxEncoder.load(options.cache_dir) if options.encoder == "default" else SentenceTransformerEncoder(options.encoder)
-    return CachedEncoder(encoder, options.embeddings_cached)
+    return CachedEncoder(_encoder(options), options.embeddings_cached)
+
+
+def _encoder(options: ModelOptions) -> TokenEncoder:
+    if options.encoder == "default":
+        return OnnxEncoder.load(options.cache_dir)
+    if options.encoder.endswith(".safetensors"):
+        return OnnxEncoder.load(options.cache_dir, Form.of(Path(options.encoder)))
+    return SentenceTransformerEncoder(options.encoder)

@@ -8,7 +8,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from hotmem.models.encoder import Pieces, Reading, Vectors, unit_rows
-from hotmem.models.preparation import FORM, Prepared
+from hotmem.models.preparation import PUBLISHED, Form, Prepared
 
 PIECES: Final = 256
 """Word pieces the model was trained to read."""
@@ -21,14 +21,14 @@ THREADS: Final = 1
 
 
 class OnnxEncoder:
-    """Mean of the word pieces' last hidden states, int8 weights and activations.
+    """Mean of the word pieces' last hidden states, int8 weights and activations; a form with a projection gives codes of the pieces besides.
 
     Attributes:
-        name: The prepared form.
+        name: The prepared form's.
         dimension: 384.
     """
 
-    def __init__(self, prepared: Prepared) -> None:
+    def __init__(self, prepared: Prepared, name: str) -> None:
         import onnxruntime  # loaded with its model
 
         onnxruntime.disable_telemetry_events()  # for a process that imported it before hotmem
@@ -39,20 +39,23 @@ class OnnxEncoder:
         self._tokenizer = Tokenizer.from_str(prepared.tokenizer)
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(PIECES)
-        self.name: str = FORM
-        self.dimension: int = self._session.get_outputs()[0].shape[-1]
+        self.name: str = name
+        states, *codes = self._session.get_outputs()
+        self._outputs = ["states", *(output.name for output in codes)]
+        self.dimension: int = states.shape[-1]
 
     @classmethod
-    def load(cls, cache_dir: Path | None = None) -> "OnnxEncoder":
+    def load(cls, cache_dir: Path | None = None, form: Form = PUBLISHED) -> "OnnxEncoder":
         """The encoder, prepared first where it is not yet.
 
         Args:
             cache_dir: Folder of prepared models; None is the user's cache folder.
+            form: Which form of the published model.
 
         Raises:
             ModelMissing: If it cannot be prepared.
         """
-        return cls(Prepared.load(cache_dir))
+        return cls(Prepared.load(cache_dir, form), form.name)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Encodes texts one by one; see `Encoder.encode`.
@@ -62,7 +65,7 @@ class OnnxEncoder:
         """
         rows = np.empty((len(texts), self.dimension), dtype=np.float32)
         for row, text in enumerate(texts):
-            rows[row] = self._states(self._pieces(text)).mean(axis=0)
+            rows[row] = self._run(self._pieces(text), ["states"])[0].mean(axis=0)
         return unit_rows(rows)
 
     def read(self, texts: Sequence[str]) -> list[Reading]:
@@ -71,14 +74,13 @@ class OnnxEncoder:
 
     def _read(self, text: str) -> Reading:
         pieces = self._pieces(text)
-        states = self._states(pieces)
-        return Reading(unit_rows(states.mean(axis=0, keepdims=True))[0], pieces[1:-1], states[1:-1])
+        states, *codes = self._run(pieces, self._outputs)
+        return Reading(unit_rows(states.mean(axis=0, keepdims=True))[0], pieces[1:-1], (codes[0] if codes else states)[1:-1])
 
     def _pieces(self, text: str) -> Pieces:
         """The word pieces of a text, the two special ones around them included."""
         return np.array(self._tokenizer.encode(text[:CHARACTERS]).ids, dtype=np.int64)
 
-    def _states(self, pieces: Pieces) -> Vectors:
-        """The last hidden state of every piece; shape (pieces, dimension)."""
-        states: Vectors = self._session.run(["states"], {"pieces": pieces[np.newaxis]})[0][0]
-        return states
+    def _run(self, pieces: Pieces, outputs: Sequence[str]) -> list[Vectors]:
+        """What the model gives of every piece, each of shape (pieces, width)."""
+        return [values[0] for values in self._session.run(outputs, {"pieces": pieces[np.newaxis]})]

@@ -14,8 +14,33 @@ from hotmem.models.files import cache_folder, folder_in_the_making, others_can_w
 from hotmem.models.manifest import listed, published
 from hotmem.models.weights import MODEL, find_weights
 
-FORM: Final = f"{MODEL}-int8-2"
-"""What is prepared. Vectors go by this name: change it when they are no longer comparable."""
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form of the published model.
+
+    Attributes:
+        name: Vectors go by it: change it when they are no longer comparable.
+        trained: File of a projection, and of changes of the published matrices, by `python -m eval encoder train`; None for neither.
+    """
+
+    name: str
+    trained: Path | None = None
+
+    @classmethod
+    def of(cls, trained: Path) -> Self:
+        """The form of a file by `python -m eval encoder train`, named after its content.
+
+        Raises:
+            ModelMissing: If there is no such file.
+        """
+        if not trained.is_file():
+            raise ModelMissing(f"There is no trained encoder {trained}. Check HOTMEM_ENCODER, or leave it out for the default encoder.")
+        return cls(f"{trained.stem}-{sha256(trained)[:8]}", trained)
+
+
+PUBLISHED: Final = Form(f"{MODEL}-int8-2")
+"""The published model: the default encoder until version 0.2, with whose vectors older files are searched while they are embedded anew."""
 
 _EXPORT: Final = Path(__file__).with_name("export")
 _MODEL_FILE: Final = "model.onnx"
@@ -23,10 +48,14 @@ _TOKENIZER_FILE: Final = "tokenizer.json"
 _CHECKSUMS_FILE: Final = "sha256.json"
 
 
-def prepared_folder(cache_dir: Path | None = None) -> Path:
-    """The prepared encoder's folder, named after the export that made it, so that another version's is never taken for it."""
-    sources = "".join(sha256(path) for path in sorted(_EXPORT.glob("*.py")))
-    return cache_folder(cache_dir) / f"{FORM}-{hashlib.sha256(sources.encode()).hexdigest()[:8]}"
+FORMS: Final = (PUBLISHED,)
+"""All forms that a file may have been embedded with."""
+
+
+def prepared_folder(cache_dir: Path | None = None, form: Form = PUBLISHED) -> Path:
+    """The folder of a prepared form, named after the export and the file that made it, so that another version's is never taken for it."""
+    sources = "".join(sha256(path) for path in (*sorted(_EXPORT.glob("*.py")), *filter(None, [form.trained])))
+    return cache_folder(cache_dir) / f"{form.name}-{hashlib.sha256(sources.encode()).hexdigest()[:8]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +66,22 @@ class Prepared:
     tokenizer: str
 
     @classmethod
-    def load(cls, cache_dir: Path | None = None) -> Self:
+    def load(cls, cache_dir: Path | None = None, form: Form = PUBLISHED) -> Self:
         """Reads the prepared encoder; prepares it first where it is missing or damaged (some 2 seconds).
 
         Args:
             cache_dir: Folder of prepared models; None is the user's cache folder.
+            form: Which one.
 
         Raises:
             ModelMissing: If there are no weights to prepare it from, it cannot be kept, or another account can change it.
         """
-        folder = prepared_folder(cache_dir)
+        folder = prepared_folder(cache_dir, form)
         if others_can_write(folder):
             raise ModelMissing(f"The prepared encoder in {folder} can be changed by other accounts. Delete it, or choose another cache_dir.")
         prepared = cls._read(folder)
         if prepared is None:
-            _prepare(folder)
+            _prepare(folder, form)
             prepared = cls._read(folder)
         if prepared is None:
             raise ModelMissing(f"The prepared encoder in {folder} was damaged again at once. Check the disk, or choose another with cache_dir.")
@@ -71,8 +101,8 @@ class Prepared:
         return cls(content[_MODEL_FILE], content[_TOKENIZER_FILE].decode("utf-8"))
 
 
-def _prepare(folder: Path) -> None:
-    """Makes the prepared folder from the weights, in place of a damaged one.
+def _prepare(folder: Path, form: Form) -> None:
+    """Makes the prepared folder of a form from the weights, in place of a damaged one.
 
     Raises:
         ModelMissing: If there are no weights, or the folder cannot be written.
@@ -85,7 +115,7 @@ def _prepare(folder: Path) -> None:
             log.warning("prepared encoder damaged", folder=str(folder))
             set_aside(folder)
         with folder_in_the_making(folder) as making:
-            export(weights, making / _MODEL_FILE)
+            export(weights, making / _MODEL_FILE, form.trained)
             shutil.copyfile(weights / _TOKENIZER_FILE, making / _TOKENIZER_FILE)
             checksums = {name: sha256(making / name) for name in (_MODEL_FILE, _TOKENIZER_FILE)}
             (making / _CHECKSUMS_FILE).write_text(json.dumps(checksums), "utf-8")
@@ -93,4 +123,4 @@ def _prepare(folder: Path) -> None:
         raise ModelMissing(
             f"The encoder cannot be kept in {folder} ({error.strerror}). Free or unlock it, or choose another with cache_dir."
         ) from error
-    log.info("encoder prepared", model=FORM, seconds=round(time.perf_counter() - started, 1))
+    log.info("encoder prepared", model=form.name, seconds=round(time.perf_counter() - started, 1))

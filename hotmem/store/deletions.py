@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from hotmem.names import finder
-from hotmem.store import entries, forget, marks, recorded
+from hotmem.store import entries, forget, marks, recorded, reembedding
 from hotmem.store.driver import Connection, changes
 from hotmem.store.entries import TABLES, WORDED
 from hotmem.store.jobs import WHEN_IDLE
@@ -136,7 +136,7 @@ def keep(
     counts = json.dumps(removed.counts())
     (key,) = conn.execute(
         "INSERT INTO deletions (user, asked_at, erase_at, counts, encoder) VALUES (?, ?, ?, ?, ?) RETURNING id",
-        (user, to_stored(asked_at), to_stored(erase_at), counts, recorded.encoder(conn)),
+        (user, to_stored(asked_at), to_stored(erase_at), counts, _one_encoder(conn)),
     ).fetchone()
     columns = {relation: _columns(conn, relation) for relation in LINKS}
     conn.executemany(
@@ -144,6 +144,11 @@ def keep(
         ((key, place, one.relation, _written(one.before), _written(one.after)) for place, one in enumerate(_settled(columns, seen))),
     )
     return removed
+
+
+def _one_encoder(conn: Connection) -> str | None:
+    """The encoder of all vectors in the file; None while they are of two."""
+    return None if reembedding.former_encoder(conn) else recorded.encoder(conn)
 
 
 def latest(conn: Connection, user: UserKey) -> Restorable | None:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from hotmem.forms import forms
-from hotmem.store import happenings, traits
+from hotmem.store import happenings, reembedding, traits
 from hotmem.store.driver import Connection
 from hotmem.store.pieces import unpacked
 from hotmem.store.times import from_stored
@@ -56,7 +56,7 @@ def load(
     found += memories(conn, user, known)
     found += memories(conn, user, sorted({one.replaced_by for one in found if one.replaced_by is not None} - set(known)))
     found += summaries(conn, user, keys.get(EvidenceKind.SUMMARY, ()))
-    found = _dated(conn, found)
+    found = _dated(conn, _of_former(conn, found))
     return found if asked is None else _timed(conn, found, asked)
 
 
@@ -228,6 +228,12 @@ def _dated(conn: Connection, found: Sequence[Evidence]) -> list[Evidence]:
     """The evidence with the times that it names."""
     times = {kind: happenings.named(conn, kind, [one.key for one in found if one.kind is kind]) for kind in EvidenceKind}
     return [one._replace(times=times[one.kind][one.key]) if one.key in times[one.kind] else one for one in found]
+
+
+def _of_former(conn: Connection, found: list[Evidence]) -> list[Evidence]:
+    """The evidence, marked where its vector is of the file's former encoder."""
+    upto = reembedding.boundaries(conn)
+    return [one._replace(former=one.vector is not None) if one.key <= upto.get(one.kind, 0) else one for one in found] if upto else found
 
 
 def _timed(conn: Connection, found: Sequence[Evidence], asked: Interval) -> list[Evidence]:

@@ -22,9 +22,10 @@ STATE: Final = """
     SELECT coalesce((SELECT max(id) FROM {kind}_entries WHERE user = :user), 0),
         coalesce((SELECT number FROM revisions WHERE user = :user AND kind = :kind), 0),
         (SELECT bits IS NOT NULL FROM {kind}_entries WHERE user = :user AND id = :waiting),
-        (SELECT bits IS NOT NULL FROM {kind}_entries WHERE user = :user AND id = :latest)"""
-"""The last entry, how often entries went or changed, and whether the first and the last that had no vector have one. What was said is embedded before
-what an import brought, which may stand before it for long."""
+        (SELECT bits IS NOT NULL FROM {kind}_entries WHERE user = :user AND id = :latest),
+        coalesce((SELECT upto FROM former_vectors WHERE kind = :kind), 0)"""
+"""The last entry, how often entries went or changed, whether the first and the last that had no vector have one, and the last whose vector is of a
+former encoder. What was said is embedded before what an import brought, which may stand before it for long."""
 
 PACKED: Final = """
     SELECT group_concat(id), group_concat(session), group_concat(length), group_concat(bits IS NOT NULL, ''), CAST(group_concat(bits, '') AS BLOB)
@@ -49,6 +50,7 @@ class Entries:
         sessions: Row numbers of sessions, int64 (sessions,).
         session_lengths: Words of each session, float64 (sessions,).
         postings: Where the terms asked for stand among them.
+        boundary: Row number up to which vectors are of the file's former encoder; 0 if none are.
     """
 
     keys: NDArray[np.int64]
@@ -58,6 +60,7 @@ class Entries:
     sessions: NDArray[np.int64]
     session_lengths: NDArray[np.float64]
     postings: Postings
+    boundary: int
 
 
 class Index:
@@ -74,6 +77,7 @@ class Index:
         self.loaded = False
         self._lock = Lock()
         self._revision = 0
+        self._boundary = 0
         self._empty()
 
     @property
@@ -87,10 +91,13 @@ class Index:
             waiting = int(self._keys[self._settled]) if self._settled < self._count else 0
             latest = int(self._keys[self._count - 1]) if self._signed < self._count else 0
             named = {"user": self.user, "kind": self.kind, "waiting": waiting, "latest": latest}
-            last, revision, signed, late = conn.execute(STATE.format(kind=self.kind), named).fetchone()
+            last, revision, signed, late, boundary = conn.execute(STATE.format(kind=self.kind), named).fetchone()
             if revision > self._revision:
                 self._revision = revision
                 self._empty()
+            elif boundary < self._boundary:
+                self._read_anew(conn, boundary, self._boundary)
+            self._boundary = boundary
             if revision == self._revision and (signed or late or last > (self._keys[self._count - 1] if self._count else 0)):
                 start = max(self._settled, self._count - PORTION) if late else self._count
                 self._read_behind(conn, self._settled if signed else start)
@@ -104,6 +111,7 @@ class Index:
                 self._sessions[:sessions],
                 self._session_lengths[:sessions],
                 self._postings,
+                boundary,
             )
 
     def _empty(self) -> None:
@@ -128,6 +136,14 @@ class Index:
             self._append(numbers(keys)[known:], numbers(sessions)[known:], numbers(lengths)[known:])
             self._sign(place, np.frombuffer(signed.encode(), dtype=np.uint8) == ord("1"), bits)
             place = self._count if known >= len(signed) and "1" not in signed else place + len(signed)
+
+    def _read_anew(self, conn: Connection, low: int, high: int) -> None:
+        """Reads the signs of the entries above one row number and up to another, which were embedded anew."""
+        first, stop = (int(place) for place in np.searchsorted(self._keys[: self._count], (low, high), side="right"))
+        for place in range(first, stop, PORTION):
+            after, count = int(self._keys[place]) - 1, min(PORTION, stop - place)
+            *_, signed, bits = conn.execute(PACKED.format(kind=self.kind), (self.user, after, count)).fetchone()
+            self._sign(place, np.frombuffer(signed.encode(), dtype=np.uint8) == ord("1"), bits)
 
     def _append(self, keys: NDArray[np.int64], sessions: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
         start, stop = self._count, self._count + len(keys)

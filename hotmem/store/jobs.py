@@ -33,13 +33,14 @@ WHEN_IDLE: Final = 1
 WHEN_ENDED: Final = 2
 """What `sessions.summary_due` holds, besides 0 for none. One that has been idle for its time counts as ended."""
 
-EMBEDDED: Final = "vector IS NULL AND held = 0"
+EMBEDDED: Final = "vector IS NULL AND held = 0 AND id > coalesce((SELECT upto FROM former_vectors WHERE kind = '{kind}'), 0)"
+"""What waits to be embedded; up to the last row that is to be embedded anew, nothing is, until that is done."""
 
 QUEUES: Final = {
     Work.TURN: Queue("pending", "turn", "held = 0"),
-    Work.PASSAGE: Queue("passages", "id", EMBEDDED),
-    Work.MEMORY: Queue("memories", "id", EMBEDDED),
-    Work.SUMMARY: Queue("summaries", "id", EMBEDDED),
+    Work.PASSAGE: Queue("passages", "id", EMBEDDED.format(kind=Work.PASSAGE)),
+    Work.MEMORY: Queue("memories", "id", EMBEDDED.format(kind=Work.MEMORY)),
+    Work.SUMMARY: Queue("summaries", "id", EMBEDDED.format(kind=Work.SUMMARY)),
 }
 
 HELD: Final = {work: (queue.table, queue.key) for work, queue in QUEUES.items()} | {Work.SESSION: ("sessions", "id")}
@@ -144,7 +145,7 @@ def _idle(now: datetime, idle_s: float) -> tuple[int, int]:
 
 
 def session(conn: Connection, served: Served) -> tuple[int | None, bool]:
-    """The next session that is over and has no words that wait to be embedded.
+    """The next session that is over and has no words that wait to be embedded, or to be embedded anew.
 
     Returns:
         The session, if one was found, and whether there is more to look through.
@@ -159,6 +160,8 @@ def session(conn: Connection, served: Served) -> tuple[int | None, bool]:
         found = conn.execute(
             f"""SELECT s.id FROM sessions s WHERE {OVER} AND user = ?
                     AND NOT EXISTS (SELECT 1 FROM passages p WHERE p.session = s.id AND p.vector IS NULL AND p.held = 0)
+                    AND NOT EXISTS (SELECT 1 FROM former_vectors f WHERE f.kind = 'passage'
+                        AND f.upto >= (SELECT min(p.id) FROM passages p WHERE p.session = s.id))
                 ORDER BY touched_at LIMIT 1""",
             (user,),
         ).fetchone()

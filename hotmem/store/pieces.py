@@ -24,10 +24,10 @@ def put(conn: Connection, kind: EvidenceKind, key: int, signs: Signs) -> None:
         conn.execute(INSERTS[kind], (key, signs.shape[1], signs.tobytes()))
 
 
-def clear(conn: Connection) -> None:
-    """Removes all signs: those of two encoders cannot be compared, nor need they be of one width."""
-    conn.execute("DELETE FROM pieces")
-    conn.execute("DELETE FROM memory_pieces")
+def clear(conn: Connection, kind: EvidenceKind, upto: int) -> None:
+    """Removes the signs of the rows of a kind up to a row number."""
+    if kind in INSERTS:
+        conn.execute(f"DELETE FROM {'pieces WHERE passage' if kind is EvidenceKind.PASSAGE else 'memory_pieces WHERE memory'} <= ?", (upto,))
 
 
 def unpacked(width: int | None, signs: bytes | None) -> Signs | None:

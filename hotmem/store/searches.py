@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias
 from hotmem.store import happenings, memories, subcategories, vectors, windows, words
 from hotmem.store.driver import Connection
 from hotmem.store.index import Index
-from hotmem.types import EvidenceKind, Interval, UserKey, Vector
+from hotmem.types import EvidenceKind, Interval, Sought, UserKey
 
 Ranking: TypeAlias = list[tuple[int, float]]
 """Row numbers and scores, best first."""
@@ -56,16 +56,16 @@ class ByWords:
 
 @dataclass(frozen=True, slots=True)
 class ByMeaning:
-    """The rows nearest to a vector.
+    """The rows nearest to the query.
 
     Attributes:
         kind: Of what.
-        vector: float32 (dimension,), of unit length.
+        sought: The query's embeddings.
         limit: Rows at most.
     """
 
     kind: EvidenceKind
-    vector: Vector
+    sought: Sought
     limit: int
 
     @property
@@ -75,21 +75,21 @@ class ByMeaning:
 
     def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
         """Row numbers and cosines."""
-        return vectors.nearest(conn, index_of(self.kind), self.vector, self.limit)
+        return vectors.nearest(conn, index_of(self.kind), self.sought, self.limit)
 
 
 @dataclass(frozen=True, slots=True)
 class InSessions:
-    """The passages of some sessions nearest to a vector; the cost is theirs alone.
+    """The passages of some sessions nearest to the query; the cost is theirs alone.
 
     Attributes:
         sessions: Row numbers of sessions.
-        vector: float32 (dimension,), of unit length.
+        sought: The query's embeddings.
         limit: Passages at most.
     """
 
     sessions: Sequence[int]
-    vector: Vector
+    sought: Sought
     limit: int
 
     @property
@@ -99,19 +99,19 @@ class InSessions:
 
     def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
         """Row numbers and cosines."""
-        return vectors.inside(conn, user, self.sessions, self.vector, self.limit)
+        return vectors.inside(conn, user, self.sessions, self.sought, self.limit)
 
 
 @dataclass(frozen=True, slots=True)
 class InDigests:
-    """The memories that stand for the subcategories nearest to a vector; the cost grows with the number of subcategories alone.
+    """The memories that stand for the subcategories nearest to the query; the cost grows with the number of subcategories alone.
 
     Attributes:
-        vector: float32 (dimension,), of unit length.
+        sought: The query's embeddings.
         looked_into: Subcategories at most.
     """
 
-    vector: Vector
+    sought: Sought
     looked_into: int
 
     @property
@@ -121,7 +121,7 @@ class InDigests:
 
     def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
         """Row numbers and cosines."""
-        return subcategories.in_digests(conn, user, self.vector, self.looked_into)
+        return subcategories.in_digests(conn, user, self.sought, self.looked_into)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,18 +148,18 @@ class ByEntities:
 
 @dataclass(frozen=True, slots=True)
 class SaidIn:
-    """The rows said within a window that are nearest to a vector; summaries of the sessions that were held in it.
+    """The rows said within a window that are nearest to the query; summaries of the sessions that were held in it.
 
     Attributes:
         kind: Of what.
         window: The span of time.
-        vector: float32 (dimension,), of unit length.
+        sought: The query's embeddings.
         limit: Rows at most.
     """
 
     kind: EvidenceKind
     window: Interval
-    vector: Vector
+    sought: Sought
     limit: int
 
     @property
@@ -169,7 +169,7 @@ class SaidIn:
 
     def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
         """Row numbers and cosines."""
-        return windows.said(conn, user, self.kind, self.window, self.vector, self.limit)
+        return windows.said(conn, user, self.kind, self.window, self.sought, self.limit)
 
 
 @dataclass(frozen=True, slots=True)

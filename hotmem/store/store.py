@@ -40,6 +40,7 @@ from hotmem.store import (
     patterns,
     quality,
     recorded,
+    reembedding,
     retention,
     subcategories,
     subject,
@@ -126,6 +127,7 @@ class Store:
         self._shelf = Shelf()
         self._clock = SteadyClock()
         self._served = jobs.Served()
+        self._encoder: str | None = None
 
     @classmethod
     def open(cls, path: Path, key: Key | None = None) -> Self:
@@ -160,13 +162,14 @@ class Store:
         await self._db.close()
 
     async def adopt_encoder(self, name: str, dimension: int) -> bool:
-        """Makes the vector indexes fit the encoder; True if everything waits to be embedded anew.
+        """Makes this the file's encoder; True if it was another one, and everything is embedded anew.
 
         Raises:
             StoreReadOnly: If it is another encoder than before, and the file cannot be written.
             StoreError: If it could not be written.
         """
         if not self.read_only:
+            self._encoder = vectors.identified(name, dimension)
             return await self._db.write(vectors.adopt, name, dimension)
         before = await self._db.read(recorded.encoder)
         if before not in (None, f"{name}/{dimension}"):
@@ -252,15 +255,52 @@ class Store:
         """The next texts without an embedding, in turn from all users who have some: kind, row number, text."""
         return await self._db.read(vectors.waiting, limit, self._served)
 
-    async def put_vectors(self, kind: EvidenceKind, keys: Sequence[int], rows: Sequence[Vector], signs: Sequence[Signs]) -> None:
-        """Stores each row's embedding and token signs; a memory is placed in the nearest subcategory."""
+    async def former_encoder(self) -> str | None:
+        """Name and dimension of the encoder whose vectors some rows still have; None if all have those of the file's."""
+        return await self._db.read(reembedding.former_encoder)
+
+    async def rows_of_former_encoder(self, limit: int) -> list[tuple[EvidenceKind, int, str]]:
+        """The next texts that are embedded anew, all of one kind: kind, row number, text."""
+        return await self._db.read(reembedding.following, limit)
+
+    async def put_vectors(
+        self, kind: EvidenceKind, keys: Sequence[int], rows: Sequence[Vector], signs: Sequence[Signs], *, anew: bool = False
+    ) -> None:
+        """Stores each row's embedding and token signs; a memory is placed in the nearest subcategory.
+
+        Nothing is stored if another process has given the file another encoder.
+
+        Args:
+            kind: Of what.
+            keys: Row numbers.
+            rows: Embeddings.
+            signs: Token signs.
+            anew: Whether these rows have vectors of the former encoder, as `rows_of_former_encoder` gave them.
+        """
 
         def put(conn: Connection) -> None:
+            if recorded.encoder(conn) != self._encoder:
+                return
             vectors.put(conn, kind, keys, rows, signs)
-            if kind is EvidenceKind.MEMORY:
+            if anew:
+                reembedding.advance(conn, kind, keys)
+            elif kind is EvidenceKind.MEMORY:
                 subcategories.place(conn, keys)
 
         await self._db.write(put)
+
+    async def take_vectors(self, kind: EvidenceKind, keys: Sequence[int]) -> None:
+        """Lets rows that could not be embedded anew wait as new ones do, without the vectors they have."""
+        await self._db.write(reembedding.postpone, kind, keys)
+
+    async def finish_reembedding(self) -> None:
+        """Says that no row has a vector of the former encoder any more, and places memories that came meanwhile in their subcategories."""
+
+        def finish(conn: Connection) -> None:
+            reembedding.finish(conn)
+            subcategories.place_everyones(conn)
+
+        await self._db.write(finish)
 
     async def waiting_turns(self, limit: int) -> list[tuple[int, Turn]]:
         """The next turns that wait to be understood, in turn from all users who have some, with their row numbers; each user's in their order."""

@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 
 from hotmem.centroids import nearest
 from hotmem.labels import BETWEEN, proposals
-from hotmem.store import jobs
+from hotmem.store import jobs, reembedding
 from hotmem.store.decisions import EVOLVED, record
 from hotmem.store.driver import Connection
 from hotmem.store.entries import token
 from hotmem.store.imports import TAKEN, Import
 from hotmem.store.order import BEHIND
 from hotmem.store.times import from_stored, to_stored
-from hotmem.store.vectors import from_bytes, to_bytes
+from hotmem.store.vectors import cosine, from_bytes, sought_bytes, to_bytes
 from hotmem.terms import terms
-from hotmem.types import Category, EvolutionRecord, Members, Subcategory, SubcategoryDraft, SubcategoryRecord, UserKey, Vector, Work
+from hotmem.types import Category, EvidenceKind, EvolutionRecord, Members, Sought, Subcategory, SubcategoryDraft, SubcategoryRecord, UserKey, Work
 
 DRAFT, LIVE, PAST, UNDONE, NOTHING = "draft", "live", "past", "undone", "nothing"
 """States of an evolution; one that found nothing is kept for its time."""
@@ -170,6 +170,12 @@ def place_unplaced(conn: Connection, user: UserKey) -> None:
         _place_all(conn, evolution)
 
 
+def place_everyones(conn: Connection) -> None:
+    """Places what is in no live subcategory of its category, of all users."""
+    for (evolution,) in conn.execute("SELECT id FROM evolutions WHERE state = 'live'").fetchall():
+        _place_all(conn, evolution)
+
+
 def of_user(conn: Connection, user: UserKey) -> list[Subcategory]:
     """The user's subcategories, by category, the largest first."""
     rows = conn.execute(
@@ -186,17 +192,18 @@ def of_user(conn: Connection, user: UserKey) -> list[Subcategory]:
     ]
 
 
-def in_digests(conn: Connection, user: UserKey, vector: Vector, looked_into: int) -> list[tuple[int, float]]:
+def in_digests(conn: Connection, user: UserKey, sought: Sought, looked_into: int) -> list[tuple[int, float]]:
     """Row numbers and cosines of the memories that stand for the live subcategories nearest to a vector, nearest first."""
+    boundary = reembedding.boundary(conn, EvidenceKind.MEMORY)
     return conn.execute(
-        """WITH near AS (
+        f"""WITH near AS (
                SELECT s.examples FROM evolutions e JOIN subcategories s ON s.evolution = e.id
                WHERE e.user = :user AND e.state = 'live' AND s.centroid NOT NULL
                ORDER BY vec_distance_cosine(vec_int8(s.centroid), vec_int8(:vector)) LIMIT :looked_into)
-           SELECT m.id, 1 - vec_distance_cosine(vec_int8(m.vector), vec_int8(:vector)) AS cosine
+           SELECT m.id, {cosine("m.vector", "m.id", boundary)} AS cosine
            FROM near, json_each(near.examples) j JOIN memories m ON m.name = j.value
            WHERE m.user = :user AND m.merged_into IS NULL AND m.vector NOT NULL ORDER BY cosine DESC, m.id""",
-        {"user": user, "vector": to_bytes(vector), "looked_into": looked_into},
+        {"user": user, "looked_into": looked_into} | sought_bytes(sought),
     ).fetchall()
 
 
@@ -273,6 +280,8 @@ def _place_all(conn: Connection, evolution: int) -> None:
 
 def _place(conn: Connection, evolution: int, memories: Sequence[tuple[int, bytes]]) -> None:
     """Places memories, given with their vectors, under the nearest centroids; none while one of these is not known."""
+    if reembedding.boundary(conn, EvidenceKind.MEMORY):
+        return  # vectors of two encoders have no mean; all are placed when the last is embedded anew
     keys, centroids = _centroids(conn, evolution)
     if memories and len(keys):
         places = nearest(from_bytes([vector for _, vector in memories]), centroids).tolist()

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.products import product
-from hotmem.store import entries, jobs, pieces
+from hotmem.store import entries, jobs, pieces, recorded, reembedding
 from hotmem.store.driver import Connection
 from hotmem.store.entries import TABLES, to_bits
 from hotmem.store.index import WORD, Index
-from hotmem.types import EvidenceKind, Signs, UserKey, Vector
+from hotmem.types import EvidenceKind, Signs, Sought, UserKey, Vector
 
 BY_HAMMING: Final = 2.5
 """Rows that pass the first step for each row wanted, times the cube root of all rows."""
@@ -32,33 +32,26 @@ SPAN: Final = 65_536
 BYTE_SCALE: Final = 127.0
 
 
-TEXTS: Final = {
-    EvidenceKind.PASSAGE: """SELECT b.id, coalesce(t.speaker || ': ', '') || substr(t.text, b.start + 1, b.stop - b.start)
-        FROM passages b JOIN turns t ON t.id = b.turn""",
-    EvidenceKind.MEMORY: "SELECT b.id, b.text FROM memories b",
-    EvidenceKind.SUMMARY: "SELECT b.id, b.text FROM summaries b",
-}
-
-
 def adopt(conn: Connection, encoder: str, dimension: int) -> bool:
-    """Makes room for the vectors of this encoder; with another encoder than before, everything waits to be embedded anew.
+    """Makes this the file's encoder. If it was another one, everything is embedded anew in the background (`reembedding`).
 
     Returns:
-        Whether the encoder is another one.
+        Whether it was another one.
     """
-    identity = f"{encoder}/{dimension}"
-    row = conn.execute("SELECT value FROM meta WHERE key = 'encoder'").fetchone()
-    if row and row[0] == identity:
+    identity, former = identified(encoder, dimension), recorded.encoder(conn)
+    if former == identity:
         return False
-    for kind, table in TABLES.items():
-        conn.execute(f"UPDATE {table} SET vector = NULL, held = 0 WHERE vector IS NOT NULL OR held = 1")
-        conn.execute("DELETE FROM failures WHERE kind = ?", (kind,))
-        entries.unsign(conn, kind)
-    pieces.clear(conn)
+    if former is not None:
+        reembedding.begin(conn, former, comparable=former.endswith(f"/{dimension}"))
     conn.execute("UPDATE tags SET vector = NULL")
     conn.execute("UPDATE subcategories SET centroid = NULL")
     conn.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('encoder', ?)", (identity,))
     return True
+
+
+def identified(encoder: str, dimension: int) -> str:
+    """What a file calls an encoder."""
+    return f"{encoder}/{dimension}"
 
 
 def waiting(conn: Connection, limit: int, served: jobs.Served | None = None) -> list[tuple[EvidenceKind, int, str]]:
@@ -75,9 +68,8 @@ def waiting(conn: Connection, limit: int, served: jobs.Served | None = None) -> 
     served = served or jobs.Served()
     rows: list[tuple[EvidenceKind, int, str]] = []
     for work in jobs.rotated(served):
-        keys = jobs.following(conn, work, served, limit - len(rows))
-        found = conn.execute(f"{TEXTS[EvidenceKind(work)]} WHERE b.id IN (SELECT value FROM json_each(?)) ORDER BY b.id", (json.dumps(keys),))
-        rows += [(EvidenceKind(work), key, words) for key, words in found]
+        kind, keys = EvidenceKind(work), jobs.following(conn, work, served, limit - len(rows))
+        rows += [(kind, key, words) for key, words in reembedding.text_of(conn, kind, keys)]
     return rows
 
 
@@ -90,17 +82,22 @@ def put(conn: Connection, kind: EvidenceKind, keys: Sequence[int], vectors: Sequ
             pieces.put(conn, kind, key, of_pieces)
 
 
-def nearest(conn: Connection, index: Index, vector: Vector, limit: int) -> list[tuple[int, float]]:
+def nearest(conn: Connection, index: Index, sought: Sought, limit: int) -> list[tuple[int, float]]:
     """Row numbers and cosines of the user's nearest rows, nearest first."""
     known = index.read(conn)
+    former = int(np.searchsorted(known.keys, known.boundary, side="right"))
     root = float(np.cbrt(len(known.keys)))
-    places = by_sign(known.bits, vector, round(limit * max(1, BY_HAMMING * root)), round(limit * (BY_SIGN[0] + BY_SIGN[1] * root)))
-    return _by_byte(conn, index.kind, index.user, "id", known.keys[places].tolist(), vector, limit)
+    first, then = round(limit * max(1, BY_HAMMING * root)), round(limit * (BY_SIGN[0] + BY_SIGN[1] * root))
+    places = former + by_sign(known.bits[:, former:], sought.vector, first, then)
+    if former and sought.former is not None:
+        places = np.concatenate([by_sign(known.bits[:, :former], sought.former, first, then), places])
+    return _by_byte(conn, index.kind, index.user, "id", known.keys[places].tolist(), sought, known.boundary, limit)
 
 
-def inside(conn: Connection, user: UserKey, sessions: Sequence[int], vector: Vector, limit: int) -> list[tuple[int, float]]:
+def inside(conn: Connection, user: UserKey, sessions: Sequence[int], sought: Sought, limit: int) -> list[tuple[int, float]]:
     """Row numbers and cosines of the nearest passages of these sessions; the cost is theirs alone."""
-    return _by_byte(conn, EvidenceKind.PASSAGE, user, "session", sessions, vector, limit)
+    boundary = reembedding.boundary(conn, EvidenceKind.PASSAGE)
+    return _by_byte(conn, EvidenceKind.PASSAGE, user, "session", sessions, sought, boundary, limit)
 
 
 def by_sign(bits: NDArray[np.uint64], vector: Vector, first: int, then: int) -> NDArray[np.intp]:
@@ -151,14 +148,33 @@ def agreements(bits: NDArray[np.uint64], vector: Vector) -> NDArray[np.float32]:
     return total
 
 
+def cosine(column: str, key: str, boundary: int) -> str:
+    """SQL of the cosine of a stored vector and what is sought, `:vector` or, up to the boundary, `:former`; 0 where either has no direction.
+
+    Args:
+        column: The vectors.
+        key: The row numbers.
+        boundary: The last row whose vector is of the former encoder.
+    """
+    sought = f"CASE WHEN {key} <= {boundary} THEN :former ELSE :vector END" if boundary else ":vector"
+    return f"coalesce(1 - vec_distance_cosine(vec_int8({column}), vec_int8({sought})), 0)"
+
+
+def sought_bytes(sought: Sought) -> dict[str, bytes | None]:
+    """The values of `cosine`; what the former encoder does not read is as far from everything as a text without a direction."""
+    former = np.zeros_like(sought.vector) if sought.former is None else sought.former
+    return {"vector": to_bytes(sought.vector), "former": to_bytes(former)}
+
+
 def _by_byte(
-    conn: Connection, kind: EvidenceKind, user: UserKey, column: str, values: Sequence[int], vector: Vector, limit: int
+    conn: Connection, kind: EvidenceKind, user: UserKey, column: str, values: Sequence[int], sought: Sought, boundary: int, limit: int
 ) -> list[tuple[int, float]]:
     """The nearest of the user's rows with these values in the column; a text without a direction is like no other."""
     return conn.execute(
-        f"""SELECT id, 1 - coalesce(vec_distance_cosine(vec_int8(vector), vec_int8(?)), 1) AS cosine FROM {TABLES[kind]}
-            WHERE {column} IN (SELECT value FROM json_each(?)) AND +user = ? AND vector IS NOT NULL ORDER BY cosine DESC, id LIMIT ?""",
-        (to_bytes(vector), json.dumps(list(values)), user, limit),
+        f"""SELECT id, {cosine("vector", "id", boundary)} AS cosine FROM {TABLES[kind]}
+            WHERE {column} IN (SELECT value FROM json_each(:values)) AND +user = :user AND vector IS NOT NULL
+            ORDER BY cosine DESC, id LIMIT :limit""",
+        {"values": json.dumps(list(values)), "user": user, "limit": limit} | sought_bytes(sought),
     ).fetchall()
 
 

@@ -2,10 +2,11 @@
 
 from typing import Final
 
+from hotmem.store import reembedding
 from hotmem.store.driver import Connection
 from hotmem.store.times import to_stored
-from hotmem.store.vectors import to_bytes
-from hotmem.types import EvidenceKind, Interval, UserKey, Vector
+from hotmem.store.vectors import cosine, sought_bytes
+from hotmem.types import EvidenceKind, Interval, Sought, UserKey
 
 MOST: Final = 1000
 """Turns, or memories, of a window that are looked at, the latest."""
@@ -22,18 +23,18 @@ ROWS: Final = {
 """Row numbers and vectors of what was said in a window."""
 
 
-def said(conn: Connection, user: UserKey, kind: EvidenceKind, window: Interval, vector: Vector, limit: int) -> list[tuple[int, float]]:
+def said(conn: Connection, user: UserKey, kind: EvidenceKind, window: Interval, sought: Sought, limit: int) -> list[tuple[int, float]]:
     """Row numbers and cosines of the user's rows that were said in the window, nearest first; 0 for what has no vector yet."""
     values = {
         "user": user,
         "start": to_stored(window.start),
         "end": to_stored(window.end),
         "most": MOST,
-        "vector": to_bytes(vector),
         "limit": limit,
-    }
+    } | sought_bytes(sought)
+    boundary = reembedding.boundary(conn, kind)
     return conn.execute(
-        f"""SELECT id, CASE WHEN vector IS NULL THEN 0.0 ELSE 1 - vec_distance_cosine(vec_int8(vector), vec_int8(:vector)) END AS cosine
+        f"""SELECT id, CASE WHEN vector IS NULL THEN 0.0 ELSE {cosine("vector", "id", boundary)} END AS cosine
             FROM ({ROWS[kind]}) ORDER BY cosine DESC, id LIMIT :limit""",
         values,
     ).fetchall()

@@ -100,7 +100,7 @@ async def progressive(steps: AsyncGenerator[Step, None], searched: Sequence[Tier
 
 async def _digests(reader: Reader, query: Query) -> list[Hit]:
     """The statements that stand for the subcategories which the query is nearest to."""
-    (found,) = await reader.store.search(query.user, InDigests(query.vector, LOOKED_INTO))
+    (found,) = await reader.store.search(query.user, InDigests(query.sought, LOOKED_INTO))
     return [Hit(Layer.FACTS, EvidenceKind.MEMORY, key, 1 / (RANK_CONSTANT + rank)) for rank, (key, _) in enumerate(found)]
 
 

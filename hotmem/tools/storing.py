@@ -30,7 +30,7 @@ from hotmem.store.searches import ByMeaning
 from hotmem.store.store import Store
 from hotmem.tools.requests import StoreContext
 from hotmem.tools.results import Filing, Recommendations, Similar, Stored
-from hotmem.types import Category, EvidenceKind, Kind, Note, UserKey, Vector
+from hotmem.types import Category, EvidenceKind, Kind, Note, Sought, UserKey, Vector
 from hotmem.types.parse import Doc
 
 COMPARED: Final = 3
@@ -123,7 +123,9 @@ async def _tagged(reader: Reader, user: UserKey, doc: Doc, asked: Sequence[str])
 
 async def _compared(reader: Reader, user: UserKey, content: str, row: Vector) -> tuple[Similar, ...]:
     """The memories like the statement that still hold, those first that say the same."""
-    (nearest,) = await reader.store.search(user, ByMeaning(EvidenceKind.MEMORY, row, COMPARED))
+    before = reader.former.encoder
+    former = None if before is None else (await asyncio.to_thread(before.encode, [content]))[0]
+    (nearest,) = await reader.store.search(user, ByMeaning(EvidenceKind.MEMORY, Sought(row, former), COMPARED))
     cosines = {key: cosine for key, cosine in nearest if cosine >= LIKE_FROM}
     known = await reader.store.evidence(user, {EvidenceKind.MEMORY: list(cosines)})
     near = [one for one in known if one.key in cosines and one.valid_until is None]

@@ -184,7 +184,9 @@ def _traced(reader: Reader, weighed: Weighed, options: SearchOptions) -> tuple[T
 def _verdict(hits: Sequence[Hit], weighed: Weighed, located: Located, evidence: Evidence | None, options: SearchOptions) -> Verdict:
     query = weighed.query
     ranks = _ranks(hits, located)
-    cosine = None if evidence is None or evidence.vector is None else float(product(evidence.vector[None], query.vector[:, None])[0, 0])
+    stored = None if evidence is None else evidence.vector
+    sought = query.former if evidence is not None and evidence.former else query.vector
+    cosine = None if stored is None or sought is None else float(product(stored[None], sought[:, None])[0, 0])
     held = evidence.terms if evidence is not None else stems(located.content)
     judged = next((one for one in weighed.judged if (one.evidence.kind, one.evidence.key) == (located.kind, located.key)), None)
     found, reason = _outcome(hits, weighed, located, judged, ranks, cosine, options)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.terms import stems
-from hotmem.types.vocabulary import Complexity, EvidenceKind, Intent, Layer, Role, Signs, Source, UserKey, Vector
+from hotmem.types.vocabulary import Complexity, EvidenceKind, Intent, Layer, Role, Signs, Sought, Source, UserKey, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,8 @@ class Query:
         vector: Its embedding, that of its expansion with it.
         pieces: States of its word pieces, float32 (pieces, width); none where the encoder tells none.
         rewrite: What a language model made of it, if one was asked.
+        former: Its embedding by the file's former encoder, while some rows have vectors of that.
+        former_pieces: States of its word pieces by that; None if that reads other pieces.
     """
 
     text: str
@@ -116,6 +118,13 @@ class Query:
     vector: Vector
     pieces: NDArray[np.float32]
     rewrite: Rewrite | None = None
+    former: Vector | None = None
+    former_pieces: NDArray[np.float32] | None = None
+
+    @property
+    def sought(self) -> Sought:
+        """What stored vectors are compared with."""
+        return Sought(self.vector, self.former)
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -187,6 +196,7 @@ class Evidence(NamedTuple):
         tells_of_time: Whether its words tell of the time asked about.
         times: The times that it names, in order; of a memory, those of the words it was read from.
         doubts: How often what its turn says was corrected and not confirmed since; of a memory, its least doubted turn's.
+        former: Whether vector and signs are of the file's former encoder.
     """
 
     kind: EvidenceKind
@@ -215,6 +225,7 @@ class Evidence(NamedTuple):
     doubts: int = 0
     times: tuple[TimedWords, ...] = ()
     told_at: datetime | None = None
+    former: bool = False
 
     @property
     def place(self) -> datetime:

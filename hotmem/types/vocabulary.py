@@ -1,7 +1,7 @@
 """The words of the field as types: who speaks, what is asked, how it is found, how sure it is."""
 
 from enum import IntFlag, StrEnum
-from typing import NewType
+from typing import NamedTuple, NewType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,18 @@ Vector = NDArray[np.float32]
 
 Signs = NDArray[np.uint8]
 """Signs of a text's word pieces, one bit a dimension, shape (pieces, width / 8)."""
+
+
+class Sought(NamedTuple):
+    """A query's embedding, for vectors of both the encoders that a file may hold while it is embedded anew.
+
+    Attributes:
+        vector: By the file's encoder.
+        former: By the one before; None where it is not needed, or not at hand.
+    """
+
+    vector: Vector
+    former: Vector | None = None
 
 
 UserKey = NewType("UserKey", int)

@@ -12,10 +12,8 @@ from eval.datasets import Conversation, talks
 from eval.encoder.command import _readers
 from eval.encoder.material import Material, materials
 from eval.encoder.model import TurnEncoder, principal
-from eval.encoder.pipeline import recoded
 from eval.encoder.ranking import by_pieces, by_row, ranked
 from eval.encoder.training import Settings, trained
-from eval.retrieval import SHIPPED, retrieved
 from hotmem.context.interaction import best_matches, telling
 from hotmem.models import CachedEncoder
 from hotmem.models.encoder import Reading, TokenEncoder, unit_rows
@@ -99,15 +97,6 @@ def test_training_may_be_of_any_length(epochs: float, talk: dict[str, list[Conve
     steps: list[int] = []
     found = trained(talk, Settings(dimensions=8, epochs=epochs), lambda _, whole, __: steps.append(whole))
     assert found.projection.shape == (384, 8) and len(steps) == epochs
-
-
-def test_the_shipped_encoders_codes_are_those_in_the_store(encoder: CachedEncoder, talk: dict[str, list[Conversation]], tmp_path: Path) -> None:
-    first, *_ = retrieved(talk["talks"][:1], [SHIPPED], 1, tmp_path, QUIET, "talks")
-    again = recoded(first, encoder.read).found[SHIPPED]
-    pairs = list(zip(first.found[SHIPPED].candidates, again.candidates, strict=True))
-    stored = [(before.evidence.signs, after.evidence.signs) for before, after in pairs if before.evidence.signs is not None]
-    assert stored and all(after is not None and np.array_equal(before, after) for before, after in stored)
-    assert np.array_equal(again.query.pieces, first.found[SHIPPED].query.pieces)
 
 
 def test_an_encoder_that_was_trained_again_under_its_name_is_read_anew(tmp_path: Path) -> None:

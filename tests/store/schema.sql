@@ -58,6 +58,7 @@ CREATE TABLE entities ( id INTEGER PRIMARY KEY, user INTEGER NOT NULL REFERENCES
 CREATE TABLE evolutions ( id INTEGER PRIMARY KEY AUTOINCREMENT, user INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, category TEXT NOT NULL, state TEXT NOT NULL, evolved_at INTEGER NOT NULL, memories INTEGER NOT NULL, decision INTEGER REFERENCES decisions ON DELETE SET NULL , import INTEGER);
 CREATE TABLE failures ( kind TEXT NOT NULL, user INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, key NOT NULL, tries INTEGER NOT NULL, error TEXT NOT NULL, failed_at INTEGER NOT NULL, again_at INTEGER, PRIMARY KEY (kind, key, user) ) WITHOUT ROWID;
 CREATE TABLE forgotten (mark BLOB PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE former_vectors (kind TEXT PRIMARY KEY, encoder TEXT NOT NULL, upto INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE happenings ( turn INTEGER NOT NULL REFERENCES turns ON DELETE CASCADE, start INTEGER NOT NULL, stop INTEGER NOT NULL, since INTEGER NOT NULL, until INTEGER NOT NULL, user INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (turn, start) ) WITHOUT ROWID;
 CREATE TABLE import_changes ( import INTEGER NOT NULL REFERENCES imports ON DELETE CASCADE, what TEXT NOT NULL, key TEXT NOT NULL, before TEXT NOT NULL, PRIMARY KEY (import, what, key) ) WITHOUT ROWID;
 CREATE TABLE imports ( id INTEGER PRIMARY KEY AUTOINCREMENT, user INTEGER NOT NULL REFERENCES users ON DELETE CASCADE, source TEXT NOT NULL, state TEXT NOT NULL, begun_at INTEGER NOT NULL, new_user INTEGER NOT NULL, records INTEGER NOT NULL DEFAULT 0, turns INTEGER NOT NULL DEFAULT 0, memories INTEGER NOT NULL DEFAULT 0, known INTEGER NOT NULL DEFAULT 0, others INTEGER NOT NULL DEFAULT 0, decision INTEGER REFERENCES decisions ON DELETE SET NULL , forgotten INTEGER NOT NULL DEFAULT 0);
@@ -98,12 +99,12 @@ CREATE TABLE weights ( user INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
 CREATE TRIGGER import_failure_gone AFTER DELETE ON imports BEGIN DELETE FROM failures WHERE kind = 'import' AND key = old.id; END;
 CREATE TRIGGER memories_gone AFTER DELETE ON memories BEGIN DELETE FROM memory_entries WHERE user = old.user AND id = old.id; DELETE FROM memory_words WHERE rowid = old.id; END;
 CREATE TRIGGER memory_embedded AFTER UPDATE OF vector ON memories WHEN new.vector NOT NULL BEGIN DELETE FROM failures WHERE kind = 'memory' AND key = old.id; END;
-CREATE TRIGGER memory_entry_changed AFTER UPDATE OF bits ON memory_entries WHEN old.bits IS NOT NULL BEGIN INSERT INTO revisions VALUES (old.user, 'memory', 1) ON CONFLICT DO UPDATE SET number = number + 1; END;
+CREATE TRIGGER memory_entry_changed AFTER UPDATE OF bits ON memory_entries WHEN old.bits IS NOT NULL AND old.id > coalesce((SELECT upto FROM former_vectors WHERE kind = 'memory'), 0) BEGIN INSERT INTO revisions VALUES (old.user, 'memory', 1) ON CONFLICT DO UPDATE SET number = number + 1; END;
 CREATE TRIGGER memory_entry_gone AFTER DELETE ON memory_entries BEGIN INSERT INTO revisions VALUES (old.user, 'memory', 1) ON CONFLICT DO UPDATE SET number = number + 1; END;
 CREATE TRIGGER memory_entry_late AFTER INSERT ON memory_entries WHEN EXISTS (SELECT 1 FROM memory_entries WHERE user = new.user AND id > new.id) BEGIN INSERT INTO revisions VALUES (new.user, 'memory', 1) ON CONFLICT DO UPDATE SET number = number + 1; END;
 CREATE TRIGGER memory_failure_gone AFTER DELETE ON memories BEGIN DELETE FROM failures WHERE kind = 'memory' AND key = old.id; END;
 CREATE TRIGGER passage_embedded AFTER UPDATE OF vector ON passages WHEN new.vector NOT NULL BEGIN DELETE FROM failures WHERE kind = 'passage' AND key = old.id; END;
-CREATE TRIGGER passage_entry_changed AFTER UPDATE OF bits ON passage_entries WHEN old.bits IS NOT NULL BEGIN INSERT INTO revisions VALUES (old.user, 'passage', 1) ON CONFLICT DO UPDATE SET number = number + 1; END;
+CREATE TRIGGER passage_entry_changed AFTER UPDATE OF bits ON passage_entries WHEN old.bits IS NOT NULL AND old.id > coalesce((SELECT upto FROM former_vectors WHERE kind = 'passage'), 0) BEGIN INSERT INTO revisions VALUES (old.user, 'passage', 1) ON CONFLICT DO UPDATE SET number = number + 1; END;
 CREATE TRIGGER passage_entry_gone AFTER DELETE ON passage_entries BEGIN INSERT INTO revisions VALUES (old.user, 'passage', 1) ON CONFLICT DO UPDATE SET number = number + 1; END;
 CREATE TRIGGER passage_entry_late AFTER INSERT ON passage_entries WHEN EXISTS (SELECT 1 FROM passage_entries WHERE user = new.user AND id > new.id) BEGIN INSERT INTO revisions VALUES (new.user, 'passage', 1) ON CONFLICT DO UPDATE SET number = number + 1; END;
 CREATE TRIGGER passage_failure_gone AFTER DELETE ON passages BEGIN DELETE FROM failures WHERE kind = 'passage' AND key = old.id; END;
@@ -112,7 +113,7 @@ CREATE TRIGGER session_failure_gone AFTER DELETE ON sessions BEGIN DELETE FROM f
 CREATE TRIGGER session_summarised AFTER UPDATE OF summary_due ON sessions WHEN new.summary_due = 0 BEGIN DELETE FROM failures WHERE kind = 'session' AND key = old.id; END;
 CREATE TRIGGER summaries_gone AFTER DELETE ON summaries BEGIN DELETE FROM summary_entries WHERE user = old.user AND id = old.id; END;
 CREATE TRIGGER summary_embedded AFTER UPDATE OF vector ON summaries WHEN new.vector NOT NULL BEGIN DELETE FROM failures WHERE kind = 'summary' AND key = old.id; END;
-CREATE TRIGGER summary_entry_changed AFTER UPDATE OF bits ON summary_entries WHEN old.bits IS NOT NULL BEGIN INSERT INTO revisions VALUES (old.user, 'summary', 1) ON CONFLICT DO UPDATE SET number = number + 1; END;
+CREATE TRIGGER summary_entry_changed AFTER UPDATE OF bits ON summary_entries WHEN old.bits IS NOT NULL AND old.id > coalesce((SELECT upto FROM former_vectors WHERE kind = 'summary'), 0) BEGIN INSERT INTO revisions VALUES (old.user, 'summary', 1) ON CONFLICT DO UPDATE SET number = number + 1; END;
 CREATE TRIGGER summary_entry_gone AFTER DELETE ON summary_entries BEGIN INSERT INTO revisions VALUES (old.user, 'summary', 1) ON CONFLICT DO UPDATE SET number = number + 1; END;
 CREATE TRIGGER summary_entry_late AFTER INSERT ON summary_entries WHEN EXISTS (SELECT 1 FROM summary_entries WHERE user = new.user AND id > new.id) BEGIN INSERT INTO revisions VALUES (new.user, 'summary', 1) ON CONFLICT DO UPDATE SET number = number + 1; END;
 CREATE TRIGGER summary_failure_gone AFTER DELETE ON summaries BEGIN DELETE FROM failures WHERE kind = 'summary' AND key = old.id; END;

@@ -50,7 +50,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "everything": {"everything": True},
 }
 
-NOT_KEPT = {"users", "meta", "shared_weights", "revisions", "deletions", "deleted_rows", "failures", "audit"}
+NOT_KEPT = {"users", "meta", "former_vectors", "shared_weights", "revisions", "deletions", "deleted_rows", "failures", "audit"}
 """Tables of which no deletion keeps rows: they are the file's own, tell of the deletions and who did what, or of work that is tried again."""
 
 

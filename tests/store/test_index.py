@@ -15,7 +15,7 @@ from hotmem.store.driver import Connection, connect
 from hotmem.store.entries import to_bits, token
 from hotmem.store.index import Index
 from hotmem.store.shelf import Shelf
-from hotmem.types import EvidenceKind, SessionSummary, Signs, UserKey, Vector
+from hotmem.types import EvidenceKind, SessionSummary, Signs, Sought, UserKey, Vector
 from tests.conversation import said
 from tests.letters import LetterEncoder
 
@@ -132,11 +132,11 @@ def test_a_forgotten_row_is_found_no_more_by_an_index_that_does_not_know(conn: C
     embed(conn)
     held = Index(EvidenceKind.PASSAGE, ana(conn))
     query: Vector = LetterEncoder().encode(["The ferry"])[0]
-    assert len(vectors.nearest(conn, held, query, 5)) == 2
+    assert len(vectors.nearest(conn, held, Sought(query), 5)) == 2
     forget.session(conn, ana(conn), "gone")
     held._revision += 1  # the change goes unnoticed
     assert len(held.read(conn).keys) == 2
-    ((key, _),) = vectors.nearest(conn, held, query, 5)
+    ((key, _),) = vectors.nearest(conn, held, Sought(query), 5)
     assert conn.execute("SELECT session FROM passages WHERE id = ?", (key,)).fetchone() == (2,)
 
 

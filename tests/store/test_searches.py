@@ -14,7 +14,7 @@ from hotmem.store import happenings, windows
 from hotmem.store.driver import connect
 from hotmem.store.searches import ByEntities, ByMeaning, ByWords, HappenedIn, InSessions, SaidIn
 from hotmem.store.store import Store
-from hotmem.types import EvidenceKind, Interval
+from hotmem.types import EvidenceKind, Interval, Sought
 from tests.conversation import said
 from tests.letters import NO_SIGNS, LetterEncoder
 
@@ -42,8 +42,8 @@ async def test_each_search_has_its_own_ranking(database: Path) -> None:
         ben,
         ByWords(EvidenceKind.PASSAGE, ["ferries"], 5),
         ByWords(EvidenceKind.SUMMARY, ["ferries"], 5),
-        ByMeaning(EvidenceKind.PASSAGE, vector, 2),
-        InSessions(range(1, 20), vector, 5),
+        ByMeaning(EvidenceKind.PASSAGE, Sought(vector), 2),
+        InSessions(range(1, 20), Sought(vector), 5),
         ByEntities(["Porto"], 5),
     )
     assert {key for key, _ in by_words} == {4, 6} and len(by_session) == 1
@@ -102,10 +102,10 @@ async def test_what_was_said_and_what_happens_in_a_window_is_the_users_own(datab
     vector = LetterEncoder().encode(["Ana: The dog barks."])[0]
     spoken, happening, of_memories, nothing = await store.search(
         ben,
-        SaidIn(EvidenceKind.PASSAGE, days(3, 5), vector, 9),
+        SaidIn(EvidenceKind.PASSAGE, days(3, 5), Sought(vector), 9),
         HappenedIn(EvidenceKind.PASSAGE, days(3, 4), 9),
         HappenedIn(EvidenceKind.MEMORY, days(3, 7), 9),
-        SaidIn(EvidenceKind.PASSAGE, days(20, 25), vector, 9),
+        SaidIn(EvidenceKind.PASSAGE, days(20, 25), Sought(vector), 9),
     )
 
     async def texts(kind: EvidenceKind, ranking: list[tuple[int, float]]) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
 from hotmem.models.export.bert import Bert
@@ -38,13 +39,24 @@ SENTENCES: Final = (
 """Invented turns and questions whose activations show the ranges: statements, questions, numbers, one word, several sentences."""
 
 
-def export(weights: Path, target: Path) -> None:
-    """Writes the model in the folder `weights` as int8 ONNX to the file `target`; see `int8_model` for its input and output.
+PROJECTION: Final = "projection"
+"""Name of the codes' projection in a file of a trained encoder; the other tensors there are low-rank changes, as `Bert.load` takes them."""
+
+
+def export(weights: Path, target: Path, trained: Path | None = None) -> None:
+    """Writes the model in the folder `weights` as int8 ONNX to the file `target`; see `int8_model` for its input and outputs.
+
+    Args:
+        weights: Folder of the published model.
+        target: The file that is written.
+        trained: A file by `python -m eval encoder train`: a projection, and changes of the published matrices; None for neither.
 
     Raises:
         OSError: If a file is missing or cannot be written.
     """
+    changes = load_file(trained) if trained else {}
+    projection = changes.pop(PROJECTION).astype(np.float32) if trained else None
     tokenizer = Tokenizer.from_file(str(weights / "tokenizer.json"))
     tokenizer.no_padding()
-    bert = balanced(Bert.load(weights), [np.array(tokenizer.encode(text).ids, dtype=np.int64) for text in SENTENCES])
-    target.write_bytes(int8_model(bert).SerializeToString())
+    bert = balanced(Bert.load(weights, changes), [np.array(tokenizer.encode(text).ids, dtype=np.int64) for text in SENTENCES])
+    target.write_bytes(int8_model(bert, projection).SerializeToString())

@@ -1,6 +1,7 @@
 """BERT's parameters (Devlin et al., 2018, https://arxiv.org/abs/1810.04805) as its authors' files hold them."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, TypeAlias
@@ -53,15 +54,24 @@ class Bert:
     epsilon: float
 
     @classmethod
-    def load(cls, folder: Path) -> Self:
+    def load(cls, folder: Path, changes: Mapping[str, Array] | None = None) -> Self:
         """Reads `model.safetensors` and `config.json` of a folder; the type of the text is the first one.
+
+        Args:
+            folder: The model's folder.
+            changes: Low-rank changes (Hu et al. 2021, https://arxiv.org/abs/2106.09685): `<layer>.<matrix>.left`, (outputs, rank), times
+                `<layer>.<matrix>.right`, (rank, inputs), is added to that matrix.
 
         Raises:
             OSError: If a file is missing.
-            KeyError: If it is no BERT.
+            KeyError: If it is no BERT, or has no such matrix.
         """
         config = json.loads((folder / "config.json").read_text("utf-8"))
         tensors = load_file(folder / "model.safetensors")
+        for name, left in (changes or {}).items():
+            matrix, _, side = name.rpartition(".")
+            if changes and side == "left":
+                tensors[f"encoder.layer.{matrix}.weight"] += left.astype(np.float32) @ changes[f"{matrix}.right"].astype(np.float32)
 
         def dense(*names: str) -> Dense:
             return Dense(

@@ -8,6 +8,7 @@ instructions (VNNI, AMX) an x86 CPU adds the products of two neighbours in 16 bi
 exact on every CPU.
 """
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -27,8 +28,13 @@ LARGEST_WEIGHT: Final = 64
 LARGEST_WORD: Final = 127
 
 
-def int8_model(bert: Bert) -> ModelProto:
-    """The model from `pieces`, word piece numbers, int64, (1, pieces), to `states`, last hidden states, float32, (1, pieces, dimension)."""
+def int8_model(bert: Bert, projection: Array | None = None) -> ModelProto:
+    """The model from `pieces`, word piece numbers, int64, (1, pieces), to `states`, last hidden states, float32, (1, pieces, dimension).
+
+    Args:
+        bert: The model.
+        projection: Of the states to `codes`, float32 (dimension, width), a second output of the graph; None leaves that out.
+    """
     graph = _Graph()
     states = graph.norm(graph.embedded(bert, "pieces"), bert.first, bert.epsilon)
     for layer in bert.layers:
@@ -36,7 +42,10 @@ def int8_model(bert: Bert) -> ModelProto:
         states = graph.norm(graph.node("Add", graph.dense(mixed, layer.attended), states), layer.middle, bert.epsilon)
         inside = graph.node("Gelu", graph.dense(states, layer.inner), domain=FUSED)
         states = graph.norm(graph.node("Add", graph.dense(inside, layer.outer), states), layer.last, bert.epsilon)
-    return graph.model("pieces", states, bert.words.shape[1])
+    outputs = {"states": (states, bert.words.shape[1])}
+    if projection is not None:
+        outputs["codes"] = (graph.node("MatMul", states, graph.constant(projection)), projection.shape[1])
+    return graph.model("pieces", outputs)
 
 
 def quantised(rows: Array, largest: int) -> tuple[NDArray[np.int8], Array]:
@@ -91,9 +100,10 @@ class _Graph:
         weight, bias, scales = self.constant(integers.T), self.constant(dense.bias), self.constant(factors[:, 0])
         return self.node("DynamicQuantizeMatMul", states, weight, scales, "", bias, domain=FUSED)
 
-    def model(self, pieces: str, states: str, dimension: int) -> ModelProto:
-        self._nodes.append(helper.make_node("Identity", [states], ["states"]))
+    def model(self, pieces: str, outputs: Mapping[str, tuple[str, int]]) -> ModelProto:
+        """The whole graph; outputs by name, each with its value and its width."""
+        self._nodes += [helper.make_node("Identity", [value], [name]) for name, (value, _) in outputs.items()]
         taken = helper.make_tensor_value_info(pieces, TensorProto.INT64, [1, "length"])
-        given = helper.make_tensor_value_info("states", TensorProto.FLOAT, [1, "length", dimension])
-        graph = helper.make_graph(self._nodes, "bert", [taken], [given], self._constants)
+        given = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, "length", width]) for name, (_, width) in outputs.items()]
+        graph = helper.make_graph(self._nodes, "bert", [taken], given, self._constants)
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid(FUSED, 1)], ir_version=IR_VERSION)

@@ -28,6 +28,7 @@ from hotmem.store.migrations import (
     m0019_audit,
     m0020_clock,
     m0021_forgetting,
+    m0022_former_vectors,
 )
 
 STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
@@ -52,6 +53,7 @@ STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
     m0019_audit.apply,
     m0020_clock.apply,
     m0021_forgetting.apply,
+    m0022_former_vectors.apply,
 )
 """The step at place n brings a file of version n to version n + 1."""
 

@@ -1,8 +1,6 @@
 """Version 3: the signs of each passage's word pieces, for late interaction. Passages are embedded anew, their speaker's name with them."""
 
-from hotmem.store import entries
 from hotmem.store.driver import Connection
-from hotmem.types import EvidenceKind
 
 
 def apply(conn: Connection) -> None:
@@ -11,4 +9,4 @@ def apply(conn: Connection) -> None:
         "CREATE TABLE pieces (passage INTEGER PRIMARY KEY REFERENCES passages ON DELETE CASCADE, width INTEGER NOT NULL, signs BLOB NOT NULL)"
     )
     conn.execute("UPDATE passages SET vector = NULL WHERE vector IS NOT NULL")
-    entries.unsign(conn, EvidenceKind.PASSAGE)
+    conn.execute("UPDATE passage_entries SET bits = NULL WHERE bits IS NOT NULL")

@@ -1,0 +1,178 @@
+"""A store that is given another encoder while its user talks: does any recall fail or come late, and is the end as if it had always had it?
+
+The store is built with the published encoder, and opened with the default one. The user speaks every `PAUSE_S` seconds until all is embedded anew.
+"""
+
+import asyncio
+import shutil
+import time
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from eval.bench.crowd import DEADLINE_MS, GRACE_MS
+from eval.bench.history import Reading
+from eval.bench.scale import Size, stored
+from eval.bench.talk import USER, Talk
+from hotmem import Memory
+from hotmem.models import load_encoder, load_language
+from hotmem.models.onnx import OnnxEncoder
+from hotmem.models.preparation import PUBLISHED
+from hotmem.options import ModelOptions
+from hotmem.store import reembedding
+from hotmem.store.driver import connect
+from hotmem.store.entries import TABLES, to_bits
+from hotmem.store.vectors import to_bytes
+from hotmem.types import EvidenceKind, Role, Turn
+
+PAUSE_S: Final = 2.0
+"""Seconds from one utterance to the next."""
+
+QUESTIONS: Final = 1000
+"""Questions that are asked in turn."""
+
+COMPARED: Final = 2000
+"""Rows of each kind, spread evenly, that are embedded once more in the end."""
+
+
+@dataclass(slots=True)
+class Change:
+    """What a change of encoder came to.
+
+    Attributes:
+        turns: In the store.
+        opened_s: Until it was open, models and all.
+        changed_s: From then until nothing of the former encoder was left.
+        recalls: How long each recall took meanwhile, ms.
+        late: Recalls that left something out because it was not ready.
+        overdue: Recalls that answered more than `GRACE_MS` after their deadline.
+        failed: Recalls that raised an error.
+        after: How long as many recalls took afterwards, ms.
+        compared: Rows embedded once more in the end.
+        different: Of these, rows whose vector, signs or index entry was another.
+        missing: Rows without a vector in the end.
+    """
+
+    turns: int
+    opened_s: float = 0.0
+    changed_s: float = 0.0
+    recalls: list[float] = field(default_factory=list)
+    late: int = 0
+    overdue: int = 0
+    failed: int = 0
+    after: list[float] = field(default_factory=list)
+    compared: int = 0
+    different: int = 0
+    missing: int = 0
+
+
+async def measure(turns: int, folder: Path, console: Console) -> Change:
+    """Builds the store if the folder does not hold it yet, and changes the encoder of a copy.
+
+    Args:
+        turns: Of one user.
+        folder: Where the store is, or will be.
+        console: Where the progress goes.
+    """
+    asked = Talk().questions(QUESTIONS)
+    with Progress(console=console) as progress:
+        path = stored(Size(1, turns), folder, Reading(OnnxEncoder.load(None, PUBLISHED), load_language()), asked, progress)
+        copy = Path(shutil.copyfile(path, path.with_suffix(".changed.db")))
+        change = Change(turns)
+        began = time.perf_counter()
+        async with Memory.open(copy) as memory:
+            change.opened_s = time.perf_counter() - began
+            bar = progress.add_task("embedded anew", total=None)
+            began = time.perf_counter()
+            number = 0
+            while await memory.store.former_encoder() is not None:
+                left = await asyncio.to_thread(_left, copy)
+                progress.update(bar, description=f"embedded anew, {left:,} passages left")
+                await _exchange(memory, change, asked[number % QUESTIONS], number)
+                number += 1
+                await asyncio.sleep(PAUSE_S)
+            change.changed_s = time.perf_counter() - began
+            await memory.settle()
+            for question in asked[: max(min(len(change.recalls), QUESTIONS), 1)]:
+                change.after.append((await _timed(memory, question))[0])
+    await asyncio.to_thread(_compare, copy, change)
+    return change
+
+
+async def _exchange(memory: Memory, change: Change, question: str, number: int) -> None:
+    try:
+        took, late = await _timed(memory, question)
+    except Exception:  # any failure is counted, whatever it is
+        change.failed += 1
+        return
+    change.recalls.append(took)
+    change.late += late
+    change.overdue += took > DEADLINE_MS + GRACE_MS
+    now = datetime.now(UTC)
+    await memory.remember(Turn(USER, "live", Role.USER, question, now, id=f"live-{number}"))
+
+
+async def _timed(memory: Memory, question: str) -> tuple[float, bool]:
+    began = time.perf_counter()
+    block = await memory.recall(question, user_id=USER, session_id="live", deadline_ms=DEADLINE_MS)
+    return (time.perf_counter() - began) * 1000, bool(block.trace.late)
+
+
+def _left(path: Path) -> int:
+    with closing(connect(path, read_only=True)) as conn:
+        return reembedding.boundary(conn, EvidenceKind.PASSAGE)
+
+
+def _compare(path: Path, change: Change) -> None:
+    """Embeds some rows once more and compares them with what the file holds."""
+    encoder = load_encoder(ModelOptions())
+    with closing(connect(path, read_only=True)) as conn:
+        for kind, table in TABLES.items():
+            change.missing += conn.execute(f"SELECT count(*) FROM {table} WHERE vector IS NULL").fetchone()[0]
+            keys = [row[0] for row in conn.execute(f"SELECT id FROM {table} ORDER BY id")]
+            some = keys[:: max(len(keys) // COMPARED, 1)]
+            for key, text in reembedding.text_of(conn, kind, some):
+                (reading,) = encoder.read([text])
+                row = conn.execute(
+                    f"SELECT t.vector, e.bits FROM {table} t JOIN {kind}_entries e ON e.user = t.user AND e.id = t.id WHERE t.id = ?", (key,)
+                ).fetchone()
+                signs = conn.execute("SELECT signs FROM pieces WHERE passage = ?", (key,)).fetchone() if kind is EvidenceKind.PASSAGE else None
+                change.compared += 1
+                same = row == (to_bytes(reading.row), to_bits(reading.row)) and (signs is None or signs[0] == reading.signs.tobytes())
+                change.different += not same
+
+
+def figures(change: Change) -> dict[str, float]:
+    """What it comes to, as plain values."""
+    return {
+        "turns": change.turns,
+        "opened_s": change.opened_s,
+        "changed_s": change.changed_s,
+        "recalls": len(change.recalls),
+        "recall_p50_ms": float(np.percentile(change.recalls, 50)),
+        "recall_p95_ms": float(np.percentile(change.recalls, 95)),
+        "recall_max_ms": max(change.recalls),
+        "late": change.late,
+        "overdue": change.overdue,
+        "failed": change.failed,
+        "after_p50_ms": float(np.percentile(change.after, 50)),
+        "after_p95_ms": float(np.percentile(change.after, 95)),
+        "compared": change.compared,
+        "different": change.different,
+        "missing": change.missing,
+    }
+
+
+def show(change: Change, console: Console) -> None:
+    """Prints a row for each figure."""
+    table = Table("", "", title="another encoder during a conversation", title_justify="left")
+    for name, value in figures(change).items():
+        table.add_row(name.replace("_", " "), f"{value:,.0f}" if isinstance(value, int) or value >= 100 else f"{value:.1f}")
+    console.print(table)

@@ -1,0 +1,107 @@
+"""A change of encoder in a file that is in use.
+
+Rows keep the vectors of the former encoder until they are embedded anew, the newest first, so that of each kind one row number tells which
+are left: those up to it. Meanwhile a search compares them with the query as the former encoder reads it, and all others with the query as the
+file's encoder does.
+
+    begin ─▶ former_vectors ─▶ following ─▶ advance ─▶ ... ─▶ none left
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from hotmem.store import pieces
+from hotmem.store.driver import Connection
+from hotmem.store.entries import TABLES, unsign
+from hotmem.types import EvidenceKind
+
+NONE_LEFT: Final = 0
+"""Below every row number."""
+
+TEXTS: Final = {
+    EvidenceKind.PASSAGE: """SELECT b.id, coalesce(t.speaker || ': ', '') || substr(t.text, b.start + 1, b.stop - b.start)
+        FROM passages b JOIN turns t ON t.id = b.turn""",
+    EvidenceKind.MEMORY: "SELECT b.id, b.text FROM memories b",
+    EvidenceKind.SUMMARY: "SELECT b.id, b.text FROM summaries b",
+}
+"""Row numbers and texts as they are embedded; a passage's begins with its speaker's name."""
+
+
+def begin(conn: Connection, former: str, *, comparable: bool) -> None:
+    """Says that all vectors in the file are of a former encoder.
+
+    Args:
+        conn: The writer, within a transaction.
+        former: Its name and dimension.
+        comparable: Whether its vectors can be searched meanwhile: they are as long as the new encoder's. Others go at once.
+    """
+    for kind, table in TABLES.items():
+        left = conn.execute("SELECT upto FROM former_vectors WHERE kind = ?", (kind,)).fetchone()
+        if left or not comparable:  # of two former encoders the older one's vectors go
+            upto = left[0] if comparable else _latest(conn, table)
+            conn.execute(f"UPDATE {table} SET vector = NULL WHERE vector NOT NULL AND id <= ?", (upto,))
+            unsign(conn, kind, upto)
+            pieces.clear(conn, kind, upto)
+        for (key,) in conn.execute("SELECT key FROM failures WHERE kind = ?", (kind,)).fetchall():
+            conn.execute(f"UPDATE {table} SET held = 0 WHERE id = ?", (key,))
+        conn.execute("DELETE FROM failures WHERE kind = ?", (kind,))
+        conn.execute("DELETE FROM former_vectors WHERE kind = ?", (kind,))
+        if comparable:
+            conn.execute("INSERT INTO former_vectors (kind, encoder, upto) VALUES (?, ?, ?)", (kind, former, _latest(conn, table)))
+
+
+def former_encoder(conn: Connection) -> str | None:
+    """Name and dimension of the encoder that some vectors are still of; None if all are of the file's."""
+    row = conn.execute("SELECT encoder FROM former_vectors LIMIT 1").fetchone()
+    return None if row is None else str(row[0])
+
+
+def boundaries(conn: Connection) -> dict[EvidenceKind, int]:
+    """Of each kind that has such vectors, the last row that does."""
+    return {EvidenceKind(kind): upto for kind, upto in conn.execute("SELECT kind, upto FROM former_vectors")}
+
+
+def boundary(conn: Connection, kind: EvidenceKind) -> int:
+    """The last row of a kind whose vector is of the former encoder; below every row number if there is none."""
+    return boundaries(conn).get(kind, NONE_LEFT)
+
+
+def following(conn: Connection, limit: int) -> list[tuple[EvidenceKind, int, str]]:
+    """The next rows that are embedded anew, all of one kind: their kind, number and text. What has no vector waits in its own queue."""
+    for kind, upto in boundaries(conn).items():
+        rows = conn.execute(
+            f"""{TEXTS[kind]} WHERE b.id IN (SELECT id FROM {TABLES[kind]} WHERE id <= ? AND vector NOT NULL ORDER BY id DESC LIMIT ?)
+                ORDER BY b.id DESC""",
+            (upto, limit),
+        ).fetchall()
+        if rows:
+            return [(kind, key, text) for key, text in rows]
+    return []
+
+
+def advance(conn: Connection, kind: EvidenceKind, keys: Iterable[int]) -> None:
+    """Says that these rows, the next that `following` gave, have the new encoder's vectors."""
+    conn.execute("UPDATE former_vectors SET upto = min(upto, ?) WHERE kind = ?", (min(keys) - 1, kind))
+
+
+def postpone(conn: Connection, kind: EvidenceKind, keys: Sequence[int]) -> None:
+    """Takes their vectors from these rows, the next that `following` gave: they wait as new ones do."""
+    advance(conn, kind, keys)
+    for key in keys:
+        conn.execute(f"UPDATE {TABLES[kind]} SET vector = NULL WHERE id = ?", (key,))
+        conn.execute(f"UPDATE {kind}_entries SET bits = NULL WHERE id = ? AND user = (SELECT user FROM {TABLES[kind]} WHERE id = ?)", (key, key))
+
+
+def finish(conn: Connection) -> None:
+    """Says that no vectors of the former encoder are left; to be called when `following` gives nothing."""
+    conn.execute("DELETE FROM former_vectors")
+
+
+def text_of(conn: Connection, kind: EvidenceKind, keys: Iterable[int]) -> list[tuple[int, str]]:
+    """Row numbers and texts of some rows, in order."""
+    return conn.execute(f"{TEXTS[kind]} WHERE b.id IN (SELECT value FROM json_each(?)) ORDER BY b.id", (json.dumps(list(keys)),)).fetchall()
+
+
+def _latest(conn: Connection, table: str) -> int:
+    return int(conn.execute(f"SELECT coalesce(max(id), {NONE_LEFT}) FROM {table}").fetchone()[0])
