@@ -77,7 +77,9 @@ class ShelvedEncoder:
 
     def read(self, texts: Sequence[str]) -> list[Reading]:
         """Readings whose states are 1 and -1 by their signs, which are all that is kept of a text that is searched."""
-        values = self._shelf.values(f"{self.name} by piece", texts, lambda missing: [_bytes(reading) for reading in read(self._encoder, missing)])
+        values = self._shelf.values(
+            f"{self.name}, pieces and width", texts, lambda missing: [_bytes(reading) for reading in read(self._encoder, missing)]
+        )
         return [_reading(value, self.dimension) for value in values]
 
 
@@ -111,12 +113,13 @@ def _key(name: str, text: str) -> bytes:
 
 
 def _bytes(reading: Reading) -> bytes:
-    """The row, then the signs of the states; the width of the states is that of the row."""
-    return reading.row.tobytes() + reading.signs.tobytes()
+    """The width of the states as two bytes, the row, then the signs of the states."""
+    return np.uint16(reading.states.shape[1]).tobytes() + reading.row.tobytes() + reading.signs.tobytes()
 
 
 def _reading(value: bytes, dimension: int) -> Reading:
-    split = dimension * np.dtype(np.float32).itemsize
-    signs = np.frombuffer(value[split:], dtype=np.uint8).reshape(-1, -(-dimension // 8))
-    states = 2 * np.unpackbits(signs, axis=1, count=dimension).astype(np.float32) - 1
-    return Reading(np.frombuffer(value[:split], dtype=np.float32), np.zeros(len(signs), dtype=np.int64), states)
+    width = int(np.frombuffer(value[:2], dtype=np.uint16)[0])
+    split = 2 + dimension * np.dtype(np.float32).itemsize
+    signs = np.frombuffer(value[split:], dtype=np.uint8).reshape(-1, -(-width // 8))
+    states = 2 * np.unpackbits(signs, axis=1, count=width).astype(np.float32) - 1
+    return Reading(np.frombuffer(value[2:split], dtype=np.float32), np.zeros(len(signs), dtype=np.int64), states)

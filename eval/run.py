@@ -28,6 +28,8 @@ from eval.references import Index, Reference, fill
 from eval.rows import HOTMEM, Row
 from hotmem import Mark, Memory, Options
 from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_language
+from hotmem.models.onnx import OnnxEncoder
+from hotmem.models.preparation import PUBLISHED
 from hotmem.settings import Settings
 
 SESSION: Final = "evaluation"
@@ -39,13 +41,14 @@ STORED_AS: Final = "statement "
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """What a process loads once: the models, and the same behind the run's cache."""
+    """What a process loads once: the models, the same behind the run's cache, and the published encoder that the references search with."""
 
     encoder: Encoder
     language: Language
     shelved_encoder: ShelvedEncoder
     shelved_language: ShelvedLanguage
     tokens: TokenCounter
+    reference_encoder: ShelvedEncoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +133,8 @@ def models(shelf: Path, encoder_name: str = "") -> Models:
     kept = Shelf(shelf)
     encoder, language = load_encoder(options), load_language()
     tokens = TokenCounter.load(options.encoding, options.cache_dir)
-    return Models(encoder, language, ShelvedEncoder(encoder, kept), ShelvedLanguage(language, kept), tokens)
+    published = OnnxEncoder.load(options.cache_dir, PUBLISHED)
+    return Models(encoder, language, ShelvedEncoder(encoder, kept), ShelvedLanguage(language, kept), tokens, ShelvedEncoder(published, kept))
 
 
 @asynccontextmanager
@@ -205,7 +209,7 @@ def _references(task: Task, models: Models) -> list[Row]:
     """The rows of every reference."""
     conversation = task.conversation
     rows = []
-    index = Index(conversation.turns, models.shelved_encoder)
+    index = Index(conversation.turns, models.reference_encoder)
     for reference in Reference:
         for question in conversation.questions:
             asked = time.perf_counter()

@@ -145,7 +145,8 @@ class ModelOptions(Bounded):
     """Which models run and where their prepared files lie.
 
     Attributes:
-        encoder: "default" (all-MiniLM-L6-v2, int8, ONNX Runtime) or a sentence-transformers model by name or folder.
+        encoder: "default" (all-MiniLM-L6-v2 trained on talks, int8, ONNX Runtime), a file (.safetensors) by `python -m eval encoder train`, or a
+            sentence-transformers model by name or folder.
         cache_dir: Folder of prepared models; None is the user's cache folder.
         encoding: tiktoken encoding the budget is counted in.
         embeddings_cached: Embeddings kept in memory.

@@ -125,7 +125,9 @@ class Settings(Variables):
     audit_days: int = Field(default=DEFAULTS.audit.days, ge=1, description="Days after which that goes.")
     retention_days: int | None = Field(default=None, ge=1, description="Days after which all that was said is forgotten; empty: never.")
     retention_file: Path | None = Field(default=None, description="A JSON file of more such rules, by category and user.")
-    encoder: str = Field(default=DEFAULTS.models.encoder, description="'default', or a sentence-transformers model by name or folder.")
+    encoder: str = Field(
+        default=DEFAULTS.models.encoder, description="'default', a trained file, or a sentence-transformers model by name or folder."
+    )
     cache_dir: Path | None = Field(default=None, description="Folder of prepared models; empty: the user's cache folder.")
     rewrite_model: str = Field(default="", description="A language model that says what a question leaves unsaid; empty: rules do.")
     rewrite_base_url: str | None = Field(default=None, description="Its endpoint, of OpenAI's protocol.")

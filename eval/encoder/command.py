@@ -81,7 +81,8 @@ def train(
     ] = 4.0,
     layer_rate: Annotated[float, typer.Option(help="Step size of the changes.")] = 1e-3,
     projection_rate: Annotated[float, typer.Option(help="Step size of the projection.")] = 5e-4,
-    rows: Annotated[float, typer.Option(help="How much whole rows weigh beside late interaction.", min=0)] = 0.0,
+    rows: Annotated[float, typer.Option(help="How much whole rows weigh beside late interaction.", min=0)] = 0.5,
+    kept: Annotated[float, typer.Option(help="Share of the learnt changes that is kept in the end.", min=0, max=1)] = 0.5,
     seed: Annotated[int, typer.Option(help="Of the start and the order.")] = 7,
     step: Step = 12,
 ) -> None:
@@ -94,7 +95,7 @@ def train(
         bar = progress.add_task("reading", total=None)
         model = trained(
             selected(data, step),
-            Settings(layers, rank, dimensions, epochs, layer_rate, projection_rate, rows, seed),
+            Settings(layers, rank, dimensions, epochs, layer_rate, projection_rate, rows, kept, seed),
             lambda done, steps, loss: progress.update(bar, completed=done, total=steps, description=f"loss {loss:.3f}"),
         )
     model.save(out)

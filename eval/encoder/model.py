@@ -12,21 +12,18 @@ from typing import Any, Final
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn.utils.parametrize import cached, register_parametrization
 from transformers import BertModel, logging
 
-from hotmem.models.encoder import Reading
+from hotmem.models.export import PROJECTION
 from hotmem.models.onnx import PIECES
 from hotmem.models.weights import find_weights
 
 TOGETHER: Final = 32
 """Texts of about one length that run through the model at once."""
-
-PROJECTION: Final = "projection"
-"""Its name in a file. A change is named after its layer's number, its matrix, and which of the two narrow ones it is."""
 
 MATRICES: Final = (
     "attention.self.query",
@@ -116,25 +113,20 @@ class TurnEncoder(nn.Module):
                 register_parametrization(dense, "weight", change)
         self.projection = nn.Parameter(projection)
 
-    @classmethod
-    def load(cls, path: Path) -> "TurnEncoder":
-        """A trained one."""
-        kept = {name: value.float() for name, value in load_file(path).items()}
-        layers = len({name.split(".")[0] for name in kept if name != PROJECTION})
-        rank = next((value.shape[1] for name, value in kept.items() if name.endswith(".left")), 1)
-        encoder = cls(layers, rank, kept[PROJECTION])
-        for name, change in encoder._changes.items():
-            change.load_state_dict({side: kept[f"{name}.{side}"] for side in ("left", "right")})
-        return encoder
-
     def save(self, path: Path) -> None:
-        """Writes the projection and the changes, as float16."""
+        """Writes the projection and the changes, as float16. A change is named after its layer's number, its matrix, and its side."""
         sides = {f"{name}.{side}": value for name, change in self._changes.items() for side, value in change.state_dict().items()}
         save_file({name: value.detach().half().contiguous() for name, value in (sides | {PROJECTION: self.projection}).items()}, path)
 
     def changed(self) -> Iterator[nn.Parameter]:
         """What is learnt of the layers."""
         return (parameter for change in self._changes.values() for parameter in change.parameters())
+
+    def weaken(self, kept: float) -> None:
+        """Keeps a share of the changes, 0 to 1."""
+        with torch.no_grad():
+            for change in self._changes.values():
+                change.left.mul_(kept)
 
     def entered(self, texts: Sequence[str]) -> list[Tensor]:
         """What each text's pieces, the special ones among them, are where the trained layers begin, float16 (pieces, 384)."""
@@ -158,20 +150,6 @@ class TurnEncoder(nn.Module):
     def rows(self, states: Tensor, there: Tensor) -> Tensor:
         """Unit rows, float32 (texts, 384)."""
         return nn.functional.normalize((states * there[..., None]).sum(dim=1), dim=1)
-
-    def read(self, texts: Sequence[str]) -> list[Reading]:
-        """Readings whose states are projected."""
-        entered = self.entered(texts)
-        found: list[Reading | None] = [None] * len(texts)
-        with torch.no_grad():
-            for part in _alike(entered):
-                padded = Padded.of([entered[at] for at in part])
-                states = self.states(padded)
-                codes, rows = (states @ self.projection).numpy(), self.rows(states, padded.there).numpy()
-                for place, at in enumerate(part):
-                    inside = codes[place, 1 : len(entered[at]) - 1]
-                    found[at] = Reading(rows[place], np.zeros(len(inside), dtype=np.int64), inside)
-        return [reading for reading in found if reading is not None]
 
 
 def principal(states: NDArray[np.float32], dimensions: int, seed: int) -> Tensor:

@@ -57,6 +57,8 @@ class Settings:
         layer_rate: Step size of the changes, by AdamW.
         projection_rate: Step size of the projection.
         rows: How much the loss of whole rows weighs beside that of late interaction.
+        kept: Share of the learnt changes that is kept in the end, 0 to 1: half way between the published weights and the trained ones both what
+            is like the talks and what is not is found better than at either end (Wortsman et al. 2022, https://arxiv.org/abs/2109.01903).
         seed: Of the start and the order.
     """
 
@@ -66,7 +68,8 @@ class Settings:
     epochs: float = 4.0
     layer_rate: float = 1e-3
     projection_rate: float = 5e-4
-    rows: float = 0.0
+    rows: float = 0.5
+    kept: float = 0.5
     seed: int = 7
 
 
@@ -116,6 +119,7 @@ def trained(datasets: Mapping[str, Sequence[Conversation]], settings: Settings, 
         schedule.step()
         losses.append(float(total.detach()))
         tell(step + 1, steps, float(np.mean(losses[-100:])))
+    encoder.weaken(settings.kept)
     return encoder
 
 

@@ -172,7 +172,7 @@ async def _asked(memory: Memory, task: Task, question: Question, budget: int, id
 
 def _references(task: Task, loaded: Models, used: Mapping[tuple[str, int], int]) -> list[Row]:
     conversation = task.history.conversation
-    index = Index(conversation.turns, loaded.shelved_encoder)
+    index = Index(conversation.turns, loaded.reference_encoder)
     rows = []
     for question in conversation.questions:
         if not question.evidence:

@@ -1,4 +1,4 @@
-"""The default encoder: all-MiniLM-L6-v2 in int8 by ONNX Runtime, without torch."""
+"""The default encoder: all-MiniLM-L6-v2, trained on talks, in int8 by ONNX Runtime, without torch."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from hotmem.models.encoder import Pieces, Reading, Vectors, unit_rows
-from hotmem.models.preparation import PUBLISHED, Form, Prepared
+from hotmem.models.preparation import TURNS, Form, Prepared
 
 PIECES: Final = 256
 """Word pieces the model was trained to read."""
@@ -45,7 +45,7 @@ class OnnxEncoder:
         self.dimension: int = states.shape[-1]
 
     @classmethod
-    def load(cls, cache_dir: Path | None = None, form: Form = PUBLISHED) -> "OnnxEncoder":
+    def load(cls, cache_dir: Path | None = None, form: Form = TURNS) -> "OnnxEncoder":
         """The encoder, prepared first where it is not yet.
 
         Args:

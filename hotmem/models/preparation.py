@@ -11,7 +11,7 @@ from typing import Final, Self
 from hotmem.errors import ModelMissing
 from hotmem.logs import log
 from hotmem.models.files import cache_folder, folder_in_the_making, others_can_write, set_aside, sha256
-from hotmem.models.manifest import listed, published
+from hotmem.models.manifest import differing, listed, published
 from hotmem.models.weights import MODEL, find_weights
 
 
@@ -22,10 +22,12 @@ class Form:
     Attributes:
         name: Vectors go by it: change it when they are no longer comparable.
         trained: File of a projection, and of changes of the published matrices, by `python -m eval encoder train`; None for neither.
+        checksum: The list that the file is compared with; None where it is the user's own.
     """
 
     name: str
     trained: Path | None = None
+    checksum: Path | None = None
 
     @classmethod
     def of(cls, trained: Path) -> Self:
@@ -40,7 +42,15 @@ class Form:
 
 
 PUBLISHED: Final = Form(f"{MODEL}-int8-2")
-"""The published model: the default encoder until version 0.2, with whose vectors older files are searched while they are embedded anew."""
+"""The published model as it is: with its vectors older files are searched while they are embedded anew."""
+
+_TURNS: Final = "turns-1"
+
+TURNS: Final = Form(f"{_TURNS}-int8", Path(__file__).with_name(f"{_TURNS}.safetensors"), listed(_TURNS))
+"""The default: the published model trained on invented talks; see docs/encoder.md."""
+
+FORMS: Final = (TURNS, PUBLISHED)
+"""All forms that a file may have been embedded with."""
 
 _EXPORT: Final = Path(__file__).with_name("export")
 _MODEL_FILE: Final = "model.onnx"
@@ -48,11 +58,7 @@ _TOKENIZER_FILE: Final = "tokenizer.json"
 _CHECKSUMS_FILE: Final = "sha256.json"
 
 
-FORMS: Final = (PUBLISHED,)
-"""All forms that a file may have been embedded with."""
-
-
-def prepared_folder(cache_dir: Path | None = None, form: Form = PUBLISHED) -> Path:
+def prepared_folder(cache_dir: Path | None = None, form: Form = TURNS) -> Path:
     """The folder of a prepared form, named after the export and the file that made it, so that another version's is never taken for it."""
     sources = "".join(sha256(path) for path in (*sorted(_EXPORT.glob("*.py")), *filter(None, [form.trained])))
     return cache_folder(cache_dir) / f"{form.name}-{hashlib.sha256(sources.encode()).hexdigest()[:8]}"
@@ -66,7 +72,7 @@ class Prepared:
     tokenizer: str
 
     @classmethod
-    def load(cls, cache_dir: Path | None = None, form: Form = PUBLISHED) -> Self:
+    def load(cls, cache_dir: Path | None = None, form: Form = TURNS) -> Self:
         """Reads the prepared encoder; prepares it first where it is missing or damaged (some 2 seconds).
 
         Args:
@@ -110,6 +116,8 @@ def _prepare(folder: Path, form: Form) -> None:
     from hotmem.models.export import export
 
     weights, started = find_weights(), time.perf_counter()
+    if form.trained and form.checksum and differing(form.trained.parent, form.checksum):
+        raise ModelMissing(f"{form.trained} is not the published one. Install it anew: pip install --force-reinstall pipecat-hotmem")
     try:
         if folder.exists():
             log.warning("prepared encoder damaged", folder=str(folder))

@@ -8,7 +8,7 @@ from typing import Final
 from hotmem.errors import ModelMissing
 from hotmem.models.language import PACKAGE, installed_model, load_language
 from hotmem.models.onnx import OnnxEncoder
-from hotmem.models.preparation import PUBLISHED, prepared_folder
+from hotmem.models.preparation import TURNS, prepared_folder
 from hotmem.models.sentence_transformer import SentenceTransformerEncoder
 from hotmem.models.tokens import TokenCounter, prepared_table, table_path
 from hotmem.options import ModelOptions
@@ -65,7 +65,7 @@ def _encoder(options: ModelOptions) -> ReadyModel:
     folder = prepared_folder(options.cache_dir)
     before = _inode(folder)
     OnnxEncoder.load(options.cache_dir).encode([SAMPLE])
-    return ReadyModel("encoder", PUBLISHED.name, folder, new=_inode(folder) != before)
+    return ReadyModel("encoder", TURNS.name, folder, new=_inode(folder) != before)
 
 
 def _token_table(options: ModelOptions) -> ReadyModel:

@@ -1,4 +1,4 @@
-"""Token signs of passages and of memories stored outright: one bit a dimension, some 50 bytes a token, 1.5 KB for a turn of speech.
+"""Token signs of passages and of memories stored outright: one bit a dimension, 16 bytes a token, 0.5 KB for a turn of speech.
 
 A fact that was read from a turn has none: its passage has them.
 """

@@ -41,7 +41,7 @@ def test_questions_are_taken_at_even_distances() -> None:
 
 async def test_a_conversation_there_and_back(tmp_path: Path, encoder: CachedEncoder, language: Language, tokens: TokenCounter) -> None:
     shelf = Shelf(tmp_path / "shelf.db")
-    models = Models(encoder, language, ShelvedEncoder(encoder, shelf), ShelvedLanguage(language, shelf), tokens)
+    models = Models(encoder, language, ShelvedEncoder(encoder, shelf), ShelvedLanguage(language, shelf), tokens, ShelvedEncoder(encoder, shelf))
     turns = (said("My dog is called Potola.", name="a"), said("No, I said Bella, not Potola.", minutes=1, name="b"))
     conversation = Conversation("ana", (Session("monday", turns),), (question(0), question(1, "What did I say of Potola?")))
     trip = await measure([conversation], 2, models, Console(quiet=True))

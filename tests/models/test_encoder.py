@@ -12,6 +12,7 @@ from hotmem.errors import ModelMissing
 from hotmem.models import TokenEncoder, load_encoder, read
 from hotmem.models.encoder import unit_rows
 from hotmem.models.onnx import PIECES, OnnxEncoder
+from hotmem.models.preparation import PUBLISHED, TURNS
 from hotmem.models.sentence_transformer import SentenceTransformerEncoder
 from hotmem.models.weights import MODEL, find_weights
 from hotmem.options import ModelOptions
@@ -37,6 +38,10 @@ SENTENCES = [
 ]
 
 
+WIDTH = {TURNS.name: 128}
+"""Dimensions of the codes of an encoder whose codes are not its states."""
+
+
 @pytest.fixture(scope="module")
 def exact() -> SentenceTransformerEncoder:
     return SentenceTransformerEncoder(MODEL)
@@ -44,10 +49,15 @@ def exact() -> SentenceTransformerEncoder:
 
 @pytest.fixture(scope="module")
 def quantised(model_options: ModelOptions) -> OnnxEncoder:
+    return OnnxEncoder.load(model_options.cache_dir, PUBLISHED)
+
+
+@pytest.fixture(scope="module")
+def trained(model_options: ModelOptions) -> OnnxEncoder:
     return OnnxEncoder.load(model_options.cache_dir)
 
 
-@pytest.fixture(params=["exact", "quantised"])
+@pytest.fixture(params=["exact", "quantised", "trained"])
 def each(request: pytest.FixtureRequest) -> TokenEncoder:
     chosen: TokenEncoder = request.getfixturevalue(request.param)
     return chosen
@@ -93,7 +103,7 @@ def test_a_reading_has_the_row_and_a_state_for_each_word_piece(each: TokenEncode
     assert np.allclose([reading.row for reading in readings], each.encode(SENTENCES), atol=1e-5)
     for reading in readings:
         assert reading.row.dtype == reading.states.dtype == np.float32
-        assert reading.states.shape == (len(reading.pieces), each.dimension)
+        assert reading.states.shape == (len(reading.pieces), WIDTH.get(each.name, each.dimension))
         assert reading.pieces.dtype == np.int64
 
 
@@ -101,7 +111,7 @@ def test_the_special_pieces_are_left_out(each: TokenEncoder) -> None:
     hello, nothing, unknown = each.read(["hello hello world", "", "🫨"])
     assert len(hello.pieces) == 3
     assert hello.pieces[0] == hello.pieces[1] != hello.pieces[2]
-    assert nothing.states.shape == (0, each.dimension)
+    assert nothing.states.shape == (0, WIDTH.get(each.name, each.dimension))
     assert len(unknown.pieces) == 1
     assert each.read([]) == []
 
@@ -126,6 +136,13 @@ def test_int8_stays_within_a_hundredth_of_float(exact: SentenceTransformerEncode
     cosines = np.sum(exact.encode(SENTENCES) * quantised.encode(SENTENCES), axis=1)
     assert cosines.mean() >= 0.993
     assert cosines.min() >= 0.985
+
+
+def test_the_trained_encoder_is_the_default_and_keeps_a_third_of_the_bytes(trained: OnnxEncoder, quantised: OnnxEncoder) -> None:
+    assert trained.name == TURNS.name != quantised.name
+    one, other = trained.read(SENTENCES), quantised.read(SENTENCES)
+    assert sum(reading.signs.nbytes for reading in one) * 3 == sum(reading.signs.nbytes for reading in other)
+    assert all(np.array_equal(here.pieces, there.pieces) for here, there in zip(one, other, strict=True))
 
 
 def test_what_lies_beyond_the_window_is_ignored(quantised: OnnxEncoder) -> None:

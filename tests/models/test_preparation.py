@@ -6,13 +6,17 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hotmem.errors import ModelMissing
+from hotmem.models import load_encoder, load_former
 from hotmem.models.files import sha256
-from hotmem.models.preparation import Prepared, prepared_folder
+from hotmem.models.onnx import OnnxEncoder
+from hotmem.models.preparation import PUBLISHED, TURNS, Form, Prepared, prepared_folder
 from hotmem.models.weights import PACKAGES, find_weights
 from hotmem.options import ModelOptions
 
@@ -119,6 +123,34 @@ def test_a_prepared_encoder_that_others_can_change_is_refused(copy: Path) -> Non
         Prepared.load(copy)
     prepared_folder(copy).chmod(0o700)
     Prepared.load(copy)
+
+
+def test_a_trained_file_that_is_not_the_published_one_is_refused(tmp_path: Path) -> None:
+    """An encoder that somebody else has trained would read whatever they like into what is said."""
+    changed = tmp_path / "turns-1.safetensors"
+    assert TURNS.trained is not None
+    changed.write_bytes(TURNS.trained.read_bytes()[:-1] + b"x")
+    with pytest.raises(ModelMissing, match=r"is not the published one.*pip install"):
+        Prepared.load(tmp_path / "cache", replace(TURNS, trained=changed))
+
+
+def test_ones_own_trained_file_is_named_after_its_content(tmp_path: Path) -> None:
+    assert TURNS.trained is not None
+    own = tmp_path / "own.safetensors"
+    shutil.copyfile(TURNS.trained, own)
+    form = Form.of(own)
+    assert form.name.startswith("own-") and form.checksum is None
+    encoder = load_encoder(ModelOptions(encoder=str(own), cache_dir=tmp_path / "cache"))
+    assert encoder.name == form.name
+    assert np.array_equal(encoder.encode(["hello"]), OnnxEncoder.load(tmp_path / "cache").encode(["hello"]))
+    with pytest.raises(ModelMissing, match="HOTMEM_ENCODER"):
+        load_encoder(ModelOptions(encoder=str(tmp_path / "none.safetensors")))
+
+
+def test_a_former_encoder_that_is_not_at_hand_is_none(tmp_path: Path, model_options: ModelOptions) -> None:
+    assert load_former("somebodys-own-1234/384", model_options) is None
+    former = load_former(f"{PUBLISHED.name}/384", model_options)
+    assert former is not None and former.name == PUBLISHED.name
 
 
 def test_without_weights_the_fix_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,85 @@
+"""A memory that was made with the published encoder is opened with the default one: it answers at once, and ends as if it had always had it."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from hotmem import Memory, Options
+from hotmem.models import CachedEncoder, Language
+from hotmem.models.onnx import OnnxEncoder
+from hotmem.models.preparation import PUBLISHED
+from hotmem.options import ModelOptions
+from hotmem.store import reembedding
+from hotmem.store.driver import connect
+from tests.conversation import START, said
+
+LATER = START + timedelta(days=3)
+
+TOLD = (
+    "My dog is called Potola and she is afraid of thunder.",
+    "I moved to Lisbon in the spring of 2019.",
+    "My sister Beth is allergic to peanuts.",
+    "The boiler has to be serviced every October.",
+    "On Fridays I play chess with Tomas at the harbour.",
+    "I gave up coffee because of my stomach.",
+)
+
+ASKED = (
+    ("What is my pet's name?", "Potola"),
+    ("Which food must my sister not have?", "peanuts"),
+    ("Where did I move?", "Lisbon"),
+    ("Who do I play board games with?", "Tomas"),
+)
+
+
+@pytest.fixture(scope="module")
+def published(model_options: ModelOptions) -> Iterator[CachedEncoder]:
+    """The encoder that older files were made with."""
+    yield CachedEncoder(OnnxEncoder.load(model_options.cache_dir, PUBLISHED), 1000)
+
+
+async def tell(memory: Memory) -> None:
+    for number, text in enumerate(TOLD):
+        await memory.remember(said(text, session=f"s{number // 3}", minutes=number, name=f"t{number}"))
+    for session in ("s0", "s1"):
+        await memory.end_session(user_id="ana", session_id=session)
+    await memory.store_memory("The spare key is under the blue flowerpot.", user_id="ana")
+    await memory.settle()
+
+
+def embedded(file: Path) -> dict[str, list[tuple[object, ...]]]:
+    """What an encoder made of each row but summaries, whose words may differ, by its text."""
+    with closing(connect(file, read_only=True)) as conn:
+        assert reembedding.former_encoder(conn) is None
+        return {
+            "passages": conn.execute(
+                """SELECT t.text, p.vector, e.bits, x.width, x.signs FROM passages p JOIN turns t ON t.id = p.turn
+                   JOIN passage_entries e ON e.id = p.id JOIN pieces x ON x.passage = p.id ORDER BY t.text"""
+            ).fetchall(),
+            "memories": conn.execute(
+                """SELECT m.text, m.vector, e.bits, x.width, x.signs FROM memories m JOIN memory_entries e ON e.id = m.id
+                   LEFT JOIN memory_pieces x ON x.memory = m.id ORDER BY m.text"""
+            ).fetchall(),
+            "encoder": conn.execute("SELECT value FROM meta WHERE key = 'encoder'").fetchall(),
+        }
+
+
+async def test_a_memory_of_the_published_encoder_answers_at_once_and_ends_as_a_new_one(
+    tmp_path: Path, published: CachedEncoder, encoder: CachedEncoder, language: Language, model_options: ModelOptions
+) -> None:
+    older, newer = tmp_path / "older.db", tmp_path / "newer.db"
+    async with Memory.open(older, encoder=published, language=language) as memory:
+        await tell(memory)
+    async with Memory.open(newer, encoder=encoder, language=language) as memory:
+        await tell(memory)
+    options = Options(models=model_options)
+    async with Memory.open(older, options, encoder=encoder, language=language) as memory:
+        for question, answer in ASKED:
+            block = await memory.recall(question, user_id="ana", at=LATER)
+            assert answer in block.text, (question, block.text)
+        await memory.settle()
+        assert memory.reader.former.encoder is None, "it is let go of once it is not needed"
+    assert embedded(older) == embedded(newer)
