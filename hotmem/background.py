@@ -253,9 +253,12 @@ class Background:
         if await self._store.former_encoder() is None:
             self._former.encoder = None
             return False
+        if await self._store.superseded():
+            return False
         rows = await self._store.rows_of_former_encoder(self._options.batch)
         if not rows:
             await self._store.finish_reembedding()
+            log.info("embedded anew", encoder=self._encoder.name)
             return True
         try:
             await self._put_embedded(rows, anew=True)

@@ -155,6 +155,8 @@ class Memory:
         try:
             await store.adopt_encoder(encoder.name, encoder.dimension)
             before = await store.former_encoder()
+            if before is not None:
+                log.info("being embedded anew", encoder=encoder.name, former=before)
             former = Former(None if before is None else await asyncio.to_thread(load_former, before, self.options.models))
             self._forgettings = await store.forgettings()
         except BaseException:  # cancelled or not, no open file is left behind

@@ -13,9 +13,10 @@ from hotmem.analysis.references import MOST_TURNS, expand, leaves_unsaid
 from hotmem.analysis.runs import word_runs
 from hotmem.extraction.instructions import instructs
 from hotmem.extraction.retelling import OWN
-from hotmem.models import Reading, read
+from hotmem.models import Encoder, Reading, read
 from hotmem.readable import last_readable, readable
 from hotmem.reader import Reader, Request
+from hotmem.store.encoders import identified
 from hotmem.types import Analysis, Profile, Query, Rewrite, UserKey
 from hotmem.types.parse import Doc
 
@@ -50,10 +51,17 @@ async def read_query(reader: Reader, request: Request) -> tuple[Query, Profile]:
         reading, former = await asyncio.to_thread(_embedded, reader, whole)
     offered = _offered(reader, analysis, outright=request.outright)
     query = Query(text, user or NOBODY, request.session_id, request.at, offered, profile.speakers, reading.row, reading.states, rewrite)
-    if former is not None:
-        alike = np.array_equal(former.pieces, reading.pieces)
-        query = replace(query, former=former.row, former_pieces=former.states if alike else None)
-    return query, profile
+    return _comparable(query, reading, former, profile.encoder, reader.encoder), profile
+
+
+def _comparable(query: Query, reading: Reading, former: Reading | None, file: str | None, own: Encoder) -> Query:
+    """The query with the former encoder's reading; that of an encoder which is no longer the file's is the former's itself."""
+    if file not in (None, identified(own.name, own.dimension)):
+        return replace(query, vector=np.zeros_like(reading.row), former=reading.row, former_pieces=reading.states)
+    if former is None:
+        return query
+    alike = np.array_equal(former.pieces, reading.pieces)
+    return replace(query, former=former.row, former_pieces=former.states if alike else None)
 
 
 def _analysed(doc: Doc, request: Request, profile: Profile) -> Analysis:

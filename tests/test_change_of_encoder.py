@@ -1,5 +1,6 @@
 """A memory that was made with the published encoder is opened with the default one: it answers at once, and ends as if it had always had it."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
@@ -65,6 +66,30 @@ def embedded(file: Path) -> dict[str, list[tuple[object, ...]]]:
             ).fetchall(),
             "encoder": conn.execute("SELECT value FROM meta WHERE key = 'encoder'").fetchall(),
         }
+
+
+async def test_who_still_has_the_former_encoder_goes_on_and_leaves_the_embedding_to_the_other(
+    database: Path, published: CachedEncoder, encoder: CachedEncoder, language: Language, model_options: ModelOptions
+) -> None:
+    """As when containers of a new version take over from those of an old one."""
+    async with Memory.open(database, encoder=published, language=language) as older:
+        await tell(older)
+        async with Memory.open(database, Options(models=model_options), encoder=encoder, language=language) as newer:
+            assert "peanuts" in (await older.recall("Which food must my sister not have?", user_id="ana", at=LATER)).text
+            await older.remember(said("My cousin Ines keeps bees on her roof.", session="s2", minutes=90, name="t90"))
+            async with asyncio.timeout(20):
+                await older.settle()
+            await newer.settle()
+            for memory in (older, newer):
+                assert "bees" in (await memory.recall("Who has bees?", user_id="ana", at=LATER)).text
+    with closing(connect(database, read_only=True)) as conn:
+        assert conn.execute("SELECT count(*) FROM passages WHERE vector IS NULL").fetchone() == (0,)
+    again = database.with_name("again.db")
+    async with Memory.open(again, encoder=encoder, language=language) as memory:
+        await tell(memory)
+        await memory.remember(said("My cousin Ines keeps bees on her roof.", session="s2", minutes=90, name="t90"))
+        await memory.settle()
+    assert embedded(database) == embedded(again)
 
 
 async def test_a_memory_of_the_published_encoder_answers_at_once_and_ends_as_a_new_one(

@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from hotmem.names import finder
-from hotmem.store import entries, forget, marks, recorded, reembedding
+from hotmem.store import encoders, entries, forget, marks, reembedding
 from hotmem.store.driver import Connection, changes
 from hotmem.store.entries import TABLES, WORDED
 from hotmem.store.jobs import WHEN_IDLE
@@ -148,7 +148,7 @@ def keep(
 
 def _one_encoder(conn: Connection) -> str | None:
     """The encoder of all vectors in the file; None while they are of two."""
-    return None if reembedding.former_encoder(conn) else recorded.encoder(conn)
+    return None if reembedding.former_encoder(conn) else encoders.current(conn)
 
 
 def latest(conn: Connection, user: UserKey) -> Restorable | None:
@@ -168,7 +168,7 @@ def restore(conn: Connection, user: UserKey) -> tuple[Restorable, list[str]] | N
         return None
     key, encoder, *told = row
     kept = list(_rows(conn, key))
-    _Restoring(conn, user, told[0], embedded=encoder == recorded.encoder(conn)).put_back(kept)
+    _Restoring(conn, user, told[0], embedded=encoder == encoders.current(conn)).put_back(kept)
     conn.execute("DELETE FROM deletions WHERE id = ?", (key,))
     texts = [change.before["text"] for change in kept if change.before is not None and change.relation in ("turns", "memories")]
     return _restorable(*told), texts

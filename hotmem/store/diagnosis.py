@@ -9,7 +9,7 @@ from typing import Final
 
 from hotmem.errors import StoreError
 from hotmem.keys import Key
-from hotmem.store import driver, files, jobs, recorded, upkeep
+from hotmem.store import driver, encoders, files, jobs, reembedding, upkeep
 from hotmem.store.driver import Connection, connect, mapped_errors
 from hotmem.store.imports import TAKING
 from hotmem.store.migrations import STEPS, checked_version
@@ -110,7 +110,10 @@ def _content(conn: Connection) -> Iterator[Finding]:
         yield Finding("content", f"{fault.where}: {fault.rows} {fault.what}", fix)
     if not faults:
         yield Finding("content", "sound: the file, its references and its indexes")
-    yield Finding("encoder", recorded.encoder(conn) or "none yet")
+    yield Finding("encoder", encoders.current(conn) or "none yet")
+    if former := reembedding.former_encoder(conn):
+        told = f"{reembedding.left(conn):,} rows still have vectors of {former}"
+        yield Finding("former encoder", f"{told}; they are searched by these and embedded anew while a program has the memory open")
     (off,) = conn.execute("SELECT count(*) FROM turns WHERE abs(told_at - spoken_at) > ?", (BEHIND,)).fetchone()
     if off:
         yield Finding("clock", f"{off} turns were told while the clock was off by more than a day; their order is kept, their dates are the clock's")

@@ -6,7 +6,7 @@ from pathlib import Path
 from hotmem.errors import StoreUnusable
 from hotmem.keys import Key
 from hotmem.store import learning, users
-from hotmem.store.driver import Connection, connect, mapped_errors
+from hotmem.store.driver import connect, mapped_errors
 from hotmem.store.migrations import STEPS, checked_version
 from hotmem.store.turns import select
 from hotmem.types import START_WEIGHTS, Turn, Weights
@@ -35,9 +35,3 @@ def turns(path: Path, user_id: str, most: int, key: Key | None = None) -> tuple[
         latest = [turn for _, turn in select(conn, "t.user = ? ORDER BY t.id DESC LIMIT ?", (user, most))]
         count = conn.execute("SELECT count(*) FROM turns WHERE user = ?", (user,)).fetchone()[0]
         return latest[::-1], count, learning.weights(conn, user)
-
-
-def encoder(conn: Connection) -> str | None:
-    """Name and dimension of the encoder whose vectors the file holds; None if it holds none."""
-    row = conn.execute("SELECT value FROM meta WHERE key = 'encoder'").fetchone()
-    return None if row is None else str(row[0])

@@ -67,6 +67,12 @@ def boundary(conn: Connection, kind: EvidenceKind) -> int:
     return boundaries(conn).get(kind, NONE_LEFT)
 
 
+def left(conn: Connection) -> int:
+    """How many rows have vectors of the former encoder."""
+    counts = (f"SELECT count(*) FROM {TABLES[kind]} WHERE vector NOT NULL AND id <= {upto}" for kind, upto in boundaries(conn).items())
+    return sum(conn.execute(count).fetchone()[0] for count in counts)
+
+
 def following(conn: Connection, limit: int) -> list[tuple[EvidenceKind, int, str]]:
     """The next rows that are embedded anew, all of one kind: their kind, number and text. What has no vector waits in its own queue."""
     for kind, upto in boundaries(conn).items():

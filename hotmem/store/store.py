@@ -23,6 +23,7 @@ from hotmem.store import (
     decisions,
     deletions,
     edits,
+    encoders,
     evidence,
     forget,
     happenings,
@@ -39,7 +40,6 @@ from hotmem.store import (
     opening,
     patterns,
     quality,
-    recorded,
     reembedding,
     retention,
     subcategories,
@@ -169,9 +169,9 @@ class Store:
             StoreError: If it could not be written.
         """
         if not self.read_only:
-            self._encoder = vectors.identified(name, dimension)
+            self._encoder = encoders.identified(name, dimension)
             return await self._db.write(vectors.adopt, name, dimension)
-        before = await self._db.read(recorded.encoder)
+        before = await self._db.read(encoders.current)
         if before not in (None, f"{name}/{dimension}"):
             raise StoreReadOnly(
                 f"{self._db.path} was embedded by {before} and cannot be written, so {name} cannot search it."
@@ -252,12 +252,23 @@ class Store:
         return await self._db.read_until(until, evidence.load, user, keys, around, reach, window, asked)
 
     async def waiting_for_vectors(self, limit: int) -> list[tuple[EvidenceKind, int, str]]:
-        """The next texts without an embedding, in turn from all users who have some: kind, row number, text."""
-        return await self._db.read(vectors.waiting, limit, self._served)
+        """The next texts without an embedding, in turn from all users who have some: kind, row number, text.
+
+        There are none for a process whose encoder is no longer the file's: another one has to embed them.
+        """
+
+        def waiting(conn: Connection) -> list[tuple[EvidenceKind, int, str]]:
+            return vectors.waiting(conn, limit, self._served) if encoders.current(conn) == self._encoder else []
+
+        return await self._db.read(waiting)
 
     async def former_encoder(self) -> str | None:
         """Name and dimension of the encoder whose vectors some rows still have; None if all have those of the file's."""
         return await self._db.read(reembedding.former_encoder)
+
+    async def superseded(self) -> bool:
+        """Whether another process has given the file another encoder than this one's."""
+        return await self._db.read(encoders.current) != self._encoder
 
     async def rows_of_former_encoder(self, limit: int) -> list[tuple[EvidenceKind, int, str]]:
         """The next texts that are embedded anew, all of one kind: kind, row number, text."""
@@ -279,7 +290,7 @@ class Store:
         """
 
         def put(conn: Connection) -> None:
-            if recorded.encoder(conn) != self._encoder:
+            if encoders.current(conn) != self._encoder:
                 return
             vectors.put(conn, kind, keys, rows, signs)
             if anew:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from hotmem.sounds import sound
-from hotmem.store import learning, marks
+from hotmem.store import encoders, learning, marks
 from hotmem.store.driver import Connection
 from hotmem.types import Profile, UserKey
 
@@ -58,6 +58,7 @@ def profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Profile:
         weights=learning.weights(conn, user),
         moved=learning.moved(conn, user),
         forgettings=marks.number(conn),
+        encoder=encoders.current(conn),
     )
 
 

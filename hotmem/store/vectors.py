@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.products import product
-from hotmem.store import entries, jobs, pieces, recorded, reembedding
+from hotmem.store import encoders, entries, jobs, pieces, reembedding
 from hotmem.store.driver import Connection
 from hotmem.store.entries import TABLES, to_bits
 from hotmem.store.index import WORD, Index
@@ -38,7 +38,7 @@ def adopt(conn: Connection, encoder: str, dimension: int) -> bool:
     Returns:
         Whether it was another one.
     """
-    identity, former = identified(encoder, dimension), recorded.encoder(conn)
+    identity, former = encoders.identified(encoder, dimension), encoders.current(conn)
     if former == identity:
         return False
     if former is not None:
@@ -47,11 +47,6 @@ def adopt(conn: Connection, encoder: str, dimension: int) -> bool:
     conn.execute("UPDATE subcategories SET centroid = NULL")
     conn.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('encoder', ?)", (identity,))
     return True
-
-
-def identified(encoder: str, dimension: int) -> str:
-    """What a file calls an encoder."""
-    return f"{encoder}/{dimension}"
 
 
 def waiting(conn: Connection, limit: int, served: jobs.Served | None = None) -> list[tuple[EvidenceKind, int, str]]:

@@ -329,6 +329,7 @@ class Profile:
         weights: The user's layer weights.
         moved: How far they are moved for an intent.
         forgettings: How many times something was forgotten in the file before it was read.
+        encoder: Name and dimension of the file's encoder; None if nothing is known of the user.
     """
 
     speakers: tuple[str, ...] = ()
@@ -337,3 +338,4 @@ class Profile:
     weights: Weights = START_WEIGHTS
     moved: Mapping[Intent, Moved] = field(default_factory=dict)
     forgettings: int = 0
+    encoder: str | None = None
