@@ -146,7 +146,7 @@ class ModelOptions(Bounded):
 
     Attributes:
         encoder: "default" (all-MiniLM-L6-v2 trained on talks, int8, ONNX Runtime), a file (.safetensors) by `python -m eval encoder train`, or a
-            sentence-transformers model by name or folder.
+            sentence-transformers model by name or folder; "all-MiniLM-L6-v2-int8-2" is the default of earlier versions.
         cache_dir: Folder of prepared models; None is the user's cache folder.
         encoding: tiktoken encoding the budget is counted in.
         embeddings_cached: Embeddings kept in memory.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -22,11 +22,9 @@ from eval.report import interval, table
 from eval.retrieval import retrieved_histories
 from eval.studies.blocks import BUDGETS
 from hotmem.models.onnx import OnnxEncoder
-from hotmem.models.preparation import Form
+from hotmem.models.preparation import PUBLISHED, TURNS, Form
 
 encoder = typer.Typer(help="Measures and trains the encoder by itself, without the rest of the memory.", no_args_is_help=True)
-
-AS_SHIPPED: Final = "shipped"
 
 Data = Annotated[list[str], typer.Argument(help="DATASET=PATH, one or more.", show_default=False)]
 Models = Annotated[list[Path] | None, typer.Option("--model", help="A trained encoder; may be given more than once.", exists=True)]
@@ -56,13 +54,13 @@ def measure(data: Data, model: Models = None, cache: Cache = None, step: Step = 
 
 @encoder.command("pipeline")
 def pipeline(data: Data, model: Models = None, cache: Cache = None, jobs: Jobs = 2, step: Step = 12, as_json: Json = False) -> None:
-    """Ingests, retrieves and packs held-out blocks with each encoder in the shipped one's place, the relevance model fitted on what it finds."""
+    """Ingests, retrieves and packs held-out blocks with each encoder, the relevance model fitted on what it finds."""
     console = Console(stderr=True)
     with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
         folder = cache or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         datasets = selected(data, step)
-        encoders = {AS_SHIPPED: "default"} | {Form.of(path).name: str(path) for path in model or ()}
+        encoders = {form.name: form.name for form in (PUBLISHED, TURNS)} | {Form.of(path).name: str(path) for path in model or ()}
         found = list(delivered((name, retrieved_histories(datasets, jobs, folder, console, encoder)) for name, encoder in encoders.items()))
     show_delivered(found, Console(width=220))
     if as_json:
@@ -105,14 +103,10 @@ def train(
 def _readers(models: list[Path] | None) -> dict[str, Callable[[], Reader]]:
     """What makes each encoder's reader; a trained one is named after its content, so that what an earlier one read is never taken for its own."""
     forms = [Form.of(path) for path in models or ()]
-    return {AS_SHIPPED: _shipped} | {form.name: partial(_trained, form) for form in forms}
+    return {form.name: partial(_reader, form) for form in (PUBLISHED, TURNS, *forms)}
 
 
-def _shipped() -> Reader:
-    return OnnxEncoder.load().read
-
-
-def _trained(form: Form) -> Reader:
+def _reader(form: Form) -> Reader:
     return OnnxEncoder.load(None, form).read
 
 
@@ -153,7 +147,7 @@ def show(found: dict[str, list[Ranked]], console: Console) -> None:
 
 
 def show_delivered(found: list[Delivered], console: Console) -> None:
-    """Prints a row for each dataset and wording, with the points gained on the shipped codes."""
+    """Prints a row for each dataset and wording, with the points gained on the first encoder."""
     encoders = list(dict.fromkeys(one.encoder for one in found))
     for place, budget in enumerate(BUDGETS):
         shown: Table = table(f"evidence in {budget} tokens, and points gained (95 % interval)", "held out", ["questions", *encoders])

@@ -42,7 +42,7 @@ def load_former(identity: str, options: ModelOptions) -> Encoder | None:
         options: Where models lie.
     """
     name = identity.rpartition("/")[0]
-    form = next((form for form in FORMS if form.name == name), None)
+    form = _form(name)
     try:
         return OnnxEncoder.load(options.cache_dir, form) if form else SentenceTransformerEncoder(name)
     except ModelMissing as error:
@@ -59,9 +59,15 @@ def load_encoder(options: ModelOptions) -> CachedEncoder:
     return CachedEncoder(_encoder(options), options.embeddings_cached)
 
 
+def _form(name: str) -> Form | None:
+    return next((form for form in FORMS if form.name == name), None)
+
+
 def _encoder(options: ModelOptions) -> TokenEncoder:
     if options.encoder == "default":
         return OnnxEncoder.load(options.cache_dir)
+    if form := _form(options.encoder):
+        return OnnxEncoder.load(options.cache_dir, form)
     if options.encoder.endswith(".safetensors"):
         return OnnxEncoder.load(options.cache_dir, Form.of(Path(options.encoder)))
     return SentenceTransformerEncoder(options.encoder)
