@@ -272,7 +272,7 @@ class Background:
     async def _put_embedded(self, rows: Sequence[tuple[EvidenceKind, int, str]], *, anew: bool = False) -> None:
         kind = rows[0][0]
         vectors, signs = await asyncio.to_thread(self._embedded, kind, [text for _, _, text in rows])
-        await self._store.put_vectors(kind, [key for _, key, _ in rows], vectors, signs, anew=anew)
+        await self._store.put_vectors(rows, vectors, signs, anew=anew)
 
     def _embedded(self, kind: EvidenceKind, texts: Sequence[str]) -> tuple[Sequence[Vector], Sequence[Signs]]:
         """Rows of the texts, and their token signs; a summary has none."""

@@ -26,6 +26,7 @@ from eval.bench.talk import USER, Talk
 from hotmem import Memory, Options
 from hotmem.models import Encoder
 from hotmem.models.onnx import OnnxEncoder
+from hotmem.models.preparation import PUBLISHED
 from hotmem.models.sentence_transformer import SentenceTransformerEncoder
 from hotmem.models.weights import MODEL
 from hotmem.options import RecallOptions
@@ -105,7 +106,7 @@ def measure(turns: int, questions: int, console: Console) -> Latency:
     """
     talk = Talk()
     asked = talk.questions(WARM_UP + questions)
-    encoder = compared(OnnxEncoder.load(), SentenceTransformerEncoder(MODEL), asked)
+    encoder = compared(OnnxEncoder.load(None, PUBLISHED), SentenceTransformerEncoder(MODEL), asked)
     with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console) as progress:
         spoken = list(talk.turns(turns + questions))
         return asyncio.run(_measure(spoken[:turns], spoken[turns:], asked, encoder, progress))

@@ -92,8 +92,7 @@ def advance(conn: Connection, kind: EvidenceKind, keys: Iterable[int]) -> None:
 
 
 def postpone(conn: Connection, kind: EvidenceKind, keys: Sequence[int]) -> None:
-    """Takes their vectors from these rows, the next that `following` gave: they wait as new ones do."""
-    advance(conn, kind, keys)
+    """Takes their vectors from these rows, which have been passed by: they wait as new ones do, and an index in memory is read again."""
     for key in keys:
         conn.execute(f"UPDATE {TABLES[kind]} SET vector = NULL WHERE id = ?", (key,))
         conn.execute(f"UPDATE {kind}_entries SET bits = NULL WHERE id = ? AND user = (SELECT user FROM {TABLES[kind]} WHERE id = ?)", (key, key))

@@ -275,15 +275,14 @@ class Store:
         return await self._db.read(reembedding.following, limit)
 
     async def put_vectors(
-        self, kind: EvidenceKind, keys: Sequence[int], rows: Sequence[Vector], signs: Sequence[Signs], *, anew: bool = False
+        self, texts: Sequence[tuple[EvidenceKind, int, str]], rows: Sequence[Vector], signs: Sequence[Signs], *, anew: bool = False
     ) -> None:
-        """Stores each row's embedding and token signs; a memory is placed in the nearest subcategory.
+        """Stores embeddings and token signs; a memory is placed in the nearest subcategory.
 
-        Nothing is stored if another process has given the file another encoder.
+        Nothing is stored if another process has given the file another encoder, and nothing of a row whose text has changed meanwhile.
 
         Args:
-            kind: Of what.
-            keys: Row numbers.
+            texts: What was embedded, all of one kind: kind, row number, text.
             rows: Embeddings.
             signs: Token signs.
             anew: Whether these rows have vectors of the former encoder, as `rows_of_former_encoder` gave them.
@@ -292,17 +291,27 @@ class Store:
         def put(conn: Connection) -> None:
             if encoders.current(conn) != self._encoder:
                 return
-            vectors.put(conn, kind, keys, rows, signs)
+            kind, keys = texts[0][0], [key for _, key, _ in texts]
+            now = dict(reembedding.text_of(conn, kind, keys))
+            same = [place for place, (_, key, text) in enumerate(texts) if now.get(key) == text]
+            kept = [keys[place] for place in same]
+            vectors.put(conn, kind, kept, [rows[place] for place in same], [signs[place] for place in same])
             if anew:
                 reembedding.advance(conn, kind, keys)
+                reembedding.postpone(conn, kind, [key for key in keys if key not in kept])
             elif kind is EvidenceKind.MEMORY:
-                subcategories.place(conn, keys)
+                subcategories.place(conn, kept)
 
         await self._db.write(put)
 
     async def take_vectors(self, kind: EvidenceKind, keys: Sequence[int]) -> None:
         """Lets rows that could not be embedded anew wait as new ones do, without the vectors they have."""
-        await self._db.write(reembedding.postpone, kind, keys)
+
+        def take(conn: Connection) -> None:
+            reembedding.advance(conn, kind, keys)
+            reembedding.postpone(conn, kind, keys)
+
+        await self._db.write(take)
 
     async def finish_reembedding(self) -> None:
         """Says that no row has a vector of the former encoder any more, and places memories that came meanwhile in their subcategories."""

@@ -23,7 +23,7 @@ from hotmem.store.store import Store
 from hotmem.store.vectors import to_bytes
 from hotmem.tools.editing import Edit, edit_memory
 from hotmem.tools.upkeep import Recent, Undo, memory_decisions, undo_decision
-from hotmem.types import EvidenceKind, Forgotten, Role, SessionSummary, SummarySentence
+from hotmem.types import Forgotten, Role, SessionSummary, SummarySentence
 from tests.conversation import START, said, turns_told
 from tests.letters import DIMENSION, NO_SIGNS, LetterEncoder
 from tests.store.test_erasure import whole
@@ -143,7 +143,7 @@ async def test_no_vector_and_no_sign_of_a_word_piece_is_left_either(database: Pa
     waiting = await store.waiting_for_vectors(10)
     rows = encoder.encode([text for _, _, text in waiting])
     signs = [np.packbits(np.random.default_rng(number).normal(size=(9, DIMENSION)) > 0, axis=1) for number in range(2)]
-    await store.put_vectors(EvidenceKind.PASSAGE, [key for _, key, _ in waiting], list(rows), signs)
+    await store.put_vectors(waiting, list(rows), signs)
     user = await store.user("ana")
     assert user is not None
     await store.forget(user, session_id="0")
@@ -270,7 +270,7 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(database: Path, langu
     ((key, turn),) = await store.waiting_turns(5)
     understanding = understand(language.parse([turn.text])[0], turn.speaker, Role(turn.role), turn.spoken_at)
     assert understanding.statements
-    await store.put_vectors(kind, [passage], list(encoder.encode([text])), [NO_SIGNS])
+    await store.put_vectors([(kind, passage, text)], list(encoder.encode([text])), [NO_SIGNS])
     await store.end_session(user, "secret")
     session = await store.session_due(START, 0)
     assert session is not None
@@ -280,7 +280,7 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(database: Path, langu
 
     await store.forget(user, everything=True)
     await store.add_turn(said("I live in Utrecht.", user="ben"), START)
-    await store.put_vectors(kind, [passage], list(encoder.encode([text])), [NO_SIGNS])
+    await store.put_vectors([(kind, passage, text)], list(encoder.encode([text])), [NO_SIGNS])
     await store.learn({key: understanding}, revise, amend)
     await store.put_summary(seen, summary, {}, turn.text)
 
@@ -305,7 +305,7 @@ async def test_a_summary_of_other_turns_than_the_sessions_is_dropped(database: P
     await store.end_session(user, "monday")
     waiting = await store.waiting_for_vectors(5)
     rows = list(encoder.encode([text for _, _, text in waiting]))
-    await store.put_vectors(EvidenceKind.PASSAGE, [key for _, key, _ in waiting], rows, [NO_SIGNS] * 2)
+    await store.put_vectors(waiting, rows, [NO_SIGNS] * 2)
     session = await store.session_due(START, 0)
     assert session is not None
     seen = await store.unsummarised(session)

@@ -15,6 +15,7 @@ from hotmem.store import deletions, evidence, forget, jobs, reembedding, turns, 
 from hotmem.store.driver import Connection, connect
 from hotmem.store.index import Index
 from hotmem.store.migrations import migrate
+from hotmem.store.store import Store
 from hotmem.types import EvidenceKind, Interval, Sought, UserKey, Vector
 from tests.conversation import said
 from tests.letters import DIMENSION, NO_SIGNS
@@ -163,7 +164,9 @@ def test_what_cannot_be_embedded_anew_waits_as_new_rows_do(conn: Connection) -> 
     held = Index(EvidenceKind.PASSAGE, ana(conn))
     vectors.adopt(conn, "another", DIMENSION)
     vectors.nearest(conn, held, SOUGHT, 9)
-    reembedding.postpone(conn, EvidenceKind.PASSAGE, [key for _, key, _ in reembedding.following(conn, 2)])
+    keys = [key for _, key, _ in reembedding.following(conn, 2)]
+    reembedding.advance(conn, EvidenceKind.PASSAGE, keys)
+    reembedding.postpone(conn, EvidenceKind.PASSAGE, keys)
     assert sorted(key for _, key, _ in vectors.waiting(conn, 9)) == [2, 3] and renew(conn, 9) == [1]
     vectors.put(conn, EvidenceKind.PASSAGE, [2, 3], [AFTER[2], AFTER[3]], [NO_SIGNS] * 2)
     is_found_as_by_hand(conn, held)
@@ -199,3 +202,15 @@ def test_what_is_brought_back_meanwhile_is_embedded_by_the_new_encoder(conn: Con
         pass
     assert sorted(key for _, key, _ in vectors.waiting(conn, 9)) == [9, 10, 11, 12]
     assert np.array_equal([row[0] for row in conn.execute("SELECT id FROM passages WHERE vector NOT NULL ORDER BY id")], range(1, 9))
+
+
+async def test_an_embedding_of_words_that_have_changed_meanwhile_is_not_stored(database: Path) -> None:
+    """As when a summary is cut, and brought back while the cut one is being embedded."""
+    store = Store.open(database)
+    await store.adopt_encoder("pairs of letters", DIMENSION)
+    for number in range(2):
+        await store.add_turn(said(f"number {number}", name=f"t{number}"), NOW)
+    (_, first, _), second = await store.waiting_for_vectors(9)
+    await store.put_vectors([(EvidenceKind.PASSAGE, first, "Ana: other words"), second], list(AFTER[:2]), [NO_SIGNS] * 2)
+    assert [key for _, key, _ in await store.waiting_for_vectors(9)] == [first]
+    await store.close()

@@ -29,7 +29,7 @@ async def told(path: Path) -> Store:
         for number, text in enumerate(("The ferry is late.", "The dog barks.", "We took the ferry.")):
             await store.add_turn(said(text, user=user, session=f"session {number % 2}", name=str(number)), NOW)
     for kind, key, text in await store.waiting_for_vectors(10):
-        await store.put_vectors(kind, [key], list(LetterEncoder().encode([text])), [NO_SIGNS])
+        await store.put_vectors([(kind, key, text)], list(LetterEncoder().encode([text])), [NO_SIGNS])
     return store
 
 

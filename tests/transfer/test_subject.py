@@ -16,7 +16,7 @@ from hotmem.tools.catalogue import tool
 from hotmem.tools.migration import export_subject
 from tests.conversation import said
 
-OF_NOBODY = {"meta", "shared_weights"}
+OF_NOBODY = {"meta", "former_vectors", "shared_weights"}
 """Tables of the whole file, with no row of a user's."""
 
 
