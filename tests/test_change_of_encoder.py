@@ -1,7 +1,7 @@
 """A memory that was made with the published encoder is opened with the default one: it answers at once, and ends as if it had always had it."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from hotmem import Memory, Options
-from hotmem.models import CachedEncoder, Language
+from hotmem.models import CachedEncoder, Language, Reading
 from hotmem.models.onnx import OnnxEncoder
 from hotmem.models.preparation import PUBLISHED
-from hotmem.options import ModelOptions
+from hotmem.options import BackgroundOptions, ModelOptions
 from hotmem.store import reembedding
 from hotmem.store.driver import connect
+from hotmem.tools.editing import Edit, edit_memory
 from tests.conversation import START, said
 
 LATER = START + timedelta(days=3)
@@ -77,6 +78,9 @@ async def test_who_still_has_the_former_encoder_goes_on_and_leaves_the_embedding
         async with Memory.open(database, Options(models=model_options), encoder=encoder, language=language) as newer:
             assert "peanuts" in (await older.recall("Which food must my sister not have?", user_id="ana", at=LATER)).text
             await older.remember(said("My cousin Ines keeps bees on her roof.", session="s2", minutes=90, name="t90"))
+            await older.store_memory("Ines sells the honey at the Saturday market.", user_id="ana")
+            kept = await older.store_memory("The gate code is 4471.", user_id="ana")
+            await edit_memory(older, "ana", Edit(id=kept.id or "", content="The gate code is 4472.", tags=("gate",)))
             async with asyncio.timeout(20):
                 await older.settle()
             await newer.settle()
@@ -88,8 +92,32 @@ async def test_who_still_has_the_former_encoder_goes_on_and_leaves_the_embedding
     async with Memory.open(again, encoder=encoder, language=language) as memory:
         await tell(memory)
         await memory.remember(said("My cousin Ines keeps bees on her roof.", session="s2", minutes=90, name="t90"))
+        for text in ("Ines sells the honey at the Saturday market.", "The gate code is 4471.", "The gate code is 4472."):
+            await memory.store_memory(text, user_id="ana")
         await memory.settle()
     assert embedded(database) == embedded(again)
+
+
+class Refusing(CachedEncoder):
+    """An encoder that cannot read one text."""
+
+    def read(self, texts: Sequence[str]) -> list[Reading]:
+        if any("Lisbon" in text for text in texts):
+            raise ValueError("it cannot be read")
+        return super().read(texts)
+
+
+async def test_a_text_that_the_new_encoder_refuses_is_found_by_its_words(
+    database: Path, published: CachedEncoder, language: Language, model_options: ModelOptions
+) -> None:
+    async with Memory.open(database, encoder=published, language=language) as memory:
+        await tell(memory)
+    options = Options(models=model_options, background=BackgroundOptions(attempts=1))
+    refusing = Refusing(OnnxEncoder.load(model_options.cache_dir), 1000)
+    async with Memory.open(database, options, encoder=refusing, language=language) as memory:
+        await memory.settle()
+        assert "2019" in (await memory.recall("Where did I move in the spring?", user_id="ana", at=LATER)).text
+        assert "Tomas" in (await memory.recall("Who do I play board games with?", user_id="ana", at=LATER)).text
 
 
 async def test_a_memory_of_the_published_encoder_answers_at_once_and_ends_as_a_new_one(

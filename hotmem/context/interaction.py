@@ -18,17 +18,19 @@ def best_matches(question: NDArray[np.float32], statements: Sequence[Signs | Non
 
     Args:
         question: States of the question's pieces, float32 (pieces, width).
-        statements: Signs of each statement's pieces, uint8 (pieces, width / 8); None or empty where there are none.
+        statements: Signs of each statement's pieces, uint8 (pieces, width / 8); None or empty where there are none. Those of another width are of
+            another encoder, and taken for none.
 
     Returns:
         float32 (statements, pieces of the question), from -1 to 1: the mean agreement in sign, weighed by the question's values; 0 for a
         statement without pieces.
     """
     best = np.zeros((len(statements), len(question)), dtype=np.float32)
-    rows = [row for row, signs in enumerate(statements) if signs is not None and len(signs)]
-    if not rows or not len(question):
+    width = -(-question.shape[1] // 8)
+    comparable = [(row, signs) for row, signs in enumerate(statements) if signs is not None and len(signs) and signs.shape[1] == width]
+    if not comparable or not len(question):
         return best
-    held = [signs for signs in statements if signs is not None and len(signs)]
+    rows, held = [row for row, _ in comparable], [signs for _, signs in comparable]
     asked = question / np.maximum(np.abs(question).sum(axis=1, keepdims=True), 1e-9)
     signs = np.concatenate(held)
     agreement = np.empty((len(signs), len(asked)), dtype=np.float32)

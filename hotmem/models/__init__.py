@@ -45,7 +45,7 @@ def load_former(identity: str, options: ModelOptions) -> Encoder | None:
     form = _form(name)
     try:
         return OnnxEncoder.load(options.cache_dir, form) if form else SentenceTransformerEncoder(name)
-    except ModelMissing as error:
+    except (ModelMissing, OSError) as error:
         log.warning("former encoder not at hand", encoder=name, error=type(error).__name__)
         return None
 

@@ -4,7 +4,7 @@ Words are not overwritten: the memory with the new ones takes the place of the o
 else of it. So the history shows what it was, and the edit can be taken back.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -26,14 +26,14 @@ KEPT: Final = "kind, category, importance, hedged, negated, changes, single, sai
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """New words of a memory: the statement, its parts as far as they are known, names in it, and its embedding."""
+    """New words of a memory: the statement, its parts as far as they are known, names in it, and its embedding, None where that is to be made."""
 
     text: str
     subject: str
     relation: str
     object: str
     entities: tuple[str, ...]
-    vector: Vector
+    vector: Vector | None
 
 
 def reword(conn: Connection, user: UserKey, name: str, wording: Wording, now: datetime, reason: str) -> str:
@@ -53,8 +53,9 @@ def reword(conn: Connection, user: UserKey, name: str, wording: Wording, now: da
     conn.execute("INSERT INTO memory_tags (memory, tag) SELECT ?, tag FROM memory_tags WHERE memory = ?", (new, old))
     conn.execute("UPDATE memories SET valid_until = coalesce(valid_until, ?), superseded_by = ? WHERE id = ?", (to_stored(now), new, old))
     entries.add(conn, EvidenceKind.MEMORY, user, new, 0, wording.text)
-    vectors.put(conn, EvidenceKind.MEMORY, [new], [wording.vector], [np.empty((0, 0), dtype=np.uint8)])
-    subcategories.place(conn, [new])
+    if wording.vector is not None:
+        vectors.put(conn, EvidenceKind.MEMORY, [new], [wording.vector], [np.empty((0, 0), dtype=np.uint8)])
+        subcategories.place(conn, [new])
     for entity in ensure(conn, user, wording.entities):
         conn.execute("INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, new))
     record(conn, user, EDITED, reason, [(old, new)], now)
@@ -87,15 +88,15 @@ def refile(conn: Connection, user: UserKey, name: str, columns: Mapping[str, Any
     record(conn, user, "refiled", reason, [(key, None)], now)
 
 
-def retag(conn: Connection, user: UserKey, name: str, wanted: Mapping[str, Vector], now: datetime) -> None:
-    """Files a memory under these tags, here with their embeddings, and no others; a tag that nothing is filed under any more goes.
+def retag(conn: Connection, user: UserKey, name: str, wanted: Sequence[str], rows: Mapping[str, Vector], now: datetime) -> None:
+    """Files a memory under these tags, here with embeddings of new ones, and no others; a tag that nothing is filed under any more goes.
 
     Raises:
         InvalidInput: If the memory is not among the user's, or another stands for it.
     """
     key = unmerged(conn, user, name)
     before = conn.execute("DELETE FROM memory_tags WHERE memory = ? RETURNING tag", (key,)).fetchall()
-    tags.attach(conn, user, key, tuple(wanted), now, wanted)
+    tags.attach(conn, user, key, wanted, now, rows)
     conn.executemany(
         """DELETE FROM tags WHERE id = :tag AND NOT EXISTS (SELECT 1 FROM memory_tags WHERE tag = :tag)
                AND NOT EXISTS (SELECT 1 FROM tags WHERE merged_into = :tag)""",

@@ -49,9 +49,9 @@ def sign(conn: Connection, kind: EvidenceKind, user: UserKey, key: int, vector: 
     conn.execute(f"UPDATE {kind}_entries SET bits = ? WHERE user = ? AND id = ?", (to_bits(vector), user, key))
 
 
-def unsign(conn: Connection, kind: EvidenceKind, upto: int) -> None:
-    """Takes the meaning of all rows up to a row number away."""
-    conn.execute(f"UPDATE {kind}_entries SET bits = NULL WHERE bits IS NOT NULL AND id <= ?", (upto,))
+def unsign(conn: Connection, kind: EvidenceKind, after: int, upto: int) -> None:
+    """Takes the meaning of all rows above a row number and up to another away."""
+    conn.execute(f"UPDATE {kind}_entries SET bits = NULL WHERE bits IS NOT NULL AND id > ? AND id <= ?", (after, upto))
 
 
 def to_bits(vector: NDArray[Any]) -> bytes:

@@ -14,8 +14,8 @@ from hotmem.text import plain
 from hotmem.types import Category, EvidenceKind, Kind, Note, Signs, Standing, UserKey, Vector
 
 
-def keep(conn: Connection, user: UserKey, note: Note, vector: Vector, signs: Signs, now: datetime, reason: str) -> str:
-    """Stores a note, searchable at once, and why it was filed as it is; returns the memory's id."""
+def keep(conn: Connection, user: UserKey, note: Note, vector: Vector | None, signs: Signs, now: datetime, reason: str) -> str:
+    """Stores a note, searchable at once, and why it was filed as it is; returns the memory's id. Without a vector it waits to be embedded."""
     name = uuid4().hex
     stored = to_stored(now)
     key = conn.execute(
@@ -40,8 +40,9 @@ def keep(conn: Connection, user: UserKey, note: Note, vector: Vector, signs: Sig
         ),
     ).fetchone()[0]
     entries.add(conn, EvidenceKind.MEMORY, user, key, 0, note.text)
-    vectors.put(conn, EvidenceKind.MEMORY, [key], [vector], [signs])
-    subcategories.place(conn, [key])
+    if vector is not None:
+        vectors.put(conn, EvidenceKind.MEMORY, [key], [vector], [signs])
+        subcategories.place(conn, [key])
     for entity in ensure(conn, user, note.entities):
         conn.execute("INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key))
     tags.attach(conn, user, key, note.tags, now, note.tag_vectors)

@@ -24,10 +24,11 @@ def put(conn: Connection, kind: EvidenceKind, key: int, signs: Signs) -> None:
         conn.execute(INSERTS[kind], (key, signs.shape[1], signs.tobytes()))
 
 
-def clear(conn: Connection, kind: EvidenceKind, upto: int) -> None:
-    """Removes the signs of the rows of a kind up to a row number."""
+def clear(conn: Connection, kind: EvidenceKind, after: int, upto: int) -> None:
+    """Removes the signs of the rows of a kind above a row number and up to another."""
     if kind in INSERTS:
-        conn.execute(f"DELETE FROM {'pieces WHERE passage' if kind is EvidenceKind.PASSAGE else 'memory_pieces WHERE memory'} <= ?", (upto,))
+        table, key = ("pieces", "passage") if kind is EvidenceKind.PASSAGE else ("memory_pieces", "memory")
+        conn.execute(f"DELETE FROM {table} WHERE {key} > ? AND {key} <= ?", (after, upto))
 
 
 def unpacked(width: int | None, signs: bytes | None) -> Signs | None:

@@ -28,27 +28,32 @@ TEXTS: Final = {
 """Row numbers and texts as they are embedded; a passage's begins with its speaker's name."""
 
 
-def begin(conn: Connection, former: str, *, comparable: bool) -> None:
-    """Says that all vectors in the file are of a former encoder.
+def begin(conn: Connection, former: str, encoder: str, *, comparable: bool) -> None:
+    """Says that the vectors in the file are of a former encoder.
+
+    If the file is still being embedded anew, it holds those of two, and of each kind the fewer go: when the encoder is changed back at once,
+    nearly all rows have its vectors already.
 
     Args:
         conn: The writer, within a transaction.
         former: Its name and dimension.
+        encoder: Those of the new one.
         comparable: Whether its vectors can be searched meanwhile: they are as long as the new encoder's. Others go at once.
     """
     for kind, table in TABLES.items():
-        left = conn.execute("SELECT upto FROM former_vectors WHERE kind = ?", (kind,)).fetchone()
-        if left or not comparable:  # of two former encoders the older one's vectors go
-            upto = left[0] if comparable else _latest(conn, table)
-            conn.execute(f"UPDATE {table} SET vector = NULL WHERE vector NOT NULL AND id <= ?", (upto,))
-            unsign(conn, kind, upto)
-            pieces.clear(conn, kind, upto)
+        older = conn.execute("SELECT encoder, upto FROM former_vectors WHERE kind = ?", (kind,)).fetchone()
+        conn.execute("DELETE FROM former_vectors WHERE kind = ?", (kind,))
+        latest, back = _latest(conn, table), False
+        if not comparable:
+            _clear(conn, kind, NONE_LEFT, latest)
+        elif older:
+            back = older[0] == encoder and older[1] >= latest - older[1]
+            _clear(conn, kind, *((older[1], latest) if back else (NONE_LEFT, older[1])))
         for (key,) in conn.execute("SELECT key FROM failures WHERE kind = ?", (kind,)).fetchall():
             conn.execute(f"UPDATE {table} SET held = 0 WHERE id = ?", (key,))
         conn.execute("DELETE FROM failures WHERE kind = ?", (kind,))
-        conn.execute("DELETE FROM former_vectors WHERE kind = ?", (kind,))
-        if comparable:
-            conn.execute("INSERT INTO former_vectors (kind, encoder, upto) VALUES (?, ?, ?)", (kind, former, _latest(conn, table)))
+        if comparable and not back:
+            conn.execute("INSERT INTO former_vectors (kind, encoder, upto) VALUES (?, ?, ?)", (kind, former, latest))
 
 
 def former_encoder(conn: Connection) -> str | None:
@@ -96,6 +101,7 @@ def postpone(conn: Connection, kind: EvidenceKind, keys: Sequence[int]) -> None:
     for key in keys:
         conn.execute(f"UPDATE {TABLES[kind]} SET vector = NULL WHERE id = ?", (key,))
         conn.execute(f"UPDATE {kind}_entries SET bits = NULL WHERE id = ? AND user = (SELECT user FROM {TABLES[kind]} WHERE id = ?)", (key, key))
+        pieces.clear(conn, kind, key - 1, key)
 
 
 def finish(conn: Connection) -> None:
@@ -106,6 +112,13 @@ def finish(conn: Connection) -> None:
 def text_of(conn: Connection, kind: EvidenceKind, keys: Iterable[int]) -> list[tuple[int, str]]:
     """Row numbers and texts of some rows, in order."""
     return conn.execute(f"{TEXTS[kind]} WHERE b.id IN (SELECT value FROM json_each(?)) ORDER BY b.id", (json.dumps(list(keys)),)).fetchall()
+
+
+def _clear(conn: Connection, kind: EvidenceKind, after: int, upto: int) -> None:
+    """Takes vectors, index entries and token signs from the rows above one number and up to another."""
+    conn.execute(f"UPDATE {TABLES[kind]} SET vector = NULL WHERE vector NOT NULL AND id > ? AND id <= ?", (after, upto))
+    unsign(conn, kind, after, upto)
+    pieces.clear(conn, kind, after, upto)
 
 
 def _latest(conn: Connection, table: str) -> int:

@@ -258,7 +258,7 @@ class Store:
         """
 
         def waiting(conn: Connection) -> list[tuple[EvidenceKind, int, str]]:
-            return vectors.waiting(conn, limit, self._served) if encoders.current(conn) == self._encoder else []
+            return [] if self._superseded(conn) else vectors.waiting(conn, limit, self._served)
 
         return await self._db.read(waiting)
 
@@ -268,7 +268,10 @@ class Store:
 
     async def superseded(self) -> bool:
         """Whether another process has given the file another encoder than this one's."""
-        return await self._db.read(encoders.current) != self._encoder
+        return await self._db.read(self._superseded)
+
+    def _superseded(self, conn: Connection) -> bool:
+        return self._encoder is not None and encoders.current(conn) != self._encoder
 
     async def rows_of_former_encoder(self, limit: int) -> list[tuple[EvidenceKind, int, str]]:
         """The next texts that are embedded anew, all of one kind: kind, row number, text."""
@@ -289,7 +292,7 @@ class Store:
         """
 
         def put(conn: Connection) -> None:
-            if encoders.current(conn) != self._encoder:
+            if self._superseded(conn):
                 return
             kind, keys = texts[0][0], [key for _, key, _ in texts]
             now = dict(reembedding.text_of(conn, kind, keys))
@@ -375,11 +378,23 @@ class Store:
 
     async def keep(self, user_id: str, note: Note, vector: Vector, signs: Signs, now: datetime, reason: str) -> str:
         """Stores a note with its embedding and token signs, and why it was filed as it is; returns the memory's id."""
-        return await self._db.write(lambda conn: notes.keep(conn, users.ensure(conn, user_id), note, vector, signs, now, reason))
+
+        def keep(conn: Connection) -> str:
+            user = users.ensure(conn, user_id)
+            if self._superseded(conn):
+                return notes.keep(conn, user, replace(note, tag_vectors={}), None, signs, now, reason)
+            return notes.keep(conn, user, note, vector, signs, now, reason)
+
+        return await self._db.write(keep)
 
     async def confirm(self, user: UserKey, memory_id: str, note: Note, now: datetime, reason: str) -> bool:
         """Counts that a memory was stored again; False if it was forgotten meanwhile."""
-        return await self._db.write(notes.confirm, user, memory_id, note, now, reason)
+
+        def confirm(conn: Connection) -> bool:
+            told = replace(note, tag_vectors={}) if self._superseded(conn) else note
+            return notes.confirm(conn, user, memory_id, told, now, reason)
+
+        return await self._db.write(confirm)
 
     async def rules(self, user: UserKey, at: datetime) -> Known:
         """Standing instructions that hold at a time, and the name that the user speaks under."""
@@ -415,7 +430,7 @@ class Store:
 
     async def embed_tags(self, keys: Sequence[int], rows: Sequence[Vector]) -> None:
         """Stores the embeddings of tags."""
-        await self._db.write(tags.embed, keys, rows)
+        await self._db.write(lambda conn: None if self._superseded(conn) else tags.embed(conn, keys, rows))
 
     async def consolidate_tags(
         self, user: UserKey, pairs: Sequence[tuple[int, int]], unused_since: datetime, reason: str, now: datetime
@@ -465,7 +480,7 @@ class Store:
         def change(conn: Connection) -> None:
             edits.refile(conn, user, memory_id, columns, now, reason)
             if tags_wanted is not None:
-                edits.retag(conn, user, memory_id, tags_wanted, now)
+                edits.retag(conn, user, memory_id, tuple(tags_wanted), {} if self._superseded(conn) else tags_wanted, now)
 
         await self._db.write(change)
 
@@ -475,7 +490,12 @@ class Store:
         Raises:
             InvalidInput: If it is not among the user's memories, or another stands for it.
         """
-        return await self._db.write(edits.reword, user, memory_id, wording, now, reason)
+
+        def reword(conn: Connection) -> str:
+            told = replace(wording, vector=None) if self._superseded(conn) else wording
+            return edits.reword(conn, user, memory_id, told, now, reason)
+
+        return await self._db.write(reword)
 
     async def undo(self, user: UserKey, decision: str, now: datetime) -> Undone:
         """Takes a merge, an edit, a consolidation of tags or an evolution back; what came with an import is left for `take_back`.

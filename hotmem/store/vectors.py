@@ -42,7 +42,7 @@ def adopt(conn: Connection, encoder: str, dimension: int) -> bool:
     if former == identity:
         return False
     if former is not None:
-        reembedding.begin(conn, former, comparable=former.endswith(f"/{dimension}"))
+        reembedding.begin(conn, former, identity, comparable=former.endswith(f"/{dimension}"))
     conn.execute("UPDATE tags SET vector = NULL")
     conn.execute("UPDATE subcategories SET centroid = NULL")
     conn.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('encoder', ?)", (identity,))
@@ -80,6 +80,8 @@ def put(conn: Connection, kind: EvidenceKind, keys: Sequence[int], vectors: Sequ
 def nearest(conn: Connection, index: Index, sought: Sought, limit: int) -> list[tuple[int, float]]:
     """Row numbers and cosines of the user's nearest rows, nearest first."""
     known = index.read(conn)
+    if not len(known.bits):
+        return []
     former = int(np.searchsorted(known.keys, known.boundary, side="right"))
     root = float(np.cbrt(len(known.keys)))
     first, then = round(limit * max(1, BY_HAMMING * root)), round(limit * (BY_SIGN[0] + BY_SIGN[1] * root))

@@ -159,6 +159,36 @@ def test_a_second_change_lets_the_oldest_vectors_go(conn: Connection) -> None:
     assert sorted(key for _, key, _ in vectors.waiting(conn, 9)) == [1, 2, 3, 4]
 
 
+def test_changed_back_at_once_nearly_all_rows_have_their_vectors_already(conn: Connection) -> None:
+    tell(conn, 6)
+    held = Index(EvidenceKind.PASSAGE, ana(conn))
+    before = vectors.nearest(conn, held, SOUGHT, 9)
+    vectors.adopt(conn, "another", DIMENSION)
+    renew(conn, 2)
+    vectors.nearest(conn, held, SOUGHT, 9)
+    vectors.adopt(conn, "pairs of letters", DIMENSION)
+    assert reembedding.former_encoder(conn) is None
+    assert sorted(key for _, key, _ in vectors.waiting(conn, 9)) == [5, 6]
+    vectors.put(conn, EvidenceKind.PASSAGE, [5, 6], [BEFORE[5], BEFORE[6]], [NO_SIGNS] * 2)
+    assert vectors.nearest(conn, held, SOUGHT, 9) == vectors.nearest(conn, Index(EvidenceKind.PASSAGE, held.user), SOUGHT, 9) == before
+
+
+def test_changed_back_late_the_many_that_were_changed_are_kept(conn: Connection) -> None:
+    tell(conn, 6)
+    vectors.adopt(conn, "another", DIMENSION)
+    renew(conn, 4)
+    vectors.adopt(conn, "pairs of letters", DIMENSION)
+    assert reembedding.former_encoder(conn) == f"another/{DIMENSION}"
+    assert [row[0] for row in conn.execute("SELECT id FROM passages WHERE vector NOT NULL ORDER BY id")] == [3, 4, 5, 6]
+
+
+def test_a_search_before_anything_is_embedded_finds_nothing(conn: Connection) -> None:
+    tell(conn, 60, embedded=False)
+    held = Index(EvidenceKind.PASSAGE, ana(conn))
+    assert vectors.nearest(conn, held, Sought(SOUGHT.vector), 3) == []
+    assert vectors.nearest(conn, held, SOUGHT, 1) == []
+
+
 def test_what_cannot_be_embedded_anew_waits_as_new_rows_do(conn: Connection) -> None:
     tell(conn, 3)
     held = Index(EvidenceKind.PASSAGE, ana(conn))
