@@ -100,7 +100,7 @@ class Background:
         evolution: Whether and when categories evolve; without scikit-learn they do not.
         retention: Removes what has been kept for as long as it may be.
         precedence: Tells when recalls are on their way.
-        former: The file's former encoder; let go of when all is embedded anew.
+        former: The file's former encoder; released when all rows have been embedded again.
     """
 
     def __init__(

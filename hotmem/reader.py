@@ -20,7 +20,7 @@ PATIENCE: Final = 1.25
 
 @dataclass(slots=True)
 class Former:
-    """The encoder before the file's, for rows that are not embedded anew yet; None once there are none, or where it is not at hand."""
+    """The encoder before the file's, for rows that are not embedded anew yet; None once there are none, or where it is not available."""
 
     encoder: Encoder | None = None
 

@@ -35,7 +35,7 @@ __all__ = [
 
 
 def load_former(identity: str, options: ModelOptions) -> Encoder | None:
-    """The encoder that a file names as its former one, if it is at hand; blocking.
+    """The encoder that a file names as its former one, if it is available; blocking.
 
     Args:
         identity: Its name and dimension, as the file has it.
@@ -46,7 +46,7 @@ def load_former(identity: str, options: ModelOptions) -> Encoder | None:
     try:
         return OnnxEncoder.load(options.cache_dir, form) if form else SentenceTransformerEncoder(name)
     except (ModelMissing, OSError) as error:
-        log.warning("former encoder not at hand", encoder=name, error=type(error).__name__)
+        log.warning("former encoder not available", encoder=name, error=type(error).__name__)
         return None
 
 

@@ -172,7 +172,7 @@ class Store:
             self._encoder = encoders.identified(name, dimension)
             return await self._db.write(vectors.adopt, name, dimension)
         before = await self._db.read(encoders.current)
-        if before not in (None, f"{name}/{dimension}"):
+        if before not in (None, encoders.identified(name, dimension)):
             raise StoreReadOnly(
                 f"{self._db.path} was embedded by {before} and cannot be written, so {name} cannot search it."
                 " Choose the former encoder (HOTMEM_ENCODER), or make the file and its folder writable."

@@ -78,14 +78,17 @@ def due(conn: Connection, now: datetime, every: timedelta, least: int) -> tuple[
 
 
 def members(conn: Connection, user: UserKey, category: Category, limit: int) -> Members:
-    """The embedded memories of a category, spread evenly over all of them if there are more than `limit`."""
+    """The embedded memories of a category, spread evenly over all of them if there are more than `limit`.
+
+    Those that still have vectors of the former encoder, which cannot be compared with the others, are left out.
+    """
     (total,) = conn.execute("SELECT count(*) FROM memories WHERE user = ? AND category = ? AND merged_into IS NULL", (user, category)).fetchone()
     rows = conn.execute(
         """SELECT id, name, text, vector FROM (
                SELECT id, name, text, vector, row_number() OVER (ORDER BY id) - 1 AS place FROM memories
-               WHERE user = ? AND category = ? AND merged_into IS NULL AND vector NOT NULL)
+               WHERE user = ? AND category = ? AND merged_into IS NULL AND vector NOT NULL AND id > ?)
            WHERE place % ? = 0 ORDER BY id""",
-        (user, category, max(-(-total // limit), 1)),
+        (user, category, reembedding.boundary(conn, EvidenceKind.MEMORY), max(-(-total // limit), 1)),
     ).fetchall()
     named = conn.execute(
         f"SELECT s.name, s.since, json_group_array(x.memory) FROM subcategories s JOIN placements x ON x.subcategory = s.id "

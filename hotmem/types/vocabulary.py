@@ -18,7 +18,7 @@ class Sought(NamedTuple):
 
     Attributes:
         vector: By the file's encoder.
-        former: By the one before; None where it is not needed, or not at hand.
+        former: By the one before; None where it is not needed, or not available.
     """
 
     vector: Vector

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotmem.store import deletions, evidence, forget, jobs, reembedding, turns, users, vectors, windows
+from hotmem.store import deletions, evidence, forget, jobs, notes, reembedding, subcategories, turns, users, vectors, windows
 from hotmem.store.driver import Connection, connect
 from hotmem.store.index import Index
 from hotmem.store.migrations import migrate
 from hotmem.store.store import Store
-from hotmem.types import EvidenceKind, Interval, Sought, UserKey, Vector
+from hotmem.types import Category, EvidenceKind, Interval, Kind, Note, Sought, UserKey, Vector
 from tests.conversation import said
 from tests.letters import DIMENSION, NO_SIGNS
 from tests.store.test_vectors import NOW, unit
@@ -208,6 +208,18 @@ def test_what_is_loaded_says_which_encoder_its_vector_is_of(conn: Connection) ->
     renew(conn, 2)
     found = evidence.load(conn, ana(conn), {EvidenceKind.PASSAGE: range(1, 5)}, (), 0, 0, None)
     assert {one.key: one.former for one in found} == {1: True, 2: True, 3: False, 4: False}
+
+
+def test_no_subcategories_are_found_in_vectors_of_two_encoders(conn: Connection) -> None:
+    tell(conn, 1)
+    user = ana(conn)
+    for key, text in enumerate(("I like tea.", "I like coffee.", "I like milk."), start=1):
+        note = Note(text, Kind.PREFERENCE, Category.CONTEXTS, 3)
+        notes.keep(conn, user, note, BEFORE[key], NO_SIGNS, NOW, "told")
+    vectors.adopt(conn, "another", DIMENSION)
+    vectors.put(conn, EvidenceKind.MEMORY, [3], [AFTER[3]], [NO_SIGNS])
+    reembedding.advance(conn, EvidenceKind.MEMORY, [3])
+    assert subcategories.members(conn, user, Category.CONTEXTS, 9).texts == ("I like milk.",)
 
 
 def test_no_summary_is_made_of_vectors_of_two_encoders(conn: Connection) -> None:
