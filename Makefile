@@ -22,8 +22,8 @@ test: lint ## Checks style and types and runs every test.
 	$(BIN)/pytest
 
 attack: lint ## Attacks the memory in full: 1,000 kills, 240 power cuts, 150 corruptions, 500 injections and more; a quarter of an hour.
-	$(BIN)/pytest --full tests/attacks tests/test_crash.py tests/store/test_damage.py tests/store/test_forget.py tests/test_isolation.py \
-		tests/test_encryption.py tests/test_spool.py tests/test_fairness.py tests/test_retention.py
+	$(BIN)/pytest --full tests/attacks tests/test_crash.py tests/storage/sqlite/test_damage.py tests/storage/test_forget.py tests/test_isolation.py \
+		tests/test_encryption.py tests/storage/test_spool.py tests/test_fairness.py tests/operations/test_retention.py
 
 test-browser: setup ## Tests the browser bot, the inspector and the report in headless Chromium; as root on Debian it installs Chromium first.
 	@command -v chromedriver >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium-driver; } \

@@ -1,13 +1,23 @@
-"""Lists the licence of everything that is installed, by what each package says of itself; run by `make audit`."""
+"""Lists the licence of everything that is installed, by what each package says of itself.
+
+Run by `make audit`.
+"""
 
 from collections import defaultdict
 from importlib.metadata import Distribution, distributions
 
 
 def licence(package: Distribution) -> str:
-    """The licence that a package names: its expression, else its classifiers, else the first line of its own words."""
+    """The licence that a package names.
+
+    Its expression, else its classifiers, else the first line of its own words.
+    """
     told = package.metadata
-    classified = [line.rpartition(" :: ")[2] for line in told.get_all("Classifier") or () if line.startswith("License :: ")]
+    classified = [
+        line.rpartition(" :: ")[2]
+        for line in told.get_all("Classifier") or ()
+        if line.startswith("License :: ")
+    ]
     own = (told.get("License") or "").strip().partition("\n")[0][:60]
     return told.get("License-Expression") or ", ".join(sorted(classified)) or own or "none named"
 

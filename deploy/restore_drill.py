@@ -1,9 +1,12 @@
-"""Proves that a restored memory is the live one: every row of every table, and that the file is whole.
+"""Proves that a restored memory is the live one.
+
+Every row of every table, and that the file is whole.
 
     python deploy/restore_drill.py memory.db restored.db
 
-Both are only read, each as it is at one moment; encrypted ones with HOTMEM_KEY or HOTMEM_KEY_FILE. Stop the bots, or make the copy and compare at
-once: what was stored in between is a difference. The exit code is 1 if there is any.
+Both are only read, each as it is at one moment; encrypted ones with HOTMEM_KEY or HOTMEM_KEY_FILE.
+Stop the bots, or make the copy and compare at once: what was stored in between is a difference. The
+exit code is 1 if there is any.
 """
 
 import hashlib
@@ -16,11 +19,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from hotmem.core.encryption_key import Key
 from hotmem.errors import HotMemError
-from hotmem.keys import Key
 from hotmem.settings import Settings
-from hotmem.store import driver, upkeep
-from hotmem.store.driver import Connection, connect
+from hotmem.storage.queries import maintenance
+from hotmem.storage.sqlite import connection
+from hotmem.storage.sqlite.connection import Connection, connect
 
 INDEXES = ("_words", "_entries")
 """Ends of names of tables that are made of others; `faults` compares them with those."""
@@ -30,7 +34,10 @@ OF_OTHERS = ("sqlite_", "_litestream")
 
 
 class Compared(NamedTuple):
-    """A table in both files: rows that are the same, only in the live one, and only in the restored one."""
+    """A table in both files.
+
+    Rows that are the same, only in the live one, and only in the restored one.
+    """
 
     name: str
     same: int
@@ -40,14 +47,19 @@ class Compared(NamedTuple):
 
 def main(
     live: Annotated[Path, typer.Argument(exists=True, help="The memory file in use.")],
-    restored: Annotated[Path, typer.Argument(exists=True, help="The file that was restored from a copy of it.")],
+    restored: Annotated[
+        Path, typer.Argument(exists=True, help="The file that was restored from a copy of it.")
+    ],
 ) -> None:
     """Compares a restored memory with the live one."""
     screen, key = Console(), Key.of(Settings().options().key)
     try:
-        with closing(connect(live, key=key, read_only=True)) as one, closing(connect(restored, key=key, read_only=True)) as other:
-            driver.check(other, restored)
-            faults = upkeep.faults(other)
+        with (
+            closing(connect(live, key=key, read_only=True)) as one,
+            closing(connect(restored, key=key, read_only=True)) as other,
+        ):
+            connection.check(other, restored)
+            faults = maintenance.faults(other)
             found = list(compared(one, other))
     except HotMemError as error:
         screen.print(f"[red]{error}[/red]", soft_wrap=True)
@@ -56,13 +68,23 @@ def main(
     for row in found:
         table.add_row(row.name, *map(str, row[1:]))
     screen.print(table)
-    wrong = [*(row.name for row in found if row.live or row.restored), *(f"{fault.where}: {fault.what}" for fault in faults)]
+    wrong = [
+        *(row.name for row in found if row.live or row.restored),
+        *(f"{fault.where}: {fault.what}" for fault in faults),
+    ]
     if wrong:
-        screen.print(f"[red]The restored memory is not the live one: {', '.join(wrong)}.[/red]", soft_wrap=True)
+        screen.print(
+            f"[red]The restored memory is not the live one: {', '.join(wrong)}.[/red]",
+            soft_wrap=True,
+        )
         if not any(row.restored for row in found) and not faults:
-            screen.print("Nothing is missing from the live one. If something was said since the copy was made, make a new one and compare at once.")
+            screen.print(
+                "Nothing is missing from the live one. If something was said since the copy was made, make a new one and compare at once."
+            )
         raise typer.Exit(1)
-    screen.print("[green]The restored memory is whole, and the same as the live one row by row.[/green]")
+    screen.print(
+        "[green]The restored memory is whole, and the same as the live one row by row.[/green]"
+    )
 
 
 def compared(live: Connection, restored: Connection) -> Iterator[Compared]:
@@ -71,13 +93,17 @@ def compared(live: Connection, restored: Connection) -> Iterator[Compared]:
         conn.execute("BEGIN")
     names = {conn: set(tables(conn)) for conn in (live, restored)}
     for name in sorted(names[live] | names[restored]):
-        here, there = (set(rows(conn, name)) if name in names[conn] else set() for conn in (live, restored))
+        here, there = (
+            set(rows(conn, name)) if name in names[conn] else set() for conn in (live, restored)
+        )
         yield Compared(name, len(here & there), len(here - there), len(there - here))
 
 
 def tables(conn: Connection) -> Iterator[str]:
     """Names of the tables that hold something of their own."""
-    for (name,) in conn.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"):
+    for (name,) in conn.execute(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
+    ):
         if not name.startswith(OF_OTHERS) and not any(index in name for index in INDEXES):
             yield name
 

@@ -2,7 +2,8 @@
 
     dataset ──▶ Conversation ──▶ HotMem and references ──▶ block ──▶ evidence ──▶ Row ──▶ report
 
-`python -m eval --help` lists the commands. Data are never part of this repository; every command takes their path.
+`python -m eval --help` lists the commands. Data are never part of this repository; every command
+takes their path.
 """
 
 import hotmem  # noqa: F401 - before pipecat imports ONNX Runtime: disables its telemetry

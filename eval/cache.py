@@ -1,8 +1,9 @@
 """Embeddings and parses that outlive one conversation.
 
-LongMemEval puts each session into many histories. Every history is a fresh memory and is ingested in full, but the same words are
-embedded and parsed once: this is what keeps a run of 123,000 turns within minutes. The cache is one SQLite file that the processes
-of a run share. Questions are asked without it, so their times are true.
+LongMemEval puts each session into many histories. Every history is a fresh memory and is ingested
+in full, but the same words are embedded and parsed once: this is what keeps a run of 123,000 turns
+within minutes. The cache is one SQLite file that the processes of a run share. Questions are asked
+without it, so their times are true.
 """
 
 import sqlite3
@@ -32,14 +33,23 @@ class Shelf:
     """
 
     def __init__(self, path: Path) -> None:
-        self._database = sqlite3.connect(path, timeout=120, check_same_thread=False, isolation_level=None)
+        self._database = sqlite3.connect(
+            path, timeout=120, check_same_thread=False, isolation_level=None
+        )
         self._database.execute("PRAGMA journal_mode = WAL")
         self._database.execute("PRAGMA synchronous = OFF")
-        self._database.execute("CREATE TABLE IF NOT EXISTS kept(key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID")
+        self._database.execute(
+            "CREATE TABLE IF NOT EXISTS kept(key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"
+        )
         self._lock = Lock()
 
-    def values(self, name: str, texts: Sequence[str], make: Callable[[list[str]], list[bytes]]) -> list[bytes]:
-        """The value of each text; those not kept yet are made, each distinct text once, and kept."""
+    def values(
+        self, name: str, texts: Sequence[str], make: Callable[[list[str]], list[bytes]]
+    ) -> list[bytes]:
+        """The value of each text.
+
+        Those not kept yet are made, each distinct text once, and kept.
+        """
         keys = [_key(name, text) for text in texts]
         kept = self._read(keys)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in kept}
@@ -52,7 +62,12 @@ class Shelf:
 
     def _read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         with self._lock:
-            rows = (self._database.execute("SELECT key, value FROM kept WHERE key = ?", (key,)).fetchone() for key in set(keys))
+            rows = (
+                self._database.execute(
+                    "SELECT key, value FROM kept WHERE key = ?", (key,)
+                ).fetchone()
+                for key in set(keys)
+            )
             return dict(row for row in rows if row)
 
     @contextmanager
@@ -73,18 +88,25 @@ class ShelvedEncoder:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Unit rows, shape (texts, dimension)."""
-        return np.array([reading.row for reading in self.read(texts)], dtype=np.float32).reshape(len(texts), self.dimension)
+        return np.array([reading.row for reading in self.read(texts)], dtype=np.float32).reshape(
+            len(texts), self.dimension
+        )
 
     def read(self, texts: Sequence[str]) -> list[Reading]:
         """Readings whose states are 1 and -1 by their signs, which are all that is kept of a text that is searched."""
         values = self._shelf.values(
-            f"{self.name}, pieces and width", texts, lambda missing: [_bytes(reading) for reading in read(self._encoder, missing)]
+            f"{self.name}, pieces and width",
+            texts,
+            lambda missing: [_bytes(reading) for reading in read(self._encoder, missing)],
         )
         return [_reading(value, self.dimension) for value in values]
 
 
 class ShelvedLanguage(Language):
-    """A language model whose parses are kept on a shelf. It parses nothing itself, so it has no pipeline of its own."""
+    """A language model whose parses are kept on a shelf.
+
+    It parses nothing itself, so it has no pipeline of its own.
+    """
 
     def __init__(self, language: Language, shelf: Shelf) -> None:
         self._language = language
@@ -114,7 +136,11 @@ def _key(name: str, text: str) -> bytes:
 
 def _bytes(reading: Reading) -> bytes:
     """The width of the states as two bytes, the row, then the signs of the states."""
-    return np.uint16(reading.states.shape[1]).tobytes() + reading.row.tobytes() + reading.signs.tobytes()
+    return (
+        np.uint16(reading.states.shape[1]).tobytes()
+        + reading.row.tobytes()
+        + reading.signs.tobytes()
+    )
 
 
 def _reading(value: bytes, dimension: int) -> Reading:
@@ -122,4 +148,8 @@ def _reading(value: bytes, dimension: int) -> Reading:
     split = 2 + dimension * np.dtype(np.float32).itemsize
     signs = np.frombuffer(value[split:], dtype=np.uint8).reshape(-1, -(-width // 8))
     states = 2 * np.unpackbits(signs, axis=1, count=width).astype(np.float32) - 1
-    return Reading(np.frombuffer(value[2:split], dtype=np.float32), np.zeros(len(signs), dtype=np.int64), states)
+    return Reading(
+        np.frombuffer(value[2:split], dtype=np.float32),
+        np.zeros(len(signs), dtype=np.int64),
+        states,
+    )

@@ -1,7 +1,8 @@
 """Fits the model of whether anything is known, on questions that can be answered and on questions that cannot.
 
-Each question with an answer is also put to its history without its evidence, so that only what was found can tell one from the other and
-not how it is asked. Half of the unanswerable count as near misses do: what is asked of something known.
+Each question with an answer is also put to its history without its evidence, so that only what was
+found can tell one from the other and not how it is asked. Half of the unanswerable count as near
+misses do: what is asked of something known.
 """
 
 from collections.abc import Sequence
@@ -13,14 +14,15 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from eval.retrieval import SHIPPED, Asked
-from hotmem.context.features import features
-from hotmem.context.fusion import Candidate
-from hotmem.context.knowing import signs_of_knowing
-from hotmem.context.relevance import Logistic, RelevanceModel
+from hotmem.ranking.answerability import answerability_features
+from hotmem.ranking.features import features
+from hotmem.ranking.relevance import Logistic, RelevanceModel
+from hotmem.retrieval.fusion import Candidate
 from hotmem.types import Query
 
 NEVER_TOLD_WEIGHT: Final = 0.5
-"""Part of the unanswerable that questions without their evidence have; those written as unanswerable have the rest."""
+"""Part of the unanswerable that questions without their evidence have; those written as
+unanswerable have the rest."""
 
 STRENGTH: Final = 0.3
 """Inverse of the L2 penalty on standardised signs."""
@@ -54,16 +56,30 @@ def attempts(asked: Sequence[Asked], model: RelevanceModel) -> list[Attempt]:
         if one.question.abstain:
             histories = [(candidates, False, True)] if query.analysis.needs_memory else []
         else:
-            without = [candidate for candidate in candidates if not set(candidate.evidence.turn_ids) & set(one.question.evidence)]
-            histories = [(candidates, True, True), (without, False, False)] if len(without) < len(candidates) else []
-        found += [Attempt(one.held_out, _signs(query, part, model), held, written) for part, held, written in histories if part]
+            without = [
+                candidate
+                for candidate in candidates
+                if not set(candidate.evidence.turn_ids) & set(one.question.evidence)
+            ]
+            histories = (
+                [(candidates, True, True), (without, False, False)]
+                if len(without) < len(candidates)
+                else []
+            )
+        found += [
+            Attempt(one.held_out, _signs(query, part, model), held, written)
+            for part, held, written in histories
+            if part
+        ]
     return found
 
 
-def _signs(query: Query, candidates: Sequence[Candidate], model: RelevanceModel) -> NDArray[np.float32]:
+def _signs(
+    query: Query, candidates: Sequence[Candidate], model: RelevanceModel
+) -> NDArray[np.float32]:
     rows = features(query, candidates)
     sources = [candidate.evidence.source for candidate in candidates]
-    return signs_of_knowing(rows, sources, model.probabilities(rows, sources))
+    return answerability_features(rows, sources, model.probabilities(rows, sources))
 
 
 def fitted(attempts: Sequence[Attempt]) -> Logistic:
@@ -72,7 +88,11 @@ def fitted(attempts: Sequence[Attempt]) -> Logistic:
     signs = np.array([one.signs for one in used])
     answerable = np.array([one.answerable for one in used])
     written = np.array([one.written for one in used])
-    groups = ((answerable, 1.0), (~answerable & written, 1 - NEVER_TOLD_WEIGHT), (~answerable & ~written, NEVER_TOLD_WEIGHT))
+    groups = (
+        (answerable, 1.0),
+        (~answerable & written, 1 - NEVER_TOLD_WEIGHT),
+        (~answerable & ~written, NEVER_TOLD_WEIGHT),
+    )
     weights = np.zeros(len(used))
     for group, share in groups:
         weights[group] = share * len(used) / max(int(group.sum()), 1)

@@ -67,8 +67,17 @@ def curves(
     axes.set(title=title, xlabel=across, ylabel=up, ylim=limits)
     axes.grid(visible=True, alpha=0.3)
     for (name, height), dashes in zip(levels.items(), cycle(("-", "--", ":")), strict=False):
-        axes.axhline(height, color="#555555", linewidth=1, linestyle=dashes, label=f"{name}: {height:.1f}")
+        axes.axhline(
+            height, color="#555555", linewidth=1, linestyle=dashes, label=f"{name}: {height:.1f}"
+        )
     for name, (line, points) in lines.items():
-        axes.plot([x for x, _ in points], [y for _, y in points], color=line.colour, marker=line.marker, linestyle=line.dashes, label=name)
+        axes.plot(
+            [x for x, _ in points],
+            [y for _, y in points],
+            color=line.colour,
+            marker=line.marker,
+            linestyle=line.dashes,
+            label=name,
+        )
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
     figure.savefig(file, format="png", dpi=DOTS_PER_INCH)

@@ -1,7 +1,9 @@
-"""The simple systems that HotMem is measured beside, in the same run: BM25, exact MiniLM search, and both blended.
+"""The simple systems that HotMem is measured beside, in the same run.
 
-Each ranks whole turns; the same packing fills a block with them in rank order, a session's date once above its lines, leaving out
-what no longer fits.
+BM25, exact MiniLM search, and both blended.
+
+Each ranks whole turns; the same packing fills a block with them in rank order, a session's date
+once above its lines, leaving out what no longer fits.
 """
 
 import sqlite3
@@ -67,8 +69,12 @@ class Index:
         self._encoder = encoder
         self._vectors = encoder.encode([named(turn) for turn in turns])
         self._database = sqlite3.connect(":memory:")
-        self._database.execute("CREATE VIRTUAL TABLE turn USING fts5(text, tokenize = 'porter unicode61')")
-        self._database.executemany("INSERT INTO turn(rowid, text) VALUES (?, ?)", enumerate(named(turn) for turn in turns))
+        self._database.execute(
+            "CREATE VIRTUAL TABLE turn USING fts5(text, tokenize = 'porter unicode61')"
+        )
+        self._database.executemany(
+            "INSERT INTO turn(rowid, text) VALUES (?, ?)", enumerate(named(turn) for turn in turns)
+        )
 
     def scores(self, reference: Reference, question: str) -> Scores:
         """A score for every turn."""
@@ -89,7 +95,9 @@ class Index:
         asked = [word for word in dict.fromkeys(words(question)) if word not in STOP_WORDS]
         if asked:
             match = " OR ".join(f'"{word}"' for word in asked)
-            for row, rank in self._database.execute("SELECT rowid, bm25(turn) FROM turn WHERE turn MATCH ?", (match,)):
+            for row, rank in self._database.execute(
+                "SELECT rowid, bm25(turn) FROM turn WHERE turn MATCH ?", (match,)
+            ):
                 scores[row] = -rank
         return scores
 
@@ -114,7 +122,10 @@ def ranked(scores: Scores) -> list[int]:
 
 
 def scaled(scores: Scores, depth: int = DEPTH) -> Scores:
-    """The best `depth` scores moved linearly to 0 to 1, shape (turns,); every other turn has 0. Equal scores become 1."""
+    """The best `depth` scores moved linearly to 0 to 1, shape (turns,); every other turn has 0.
+
+    Equal scores become 1.
+    """
     result = np.zeros(len(scores))
     best = ranked(scores)[:depth]
     if best:
@@ -124,7 +135,10 @@ def scaled(scores: Scores, depth: int = DEPTH) -> Scores:
 
 
 def blended(first: Scores, second: Scores) -> Scores:
-    """The sum of both, each scaled over its own best `DEPTH`; what neither has among them is not found."""
+    """The sum of both, each scaled over its own best `DEPTH`.
+
+    What neither has among them is not found.
+    """
     seen = np.zeros(len(first), dtype=bool)
     seen[ranked(first)[:DEPTH] + ranked(second)[:DEPTH]] = True
     return np.where(seen, scaled(first) + scaled(second), -np.inf)
@@ -140,7 +154,8 @@ def fill(turns: Sequence[Turn], scores: Scores, budget: int, count: Callable[[st
         count: Tokens of a text.
 
     Returns:
-        The block. Lines are tokenised one by one, which gives the same count as the whole text, because every line ends in a line break.
+        The block. Lines are tokenised one by one, which gives the same count as the whole text,
+        because every line ends in a line break.
     """
     left = budget
     chosen: list[Line] = []

@@ -20,7 +20,9 @@ def show(rows: Sequence[Row], title: str, console: Console) -> None:
     if any(row.abstain for row in rows):
         console.print(_unknown(by_system))
     for name, lead in leads(by_system).items():
-        console.print(f"HotMem − {name}: {points(lead.mean)} points of evidence (95 % interval {points(lead.low)} to {points(lead.high)})")
+        console.print(
+            f"HotMem − {name}: {points(lead.mean)} points of evidence (95 % interval {points(lead.low)} to {points(lead.high)})"
+        )
 
 
 def figures(rows: Sequence[Row]) -> dict[str, Any]:
@@ -28,7 +30,13 @@ def figures(rows: Sequence[Row]) -> dict[str, Any]:
     by_system = systems(rows)
     return {
         "systems": {
-            name: asdict(summarised(own)) | {"categories": {category: asdict(summarised(part)) for category, part in _categories(own).items()}}
+            name: asdict(summarised(own))
+            | {
+                "categories": {
+                    category: asdict(summarised(part))
+                    for category, part in _categories(own).items()
+                }
+            }
             for name, own in by_system.items()
         },
         "leads": {name: asdict(lead) for name, lead in leads(by_system).items()},
@@ -40,26 +48,49 @@ def leads(by_system: Mapping[str, Sequence[Row]]) -> dict[str, Estimate]:
     own = {row.question: row.delivered for row in by_system.get(HOTMEM, ())}
     result = {}
     for name, rows in by_system.items():
-        pairs = [(ours, row.delivered) for row in rows if row.delivered is not None and (ours := own.get(row.question)) is not None]
+        pairs = [
+            (ours, row.delivered)
+            for row in rows
+            if row.delivered is not None and (ours := own.get(row.question)) is not None
+        ]
         if name != HOTMEM and pairs:
-            result[name] = paired_difference([ours for ours, _ in pairs], [theirs for _, theirs in pairs])
+            result[name] = paired_difference(
+                [ours for ours, _ in pairs], [theirs for _, theirs in pairs]
+            )
     return result
 
 
 def _overall(by_system: Mapping[str, Sequence[Row]], title: str) -> Table:
-    result = table(title, "system", ("scored", "evidence", "all", "answer", "top 5", "tokens", "p50 ms", "p95 ms"))
+    result = table(
+        title,
+        "system",
+        ("scored", "evidence", "all", "answer", "top 5", "tokens", "p50 ms", "p95 ms"),
+    )
     for name, rows in by_system.items():
         total = summarised(rows)
         shares = (total.delivered, total.all, total.answer, total.sessions)
-        result.add_row(name, str(total.scored), *map(share, shares), f"{total.tokens:.0f}", f"{total.p50_ms:.1f}", f"{total.p95_ms:.1f}")
+        result.add_row(
+            name,
+            str(total.scored),
+            *map(share, shares),
+            f"{total.tokens:.0f}",
+            f"{total.p50_ms:.1f}",
+            f"{total.p95_ms:.1f}",
+        )
     return result
 
 
 def _unknown(by_system: Mapping[str, Sequence[Row]]) -> Table:
-    result = table("nothing known, as the block says it", "system", ("rightly", "wrongly", "rightly at 5 % wrongly"))
+    result = table(
+        "nothing known, as the block says it",
+        "system",
+        ("rightly", "wrongly", "rightly at 5 % wrongly"),
+    )
     for name, rows in by_system.items():
         total = summarised(rows)
-        result.add_row(name, *map(share, (total.unknown, total.wrongly_unknown, total.unknown_at_5)))
+        result.add_row(
+            name, *map(share, (total.unknown, total.wrongly_unknown, total.unknown_at_5))
+        )
     return result
 
 
@@ -69,7 +100,14 @@ def _by_category(by_system: Mapping[str, Sequence[Row]]) -> Table:
     first = next(iter(parts.values()), {})
     for category, rows in sorted(first.items()):
         scored = sum(row.delivered is not None for row in rows)
-        result.add_row(category, str(scored), *(share(mean(row.delivered for row in own.get(category, ()))) for own in parts.values()))
+        result.add_row(
+            category,
+            str(scored),
+            *(
+                share(mean(row.delivered for row in own.get(category, ())))
+                for own in parts.values()
+            ),
+        )
     return result
 
 
@@ -82,7 +120,9 @@ def _categories(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 def table(title: str, first: str, others: Iterable[str]) -> Table:
     """An empty table with a column of names and columns of figures."""
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False)
+    table = Table(
+        title=title, title_justify="left", box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False
+    )
     table.add_column(first, no_wrap=True)
     for heading in others:
         table.add_column(heading, justify="right", no_wrap=True)

@@ -1,6 +1,9 @@
-"""What training and the studies share: each conversation ingested once, and everything that was retrieved for each of its questions.
+"""What training and the studies share.
 
-What was retrieved is kept before it is weighed, so that any number of models can rank and pack it without asking the memory again.
+Each conversation ingested once, and everything that was retrieved for each of its questions.
+
+What was retrieved is kept before it is weighed, so that any number of models can rank and pack it
+without asking the memory again.
 """
 
 import asyncio
@@ -18,9 +21,9 @@ from rich.progress import track
 from eval.datasets import Conversation, Question
 from eval.histories import groups
 from eval.run import SESSION, Models, Task, ingested, models, stored_ids
-from hotmem.reader import Reader, Request
+from hotmem.core.stage_timer import StageTimer
 from hotmem.recall import Retrieved, retrieve
-from hotmem.stopwatch import Stopwatch
+from hotmem.retrieval.context import RecallContext, RecallRequest
 from hotmem.types import Evidence, EvidenceKind, Layer
 
 Given = TypeVar("Given")
@@ -29,15 +32,20 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which layers there are, and whether the analysis chooses among them; otherwise all are asked."""
+    """Which layers there are, and whether the analysis chooses among them.
+
+    Otherwise all are asked.
+    """
 
     layers: tuple[Layer, ...] = tuple(Layer)
     by_analysis: bool = True
 
-    def of(self, reader: Reader) -> Reader:
+    def of(self, reader: RecallContext) -> RecallContext:
         """The reader, bound to this choice."""
         layers = [search for search in reader.layers if search.layer in self.layers]
-        return replace(reader, layers=layers, options=replace(reader.options, choose_layers=self.by_analysis))
+        return replace(
+            reader, layers=layers, options=replace(reader.options, choose_layers=self.by_analysis)
+        )
 
 
 SHIPPED: Final = Choice()
@@ -84,7 +92,10 @@ def retrieved(
         fitted_too: Whether conversations that are fitted on are asked too.
         encoder: As `HOTMEM_ENCODER` names one; "" is what that says.
     """
-    tasks = [replace(task, encoder=encoder) for task in numbered(conversations, folder, fitted_too=fitted_too)]
+    tasks = [
+        replace(task, encoder=encoder)
+        for task in numbered(conversations, folder, fitted_too=fitted_too)
+    ]
     answers = spread(partial(_retrieved, tuple(choices)), tasks, jobs, console, name)
     return [
         Asked(task.conversation, question, held_out(task.number), found)
@@ -94,13 +105,22 @@ def retrieved(
 
 
 def retrieved_histories(
-    datasets: Mapping[str, Sequence[Conversation]], jobs: int, folder: Path, console: Console, encoder: str = ""
+    datasets: Mapping[str, Sequence[Conversation]],
+    jobs: int,
+    folder: Path,
+    console: Console,
+    encoder: str = "",
 ) -> dict[str, list[Asked]]:
-    """What is retrieved for every history of each dataset that is fitted on, by group: whole by source, and young; arguments as of `retrieved`."""
+    """What is retrieved for every history of each dataset that is fitted on, by group.
+
+    Whole by source, and young; arguments as of `retrieved`.
+    """
     asked: dict[str, list[Asked]] = {}
     for name, conversations in datasets.items():
         for group, part in groups(name, conversations):
-            asked.setdefault(group, []).extend(retrieved(part, [SHIPPED], jobs, folder, console, group, encoder=encoder))
+            asked.setdefault(group, []).extend(
+                retrieved(part, [SHIPPED], jobs, folder, console, group, encoder=encoder)
+            )
     return asked
 
 
@@ -109,20 +129,28 @@ def held_out(number: int) -> bool:
     return number % 2 == 1
 
 
-def numbered(conversations: Sequence[Conversation], folder: Path, *, fitted_too: bool) -> list[Task]:
+def numbered(
+    conversations: Sequence[Conversation], folder: Path, *, fitted_too: bool
+) -> list[Task]:
     """The conversations as tasks of processes: all of them, or those held out."""
-    return [Task(number, one, 0, folder / "shelf.db") for number, one in enumerate(conversations) if fitted_too or held_out(number)]
+    return [
+        Task(number, one, 0, folder / "shelf.db")
+        for number, one in enumerate(conversations)
+        if fitted_too or held_out(number)
+    ]
 
 
-def spread(work: Callable[[Given], Found], tasks: Sequence[Given], jobs: int, console: Console, name: str) -> Iterator[Found]:
+def spread(
+    work: Callable[[Given], Found], tasks: Sequence[Given], jobs: int, console: Console, name: str
+) -> Iterator[Found]:
     """The result of each task, in order, worked out in processes."""
     with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
         yield from track(pool.map(work, tasks), name, len(tasks), console=console)
 
 
-def request(conversation: Conversation, question: Question, budget: int = 0) -> Request:
+def request(conversation: Conversation, question: Question, budget: int = 0) -> RecallRequest:
     """The question as it is put to the memory."""
-    return Request(question.text, conversation.user, SESSION, question.asked_at, budget)
+    return RecallRequest(question.text, conversation.user, SESSION, question.asked_at, budget)
 
 
 def _retrieved(choices: tuple[Choice, ...], task: Task) -> list[dict[Choice, Retrieved]]:
@@ -130,23 +158,42 @@ def _retrieved(choices: tuple[Choice, ...], task: Task) -> list[dict[Choice, Ret
     return asyncio.run(_ingested_and_asked(task, choices, models(task.shelf, task.encoder)))
 
 
-async def _ingested_and_asked(task: Task, choices: tuple[Choice, ...], loaded: Models) -> list[dict[Choice, Retrieved]]:
+async def _ingested_and_asked(
+    task: Task, choices: tuple[Choice, ...], loaded: Models
+) -> list[dict[Choice, Retrieved]]:
     known: dict[tuple[EvidenceKind, int, bool], Evidence] = {}
     async with ingested(task.conversation, loaded) as memory:
         ids = await stored_ids(memory, task.conversation.user) if task.conversation.stored else {}
         return [
             {
-                choice: _shared(await retrieve(choice.of(memory.reader), request(task.conversation, question), Stopwatch()), known, ids)
+                choice: _shared(
+                    await retrieve(
+                        choice.of(memory.reader), request(task.conversation, question), StageTimer()
+                    ),
+                    known,
+                    ids,
+                )
                 for choice in choices
             }
             for question in task.conversation.questions
         ]
 
 
-def _shared(found: Retrieved, known: dict[tuple[EvidenceKind, int, bool], Evidence], ids: Mapping[str, str]) -> Retrieved:
+def _shared(
+    found: Retrieved, known: dict[tuple[EvidenceKind, int, bool], Evidence], ids: Mapping[str, str]
+) -> Retrieved:
     """The same, with each statement held once for all questions of its conversation, and what was stored outright under the dataset's ids."""
     evidence = [
-        one.evidence._replace(turn_ids=(name,)) if (name := ids.get(one.evidence.memory_id or "")) else one.evidence for one in found.candidates
+        one.evidence._replace(turn_ids=(name,))
+        if (name := ids.get(one.evidence.memory_id or ""))
+        else one.evidence
+        for one in found.candidates
     ]
     same = [known.setdefault((one.kind, one.key, one.after_question), one) for one in evidence]
-    return replace(found, candidates=[candidate._replace(evidence=one) for one, candidate in zip(same, found.candidates, strict=True)])
+    return replace(
+        found,
+        candidates=[
+            candidate._replace(evidence=one)
+            for one, candidate in zip(same, found.candidates, strict=True)
+        ],
+    )

@@ -31,10 +31,12 @@ class Row:
         answer: Share of a short answer's words in the block, 0 to 1.
         sessions: Whether all evidence sessions are among the first five, 0 or 1.
         tokens: Tokens of the block.
-        ms: Milliseconds the block took; beside other processes, so for comparison within a run only.
+        ms: Milliseconds the block took; beside other processes, so for comparison within a run
+            only.
         items: Items in the block.
         relevance: Largest relevance of an item in the system's own measure, 0 without items.
-        unknown: Whether the block says, by having no items or low marks alone, that nothing is known.
+        unknown: Whether the block says, by having no items or low marks alone, that nothing is
+            known.
     """
 
     conversation: str
@@ -69,7 +71,8 @@ class Summary:
         p95_ms: 95th percentile of them.
         unknown: Share of questions without an answer where the block says so.
         wrongly_unknown: Share of questions with an answer where it says so.
-        unknown_at_5: The first share, were a threshold on `relevance` set so that the second is at most 5 %.
+        unknown_at_5: The first share, were a threshold on `relevance` set so that the second is at
+            most 5 %.
     """
 
     questions: int
@@ -112,7 +115,9 @@ def summarised(rows: Sequence[Row]) -> Summary:
         p95_ms=float(np.percentile([row.ms for row in rows], 95)),
         unknown=mean(float(row.unknown) for row in unknowable),
         wrongly_unknown=mean(float(row.unknown) for row in knowable),
-        unknown_at_5=said_unknown([row.relevance for row in knowable], [row.relevance for row in unknowable]),
+        unknown_at_5=said_unknown(
+            [row.relevance for row in knowable], [row.relevance for row in unknowable]
+        ),
     )
 
 
@@ -126,7 +131,10 @@ def systems(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 def write(rows: Iterable[Row], path: Path) -> None:
     """Writes rows as JSON Lines."""
-    path.write_text("".join(f"{json.dumps(asdict(row), ensure_ascii=False)}\n" for row in rows), encoding="utf-8")
+    path.write_text(
+        "".join(f"{json.dumps(asdict(row), ensure_ascii=False)}\n" for row in rows),
+        encoding="utf-8",
+    )
 
 
 def read(path: Path) -> list[Row]:

@@ -1,7 +1,8 @@
 """One run: every conversation into a fresh memory, every question to HotMem and to the references.
 
-Conversations are spread over processes. Each is ingested session by session through the public API, in order, and asked about after
-`settle`. Rows come back in the order of the dataset, so the same run gives the same file.
+Conversations are spread over processes. Each is ingested session by session through the public API,
+in order, and asked about after `settle`. Rows come back in the order of the dataset, so the same
+run gives the same file.
 """
 
 import asyncio
@@ -19,7 +20,14 @@ from pathlib import Path
 from typing import Final
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from eval.cache import Shelf, ShelvedEncoder, ShelvedLanguage
 from eval.datasets import Conversation, Question
@@ -41,7 +49,11 @@ STORED_AS: Final = "statement "
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """What a process loads once: the models, the same behind the run's cache, and the published encoder that the references search with."""
+    """What a process loads once.
+
+    The models, the same behind the run's cache, and the published encoder that the references
+    search with.
+    """
 
     encoder: Encoder
     language: Language
@@ -89,7 +101,9 @@ class Outcome:
     ingest_s: float
 
 
-def run(conversations: Iterator[Conversation], budget: int, jobs: int, folder: Path, console: Console) -> list[Outcome]:
+def run(
+    conversations: Iterator[Conversation], budget: int, jobs: int, folder: Path, console: Console
+) -> list[Outcome]:
     """Runs conversations in processes and shows the progress.
 
     Args:
@@ -102,10 +116,23 @@ def run(conversations: Iterator[Conversation], budget: int, jobs: int, folder: P
     Returns:
         One outcome a conversation, in the order given.
     """
-    tasks = [Task(number, conversation, budget, folder / "shelf.db") for number, conversation in enumerate(conversations)]
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    tasks = [
+        Task(number, conversation, budget, folder / "shelf.db")
+        for number, conversation in enumerate(conversations)
+    ]
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
     outcomes: list[Outcome] = []
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool, Progress(*columns, console=console) as progress:
+    with (
+        ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool,
+        Progress(*columns, console=console) as progress,
+    ):
         bar = progress.add_task("conversations", total=len(tasks))
         for outcome in _spread(pool, tasks, 2 * jobs):
             outcomes.append(outcome)
@@ -118,7 +145,9 @@ def measured(task: Task) -> Outcome:
     loaded = models(task.shelf, task.encoder)
     rows, ingest_s = asyncio.run(_hotmem(task, loaded))
     rows += _references(task, loaded)
-    return Outcome(task.number, tuple(rows), len(task.conversation.turns), task.conversation.skipped, ingest_s)
+    return Outcome(
+        task.number, tuple(rows), len(task.conversation.turns), task.conversation.skipped, ingest_s
+    )
 
 
 @cache
@@ -134,19 +163,28 @@ def models(shelf: Path, encoder_name: str = "") -> Models:
     encoder, language = load_encoder(options), load_language()
     tokens = TokenCounter.load(options.encoding, options.cache_dir)
     published = OnnxEncoder.load(options.cache_dir, PUBLISHED)
-    return Models(encoder, language, ShelvedEncoder(encoder, kept), ShelvedLanguage(language, kept), tokens, ShelvedEncoder(published, kept))
+    return Models(
+        encoder,
+        language,
+        ShelvedEncoder(encoder, kept),
+        ShelvedLanguage(language, kept),
+        tokens,
+        ShelvedEncoder(published, kept),
+    )
 
 
 @asynccontextmanager
 async def ingested(conversation: Conversation, models: Models) -> AsyncIterator[Memory]:
     """A fresh memory, in a temporary file, that holds a conversation; all background work is done.
 
-    The sessions are remembered in order through the public API, or imported; then what is to be stored outright is. Then the file is
-    opened anew, without the run's cache.
+    The sessions are remembered in order through the public API, or imported; then what is to be
+    stored outright is. Then the file is opened anew, without the run's cache.
     """
     with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as folder:
         file = Path(folder) / "memory.db"
-        async with Memory.open(file, encoder=models.shelved_encoder, language=models.shelved_language) as memory:
+        async with Memory.open(
+            file, encoder=models.shelved_encoder, language=models.shelved_language
+        ) as memory:
             if conversation.imported:
                 await memory.take_in(_written(conversation, Path(folder) / "turns.jsonl"))
             for session in () if conversation.imported else conversation.sessions:
@@ -154,7 +192,9 @@ async def ingested(conversation: Conversation, models: Models) -> AsyncIterator[
                     await memory.remember(turn)
                 await memory.end_session(user_id=conversation.user, session_id=session.id)
             for turn in conversation.stored:
-                await memory.store_memory(turn.text, user_id=conversation.user, context={"note": f"{STORED_AS}{turn.id}"})
+                await memory.store_memory(
+                    turn.text, user_id=conversation.user, context={"note": f"{STORED_AS}{turn.id}"}
+                )
             await memory.settle()
         async with Memory.open(file, encoder=models.encoder, language=models.language) as memory:
             yield memory
@@ -162,8 +202,16 @@ async def ingested(conversation: Conversation, models: Models) -> AsyncIterator[
 
 async def stored_ids(memory: Memory, user: str) -> dict[str, str]:
     """The dataset's id of each statement that `ingested` stored outright, by its memory's id."""
-    noted = {record["id"]: record["remark"] async for line in memory.export(user) if (record := json.loads(line))["type"] == "memory"}
-    return {name: remark.removeprefix(STORED_AS) for name, remark in noted.items() if remark and remark.startswith(STORED_AS)}
+    noted = {
+        record["id"]: record["remark"]
+        async for line in memory.export(user)
+        if (record := json.loads(line))["type"] == "memory"
+    }
+    return {
+        name: remark.removeprefix(STORED_AS)
+        for name, remark in noted.items()
+        if remark and remark.startswith(STORED_AS)
+    }
 
 
 def _written(conversation: Conversation, file: Path) -> Path:
@@ -192,17 +240,34 @@ async def _hotmem(task: Task, models: Models) -> tuple[list[Row], float]:
     started = time.perf_counter()
     async with ingested(task.conversation, models) as memory:
         ingest_s = time.perf_counter() - started
-        return [await _asked(memory, task, question) for question in task.conversation.questions], ingest_s
+        return [
+            await _asked(memory, task, question) for question in task.conversation.questions
+        ], ingest_s
 
 
 async def _asked(memory: Memory, task: Task, question: Question) -> Row:
     """HotMem's row for one question."""
     user = task.conversation.user
     started = time.perf_counter()
-    block = await memory.recall(question.text, user_id=user, session_id=SESSION, at=question.asked_at, max_tokens=task.budget)
+    block = await memory.recall(
+        question.text,
+        user_id=user,
+        session_id=SESSION,
+        at=question.asked_at,
+        max_tokens=task.budget,
+    )
     ms = 1000 * (time.perf_counter() - started)
     unknown = all(item.mark is Mark.LOW for item in block.items)
-    return _row(HOTMEM, task.conversation, question, block.text, block.tokens, block.items, ms, unknown=unknown)
+    return _row(
+        HOTMEM,
+        task.conversation,
+        question,
+        block.text,
+        block.tokens,
+        block.items,
+        ms,
+        unknown=unknown,
+    )
 
 
 def _references(task: Task, models: Models) -> list[Row]:
@@ -213,15 +278,39 @@ def _references(task: Task, models: Models) -> list[Row]:
     for reference in Reference:
         for question in conversation.questions:
             asked = time.perf_counter()
-            block = fill(conversation.turns, index.scores(reference, question.text), task.budget, models.tokens.count)
+            block = fill(
+                conversation.turns,
+                index.scores(reference, question.text),
+                task.budget,
+                models.tokens.count,
+            )
             ms = 1000 * (time.perf_counter() - asked)
-            rows.append(_row(reference.value, conversation, question, block.text, block.tokens, block.lines, ms, unknown=not block.lines))
+            rows.append(
+                _row(
+                    reference.value,
+                    conversation,
+                    question,
+                    block.text,
+                    block.tokens,
+                    block.lines,
+                    ms,
+                    unknown=not block.lines,
+                )
+            )
     index.close()
     return rows
 
 
 def _row(
-    system: str, conversation: Conversation, question: Question, text: str, tokens: int, items: Sequence[Shown], ms: float, *, unknown: bool
+    system: str,
+    conversation: Conversation,
+    question: Question,
+    text: str,
+    tokens: int,
+    items: Sequence[Shown],
+    ms: float,
+    *,
+    unknown: bool,
 ) -> Row:
     found = score(question, conversation, text, items)
     return Row(

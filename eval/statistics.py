@@ -28,7 +28,10 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Predictions of about the same probability: how many, the mean probability said, and the share that came true."""
+    """Predictions of about the same probability.
+
+    How many, the mean probability said, and the share that came true.
+    """
 
     count: int
     said: float
@@ -45,7 +48,9 @@ def estimated(parts: ArrayLike, wholes: ArrayLike | None = None) -> Estimate:
     part = np.asarray(parts, dtype=np.float64)
     whole = np.ones_like(part) if wholes is None else np.asarray(wholes, dtype=np.float64)
     chosen = np.random.default_rng(SEED).integers(0, len(part), (RESAMPLES, len(part)))
-    low, high = np.percentile(part[chosen].sum(axis=1) / np.maximum(whole[chosen].sum(axis=1), 1), [2.5, 97.5])
+    low, high = np.percentile(
+        part[chosen].sum(axis=1) / np.maximum(whole[chosen].sum(axis=1), 1), [2.5, 97.5]
+    )
     return Estimate(float(part.sum() / max(whole.sum(), 1)), float(low), float(high))
 
 
@@ -60,11 +65,15 @@ def paired_difference(first: Sequence[float], second: Sequence[float]) -> Estima
         ValueError: If the lengths differ or there are no questions.
     """
     if len(first) != len(second) or not first:
-        raise ValueError(f"{len(first)} and {len(second)} scores cannot be paired. Pass the same questions, at least one.")
+        raise ValueError(
+            f"{len(first)} and {len(second)} scores cannot be paired. Pass the same questions, at least one."
+        )
     return estimated(np.subtract(first, second))
 
 
-def said_unknown(knowable: Sequence[float], unknowable: Sequence[float], wrongly: float = 0.05) -> float | None:
+def said_unknown(
+    knowable: Sequence[float], unknowable: Sequence[float], wrongly: float = 0.05
+) -> float | None:
     """Share of questions without an answer that a threshold on relevance would recognise.
 
     Args:
@@ -90,9 +99,17 @@ def reliability(probabilities: NDArray[np.float32], labels: NDArray[np.bool_]) -
     """
     bins = np.minimum((probabilities * BINS).astype(int), BINS - 1)
     held = ((probabilities[bins == place], labels[bins == place]) for place in np.unique(bins))
-    return [Bin(len(said), float(said.mean(dtype=np.float64)), float(true.mean())) for said, true in held]
+    return [
+        Bin(len(said), float(said.mean(dtype=np.float64)), float(true.mean()))
+        for said, true in held
+    ]
 
 
 def calibration_error(probabilities: NDArray[np.float32], labels: NDArray[np.bool_]) -> float:
-    """Expected calibration error (Naeini, Cooper and Hauskrecht 2015) over `BINS` bins: the mean gap of said and true, by bin size."""
-    return sum(abs(one.said - one.true) * one.count for one in reliability(probabilities, labels)) / len(labels)
+    """Expected calibration error (Naeini, Cooper and Hauskrecht 2015) over `BINS` bins.
+
+    The mean gap of said and true, by bin size.
+    """
+    return sum(
+        abs(one.said - one.true) * one.count for one in reliability(probabilities, labels)
+    ) / len(labels)

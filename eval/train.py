@@ -1,7 +1,10 @@
-"""Fits the relevance model: what the ranking sees of every candidate, and whether it delivers evidence.
+"""Fits the relevance model.
 
-Every second conversation of each dataset is fitted on; the others tell how well the model ranks and how true its probabilities
-are. Each dataset counts the same, whatever its size. The coefficients are written as readable JSON.
+What the ranking sees of every candidate, and whether it delivers evidence.
+
+Every second conversation of each dataset is fitted on; the others tell how well the model ranks and
+how true its probabilities are. Each dataset counts the same, whatever its size. The coefficients
+are written as readable JSON.
 """
 
 import json
@@ -19,30 +22,43 @@ from sklearn.metrics import roc_auc_score
 from eval.labels import helps
 from eval.retrieval import SHIPPED, Asked, Choice
 from eval.statistics import calibration_error
-from hotmem.context.features import FEATURES, features
-from hotmem.context.fusion import Candidate
-from hotmem.context.knowing import SIGNS_OF_KNOWING
-from hotmem.context.relevance import VERSION, Logistic, RelevanceModel, fitted_model
+from hotmem.ranking.answerability import SIGNS_OF_KNOWING
+from hotmem.ranking.features import FEATURES, features
+from hotmem.ranking.relevance import VERSION, Logistic, RelevanceModel, fitted_model
+from hotmem.retrieval.fusion import Candidate
 from hotmem.types import Query, Source
 
 STRENGTH: Final = 1.0
 PENALTY: Final = 1e-3
-"""L2 penalties on standardised features: inverse of the pointwise one, and the listwise one. Ten times either moves no second decimal."""
+"""L2 penalties on standardised features: inverse of the pointwise one, and the listwise one. Ten
+times either moves no second decimal."""
 
-OF_SPEAKERS: Final = ("speaker_fits", "other_speaker", "after_question", "own_question", "assistant")
+OF_SPEAKERS: Final = (
+    "speaker_fits",
+    "other_speaker",
+    "after_question",
+    "own_question",
+    "assistant",
+)
 """Features of who speaks; nobody spoke what was stored outright."""
 
 FITTED_ON: Final = {
     Source.QUOTE: tuple(FEATURES),
     Source.FACT: ("overlap", "cosine", "fact", "in_time"),
-    Source.STATEMENT: tuple(name for name in FEATURES if not name.startswith(("window_", "session_", "words")) and name not in OF_SPEAKERS),
+    Source.STATEMENT: tuple(
+        name
+        for name in FEATURES
+        if not name.startswith(("window_", "session_", "words")) and name not in OF_SPEAKERS
+    ),
     Source.SUMMARY: ("overlap", "cosine", "session_words"),
 }
-"""Features of each source's model. Facts and summaries stand for themselves: what surrounds them raises all facts of a good session alike."""
+"""Features of each source's model. Facts and summaries stand for themselves: what surrounds them
+raises all facts of a good session alike."""
 
 
 Candidates = tuple[NDArray[np.float32], NDArray[np.bool_]]
-"""Features, float32 (n, features), and labels, bool (n,), of one question's candidates of one source."""
+"""Features, float32 (n, features), and labels, bool (n,), of one question's candidates of one
+source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +86,10 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """How a model does on one dataset's held-out conversations: AUC, and calibration error (0 to 1)."""
+    """How a model does on one dataset's held-out conversations.
+
+    AUC, and calibration error (0 to 1).
+    """
 
     candidates: int
     auc: float
@@ -85,43 +104,68 @@ def samples(asked: Sequence[Asked], choice: Choice = SHIPPED) -> list[Sample]:
 def _sample(asked: Asked, query: Query, candidates: Sequence[Candidate]) -> Sample:
     turns = {turn.id: turn for turn in asked.conversation.turns}
     evidence = [candidate.evidence for candidate in candidates]
-    labels = np.array([helps(one, asked.question.evidence, turns) for one in evidence], dtype=np.bool_)
-    return Sample(asked.held_out, features(query, candidates), tuple(one.source for one in evidence), labels)
+    labels = np.array(
+        [helps(one, asked.question.evidence, turns) for one in evidence], dtype=np.bool_
+    )
+    return Sample(
+        asked.held_out, features(query, candidates), tuple(one.source for one in evidence), labels
+    )
 
 
 def fitted(datasets: Mapping[str, Sequence[Sample]]) -> RelevanceModel:
     """The models of relevance fitted on the conversations that are not held out, with the shipped one of whether anything is known.
 
-    A source of which nothing, or all that was found, helps keeps its shipped model: it can be told from nothing.
+    A source of which nothing, or all that was found, helps keeps its shipped model: it can be told
+    from nothing.
     """
     used = [[sample for sample in samples if not sample.held_out] for samples in datasets.values()]
     shipped = fitted_model()
-    found = {source: [[sample.of(source) for sample in samples] for samples in used] for source in Source}
-    sources = {source: _fitted(parts, source) if _telling(parts) else shipped.sources[source] for source, parts in found.items()}
+    found = {
+        source: [[sample.of(source) for sample in samples] for samples in used] for source in Source
+    }
+    sources = {
+        source: _fitted(parts, source) if _telling(parts) else shipped.sources[source]
+        for source, parts in found.items()
+    }
     return RelevanceModel(sources, shipped.knowing)
 
 
 def _telling(datasets: Sequence[Sequence[Candidates]]) -> bool:
     """Whether some candidates help and others do not."""
-    return len(np.unique(np.concatenate([part[1] for questions in datasets for part in questions]))) == 2
+    return (
+        len(np.unique(np.concatenate([part[1] for questions in datasets for part in questions])))
+        == 2
+    )
 
 
 def _fitted(datasets: Sequence[Sequence[Candidates]], source: Source) -> Logistic:
-    """One source's model. For quotes and statements, which compete for the budget, the mean of the fit that is true and the fit that ranks.
+    """One source's model.
 
-    On held-out conversations the mean is as good as the better of the two on each dataset: the listwise fit alone gains 3 points on BEAM
-    and loses 3 on REALTALK against the pointwise one.
+    For quotes and statements, which compete for the budget, the mean of the fit that is true and
+    the fit that ranks.
+
+    On held-out conversations the mean is as good as the better of the two on each dataset: the
+    listwise fit alone gains 3 points on BEAM and loses 3 on REALTALK against the pointwise one.
     """
     true = pointwise(datasets)
     if source not in (Source.QUOTE, Source.STATEMENT):
         return true
     ranking = calibrated(datasets, listwise(datasets))
-    return calibrated(datasets, np.mean([true.coefficients, ranking.coefficients], axis=0, dtype=np.float32))
+    return calibrated(
+        datasets, np.mean([true.coefficients, ranking.coefficients], axis=0, dtype=np.float32)
+    )
 
 
-def calibrated(datasets: Sequence[Sequence[Candidates]], coefficients: NDArray[np.float32]) -> Logistic:
+def calibrated(
+    datasets: Sequence[Sequence[Candidates]], coefficients: NDArray[np.float32]
+) -> Logistic:
     """The coefficients scaled, and an intercept, so that the probabilities are true (Platt 1999)."""
-    scale = pointwise([[((rows @ coefficients)[:, None], labels) for rows, labels in questions] for questions in datasets])
+    scale = pointwise(
+        [
+            [((rows @ coefficients)[:, None], labels) for rows, labels in questions]
+            for questions in datasets
+        ]
+    )
     return Logistic(scale.intercept, scale.coefficients[0] * coefficients)
 
 
@@ -130,9 +174,13 @@ def pointwise(datasets: Sequence[Sequence[Candidates]]) -> Logistic:
     rows = np.concatenate([part[0] for questions in datasets for part in questions])
     labels = np.concatenate([part[1] for questions in datasets for part in questions])
     sizes = [sum(len(part[1]) for part in questions) for questions in datasets]
-    weights = np.concatenate([np.full(size, len(labels) / (len(sizes) * max(size, 1))) for size in sizes])
+    weights = np.concatenate(
+        [np.full(size, len(labels) / (len(sizes) * max(size, 1))) for size in sizes]
+    )
     mean, deviation = rows.mean(axis=0), rows.std(axis=0) + 1e-6
-    model = LogisticRegression(C=STRENGTH, max_iter=2000).fit((rows - mean) / deviation, labels, sample_weight=weights)
+    model = LogisticRegression(C=STRENGTH, max_iter=2000).fit(
+        (rows - mean) / deviation, labels, sample_weight=weights
+    )
     coefficients = np.asarray(model.coef_[0] / deviation, dtype=np.float32)
     return Logistic(float(model.intercept_[0] - coefficients @ mean), coefficients)
 
@@ -148,7 +196,13 @@ def listwise(datasets: Sequence[Sequence[Candidates]]) -> NDArray[np.float32]:
     answerable = [[part for part in questions if part[1].any()] for questions in datasets]
     lists = [part for questions in answerable for part in questions]
     whole = sum(len(questions) ** 0.5 for questions in answerable)
-    share = np.concatenate([np.full(len(questions), len(questions) ** -0.5 / whole) for questions in answerable if questions])
+    share = np.concatenate(
+        [
+            np.full(len(questions), len(questions) ** -0.5 / whole)
+            for questions in answerable
+            if questions
+        ]
+    )
     rows = np.concatenate([part[0] for part in lists])
     deviation = rows.std(axis=0) + 1e-6
     rows = rows / deviation
@@ -174,9 +228,15 @@ def listwise(datasets: Sequence[Sequence[Candidates]]) -> NDArray[np.float32]:
 def quality(model: RelevanceModel, samples: Sequence[Sample]) -> Quality:
     """How the model does on the held-out conversations."""
     held = [sample for sample in samples if sample.held_out and len(sample.labels)]
-    probabilities = np.concatenate([model.probabilities(sample.features, sample.sources) for sample in held])
+    probabilities = np.concatenate(
+        [model.probabilities(sample.features, sample.sources) for sample in held]
+    )
     labels = np.concatenate([sample.labels for sample in held])
-    return Quality(len(labels), float(roc_auc_score(labels, probabilities)), calibration_error(probabilities, labels))
+    return Quality(
+        len(labels),
+        float(roc_auc_score(labels, probabilities)),
+        calibration_error(probabilities, labels),
+    )
 
 
 def written(model: RelevanceModel, datasets: Sequence[str]) -> str:
@@ -191,4 +251,6 @@ def written(model: RelevanceModel, datasets: Sequence[str]) -> str:
 def _named(fit: Logistic, names: Iterable[str]) -> dict[str, float]:
     """The coefficients by name, those that are 0 left out."""
     named = zip(names, fit.coefficients, strict=True)
-    return {"intercept": round(fit.intercept, 4)} | {name: round(float(value), 4) for name, value in named if abs(value) >= 5e-5}
+    return {"intercept": round(fit.intercept, 4)} | {
+        name: round(float(value), 4) for name, value in named if abs(value) >= 5e-5
+    }

@@ -21,12 +21,15 @@ STOP_WORDS: Final = frozenset(
     can't cannot couldn't mustn't mightn't let's let get got
     """.split()  # noqa: SIM905 - a paragraph reads better than a hundred quoted words
 )
-"""English function words, contractions and interjections, which say nothing about the subject of a turn. "May" is not among them: it is a month."""
+"""English function words, contractions and interjections, which say nothing about the subject of
+a turn. "May" is not among them: it is a month."""
 
 
 def words(text: str) -> list[str]:
     """The words of a text in lower case, in order, straight apostrophes, without a closing 's."""
-    return [match[0].lower().replace("\u2019", "'").removesuffix("'s") for match in _WORD.finditer(text)]
+    return [
+        match[0].lower().replace("\u2019", "'").removesuffix("'s") for match in _WORD.finditer(text)
+    ]
 
 
 def content_words(text: str) -> frozenset[str]:

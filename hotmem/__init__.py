@@ -8,12 +8,14 @@
 
 `Memory` is the door to all of it; `hotmem.recall` is the read path on one screen.
 
-Importing this package sets `ORT_DISABLE_TELEMETRY` and `HF_HUB_DISABLE_TELEMETRY` where they are not set. Import it before
-anything that imports ONNX Runtime, such as pipecat's voice activity detection, which else starts with its telemetry on.
+Importing this package sets `ORT_DISABLE_TELEMETRY` and `HF_HUB_DISABLE_TELEMETRY` where they are
+not set. Import it before anything that imports ONNX Runtime, such as pipecat's voice activity
+detection, which else starts with its telemetry on.
 """
 
 from typing import TYPE_CHECKING
 
+from hotmem.core.telemetry import disable_telemetry
 from hotmem.errors import (
     DeadlineExceeded,
     ExtraMissing,
@@ -32,7 +34,6 @@ from hotmem.errors import (
     StoreUnusable,
 )
 from hotmem.options import Options
-from hotmem.telemetry import disable_telemetry
 from hotmem.types import ContextBlock, Item, Layer, Mark, Role, Turn, Usage, Weights
 
 if TYPE_CHECKING:
@@ -73,7 +74,10 @@ disable_telemetry()
 
 
 def __getattr__(name: str) -> object:
-    """Import `Memory` on first use (PEP 562): it brings most of the package, errors and options do not."""
+    """Import `Memory` on first use (PEP 562).
+
+    It brings most of the package, errors and options do not.
+    """
     if name != "Memory":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from hotmem.memory import Memory

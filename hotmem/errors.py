@@ -53,7 +53,10 @@ class StoreUnusable(StoreError):
 
 
 class StoreDamaged(StoreUnusable):
-    """The file is no database, or its content is not what was written. Nothing more is written into it."""
+    """The file is no database, or its content is not what was written.
+
+    Nothing more is written into it.
+    """
 
 
 class StoreKeyWrong(StoreError):
@@ -73,7 +76,10 @@ class StoreReadOnly(StoreError):
 
 
 class StoreGone(StoreError):
-    """The file was deleted, moved or replaced while it was open; what was to be written is not kept."""
+    """The file was deleted, moved or replaced while it was open.
+
+    What was to be written is not kept.
+    """
 
 
 class StoreFull(StoreError):

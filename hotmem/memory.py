@@ -12,40 +12,51 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from hotmem import caches, importing
-from hotmem.acting import actor
-from hotmem.background import Background
-from hotmem.bounds import check_order, checked_number
-from hotmem.context.relevance import RelevanceModel, fitted_model
+from hotmem.core.encryption_key import Key
+from hotmem.core.logs import log
+from hotmem.core.loop_thread import WorkerThreads, run_off_loop
+from hotmem.core.priority import RecallPriority
+from hotmem.core.validation import check_order, checked_number
 from hotmem.errors import InvalidInput, MemoryClosed, StoreError, StoreLocked, StoreReadOnly
-from hotmem.keys import Key
-from hotmem.lane import Lanes, beside
-from hotmem.layers.facts import Facts
-from hotmem.layers.semantic import Semantic
-from hotmem.layers.sessions import Sessions
-from hotmem.layers.verbatim import Verbatim
-from hotmem.learning.feedback import learn
-from hotmem.logs import log
+from hotmem.feedback.learning import learn
 from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_former, load_language
 from hotmem.models.rewriter import Rewriter
-from hotmem.names import is_name
-from hotmem.opening import Asked as OpeningAsked
-from hotmem.opening import opening
+from hotmem.operations import caches
+from hotmem.operations import search as search_operation
+from hotmem.operations import store as store_operation
+from hotmem.operations.actor import actor
+from hotmem.operations.contextual_search import search_contextual
+from hotmem.operations.explain import SearchTrace, TraceOptions
+from hotmem.operations.explain import trace as explain
+from hotmem.operations.requests import SearchOptions, StoreContext, checked
+from hotmem.operations.results import ContextualResult, SearchResult, Stored
+from hotmem.operations.retention import Retention
+from hotmem.operations.suppression import SuppressedTexts, phrase_of
 from hotmem.options import LEAST_TOKENS, Options, checked_visible
-from hotmem.precedence import Precedence
-from hotmem.reader import Former, Reader, Request
+from hotmem.portability import exported, importer
+from hotmem.portability.sources import Incoming, own
+from hotmem.ranking.relevance import RelevanceModel, fitted_model
 from hotmem.recall import late, recall
-from hotmem.retention import Retention
-from hotmem.spool import Record, Removal, Spool, path_of
-from hotmem.store.store import Store
-from hotmem.terms import stems
-from hotmem.text import LONGEST_STATEMENT, MAX_ID, MAX_TEXT, checked_id, checked_ids, checked_text, clean
-from hotmem.tools import contextual, searching, storing, tracing
-from hotmem.tools.requests import SearchOptions, StoreContext, checked
-from hotmem.tools.results import ContextualResult, SearchResult, Stored
-from hotmem.tools.tracing import SearchTrace, TraceOptions
-from hotmem.transfer import exported
-from hotmem.transfer.incoming import Incoming, own
+from hotmem.retrieval.context import FormerEncoder, RecallContext, RecallRequest
+from hotmem.retrieval.layers.facts import Facts
+from hotmem.retrieval.layers.semantic import Semantic
+from hotmem.retrieval.layers.sessions import Sessions
+from hotmem.retrieval.layers.verbatim import Verbatim
+from hotmem.session_start import Asked as OpeningAsked
+from hotmem.session_start import opening
+from hotmem.storage.spool import Record, Removal, Spool, path_of
+from hotmem.storage.store import Store
+from hotmem.text.names import is_name
+from hotmem.text.stemming import stems
+from hotmem.text.validation import (
+    LONGEST_STATEMENT,
+    MAX_ID,
+    MAX_TEXT,
+    checked_id,
+    checked_ids,
+    checked_text,
+    clean,
+)
 from hotmem.types import (
     START_WEIGHTS,
     Act,
@@ -54,49 +65,54 @@ from hotmem.types import (
     Category,
     ContextBlock,
     Evolved,
-    Forgotten,
+    ForgetResult,
+    ImportResult,
     Quality,
     Restorable,
     Role,
     SessionSummary,
     StoredMemory,
     Subcategory,
-    TakenIn,
     Turn,
     Usage,
     UserKey,
     Weights,
-    WeightsThen,
+    WeightSnapshot,
     aware,
 )
-from hotmem.withheld import Withheld, phrase_of
+from hotmem.worker import Worker
 
-NOTHING: Final = Forgotten(0, 0, 0)
+NOTHING: Final = ForgetResult(0, 0, 0)
 
 JOURNAL_WAIT_S: Final = 1.0
-"""Seconds for which forgetting waits for another program's reading to end, so that the journal can be emptied."""
+"""Seconds for which forgetting waits for another program's reading to end, so that the journal
+can be emptied."""
 
 LOOKING: Final = (Actor.TOOL, Actor.MCP, Actor.COMMAND_LINE)
-"""Who looks at a memory when they recall from it. A bot's recalls are not in the audit trail: records of use hold them."""
+"""Who looks at a memory when they recall from it. A bot's recalls are not in the audit trail:
+records of use hold them."""
 
 FED_BACK: Final = 256
-"""Blocks fed back last that do not count again; of all of them the file tells, with `Options.learning.analytics`."""
+"""Blocks fed back last that do not count again; of all of them the file tells, with
+`Options.learning.analytics`."""
 
 
 class Memory:
     """The long-term memory of any number of users, in one SQLite file.
 
-    A file that cannot be written, or whose folder cannot, is opened for reading: recalls, searches and
-    exports work, and whatever stores raises `StoreReadOnly`.
+    A file that cannot be written, or whose folder cannot, is opened for reading: recalls, searches
+    and exports work, and whatever stores raises `StoreReadOnly`.
 
-    Use it as ``async with Memory.open("memory.db") as memory`` or call `start` and `close` yourself. One file can be open in
-    several processes; background work should run in one of them.
+    Use it as ``async with Memory.open("memory.db") as memory`` or call `start` and `close`
+    yourself. One file can be open in several processes; background work should run in one of them.
 
     Args:
-        path: The file; it is made if it is not there. None is that of HOTMEM_DATABASE, else memory.db.
+        path: The file; it is made if it is not there. None is that of HOTMEM_DATABASE, else
+            memory.db.
         options: How it recalls, learns and works in the background; taken as they are, whatever the
-            environment says. None takes the HOTMEM_ variables of the environment, and the defaults where
-            there are none; `Settings.of_environment(max_facts=3).options()` changes some of them.
+            environment says. None takes the HOTMEM_ variables of the environment, and the defaults
+            where there are none; `Settings.of_environment(max_facts=3).options()` changes some of
+            them.
         encoder: Another encoder than the one the options name.
         language: Another parser than the installed spaCy model.
 
@@ -115,12 +131,12 @@ class Memory:
         self.path, self.options = _configured(path, options)
         self._given_encoder = encoder
         self._given_language = language
-        self._precedence = Precedence()
-        self._withheld = Withheld()
-        self._unkept = Withheld()
+        self._precedence = RecallPriority()
+        self._withheld = SuppressedTexts()
+        self._unkept = SuppressedTexts()
         self._forgettings = 0
         self._fed_back: deque[str] = deque(maxlen=FED_BACK)
-        self._live: tuple[Store, Reader, Background, Lanes] | None = None
+        self._live: tuple[Store, RecallContext, Worker, WorkerThreads] | None = None
         self._spool: Spool | None = None
 
     @classmethod
@@ -139,7 +155,12 @@ class Memory:
         await self.start()
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         await self.close()
 
     async def start(self) -> None:
@@ -157,17 +178,45 @@ class Memory:
             before = await store.former_encoder()
             if before is not None:
                 log.info("being embedded anew", encoder=encoder.name, former=before)
-            former = Former(None if before is None else await asyncio.to_thread(load_former, before, self.options.models))
+            former = FormerEncoder(
+                None
+                if before is None
+                else await asyncio.to_thread(load_former, before, self.options.models)
+            )
             self._forgettings = await store.forgettings()
         except BaseException:  # cancelled or not, no open file is left behind
             await store.close()
             raise
         here = store.here()
-        layers = [search(here) for search in (Facts, Sessions, Semantic, Verbatim) if search(here).layer in self.options.recall.layers]
+        layers = [
+            search(here)
+            for search in (Facts, Sessions, Semantic, Verbatim)
+            if search(here).layer in self.options.recall.layers
+        ]
         rewriter = Rewriter(self.options.rewriting) if self.options.rewriting.model else None
-        reader = Reader(here, encoder, language, tokens, layers, model, self.options.recall, rewriter, self.options.learning.weights, former)
+        reader = RecallContext(
+            here,
+            encoder,
+            language,
+            tokens,
+            layers,
+            model,
+            self.options.recall,
+            rewriter,
+            self.options.learning.weights,
+            former,
+        )
         retention = Retention(store, self.options.retention, self.options.audit.days)
-        background = Background(store, encoder, language, self.options.background, self.options.evolution, retention, self._precedence, former)
+        background = Worker(
+            store,
+            encoder,
+            language,
+            self.options.background,
+            self.options.evolution,
+            retention,
+            self._precedence,
+            former,
+        )
         spool = Spool(path_of(self.path.absolute(), self.options.spool_dir), key, self._take)
         if store.read_only:
             log.info("memory opened for reading only")
@@ -175,7 +224,12 @@ class Memory:
             background.start()
             spool.start()
         self._spool = spool
-        self._live = (store, reader, background, Lanes.open(networked=bool(self.options.rewriting.model)))
+        self._live = (
+            store,
+            reader,
+            background,
+            WorkerThreads.open(networked=bool(self.options.rewriting.model)),
+        )
 
     def _load(self) -> tuple[Key | None, Store, Encoder, Language, TokenCounter, RelevanceModel]:
         models, model = self.options.models, fitted_model(self.options.models.relevance)
@@ -188,7 +242,10 @@ class Memory:
         return key, Store.open(self.path, key), *loaded, model
 
     async def close(self) -> None:
-        """Stops the background work and closes the file; what was not finished is done on the next open."""
+        """Stops the background work and closes the file.
+
+        What was not finished is done on the next open.
+        """
         if self._live is None:
             return
         store, reader, background, lanes = self._live
@@ -202,7 +259,7 @@ class Memory:
         await store.close()
 
     @property
-    def reader(self) -> Reader:
+    def reader(self) -> RecallContext:
         """The live parts of the read path, for measuring it stage by stage."""
         return self._open()[1]
 
@@ -212,7 +269,7 @@ class Memory:
         return self._open()[0]
 
     @property
-    def precedence(self) -> Precedence:
+    def precedence(self) -> RecallPriority:
         """Tells long work of the tools when recalls are on their way."""
         return self._precedence
 
@@ -221,10 +278,13 @@ class Memory:
         return None if self._live is None else self._live[0].blocked()
 
     async def remember(self, turn: Turn) -> bool:
-        """Keeps a turn word for word. Durable on return; what it says is understood in the background.
+        """Keeps a turn word for word.
 
-        What the user had forgotten does not come back by their bot, which may still have it before it: until the user speaks of it
-        again, or the session ends, a turn of the bot that tells of it is not kept.
+        Durable on return; what it says is understood in the background.
+
+        What the user had forgotten does not come back by their bot, which may still have it before
+        it: until the user speaks of it again, or the session ends, a turn of the bot that tells of
+        it is not kept.
 
         Returns:
             False if the turn with this id was kept before, or tells what was forgotten.
@@ -234,8 +294,12 @@ class Memory:
             StoreError: If it could not be written.
         """
         store, _, background, _ = self._open()
-        known = partial(self.speaks_of if turn.role == Role.USER else self.withholds, turn.text, user_id=turn.user_id)
-        if await beside(len(turn.text), known):
+        known = partial(
+            self.speaks_of if turn.role == Role.USER else self.withholds,
+            turn.text,
+            user_id=turn.user_id,
+        )
+        if await run_off_loop(len(turn.text), known):
             return False
         await self._replay()
         added = await store.add_turn(turn, datetime.now(UTC))
@@ -248,18 +312,24 @@ class Memory:
         return 0 if self._spool is None else self._spool.waiting
 
     async def spool(self, record: Turn | Removal) -> None:
-        """Keeps a turn beside the memory file, which cannot be written now, until it can: in order, and by whichever program has it open then.
+        """Keeps a turn beside the memory file, which cannot be written now, until it can.
+
+        In order, and by whichever program has it open then.
 
         Args:
-            record: The turn; or turns that were taken back, which then are not stored, or are removed.
+            record: The turn; or turns that were taken back, which then are not stored, or are
+                removed.
 
         Raises:
             StoreReadOnly: If the memory was opened for reading only: it would never be stored.
-            StoreError: If it cannot be kept there either. This process then keeps it, up to a thousand, and tries again as long as it runs.
+            StoreError: If it cannot be kept there either. This process then keeps it, up to a
+                thousand, and tries again as long as it runs.
         """
         store, *_ = self._open()
         if store.read_only:
-            raise StoreReadOnly(f"{self.path} is open for reading only, and nothing waits for it. Make the file and its folder writable.")
+            raise StoreReadOnly(
+                f"{self.path} is open for reading only, and nothing waits for it. Make the file and its folder writable."
+            )
         if self._spool is not None:
             await self._spool.put(record)
 
@@ -283,38 +353,58 @@ class Memory:
         return self.hides(text, user_id=user_id) or self._unkept.found(user_id, text)
 
     def outdated(self, block: ContextBlock) -> bool:
-        """Whether something was forgotten, by whomever, since a block was read: it may hold that."""
+        """Whether something was forgotten, by whomever, since a block was read.
+
+        It may hold that.
+        """
         return block.forgettings is not None and block.forgettings < self._forgettings
 
     def hides(self, text: str, *, user_id: str) -> bool:
-        """Whether it tells what the user had forgotten: not even their language model is to see it."""
+        """Whether it tells what the user had forgotten.
+
+        Not even their language model is to see it.
+        """
         return self._withheld.found(user_id, text)
 
     async def withhold(self, text: str, *, user_id: str) -> None:
-        """Notes what was said off the record: no turn of the bot and no tool brings its words into the memory, unless they are there already."""
-        phrases = _singly(await beside(len(text), partial(stems, text)))
+        """Notes what was said off the record.
+
+        No turn of the bot and no tool brings its words into the memory, unless they are there
+        already.
+        """
+        phrases = _singly(await run_off_loop(len(text), partial(stems, text)))
         self._unkept.add(user_id, phrases)
         store, user = await self._of(user_id)
         if user is not None:
             self._unkept.drop(user_id, phrases & _singly((await store.words(user))[1]))
 
     def speaks_of(self, text: str, *, user_id: str) -> None:
-        """Notes what the user says of their own accord: it is withheld no more. `remember` does so when it keeps a turn of theirs."""
+        """Notes what the user says of their own accord: it is withheld no more.
+
+        `remember` does so when it keeps a turn of theirs.
+        """
         self._withheld.lift(user_id, text)
         self._unkept.lift(user_id, text)
 
     async def end_session(self, *, user_id: str, session_id: str) -> bool:
-        """Says that a session is over, so that it is summarised now and not after its idle time; False if it is unknown."""
+        """Says that a session is over, so that it is summarised now and not after its idle time.
+
+        False if it is unknown.
+        """
         store, _, background, _ = self._open()
         user = await store.user(checked_id(user_id, "user_id"))
         self._withheld.clear(user_id)
         self._unkept.clear(user_id)
-        ended = user is not None and await store.end_session(user, checked_id(session_id, "session_id"))
+        ended = user is not None and await store.end_session(
+            user, checked_id(session_id, "session_id")
+        )
         background.wake()
         return ended
 
     async def settle(self) -> None:
-        """Waits until all background work is done. What failed for good is set aside until the next open.
+        """Waits until all background work is done.
+
+        What failed for good is set aside until the next open.
 
         A file that cannot be written has no background work, and what waits beside it stays there.
         """
@@ -343,7 +433,8 @@ class Memory:
             session_id: The live session.
             at: When it was said, in the zone of who asks; now, in the options' zone, if not given.
             max_tokens: Tokens of the block at most; the options' limit, if not given.
-            deadline_ms: Milliseconds after which what is not ready is left out; the options', if not given.
+            deadline_ms: Milliseconds after which what is not ready is left out; the options', if
+                not given.
             visible: Texts the language model already has before it; they are not given again.
 
         Raises:
@@ -352,25 +443,35 @@ class Memory:
         """
         _, reader, _, lanes = self._open()
         if not isinstance(text, str):
-            raise InvalidInput(f"The query is {type(text).__name__}, not a string. Pass the words that were said.")
+            raise InvalidInput(
+                f"The query is {type(text).__name__}, not a string. Pass the words that were said."
+            )
         if len(text) > MAX_TEXT:
-            raise InvalidInput(f"The query has {len(text):,} characters, at most {MAX_TEXT:,} are read. Pass what was said last.")
-        request = Request(
+            raise InvalidInput(
+                f"The query has {len(text):,} characters, at most {MAX_TEXT:,} are read. Pass what was said last."
+            )
+        request = RecallRequest(
             text=clean(text),
             user_id=checked_id(user_id, "user_id"),
             session_id=None if session_id is None else checked_id(session_id, "session_id"),
             at=self.options.now() if at is None else aware(at, "at"),
-            max_tokens=self.options.recall.max_tokens if max_tokens is None else checked_number(max_tokens, "max_tokens", LEAST_TOKENS, whole=True),
-            deadline_ms=self.options.recall.deadline_ms if deadline_ms is None else checked_number(deadline_ms, "deadline_ms", 0.0),
+            max_tokens=self.options.recall.max_tokens
+            if max_tokens is None
+            else checked_number(max_tokens, "max_tokens", LEAST_TOKENS, whole=True),
+            deadline_ms=self.options.recall.deadline_ms
+            if deadline_ms is None
+            else checked_number(deadline_ms, "deadline_ms", 0.0),
             visible=checked_visible(visible),
         )
         known = self._forgettings
         with self._precedence.recalling():
             try:
-                block = await lanes.recalls.run(recall(reader, request), request.patience_s)
+                block = await lanes.recalls.run(recall(reader, request), request.timeout_s)
             except TimeoutError:
                 block = late(request)
-        if block.forgettings is None:  # it was late: what was forgotten before it began is what was known then
+        if (
+            block.forgettings is None
+        ):  # it was late: what was forgotten before it began is what was known then
             block = replace(block, forgettings=known)
         else:
             self._forgettings = max(self._forgettings, block.forgettings)
@@ -387,14 +488,19 @@ class Memory:
         max_tokens: int | None = None,
         rules_only: bool = False,
     ) -> ContextBlock:
-        """What a language model is told without being asked: standing instructions, who the user is, what is at hand, what was left open.
+        """What a language model is told without being asked.
+
+        Standing instructions, who the user is, what is at hand, what was left open.
 
         Args:
             user_id: Whose memory; an unknown user has none.
-            session_id: The session that opens; what was left open is looked for in the one before it.
+            session_id: The session that opens; what was left open is looked for in the one before
+                it.
             at: When it opens, in the zone of the user; now and here, if not given.
-            max_tokens: Tokens of the block at most; the options' limit, if not given. 0 gives an empty block.
-            rules_only: Whether standing instructions are all that is wanted, as in the later turns of a session.
+            max_tokens: Tokens of the block at most; the options' limit, if not given. 0 gives an
+                empty block.
+            rules_only: Whether standing instructions are all that is wanted, as in the later turns
+                of a session.
 
         Raises:
             InvalidInput: If an argument cannot be used.
@@ -406,13 +512,22 @@ class Memory:
             user_id=checked_id(user_id, "user_id"),
             session_id=None if session_id is None else checked_id(session_id, "session_id"),
             at=self.options.now() if at is None else aware(at, "at"),
-            max_tokens=self.options.recall.opening_tokens if max_tokens is None else checked_number(max_tokens, "max_tokens", 0, whole=True),
+            max_tokens=self.options.recall.opening_tokens
+            if max_tokens is None
+            else checked_number(max_tokens, "max_tokens", 0, whole=True),
             rules_only=rules_only,
         )
-        return replace(await opening(store, reader.language, reader.tokens.count, asked), forgettings=forgettings)
+        return replace(
+            await opening(store, reader.language, reader.tokens.count, asked),
+            forgettings=forgettings,
+        )
 
-    async def store_memory(self, content: str, *, user_id: str, context: StoreContext | Mapping[str, Any] | None = None) -> Stored:
-        """Keeps a statement that nobody said, or that is to be kept as it stands. It is filed, tagged, and compared with what is known.
+    async def store_memory(
+        self, content: str, *, user_id: str, context: StoreContext | Mapping[str, Any] | None = None
+    ) -> Stored:
+        """Keeps a statement that nobody said, or that is to be kept as it stands.
+
+        It is filed, tagged, and compared with what is known.
 
         Args:
             content: The statement.
@@ -420,7 +535,8 @@ class Memory:
             context: What is known of it besides its words; what is left out is found.
 
         Returns:
-            Where it was filed and what is like it. If the same is known already, that memory is confirmed instead.
+            Where it was filed and what is like it. If the same is known already, that memory is
+            confirmed instead.
 
         Raises:
             InvalidInput: If an argument cannot be used, naming the field and what it may be.
@@ -428,14 +544,24 @@ class Memory:
         """
         store, reader, _, lanes = self._open()
         given = checked(StoreContext, context)
-        content, user_id = checked_text(content, "content", LONGEST_STATEMENT), checked_id(user_id, "user_id")
+        content, user_id = (
+            checked_text(content, "content", LONGEST_STATEMENT),
+            checked_id(user_id, "user_id"),
+        )
         with self._precedence.recalling():
-            stored = await lanes.storing.run(storing.store(reader, store, user_id, content, given, datetime.now(UTC)))
+            stored = await lanes.storing.run(
+                store_operation.store(reader, store, user_id, content, given, datetime.now(UTC))
+            )
         await self.audit(Act(Action.CHANGE, "store_memory", memories=1), user_id=user_id)
         return stored
 
     async def search_memory(
-        self, query: str, *, user_id: str, options: SearchOptions | Mapping[str, Any] | None = None, at: datetime | None = None
+        self,
+        query: str,
+        *,
+        user_id: str,
+        options: SearchOptions | Mapping[str, Any] | None = None,
+        at: datetime | None = None,
     ) -> SearchResult:
         """Finds what is known and what was said, by its relevance, and counts the memories found as accessed.
 
@@ -451,21 +577,33 @@ class Memory:
         """
         store, reader, _, lanes = self._open()
         wanted = checked(SearchOptions, options)
-        request = self._outright(query, user_id, wanted.session, at)
+        request = self._explicit_request(query, user_id, wanted.session, at)
         with self._precedence.recalling():
-            found = await lanes.recalls.run(searching.search(reader, request, wanted, self.options.searching))
+            found = await lanes.recalls.run(
+                search_operation.search(reader, request, wanted, self.options.searching)
+            )
         try:
-            await searching.count_access(store, request.user_id, found, datetime.now(UTC))
+            await search_operation.count_access(store, request.user_id, found, datetime.now(UTC))
         except StoreError as error:  # what was found is right all the same
             log.info("accesses not counted", error=type(error).__name__)
         sorts = Counter(one.content_type for one in found.results)
         turns, sessions = sorts["turn"], sorts["summary"]
-        act = Act(Action.READ, "search_memory", turns=turns, memories=sorts.total() - turns - sessions, sessions=sessions)
+        act = Act(
+            Action.READ,
+            "search_memory",
+            turns=turns,
+            memories=sorts.total() - turns - sessions,
+            sessions=sessions,
+        )
         await self.audit(act, user_id=user_id)
         return found
 
-    async def search_contextual(self, query: str, *, user_id: str, session_id: str | None = None, at: datetime | None = None) -> ContextualResult:
-        """Finds the sessions that were about something: the best messages of each in their place, and related sessions.
+    async def search_contextual(
+        self, query: str, *, user_id: str, session_id: str | None = None, at: datetime | None = None
+    ) -> ContextualResult:
+        """Finds the sessions that were about something.
+
+        The best messages of each in their place, and related sessions.
 
         Args:
             query: A question, or some words.
@@ -479,13 +617,23 @@ class Memory:
         """
         _, reader, _, lanes = self._open()
         with self._precedence.recalling():
-            found = await lanes.recalls.run(contextual.search_contextual(reader, self._outright(query, user_id, session_id, at)))
+            found = await lanes.recalls.run(
+                search_contextual(reader, self._explicit_request(query, user_id, session_id, at))
+            )
         turns = sum(len(one.messages) for one in found.sessions)
-        await self.audit(Act(Action.READ, "search_contextual", turns=turns, sessions=len(found.sessions)), user_id=user_id)
+        await self.audit(
+            Act(Action.READ, "search_contextual", turns=turns, sessions=len(found.sessions)),
+            user_id=user_id,
+        )
         return found
 
     async def trace_search(
-        self, query: str, *, user_id: str, options: TraceOptions | Mapping[str, Any] | None = None, at: datetime | None = None
+        self,
+        query: str,
+        *,
+        user_id: str,
+        options: TraceOptions | Mapping[str, Any] | None = None,
+        at: datetime | None = None,
     ) -> SearchTrace:
         """Does a search and tells step by step how it went, and why something expected of it was found or was not; nothing counts as accessed.
 
@@ -501,25 +649,31 @@ class Memory:
         """
         _, reader, _, lanes = self._open()
         wanted = checked(TraceOptions, options)
-        request = self._outright(query, user_id, wanted.session, at)
+        request = self._explicit_request(query, user_id, wanted.session, at)
         with self._precedence.recalling():
-            found = await lanes.recalls.run(tracing.trace(reader, request, wanted))
+            found = await lanes.recalls.run(explain(reader, request, wanted))
         await self.audit(Act(Action.READ, "trace_search"), user_id=user_id)
         return found
 
-    def _outright(self, query: str, user_id: str, session_id: str | None, at: datetime | None) -> Request:
+    def _explicit_request(
+        self, query: str, user_id: str, session_id: str | None, at: datetime | None
+    ) -> RecallRequest:
         """The request of a tool: all layers are asked, without a deadline."""
-        return Request(
+        return RecallRequest(
             text=checked_text(query, "query"),
             user_id=checked_id(user_id, "user_id"),
             session_id=None if session_id is None else checked_id(session_id, "session_id"),
             at=self.options.now() if at is None else aware(at, "at"),
             max_tokens=self.options.recall.max_tokens,
-            outright=True,
+            explicit=True,
         )
 
-    async def feedback(self, block: ContextBlock, reply: str, *, interrupted: bool = False) -> Usage:
-        """Notes what was heard of the reply to a block, and learns which layers helped. A block counts once.
+    async def feedback(
+        self, block: ContextBlock, reply: str, *, interrupted: bool = False
+    ) -> Usage:
+        """Notes what was heard of the reply to a block, and learns which layers helped.
+
+        A block counts once.
 
         Args:
             block: The block the language model was given.
@@ -530,7 +684,7 @@ class Memory:
             StoreError: If it could not be written.
         """
         store, reader, *_ = self._open()
-        await self._precedence.free()
+        await self._precedence.wait_idle()
         heard, options, again = clean(reply), self.options.learning, block.id in self._fed_back
 
         def recorded() -> bool:
@@ -538,14 +692,27 @@ class Memory:
             return options.analytics and not self.withholds(block.query, user_id=block.user_id)
 
         usage = await learn(
-            store, reader.encoder, block, heard, options, reader.tokens.count, datetime.now(UTC), recorded, interrupted=interrupted, again=again
+            store,
+            reader.encoder,
+            block,
+            heard,
+            options,
+            reader.tokens.count,
+            datetime.now(UTC),
+            recorded,
+            interrupted=interrupted,
+            again=again,
         )
         if block.items or heard:
             self._fed_back.append(block.id)
         return usage
 
-    async def quality(self, user_id: str, *, since: date | None = None, until: date | None = None) -> Quality:
-        """What replies made of the blocks that a user's bot was given, day by day; `Options.learning.analytics` records it.
+    async def quality(
+        self, user_id: str, *, since: date | None = None, until: date | None = None
+    ) -> Quality:
+        """What replies made of the blocks that a user's bot was given, day by day.
+
+        `Options.learning.analytics` records it.
 
         Args:
             user_id: Whose; an unknown user has none.
@@ -557,10 +724,15 @@ class Memory:
         """
         check_order(since, until)
         store, user = await self._of(user_id)
-        return Quality() if user is None else Quality(tuple(await store.quality(user, since, until)))
+        return (
+            Quality() if user is None else Quality(tuple(await store.quality(user, since, until)))
+        )
 
     async def weights(self, user_id: str) -> Weights:
-        """The user's layer weights; the start weights for an unknown user; those of the options, if they are fixed."""
+        """The user's layer weights.
+
+        The start weights for an unknown user; those of the options, if they are fixed.
+        """
         store, user = await self._of(user_id)
         own = START_WEIGHTS if user is None else (await store.profile(user, ())).weights
         return self.options.learning.weights or own
@@ -570,7 +742,7 @@ class Memory:
         store, user = await self._of(user_id)
         return START_WEIGHTS if user is None else await store.reset_weights(user, datetime.now(UTC))
 
-    async def weights_over_time(self, user_id: str, limit: int = 200) -> list[WeightsThen]:
+    async def weights_over_time(self, user_id: str, limit: int = 200) -> list[WeightSnapshot]:
         """The user's layer weights after each step of learning, latest first."""
         limit = checked_number(limit, "limit", 0, whole=True)
         store, user = await self._of(user_id)
@@ -585,7 +757,9 @@ class Memory:
         return known
 
     async def vocabulary(self, user_id: str, limit: int = 50) -> list[str]:
-        """Names that a user and their bot speak of, for a recogniser's hot words: who speaks first, then what is in most turns.
+        """Names that a user and their bot speak of, for a recogniser's hot words.
+
+        Who speaks first, then what is in most turns.
 
         Args:
             user_id: Whose.
@@ -616,45 +790,69 @@ class Memory:
         if category is not None and category not in tuple(Category):
             raise InvalidInput(f"category is {category!r}. Use one of: {', '.join(Category)}.")
         user = await store.user(checked_id(user_id, "user_id"))
-        return [] if user is None else await background.evolve(user, Category if category is None else [category])
+        return (
+            []
+            if user is None
+            else await background.evolve(user, Category if category is None else [category])
+        )
 
     async def summary(self, *, user_id: str, session_id: str) -> SessionSummary | None:
         """What a session was about; None until it has been summarised."""
         store, user = await self._of(user_id)
-        return None if user is None else await store.summary(user, checked_id(session_id, "session_id"))
+        return (
+            None
+            if user is None
+            else await store.summary(user, checked_id(session_id, "session_id"))
+        )
 
-    async def take_in(self, source: Path | Incoming, progress: Callable[[], None] = lambda: None, *, with_forgotten: bool = False) -> TakenIn:
-        """Takes in a file that `export` wrote, or one of turns alone, a little at a time; what is there already stays as it is.
+    async def take_in(
+        self,
+        source: Path | Incoming,
+        progress: Callable[[], None] = lambda: None,
+        *,
+        with_forgotten: bool = False,
+    ) -> ImportResult:
+        """Takes in a file that `export` wrote, or one of turns alone, a little at a time.
+
+        What is there already stays as it is.
 
         What was forgotten stays out, by the ids of turns and memories, and is counted.
 
-        Killed, it goes on where it stopped when the same file is taken in again. Finished, it is among the decisions and can be taken back.
+        Killed, it goes on where it stopped when the same file is taken in again. Finished, it is
+        among the decisions and can be taken back.
 
         Args:
-            source: The file, see `hotmem.transfer.lines` for its form; or its records, as `hotmem.tools.migration` reads those of others.
+            source: The file, see `hotmem.portability.jsonl` for its form; or its records, as
+                `hotmem.tools.import_export` reads those of others.
             progress: Called after each record.
             with_forgotten: Whether what was forgotten comes back with it.
 
         Raises:
             InvalidInput: If a line cannot be used, naming it; then nothing of the file is kept.
-            StoreLocked: If another program holds the memory or takes in the same file; take it in again to go on.
+            StoreLocked: If another program holds the memory or takes in the same file; take it in
+                again to go on.
             StoreError: If it could not be written; then nothing of the file is kept.
         """
         store, _, background, _ = self._open()
         incoming = await asyncio.to_thread(own, source) if isinstance(source, Path) else source
         try:
-            return await importing.take_in(store, self._precedence, incoming, progress, with_forgotten=with_forgotten)
+            return await importer.take_in(
+                store, self._precedence, incoming, progress, with_forgotten=with_forgotten
+            )
         finally:
             background.wake()
 
     async def take_back(self) -> None:
-        """Takes back what came with imports that were undone, in small portions; cut short, it is finished when the memory is next opened."""
+        """Takes back what came with imports that were undone, in small portions.
+
+        Cut short, it is finished when the memory is next opened.
+        """
         store, _, background, _ = self._open()
-        await importing.take_back(store, self._precedence)
+        await importer.take_back(store, self._precedence)
         background.wake()
 
     async def export(self, user_id: str) -> AsyncIterator[str]:
-        """Everything that is known of a user as lines of JSON; see `hotmem.transfer.lines`."""
+        """Everything that is known of a user as lines of JSON; see `hotmem.portability.jsonl`."""
         store, user = await self._of(user_id)
         if user is not None:
             await self.audit(Act(Action.EXPORT, "export"), user_id=user_id)
@@ -674,31 +872,49 @@ class Memory:
         everything: bool = False,
         dry_run: bool = False,
         grace: timedelta | None = None,
-    ) -> Forgotten:
-        """Removes one thing everywhere: turns, memories, summaries, entities, vectors, indexes, records of use, and this process's caches.
+    ) -> ForgetResult:
+        """Removes one thing everywhere.
 
-        On return no byte of it is in the file or in the journal beside it, unless another program is reading them; the receipt tells. A turn or
-        memory that was forgotten stays out when an older export is imported.
+        Turns, memories, summaries, entities, vectors, indexes, records of use, and this process's
+        caches.
+
+        On return no byte of it is in the file or in the journal beside it, unless another program
+        is reading them; the receipt tells. A turn or memory that was forgotten stays out when an
+        older export is imported.
 
         Args:
             user_id: Whose memory.
             memory_id: A memory, with the turns it was read from.
-            entity: A name: all that mentions it, however it is spelled (see `hotmem.names`). Ids that programs chose are not looked through.
+            entity: A name: all that mentions it, however it is spelled (see `hotmem.text.names`).
+                Ids that programs chose are not looked through.
             session_id: A session.
             turn_ids: Turns, with the facts that were read from them alone.
             after: What was said at or after this time; may go with `before`.
             before: What was said before this time.
             everything: All of the user.
             dry_run: Whether it only counts what would go, and changes nothing.
-            grace: For how long `restore` can bring it back. Until then it is hidden from everything, but its bytes stay in the file, and in
-                copies of it that are made; then it is erased. None erases it at once, with what was kept of it before.
+            grace: For how long `restore` can bring it back. Until then it is hidden from
+                everything, but its bytes stay in the file, and in copies of it that are made; then
+                it is erased. None erases it at once, with what was kept of it before.
 
         Raises:
             InvalidInput: If not exactly one thing is named, or `before` is earlier than `after`.
             StoreError: If it could not be written.
         """
         span = after is not None or before is not None
-        if sum((memory_id is not None, entity is not None, session_id is not None, turn_ids is not None, span, everything)) != 1:
+        if (
+            sum(
+                (
+                    memory_id is not None,
+                    entity is not None,
+                    session_id is not None,
+                    turn_ids is not None,
+                    span,
+                    everything,
+                )
+            )
+            != 1
+        ):
             raise InvalidInput(
                 "forget takes exactly one of memory_id, entity, session_id, turn_ids, after/before, everything=True. Call it once for each."
             )
@@ -712,7 +928,9 @@ class Memory:
         before = None if before is None else aware(before, "before")
         check_order(after, before)
         if grace is not None and grace <= timedelta():
-            raise InvalidInput(f"grace is {grace}. Pass a time for which it can be brought back, or None to erase it at once.")
+            raise InvalidInput(
+                f"grace is {grace}. Pass a time for which it can be brought back, or None to erase it at once."
+            )
         store, reader, background, _ = self._open()
         user_id = checked_id(user_id, "user_id")
         await self._replay()
@@ -730,8 +948,14 @@ class Memory:
         )
         if dry_run:
             return NOTHING if user is None else await remove(user, dry_run=True)
-        phrases = {phrase_of(entity)} if entity is not None else _singly(() if user is None else (await store.words(user))[0])
-        await asyncio.to_thread(self._withheld.add, user_id, phrases)  # first, so that nothing that is written meanwhile brings it back
+        phrases = (
+            {phrase_of(entity)}
+            if entity is not None
+            else _singly(() if user is None else (await store.words(user))[0])
+        )
+        await asyncio.to_thread(
+            self._withheld.add, user_id, phrases
+        )  # first, so that nothing that is written meanwhile brings it back
         if user is None:
             return NOTHING
         try:
@@ -740,19 +964,37 @@ class Memory:
             self._withheld.drop(user_id, phrases)
             raise
         if entity is None:
-            await asyncio.to_thread(self._withheld.drop, user_id, _singly((await store.words(user))[1]))
+            await asyncio.to_thread(
+                self._withheld.drop, user_id, _singly((await store.words(user))[1])
+            )
         caches.clear(reader)
         self._forgettings = await store.forgettings()
         try:
-            emptied = removed.restorable_until is not None or await store.empty_journal(JOURNAL_WAIT_S)
+            emptied = removed.restorable_until is not None or await store.empty_journal(
+                JOURNAL_WAIT_S
+            )
         except StoreError as error:  # what was asked is done; a full disk, say, may have room again when it is next tried
             log.warning("journal not emptied", error=type(error).__name__)
             emptied = False
         background.wake()
-        kinds = {"memory": memory_id, "name": entity, "session": session_id, "turns": turn_ids, "everything": everything or None}
+        kinds = {
+            "memory": memory_id,
+            "name": entity,
+            "session": session_id,
+            "turns": turn_ids,
+            "everything": everything or None,
+        }
         kind = next((name for name, given in kinds.items() if given is not None), "span of time")
-        await self._record(user, Act(Action.FORGET, kind, removed.turns, removed.memories, removed.sessions))
-        log.info("forgotten", turns=removed.turns, memories=removed.memories, sessions=removed.sessions, emptied=emptied)
+        await self._record(
+            user, Act(Action.FORGET, kind, removed.turns, removed.memories, removed.sessions)
+        )
+        log.info(
+            "forgotten",
+            turns=removed.turns,
+            memories=removed.memories,
+            sessions=removed.sessions,
+            emptied=emptied,
+        )
         return replace(removed, emptied=emptied)
 
     async def restorable(self, user_id: str) -> Restorable | None:
@@ -761,7 +1003,9 @@ class Memory:
         return None if user is None else await store.restorable(user)
 
     async def restore(self, *, user_id: str) -> Restorable | None:
-        """Brings back what `forget` removed last with a time of grace that is not over, as it was; what was said since stays.
+        """Brings back what `forget` removed last with a time of grace that is not over, as it was.
+
+        What was said since stays.
 
         Returns:
             What it was; None if there is nothing to be brought back.
@@ -778,12 +1022,16 @@ class Memory:
         await asyncio.to_thread(self._withheld.lift_all, user_id, texts)
         background.wake()
         gone = restored.removed
-        await self._record(user, Act(Action.CHANGE, "restore", gone.turns, gone.memories, gone.sessions))
+        await self._record(
+            user, Act(Action.CHANGE, "restore", gone.turns, gone.memories, gone.sessions)
+        )
         log.info("restored", turns=gone.turns, memories=gone.memories, sessions=gone.sessions)
         return restored
 
     async def audit(self, act: Act, *, user_id: str | None) -> None:
-        """Writes down that something was done, by whom `hotmem.acting` says; what is done is right even if that cannot be written.
+        """Writes down that something was done, by whom `hotmem.operations.actor` says.
+
+        What is done is right even if that cannot be written.
 
         Args:
             act: What was done.
@@ -801,16 +1049,23 @@ class Memory:
         try:
             await store.audit(user, actor(), act, datetime.now(UTC))
         except StoreError as error:
-            log.warning("not in the audit trail", action=act.action, what=act.what, error=type(error).__name__)
+            log.warning(
+                "not in the audit trail",
+                action=act.action,
+                what=act.what,
+                error=type(error).__name__,
+            )
 
     async def _of(self, user_id: str) -> tuple[Store, UserKey | None]:
         """The store, and the user's number in it; None for an unknown user."""
         store, *_ = self._open()
         return store, await store.user(checked_id(user_id, "user_id"))
 
-    def _open(self) -> tuple[Store, Reader, Background, Lanes]:
+    def _open(self) -> tuple[Store, RecallContext, Worker, WorkerThreads]:
         if self._live is None:
-            raise MemoryClosed("The memory is not open. Use `async with Memory.open(path) as memory`, or await memory.start() first.")
+            raise MemoryClosed(
+                "The memory is not open. Use `async with Memory.open(path) as memory`, or await memory.start() first."
+            )
         return self._live
 
 

@@ -12,11 +12,11 @@ from typing import Final
 
 from pydantic import ConfigDict
 
-from hotmem.bounds import Bounded, bounded
+from hotmem.core.encryption_key import KeySource
+from hotmem.core.validation import Bounded, bounded
 from hotmem.errors import InvalidInput
-from hotmem.keys import KeySource
+from hotmem.text.timezones import now_here
 from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, Category, Layer, Weights
-from hotmem.zones import now_here
 
 LEAST_TOKENS: Final = 1
 
@@ -27,16 +27,18 @@ class RecallOptions(Bounded):
 
     Attributes:
         max_tokens: Tokens of a block at most.
-        deadline_ms: Milliseconds after which a block holds what is ready by then. None waits for all.
+        deadline_ms: Milliseconds after which a block holds what is ready by then. None waits for
+            all.
         max_facts: Facts in a block at most.
-        semantic_threshold: Least calibrated relevance, 0 to 1, of any item, whichever layer found it.
+        semantic_threshold: Least calibrated relevance, 0 to 1, of any item, whichever layer found
+            it.
         verbatim_window: Characters of the turn shown on each side of a passage, 0 to 1000.
         symbols: Marks as coloured circles instead of words.
         layers: The layers there are.
         choose_layers: Whether the analysis chooses among them; otherwise all are asked.
         say_unknown: Whether a block says of a question that nothing, or nothing certain, is known.
-        opening_tokens: Tokens at most of what is given without being asked: who the user is, standing
-            instructions, what is at hand and what was left open. 0 gives none.
+        opening_tokens: Tokens at most of what is given without being asked: who the user is,
+            standing instructions, what is at hand and what was left open. 0 gives none.
     """
 
     max_tokens: int = bounded(1000, LEAST_TOKENS, whole=True)
@@ -58,7 +60,8 @@ class LearningOptions:
     Attributes:
         adaptive: Whether the layer weights move; those that were learnt stay in use without.
         analytics: Whether usage is recorded.
-        weights: Layer weights for everyone instead of those that are learnt, which rest meanwhile; None has each user's own.
+        weights: Layer weights for everyone instead of those that are learnt, which rest meanwhile;
+            None has each user's own.
 
     Raises:
         InvalidInput: If a weight is not a number within the bounds.
@@ -85,7 +88,8 @@ class BackgroundOptions(Bounded):
     Attributes:
         idle_s: Seconds without a turn after which a session is summarised.
         batch: Texts embedded at once.
-        attempts: Tries before a piece of work is set aside, until the memory is opened again or `hotmem doctor --retry`.
+        attempts: Tries before a piece of work is set aside, until the memory is opened again or
+            `hotmem doctor --retry`.
         pause_s: Seconds before the second try; each further pause is four times as long.
     """
 
@@ -117,11 +121,13 @@ class SearchingOptions(Bounded):
     """How the memory tools search.
 
     Attributes:
-        progressive: Whether a search goes from digests to turns and stops when enough is found, unless it says otherwise itself. Off,
-            as it takes half as long again as a search of everything: memories alone seldom are enough (`python -m eval progressive`).
+        progressive: Whether a search goes from digests to turns and stops when enough is found,
+            unless it says otherwise itself. Off, as it takes half as long again as a search of
+            everything: memories alone seldom are enough (`python -m eval progressive`).
         suffices: Good results that are enough.
-        good: Mean relevance, 0 to 1, from which they are (the design's); one above is never reached. A lower one ends more searches early and
-            loses evidence: at 0.6 two to four points of REALTALK's.
+        good: Mean relevance, 0 to 1, from which they are (the design's); one above is never
+            reached. A lower one ends more searches early and loses evidence: at 0.6 two to four
+            points of REALTALK's.
     """
 
     progressive: bool = False
@@ -145,12 +151,14 @@ class ModelOptions(Bounded):
     """Which models run and where their prepared files lie.
 
     Attributes:
-        encoder: "default" (all-MiniLM-L6-v2 trained on talks, int8, ONNX Runtime), a file (.safetensors) by `python -m eval encoder train`, or a
-            sentence-transformers model by name or folder; "all-MiniLM-L6-v2-int8-2" is the default of earlier versions.
+        encoder: "default" (all-MiniLM-L6-v2 trained on talks, int8, ONNX Runtime), a file
+            (.safetensors) by `python -m eval encoder train`, or a sentence-transformers model by
+            name or folder; "all-MiniLM-L6-v2-int8-2" is the default of earlier versions.
         cache_dir: Folder of prepared models; None is the user's cache folder.
         encoding: tiktoken encoding the budget is counted in.
         embeddings_cached: Embeddings kept in memory.
-        relevance: File of coefficients by `python -m eval train`; None is the one that ships with this package.
+        relevance: File of coefficients by `python -m eval train`; None is the one that ships with
+            this package.
     """
 
     encoder: str = "default"
@@ -179,7 +187,9 @@ class RewriteOptions(Bounded):
 
 @dataclass(frozen=True, slots=True)
 class AuditOptions(Bounded):
-    """What is kept of who looked at a memory, changed it or took something out of it; blocks of a bot are not, as records of their use are.
+    """What is kept of who looked at a memory, changed it or took something out of it.
+
+    Blocks of a bot are not, as records of their use are.
 
     Attributes:
         on: Whether it is kept.
@@ -196,11 +206,14 @@ class RetentionRule(Bounded):
 
     Attributes:
         days: Days since it was said or, of a memory, last said or stored.
-        category: Only memories of this category, with the turns they were read from; None is all that was said, is known and was asked.
+        category: Only memories of this category, with the turns they were read from; None is all
+            that was said, is known and was asked.
         user_id: Only of this user; None is of everybody.
     """
 
-    __pydantic_config__ = ConfigDict(extra="forbid")  # a rule of a file with a misspelt user would be everybody's
+    __pydantic_config__ = ConfigDict(
+        extra="forbid"
+    )  # a rule of a file with a misspelt user would be everybody's
 
     days: int = bounded(MISSING, 1, 36_500, whole=True)
     category: Category | None = None
@@ -217,11 +230,12 @@ class Options:
 
     Attributes:
         time_zone: Where the user is; None is this machine's zone.
-        retention: How long what is kept, by default for ever. Every rule that fits is applied, so that the shortest holds.
-        key: What the file is encrypted with: a passphrase, the path of a file whose first line it is, or a function
-            that returns it. None is a plain file.
-        spool_dir: Folder in which turns wait while the memory file cannot be written; None is beside it. One on another disk
-            outlives a full one.
+        retention: How long what is kept, by default for ever. Every rule that fits is applied, so
+            that the shortest holds.
+        key: What the file is encrypted with: a passphrase, the path of a file whose first line it
+            is, or a function that returns it. None is a plain file.
+        spool_dir: Folder in which turns wait while the memory file cannot be written; None is
+            beside it. One on another disk outlives a full one.
     """
 
     recall: RecallOptions = field(default_factory=RecallOptions)
@@ -249,8 +263,14 @@ def checked_visible(visible: Sequence[str]) -> tuple[str, ...]:
     Raises:
         InvalidInput: If it is one text, or holds something that is none.
     """
-    if isinstance(visible, str) or not isinstance(visible, Iterable) or not all(isinstance(text, str) for text in visible):
-        raise InvalidInput('visible is no list of texts. Pass the texts the language model has before it, such as ["Hello!"].')
+    if (
+        isinstance(visible, str)
+        or not isinstance(visible, Iterable)
+        or not all(isinstance(text, str) for text in visible)
+    ):
+        raise InvalidInput(
+            'visible is no list of texts. Pass the texts the language model has before it, such as ["Hello!"].'
+        )
     return tuple(visible)
 
 
@@ -260,9 +280,15 @@ def checked_weights(weights: Weights) -> Weights:
     Raises:
         InvalidInput: If one is not a number from `LEAST_WEIGHT` to `MOST_WEIGHT`.
     """
-    wrong = [f"{layer} is {weight!r}" for layer, weight in weights.as_dict().items() if not LEAST_WEIGHT <= weight <= MOST_WEIGHT]
+    wrong = [
+        f"{layer} is {weight!r}"
+        for layer, weight in weights.as_dict().items()
+        if not LEAST_WEIGHT <= weight <= MOST_WEIGHT
+    ]
     if wrong:
-        raise InvalidInput(f"A layer weight is out of its bounds: {', '.join(wrong)}. Use numbers from {LEAST_WEIGHT} to {MOST_WEIGHT}.")
+        raise InvalidInput(
+            f"A layer weight is out of its bounds: {', '.join(wrong)}. Use numbers from {LEAST_WEIGHT} to {MOST_WEIGHT}."
+        )
     return weights
 
 

@@ -1,4 +1,7 @@
-"""Voice bots with HotMem: recorded speech (`replay`), keyboard (`chat`) and microphone (`local_mic`), all built by `bot`."""
+"""Voice bots with HotMem.
+
+Recorded speech (`replay`), keyboard (`chat`) and microphone (`local_mic`), all built by `bot`.
+"""
 
 from loguru import logger
 

@@ -1,4 +1,7 @@
-"""The one bot behind every pipeline here: ears → user turns → HotMem → language model → mouth → the bot's turns."""
+"""The one bot behind every pipeline here.
+
+Ears → user turns → HotMem → language model → mouth → the bot's turns.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -46,23 +49,37 @@ class Bot:
     assistant: LLMAssistantAggregator
 
 
-def build_bot(memory: HotMemProcessor, llm: FrameProcessor, *, ears: Sequence[FrameProcessor] = (), mouth: Sequence[FrameProcessor] = ()) -> Bot:
+def build_bot(
+    memory: HotMemProcessor,
+    llm: FrameProcessor,
+    *,
+    ears: Sequence[FrameProcessor] = (),
+    mouth: Sequence[FrameProcessor] = (),
+) -> Bot:
     """A bot with memory.
 
     Args:
         memory: HotMem's processor.
         llm: What answers.
-        ears: Processors up to speech recognition. Without any the caller frames the user's turns (keyboard); with them Silero
-            hears when the user speaks and smart-turn when they have finished.
+        ears: Processors up to speech recognition. Without any the caller frames the user's turns
+            (keyboard); with them Silero hears when the user speaks and smart-turn when they have
+            finished.
         mouth: Processors from speech synthesis to the loudspeaker, if there is one.
     """
     hearing = LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
     reading = LLMUserAggregatorParams(user_turn_strategies=ExternalUserTurnStrategies())
     context = LLMContext(messages=[{"role": "developer", "content": INSTRUCTIONS}])
     user, assistant = LLMContextAggregatorPair(context, user_params=hearing if ears else reading)
-    pipeline = Pipeline([*ears, memory.listener, user, memory, llm, memory.after_model, *mouth, assistant])
+    pipeline = Pipeline(
+        [*ears, memory.listener, user, memory, llm, memory.after_model, *mouth, assistant]
+    )
     params = PipelineParams(audio_in_sample_rate=SAMPLE_RATE)
-    return Bot(PipelineWorker(pipeline, params=params, cancel_on_idle_timeout=False, enable_rtvi=False), memory, user, assistant)
+    return Bot(
+        PipelineWorker(pipeline, params=params, cancel_on_idle_timeout=False, enable_rtvi=False),
+        memory,
+        user,
+        assistant,
+    )
 
 
 @asynccontextmanager

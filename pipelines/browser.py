@@ -1,8 +1,9 @@
 """The bot in a browser: `python -m pipelines.browser`, then open the address it prints.
 
-Needs `pip install "pipecat-hotmem[browser,whisper,offline]"`. The page sends the microphone by WebRTC and shows each turn with what was
-recalled for it. It is our own: pipecat's prebuilt page loads code from one foreign host and reports errors to another. The bot speaks with Piper
-if it is installed, and answers in writing otherwise.
+Needs `pip install "pipecat-hotmem[browser,whisper,offline]"`. The page sends the microphone by
+WebRTC and shows each turn with what was recalled for it. It is our own: pipecat's prebuilt page
+loads code from one foreign host and reports errors to another. The bot speaks with Piper if it is
+installed, and answers in writing otherwise.
 """
 
 import asyncio
@@ -18,7 +19,7 @@ from pipecat.frames.frames import OutputTransportMessageUrgentFrame
 from rich.console import Console
 
 from hotmem import HotMemError, Memory
-from hotmem.logs import log
+from hotmem.core.logs import log
 from hotmem.pipecat import HotMemProcessor
 from hotmem.settings import Settings
 from pipelines import display
@@ -39,7 +40,8 @@ PAGE: Final = Path(__file__).parent / "page"
 NEEDED: Final = ("aiortc", "fastapi", "uvicorn")
 
 LOOK_S: Final = 2.0
-"""Seconds between two looks at whether a browser is still there: one that leaves while the models load tells nobody."""
+"""Seconds between two looks at whether a browser is still there: one that leaves while the
+models load tells nobody."""
 
 app = typer.Typer(add_completion=False)
 
@@ -50,15 +52,24 @@ class NoBrowser(HotMemError):
 
 @app.command()
 def main(
-    database: Annotated[Path | None, typer.Option(help="Memory file; HOTMEM_DATABASE or memory.db if left out.")] = None,
+    database: Annotated[
+        Path | None, typer.Option(help="Memory file; HOTMEM_DATABASE or memory.db if left out.")
+    ] = None,
     user: Annotated[str, typer.Option(help="Whose memory it is.")] = "me",
     name: Annotated[str | None, typer.Option(help="Your name, as the memory writes it.")] = None,
-    port: Annotated[int, typer.Option(help="Port on this machine; browsers give the microphone to localhost only.", min=1, max=65535)] = 7860,
+    port: Annotated[
+        int,
+        typer.Option(
+            help="Port on this machine; browsers give the microphone to localhost only.",
+            min=1,
+            max=65535,
+        ),
+    ] = 7860,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show the log.")] = False,
 ) -> None:
     """Serves a page that talks to the bot, on this machine alone."""
     quiet(verbose=verbose)
-    screen = display.console()
+    screen = display.wide_console()
     try:
         asyncio.run(serve(database, user, name, port, screen))
     except HotMemError as error:
@@ -66,7 +77,9 @@ def main(
         raise typer.Exit(1) from error
 
 
-async def serve(database: Path | None, user_id: str, name: str | None, port: int, screen: Console) -> None:
+async def serve(
+    database: Path | None, user_id: str, name: str | None, port: int, screen: Console
+) -> None:
     """Serves until it is interrupted.
 
     Raises:
@@ -74,7 +87,9 @@ async def serve(database: Path | None, user_id: str, name: str | None, port: int
     """
     missing = [package for package in NEEDED if find_spec(package) is None]
     if missing:
-        raise NoBrowser(f'{", ".join(missing)} cannot be imported. Run: pip install "pipecat-hotmem[browser,whisper,offline]"')
+        raise NoBrowser(
+            f'{", ".join(missing)} cannot be imported. Run: pip install "pipecat-hotmem[browser,whisper,offline]"'
+        )
     import uvicorn
 
     try:
@@ -89,7 +104,9 @@ async def serve(database: Path | None, user_id: str, name: str | None, port: int
         screen.print(f"Open http://localhost:{port}")
         talks = Talks(memory, user_id, name, settings)
         server = uvicorn.Server(uvicorn.Config(build_page(talks), log_level="warning"))
-        object.__setattr__(server, "capture_signals", nullcontext)  # Control-C cancels this task, and what is open is closed
+        object.__setattr__(
+            server, "capture_signals", nullcontext
+        )  # Control-C cancels this task, and what is open is closed
         try:
             await server.serve([listening])
         finally:
@@ -143,7 +160,10 @@ def build_page(talks: Talks) -> "FastAPI":
     """The page, and the one place it sends an offer to. Pages of other hosts are not answered."""
     from fastapi import FastAPI
     from fastapi.staticfiles import StaticFiles
-    from pipecat.transports.smallwebrtc.request_handler import SmallWebRTCRequest, SmallWebRTCRequestHandler
+    from pipecat.transports.smallwebrtc.request_handler import (
+        SmallWebRTCRequest,
+        SmallWebRTCRequestHandler,
+    )
     from starlette.middleware.trustedhost import TrustedHostMiddleware
 
     site = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
@@ -158,15 +178,21 @@ def build_page(talks: Talks) -> "FastAPI":
     return site
 
 
-async def converse(connection: "SmallWebRTCConnection", processor: HotMemProcessor, names: Sequence[str]) -> None:
+async def converse(
+    connection: "SmallWebRTCConnection", processor: HotMemProcessor, names: Sequence[str]
+) -> None:
     """Talks to one browser until it leaves; listens for the names."""
     from pipecat.transports.base_transport import TransportParams
     from pipecat.transports.smallwebrtc.transport import SmallWebRTCTransport
 
     voice = await asyncio.to_thread(build_voice)
-    transport = SmallWebRTCTransport(connection, TransportParams(audio_in_enabled=True, audio_out_enabled=bool(voice)))
+    transport = SmallWebRTCTransport(
+        connection, TransportParams(audio_in_enabled=True, audio_out_enabled=bool(voice))
+    )
     ears = [transport.input(), await asyncio.to_thread(build_recogniser, names)]
-    bot = build_bot(processor, build_llm(ModelSettings()), ears=ears, mouth=[*voice, transport.output()])
+    bot = build_bot(
+        processor, build_llm(ModelSettings()), ears=ears, mouth=[*voice, transport.output()]
+    )
     left = asyncio.Event()
 
     async def leave(*_: object) -> None:
@@ -197,7 +223,13 @@ def message(exchange: Exchange) -> dict[str, str | float]:
     block = exchange.block
     given = "" if block is None else block.text
     took = 0.0 if block is None else sum(block.trace.stages.values())
-    return {"type": "exchange", "heard": exchange.heard, "block": given, "reply": exchange.reply, "ms": round(took, 1)}
+    return {
+        "type": "exchange",
+        "heard": exchange.heard,
+        "block": given,
+        "reply": exchange.reply,
+        "ms": round(took, 1),
+    }
 
 
 if __name__ == "__main__":

@@ -7,9 +7,18 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from hotmem import terminal
+from hotmem.cli import console
 from hotmem.errors import HotMemError
-from hotmem.types import Analysis, ContextBlock, Layer, LayerOutcome, StoredMemory, Trace, Usage, Weights
+from hotmem.types import (
+    Analysis,
+    ContextBlock,
+    Layer,
+    LayerOutcome,
+    StoredMemory,
+    Trace,
+    Usage,
+    Weights,
+)
 from pipelines.exchange import Exchange
 from pipelines.recording import Session
 
@@ -17,10 +26,10 @@ WIDTH = 100
 """Columns; what a terminal and a README both show without wrapping."""
 
 
-def console() -> Console:
+def wide_console() -> Console:
     """A console of at most `WIDTH` columns."""
-    wide = terminal.console()
-    return terminal.console(width=min(WIDTH, wide.width) if wide.is_terminal else WIDTH)
+    wide = console.console()
+    return console.console(width=min(WIDTH, wide.width) if wide.is_terminal else WIDTH)
 
 
 def failure(error: HotMemError) -> RenderableType:
@@ -36,10 +45,14 @@ def reply_line(reply: str) -> RenderableType:
 def session_heading(session: Session) -> RenderableType:
     """The rule-like line that opens a session."""
     who = f" · {session.speaker}" if session.speaker else ""
-    return Text(f"\n{session.id} · {session.started_at:%A, %-d %B %Y, %H:%M}{who}", style="bold underline")
+    return Text(
+        f"\n{session.id} · {session.started_at:%A, %-d %B %Y, %H:%M}{who}", style="bold underline"
+    )
 
 
-def exchange_panel(number: int, exchange: Exchange, before: Weights, after: Weights) -> RenderableType:
+def exchange_panel(
+    number: int, exchange: Exchange, before: Weights, after: Weights
+) -> RenderableType:
     """All that happened in one exchange: heard, analysed, searched, given, answered, learnt."""
     rows = Table.grid(padding=(0, 2))
     rows.add_column(style="dim", justify="right", no_wrap=True)
@@ -84,7 +97,9 @@ def layers_line(trace: Trace) -> Text:
     for report in trace.layers:
         match report.outcome:
             case LayerOutcome.ANSWERED:
-                line.append(f"{report.layer} {report.hits}").append(f" in {report.ms:.1f} ms  ", style="dim")
+                line.append(f"{report.layer} {report.hits}").append(
+                    f" in {report.ms:.1f} ms  ", style="dim"
+                )
             case LayerOutcome.NOT_ASKED:
                 line.append(f"{report.layer} not asked  ", style="dim")
             case _:
@@ -102,14 +117,19 @@ def block_text(block: ContextBlock) -> RenderableType:
     """The block word for word, as the model got it."""
     if not block.text:
         return Text(block.trace.reason, style="dim")
-    return Group(Text(block.text, style="italic"), Text(f"{block.tokens} tokens, {len(block.items)} items", style="dim"))
+    return Group(
+        Text(block.text, style="italic"),
+        Text(f"{block.tokens} tokens, {len(block.items)} items", style="dim"),
+    )
 
 
 def used_lines(usage: Usage) -> Text:
     """The items the reply used, and how."""
     if not usage.used:
         return Text(f"none of {len(usage.uses)} items", style="dim")
-    lines = (f"{use.item.text}  [{use.kind}, {use.item.layer}, {use.item.mark}]" for use in usage.used)
+    lines = (
+        f"{use.item.text}  [{use.kind}, {use.item.layer}, {use.item.mark}]" for use in usage.used
+    )
     return Text("\n".join(lines))
 
 
@@ -126,12 +146,20 @@ def weights_line(before: Weights, after: Weights) -> Text:
 
 def memories_table(memories: Sequence[StoredMemory]) -> RenderableType:
     """The memories held, latest last."""
-    table = Table(title="memories now held", title_justify="left", title_style="bold", width=WIDTH, border_style="dim")
+    table = Table(
+        title="memories now held",
+        title_justify="left",
+        title_style="bold",
+        width=WIDTH,
+        border_style="dim",
+    )
     table.add_column("memory", ratio=1)
     for heading in ("kind", "said", "holds"):
         table.add_column(heading, no_wrap=True)
     for memory in sorted(memories, key=lambda memory: memory.said_at):
         holds = "now" if memory.valid_until is None else f"until {memory.valid_until:%-d %b}"
         style = "none" if memory.valid_until is None else "dim strike"
-        table.add_row(Text(memory.text, style=style), memory.kind, f"{memory.said_at:%-d %b %Y}", holds)
+        table.add_row(
+            Text(memory.text, style=style), memory.kind, f"{memory.said_at:%-d %b %Y}", holds
+        )
     return table

@@ -15,7 +15,7 @@ from pipecat.turns.user_start import BaseUserTurnStartStrategy
 
 from hotmem.pipecat import HotMemProcessor
 from hotmem.pipecat.context import spoken
-from hotmem.pipecat.exchange import Timing
+from hotmem.pipecat.turn_state import Timing
 from hotmem.types import ContextBlock, Usage
 from pipelines.bot import Bot
 
@@ -66,7 +66,10 @@ class ExchangeListener:
         bot.assistant.add_event_handler("on_assistant_turn_stopped", self._on_assistant)
 
     async def next(self, timeout_s: float | None) -> Exchange:
-        """The next exchange: complete, or as far as it came in `timeout_s` seconds; None waits for ever."""
+        """The next exchange: complete, or as far as it came in `timeout_s` seconds.
+
+        None waits for ever.
+        """
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
                 while not self._exchange.complete:
@@ -79,14 +82,22 @@ class ExchangeListener:
         self._note(replace(self._exchange, awaited=True, usage=None))
 
     async def _on_user(self, _: LLMUserAggregator, message: UserTurnMessageAddedMessage) -> None:
-        self._note(replace(self._exchange, heard=spoken(f"{self._exchange.heard} {message.content}")))
+        self._note(
+            replace(self._exchange, heard=spoken(f"{self._exchange.heard} {message.content}"))
+        )
 
     async def _on_recalled(self, _: HotMemProcessor, block: ContextBlock, __: Timing) -> None:
         self._note(replace(self._exchange, block=block))
 
-    async def _on_assistant(self, _: LLMAssistantAggregator, message: AssistantTurnStoppedMessage) -> None:
+    async def _on_assistant(
+        self, _: LLMAssistantAggregator, message: AssistantTurnStoppedMessage
+    ) -> None:
         reply = spoken(f"{self._exchange.reply} {message.content}")
-        self._note(replace(self._exchange, reply=reply, awaited=self._exchange.awaited and message.interrupted))
+        self._note(
+            replace(
+                self._exchange, reply=reply, awaited=self._exchange.awaited and message.interrupted
+            )
+        )
 
     async def _on_feedback(self, _: HotMemProcessor, usage: Usage) -> None:
         self._note(replace(self._exchange, usage=usage))

@@ -1,4 +1,7 @@
-"""Which language model answers: any OpenAI-compatible endpoint, or the rule-based responder when none is configured."""
+"""Which language model answers.
+
+Any OpenAI-compatible endpoint, or the rule-based responder when none is configured.
+"""
 
 from pipecat.processors.frame_processor import FrameProcessor
 from pydantic import SecretStr
@@ -20,7 +23,11 @@ class ModelSettings(Variables):
     @property
     def name(self) -> str:
         """What is shown as the one who answers."""
-        return self.model if self.base_url and self.model else "rule-based responder, not a language model"
+        return (
+            self.model
+            if self.base_url and self.model
+            else "rule-based responder, not a language model"
+        )
 
 
 def build_llm(settings: ModelSettings) -> FrameProcessor:
@@ -30,4 +37,8 @@ def build_llm(settings: ModelSettings) -> FrameProcessor:
     from pipecat.services.openai.llm import OpenAILLMService
 
     key = settings.api_key.get_secret_value() or "none"
-    return OpenAILLMService(api_key=key, base_url=settings.base_url, settings=OpenAILLMService.Settings(model=settings.model))
+    return OpenAILLMService(
+        api_key=key,
+        base_url=settings.base_url,
+        settings=OpenAILLMService.Settings(model=settings.model),
+    )

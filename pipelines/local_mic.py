@@ -1,7 +1,9 @@
-"""The bot by microphone and loudspeaker: `python -m pipelines.local_mic`. Control-C ends the session.
+"""The bot by microphone and loudspeaker.
 
-It speaks with Piper if piper-tts and a voice are installed (both are GPL-3, so they are not part of any extra), and answers in
-writing otherwise.
+`python -m pipelines.local_mic`. Control-C ends the session.
+
+It speaks with Piper if piper-tts and a voice are installed (both are GPL-3, so they are not part of
+any extra), and answers in writing otherwise.
 """
 
 import asyncio
@@ -35,14 +37,16 @@ class NoMicrophone(HotMemError):
 
 @app.command()
 def main(
-    database: Annotated[Path | None, typer.Option(help="Memory file; HOTMEM_DATABASE or memory.db if left out.")] = None,
+    database: Annotated[
+        Path | None, typer.Option(help="Memory file; HOTMEM_DATABASE or memory.db if left out.")
+    ] = None,
     user: Annotated[str, typer.Option(help="Whose memory it is.")] = "me",
     name: Annotated[str | None, typer.Option(help="Your name, as the memory writes it.")] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show the log.")] = False,
 ) -> None:
     """Talks through microphone and loudspeaker; shows what was heard, recalled and learnt."""
     quiet(verbose=verbose)
-    screen = display.console()
+    screen = display.wide_console()
     try:
         with suppress(KeyboardInterrupt):
             asyncio.run(talk(database, user, name, screen))
@@ -60,12 +64,24 @@ async def talk(database: Path | None, user_id: str, name: str | None, screen: Co
     voice = await asyncio.to_thread(build_voice)
     transport = open_sound(speaks=bool(voice))
     settings, model = Settings(), ModelSettings()
-    screen.print(f"answered by {model.name}, {'spoken by Piper' if voice else 'in writing'}; Control-C ends", style="dim")
+    screen.print(
+        f"answered by {model.name}, {'spoken by Piper' if voice else 'in writing'}; Control-C ends",
+        style="dim",
+    )
     async with Memory.open(database or settings.database, settings.options()) as memory:
-        ears = [transport.input(), await asyncio.to_thread(build_recogniser, await memory.vocabulary(user_id))]
+        ears = [
+            transport.input(),
+            await asyncio.to_thread(build_recogniser, await memory.vocabulary(user_id)),
+        ]
         mouth = [*voice, transport.output()] if voice else []
         bot = build_bot(
-            HotMemProcessor(memory, user_id=user_id, user_name=name, bot_name=BOT_NAME, deadline_ms=settings.recall_deadline_ms),
+            HotMemProcessor(
+                memory,
+                user_id=user_id,
+                user_name=name,
+                bot_name=BOT_NAME,
+                deadline_ms=settings.recall_deadline_ms,
+            ),
             build_llm(model),
             ears=ears,
             mouth=mouth,
@@ -77,7 +93,9 @@ async def talk(database: Path | None, user_id: str, name: str | None, screen: Co
                 before = await memory.weights(user_id)
                 exchange = await listener.next(None)
                 number += 1
-                screen.print(display.exchange_panel(number, exchange, before, await memory.weights(user_id)))
+                screen.print(
+                    display.exchange_panel(number, exchange, before, await memory.weights(user_id))
+                )
 
 
 def open_sound(*, speaks: bool) -> "LocalAudioTransport":
@@ -105,7 +123,9 @@ def open_sound(*, speaks: bool) -> "LocalAudioTransport":
         ) from error
     finally:
         sound.terminate()
-    return LocalAudioTransport(LocalAudioTransportParams(audio_in_enabled=True, audio_out_enabled=speaks))
+    return LocalAudioTransport(
+        LocalAudioTransportParams(audio_in_enabled=True, audio_out_enabled=speaks)
+    )
 
 
 if __name__ == "__main__":

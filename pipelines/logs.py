@@ -1,4 +1,8 @@
-"""What the pipelines log: warnings to standard error, everything on request. pipecat logs speech at its debug level, so that stays off."""
+"""What the pipelines log.
+
+Warnings to standard error, everything on request. pipecat logs speech at its debug level, so that
+stays off.
+"""
 
 import sys
 

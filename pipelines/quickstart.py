@@ -1,22 +1,30 @@
-"""HotMem in a pipecat bot with hosted services, in one file: the three lines marked with HotMem are all it takes.
+"""HotMem in a pipecat bot with hosted services, in one file.
 
-Needs `pip install "pipecat-hotmem[offline]" "pipecat-ai[webrtc,runner,deepgram,openai,cartesia]"` and three keys in the environment or in `.env`:
-DEEPGRAM_API_KEY (hears), OPENAI_API_KEY (answers), CARTESIA_API_KEY (speaks). Run `python -m pipelines.quickstart` and open the address it prints.
+The three lines marked with HotMem are all it takes.
+
+Needs `pip install "pipecat-hotmem[offline]" "pipecat-ai[webrtc,runner,deepgram,openai,cartesia]"`
+and three keys in the environment or in `.env`: DEEPGRAM_API_KEY (hears), OPENAI_API_KEY (answers),
+CARTESIA_API_KEY (speaks). Run `python -m pipelines.quickstart` and open the address it prints.
 """
 
 import os
 import sys
 from typing import TYPE_CHECKING
 
-from hotmem.pipecat import HotMemProcessor  # isort: skip  # HotMem; before pipecat, so that ONNX Runtime starts without telemetry
 from dotenv import load_dotenv
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.frames.frames import LLMRunFrame
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
-from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair, LLMUserAggregatorParams
+from pipecat.processors.aggregators.llm_response_universal import (
+    LLMContextAggregatorPair,
+    LLMUserAggregatorParams,
+)
 from pipecat.workers.runner import WorkerRunner
+
+# isort: skip  # HotMem; before pipecat, so that ONNX Runtime starts without telemetry
+from hotmem.pipecat import HotMemProcessor
 
 if TYPE_CHECKING:
     from pipecat.runner.types import RunnerArguments
@@ -33,12 +41,26 @@ async def bot(arguments: "RunnerArguments") -> None:
     from pipecat.services.openai.llm import OpenAILLMService
     from pipecat.transports.base_transport import TransportParams
 
-    transport = await create_transport(arguments, {"webrtc": lambda: TransportParams(audio_in_enabled=True, audio_out_enabled=True)})
+    transport = await create_transport(
+        arguments,
+        {"webrtc": lambda: TransportParams(audio_in_enabled=True, audio_out_enabled=True)},
+    )
     stt = DeepgramSTTService(api_key=os.environ["DEEPGRAM_API_KEY"])
     llm = OpenAILLMService(api_key=os.environ["OPENAI_API_KEY"])
-    tts = CartesiaTTSService(api_key=os.environ["CARTESIA_API_KEY"], settings=CartesiaTTSService.Settings(voice=VOICE))
-    context = LLMContext(messages=[{"role": "developer", "content": "You are a friendly voice assistant. Answer in one or two short sentences."}])
-    user, assistant = LLMContextAggregatorPair(context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer()))
+    tts = CartesiaTTSService(
+        api_key=os.environ["CARTESIA_API_KEY"], settings=CartesiaTTSService.Settings(voice=VOICE)
+    )
+    context = LLMContext(
+        messages=[
+            {
+                "role": "developer",
+                "content": "You are a friendly voice assistant. Answer in one or two short sentences.",
+            }
+        ]
+    )
+    user, assistant = LLMContextAggregatorPair(
+        context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
+    )
 
     memory = HotMemProcessor("memory.db", user_id="me")  # HotMem
     pipeline = Pipeline(
@@ -58,7 +80,9 @@ async def bot(arguments: "RunnerArguments") -> None:
     worker = PipelineWorker(pipeline)
 
     async def greet(*_: object) -> None:
-        context.add_message({"role": "developer", "content": "Greet the user, by name if you know it."})
+        context.add_message(
+            {"role": "developer", "content": "Greet the user, by name if you know it."}
+        )
         await worker.queue_frame(LLMRunFrame())
 
     async def leave(*_: object) -> None:
@@ -79,7 +103,9 @@ def main() -> None:
         sys.exit(".env is not UTF-8. Save it as UTF-8.")
     missing = [key for key in KEYS if not os.environ.get(key)]
     if missing:
-        sys.exit(f"Missing: {', '.join(missing)}. Put them into the environment or into .env; python -m pipelines.browser needs none.")
+        sys.exit(
+            f"Missing: {', '.join(missing)}. Put them into the environment or into .env; python -m pipelines.browser needs none."
+        )
     from pipecat.runner.run import main as serve
 
     serve()

@@ -72,9 +72,15 @@ def load_sessions(source: Path) -> tuple[Session, ...]:
         return _from_manifest(manifest)
     files = sorted(path for path in source.glob("*") if path.suffix.lower() in SUFFIXES)
     if not files:
-        raise InvalidInput(f"{source} holds no manifest.json and no audio. Pass a folder of {', '.join(SUFFIXES)} files or a manifest.")
+        raise InvalidInput(
+            f"{source} holds no manifest.json and no audio. Pass a folder of {', '.join(SUFFIXES)} files or a manifest."
+        )
     began = datetime.fromtimestamp(min(path.stat().st_mtime for path in files)).astimezone()
-    return (Session(source.resolve().name, began, None, tuple(Utterance(path, gap=0.5) for path in files)),)
+    return (
+        Session(
+            source.resolve().name, began, None, tuple(Utterance(path, gap=0.5) for path in files)
+        ),
+    )
 
 
 def _from_manifest(path: Path) -> tuple[Session, ...]:
@@ -87,13 +93,23 @@ def _from_manifest(path: Path) -> tuple[Session, ...]:
             session.id,
             session.started_at,
             session.speaker,
-            tuple(Utterance(path.parent / utterance.file, utterance.gap) for utterance in session.utterances),
+            tuple(
+                Utterance(path.parent / utterance.file, utterance.gap)
+                for utterance in session.utterances
+            ),
         )
         for session in manifest.sessions
     )
-    missing = [utterance.path.name for session in sessions for utterance in session.utterances if not utterance.path.is_file()]
+    missing = [
+        utterance.path.name
+        for session in sessions
+        for utterance in session.utterances
+        if not utterance.path.is_file()
+    ]
     if missing:
-        raise InvalidInput(f"{path} names {len(missing)} files that do not exist, first {missing[0]}. Paths are relative to the manifest.")
+        raise InvalidInput(
+            f"{path} names {len(missing)} files that do not exist, first {missing[0]}. Paths are relative to the manifest."
+        )
     return sessions
 
 
@@ -112,7 +128,10 @@ def read_audio(path: Path) -> NDArray[np.int16]:
 
 
 def frames_of(utterance: Utterance) -> Iterator[bytes]:
-    """The utterance as 20 ms frames of 16-bit samples, after its gap; the last frame is filled up with silence."""
+    """The utterance as 20 ms frames of 16-bit samples, after its gap.
+
+    The last frame is filled up with silence.
+    """
     yield from (SILENCE for _ in range(round(utterance.gap * 50)))
     audio = read_audio(utterance.path).tobytes()
     for start in range(0, len(audio), len(SILENCE)):

@@ -1,7 +1,10 @@
-"""A rule-based responder, not a language model: it answers from the memory block it is given, else from the conversation it sees.
+"""A rule-based responder, not a language model.
 
-It lets the pipelines run anywhere and shows what the block is worth: it picks the statement that shares most words with the
-question and says it back, or says that it does not know. It knows nothing of its own.
+It answers from the memory block it is given, else from the conversation it sees.
+
+It lets the pipelines run anywhere and shows what the block is worth: it picks the statement that
+shares most words with the question and says it back, or says that it does not know. It knows
+nothing of its own.
 """
 
 import re
@@ -11,13 +14,24 @@ from datetime import date, datetime
 from typing import Final
 
 from dateutil import parser
-from pipecat.frames.frames import Frame, LLMContextFrame, LLMFullResponseEndFrame, LLMFullResponseStartFrame, LLMTextFrame
-from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage, LLMStandardMessage, standard_message_text
+from pipecat.frames.frames import (
+    Frame,
+    LLMContextFrame,
+    LLMFullResponseEndFrame,
+    LLMFullResponseStartFrame,
+    LLMTextFrame,
+)
+from pipecat.processors.aggregators.llm_context import (
+    LLMContext,
+    LLMSpecificMessage,
+    LLMStandardMessage,
+    standard_message_text,
+)
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
-from hotmem.context.render import CLOSING, OPENING
+from hotmem.block.rendering import CLOSING, OPENING
 from hotmem.pipecat.context import spoken
-from hotmem.stopwords import STOP_WORDS
+from hotmem.text.stopwords import STOP_WORDS
 
 LEAST_SHARED: Final = 0.5
 """Share of the question's content words that a statement must hold to count as its answer."""
@@ -38,7 +52,8 @@ NOTICES: Final = {
     "The user asks how it is known": "It rests on this:",
     "The user asks how something is known": "I used nothing from earlier conversations just now.",
 }
-"""What is said when the memory tells what was asked of it, by how that begins. What it lists is read out."""
+"""What is said when the memory tells what was asked of it, by how that begins. What it lists is
+read out."""
 
 _FORGET = re.compile(r"The user asks to forget (.+)\. Nothing is deleted yet")
 _WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
@@ -49,12 +64,16 @@ _ASKS = re.compile(
 )
 _YEAR = re.compile(r"dates without a year are in (\d{4})")
 _HEADING = re.compile(r"^(\d{1,2} [A-Z][a-z]+(?: \d{4})?):$")
-_MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+_MONTH = (
+    r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+)
 _DATE = rf"\d{{1,2}} {_MONTH}(?: \d{{4}})?"
 _MEANT = rf"(?:on (?:\d{{1,2}} to |{_DATE} to )?{_DATE}|in the week of {_DATE}|in (?:{_MONTH} )?\d{{4}}|in {_MONTH})"
 """When "tomorrow" and the like were, as a line says it."""
 
-_NOTE = re.compile(rf"\s*\((?:[🟢🟡🔴]|high|medium|low)?(?:(?:, |(?<=\())(until )?({_DATE}))?(?:(?:, |(?<=\()){_MEANT})*\)$")
+_NOTE = re.compile(
+    rf"\s*\((?:[🟢🟡🔴]|high|medium|low)?(?:(?:, |(?<=\())(until )?({_DATE}))?(?:(?:, |(?<=\()){_MEANT})*\)$"
+)
 _NAME = re.compile(r"^Call them (.+?)\.(?: Their name is .*)?$", re.MULTILINE)
 _SPEAKER = re.compile(r"^[A-Z][\w ]{0,30}: ")
 _ENDING = re.compile(r"(?:ing|ed|es|s|e)$")
@@ -62,7 +81,10 @@ _FIRST_PERSON = re.compile(r"\b(?:i|i'm|i've|my|mine|me|we|our|us)\b", re.IGNORE
 
 
 class Responder(FrameProcessor):
-    """Stands where a language model would. Answers every context it is given at once; leaves guesses at unfinished turns alone."""
+    """Stands where a language model would.
+
+    Answers every context it is given at once; leaves guesses at unfinished turns alone.
+    """
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         """Answers contexts, passes everything else on."""
@@ -91,9 +113,18 @@ class Statement:
 
 
 def reply_to(context: LLMContext) -> str:
-    """The answer to the latest user message; where there is none, a greeting by name, or "" if no name is known."""
-    messages = [message for message in context.get_messages() if not isinstance(message, LLMSpecificMessage)]
-    asked = [index for index, message in enumerate(messages) if message["role"] == "user" and not is_block(message)]
+    """The answer to the latest user message.
+
+    Where there is none, a greeting by name, or "" if no name is known.
+    """
+    messages = [
+        message for message in context.get_messages() if not isinstance(message, LLMSpecificMessage)
+    ]
+    asked = [
+        index
+        for index, message in enumerate(messages)
+        if message["role"] == "user" and not is_block(message)
+    ]
     name = named(messages)
     if not asked:
         return greeting(name) if name else ""
@@ -105,7 +136,9 @@ def reply_to(context: LLMContext) -> str:
     if not is_question(question):
         return acknowledgement(question, name)
     said = (spoken(standard_message_text(messages[index])) for index in reversed(asked[:-1]))
-    conversation = tuple(Statement(text, None, ended=False) for text in said if not is_question(text))
+    conversation = tuple(
+        Statement(text, None, ended=False) for text in said if not is_question(text)
+    )
     return answer(question, statements(block)) or answer(question, conversation) or UNKNOWN
 
 
@@ -122,18 +155,29 @@ def named(messages: Sequence[LLMStandardMessage]) -> str:
 
 def is_block(message: LLMStandardMessage) -> bool:
     """Whether a message is what the memory tells, in whatever role."""
-    return message["role"] in ("user", "developer") and standard_message_text(message).startswith(OPENING)
+    return message["role"] in ("user", "developer") and standard_message_text(message).startswith(
+        OPENING
+    )
 
 
 def noticed(block: str) -> str:
-    """What is said of what the user asked of the memory itself; "" if the block tells of no such thing."""
+    """What is said of what the user asked of the memory itself.
+
+    "" if the block tells of no such thing.
+    """
     told, *listed = block.removeprefix(OPENING).removesuffix(CLOSING).strip().splitlines() or [""]
     say = next((said for begins, said in NOTICES.items() if told.startswith(begins)), None)
     if say is None:
         return ""
     forgotten = _FORGET.match(told)
-    what = forgotten[1].replace("they said", "you said").replace("of them", "of you") if forgotten else "it"
-    return " ".join((say.format(what=what), *(_NOTE.sub("", line).removeprefix("- ") for line in listed)))
+    what = (
+        forgotten[1].replace("they said", "you said").replace("of them", "of you")
+        if forgotten
+        else "it"
+    )
+    return " ".join(
+        (say.format(what=what), *(_NOTE.sub("", line).removeprefix("- ") for line in listed))
+    )
 
 
 def is_question(utterance: str) -> bool:
@@ -146,12 +190,17 @@ def acknowledgement(utterance: str, name: str = "") -> str:
     words = _WORD.findall(utterance.lower())
     if words and words[0] in ("no", "actually", "sorry"):
         return CORRECTED
-    greets = bool(words) and words[0] in ("hello", "hi", "hey") and not _FIRST_PERSON.search(utterance)
+    greets = (
+        bool(words) and words[0] in ("hello", "hi", "hey") and not _FIRST_PERSON.search(utterance)
+    )
     return greeting(name) if greets else NOTED
 
 
 def statements(block: str) -> tuple[Statement, ...]:
-    """The lines of a block that state something, in its order. Questions that were asked earlier answer nothing and are left out."""
+    """The lines of a block that state something, in its order.
+
+    Questions that were asked earlier answer nothing and are left out.
+    """
     found, heading = [], None
     written = _YEAR.search(block)
     year = int(written[1]) if written else date.today().year
@@ -179,9 +228,12 @@ def _date(text: str, year: int) -> date | None:
 
 
 def answer(question: str, known: tuple[Statement, ...]) -> str:
-    """The statement that holds most of the question's content words, said back; "" if none holds enough of them.
+    """The statement that holds most of the question's content words, said back.
 
-    Among equals what still holds comes before what has ended, then the later before the earlier, then the block's order.
+    "" if none holds enough of them.
+
+    Among equals what still holds comes before what has ended, then the later before the earlier,
+    then the block's order.
     """
     wanted = content_words(question)
 
@@ -203,4 +255,6 @@ def answer(question: str, known: tuple[Statement, ...]) -> str:
 def content_words(text: str) -> frozenset[str]:
     """The words that carry meaning, without their commonest endings."""
     words = (word.removesuffix("'s") for word in _WORD.findall(text.lower()))
-    return frozenset(_ENDING.sub("", word) if len(word) > 3 else word for word in words if word not in STOP_WORDS)
+    return frozenset(
+        _ENDING.sub("", word) if len(word) > 3 else word for word in words if word not in STOP_WORDS
+    )

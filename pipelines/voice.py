@@ -22,7 +22,10 @@ def voice_folder() -> Path | None:
 
 
 def build_voice() -> Sequence[FrameProcessor]:
-    """Piper with its voice, or nothing if either is not installed. Takes a second: call it in a thread."""
+    """Piper with its voice, or nothing if either is not installed.
+
+    Takes a second: call it in a thread.
+    """
     folder = voice_folder()
     if folder is None:
         return ()

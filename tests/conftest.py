@@ -1,4 +1,7 @@
-"""What tests share: the real models, loaded once. Prepared files are kept in pytest's own cache between runs."""
+"""What tests share: the real models, loaded once.
+
+Prepared files are kept in pytest's own cache between runs.
+"""
 
 import os
 
@@ -14,7 +17,7 @@ from loguru import logger
 from hotmem import Memory
 from hotmem.models import CachedEncoder, Language, TokenCounter, load_encoder, load_language
 from hotmem.options import ModelOptions
-from hotmem.store import driver
+from hotmem.storage.sqlite import connection
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,13 +40,15 @@ def no_settings() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def durable() -> Iterator[str]:
-    """Commits in this process do not wait for the disk, which only a power cut would tell; those of processes that tests start do.
+    """Commits in this process do not wait for the disk, which only a power cut would tell.
+
+    Those of processes that tests start do.
 
     It gives what holds outside of tests.
     """
-    outside = driver.SYNCHRONOUS
+    outside = connection.SYNCHRONOUS
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(driver, "SYNCHRONOUS", "OFF")
+        patch.setattr(connection, "SYNCHRONOUS", "OFF")
         yield outside
 
 
@@ -54,7 +59,10 @@ def _to_stderr(message: str) -> None:
 
 @pytest.fixture(autouse=True)
 def logs_as_before() -> Iterator[None]:
-    """Commands set up logging for their whole process; the next test gets it back as it was at first."""
+    """Commands set up logging for their whole process.
+
+    The next test gets it back as it was at first.
+    """
     yield
     logger.remove()
     logger.add(_to_stderr)
@@ -93,7 +101,9 @@ def database(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def memory(database: Path, encoder: CachedEncoder, language: Language) -> AsyncIterator[Memory]:
+async def memory(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> AsyncIterator[Memory]:
     """An open, empty memory."""
     async with Memory.open(database, encoder=encoder, language=language) as opened:
         yield opened

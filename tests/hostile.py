@@ -5,9 +5,25 @@ import unicodedata
 
 from hypothesis import strategies as st
 
-from hotmem.control_tokens import IN_ANGLES, IN_SQUARES, ROLES
+from hotmem.text.control_tokens import IN_ANGLES, IN_SQUARES, ROLES
 
-BETWEEN = ("", " ", "\u200b", "\u200d", "\u2060", "\u00ad", "\ufe0f", "\u034f", "\U000e0041", "\u202e", "\n", "\u2028", "\t", "\u3000", "\u0301")
+BETWEEN = (
+    "",
+    " ",
+    "\u200b",
+    "\u200d",
+    "\u2060",
+    "\u00ad",
+    "\ufe0f",
+    "\u034f",
+    "\U000e0041",
+    "\u202e",
+    "\n",
+    "\u2028",
+    "\t",
+    "\u3000",
+    "\u0301",
+)
 """What may be put between two letters to hide them from a filter."""
 
 PIECES = (
@@ -16,17 +32,28 @@ PIECES = (
     *IN_ANGLES, *(f"[{name}]" for name in IN_SQUARES), *(f"[/{name}]" for name in IN_SQUARES), *(f"\n{role}:" for role in ROLES),
 )  # fmt: skip
 
-hostile = st.text(max_size=60) | st.lists(st.sampled_from((*PIECES, *BETWEEN)), max_size=14).map("".join)
+hostile = st.text(max_size=60) | st.lists(st.sampled_from((*PIECES, *BETWEEN)), max_size=14).map(
+    "".join
+)
 """Any text, and text of the pieces that attacks are made of."""
 
 
 def invisible(text: str) -> list[str]:
     """Characters without a shape: controls, formats, private use, line breaks."""
-    return [one for one in text if unicodedata.category(one) in ("Cc", "Cf", "Co", "Cs", "Zl", "Zp") or one in "\u034f\u2800\u3164\ufe0f"]
+    return [
+        one
+        for one in text
+        if unicodedata.category(one) in ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
+        or one in "\u034f\u2800\u3164\ufe0f"
+    ]
 
 
 def control_tokens(text: str) -> list[str]:
     """Control tokens of models and beginnings of turns in a text."""
     squares = "|".join(IN_SQUARES)
-    found = re.findall(rf"<[|｜]|<<|</|\[\s*/?\s*(?:{squares})\s*\]|\b(?:{'|'.join(ROLES)})\s*[:：]", text.replace("</memory>", ""), re.IGNORECASE)
+    found = re.findall(
+        rf"<[|｜]|<<|</|\[\s*/?\s*(?:{squares})\s*\]|\b(?:{'|'.join(ROLES)})\s*[:：]",
+        text.replace("</memory>", ""),
+        re.IGNORECASE,
+    )
     return found + [token for token in IN_ANGLES if token.casefold() in text.casefold()]

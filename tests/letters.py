@@ -1,4 +1,7 @@
-"""A small encoder for tests of the store: texts are near when they hold the same pairs of letters."""
+"""A small encoder for tests of the store.
+
+Texts are near when they hold the same pairs of letters.
+"""
 
 from collections.abc import Sequence
 from zlib import crc32

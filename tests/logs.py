@@ -14,7 +14,13 @@ def captured_logs() -> Iterator[list[dict[str, Any]]]:
 
     def note(message: Any) -> None:  # noqa: ANN401 - loguru's own
         record = message.record
-        found.append({**record["extra"], "log_level": record["level"].name.lower(), "message": record["message"]})
+        found.append(
+            {
+                **record["extra"],
+                "log_level": record["level"].name.lower(),
+                "message": record["message"],
+            }
+        )
 
     sink = logger.add(note, level="DEBUG", filter="hotmem")
     try:

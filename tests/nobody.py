@@ -1,4 +1,7 @@
-"""Uses a memory file as the user "nobody", whom rights bind: `python -m tests.nobody FILE MODELS EXPORT`. The models are loaded before."""
+"""Uses a memory file as the user "nobody", whom rights bind.
+
+`python -m tests.nobody FILE MODELS EXPORT`. The models are loaded before.
+"""
 
 import asyncio
 import json
@@ -16,7 +19,7 @@ from hotmem import HotMemError, Memory, Options, Turn
 from hotmem.models import load_encoder, load_language
 from hotmem.options import ModelOptions
 from hotmem.pipecat import HotMemProcessor
-from hotmem.tools.migration import Export, export_memories
+from hotmem.tools.import_export import Export, export_memories
 
 SAID = Turn("ana", "later", "user", "My cat is called Fips.", datetime(2026, 3, 4, tzinfo=UTC))
 
@@ -46,11 +49,17 @@ async def call(memory: Memory) -> tuple[list[str], list[list[str]]]:
     """What a language model is given in a call, and what failed."""
     processor = HotMemProcessor(memory, user_id="ana", deadline_ms=5000)
     failed: list[list[str]] = []
-    processor.add_event_handler("on_memory_error", lambda _, stage, error: failed.append([stage, type(error).__name__]))
-    asked = LLMContextFrame(context=LLMContext(messages=[{"role": "user", "content": "What is my dog called?"}]))
+    processor.add_event_handler(
+        "on_memory_error", lambda _, stage, error: failed.append([stage, type(error).__name__])
+    )
+    asked = LLMContextFrame(
+        context=LLMContext(messages=[{"role": "user", "content": "What is my dog called?"}])
+    )
     turn = LLMContextUserTurnFrame(text="What is my dog called?", timestamp="2026-03-05T08:00:00Z")
     down, _ = await run_test(processor, frames_to_send=[turn, asked, SleepFrame(0.5)])
-    return [str(frame.context.get_messages()) for frame in down if isinstance(frame, LLMContextFrame)], failed
+    return [
+        str(frame.context.get_messages()) for frame in down if isinstance(frame, LLMContextFrame)
+    ], failed
 
 
 async def main(path: Path, models: Path, out: Path) -> None:
@@ -68,12 +77,19 @@ async def main(path: Path, models: Path, out: Path) -> None:
             json.dumps(
                 {
                     "recall": (await memory.recall("What is my dog called?", user_id="ana")).text,
-                    "search": [one.content for one in (await memory.search_memory("dog", user_id="ana")).results],
-                    "contextual": len((await memory.search_contextual("dog", user_id="ana")).sessions),
+                    "search": [
+                        one.content
+                        for one in (await memory.search_memory("dog", user_id="ana")).results
+                    ],
+                    "contextual": len(
+                        (await memory.search_contextual("dog", user_id="ana")).sessions
+                    ),
                     "trace": len((await memory.trace_search("dog", user_id="ana")).results),
                     "memories": [one.text for one in await memory.memories("ana")],
                     "faults": len(await memory.store.faults()),
-                    "exported": dict((await export_memories(memory, "ana", Export(file=str(out)))).lines),
+                    "exported": dict(
+                        (await export_memories(memory, "ana", Export(file=str(out)))).lines
+                    ),
                     "errors": [error async for error in errors(memory)],
                     "spoken": spoken,
                     "failed": failed,

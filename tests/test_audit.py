@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from hotmem import Memory, Options, cli, terminal
-from hotmem.acting import acting
+from hotmem import Memory, Options
+from hotmem.cli import app, console
 from hotmem.models import CachedEncoder, Language
+from hotmem.operations.actor import acting
 from hotmem.options import AuditOptions
-from hotmem.store.driver import connect
-from hotmem.tools.catalogue import CHANGES, RECORDED, TOOLS, tool
-from hotmem.tools.migration import Copying, backup_restore
+from hotmem.storage.sqlite.connection import connect
+from hotmem.tools.import_export import Copying, backup_restore
+from hotmem.tools.registry import CHANGES, RECORDED, TOOLS, tool
 from hotmem.types import Action, Actor, AuditEntry
 from tests.conversation import said
 
@@ -26,7 +27,9 @@ LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 @pytest.fixture
 async def told(memory: Memory) -> AsyncIterator[Memory]:
     """Ana and Ben have said something."""
-    await memory.remember(said(f"My dog is called Potola. I keep {WORDS}.", session="Oleander", name="t1"))
+    await memory.remember(
+        said(f"My dog is called Potola. I keep {WORDS}.", session="Oleander", name="t1")
+    )
     await memory.remember(said("Ottoline is my boss.", session="Tuesday", name="t2"))
     await memory.remember(said("I live in Porto.", user="ben", name="t3"))
     await memory.settle()
@@ -45,16 +48,27 @@ async def test_recalls_of_a_bot_are_not_on_record(told: Memory) -> None:
     with acting(Actor.MCP):
         await told.recall("What's my dog called?", user_id="ana")
     (entry,) = await entries(told)
-    assert (entry.user_id, entry.who, entry.act.action, entry.act.what) == ("ana", Actor.MCP, Action.READ, "recall")
+    assert (entry.user_id, entry.who, entry.act.action, entry.act.what) == (
+        "ana",
+        Actor.MCP,
+        Action.READ,
+        "recall",
+    )
 
 
-async def test_searches_changes_exports_copies_and_deletions_are_on_record_once_and_without_words(told: Memory, tmp_path: Path) -> None:
+async def test_searches_changes_exports_copies_and_deletions_are_on_record_once_and_without_words(
+    told: Memory, tmp_path: Path
+) -> None:
     with acting(Actor.MCP):
         await tool("search_memory").call(told, "ana", {"query": f"Who keeps {WORDS}?"})
-        stored = await tool("store_memory").call(told, "ana", {"content": "Ottoline likes walnuts.", "note": "Oleander"})
+        stored = await tool("store_memory").call(
+            told, "ana", {"content": "Ottoline likes walnuts.", "note": "Oleander"}
+        )
     with acting(Actor.TOOL):
         await tool("search_contextual").call(told, "ana", {"query": WORDS})
-        await tool("edit_memory").call(told, "ana", {"id": stored["id"], "content": "Ottoline hates walnuts."})
+        await tool("edit_memory").call(
+            told, "ana", {"id": stored["id"], "content": "Ottoline hates walnuts."}
+        )
         await tool("memory_timeline").call(told, "ana", {"about": "Ottoline"})
     assert [line async for line in told.export("ana")]
     await backup_restore(told, "", Copying(action="backup", file=str(tmp_path / "Oleander.db")))
@@ -74,12 +88,18 @@ async def test_searches_changes_exports_copies_and_deletions_are_on_record_once_
         (Actor.VOICE, Action.FORGET, "name"),
         (Actor.PROGRAM, Action.FORGET, "session"),
     ]
-    assert found[0].act.turns + found[0].act.memories > 0 and found[-2].act.turns == 2 and found[-1].act.sessions == 0
+    assert (
+        found[0].act.turns + found[0].act.memories > 0
+        and found[-2].act.turns == 2
+        and found[-1].act.sessions == 0
+    )
     assert [one.user_id for one in found] == ["ana"] * 6 + [None] + ["ana"] * 2
     with closing(connect(told.path, read_only=True)) as conn:
         rows = conn.execute("SELECT * FROM audit").fetchall()
     everything = " ".join(str(column) for row in rows for column in row)
-    assert not [word for word in [*WORDS.split(), "Porto", "t1", stored["id"]] if word in everything]
+    assert not [
+        word for word in [*WORDS.split(), "Porto", "t1", stored["id"]] if word in everything
+    ]
 
 
 async def test_of_an_erased_user_one_entry_is_left_that_does_not_say_whose(told: Memory) -> None:
@@ -88,13 +108,24 @@ async def test_of_an_erased_user_one_entry_is_left_that_does_not_say_whose(told:
     await told.forget(user_id="ana", everything=True)
     ben, erased = await entries(told)
     assert ben.user_id == "ben"
-    assert (erased.user_id, erased.act.action, erased.act.what, erased.act.turns) == (None, Action.FORGET, "everything", 2)
+    assert (erased.user_id, erased.act.action, erased.act.what, erased.act.turns) == (
+        None,
+        Action.FORGET,
+        "everything",
+        2,
+    )
     with closing(connect(told.path, read_only=True)) as conn:
-        assert conn.execute("SELECT user FROM audit WHERE id = ?", (erased.number,)).fetchone() == (None,)
+        assert conn.execute("SELECT user FROM audit WHERE id = ?", (erased.number,)).fetchone() == (
+            None,
+        )
 
 
-async def test_it_can_be_left_off(database: Path, encoder: CachedEncoder, language: Language) -> None:
-    async with Memory.open(database, Options(audit=AuditOptions(on=False)), encoder=encoder, language=language) as memory:
+async def test_it_can_be_left_off(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> None:
+    async with Memory.open(
+        database, Options(audit=AuditOptions(on=False)), encoder=encoder, language=language
+    ) as memory:
         await memory.remember(said("My dog is called Potola."))
         await memory.search_memory("dog", user_id="ana")
         assert await entries(memory) == []
@@ -106,23 +137,39 @@ def test_every_tool_is_either_recorded_by_the_memory_or_by_itself() -> None:
     assert {one.name for one in TOOLS if one.action is Action.CHANGE} == set(CHANGES)
 
 
-async def test_the_command_shows_it_and_filters(told: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terminal, "screen", terminal.console(width=200))
+async def test_the_command_shows_it_and_filters(
+    told: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(console, "screen", console.console(width=200))
     await told.search_memory("dog", user_id="ana")
     await told.search_memory("dog", user_id="ben")
     await told.forget(user_id="ben", everything=True)
     await told.close()
 
     def run(*words: str) -> str:
-        done = CliRunner().invoke(cli.app, ["audit", "-d", str(told.path), *words])
+        done = CliRunner().invoke(app.app, ["audit", "-d", str(told.path), *words])
         assert done.exit_code == 0, done.output
         return done.output
 
     import asyncio
 
     shown = await asyncio.to_thread(run)
-    assert "search_memory" in shown and "(erased)" in shown and "ana" in shown and "ben" not in shown
+    assert (
+        "search_memory" in shown and "(erased)" in shown and "ana" in shown and "ben" not in shown
+    )
     (only,) = json.loads(await asyncio.to_thread(run, "--user", "ana", "--json"))
-    assert (only["user"], only["who"], only["action"], only["what"]) == ("ana", "program", "read", "search_memory")
+    assert (only["user"], only["who"], only["action"], only["what"]) == (
+        "ana",
+        "program",
+        "read",
+        "search_memory",
+    )
     assert len(json.loads(await asyncio.to_thread(run, "--action", "forget", "--json"))) == 1
-    assert json.loads(await asyncio.to_thread(run, "--since", (datetime.now(UTC) + timedelta(days=1)).date().isoformat(), "--json")) == []
+    assert (
+        json.loads(
+            await asyncio.to_thread(
+                run, "--since", (datetime.now(UTC) + timedelta(days=1)).date().isoformat(), "--json"
+            )
+        )
+        == []
+    )

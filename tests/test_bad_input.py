@@ -1,4 +1,7 @@
-"""Whatever comes in has a defined outcome: a result, or our own error that names the fix. Nothing stored is lost."""
+"""Whatever comes in has a defined outcome: a result, or our own error that names the fix.
+
+Nothing stored is lost.
+"""
 
 import asyncio
 import json
@@ -29,10 +32,10 @@ from hotmem import (
 )
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import ModelOptions, RecallOptions
-from hotmem.store import driver
-from hotmem.store.driver import connect
-from hotmem.store.store import Store
-from hotmem.text import MAX_ID, MAX_TEXT
+from hotmem.storage.sqlite import connection
+from hotmem.storage.sqlite.connection import connect
+from hotmem.storage.store import Store
+from hotmem.text.validation import MAX_ID, MAX_TEXT
 from hotmem.types import Layer, LayerOutcome, Role
 from tests.conversation import START, said
 
@@ -64,7 +67,9 @@ def test_a_turn_without_words_is_refused(text: str) -> None:
         said(text)
 
 
-def test_a_megabyte_is_refused_and_the_most_is_kept_and_found(database: Path, encoder: CachedEncoder, language: Language) -> None:
+def test_a_megabyte_is_refused_and_the_most_is_kept_and_found(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> None:
     with pytest.raises(InvalidInput, match="Split it"):
         said("a" * 1_000_000)
     longest = f"{'x' * (MAX_TEXT - 30)} then the zebra slept."
@@ -73,7 +78,9 @@ def test_a_megabyte_is_refused_and_the_most_is_kept_and_found(database: Path, en
         async with Memory.open(database, ALL_LAYERS, encoder=encoder, language=language) as memory:
             await memory.remember(said(longest))
             asked = await memory.recall("Where did the zebra sleep?", user_id="ana")
-            assert [report.hits for report in asked.trace.layers if report.layer is Layer.VERBATIM] == [1]
+            assert [
+                report.hits for report in asked.trace.layers if report.layer is Layer.VERBATIM
+            ] == [1]
             with pytest.raises(InvalidInput, match="Pass what was said last"):
                 await memory.recall("a" * 1_000_000, user_id="ana")
             started = time.monotonic()
@@ -85,7 +92,10 @@ def test_a_megabyte_is_refused_and_the_most_is_kept_and_found(database: Path, en
 
 
 def test_control_characters_go_and_all_else_stays() -> None:
-    assert said("\x00Good\x07 morning,\x1b\tAna\u2028!\nü 🐕 \u200d ٣").text == "Good morning,\tAna!\nü 🐕 \u200d ٣"
+    assert (
+        said("\x00Good\x07 morning,\x1b\tAna\u2028!\nü 🐕 \u200d ٣").text
+        == "Good morning,\tAna!\nü 🐕 \u200d ٣"
+    )
 
 
 def test_broken_unicode_becomes_the_sign_for_it() -> None:
@@ -95,7 +105,14 @@ def test_broken_unicode_becomes_the_sign_for_it() -> None:
 async def test_broken_unicode_can_be_remembered_and_asked_for(memory: Memory) -> None:
     await memory.remember(said("The \udc80 dog \ud83d is called Potola \udfff."))
     await memory.settle()
-    assert "Potola" in (await memory.recall("\ud800 What is the dog called \udcff?", user_id="ana", visible=["\ud800"])).text
+    assert (
+        "Potola"
+        in (
+            await memory.recall(
+                "\ud800 What is the dog called \udcff?", user_id="ana", visible=["\ud800"]
+            )
+        ).text
+    )
     assert await memory.forget(user_id="ana", entity="Potola \udfff") is not None
 
 
@@ -106,30 +123,47 @@ async def test_broken_unicode_can_be_remembered_and_asked_for(memory: Memory) ->
         "'; DROP TABLE turns; --", "{text owner} : dog", "dog AND AND cat", "%", "_", "\\", "dog\x00cat", "a\"b\"c dog", "“dog” called “",
     ],
 )  # fmt: skip
-async def test_operators_and_quotes_in_a_query_are_words(query: str, database: Path, encoder: CachedEncoder, language: Language) -> None:
+async def test_operators_and_quotes_in_a_query_are_words(
+    query: str, database: Path, encoder: CachedEncoder, language: Language
+) -> None:
     async with Memory.open(database, ALL_LAYERS, encoder=encoder, language=language) as memory:
         await memory.remember(said("My dog is called Potola."))
         await memory.settle()
-        reports = (await memory.recall(f"What is my {query} dog called?", user_id="ana")).trace.layers
-        assert {report.layer: report.outcome for report in reports} == dict.fromkeys(Layer, LayerOutcome.ANSWERED)
+        reports = (
+            await memory.recall(f"What is my {query} dog called?", user_id="ana")
+        ).trace.layers
+        assert {report.layer: report.outcome for report in reports} == dict.fromkeys(
+            Layer, LayerOutcome.ANSWERED
+        )
         assert all(report.hits for report in reports)
         alone = (await memory.recall(query, user_id="ana")).trace.layers
-        assert {report.outcome for report in alone} <= {LayerOutcome.ANSWERED, LayerOutcome.NOT_ASKED}
+        assert {report.outcome for report in alone} <= {
+            LayerOutcome.ANSWERED,
+            LayerOutcome.NOT_ASKED,
+        }
     assert texts(database) == ["My dog is called Potola."]
 
 
-def test_any_text_can_be_asked_and_remembered(database: Path, encoder: CachedEncoder, language: Language) -> None:
+def test_any_text_can_be_asked_and_remembered(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> None:
     with asyncio.Runner() as runner:
         memory = Memory.open(database, encoder=encoder, language=language)
         runner.run(memory.start())
 
-        @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+        @settings(
+            max_examples=40,
+            deadline=None,
+            suppress_health_check=[HealthCheck.function_scoped_fixture],
+        )
         @given(st.text(st.characters(codec=None), max_size=80))
         def remembered_and_asked(text: str) -> None:
             try:
                 turn = said(text)
             except InvalidInput:
-                assert not text.strip() or not any(character.isprintable() for character in text.strip())
+                assert not text.strip() or not any(
+                    character.isprintable() for character in text.strip()
+                )
             else:
                 assert runner.run(memory.remember(turn))
             assert runner.run(memory.recall(text, user_id="ana")).tokens <= 1000
@@ -152,7 +186,13 @@ async def test_a_time_without_a_zone_is_refused(memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="not a datetime"):
         Turn("ana", "monday", "user", "Hello.", "2026-03-02")  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="years"):
-        Turn("ana", "monday", "user", "Hello.", datetime.min.replace(tzinfo=timezone(timedelta(hours=1))))
+        Turn(
+            "ana",
+            "monday",
+            "user",
+            "Hello.",
+            datetime.min.replace(tzinfo=timezone(timedelta(hours=1))),
+        )
 
 
 def test_a_time_of_another_zone_is_the_same_moment_there() -> None:
@@ -162,15 +202,35 @@ def test_a_time_of_another_zone_is_the_same_moment_there() -> None:
 
 
 async def test_times_out_of_order_and_at_the_ends_of_time_are_kept(memory: Memory) -> None:
-    times = [START, START - timedelta(days=9999), datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)]
+    times = [
+        START,
+        START - timedelta(days=9999),
+        datetime.min.replace(tzinfo=UTC),
+        datetime.max.replace(tzinfo=UTC),
+    ]
     for number, moment in enumerate(times):
         await memory.remember(
-            Turn("ana", "monday", "user", f"Tell me about number {number} and the lighthouse last week.", moment, "Ana", f"t{number}")
+            Turn(
+                "ana",
+                "monday",
+                "user",
+                f"Tell me about number {number} and the lighthouse last week.",
+                moment,
+                "Ana",
+                f"t{number}",
+            )
         )
     await memory.end_session(user_id="ana", session_id="monday")
     await memory.settle()
     for moment in times:
-        assert "lighthouse" in (await memory.recall("What about the lighthouse last week?", user_id="ana", at=moment)).text
+        assert (
+            "lighthouse"
+            in (
+                await memory.recall(
+                    "What about the lighthouse last week?", user_id="ana", at=moment
+                )
+            ).text
+        )
     assert (await memory.forget(user_id="ana", before=START)).turns == 2
 
 
@@ -233,7 +293,9 @@ async def test_ids_that_cannot_be_kept_are_refused_everywhere(bad: str, memory: 
 
 async def test_the_longest_id_can_be_used(memory: Memory) -> None:
     longest = "ü" * MAX_ID
-    await memory.remember(said("My dog is called Potola.", user=longest, session=longest, name=longest))
+    await memory.remember(
+        said("My dog is called Potola.", user=longest, session=longest, name=longest)
+    )
     block = await memory.recall("What's my dog called?", user_id=longest, session_id=longest)
     assert block.items[0].turn_ids == (longest,)
 
@@ -246,7 +308,12 @@ async def test_an_empty_memory_and_an_unknown_user_know_nothing(memory: Memory) 
 
 
 async def test_forgetting_nothing_or_two_things_at_once_is_refused(memory: Memory) -> None:
-    for what in ({}, {"entity": "Potola", "everything": True}, {"session_id": "monday", "after": START}, {"turn_ids": [], "entity": "x"}):
+    for what in (
+        {},
+        {"entity": "Potola", "everything": True},
+        {"session_id": "monday", "after": START},
+        {"turn_ids": [], "entity": "x"},
+    ):
         with pytest.raises(InvalidInput, match="exactly one"):
             await memory.forget(user_id="ana", **what)
     for no_ids in ("t1", [""], [3]):
@@ -257,15 +324,19 @@ async def test_forgetting_nothing_or_two_things_at_once_is_refused(memory: Memor
             await memory.forget(user_id="ana", entity=blank)
 
 
-async def test_a_locked_file(stored: Path, encoder: CachedEncoder, language: Language, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "LOCK_WAIT_S", 0.1)
+async def test_a_locked_file(
+    stored: Path, encoder: CachedEncoder, language: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "LOCK_WAIT_S", 0.1)
     async with Memory.open(stored, encoder=encoder, language=language) as memory:
         await memory.settle()
         with closing(connect(stored)) as other:
             other.execute("BEGIN EXCLUSIVE")
             with pytest.raises(StoreLocked, match=r"locked for over .* s by .* try again"):
                 await memory.remember(said("This comes too early."))
-            assert "Potola" in (await memory.recall("What's my dog called?", user_id="ana")).text, "readers go on"
+            assert "Potola" in (await memory.recall("What's my dog called?", user_id="ana")).text, (
+                "readers go on"
+            )
             other.execute("ROLLBACK")
         assert await memory.remember(said("Now it can be written."))
     assert texts(stored) == ["My dog is called Potola.", "Now it can be written."]
@@ -274,7 +345,7 @@ async def test_a_locked_file(stored: Path, encoder: CachedEncoder, language: Lan
 async def test_a_file_that_another_program_keeps_to_itself(
     stored: Path, encoder: CachedEncoder, language: Language, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(driver, "LOCK_WAIT_S", 0.1)
+    monkeypatch.setattr(connection, "LOCK_WAIT_S", 0.1)
     with closing(connect(stored)) as other:
         other.execute("PRAGMA locking_mode = EXCLUSIVE")
         other.execute("BEGIN EXCLUSIVE")
@@ -301,11 +372,18 @@ for path in sys.argv[1:]:
     except HotMemError as error:
         print(json.dumps([type(error).__name__, str(error)]))
 """
-"""Opens files as the user "nobody": a process of root must become someone else to be refused a file."""
+"""Opens files as the user "nobody": a process of root must become someone else to be refused a
+file."""
 
 
 def test_files_and_folders_without_rights(stored: Path) -> None:
-    rights = {"file": (0o444, 0o777), "folder": (0o666, 0o555), "new": (None, 0o555), "unreadable": (0o000, 0o777), "closed folder": (0o666, 0o000)}
+    rights = {
+        "file": (0o444, 0o777),
+        "folder": (0o666, 0o555),
+        "new": (None, 0o555),
+        "unreadable": (0o000, 0o777),
+        "closed folder": (0o666, 0o000),
+    }
     with TemporaryDirectory() as outside:
         folders = {name: Path(outside, name) for name in rights}
         for name, (of_file, of_folder) in rights.items():
@@ -316,13 +394,23 @@ def test_files_and_folders_without_rights(stored: Path) -> None:
             folders[name].chmod(of_folder)
         Path(outside).chmod(0o755)
         paths = [folder / stored.name for folder in folders.values()]
-        run = subprocess.run([sys.executable, "-c", OPENED_AS_NOBODY, *paths], capture_output=True, text=True, timeout=100, check=False)
+        run = subprocess.run(
+            [sys.executable, "-c", OPENED_AS_NOBODY, *paths],
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
         for folder in folders.values():
             folder.chmod(0o700)
         assert not run.stderr
         outcomes = dict(zip(rights, map(json.loads, run.stdout.splitlines()), strict=True))
         assert outcomes["file"][0] == outcomes["folder"][0] == "read only"
-        for name, fact in (("new", "cannot be written"), ("unreadable", "may not be read"), ("closed folder", "closed to this user")):
+        for name, fact in (
+            ("new", "cannot be written"),
+            ("unreadable", "may not be read"),
+            ("closed folder", "closed to this user"),
+        ):
             kind, message = outcomes[name]
             assert kind == StoreUnusable.__name__ and fact in message and "Change" in message
         for name in ("file", "folder", "unreadable", "closed folder"):
@@ -362,7 +450,9 @@ def damaged(stored: Path) -> Path:
     return stored
 
 
-async def test_a_damaged_file_is_refused_when_it_is_read(damaged: Path, encoder: CachedEncoder, language: Language) -> None:
+async def test_a_damaged_file_is_refused_when_it_is_read(
+    damaged: Path, encoder: CachedEncoder, language: Language
+) -> None:
     with pytest.raises(StoreUnusable, match="Restore it from a backup"):
         async with Memory.open(damaged, encoder=encoder, language=language) as memory:
             await memory.recall("What's my dog called?", user_id="ana")
@@ -398,7 +488,9 @@ def test_a_file_of_a_newer_version_is_left_as_it_was(stored: Path) -> None:
     assert texts(stored) == ["My dog is called Potola."]
 
 
-async def test_a_full_disk_rolls_back_and_keeps_what_was_stored(database: Path, encoder: CachedEncoder, language: Language) -> None:
+async def test_a_full_disk_rolls_back_and_keeps_what_was_stored(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> None:
     async with Memory.open(database, encoder=encoder, language=language) as memory:
         await memory.remember(said("My dog is called Potola."))
         await memory.settle()
@@ -416,13 +508,19 @@ async def test_a_full_disk_rolls_back_and_keeps_what_was_stored(database: Path, 
         assert await memory.remember(said("There is space again."))
         await memory.settle()
     kept = texts(database)
-    assert len(kept) == added + 1 and kept[0] == "My dog is called Potola." and kept[-1] == "There is space again."
+    assert (
+        len(kept) == added + 1
+        and kept[0] == "My dog is called Potola."
+        and kept[-1] == "There is space again."
+    )
     with closing(connect(database, read_only=True)) as conn:
         assert conn.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
         assert conn.execute("SELECT count(*) FROM pending").fetchone()[0] == 0
 
 
-def test_a_missing_model_is_said_before_the_file_is_made(database: Path, language: Language) -> None:
+def test_a_missing_model_is_said_before_the_file_is_made(
+    database: Path, language: Language
+) -> None:
     options = Options(models=ModelOptions(encoder="no-such/model-anywhere"))
     with pytest.raises(ModelMissing, match="Check its name or folder"):
         asyncio.run(Memory.open(database, options, language=language).start())

@@ -1,4 +1,7 @@
-"""A memory that was made with the published encoder is opened with the default one: it answers at once, and ends as if it had always had it."""
+"""A memory that was made with the published encoder is opened with the default one.
+
+It answers at once, and ends as if it had always had it.
+"""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -13,8 +16,8 @@ from hotmem.models import CachedEncoder, Language, Reading
 from hotmem.models.onnx import OnnxEncoder
 from hotmem.models.preparation import PUBLISHED
 from hotmem.options import BackgroundOptions, ModelOptions
-from hotmem.store import reembedding
-from hotmem.store.driver import connect
+from hotmem.storage.queries import reembedding
+from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.editing import Edit, edit_memory
 from tests.conversation import START, said
 
@@ -45,7 +48,9 @@ def published(model_options: ModelOptions) -> Iterator[CachedEncoder]:
 
 async def tell(memory: Memory) -> None:
     for number, text in enumerate(TOLD):
-        await memory.remember(said(text, session=f"s{number // 3}", minutes=number, name=f"t{number}"))
+        await memory.remember(
+            said(text, session=f"s{number // 3}", minutes=number, name=f"t{number}")
+        )
     for session in ("s0", "s1"):
         await memory.end_session(user_id="ana", session_id=session)
     await memory.store_memory("The spare key is under the blue flowerpot.", user_id="ana")
@@ -70,29 +75,56 @@ def embedded(file: Path) -> dict[str, list[tuple[object, ...]]]:
 
 
 async def test_who_still_has_the_former_encoder_goes_on_and_leaves_the_embedding_to_the_other(
-    database: Path, published: CachedEncoder, encoder: CachedEncoder, language: Language, model_options: ModelOptions
+    database: Path,
+    published: CachedEncoder,
+    encoder: CachedEncoder,
+    language: Language,
+    model_options: ModelOptions,
 ) -> None:
     """As when containers of a new version take over from those of an old one."""
     async with Memory.open(database, encoder=published, language=language) as older:
         await tell(older)
-        async with Memory.open(database, Options(models=model_options), encoder=encoder, language=language) as newer:
-            assert "peanuts" in (await older.recall("Which food must my sister not have?", user_id="ana", at=LATER)).text
-            await older.remember(said("My cousin Ines keeps bees on her roof.", session="s2", minutes=90, name="t90"))
+        async with Memory.open(
+            database, Options(models=model_options), encoder=encoder, language=language
+        ) as newer:
+            assert (
+                "peanuts"
+                in (
+                    await older.recall(
+                        "Which food must my sister not have?", user_id="ana", at=LATER
+                    )
+                ).text
+            )
+            await older.remember(
+                said("My cousin Ines keeps bees on her roof.", session="s2", minutes=90, name="t90")
+            )
             await older.store_memory("Ines sells the honey at the Saturday market.", user_id="ana")
             kept = await older.store_memory("The gate code is 4471.", user_id="ana")
-            await edit_memory(older, "ana", Edit(id=kept.id or "", content="The gate code is 4472.", tags=("gate",)))
+            await edit_memory(
+                older,
+                "ana",
+                Edit(id=kept.id or "", content="The gate code is 4472.", tags=("gate",)),
+            )
             async with asyncio.timeout(20):
                 await older.settle()
             await newer.settle()
             for memory in (older, newer):
-                assert "bees" in (await memory.recall("Who has bees?", user_id="ana", at=LATER)).text
+                assert (
+                    "bees" in (await memory.recall("Who has bees?", user_id="ana", at=LATER)).text
+                )
     with closing(connect(database, read_only=True)) as conn:
         assert conn.execute("SELECT count(*) FROM passages WHERE vector IS NULL").fetchone() == (0,)
     again = database.with_name("again.db")
     async with Memory.open(again, encoder=encoder, language=language) as memory:
         await tell(memory)
-        await memory.remember(said("My cousin Ines keeps bees on her roof.", session="s2", minutes=90, name="t90"))
-        for text in ("Ines sells the honey at the Saturday market.", "The gate code is 4471.", "The gate code is 4472."):
+        await memory.remember(
+            said("My cousin Ines keeps bees on her roof.", session="s2", minutes=90, name="t90")
+        )
+        for text in (
+            "Ines sells the honey at the Saturday market.",
+            "The gate code is 4471.",
+            "The gate code is 4472.",
+        ):
             await memory.store_memory(text, user_id="ana")
         await memory.settle()
     assert embedded(database) == embedded(again)
@@ -116,12 +148,26 @@ async def test_a_text_that_the_new_encoder_refuses_is_found_by_its_words(
     refusing = Refusing(OnnxEncoder.load(model_options.cache_dir), 1000)
     async with Memory.open(database, options, encoder=refusing, language=language) as memory:
         await memory.settle()
-        assert "2019" in (await memory.recall("Where did I move in the spring?", user_id="ana", at=LATER)).text
-        assert "Tomas" in (await memory.recall("Who do I play board games with?", user_id="ana", at=LATER)).text
+        assert (
+            "2019"
+            in (
+                await memory.recall("Where did I move in the spring?", user_id="ana", at=LATER)
+            ).text
+        )
+        assert (
+            "Tomas"
+            in (
+                await memory.recall("Who do I play board games with?", user_id="ana", at=LATER)
+            ).text
+        )
 
 
 async def test_a_memory_of_the_published_encoder_answers_at_once_and_ends_as_a_new_one(
-    tmp_path: Path, published: CachedEncoder, encoder: CachedEncoder, language: Language, model_options: ModelOptions
+    tmp_path: Path,
+    published: CachedEncoder,
+    encoder: CachedEncoder,
+    language: Language,
+    model_options: ModelOptions,
 ) -> None:
     older, newer = tmp_path / "older.db", tmp_path / "newer.db"
     async with Memory.open(older, encoder=published, language=language) as memory:

@@ -11,7 +11,7 @@ import pytest
 from hotmem import Memory
 from hotmem.models import CachedEncoder, Encoder, Language
 from hotmem.options import ModelOptions
-from hotmem.store.driver import connect
+from hotmem.storage.sqlite.connection import connect
 from tests.letters import LetterEncoder
 from tests.victim import fail_until_killed, remember_until_killed, turn
 
@@ -23,7 +23,13 @@ SEED = 20260302
 
 
 @pytest.mark.timeout(3600)
-def test_kills_at_any_moment(database: Path, model_options: ModelOptions, encoder: CachedEncoder, language: Language, full: bool) -> None:
+def test_kills_at_any_moment(
+    database: Path,
+    model_options: ModelOptions,
+    encoder: CachedEncoder,
+    language: Language,
+    full: bool,
+) -> None:
     moments = random.Random(SEED)
     nursery = multiprocessing.get_context("forkserver")
     nursery.set_forkserver_preload(["tests.victim"])
@@ -32,7 +38,9 @@ def test_kills_at_any_moment(database: Path, model_options: ModelOptions, encode
     rounds = ROUNDS_IN_FULL if full else ROUNDS
     for _ in range(rounds):
         heard, mouth = nursery.Pipe(duplex=False)
-        victim = nursery.Process(target=remember_until_killed, args=(database, model_options.cache_dir, following, mouth))
+        victim = nursery.Process(
+            target=remember_until_killed, args=(database, model_options.cache_dir, following, mouth)
+        )
         victim.start()
         mouth.close()
         assert heard.poll(60), "the victim never came to speak"
@@ -43,7 +51,9 @@ def test_kills_at_any_moment(database: Path, model_options: ModelOptions, encode
         acknowledged |= everything(heard)
         heard.close()
         held = turns(database)
-        assert acknowledged <= held <= acknowledged | {max(acknowledged) + 1}, "at most the one whose answer was on its way is there besides"
+        assert acknowledged <= held <= acknowledged | {max(acknowledged) + 1}, (
+            "at most the one whose answer was on its way is there besides"
+        )
         following = max(held) + 1
         acknowledged = held
         asyncio.run(settled(database, encoder, language))
@@ -59,7 +69,9 @@ def test_kills_while_some_work_fails_leave_nothing_behind_once_it_can_be_done(
     nursery.set_forkserver_preload(["tests.victim"])
     for _ in range(4):
         heard, mouth = nursery.Pipe(duplex=False)
-        victim = nursery.Process(target=fail_until_killed, args=(database, model_options.cache_dir, mouth))
+        victim = nursery.Process(
+            target=fail_until_killed, args=(database, model_options.cache_dir, mouth)
+        )
         victim.start()
         mouth.close()
         assert heard.poll(60), "the victim never came to speak"
@@ -70,10 +82,17 @@ def test_kills_while_some_work_fails_leave_nothing_behind_once_it_can_be_done(
     asyncio.run(settled(database, LetterEncoder(), language))
     with closing(connect(database, read_only=True)) as conn:
         assert conn.execute("SELECT count(*) FROM turns").fetchone()[0] == 20
-        for table in ("pending", "failures", "passages WHERE vector IS NULL OR held", "memories WHERE vector IS NULL OR held"):
+        for table in (
+            "pending",
+            "failures",
+            "passages WHERE vector IS NULL OR held",
+            "memories WHERE vector IS NULL OR held",
+        ):
             assert conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0] == 0, table
         assert (
-            conn.execute("SELECT count(*) FROM (SELECT DISTINCT user, text FROM memories)").fetchone()
+            conn.execute(
+                "SELECT count(*) FROM (SELECT DISTINCT user, text FROM memories)"
+            ).fetchone()
             == conn.execute("SELECT count(*) FROM memories").fetchone()
         )
 
@@ -114,13 +133,26 @@ def check(path: Path, held: set[int]) -> None:
         assert conn.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert conn.execute("PRAGMA foreign_key_check").fetchall() == []
         assert number("SELECT count(*) FROM pending") == 0
-        for table, kind in (("passages", "passage"), ("memories", "memory"), ("summaries", "summary")):
+        for table, kind in (
+            ("passages", "passage"),
+            ("memories", "memory"),
+            ("summaries", "summary"),
+        ):
             rows = number(f"SELECT count(*) FROM {table}")
             assert number(f"SELECT count(*) FROM {table} WHERE vector IS NULL") == 0
             assert number(f"SELECT count(*) FROM {kind}_entries WHERE bits NOT NULL") == rows
             assert kind == "summary" or number(f"SELECT count(*) FROM {kind}_words") == rows
         assert number("SELECT count(DISTINCT turn) FROM passages") == len(held)
-        assert number("SELECT count(*) FROM (SELECT DISTINCT turn, start FROM passages)") == number("SELECT count(*) FROM passages")
-        assert number("SELECT count(*) FROM (SELECT DISTINCT user, text FROM memories)") == number("SELECT count(*) FROM memories")
+        assert number("SELECT count(*) FROM (SELECT DISTINCT turn, start FROM passages)") == number(
+            "SELECT count(*) FROM passages"
+        )
+        assert number("SELECT count(*) FROM (SELECT DISTINCT user, text FROM memories)") == number(
+            "SELECT count(*) FROM memories"
+        )
         assert number("SELECT count(DISTINCT turn) FROM sources") == len(held)
-        assert number("SELECT count(*) FROM memories WHERE valid_until IS NULL AND text LIKE '%lucky number%'") <= 1
+        assert (
+            number(
+                "SELECT count(*) FROM memories WHERE valid_until IS NULL AND text LIKE '%lucky number%'"
+            )
+            <= 1
+        )

@@ -1,4 +1,7 @@
-"""A memory file that is encrypted: the key and its errors, copies, and the commands that change it."""
+"""A memory file that is encrypted.
+
+The key and its errors, copies, and the commands that change it.
+"""
 
 import asyncio
 import json
@@ -12,15 +15,15 @@ import pytest
 from typer.testing import CliRunner
 
 from hotmem import InvalidInput, Memory, Options, StoreKeyWrong, StoreLocked
-from hotmem.cli import app
-from hotmem.keys import Key
+from hotmem.cli.app import app
+from hotmem.core.encryption_key import Key
 from hotmem.models import CachedEncoder, Language
 from hotmem.settings import Settings
-from hotmem.store import encryption
-from hotmem.store.database import Database
-from hotmem.store.driver import Connection, connect
-from hotmem.store.encryption import convert
-from hotmem.tools.migration import Copying, Export, backup_restore, export_memories
+from hotmem.storage.sqlite import encryption
+from hotmem.storage.sqlite.connection import Connection, connect
+from hotmem.storage.sqlite.database import Database
+from hotmem.storage.sqlite.encryption import convert
+from hotmem.tools.import_export import Copying, Export, backup_restore, export_memories
 from tests.conversation import said
 
 SECRET, OTHER = 'kōri\'s "long" päss; --phrase', "another passphrase"
@@ -61,14 +64,20 @@ def sealed(database: Path) -> Path:
     return database
 
 
-async def test_nothing_that_was_said_can_be_read_in_the_files(database: Path, encoder: CachedEncoder, language: Language) -> None:
-    async with Memory.open(database, Options(key=SECRET), encoder=encoder, language=language) as memory:
+async def test_nothing_that_was_said_can_be_read_in_the_files(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> None:
+    async with Memory.open(
+        database, Options(key=SECRET), encoder=encoder, language=language
+    ) as memory:
         await memory.remember(said("My dog is called Potola."))
         await memory.settle()
         assert (database.parent / "memory.db-wal").stat().st_size > 0
         held = await asyncio.to_thread(contents, database.parent)
         assert b"Potola" not in held and b"CREATE TABLE" not in held
-    async with Memory.open(database, Options(key=lambda: SECRET), encoder=encoder, language=language) as memory:
+    async with Memory.open(
+        database, Options(key=lambda: SECRET), encoder=encoder, language=language
+    ) as memory:
         assert "Potola" in (await memory.recall("What's my dog called?", user_id="ana")).text
     held = await asyncio.to_thread(contents, database.parent)
     assert b"Potola" not in held and b"SQLite format 3" not in held
@@ -76,7 +85,10 @@ async def test_nothing_that_was_said_can_be_read_in_the_files(database: Path, en
 
 @pytest.mark.parametrize(
     ("key", "fix"),
-    [(Key(OTHER), "Pass the key that it was encrypted with"), (None, "Set HOTMEM_KEY or HOTMEM_KEY_FILE, or pass Options")],
+    [
+        (Key(OTHER), "Pass the key that it was encrypted with"),
+        (None, "Set HOTMEM_KEY or HOTMEM_KEY_FILE, or pass Options"),
+    ],
 )
 async def test_a_wrong_and_a_missing_key_are_told(sealed: Path, key: Key | None, fix: str) -> None:
     before = await asyncio.to_thread(sealed.read_bytes)
@@ -88,12 +100,17 @@ async def test_a_wrong_and_a_missing_key_are_told(sealed: Path, key: Key | None,
 
 
 def test_a_plain_file_with_a_key_is_told(stored: Path) -> None:
-    with pytest.raises(StoreKeyWrong, match=r"is not encrypted, and a key was given\. Leave .* or encrypt the file with `hotmem encrypt`"):
+    with pytest.raises(
+        StoreKeyWrong,
+        match=r"is not encrypted, and a key was given\. Leave .* or encrypt the file with `hotmem encrypt`",
+    ):
         Database.open(stored, Key(SECRET))
     assert names(stored, None) == ["Potola"]
 
 
-def test_a_key_is_a_text_or_the_first_line_of_a_file_or_what_a_function_returns(sealed: Path, tmp_path: Path) -> None:
+def test_a_key_is_a_text_or_the_first_line_of_a_file_or_what_a_function_returns(
+    sealed: Path, tmp_path: Path
+) -> None:
     file = tmp_path / "key"
     file.write_text(f"{SECRET}\r\nof the memory\n", "utf-8")
     sources: tuple[str | Path | Callable[[], str], ...] = (SECRET, file, lambda: SECRET)
@@ -106,7 +123,15 @@ def test_keys_that_are_none(tmp_path: Path) -> None:
     binary, empty = tmp_path / "binary", tmp_path / "empty"
     binary.write_bytes(b"\xff\xfe")
     empty.touch()
-    sources: tuple[str | Path | Callable[[], str], ...] = ("", "\ud800", lambda: "", binary, empty, tmp_path / "missing", tmp_path)
+    sources: tuple[str | Path | Callable[[], str], ...] = (
+        "",
+        "\ud800",
+        lambda: "",
+        binary,
+        empty,
+        tmp_path / "missing",
+        tmp_path,
+    )
     for source in sources:
         with pytest.raises(InvalidInput):
             Key.of(source)
@@ -117,7 +142,9 @@ def test_a_key_is_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings.of_environment()
     assert settings.options().key == SECRET
     for shown in (settings, settings.options(), Key(SECRET), [Key(SECRET)]):
-        assert SECRET not in f"{shown!r} {shown}" and SECRET.encode().hex() not in f"{shown!r} {shown}"
+        assert (
+            SECRET not in f"{shown!r} {shown}" and SECRET.encode().hex() not in f"{shown!r} {shown}"
+        )
     monkeypatch.setenv("HOTMEM_KEY_FILE", "key.txt")
     with pytest.raises(InvalidInput, match="both set"):
         Settings.of_environment().options()
@@ -125,12 +152,22 @@ def test_a_key_is_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Settings.of_environment().options().key == Path("key.txt")
 
 
-async def test_a_copy_has_the_key_and_an_export_is_plain(sealed: Path, tmp_path: Path, encoder: CachedEncoder, language: Language) -> None:
+async def test_a_copy_has_the_key_and_an_export_is_plain(
+    sealed: Path, tmp_path: Path, encoder: CachedEncoder, language: Language
+) -> None:
     copy, again, export = tmp_path / "copy.db", tmp_path / "again.db", tmp_path / "ana.jsonl"
-    async with Memory.open(sealed, Options(key=SECRET), encoder=encoder, language=language) as memory:
+    async with Memory.open(
+        sealed, Options(key=SECRET), encoder=encoder, language=language
+    ) as memory:
         await memory.remember(said("My cat is called Fips."))
-        assert (await backup_restore(memory, "ana", Copying(action="backup", file=str(copy)))).encrypted
-        assert (await backup_restore(memory, "ana", Copying(action="restore", file=str(copy), target=str(again)))).encrypted
+        assert (
+            await backup_restore(memory, "ana", Copying(action="backup", file=str(copy)))
+        ).encrypted
+        assert (
+            await backup_restore(
+                memory, "ana", Copying(action="restore", file=str(copy), target=str(again))
+            )
+        ).encrypted
         assert not (await export_memories(memory, "ana", Export(file=str(export)))).encrypted
     for path in (copy, again):
         assert names(path, Key(SECRET)) == ["Potola", "ana"]
@@ -145,7 +182,9 @@ def test_a_file_is_converted_whole(stored: Path) -> None:
     first, second = Key(SECRET), Key(OTHER)
     for before, after in ((None, first), (first, second), (second, None)):
         convert(stored, before, after)
-        assert [path.name for path in stored.parent.iterdir()] == [stored.name] and stored.stat().st_mode & 0o777 == 0o640
+        assert [path.name for path in stored.parent.iterdir()] == [
+            stored.name
+        ] and stored.stat().st_mode & 0o777 == 0o640
         assert (b"Potola" in contents(stored.parent)) is (after is None)
         assert names(stored, after) == ["Potola", "Fips"]
         asyncio.run(keep(stored, after, f"written with {after and 'a key'}"))
@@ -155,7 +194,9 @@ def test_a_file_is_converted_whole(stored: Path) -> None:
             assert conn.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
-def test_a_file_that_could_not_be_converted_is_as_it_was(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_could_not_be_converted_is_as_it_was(
+    stored: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*_: object) -> None:
         raise OSError("the disk is gone")
 
@@ -185,10 +226,21 @@ except HotMemError as error:
 async def test_a_file_that_is_open_is_not_converted(stored: Path) -> None:
     opened = Database.open(stored)
     try:
-        with pytest.raises(StoreLocked, match=r"open in another program, or twice in this one\. Nothing was changed"):
+        with pytest.raises(
+            StoreLocked,
+            match=r"open in another program, or twice in this one\. Nothing was changed",
+        ):
             convert(stored, None, Key(SECRET))
         command = [sys.executable, "-c", CONVERTED, str(stored)]
-        done = await asyncio.to_thread(subprocess.run, command, input=SECRET, capture_output=True, text=True, timeout=100, check=True)
+        done = await asyncio.to_thread(
+            subprocess.run,
+            command,
+            input=SECRET,
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=True,
+        )
         assert done.stdout.startswith("StoreLocked ")
         await opened.write(add, "Fips")
     finally:
@@ -204,7 +256,9 @@ def test_the_commands(stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert names(stored, Key(SECRET)) == ["Potola"]
     again = run(app, ["encrypt", *at])
     assert isinstance(again.exception, InvalidInput) and "hotmem rekey" in str(again.exception)
-    assert isinstance(run(app, ["restore", str(stored), "-d", str(tmp_path / "new.db")]).exception, StoreKeyWrong)
+    assert isinstance(
+        run(app, ["restore", str(stored), "-d", str(tmp_path / "new.db")]).exception, StoreKeyWrong
+    )
     file = tmp_path / "new-key"
     file.write_text(OTHER)
     assert run(app, ["rekey", *at, "--new-key-file", str(file)], input=f"{SECRET}\n").exit_code == 0
@@ -218,15 +272,29 @@ def test_the_commands(stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 async def test_the_command_line_reads_an_encrypted_file(
-    sealed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoder: CachedEncoder, language: Language
+    sealed: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    encoder: CachedEncoder,
+    language: Language,
 ) -> None:
-    async with Memory.open(sealed, Options(key=SECRET), encoder=encoder, language=language) as memory:
+    async with Memory.open(
+        sealed, Options(key=SECRET), encoder=encoder, language=language
+    ) as memory:
         await memory.remember(said("My cat is called Fips."))
     monkeypatch.setenv("HOTMEM_KEY", SECRET)
     at = ["-d", str(sealed)]
-    copied = await asyncio.to_thread(CliRunner().invoke, app, ["backup", str(tmp_path / "copy.db"), *at])
+    copied = await asyncio.to_thread(
+        CliRunner().invoke, app, ["backup", str(tmp_path / "copy.db"), *at]
+    )
     assert "encrypted with the same key" in copied.output
-    exported = await asyncio.to_thread(CliRunner().invoke, app, ["export", str(tmp_path / "ana.jsonl"), "-u", "ana", *at])
+    exported = await asyncio.to_thread(
+        CliRunner().invoke, app, ["export", str(tmp_path / "ana.jsonl"), "-u", "ana", *at]
+    )
     assert "is not encrypted" in exported.output
-    told = await asyncio.to_thread(CliRunner().invoke, app, ["export", str(tmp_path / "json.jsonl"), "-u", "ana", "--json", *at])
+    told = await asyncio.to_thread(
+        CliRunner().invoke,
+        app,
+        ["export", str(tmp_path / "json.jsonl"), "-u", "ana", "--json", *at],
+    )
     assert json.loads(told.stdout)["encrypted"] is False

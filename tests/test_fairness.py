@@ -13,16 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotmem import Memory, Options, background
+from hotmem import Memory, Options, worker
 from hotmem.consolidation.evolution import evolve
+from hotmem.core.priority import RecallPriority
 from hotmem.models import CachedEncoder, Language
 from hotmem.models.encoder import Vectors
 from hotmem.options import BackgroundOptions, EvolutionOptions
-from hotmem.precedence import Precedence
-from hotmem.store import jobs, turns
-from hotmem.store.driver import Connection, connect
-from hotmem.store.migrations import migrate
-from hotmem.store.store import Store
+from hotmem.storage.queries import jobs, turns
+from hotmem.storage.sqlite.connection import Connection, connect
+from hotmem.storage.sqlite.migrations import migrate
+from hotmem.storage.store import Store
 from hotmem.types import Category, Evolved, UserKey, Work
 from tests.conversation import said
 from tests.letters import LetterEncoder
@@ -76,7 +76,11 @@ def tell(conn: Connection, user: str, count: int, *, session: str = "monday") ->
     """Keeps turns of a user, none of which is understood yet."""
     conn.execute("BEGIN")
     for number in range(count):
-        turns.add(conn, said(f"I said {number}.", user=user, session=session, name=f"{user}{session}{number}"), NOW)
+        turns.add(
+            conn,
+            said(f"I said {number}.", user=user, session=session, name=f"{user}{session}{number}"),
+            NOW,
+        )
     conn.execute("COMMIT")
 
 
@@ -84,7 +88,9 @@ def count(conn: Connection, sql: str) -> int:
     return int(conn.execute(sql).fetchone()[0])
 
 
-async def test_an_encoder_that_raises_on_one_text_leaves_that_alone_without_its_vector(database: Path, language: Language) -> None:
+async def test_an_encoder_that_raises_on_one_text_leaves_that_alone_without_its_vector(
+    database: Path, language: Language
+) -> None:
     async with Memory.open(database, SOON, encoder=Failing(), language=language) as memory:
         await memory.remember(said(f"The {POISON} is in the cupboard.", user="eve"))
         for number in range(40):
@@ -92,29 +98,51 @@ async def test_an_encoder_that_raises_on_one_text_leaves_that_alone_without_its_
         async with asyncio.timeout(60):
             await memory.settle()
         (failure,) = [one for one in await memory.store.failures(10) if one.work is Work.PASSAGE]
-        assert (failure.user_id, failure.tries, failure.error, failure.again_at) == ("eve", 3, "MemoryError", None)
+        assert (failure.user_id, failure.tries, failure.error, failure.again_at) == (
+            "eve",
+            3,
+            "MemoryError",
+            None,
+        )
         eve, ana = await memory.store.user("eve"), await memory.store.user("ana")
         assert eve is not None and ana is not None
-        assert ((await memory.store.stats(eve)).failed, (await memory.store.stats(ana)).failed) == (1, 0)
+        assert ((await memory.store.stats(eve)).failed, (await memory.store.stats(ana)).failed) == (
+            1,
+            0,
+        )
     with closing(connect(database, read_only=True)) as conn:
         assert count(conn, "SELECT count(*) FROM passages WHERE vector IS NULL") == 1
         assert count(conn, "SELECT count(*) FROM memories WHERE vector IS NULL") == 0
 
 
 async def test_a_summary_that_fails_leaves_the_others(database: Path, language: Language) -> None:
-    async with Memory.open(database, SOON, encoder=LetterEncoder(), language=Choking(language)) as memory:
+    async with Memory.open(
+        database, SOON, encoder=LetterEncoder(), language=Choking(language)
+    ) as memory:
         for number in range(5):
-            text = f"I keep the {POISON} in the cupboard." if number == 2 else f"I like walnuts with number {number}."
+            text = (
+                f"I keep the {POISON} in the cupboard."
+                if number == 2
+                else f"I like walnuts with number {number}."
+            )
             await memory.remember(said(text, session=f"day {number}", name=str(number)))
             await memory.end_session(user_id="ana", session_id=f"day {number}")
         async with asyncio.timeout(60):
             await memory.settle()
-        told = [await memory.summary(user_id="ana", session_id=f"day {number}") is not None for number in range(5)]
+        told = [
+            await memory.summary(user_id="ana", session_id=f"day {number}") is not None
+            for number in range(5)
+        ]
         assert told == [True, True, False, True, True]
-        assert {(one.work, one.piece) for one in await memory.store.failures(10)} == {(Work.TURN, "2"), (Work.SESSION, "day 2")}
+        assert {(one.work, one.piece) for one in await memory.store.failures(10)} == {
+            (Work.TURN, "2"),
+            (Work.SESSION, "day 2"),
+        }
 
 
-async def test_a_session_is_summarised_without_the_turn_that_cannot_be_embedded(database: Path, language: Language) -> None:
+async def test_a_session_is_summarised_without_the_turn_that_cannot_be_embedded(
+    database: Path, language: Language
+) -> None:
     async with Memory.open(database, SOON, encoder=Failing(), language=language) as memory:
         await memory.remember(said(f"The {POISON} is in the cupboard."))
         await memory.remember(said("I like walnuts."))
@@ -125,7 +153,9 @@ async def test_a_session_is_summarised_without_the_turn_that_cannot_be_embedded(
         assert summary is not None and summary.topics == ("walnuts",)
 
 
-async def test_one_sentence_is_understood_though_another_user_has_thousands_waiting(database: Path, conn: Connection, language: Language) -> None:
+async def test_one_sentence_is_understood_though_another_user_has_thousands_waiting(
+    database: Path, conn: Connection, language: Language
+) -> None:
     tell(conn, "ana", 5000)
     turns.add(conn, said("My dog is called Potola.", user="ben", name="b"), NOW)
     async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
@@ -145,25 +175,45 @@ def test_what_each_user_said_is_understood_in_its_order(conn: Connection) -> Non
         conn.executemany("DELETE FROM pending WHERE turn = ?", [(key,) for key in keys])
     assert len(seen) == 27
     for number in range(1, 4):
-        own = [key for key in seen if conn.execute("SELECT user FROM turns WHERE id = ?", (key,)).fetchone()[0] == number]
+        own = [
+            key
+            for key in seen
+            if conn.execute("SELECT user FROM turns WHERE id = ?", (key,)).fetchone()[0] == number
+        ]
         assert own == sorted(own)
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(st.integers(1, 6), st.sampled_from([None, 1, 2, 3])), max_size=60), st.integers(1, 8))
-def test_nobody_waits_for_more_than_a_round_of_all_others(rows: list[tuple[int, int | None]], limit: int) -> None:
+@given(
+    st.lists(st.tuples(st.integers(1, 6), st.sampled_from([None, 1, 2, 3])), max_size=60),
+    st.integers(1, 8),
+)
+def test_nobody_waits_for_more_than_a_round_of_all_others(
+    rows: list[tuple[int, int | None]], limit: int
+) -> None:
     """Imports 1 and 2 are finished, 3 is not; what was said comes first."""
     with closing(Connection(":memory:", apsw.SQLITE_OPEN_READWRITE, None)) as conn:
-        conn.execute("CREATE TABLE pending (turn INTEGER PRIMARY KEY, user INTEGER, import INTEGER, held INTEGER DEFAULT 0)")
+        conn.execute(
+            "CREATE TABLE pending (turn INTEGER PRIMARY KEY, user INTEGER, import INTEGER, held INTEGER DEFAULT 0)"
+        )
         conn.execute("CREATE TABLE imports (id INTEGER PRIMARY KEY, state TEXT)")
         conn.execute("INSERT INTO imports VALUES (1, 'taken'), (2, 'taken'), (3, 'taking')")
         conn.executemany("INSERT INTO pending (user, import) VALUES (?, ?)", rows)
         served, waits = jobs.Served(), Counter[int]()
         while keys := jobs.following(conn, Work.TURN, served, limit):
             assert len(keys) == len(set(keys)) <= limit
-            said_by = {user for user, imported in conn.execute("SELECT user, import FROM pending") if imported is None}
-            taken = [conn.execute("SELECT user, import FROM pending WHERE turn = ?", (key,)).fetchone() for key in keys]
-            assert len({user for user, imported in taken if imported is None}) == min(limit, len(said_by))
+            said_by = {
+                user
+                for user, imported in conn.execute("SELECT user, import FROM pending")
+                if imported is None
+            }
+            taken = [
+                conn.execute("SELECT user, import FROM pending WHERE turn = ?", (key,)).fetchone()
+                for key in keys
+            ]
+            assert len({user for user, imported in taken if imported is None}) == min(
+                limit, len(said_by)
+            )
             for user in said_by:
                 waits[user] = 0 if user in {who for who, _ in taken} else waits[user] + 1
                 assert waits[user] <= 6 // limit + 1
@@ -187,7 +237,9 @@ def steps(conn: Connection, run: Callable[[], object]) -> int:
 
 
 @pytest.mark.parametrize("held", [0, 1], ids=["waiting", "set aside"])
-def test_choosing_costs_the_same_with_ten_times_as_much_waiting(conn: Connection, held: int) -> None:
+def test_choosing_costs_the_same_with_ten_times_as_much_waiting(
+    conn: Connection, held: int
+) -> None:
     def chosen() -> None:
         jobs.following(conn, Work.TURN, jobs.Served(), 4)
         jobs.following(conn, Work.PASSAGE, jobs.Served(), 4)
@@ -220,7 +272,10 @@ async def test_tries_have_growing_pauses_and_end(database: Path) -> None:
         (failure,) = await store.failures(10)
         assert failure.again_at is not None
         pauses.append((failure.again_at - at).total_seconds())
-        assert await store.resume_failures(failure.again_at - timedelta(microseconds=1)) == failure.again_at
+        assert (
+            await store.resume_failures(failure.again_at - timedelta(microseconds=1))
+            == failure.again_at
+        )
         at = failure.again_at
         assert await store.resume_failures(at) is None
         assert [key for key, _ in await store.waiting_turns(1)] == [key]
@@ -239,31 +294,48 @@ async def test_tries_have_growing_pauses_and_end(database: Path) -> None:
     await store.close()
 
 
-async def test_what_fails_each_time_is_not_tried_in_full_at_each_open_and_what_is_mended_is_all_done(database: Path, language: Language) -> None:
+async def test_what_fails_each_time_is_not_tried_in_full_at_each_open_and_what_is_mended_is_all_done(
+    database: Path, language: Language
+) -> None:
     encoder = Failing()
     options = Options(background=BackgroundOptions(attempts=1))
-    async with Memory.open(database, options, encoder=encoder, language=Choking(language)) as memory:
+    async with Memory.open(
+        database, options, encoder=encoder, language=Choking(language)
+    ) as memory:
         for number in range(150):
             await memory.remember(said(f"{POISON} {number}", name=str(number)))
         await memory.settle()
     with closing(connect(database)) as conn:
         assert count(conn, "SELECT count(*) FROM failures WHERE again_at IS NULL") == 300
         encoder.tried.clear()
-        async with Memory.open(database, options, encoder=encoder, language=Choking(language)) as memory:
+        async with Memory.open(
+            database, options, encoder=encoder, language=Choking(language)
+        ) as memory:
             await memory.settle()
         assert len(encoder.tried) <= 64
         encoder.broken = False
         async with Memory.open(database, options, encoder=encoder, language=language) as memory:
             await memory.settle()
         assert count(conn, "SELECT count(*) FROM failures") == 0
-        assert count(conn, "SELECT count(*) FROM pending") == count(conn, "SELECT count(*) FROM passages WHERE vector IS NULL") == 0
+        assert (
+            count(conn, "SELECT count(*) FROM pending")
+            == count(conn, "SELECT count(*) FROM passages WHERE vector IS NULL")
+            == 0
+        )
 
 
-async def test_another_encoder_embeds_what_was_set_aside_too(database: Path, language: Language) -> None:
+async def test_another_encoder_embeds_what_was_set_aside_too(
+    database: Path, language: Language
+) -> None:
     class Another(LetterEncoder):
         name = "another"
 
-    async with Memory.open(database, Options(background=BackgroundOptions(attempts=1)), encoder=Failing(), language=language) as memory:
+    async with Memory.open(
+        database,
+        Options(background=BackgroundOptions(attempts=1)),
+        encoder=Failing(),
+        language=language,
+    ) as memory:
         await memory.remember(said(f"The {POISON} is in the cupboard."))
         await memory.settle()
     async with Memory.open(database, encoder=Another(), language=language) as memory:
@@ -272,14 +344,22 @@ async def test_another_encoder_embeds_what_was_set_aside_too(database: Path, lan
         assert await memory.store.waiting_for_vectors(10) == []
 
 
-async def test_an_import_that_cannot_be_taken_back_leaves_the_others(database: Path, conn: Connection) -> None:
+async def test_an_import_that_cannot_be_taken_back_leaves_the_others(
+    database: Path, conn: Connection
+) -> None:
     conn.execute("INSERT INTO users (name) VALUES ('ana'), ('ben')")
-    conn.execute("INSERT INTO imports (user, source, state, begun_at, new_user) VALUES (1, 'a', 'failed', 0, 0), (2, 'b', 'failed', 0, 0)")
+    conn.execute(
+        "INSERT INTO imports (user, source, state, begun_at, new_user) VALUES (1, 'a', 'failed', 0, 0), (2, 'b', 'failed', 0, 0)"
+    )
     conn.execute("INSERT INTO import_changes VALUES (1, 'nonsense', '', '0')")
-    async with Memory.open(database, SOON, encoder=LetterEncoder(), language=Language.__new__(Language)) as memory:
+    async with Memory.open(
+        database, SOON, encoder=LetterEncoder(), language=Language.__new__(Language)
+    ) as memory:
         async with asyncio.timeout(60):
             await memory.settle()
-        assert [(one.work, one.user_id, one.error) for one in await memory.store.failures(10)] == [(Work.IMPORT, "ana", "KeyError")]
+        assert [(one.work, one.user_id, one.error) for one in await memory.store.failures(10)] == [
+            (Work.IMPORT, "ana", "KeyError")
+        ]
     assert conn.execute("SELECT id FROM imports").fetchall() == [(1,)]
 
 
@@ -294,27 +374,49 @@ def test_sessions_are_summarised_in_turn(conn: Connection) -> None:
     served, owners = jobs.Served(), []
     for _ in range(3):
         key = jobs.session(conn, served)[0] or jobs.session(conn, served)[0]
-        owners.append(conn.execute("UPDATE sessions SET summary_due = 0 WHERE id = ? RETURNING user", (key,)).fetchone()[0])
+        owners.append(
+            conn.execute(
+                "UPDATE sessions SET summary_due = 0 WHERE id = ? RETURNING user", (key,)
+            ).fetchone()[0]
+        )
     assert owners == [1, 2, 1]
 
 
 async def test_a_category_that_cannot_evolve_leaves_the_others(
     database: Path, encoder: CachedEncoder, language: Language, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def evolving(store: Store, precedence: Precedence, user: UserKey, category: Category, *rest: Any) -> Evolved:  # noqa: ANN401
+    async def evolving(
+        store: Store,
+        precedence: RecallPriority,
+        user: UserKey,
+        category: Category,
+        *rest: Any,  # noqa: ANN401
+    ) -> Evolved:
         if category is Category.PROJECTS:
             raise ZeroDivisionError
         return await evolve(store, precedence, user, category, *rest)
 
-    monkeypatch.setattr(background, "evolve", evolving)
-    options = Options(background=BackgroundOptions(pause_s=0.01), evolution=EvolutionOptions(every_s=0.0, cluster_size=2))
+    monkeypatch.setattr(worker, "evolve", evolving)
+    options = Options(
+        background=BackgroundOptions(pause_s=0.01),
+        evolution=EvolutionOptions(every_s=0.0, cluster_size=2),
+    )
     async with Memory.open(database, options, encoder=encoder, language=language) as memory:
         for category in (Category.PROJECTS, Category.LEARNINGS):
             for text in ("The boiler hums.", "The ferry is late.", "The cello is out of tune."):
-                await memory.store_memory(f"{text} ({category})", user_id="ana", context={"category": category})
+                await memory.store_memory(
+                    f"{text} ({category})", user_id="ana", context={"category": category}
+                )
         async with asyncio.timeout(60):
             await memory.settle()
         (failure,) = await memory.store.failures(10)
-        assert (failure.work, failure.piece, failure.tries, failure.again_at) == (Work.CATEGORY, "projects", 3, None)
+        assert (failure.work, failure.piece, failure.tries, failure.again_at) == (
+            Work.CATEGORY,
+            "projects",
+            3,
+            None,
+        )
     with closing(connect(database, read_only=True)) as conn:
-        assert conn.execute("SELECT DISTINCT category FROM evolutions").fetchall() == [("learnings",)]
+        assert conn.execute("SELECT DISTINCT category FROM evolutions").fetchall() == [
+            ("learnings",)
+        ]

@@ -1,4 +1,7 @@
-"""The first hour of a new user: few things told or stored, asked for in other words. Nothing that is known is lost to a threshold."""
+"""The first hour of a new user: few things told or stored, asked for in other words.
+
+Nothing that is known is lost to a threshold.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hotmem import Mark, Memory, Options, Turn
-from hotmem.context.render import OPENING, POSSIBLY
+from hotmem.block.rendering import OPENING, POSSIBLY
 from hotmem.models import Encoder, Language
 from hotmem.options import RecallOptions
 from tests.conversation import START
@@ -59,7 +62,12 @@ NEVER_TOLD = (
 
 
 @pytest.fixture(scope="module", params=["told", "stored"])
-def file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, encoder: Encoder, language: Language) -> Path:
+def file(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    encoder: Encoder,
+    language: Language,
+) -> Path:
     """A memory of the statements above, told over two sessions, or stored outright."""
     path = tmp_path_factory.mktemp("first-hour") / "memory.db"
 
@@ -69,7 +77,16 @@ def file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
                 if request.param == "stored":
                     await memory.store_memory(text, user_id="ana")
                 else:
-                    await memory.remember(Turn("ana", f"s{number // 5}", "user", text, START + timedelta(minutes=number), speaker="Ana"))
+                    await memory.remember(
+                        Turn(
+                            "ana",
+                            f"s{number // 5}",
+                            "user",
+                            text,
+                            START + timedelta(minutes=number),
+                            speaker="Ana",
+                        )
+                    )
             await memory.settle()
 
     asyncio.run(written())
@@ -84,41 +101,70 @@ async def memory(file: Path, encoder: Encoder, language: Language) -> AsyncItera
 
 
 @pytest.mark.parametrize(("asked", "wanted"), ASKED)
-async def test_what_is_known_is_there_in_whatever_words_it_is_asked_for(memory: Memory, asked: str, wanted: str) -> None:
-    block = await memory.recall(asked, user_id="ana", session_id="later", at=START + timedelta(days=20))
+async def test_what_is_known_is_there_in_whatever_words_it_is_asked_for(
+    memory: Memory, asked: str, wanted: str
+) -> None:
+    block = await memory.recall(
+        asked, user_id="ana", session_id="later", at=START + timedelta(days=20)
+    )
     assert wanted in block.text
     found = await memory.search_memory(asked, user_id="ana")
     assert any(wanted in result.content for result in found.results)
 
 
 @pytest.mark.parametrize(
-    "said", ["Good morning!", "Turn the light off.", "I bought new shoes today.", "It's raining again.", "I had a lovely walk.", "okay thanks"]
+    "said",
+    [
+        "Good morning!",
+        "Turn the light off.",
+        "I bought new shoes today.",
+        "It's raining again.",
+        "I had a lovely walk.",
+        "okay thanks",
+    ],
 )
 async def test_nothing_known_is_said_of_questions_alone(memory: Memory, said: str) -> None:
-    block = await memory.recall(said, user_id="ana", session_id="later", at=START + timedelta(days=20))
+    block = await memory.recall(
+        said, user_id="ana", session_id="later", at=START + timedelta(days=20)
+    )
     assert not block.text.startswith(NOTHING) and POSSIBLY not in block.text
-    nobody = await memory.recall(said, user_id="nobody", session_id="later", at=START + timedelta(days=20))
+    nobody = await memory.recall(
+        said, user_id="nobody", session_id="later", at=START + timedelta(days=20)
+    )
     assert nobody.text == ""
 
 
 async def test_what_was_never_told_is_not_sold_as_known(memory: Memory) -> None:
-    blocks = [await memory.recall(asked, user_id="ana", session_id="later", at=START + timedelta(days=20)) for asked in NEVER_TOLD]
+    blocks = [
+        await memory.recall(asked, user_id="ana", session_id="later", at=START + timedelta(days=20))
+        for asked in NEVER_TOLD
+    ]
     low = [all(item.mark is Mark.LOW for item in block.items) for block in blocks]
     assert sum(low) >= 0.7 * len(blocks)
     assert [block.trace.known != "known" for block in blocks] == low
 
 
-async def test_nothing_known_can_be_switched_off(tmp_path: Path, encoder: Encoder, language: Language) -> None:
+async def test_nothing_known_can_be_switched_off(
+    tmp_path: Path, encoder: Encoder, language: Language
+) -> None:
     for says in (True, False):
         options = Options(recall=RecallOptions(say_unknown=says))
-        async with Memory.open(tmp_path / f"{says}.db", options, encoder=encoder, language=language) as memory:
+        async with Memory.open(
+            tmp_path / f"{says}.db", options, encoder=encoder, language=language
+        ) as memory:
             block = await memory.recall("What's my dog called?", user_id="ana")
             assert block.text.startswith(NOTHING) is says and bool(block.text) is says
 
 
 @pytest.mark.parametrize("budget", [20, 40, 50, 60])
 async def test_a_budget_that_is_too_small_denies_nothing(memory: Memory, budget: int) -> None:
-    block = await memory.recall("What am I allergic to?", user_id="ana", session_id="later", at=START + timedelta(days=20), max_tokens=budget)
+    block = await memory.recall(
+        "What am I allergic to?",
+        user_id="ana",
+        session_id="later",
+        at=START + timedelta(days=20),
+        max_tokens=budget,
+    )
     assert block.tokens <= budget and not block.text.startswith(NOTHING)
 
 
@@ -128,10 +174,15 @@ async def _told(memory: Memory, *turns: tuple[str, str]) -> None:
     await memory.settle()
 
 
-async def test_odd_memories_neither_crash_nor_deny_what_is_there(tmp_path: Path, encoder: Encoder, language: Language) -> None:
+async def test_odd_memories_neither_crash_nor_deny_what_is_there(
+    tmp_path: Path, encoder: Encoder, language: Language
+) -> None:
     odd = {
         "one line": [("user", "My locker at the gym is number 88.")],
-        "only questions": [("user", "Which is my locker at the gym?"), ("user", "Where is my locker key?")],
+        "only questions": [
+            ("user", "Which is my locker at the gym?"),
+            ("user", "Where is my locker key?"),
+        ],
         "only the bot": [("assistant", "Your locker at the gym is number 88.")],
         "identical": [("user", "My locker at the gym is number 88.")] * 12,
     }
@@ -142,7 +193,9 @@ async def test_odd_memories_neither_crash_nor_deny_what_is_there(tmp_path: Path,
         "no word": "???",
     }
     for name, turns in odd.items():
-        async with Memory.open(tmp_path / f"{name}.db", encoder=encoder, language=language) as memory:
+        async with Memory.open(
+            tmp_path / f"{name}.db", encoder=encoder, language=language
+        ) as memory:
             await _told(memory, *turns)
             for query in queries.values():
                 block = await memory.recall(query, user_id="ana", session_id="later")

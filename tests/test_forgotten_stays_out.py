@@ -1,4 +1,7 @@
-"""What was forgotten is not written back: not by the record of a block that was made before, nor by an older export."""
+"""What was forgotten is not written back.
+
+Not by the record of a block that was made before, nor by an older export.
+"""
 
 import asyncio
 import json
@@ -6,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from hotmem import Memory, Turn
-from hotmem.tools.migration import Import, import_memories
+from hotmem.tools.import_export import Import, import_memories
 from tests.conversation import START, said, turns_told
 
 SECRET = "Xylomander"
@@ -20,7 +23,9 @@ async def _told(memory: Memory) -> None:
         ("We decided to paint the kitchen yellow because of the light.", "two"),
     )
     for number, (line, session) in enumerate(lines):
-        await memory.remember(said(line.format(SECRET), session=session, minutes=number, name=f"t{number}"))
+        await memory.remember(
+            said(line.format(SECRET), session=session, minutes=number, name=f"t{number}")
+        )
     for session in ("one", "two"):
         await memory.end_session(user_id="ana", session_id=session)
     await memory.settle()
@@ -43,11 +48,15 @@ async def _texts(memory: Memory) -> list[str]:
 
 async def test_a_block_made_before_is_not_recorded(memory: Memory) -> None:
     await _told(memory)
-    before = await memory.recall(f"What do you know of {SECRET}?", user_id="ana", at=START + timedelta(days=1))
+    before = await memory.recall(
+        f"What do you know of {SECRET}?", user_id="ana", at=START + timedelta(days=1)
+    )
     opened = await memory.opening(user_id="ana", at=START + timedelta(days=1))
     assert before.items
     await memory.forget(user_id="ana", turn_ids=["t0", "t2"])
-    memory.speaks_of(SECRET, user_id="ana")  # nothing withholds the words any more: the record alone is what keeps them out
+    memory.speaks_of(
+        SECRET, user_id="ana"
+    )  # nothing withholds the words any more: the record alone is what keeps them out
     for block in (before, opened):
         await memory.feedback(block, reply=" ".join(item.text for item in block.items))
     assert SECRET not in await _known(memory)
@@ -57,7 +66,9 @@ async def test_a_block_made_before_is_not_recorded(memory: Memory) -> None:
     assert '"type": "question"' in await _known(memory), "what is asked afterwards is recorded"
 
 
-async def test_a_late_block_is_recorded_unless_something_was_forgotten_since(memory: Memory) -> None:
+async def test_a_late_block_is_recorded_unless_something_was_forgotten_since(
+    memory: Memory,
+) -> None:
     await _told(memory)
     await memory.forget(user_id="ana", session_id="two")
     for asked, then in (("Where do I live?", "nothing"), (f"Where is {SECRET}?", "forgets")):
@@ -71,9 +82,13 @@ async def test_a_late_block_is_recorded_unless_something_was_forgotten_since(mem
     assert SECRET not in await _known(memory)
 
 
-async def test_a_block_of_who_was_forgotten_is_not_recorded_for_who_comes_back(memory: Memory) -> None:
+async def test_a_block_of_who_was_forgotten_is_not_recorded_for_who_comes_back(
+    memory: Memory,
+) -> None:
     await _told(memory)
-    before = await memory.recall(f"What do you know of {SECRET}?", user_id="ana", at=START + timedelta(days=1))
+    before = await memory.recall(
+        f"What do you know of {SECRET}?", user_id="ana", at=START + timedelta(days=1)
+    )
     await memory.forget(user_id="ana", everything=True)
     await memory.remember(said("I like walnuts."))
     memory.speaks_of(SECRET, user_id="ana")
@@ -91,7 +106,9 @@ async def test_others_blocks_are_recorded_all_the_same(memory: Memory) -> None:
     assert [line async for line in memory.export("ben") if '"type": "question"' in line]
 
 
-async def test_an_older_export_brings_nothing_back_that_was_forgotten(memory: Memory, tmp_path: Path) -> None:
+async def test_an_older_export_brings_nothing_back_that_was_forgotten(
+    memory: Memory, tmp_path: Path
+) -> None:
     await _told(memory)
     file = await _exported(memory, tmp_path / "export.jsonl")
     receipt = await memory.forget(user_id="ana", entity=SECRET)
@@ -106,7 +123,9 @@ async def test_an_older_export_brings_nothing_back_that_was_forgotten(memory: Me
     assert not await memory.store.faults()
 
 
-async def test_what_was_forgotten_comes_back_when_it_is_wanted(memory: Memory, tmp_path: Path) -> None:
+async def test_what_was_forgotten_comes_back_when_it_is_wanted(
+    memory: Memory, tmp_path: Path
+) -> None:
     await _told(memory)
     before = await _texts(memory)
     file = await _exported(memory, tmp_path / "export.jsonl")
@@ -116,7 +135,9 @@ async def test_what_was_forgotten_comes_back_when_it_is_wanted(memory: Memory, t
     await memory.settle()
     assert await _texts(memory) == before
     await memory.forget(user_id="ana", entity=SECRET)
-    assert (await memory.take_in(file)).forgotten == receipt.turns + receipt.memories, "it was forgotten again"
+    assert (await memory.take_in(file)).forgotten == receipt.turns + receipt.memories, (
+        "it was forgotten again"
+    )
 
 
 async def test_who_was_forgotten_stays_forgotten(memory: Memory, tmp_path: Path) -> None:
@@ -127,11 +148,15 @@ async def test_who_was_forgotten_stays_forgotten(memory: Memory, tmp_path: Path)
     assert (taken.turns, taken.memories) == (0, 0) and taken.forgotten >= 4
     assert await turns_told(memory) == []
     other = tmp_path / "other.db"
-    async with Memory.open(other, encoder=memory.reader.encoder, language=memory.reader.language) as elsewhere:
+    async with Memory.open(
+        other, encoder=memory.reader.encoder, language=memory.reader.language
+    ) as elsewhere:
         assert (await elsewhere.take_in(file)).turns == 4, "another file knows nothing of it"
 
 
-async def test_undoing_an_import_and_repeating_it_brings_nothing_back(memory: Memory, tmp_path: Path) -> None:
+async def test_undoing_an_import_and_repeating_it_brings_nothing_back(
+    memory: Memory, tmp_path: Path
+) -> None:
     await _told(memory)
     file = await _exported(memory, tmp_path / "export.jsonl")
     await memory.forget(user_id="ana", everything=True)
@@ -147,8 +172,12 @@ async def test_undoing_an_import_and_repeating_it_brings_nothing_back(memory: Me
     assert SECRET not in await _known(memory) and "Porto" in await _known(memory)
 
 
-async def test_a_block_that_was_read_before_something_was_forgotten_is_outdated(memory: Memory) -> None:
-    await memory.remember(Turn("ana", "monday", "user", "My dog is called Rocky.", datetime(2026, 3, 2, tzinfo=UTC)))
+async def test_a_block_that_was_read_before_something_was_forgotten_is_outdated(
+    memory: Memory,
+) -> None:
+    await memory.remember(
+        Turn("ana", "monday", "user", "My dog is called Rocky.", datetime(2026, 3, 2, tzinfo=UTC))
+    )
     await memory.settle()
     before = await memory.recall("What is my dog called?", user_id="ana")
     assert "Rocky" in before.text and not memory.outdated(before)

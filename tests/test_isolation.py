@@ -19,10 +19,15 @@ HOSTILE = (
     "monday", "🐕", "\u202e",
 )  # fmt: skip
 
-ids = st.one_of(st.sampled_from(HOSTILE), st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")), min_size=1, max_size=20)).filter(
-    lambda name: "\ufeff" not in name
+ids = st.one_of(
+    st.sampled_from(HOSTILE),
+    st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")), min_size=1, max_size=20),
+).filter(lambda name: "\ufeff" not in name)
+pairs = (
+    st.lists(ids, min_size=2, max_size=2, unique=True)
+    | ids.map(lambda name: [name, f"{name}1"])
+    | ids.map(lambda name: [name, f"{name} "])
 )
-pairs = st.lists(ids, min_size=2, max_size=2, unique=True) | ids.map(lambda name: [name, f"{name}1"]) | ids.map(lambda name: [name, f"{name} "])
 
 QUESTION = "What's my dog called, and where do I live?"
 
@@ -39,19 +44,40 @@ async def told(memory: Memory, user: str, dog: str, home: str) -> None:
 
 async def seen(memory: Memory, user: str) -> str:
     """All that a user can see of a memory."""
-    block = await memory.recall(QUESTION, user_id=user, session_id="monday", at=START + timedelta(days=1))
+    block = await memory.recall(
+        QUESTION, user_id=user, session_id="monday", at=START + timedelta(days=1)
+    )
     summary = await memory.summary(user_id=user, session_id="monday")
-    return "\n".join([block.text, *(known.text for known in await memory.memories(user, past=True)), repr(summary), *await lines(memory, user)])
+    return "\n".join(
+        [
+            block.text,
+            *(known.text for known in await memory.memories(user, past=True)),
+            repr(summary),
+            *await lines(memory, user),
+        ]
+    )
 
 
-async def kept_apart(path: Path, one: str, other: str, encoder: CachedEncoder, language: Language) -> None:
+async def kept_apart(
+    path: Path, one: str, other: str, encoder: CachedEncoder, language: Language
+) -> None:
     async with Memory.open(path, encoder=encoder, language=language) as memory:
         await told(memory, one, "Potola", "Porto")
         await told(memory, other, "Wilbur", "Utrecht")
         await memory.settle()
         of_one, of_other = await seen(memory, one), await seen(memory, other)
-        assert "Potola" in of_one and "Porto" in of_one and "Wilbur" not in of_one and "Utrecht" not in of_one
-        assert "Wilbur" in of_other and "Utrecht" in of_other and "Potola" not in of_other and "Porto" not in of_other
+        assert (
+            "Potola" in of_one
+            and "Porto" in of_one
+            and "Wilbur" not in of_one
+            and "Utrecht" not in of_one
+        )
+        assert (
+            "Wilbur" in of_other
+            and "Utrecht" in of_other
+            and "Potola" not in of_other
+            and "Porto" not in of_other
+        )
         assert {json.loads(line)["user_id"] for line in await lines(memory, one)} == {one}
 
         block = await memory.recall(QUESTION, user_id=one, at=START + timedelta(days=1))
@@ -87,15 +113,28 @@ def test_no_id_reaches_another_users_rows(encoder: CachedEncoder, language: Lang
     for_any_pair()
 
 
-def test_many_users_of_one_file_stay_apart(database: Path, encoder: CachedEncoder, language: Language) -> None:
+def test_many_users_of_one_file_stay_apart(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> None:
     async def run() -> None:
         async with Memory.open(database, encoder=encoder, language=language) as memory:
             for number, user in enumerate(HOSTILE):
-                await memory.remember(said(f"My lucky number is {1000 + number}.", user=user, session="same", name="same"))
+                await memory.remember(
+                    said(
+                        f"My lucky number is {1000 + number}.",
+                        user=user,
+                        session="same",
+                        name="same",
+                    )
+                )
             await memory.settle()
             for number, user in enumerate(HOSTILE):
                 block = await memory.recall("What is my lucky number?", user_id=user)
                 assert str(1000 + number) in block.text
-                assert not any(str(1000 + wrong) in block.text for wrong in range(len(HOSTILE)) if wrong != number)
+                assert not any(
+                    str(1000 + wrong) in block.text
+                    for wrong in range(len(HOSTILE))
+                    if wrong != number
+                )
 
     asyncio.run(run())

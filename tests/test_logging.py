@@ -6,7 +6,7 @@ from typing import Any
 
 from loguru import logger
 
-from hotmem.logs import log
+from hotmem.core.logs import log
 
 APPLICATION = """
 import asyncio
@@ -28,7 +28,13 @@ asyncio.run(main())
 
 def run(setup: str = "") -> tuple[str, str]:
     """Standard output and error of an application."""
-    done = subprocess.run([sys.executable, "-c", APPLICATION.format(setup=setup)], capture_output=True, text=True, timeout=100, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", APPLICATION.format(setup=setup)],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=True,
+    )
     return done.stdout, done.stderr
 
 
@@ -39,7 +45,9 @@ def test_nothing_goes_to_standard_output() -> None:
 
 
 def test_level_and_destination_are_the_application_s() -> None:
-    out, err = run("import sys; from loguru import logger; logger.remove(); logger.add(sys.stdout, level='INFO', format='app {message}')")
+    out, err = run(
+        "import sys; from loguru import logger; logger.remove(); logger.add(sys.stdout, level='INFO', format='app {message}')"
+    )
     assert "app forgotten turns=1" in out and err == ""
     assert run("from loguru import logger; logger.disable('hotmem')") == ("", "")
 
@@ -52,4 +60,9 @@ def test_a_record_holds_the_fields_and_the_module_that_logs() -> None:
     (record,) = records
     assert (record["name"], record["level"].name) == (__name__, "WARNING")
     assert record["message"] == "recall {late} <red> session_id=monday ms=3"
-    assert record["extra"] == {"event": "recall {late} <red>", "session_id": "monday", "ms": 3, "reason": None}
+    assert record["extra"] == {
+        "event": "recall {late} <red>",
+        "session_id": "monday",
+        "ms": 3,
+        "reason": None,
+    }

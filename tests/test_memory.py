@@ -11,7 +11,7 @@ import hotmem
 from hotmem import HotMemError, InvalidInput, Layer, Memory, MemoryClosed, Options, Weights
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import BackgroundOptions, LearningOptions, ModelOptions, RecallOptions
-from hotmem.types import START_WEIGHTS, EvidenceKind, Forgotten, LayerOutcome
+from hotmem.types import START_WEIGHTS, EvidenceKind, ForgetResult, LayerOutcome
 from tests.conversation import START, said, turns_told
 
 LATER = START + timedelta(days=3)
@@ -22,7 +22,9 @@ async def test_what_was_said_on_monday_is_known_on_thursday(memory: Memory) -> N
     assert await memory.end_session(user_id="ana", session_id="monday")
     await memory.settle()
 
-    block = await memory.recall("What's my dog called?", user_id="ana", session_id="thursday", at=LATER, max_tokens=1000)
+    block = await memory.recall(
+        "What's my dog called?", user_id="ana", session_id="thursday", at=LATER, max_tokens=1000
+    )
 
     assert 0 < block.tokens <= 1000
     assert any("Potola" in item.text for item in block.items)
@@ -32,7 +34,12 @@ async def test_what_was_said_on_monday_is_known_on_thursday(memory: Memory) -> N
         assert item.mark in ("high", "medium", "low")
         assert item.layer in item.layers
         assert 0 <= item.relevance <= 1 and 0 <= item.confidence <= 1
-    assert (block.user_id, block.session_id, block.query, block.at) == ("ana", "thursday", "What's my dog called?", LATER)
+    assert (block.user_id, block.session_id, block.query, block.at) == (
+        "ana",
+        "thursday",
+        "What's my dog called?",
+        LATER,
+    )
 
 
 async def test_the_trace_tells_how_the_block_came_about(memory: Memory) -> None:
@@ -41,7 +48,9 @@ async def test_the_trace_tells_how_the_block_came_about(memory: Memory) -> None:
     trace = (await memory.recall("What's my dog called?", user_id="ana", at=LATER)).trace
     assert trace.analysis is not None and trace.analysis.needs_memory
     assert [report.layer for report in trace.layers] == list(Layer)
-    assert {report.layer for report in trace.layers if report.outcome is LayerOutcome.ANSWERED} == set(trace.analysis.layers)
+    assert {
+        report.layer for report in trace.layers if report.outcome is LayerOutcome.ANSWERED
+    } == set(trace.analysis.layers)
     assert list(trace.stages) == ["query", "layers", "evidence", "context"]
     assert all(ms >= 0 for ms in trace.stages.values())
     assert trace.candidates > 0 and trace.weights == START_WEIGHTS and trace.reason
@@ -60,7 +69,9 @@ async def test_the_same_turn_is_remembered_once(memory: Memory) -> None:
     assert len(await turns_told(memory)) == 1
     with pytest.raises(InvalidInput, match="id of its own"):
         await memory.remember(said("I bought a pumpkin.", name="one"))
-    assert await memory.remember(said("I bought a pumpkin.", name="one", user="ben")), "another user's ids are another matter"
+    assert await memory.remember(said("I bought a pumpkin.", name="one", user="ben")), (
+        "another user's ids are another matter"
+    )
 
 
 async def test_the_latest_words_win_whatever_the_order_they_are_told_in(memory: Memory) -> None:
@@ -75,7 +86,9 @@ async def test_the_latest_words_win_whatever_the_order_they_are_told_in(memory: 
     assert held["Braga"].valid_until == START + timedelta(days=20)
     assert held["Porto"].valid_until == START + timedelta(days=10)
     ordered = await turns_told(memory)
-    assert ordered == ["I live in Lisbon.", "I live in Porto.", "I live in Braga."], "an export keeps the order of remembering"
+    assert ordered == ["I live in Lisbon.", "I live in Porto.", "I live in Braga."], (
+        "an export keeps the order of remembering"
+    )
 
 
 async def test_a_correction_is_known_at_once(memory: Memory) -> None:
@@ -86,27 +99,40 @@ async def test_a_correction_is_known_at_once(memory: Memory) -> None:
     current = [known.text for known in await memory.memories("ana")]
     assert any("Potola" in text for text in current)
     assert not any("Paola" in text for text in current)
-    assert any("Paola" in known.text and not known.current for known in await memory.memories("ana", past=True))
+    assert any(
+        "Paola" in known.text and not known.current
+        for known in await memory.memories("ana", past=True)
+    )
 
 
 async def test_an_ended_session_is_summarised_and_again_when_it_has_grown(memory: Memory) -> None:
-    await memory.remember(said("We decided to take oak for the kitchen because Rui works with oak."))
+    await memory.remember(
+        said("We decided to take oak for the kitchen because Rui works with oak.")
+    )
     await memory.settle()
     assert await memory.summary(user_id="ana", session_id="monday") is None
     assert await memory.end_session(user_id="ana", session_id="monday")
     await memory.settle()
     first = await memory.summary(user_id="ana", session_id="monday")
-    assert first is not None and "oak" in " ".join(sentence.text for sentence in (*first.narrative, *first.decisions))
+    assert first is not None and "oak" in " ".join(
+        sentence.text for sentence in (*first.narrative, *first.decisions)
+    )
 
-    await memory.remember(said("We decided to paint the bathroom green because Marta likes green.", minutes=1))
+    await memory.remember(
+        said("We decided to paint the bathroom green because Marta likes green.", minutes=1)
+    )
     await memory.end_session(user_id="ana", session_id="monday")
     await memory.settle()
     second = await memory.summary(user_id="ana", session_id="monday")
-    assert second is not None and "green" in " ".join(sentence.text for sentence in (*second.narrative, *second.decisions))
+    assert second is not None and "green" in " ".join(
+        sentence.text for sentence in (*second.narrative, *second.decisions)
+    )
 
 
 async def test_only_who_asks_for_an_overview_is_shown_a_summary(memory: Memory) -> None:
-    await memory.remember(said("We decided to take oak for the kitchen because Rui works with oak."))
+    await memory.remember(
+        said("We decided to take oak for the kitchen because Rui works with oak.")
+    )
     await memory.end_session(user_id="ana", session_id="monday")
     await memory.settle()
 
@@ -124,9 +150,13 @@ async def test_an_unknown_session_cannot_be_ended(memory: Memory) -> None:
     assert await memory.summary(user_id="nobody", session_id="monday") is None
 
 
-async def test_idle_sessions_and_those_a_crash_left_open_are_summarised(database: Path, encoder: CachedEncoder, language: Language) -> None:
+async def test_idle_sessions_and_those_a_crash_left_open_are_summarised(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> None:
     async with Memory.open(database, encoder=encoder, language=language) as memory:
-        await memory.remember(said("We decided to take oak for the kitchen because Rui works with oak."))
+        await memory.remember(
+            said("We decided to take oak for the kitchen because Rui works with oak.")
+        )
         await memory.settle()
         assert await memory.summary(user_id="ana", session_id="monday") is None
     idle = Options(background=BackgroundOptions(idle_s=0.0))
@@ -135,12 +165,16 @@ async def test_idle_sessions_and_those_a_crash_left_open_are_summarised(database
         assert await memory.summary(user_id="ana", session_id="monday") is not None
 
 
-async def test_use_moves_the_weights_and_they_outlive_the_program(database: Path, encoder: CachedEncoder, language: Language) -> None:
+async def test_use_moves_the_weights_and_they_outlive_the_program(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> None:
     async with Memory.open(database, encoder=encoder, language=language) as memory:
         assert await memory.weights("ana") == START_WEIGHTS
         await memory.remember(said("The code of the garage door is 4711.", name="code"))
         await memory.remember(said("My sister lives in Braga.", name="sister", minutes=1))
-        await memory.remember(said("The garage door is red, and its code is on a note in the kitchen."))
+        await memory.remember(
+            said("The garage door is red, and its code is on a note in the kitchen.")
+        )
         await memory.settle()
         block = await memory.recall("What is the code of the garage door?", user_id="ana", at=LATER)
         usage = await memory.feedback(block, reply="It is 4711!", interrupted=False)
@@ -148,14 +182,20 @@ async def test_use_moves_the_weights_and_they_outlive_the_program(database: Path
         assert [use.item for use in usage.uses] == list(block.items)
         assert usage.used and 0 < usage.precision <= 1 and not usage.interrupted
         assert usage.weights != START_WEIGHTS
-        asked = {report.layer for report in block.trace.layers if report.outcome is LayerOutcome.ANSWERED}
-        assert all(usage.weights[layer] == START_WEIGHTS[layer] for layer in Layer if layer not in asked)
+        asked = {
+            report.layer for report in block.trace.layers if report.outcome is LayerOutcome.ANSWERED
+        }
+        assert all(
+            usage.weights[layer] == START_WEIGHTS[layer] for layer in Layer if layer not in asked
+        )
         again = await memory.feedback(block, reply="It is 4711!")
         assert again.weights == usage.weights, "the same reply teaches once"
     async with Memory.open(database, encoder=encoder, language=language) as memory:
         assert await memory.weights("ana") == usage.weights
         assert await memory.weights("ben") == START_WEIGHTS
-        assert (await memory.recall("What's my dog called?", user_id="ana", at=LATER)).trace.weights != START_WEIGHTS
+        assert (
+            await memory.recall("What's my dog called?", user_id="ana", at=LATER)
+        ).trace.weights != START_WEIGHTS
 
 
 async def test_a_reply_that_was_not_heard_teaches_nothing(memory: Memory) -> None:
@@ -167,41 +207,59 @@ async def test_a_reply_that_was_not_heard_teaches_nothing(memory: Memory) -> Non
     assert usage.weights == START_WEIGHTS
 
 
-@pytest.mark.parametrize("learning", [LearningOptions(adaptive=False), LearningOptions(analytics=False)])
+@pytest.mark.parametrize(
+    "learning", [LearningOptions(adaptive=False), LearningOptions(analytics=False)]
+)
 async def test_learning_and_recording_can_be_switched_off_apart(
     learning: LearningOptions, database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
-    async with Memory.open(database, Options(learning=learning), encoder=encoder, language=language) as memory:
+    async with Memory.open(
+        database, Options(learning=learning), encoder=encoder, language=language
+    ) as memory:
         await memory.remember(said("The code of the garage door is 4711."))
-        await memory.remember(said("The garage door is red, and its code is on a note in the kitchen."))
+        await memory.remember(
+            said("The garage door is red, and its code is on a note in the kitchen.")
+        )
         await memory.settle()
         block = await memory.recall("What is the code of the garage door?", user_id="ana", at=LATER)
         usage = await memory.feedback(block, reply="It is 4711!")
         assert (usage.weights == START_WEIGHTS) is not learning.adaptive
-        questions = [line async for line in memory.export("ana") if json.loads(line)["type"] == "question"]
+        questions = [
+            line async for line in memory.export("ana") if json.loads(line)["type"] == "question"
+        ]
         assert bool(questions) is learning.analytics
-        assert (await memory.feedback(block, reply="It is 4711!")).weights == usage.weights, "a block counts once"
+        assert (await memory.feedback(block, reply="It is 4711!")).weights == usage.weights, (
+            "a block counts once"
+        )
 
 
-async def test_fixed_weights_stand_in_the_place_of_those_that_are_learnt(database: Path, encoder: CachedEncoder, language: Language) -> None:
+async def test_fixed_weights_stand_in_the_place_of_those_that_are_learnt(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> None:
     fixed = Weights(1.1, 0.9, 0.7, 0.5)
     options = Options(learning=LearningOptions(weights=fixed))
     async with Memory.open(database, options, encoder=encoder, language=language) as memory:
         await memory.remember(said("The code of the garage door is 4711."))
-        await memory.remember(said("The garage door is red, and its code is on a note in the kitchen."))
+        await memory.remember(
+            said("The garage door is red, and its code is on a note in the kitchen.")
+        )
         await memory.settle()
         block = await memory.recall("What is the code of the garage door?", user_id="ana", at=LATER)
         assert block.trace.weights.as_dict() == pytest.approx(fixed.as_dict())
         usage = await memory.feedback(block, reply="It is 4711!")
         assert usage.used and usage.weights == fixed == await memory.weights("ana")
         assert await memory.weights_over_time("ana") == []
-        found = await memory.search_memory("garage door", user_id="ana", options={"return_debug": True})
+        found = await memory.search_memory(
+            "garage door", user_id="ana", options={"return_debug": True}
+        )
         assert found.debug is not None and found.debug.weights == pytest.approx(fixed.as_dict())
     with pytest.raises(InvalidInput, match="facts is 9"):
         LearningOptions(weights=Weights(facts=9))
 
 
-async def test_only_the_layers_of_the_options_are_asked(database: Path, encoder: CachedEncoder, language: Language) -> None:
+async def test_only_the_layers_of_the_options_are_asked(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> None:
     options = Options(recall=RecallOptions(layers=(Layer.FACTS,)))
     async with Memory.open(database, options, encoder=encoder, language=language) as memory:
         await memory.remember(said("My dog is called Potola."))
@@ -215,7 +273,7 @@ async def test_who_is_unknown_has_no_memory(memory: Memory) -> None:
     assert [line async for line in memory.export("nobody")] == []
     assert await memory.memories("nobody") == []
     assert await memory.weights("nobody") == START_WEIGHTS
-    assert await memory.forget(user_id="nobody", everything=True) == Forgotten(0, 0, 0)
+    assert await memory.forget(user_id="nobody", everything=True) == ForgetResult(0, 0, 0)
 
 
 async def test_what_is_not_ready_in_time_is_left_out(memory: Memory) -> None:
@@ -226,7 +284,9 @@ async def test_what_is_not_ready_in_time_is_left_out(memory: Memory) -> None:
     assert "time" in block.trace.reason
 
 
-async def test_a_closed_memory_says_so(database: Path, encoder: CachedEncoder, language: Language) -> None:
+async def test_a_closed_memory_says_so(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> None:
     memory = Memory.open(database, encoder=encoder, language=language)
     with pytest.raises(MemoryClosed, match="async with Memory"):
         await memory.remember(said("Too early."))
@@ -240,30 +300,49 @@ async def test_a_closed_memory_says_so(database: Path, encoder: CachedEncoder, l
         assert not (await memory.recall("Too late?", user_id="ben")).items
 
 
-async def test_two_memories_share_one_file(memory: Memory, encoder: CachedEncoder, language: Language) -> None:
+async def test_two_memories_share_one_file(
+    memory: Memory, encoder: CachedEncoder, language: Language
+) -> None:
     async with Memory.open(memory.path, encoder=encoder, language=language) as other:
         await memory.remember(said("My dog is called Potola."))
         await memory.settle()
-        assert "Potola" in (await other.recall("What's my dog called?", user_id="ana", at=LATER)).text
+        assert (
+            "Potola" in (await other.recall("What's my dog called?", user_id="ana", at=LATER)).text
+        )
 
 
 def test_every_public_name_is_there_and_documented() -> None:
     for name in hotmem.__all__:
         value = getattr(hotmem, name)
         assert name == "__version__" or inspect.getdoc(value), name
-    public = [value for name, value in vars(Memory).items() if not name.startswith("_") and callable(value)]
+    public = [
+        value
+        for name, value in vars(Memory).items()
+        if not name.startswith("_") and callable(value)
+    ]
     assert all(inspect.getdoc(value) for value in public)
-    errors = [value for value in vars(hotmem).values() if isinstance(value, type) and issubclass(value, Exception)]
+    errors = [
+        value
+        for value in vars(hotmem).values()
+        if isinstance(value, type) and issubclass(value, Exception)
+    ]
     assert len(errors) >= 11 and all(issubclass(error, HotMemError) for error in errors)
 
 
 def test_weights_are_read_by_layer() -> None:
     weights = Weights.from_dict({Layer.VERBATIM: 0.7})
-    assert weights.as_dict() == {Layer.FACTS: 1.0, Layer.SESSIONS: 0.8, Layer.SEMANTIC: 0.6, Layer.VERBATIM: 0.7}
+    assert weights.as_dict() == {
+        Layer.FACTS: 1.0,
+        Layer.SESSIONS: 0.8,
+        Layer.SEMANTIC: 0.6,
+        Layer.VERBATIM: 0.7,
+    }
 
 
 async def test_the_vocabulary_has_who_speaks_and_the_names_spoken_of_most(memory: Memory) -> None:
-    for number, text in enumerate(("Tom lives in Lisbon.", "Tom has a boat.", "I met Petra in Lisbon with Tom.")):
+    for number, text in enumerate(
+        ("Tom lives in Lisbon.", "Tom has a boat.", "I met Petra in Lisbon with Tom.")
+    ):
         await memory.remember(said(text, name=f"turn-{number}"))
     await memory.remember(said("Zelda is my sister.", user="ben"))
     await memory.settle()
@@ -273,7 +352,11 @@ async def test_the_vocabulary_has_who_speaks_and_the_names_spoken_of_most(memory
 
 
 async def test_all_prepared_files_lie_in_the_folder_of_the_options(
-    database: Path, tmp_path: Path, encoder: CachedEncoder, language: Language, monkeypatch: pytest.MonkeyPatch
+    database: Path,
+    tmp_path: Path,
+    encoder: CachedEncoder,
+    language: Language,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
     options = Options(models=ModelOptions(cache_dir=tmp_path / "cache"))

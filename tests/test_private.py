@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from hotmem import Memory
-from hotmem.keys import Key
-from hotmem.store import driver
-from hotmem.store.database import Database
-from hotmem.store.driver import Connection, connect
-from hotmem.store.upkeep import restore
-from hotmem.tools.catalogue import tool
-from hotmem.tools.migration import Copying, Export, backup_restore, export_memories
+from hotmem.core.encryption_key import Key
+from hotmem.storage.queries.maintenance import restore
+from hotmem.storage.sqlite import connection
+from hotmem.storage.sqlite.connection import Connection, connect
+from hotmem.storage.sqlite.database import Database
+from hotmem.tools.import_export import Copying, Export, backup_restore, export_memories
+from hotmem.tools.registry import tool
 from tests.conversation import said
 
 UMASKS = (0o000, 0o022, 0o777)
@@ -38,13 +38,17 @@ async def test_a_memory_file_and_its_journal_are_private(database: Path, umask: 
     opened = Database.open(database)
     try:
         await opened.write(lambda conn: conn.execute("INSERT INTO users (name) VALUES ('ana')"))
-        assert await asyncio.to_thread(rights, database.parent) == {f"memory.db{ending}": 0o600 for ending in ("", "-wal", "-shm")}
+        assert await asyncio.to_thread(rights, database.parent) == {
+            f"memory.db{ending}": 0o600 for ending in ("", "-wal", "-shm")
+        }
     finally:
         await opened.close()
     assert await asyncio.to_thread(rights, database.parent) == {"memory.db": 0o600}
 
 
-def test_a_file_is_private_before_sqlite_opens_it(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_private_before_sqlite_opens_it(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen: list[int] = []
 
     class Looking(Connection):
@@ -52,7 +56,7 @@ def test_a_file_is_private_before_sqlite_opens_it(database: Path, monkeypatch: p
             seen.append(database.stat().st_mode & 0o777)
             super().__init__(path, flags, key)
 
-    monkeypatch.setattr(driver, "Connection", Looking)
+    monkeypatch.setattr(connection, "Connection", Looking)
     before = os.umask(0)
     try:
         connect(database).close()
@@ -67,7 +71,9 @@ def test_a_file_that_its_owner_shares_stays_shared(database: Path) -> None:
     with closing(connect(database)) as conn:
         conn.execute("PRAGMA journal_mode = WAL")
         conn.execute("CREATE TABLE numbers (n)")
-        assert set(rights(database.parent).values()) == {0o640}, "the journal too, for whoever reads the file"
+        assert set(rights(database.parent).values()) == {0o640}, (
+            "the journal too, for whoever reads the file"
+        )
 
 
 def test_a_file_is_made_where_a_link_leads(tmp_path: Path) -> None:

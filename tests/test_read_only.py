@@ -1,4 +1,7 @@
-"""A memory that cannot be written: searched, recalled from and exported, and an error for whoever writes."""
+"""A memory that cannot be written.
+
+Searched, recalled from and exported, and an error for whoever writes.
+"""
 
 import json
 import shutil
@@ -14,7 +17,7 @@ import pytest
 from hotmem import Memory, StoreReadOnly
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import ModelOptions
-from hotmem.store.driver import connect
+from hotmem.storage.sqlite.connection import connect
 from tests.conversation import said
 from tests.test_bad_input import OPENED_AS_NOBODY
 
@@ -40,7 +43,14 @@ def used(path: Path, models: ModelOptions, out: Path) -> dict[str, Any]:
     """What a user without rights gets of a file."""
     out.mkdir()
     out.chmod(0o777)
-    command = [sys.executable, "-m", "tests.nobody", str(path), str(models.cache_dir), str(out / "export.jsonl")]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.nobody",
+        str(path),
+        str(models.cache_dir),
+        str(out / "export.jsonl"),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
@@ -48,7 +58,9 @@ def used(path: Path, models: ModelOptions, out: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("of_file", "of_folder"), [(0o444, 0o777), (0o666, 0o555), (0o444, 0o555)])
-def test_a_file_that_cannot_be_written_is_read(of_file: int, of_folder: int, stored: Path, place: Path, model_options: ModelOptions) -> None:
+def test_a_file_that_cannot_be_written_is_read(
+    of_file: int, of_folder: int, stored: Path, place: Path, model_options: ModelOptions
+) -> None:
     folder = place / "kept"
     folder.mkdir()
     path = folder / "memory.db"
@@ -57,19 +69,29 @@ def test_a_file_that_cannot_be_written_is_read(of_file: int, of_folder: int, sto
     path.chmod(of_file)
     folder.chmod(of_folder)
     found = used(path, model_options, place / "out")
-    assert "Potola" in found["recall"] and any("Potola" in text for text in found["search"]) and found["memories"] == ["Ana's dog is called Potola."]
+    assert (
+        "Potola" in found["recall"]
+        and any("Potola" in text for text in found["search"])
+        and found["memories"] == ["Ana's dog is called Potola."]
+    )
     assert found["contextual"] == 1 and found["trace"] >= 1 and found["faults"] == 0
     assert found["exported"]["turn"] == 1 and found["exported"]["memory"] == 1
     assert {kind for kind, _ in found["errors"]} == {"StoreReadOnly"}
     assert all("writable and open it again" in text for _, text in found["errors"])
-    assert len(found["spoken"]) == 1 and "Potola" in found["spoken"][0], "the bot goes on with its memory"
+    assert len(found["spoken"]) == 1 and "Potola" in found["spoken"][0], (
+        "the bot goes on with its memory"
+    )
     assert ["remember", "StoreReadOnly"] in found["failed"]
     assert path.read_bytes() == before
     assert list(folder.iterdir()) == [path], "nothing is left beside it"
 
 
 async def test_a_file_is_read_while_its_owner_writes_it(
-    stored: Path, place: Path, model_options: ModelOptions, encoder: CachedEncoder, language: Language
+    stored: Path,
+    place: Path,
+    model_options: ModelOptions,
+    encoder: CachedEncoder,
+    language: Language,
 ) -> None:
     folder = place / "owned"
     folder.mkdir(mode=0o755)
@@ -92,7 +114,13 @@ def test_an_older_schema_that_cannot_be_written_is_told(stored: Path, place: Pat
     empty.touch()
     for path in (old, empty):
         path.chmod(0o444)
-    done = subprocess.run([sys.executable, "-c", OPENED_AS_NOBODY, str(old), str(empty)], capture_output=True, text=True, timeout=100, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", OPENED_AS_NOBODY, str(old), str(empty)],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=True,
+    )
     (kind, first), (same, second) = map(json.loads, done.stdout.splitlines())
     assert kind == same == StoreReadOnly.__name__
     assert first.startswith(f"{old} has schema 1, ") and "cannot be written" in first

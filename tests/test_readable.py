@@ -1,4 +1,7 @@
-"""Text as it is analysed: ordinary text is what it was, and of any other no more is left than is read quickly."""
+"""Text as it is analysed.
+
+Ordinary text is what it was, and of any other no more is left than is read quickly.
+"""
 
 import json
 from itertools import pairwise
@@ -8,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hotmem.readable import (
+from hotmem.text.readable import (
     CHARACTERS_A_TOKEN,
     LONGEST_QUESTION,
     LONGEST_RUN,
@@ -25,11 +28,35 @@ from tests.attacks.hostile import UNITS, repeated
 LIMIT = 600
 
 words = st.text(st.characters(categories=("L", "Nd")), min_size=1, max_size=24)
-stops = st.sampled_from((" ", ", ", ". ", "? ", "! ", "; ", ": ", " – ", "… ", "\n", "\n\n", '" ', "' ", "'s ", ") ", " (", " <3 ", "%, ", ' "'))
-ordinary = st.lists(st.tuples(words, stops), max_size=40).map(lambda pairs: "".join(word + stop for word, stop in pairs))
-hostile = st.lists(st.tuples(st.sampled_from(tuple(UNITS.values())), st.integers(1, 300)), max_size=8).map(
-    lambda pairs: "".join(repeated(unit, characters) for unit, characters in pairs)
+stops = st.sampled_from(
+    (
+        " ",
+        ", ",
+        ". ",
+        "? ",
+        "! ",
+        "; ",
+        ": ",
+        " – ",
+        "… ",
+        "\n",
+        "\n\n",
+        '" ',
+        "' ",
+        "'s ",
+        ") ",
+        " (",
+        " <3 ",
+        "%, ",
+        ' "',
+    )
 )
+ordinary = st.lists(st.tuples(words, stops), max_size=40).map(
+    lambda pairs: "".join(word + stop for word, stop in pairs)
+)
+hostile = st.lists(
+    st.tuples(st.sampled_from(tuple(UNITS.values())), st.integers(1, 300)), max_size=8
+).map(lambda pairs: "".join(repeated(unit, characters) for unit, characters in pairs))
 any_text = hostile | st.text(max_size=400)
 
 
@@ -43,7 +70,9 @@ def test_ordinary_text_is_as_it_was(text: str) -> None:
 def test_every_text_of_other_tests_is_as_it_was() -> None:
     """Those of their data files, which were written for what they say."""
     folder = Path(__file__).parent
-    files = [path for path in folder.rglob("*.json") if path.parent.name not in ("attacks", "packaging")]
+    files = [
+        path for path in folder.rglob("*.json") if path.parent.name not in ("attacks", "packaging")
+    ]
     texts = [text for path in files for text in _strings(json.loads(path.read_text("utf-8")))]
     assert len(texts) > 1_000
     assert [text for text in texts if readable(text) != text] == []
@@ -61,7 +90,10 @@ def _strings(held: object) -> list[str]:
 def test_what_is_left_is_bounded_and_is_left_alone_then(text: str) -> None:
     for read in (readable(text, LIMIT), last_readable(text, LIMIT)):
         assert len(read) <= LIMIT
-        assert sum(not one.isspace() and not one.isalnum() for one in read) <= LIMIT // CHARACTERS_A_TOKEN
+        assert (
+            sum(not one.isspace() and not one.isalnum() for one in read)
+            <= LIMIT // CHARACTERS_A_TOKEN
+        )
         assert readable(read, LIMIT) == read
 
 

@@ -11,38 +11,53 @@ from pathlib import Path
 import pytest
 
 from hotmem import Memory, Options, Turn
-from hotmem.keys import Key
+from hotmem.core.encryption_key import Key
 from hotmem.models import Encoder, Language
-from hotmem.store import upkeep
-from hotmem.store.driver import connect
+from hotmem.storage.queries import maintenance
+from hotmem.storage.sqlite.connection import connect
 
 DRILL = Path(__file__).parents[1] / "deploy" / "restore_drill.py"
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
 @pytest.fixture(params=["", "secret"], ids=["plain", "encrypted"])
-async def live(request: pytest.FixtureRequest, tmp_path: Path, encoder: Encoder, language: Language) -> AsyncIterator[tuple[Memory, str]]:
+async def live(
+    request: pytest.FixtureRequest, tmp_path: Path, encoder: Encoder, language: Language
+) -> AsyncIterator[tuple[Memory, str]]:
     """A memory in use, and its key."""
-    async with Memory.open(tmp_path / "memory.db", Options(key=request.param or None), encoder=encoder, language=language) as memory:
+    async with Memory.open(
+        tmp_path / "memory.db",
+        Options(key=request.param or None),
+        encoder=encoder,
+        language=language,
+    ) as memory:
         for number in range(5):
-            await memory.remember(Turn("ana", "s", "user", f"I have {number} cats.", NOON + timedelta(minutes=number)))
+            await memory.remember(
+                Turn("ana", "s", "user", f"I have {number} cats.", NOON + timedelta(minutes=number))
+            )
         await memory.settle()
         yield memory, request.param
 
 
 def drill(live: Path, restored: Path, key: str) -> tuple[int, str]:
     done = subprocess.run(
-        [sys.executable, str(DRILL), str(live), str(restored)], capture_output=True, text=True, env=os.environ | {"HOTMEM_KEY": key}, check=False
+        [sys.executable, str(DRILL), str(live), str(restored)],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"HOTMEM_KEY": key},
+        check=False,
     )
     return done.returncode, " ".join((done.stdout + done.stderr).split())
 
 
-async def test_a_restored_copy_is_equal_and_a_changed_one_is_not(live: tuple[Memory, str], tmp_path: Path) -> None:
+async def test_a_restored_copy_is_equal_and_a_changed_one_is_not(
+    live: tuple[Memory, str], tmp_path: Path
+) -> None:
     (memory, secret), copy, restored = live, tmp_path / "copy.db", tmp_path / "restored.db"
     key = Key(secret) if secret else None
     with closing(connect(memory.path, key=key, read_only=True)) as conn:
-        upkeep.backup(conn, copy, lambda *_: None)
-    upkeep.restore(copy, restored, key)
+        maintenance.backup(conn, copy, lambda *_: None)
+    maintenance.restore(copy, restored, key)
     code, told = drill(memory.path, restored, secret)
     assert code == 0 and "the same as the live one" in told, told
 

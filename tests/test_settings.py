@@ -30,12 +30,21 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def example() -> dict[str, str]:
     """The names of .env.example, without their prefix, with their values."""
-    lines = [line for line in EXAMPLE.read_text("utf-8").splitlines() if line and not line.startswith("#")]
-    return {name.removeprefix(PREFIX): value for name, _, value in (line.partition("=") for line in lines)}
+    lines = [
+        line
+        for line in EXAMPLE.read_text("utf-8").splitlines()
+        if line and not line.startswith("#")
+    ]
+    return {
+        name.removeprefix(PREFIX): value
+        for name, _, value in (line.partition("=") for line in lines)
+    }
 
 
 def test_the_example_lists_exactly_the_settings() -> None:
-    assert all(line.startswith((PREFIX, "#")) for line in EXAMPLE.read_text("utf-8").splitlines() if line)
+    assert all(
+        line.startswith((PREFIX, "#")) for line in EXAMPLE.read_text("utf-8").splitlines() if line
+    )
     assert example().keys() - OF_THE_BOTS == {name.upper() for name in Settings.model_fields}
     assert example().keys() >= OF_THE_BOTS
 
@@ -47,13 +56,23 @@ def test_the_example_names_the_defaults(tmp_path: Path) -> None:
     for name, value in example().items():
         if name not in OF_THE_BOTS:
             default = getattr(Settings(), name.lower())
-            assert value == ("" if default is None else str(default).lower() if isinstance(default, bool) else str(default).removesuffix(".0"))
+            assert value == (
+                ""
+                if default is None
+                else str(default).lower()
+                if isinstance(default, bool)
+                else str(default).removesuffix(".0")
+            )
 
 
 def test_every_setting_in_the_example_has_its_line_of_sense() -> None:
     lines = EXAMPLE.read_text("utf-8").splitlines()
     for name in Settings.model_fields:
-        place = next(number for number, line in enumerate(lines) if line.startswith(f"{PREFIX}{name.upper()}="))
+        place = next(
+            number
+            for number, line in enumerate(lines)
+            if line.startswith(f"{PREFIX}{name.upper()}=")
+        )
         assert lines[place - 1].startswith("# ")
     assert all(field.description for field in Settings.model_fields.values())
 
@@ -62,13 +81,20 @@ def test_the_defaults_are_those_of_the_options() -> None:
     assert Settings().options() == Options()
 
 
-def test_the_environment_comes_before_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_environment_comes_before_the_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     (tmp_path / ".env").write_text(
         "HOTMEM_MAX_FACTS=2\nHOTMEM_MARK_SYMBOLS=yes\nHOTMEM_DATABASE=other.db\nHOTMEM_CACHE_DIR=\nHOTMEM_LLM_MODEL=x\nPATH_OF_OTHERS=y\n"
     )
     monkeypatch.setenv("HOTMEM_MAX_FACTS", "7")
     settings = Settings()
-    assert (settings.max_facts, settings.mark_symbols, settings.database, settings.cache_dir) == (7, True, Path("other.db"), None)
+    assert (settings.max_facts, settings.mark_symbols, settings.database, settings.cache_dir) == (
+        7,
+        True,
+        Path("other.db"),
+        None,
+    )
 
 
 def test_every_setting_reaches_its_option(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,21 +107,45 @@ def test_every_setting_reaches_its_option(monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setenv(f"{PREFIX}{name}", value)
     options = Settings().options()
     recall, learning = options.recall, options.learning
-    assert (recall.layers, recall.max_tokens, recall.max_facts, recall.symbols) == ((Layer.FACTS,), 300, 2, True)
-    assert (recall.semantic_threshold, recall.verbatim_window, recall.say_unknown) == (0.3, 55, False)
-    assert (learning.adaptive, learning.analytics, learning.weights) == (False, False, Weights(1.0, 0.5, 0.7, 1.5))
+    assert (recall.layers, recall.max_tokens, recall.max_facts, recall.symbols) == (
+        (Layer.FACTS,),
+        300,
+        2,
+        True,
+    )
+    assert (recall.semantic_threshold, recall.verbatim_window, recall.say_unknown) == (
+        0.3,
+        55,
+        False,
+    )
+    assert (learning.adaptive, learning.analytics, learning.weights) == (
+        False,
+        False,
+        Weights(1.0, 0.5, 0.7, 1.5),
+    )
     assert options.background.idle_s == 5
-    assert (options.models.encoder, options.models.cache_dir, options.models.relevance) == ("a/b", Path("c"), Path("r.json"))
+    assert (options.models.encoder, options.models.cache_dir, options.models.relevance) == (
+        "a/b",
+        Path("c"),
+        Path("r.json"),
+    )
 
 
-def test_a_memory_opened_without_options_takes_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_memory_opened_without_options_takes_the_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     for name, value in {"MAX_FACTS": "2", "TIME_ZONE": "Asia/Tokyo", "DATABASE": "mine.db"}.items():
         monkeypatch.setenv(f"{PREFIX}{name}", value)
     (tmp_path / ".env").write_text("HOTMEM_MAX_CONTEXT_TOKENS=77\n")
     memory = Memory.open()
     assert memory.path == Path("mine.db")
-    assert (memory.options.recall.max_facts, memory.options.time_zone) == (2, ZoneInfo("Asia/Tokyo"))
-    assert memory.options.recall.max_tokens == Options().recall.max_tokens, "the library reads no file"
+    assert (memory.options.recall.max_facts, memory.options.time_zone) == (
+        2,
+        ZoneInfo("Asia/Tokyo"),
+    )
+    assert memory.options.recall.max_tokens == Options().recall.max_tokens, (
+        "the library reads no file"
+    )
     assert Settings().max_context_tokens == 77, "programs do"
 
 
@@ -133,7 +183,9 @@ def test_an_unusable_value_stops_a_memory_from_being_made(monkeypatch: pytest.Mo
         ("HOTMEM_8080_TCP_ADDR", "does nothing."),
     ],
 )
-def test_a_name_that_is_no_setting_is_named_once_with_the_one_that_was_meant(name: str, meant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_is_no_setting_is_named_once_with_the_one_that_was_meant(
+    name: str, meant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(name, "3")
     monkeypatch.setenv("HOTMEM_LLM_MODEL", "of the bots")
     _warn_once.cache_clear()
@@ -141,7 +193,11 @@ def test_a_name_that_is_no_setting_is_named_once_with_the_one_that_was_meant(nam
         Memory.open("given.db")
         Memory.open("given.db")
     (warning,) = logs
-    assert warning["log_level"] == "warning" and warning["message"].startswith(f"{name} is no setting") and warning["message"].endswith(meant)
+    assert (
+        warning["log_level"] == "warning"
+        and warning["message"].startswith(f"{name} is no setting")
+        and warning["message"].endswith(meant)
+    )
 
 
 def test_a_misspelt_line_of_the_file_is_named_by_programs(tmp_path: Path) -> None:
@@ -151,7 +207,9 @@ def test_a_misspelt_line_of_the_file_is_named_by_programs(tmp_path: Path) -> Non
         Settings.of_environment()
         assert not logs
         Settings()
-    assert [line["message"] for line in logs] == ["HOTMEM_ENCODR is no setting and does nothing. Did you mean HOTMEM_ENCODER?"]
+    assert [line["message"] for line in logs] == [
+        "HOTMEM_ENCODR is no setting and does nothing. Did you mean HOTMEM_ENCODER?"
+    ]
 
 
 def test_a_file_that_is_not_utf8_is_one_line(tmp_path: Path) -> None:
@@ -169,7 +227,9 @@ def test_a_file_that_is_not_utf8_is_one_line(tmp_path: Path) -> None:
      ("RECALL_DEADLINE_MS", "-1"), ("SESSION_IDLE_S", "soon"), ("MARK_SYMBOLS", "perhaps"),
      ("WEIGHTS", "1,1,1"), ("WEIGHTS", "1,1,1,2"), ("WEIGHTS", "1,1,1,nan"), ("WEIGHTS", "much")],
 )  # fmt: skip
-def test_a_value_out_of_range_is_refused(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_value_out_of_range_is_refused(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(f"{PREFIX}{name}", value)
     with pytest.raises(InvalidInput, match=rf"(HOTMEM_{name}|{name.lower()}) cannot be"):
         Settings()

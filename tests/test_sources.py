@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from hotmem.commands import _sources
+from hotmem.pipecat.voice_commands import _sources
 from hotmem.types import Item, Mark
-from tests.context.statements import QUOTE
+from tests.ranking.statements import QUOTE
 
 BEST = replace(QUOTE, relevance=0.3)
 
@@ -32,4 +32,6 @@ def test_what_is_doubtful_is_named_where_there_is_nothing_better() -> None:
 
 
 def test_a_question_and_a_secret_alone_are_no_source() -> None:
-    assert "Nothing from earlier" in _sources([replace(BEST, text="The pin of my card is 1234."), replace(BEST, text="Is it late?")])
+    assert "Nothing from earlier" in _sources(
+        [replace(BEST, text="The pin of my card is 1234."), replace(BEST, text="Is it late?")]
+    )

@@ -1,4 +1,7 @@
-"""Standing wishes over several turns: said, replaced, taken back. What is told at the end is what still holds."""
+"""Standing wishes over several turns: said, replaced, taken back.
+
+What is told at the end is what still holds.
+"""
 
 import asyncio
 import json
@@ -10,38 +13,60 @@ from typing import Any, Final
 import pytest
 
 from hotmem import Memory, Turn
-from hotmem.extraction.withdrawals import withdrawn
 from hotmem.models import CachedEncoder, Language
+from hotmem.understanding.facts.instruction_withdrawals import withdrawn
 
 AT = datetime(2026, 11, 23, 10, tzinfo=UTC)
-CASES: Final[list[dict[str, Any]]] = json.loads(Path(__file__).with_name("rules.json").read_text("utf-8"))
+CASES: Final[list[dict[str, Any]]] = json.loads(
+    Path(__file__).with_name("rules.json").read_text("utf-8")
+)
 
 RIGHT: Final = 0.8
-"""Share of conversations after which the wishes and the name are right; 33 of 40 when this was written."""
+"""Share of conversations after which the wishes and the name are right; 33 of 40 when this was
+written."""
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory, encoder: CachedEncoder, language: Language) -> list[tuple[list[str], str]]:
+def opened(
+    tmp_path_factory: pytest.TempPathFactory, encoder: CachedEncoder, language: Language
+) -> list[tuple[list[str], str]]:
     """What a session opens with after each conversation: wishes and name."""
 
     async def told() -> list[tuple[list[str], str]]:
-        async with Memory.open(tmp_path_factory.mktemp("wishes") / "memory.db", encoder=encoder, language=language) as memory:
+        async with Memory.open(
+            tmp_path_factory.mktemp("wishes") / "memory.db", encoder=encoder, language=language
+        ) as memory:
             for number, case in enumerate(CASES):
                 for minute, text in enumerate(case["turns"]):
-                    await memory.remember(Turn(f"user {number}", "s", "user", text, AT + timedelta(minutes=minute)))
+                    await memory.remember(
+                        Turn(f"user {number}", "s", "user", text, AT + timedelta(minutes=minute))
+                    )
             await memory.settle()
             blocks = [
-                await memory.opening(user_id=f"user {number}", session_id="later", at=AT + timedelta(days=1), max_tokens=600)
+                await memory.opening(
+                    user_id=f"user {number}",
+                    session_id="later",
+                    at=AT + timedelta(days=1),
+                    max_tokens=600,
+                )
                 for number in range(len(CASES))
             ]
-        names = [re.search(r"^Call them (.*?)\.(?: Their|$)", block.text, re.MULTILINE) for block in blocks]
-        return [(re.findall(r"^- “(.*)”$", block.text, re.MULTILINE), name[1] if name else "") for block, name in zip(blocks, names, strict=True)]
+        names = [
+            re.search(r"^Call them (.*?)\.(?: Their|$)", block.text, re.MULTILINE)
+            for block in blocks
+        ]
+        return [
+            (re.findall(r"^- “(.*)”$", block.text, re.MULTILINE), name[1] if name else "")
+            for block, name in zip(blocks, names, strict=True)
+        ]
 
     return asyncio.run(told())
 
 
 def test_what_holds_in_the_end(opened: list[tuple[list[str], str]]) -> None:
-    right = sum(found == (case["wishes"], case["name"]) for found, case in zip(opened, CASES, strict=True))
+    right = sum(
+        found == (case["wishes"], case["name"]) for found, case in zip(opened, CASES, strict=True)
+    )
     assert right >= RIGHT * len(CASES)
 
 
@@ -50,13 +75,31 @@ def test_what_holds_in_the_end(opened: list[tuple[list[str], str]]) -> None:
     [
         (["Keep your answers short, please.", "You can give longer answers again now."], [], ""),
         (["Keep your answers short.", "Forget what I said about short answers."], [], ""),
-        (["Never mention my divorce.", "Never mention my weight.", "You can talk about my weight again."], ["never mention my divorce"], ""),
-        (["My name is Tom Reed.", "Call me Captain.", "Stop calling me Captain."], ["stop calling me Captain"], "Tom Reed"),
-        (["Never suggest pork.", "You can swear now."], ["you can swear now", "never suggest pork"], ""),
+        (
+            [
+                "Never mention my divorce.",
+                "Never mention my weight.",
+                "You can talk about my weight again.",
+            ],
+            ["never mention my divorce"],
+            "",
+        ),
+        (
+            ["My name is Tom Reed.", "Call me Captain.", "Stop calling me Captain."],
+            ["stop calling me Captain"],
+            "Tom Reed",
+        ),
+        (
+            ["Never suggest pork.", "You can swear now."],
+            ["you can swear now", "never suggest pork"],
+            "",
+        ),
         (["Nobody calls me Bob."], [], ""),
     ],
 )
-def test_what_is_taken_back_is_not_told(opened: list[tuple[list[str], str]], turns: list[str], wishes: list[str], name: str) -> None:
+def test_what_is_taken_back_is_not_told(
+    opened: list[tuple[list[str], str]], turns: list[str], wishes: list[str], name: str
+) -> None:
     place = next(place for place, case in enumerate(CASES) if case["turns"] == turns)
     assert opened[place] == (wishes, name)
 
@@ -71,20 +114,40 @@ async def test_the_name_one_bears_stays_beside_the_one_to_use(memory: Memory) ->
     assert "Call them Ann. Their name is Rebecca Jones." in block.text
 
 
-@pytest.mark.parametrize("said", ["Always call me Annie", "Keep your answers short, please.", "use celsius"])
+@pytest.mark.parametrize(
+    "said", ["Always call me Annie", "Keep your answers short, please.", "use celsius"]
+)
 async def test_a_wish_asks_for_no_notes(memory: Memory, said: str) -> None:
-    for text in ("I've got a dentist appointment on Thursday.", "Call me Annie.", "I like short answers."):
+    for text in (
+        "I've got a dentist appointment on Thursday.",
+        "Call me Annie.",
+        "I like short answers.",
+    ):
         await memory.remember(Turn("ana", "s", "user", text, AT))
     await memory.settle()
     block = await memory.recall(said, user_id="ana", session_id="later", at=AT + timedelta(days=1))
     assert (block.text, block.trace.reason) == ("", "the utterance needs no memory")
-    assert "Annie" in (await memory.recall("What do I want to be called?", user_id="ana", session_id="later", at=AT + timedelta(days=1))).text
+    assert (
+        "Annie"
+        in (
+            await memory.recall(
+                "What do I want to be called?",
+                user_id="ana",
+                session_id="later",
+                at=AT + timedelta(days=1),
+            )
+        ).text
+    )
 
 
 @pytest.mark.parametrize(
     ("words", "earlier", "gone"),
     [
-        ("you can tell me jokes in the morning again", ["no news in the morning", "don't tell me jokes in the morning"], {1}),
+        (
+            "you can tell me jokes in the morning again",
+            ["no news in the morning", "don't tell me jokes in the morning"],
+            {1},
+        ),
         ("forget everything I asked you", ["use Celsius", "call me Jo"], {0, 1}),
         ("forget everything I've asked, apart from my name", ["use Celsius", "call me Jo"], {0}),
         ("you can swear again", ["never suggest pork"], set()),
@@ -92,12 +155,18 @@ async def test_a_wish_asks_for_no_notes(memory: Memory, said: str) -> None:
         ("you can call me Annie again", ["don't call me Annie"], set()),
     ],
 )
-def test_only_wishes_about_the_same_are_taken_back(words: str, earlier: list[str], gone: set[int]) -> None:
+def test_only_wishes_about_the_same_are_taken_back(
+    words: str, earlier: list[str], gone: set[int]
+) -> None:
     assert withdrawn(words, earlier) == gone
 
 
-@pytest.mark.parametrize("said", ["Forget the short answers rule.", "Ignore my short answers instruction."])
-async def test_a_wish_is_taken_back_by_words_that_would_set_rules_aside(memory: Memory, said: str) -> None:
+@pytest.mark.parametrize(
+    "said", ["Forget the short answers rule.", "Ignore my short answers instruction."]
+)
+async def test_a_wish_is_taken_back_by_words_that_would_set_rules_aside(
+    memory: Memory, said: str
+) -> None:
     for minute, text in enumerate(("Keep your answers short.", "Call me Annie.", said)):
         await memory.remember(Turn("ana", "s", "user", text, AT + timedelta(minutes=minute)))
     await memory.settle()

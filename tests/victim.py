@@ -1,4 +1,8 @@
-"""The processes that tests kill: one remembers turns and settles, and says each turn's id once remember has returned; the other imports a file."""
+"""The processes that tests kill.
+
+One remembers turns and settles, and says each turn's id once remember has returned; the other
+imports a file.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -7,13 +11,14 @@ from itertools import count
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from hotmem import Memory, importing
+from hotmem import Memory
+from hotmem.core.priority import RecallPriority
 from hotmem.models import load_encoder, load_language
 from hotmem.models.encoder import Vectors
 from hotmem.options import BackgroundOptions, ModelOptions, Options
-from hotmem.precedence import Precedence
-from hotmem.store.store import Store
-from hotmem.transfer.incoming import own
+from hotmem.portability import importer
+from hotmem.portability.sources import own
+from hotmem.storage.store import Store
 from hotmem.types import Turn
 from tests.conversation import START
 from tests.letters import LetterEncoder
@@ -31,7 +36,10 @@ def remember_until_killed(path: Path, cache_dir: Path, first: int, out: Connecti
 
 
 def fail_until_killed(path: Path, cache_dir: Path, out: Connection) -> None:
-    """Remembers turns, every fifth of which no encoder embeds, and works in the background; says so once all are durable."""
+    """Remembers turns, every fifth of which no encoder embeds, and works in the background.
+
+    Says so once all are durable.
+    """
     asyncio.run(_fail(path, cache_dir, out))
 
 
@@ -45,12 +53,17 @@ class Refusing(LetterEncoder):
 
 
 async def _fail(path: Path, cache_dir: Path, out: Connection) -> None:
-    options = Options(background=BackgroundOptions(batch=4, pause_s=0.01), models=ModelOptions(cache_dir=cache_dir))
+    options = Options(
+        background=BackgroundOptions(batch=4, pause_s=0.01),
+        models=ModelOptions(cache_dir=cache_dir),
+    )
     async with Memory.open(path, options, encoder=Refusing(), language=LANGUAGE) as memory:
         first = (await memory.store.clock()).newest
         for number in range(20) if first is None else ():
             text = "The poison is in the cupboard." if number % 5 == 0 else turn(number).text
-            await memory.remember(Turn("ana", "monday", "user", text, turn(number).spoken_at, "Ana", f"t{number}"))
+            await memory.remember(
+                Turn("ana", "monday", "user", text, turn(number).spoken_at, "Ana", f"t{number}")
+            )
         out.send(None)
         await memory.settle()
         await asyncio.Event().wait()
@@ -58,17 +71,19 @@ async def _fail(path: Path, cache_dir: Path, out: Connection) -> None:
 
 def import_until_killed(path: Path, file: Path, out: Connection) -> None:
     """Imports a file, each record in a transaction of its own, and says so once the first is written."""
-    importing.WRITING_S = 0.0  # type: ignore[misc]
+    importer.WRITING_S = 0.0  # type: ignore[misc]
     asyncio.run(_import(path, file, out))
 
 
 async def _import(path: Path, file: Path, out: Connection) -> None:
     store = Store.open(path)
-    await importing.take_in(store, Precedence(), own(file), lambda: out.send(None))
+    await importer.take_in(store, RecallPriority(), own(file), lambda: out.send(None))
 
 
 async def _remember(path: Path, cache_dir: Path, first: int, out: Connection) -> None:
-    options = Options(background=BackgroundOptions(batch=2), models=ModelOptions(cache_dir=cache_dir))
+    options = Options(
+        background=BackgroundOptions(batch=2), models=ModelOptions(cache_dir=cache_dir)
+    )
     encoder = await asyncio.to_thread(load_encoder, options.models)
     async with Memory.open(path, options, encoder=encoder, language=LANGUAGE) as memory:
         for number in count(first):
@@ -82,4 +97,12 @@ async def _remember(path: Path, cache_dir: Path, first: int, out: Connection) ->
 def turn(number: int) -> Turn:
     """The turn of a number."""
     text = f"My friend Bea{number} lives in Porto. My lucky number is {number}. I like walnuts with number {number}."
-    return Turn("ana", f"session {number // 10}", "user", text, START + timedelta(minutes=number), "Ana", f"t{number}")
+    return Turn(
+        "ana",
+        f"session {number // 10}",
+        "user",
+        text,
+        START + timedelta(minutes=number),
+        "Ana",
+        f"t{number}",
+    )

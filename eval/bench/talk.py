@@ -1,8 +1,12 @@
-"""Invented talk for measuring speed: a seeded, endless supply of spoken-style turns, nearly all of them distinct.
+"""Invented talk for measuring speed.
 
-Each user talks to one bot. A turn is two or three sentences of a bounded supply of thousands; a sentence is a template whose slots are filled
-with people, places, things, deeds and times, the n-th of each list in proportion to 1/(n + 4) (Zipf and Mandelbrot's law), so that some words come
-in every tenth turn and most in a few. Half the people and places have names put together from syllables: the long tail of a language.
+A seeded, endless supply of spoken-style turns, nearly all of them distinct.
+
+Each user talks to one bot. A turn is two or three sentences of a bounded supply of thousands; a
+sentence is a template whose slots are filled with people, places, things, deeds and times, the n-th
+of each list in proportion to 1/(n + 4) (Zipf and Mandelbrot's law), so that some words come in
+every tenth turn and most in a few. Half the people and places have names put together from
+syllables: the long tail of a language.
 """
 
 from collections.abc import Iterator, Sequence
@@ -147,7 +151,30 @@ QUESTIONS: Final = (
     "What did we talk about at {place} {time}?",
 )
 
-_ONSETS: Final = ("b", "br", "d", "dr", "f", "g", "h", "j", "k", "kl", "l", "m", "n", "p", "r", "s", "st", "t", "tr", "v", "w", "z")
+_ONSETS: Final = (
+    "b",
+    "br",
+    "d",
+    "dr",
+    "f",
+    "g",
+    "h",
+    "j",
+    "k",
+    "kl",
+    "l",
+    "m",
+    "n",
+    "p",
+    "r",
+    "s",
+    "st",
+    "t",
+    "tr",
+    "v",
+    "w",
+    "z",
+)
 _NUCLEI: Final = ("a", "e", "i", "o", "u", "ai", "ei", "ou")
 _ENDS: Final = ("", "n", "r", "l", "s", "nd", "rk", "lm", "tt", "sk")
 
@@ -190,7 +217,13 @@ class Talk:
 @cache
 def sentences(seed: int, role: Role) -> tuple[str, ...]:
     """All that the user, or the bot, ever says."""
-    return tuple(_distinct(Random(f"{seed} {role}"), REPLIES if role is Role.ASSISTANT else STATEMENTS, SENTENCES[role]))
+    return tuple(
+        _distinct(
+            Random(f"{seed} {role}"),
+            REPLIES if role is Role.ASSISTANT else STATEMENTS,
+            SENTENCES[role],
+        )
+    )
 
 
 def _distinct(random: Random, templates: Sequence[str], number: int) -> list[str]:
@@ -233,6 +266,9 @@ def _invented(sort: str) -> tuple[str, ...]:
     random = Random(sort)
     names: dict[str, None] = {}
     while len(names) < NAMES:
-        syllables = (random.choice(_ONSETS) + random.choice(_NUCLEI) + random.choice(_ENDS) for _ in range(random.choice((2, 2, 3))))
+        syllables = (
+            random.choice(_ONSETS) + random.choice(_NUCLEI) + random.choice(_ENDS)
+            for _ in range(random.choice((2, 2, 3)))
+        )
         names["".join(syllables).capitalize()] = None
     return tuple(names)

@@ -18,10 +18,11 @@ from eval.bench.talk import USER, Talk
 from hotmem import Memory
 from hotmem.models import load_encoder, load_language
 from hotmem.options import ModelOptions
-from hotmem.store import notes, users, vectors
-from hotmem.store.driver import connect
-from hotmem.store.migrations import migrate
-from hotmem.types import Category, Kind, Note
+from hotmem.storage.queries import new_memories, users
+from hotmem.storage.search import vectors
+from hotmem.storage.sqlite.connection import connect
+from hotmem.storage.sqlite.migrations import migrate
+from hotmem.types import Category, Kind, NewMemory
 
 NEW_SEED: Final = 17
 """Of the talk that is stored on top."""
@@ -61,7 +62,13 @@ async def measure(memories: int, questions: int, folder: Path, console: Console)
 
 def show(result: ToolTimes, console: Console) -> None:
     """Prints the times as a table."""
-    table = Table("milliseconds", "p50", "p95", title=f"{result.memories:,} memories of one user", title_justify="left")
+    table = Table(
+        "milliseconds",
+        "p50",
+        "p95",
+        title=f"{result.memories:,} memories of one user",
+        title_justify="left",
+    )
     for name, times in (("search_memory()", result.search), ("store_memory()", result.store)):
         table.add_row(name, f"{times.p50:.1f}", f"{times.p95:.1f}")
     console.print(table)
@@ -84,12 +91,18 @@ def prepared(folder: Path, memories: int, console: Console) -> Path:
 def fill(path: Path, memories: int, console: Console) -> None:
     """Stores what people say as memories, filed and tagged, under a name that is the path's only once all are there.
 
-    Each distinct sentence is read once; a memory has the tags and names of its sentences, and the mean of their vectors.
+    Each distinct sentence is read once; a memory has the tags and names of its sentences, and the
+    mean of their vectors.
     """
     making = path.with_suffix(".making")
     making.unlink(missing_ok=True)
     reading = Reading(load_encoder(ModelOptions(embeddings_cached=0)), load_language())
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     with closing(connect(making)) as conn, Progress(*columns, console=console) as progress:
         migrate(conn, making)
         conn.execute("PRAGMA synchronous = OFF")
@@ -102,9 +115,20 @@ def fill(path: Path, memories: int, console: Console) -> None:
             rows, signs = reading.vectors([turn.text for _, turn in batch])
             for (number, turn), row, of_tokens in zip(batch, rows, signs, strict=True):
                 tags, entities = reading.filed(turn.text)
-                kind, category = tuple(Kind)[number % len(Kind)], tuple(Category)[number % len(Category)]
-                note = Note(turn.text, kind, category, 1 + number % 5, tags=tuple(tags), tag_vectors=tags, entities=entities)
-                notes.keep(conn, user, note, row, of_tokens, turn.spoken_at, "measured")
+                kind, category = (
+                    tuple(Kind)[number % len(Kind)],
+                    tuple(Category)[number % len(Category)],
+                )
+                note = NewMemory(
+                    turn.text,
+                    kind,
+                    category,
+                    1 + number % 5,
+                    tags=tuple(tags),
+                    tag_vectors=tags,
+                    entities=entities,
+                )
+                new_memories.keep(conn, user, note, row, of_tokens, turn.spoken_at, "measured")
             conn.execute("COMMIT")
             progress.advance(bar, len(batch))
     making.rename(path)

@@ -1,7 +1,10 @@
-"""What memory adds to a turn: the time from the final transcript until the language model has its context, in real pipelines.
+"""What memory adds to a turn.
 
-Each arrangement is asked questions of its own, by the frames of a streaming recogniser and by those of one that hears whole segments, and hears the
-same recordings. What is added is a turn's time less the median without memory in the same run.
+The time from the final transcript until the language model has its context, in real pipelines.
+
+Each arrangement is asked questions of its own, by the frames of a streaming recogniser and by those
+of one that hears whole segments, and hears the same recordings. What is added is a turn's time less
+the median without memory in the same run.
 """
 
 import asyncio
@@ -45,10 +48,12 @@ WARM_UP: Final = 2
 """First questions of a session, which are not counted."""
 
 REPLY_S: Final = 6.0
-"""Seconds until the user of a bot of the crowd speaks again: a second in which the model and the voice begin, and two short sentences."""
+"""Seconds until the user of a bot of the crowd speaks again: a second in which the model and the
+voice begin, and two short sentences."""
 
 QUESTION_S: Final = 3.0
-"""Seconds in which a question is spoken, as a rule. Sessions begin spread over the time from one question to the next, not in step."""
+"""Seconds in which a question is spoken, as a rule. Sessions begin spread over the time from one
+question to the next, not in step."""
 
 APART_S: Final = 0.37
 """Seconds between the beginnings of two sessions."""
@@ -105,7 +110,9 @@ Make = Callable[[], tuple[Sequence[FrameProcessor], Sequence[FrameProcessor]]]
 
 
 class Bench:
-    """Measures arrangements and keeps what was found. No question is asked twice, so that no cache knows one.
+    """Measures arrangements and keeps what was found.
+
+    No question is asked twice, so that no cache knows one.
 
     Args:
         questions: Enough for all.
@@ -114,41 +121,72 @@ class Bench:
         progress: Where it is shown.
     """
 
-    def __init__(self, questions: Iterator[str], alone: int, crowd: int, progress: Progress) -> None:
+    def __init__(
+        self, questions: Iterator[str], alone: int, crowd: int, progress: Progress
+    ) -> None:
         self._questions = questions
         self._each = {False: (1, WARM_UP + alone), True: (crowd, WARM_UP + CROWD_TURNS)}
-        self._recordings = [utterance for session in load_sessions(DEMO) for utterance in session.utterances]
+        self._recordings = [
+            utterance for session in load_sessions(DEMO) for utterance in session.utterances
+        ]
         self._progress = progress
         self._bare: dict[tuple[Speech, bool], float] = {}
         self.found: list[Turns] = []
 
-    async def measure(self, arrangement: Arrangement, stored: int, make: Make, speech: Speech, *, crowd: bool = False) -> None:
+    async def measure(
+        self,
+        arrangement: Arrangement,
+        stored: int,
+        make: Make,
+        speech: Speech,
+        *,
+        crowd: bool = False,
+    ) -> None:
         """The turns of one arrangement; that without memory comes first of its kind."""
         sessions, each = self._each[crowd]
         scripts = [list(islice(self._questions, each)) for _ in range(sessions)]
         if speech is Speech.RECORDED:
             times = await self._recorded(make, arrangement)
         else:
-            bar = self._progress.add_task(f"{arrangement}, {stored:,}, {speech}, {len(scripts)} at once", total=sum(map(len, scripts)))
+            bar = self._progress.add_task(
+                f"{arrangement}, {stored:,}, {speech}, {len(scripts)} at once",
+                total=sum(map(len, scripts)),
+            )
             tell = partial(self._progress.advance, bar)
             reply_s = REPLY_S if crowd else 0.0
-            spoken = (_session(make, script, APART_S * place % (REPLY_S + QUESTION_S), reply_s, speech, tell) for place, script in enumerate(scripts))
+            spoken = (
+                _session(
+                    make, script, APART_S * place % (REPLY_S + QUESTION_S), reply_s, speech, tell
+                )
+                for place, script in enumerate(scripts)
+            )
             times = [ms for part in await asyncio.gather(*spoken) for ms in part]
         bare = self._bare.setdefault((speech, crowd), median(times))
         added = Times.of([ms - bare for ms in times])
-        self.found.append(Turns(arrangement, speech, stored, len(scripts), Times.of(times), added, len(times)))
+        self.found.append(
+            Turns(arrangement, speech, stored, len(scripts), Times.of(times), added, len(times))
+        )
 
     async def _recorded(self, make: Make, arrangement: Arrangement) -> list[float]:
         ears, memory = make()
         heard, recogniser = Heard(), await asyncio.to_thread(build_recogniser)
         times = []
         async with running([recogniser, heard, *ears], memory, audio=True) as (worker, model):
-            for utterance in self._progress.track(self._recordings, description=f"{arrangement}, {Speech.RECORDED}"):
+            for utterance in self._progress.track(
+                self._recordings, description=f"{arrangement}, {Speech.RECORDED}"
+            ):
                 times.append(await play(worker, model, heard, utterance))
         return times[WARM_UP:]
 
 
-async def _session(make: Make, questions: Sequence[str], after_s: float, reply_s: float, speech: Speech, tell: Callable[[], None]) -> list[float]:
+async def _session(
+    make: Make,
+    questions: Sequence[str],
+    after_s: float,
+    reply_s: float,
+    speech: Speech,
+    tell: Callable[[], None],
+) -> list[float]:
     """The times of one session's turns, begun after a while so that sessions do not speak in step."""
     await asyncio.sleep(after_s)
     times = []
@@ -160,33 +198,61 @@ async def _session(make: Make, questions: Sequence[str], after_s: float, reply_s
     return times[WARM_UP:]
 
 
-async def measure(sizes: Sequence[int], crowd: int, questions: int, mem0_turns: int, folder: Path, console: Console) -> list[Turns]:
+async def measure(
+    sizes: Sequence[int],
+    crowd: int,
+    questions: int,
+    mem0_turns: int,
+    folder: Path,
+    console: Console,
+) -> list[Turns]:
     """All arrangements, one after the other.
 
     Args:
         sizes: Turns of the stores; those the folder does not hold are built.
         crowd: Sessions at once in the run of many, on the largest store.
         questions: Turns counted in the run of one.
-        mem0_turns: Turns of mem0's store, which is built anew: 100,000 would take it an hour. 0 leaves mem0 out.
+        mem0_turns: Turns of mem0's store, which is built anew: 100,000 would take it an hour. 0
+            leaves mem0 out.
         folder: Where the stores are.
         console: Where the progress goes.
     """
     reading = await asyncio.to_thread(lambda: Reading(OnnxEncoder.load(), load_language()))
-    script = Talk().questions(RUNS * (WARM_UP + questions) * (1 + len(sizes)) + 2 * crowd * (WARM_UP + CROWD_TURNS))
+    script = Talk().questions(
+        RUNS * (WARM_UP + questions) * (1 + len(sizes)) + 2 * crowd * (WARM_UP + CROWD_TURNS)
+    )
     with Progress(console=console) as progress:
         bench = Bench(iter(script), questions, crowd, progress)
         usual = Talk().questions(scale.WARM_UP + scale.QUESTIONS)
-        paths = [await asyncio.to_thread(scale.stored, scale.Size(1, size), folder, reading, usual, progress) for size in sizes]
+        paths = [
+            await asyncio.to_thread(
+                scale.stored, scale.Size(1, size), folder, reading, usual, progress
+            )
+            for size in sizes
+        ]
         for speech in Speech:
             await bench.measure(Arrangement.NONE, 0, _nothing, speech)
         await bench.measure(Arrangement.NONE, 0, _nothing, Speech.INTERIMS, crowd=True)
         for size, path in zip(sizes, paths, strict=True):
             async with _opened(path) as memory:
                 for speech in Speech:
-                    await bench.measure(Arrangement.AHEAD, size, partial(_hotmem, memory, listening=True), speech)
-                await bench.measure(Arrangement.PLACE, size, partial(_hotmem, memory, listening=False), Speech.INTERIMS)
+                    await bench.measure(
+                        Arrangement.AHEAD, size, partial(_hotmem, memory, listening=True), speech
+                    )
+                await bench.measure(
+                    Arrangement.PLACE,
+                    size,
+                    partial(_hotmem, memory, listening=False),
+                    Speech.INTERIMS,
+                )
                 if size == max(sizes):
-                    await bench.measure(Arrangement.AHEAD, size, partial(_hotmem, memory, listening=True), Speech.INTERIMS, crowd=True)
+                    await bench.measure(
+                        Arrangement.AHEAD,
+                        size,
+                        partial(_hotmem, memory, listening=True),
+                        Speech.INTERIMS,
+                        crowd=True,
+                    )
         if mem0_turns:
             with tempfile.TemporaryDirectory(prefix="hotmem-mem0-") as place:
                 make = await asyncio.to_thread(_mem0, Path(place), mem0_turns, progress)
@@ -208,14 +274,20 @@ def _nothing() -> tuple[Sequence[FrameProcessor], Sequence[FrameProcessor]]:
     return (), ()
 
 
-def _hotmem(memory: Memory, *, listening: bool) -> tuple[Sequence[FrameProcessor], Sequence[FrameProcessor]]:
+def _hotmem(
+    memory: Memory, *, listening: bool
+) -> tuple[Sequence[FrameProcessor], Sequence[FrameProcessor]]:
     processor = HotMemProcessor(memory, user_id=USER)
     return ([processor.listener] if listening else []), [processor]
 
 
 def mem0_missing() -> str | None:
     """What to do to measure mem0 too; None if it can be."""
-    return None if find_spec("mem0") else 'mem0 is left out. To measure it too: pip install "pipecat-hotmem[bench]"'
+    return (
+        None
+        if find_spec("mem0")
+        else 'mem0 is left out. To measure it too: pip install "pipecat-hotmem[bench]"'
+    )
 
 
 def _mem0(place: Path, turns: int, progress: Progress) -> Make:
@@ -224,8 +296,14 @@ def _mem0(place: Path, turns: int, progress: Progress) -> Make:
     from pipecat.services.mem0.memory import Mem0MemoryService
 
     config: dict[str, Any] = {
-        "embedder": {"provider": "huggingface", "config": {"model": str(find_weights()), "embedding_dims": 384}},
-        "vector_store": {"provider": "qdrant", "config": {"path": f"{place}/qdrant", "embedding_model_dims": 384, "on_disk": True}},
+        "embedder": {
+            "provider": "huggingface",
+            "config": {"model": str(find_weights()), "embedding_dims": 384},
+        },
+        "vector_store": {
+            "provider": "qdrant",
+            "config": {"path": f"{place}/qdrant", "embedding_model_dims": 384, "on_disk": True},
+        },
         "llm": {"provider": "openai", "config": {"api_key": "never used"}},
         "history_db_path": f"{place}/history.db",
     }
@@ -233,16 +311,28 @@ def _mem0(place: Path, turns: int, progress: Progress) -> Make:
     add = partial(service.memory_client.add, user_id=USER, infer=False)
     for turn in progress.track(list(Talk().turns(turns)), description="mem0: building"):
         add([{"role": str(turn.role), "content": turn.text}])
-    service.memory_client.add = lambda **given: add(given["messages"])  # the service has no way to say infer=False
+    service.memory_client.add = lambda **given: add(
+        given["messages"]
+    )  # the service has no way to say infer=False
     return lambda: ((), (service,))
 
 
 def show(results: Iterable[Turns], console: Console) -> None:
     """Prints a row for each arrangement."""
-    rows = table("added from the final transcript to the model, milliseconds", "", ("stored", "p50", "p95", "turns"))
+    rows = table(
+        "added from the final transcript to the model, milliseconds",
+        "",
+        ("stored", "p50", "p95", "turns"),
+    )
     for one in results:
         crowd = f", {one.sessions} at once" if one.sessions > 1 else ""
-        rows.add_row(f"{one.arrangement}, {one.speech}{crowd}", f"{one.stored:,}", f"{one.added.p50:.1f}", f"{one.added.p95:.1f}", str(one.turns))
+        rows.add_row(
+            f"{one.arrangement}, {one.speech}{crowd}",
+            f"{one.stored:,}",
+            f"{one.added.p50:.1f}",
+            f"{one.added.p95:.1f}",
+            str(one.turns),
+        )
     console.print(rows)
 
 

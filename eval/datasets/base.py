@@ -1,4 +1,7 @@
-"""What every dataset becomes: conversations of turns, with questions and the turns that answer them."""
+"""What every dataset becomes.
+
+Conversations of turns, with questions and the turns that answer them.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -57,7 +60,8 @@ class Conversation:
         sessions: The sessions in the order of the dataset.
         questions: The questions.
         skipped: Pieces of evidence in the dataset that point at no turn and were left out.
-        stored: Statements stored outright by `store_memory`, each with an id; their time and session count for nothing.
+        stored: Statements stored outright by `store_memory`, each with an id; their time and
+            session count for nothing.
         imported: Whether the turns are imported from a file, and not remembered one by one.
         notes: The statement of a turn as a short note, by the turn's id, where the dataset has one.
     """
@@ -95,7 +99,9 @@ def read_json(path: Path) -> Any:  # noqa: ANN401 - the publishers' JSON has no 
     try:
         return json.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
-        raise InvalidInput(f"{path} cannot be read as JSON ({type(error).__name__}). Give the file as its publisher ships it.") from error
+        raise InvalidInput(
+            f"{path} cannot be read as JSON ({type(error).__name__}). Give the file as its publisher ships it."
+        ) from error
 
 
 def found(path: Path, pattern: str) -> list[Path]:
@@ -111,7 +117,9 @@ def found(path: Path, pattern: str) -> list[Path]:
 
 
 def lines(path: Path) -> list[str]:
-    """The lines of a JSON Lines file, blank ones as "". Only a line feed ends a line: JSON may hold the other separators as they are.
+    """The lines of a JSON Lines file, blank ones as "".
+
+    Only a line feed ends a line: JSON may hold the other separators as they are.
 
     Raises:
         InvalidInput: If it cannot be read as text.
@@ -119,4 +127,6 @@ def lines(path: Path) -> list[str]:
     try:
         return [line.strip() for line in path.read_text(encoding="utf-8").split("\n")]
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{path} cannot be read ({type(error).__name__}). Give a JSON Lines file in UTF-8.") from error
+        raise InvalidInput(
+            f"{path} cannot be read ({type(error).__name__}). Give a JSON Lines file in UTF-8."
+        ) from error

@@ -1,8 +1,11 @@
-"""BEAM (Tavakoli et al. 2025, arXiv 2510.27246): long chats with an assistant and probing questions of ten abilities.
+"""BEAM (Tavakoli et al.
 
-A folder holds `chat.json` and `probing_questions.json`, or numbered folders of these. A chat is one user. Its batches, three to five,
-each carry one date (`time_anchor`) and become the sessions. The publisher's mark "->-> 1,1" at the end of a user's text is
-removed. `source_chat_ids` comes as a list, a list within a list, or lists by name; all message ids in it are the evidence.
+2025, arXiv 2510.27246): long chats with an assistant and probing questions of ten abilities.
+
+A folder holds `chat.json` and `probing_questions.json`, or numbered folders of these. A chat is one
+user. Its batches, three to five, each carry one date (`time_anchor`) and become the sessions. The
+publisher's mark "->-> 1,1" at the end of a user's text is removed. `source_chat_ids` comes as a
+list, a list within a list, or lists by name; all message ids in it are the evidence.
 """
 
 import re
@@ -11,8 +14,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from eval.datasets.base import TURN_GAP, Conversation, Question, Session, asked_after, found, read_json
-from hotmem.text import MAX_TEXT
+from eval.datasets.base import (
+    TURN_GAP,
+    Conversation,
+    Question,
+    Session,
+    asked_after,
+    found,
+    read_json,
+)
+from hotmem.text.validation import MAX_TEXT
 from hotmem.types import Turn
 
 _MARK: Final = re.compile(r"\s*->->\s*[\w,/ ]+\)?\s*$")
@@ -24,12 +35,20 @@ def load(path: Path) -> Iterator[Conversation]:
     Raises:
         InvalidInput: If there is no chat, or it is not JSON.
     """
-    chats = found(path, "chat.json") if (path / "chat.json").exists() else found(path, "*/chat.json")
+    chats = (
+        found(path, "chat.json") if (path / "chat.json").exists() else found(path, "*/chat.json")
+    )
     for file in sorted(chats, key=lambda file: (len(file.parent.name), file.parent.name)):
-        yield conversation(f"beam-{file.parent.name}", read_json(file), read_json(file.with_name("probing_questions.json")))
+        yield conversation(
+            f"beam-{file.parent.name}",
+            read_json(file),
+            read_json(file.with_name("probing_questions.json")),
+        )
 
 
-def conversation(user: str, batches: list[Mapping[str, Any]], probes: Mapping[str, list[Mapping[str, Any]]]) -> Conversation:
+def conversation(
+    user: str, batches: list[Mapping[str, Any]], probes: Mapping[str, list[Mapping[str, Any]]]
+) -> Conversation:
     """One chat with its questions by ability."""
     sessions = tuple(_session(user, batch) for batch in batches)
     known = {turn.id for session in sessions for turn in session.turns}

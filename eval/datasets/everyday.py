@@ -1,8 +1,9 @@
 """Everyday statements of one person, told over eight sessions, with questions in the same and in other words: `eval/data/everyday`.
 
-A file holds `person`, `sessions` (turns, those that state something naming their statement), `statements` (as said, and as a short note),
-`questions` (with a wording: echo, paraphrase without a shared content word, or implication: an utterance that concerns a statement),
-`unanswerable` questions, and `plain` utterances that concern nothing told.
+A file holds `person`, `sessions` (turns, those that state something naming their statement),
+`statements` (as said, and as a short note), `questions` (with a wording: echo, paraphrase without a
+shared content word, or implication: an utterance that concerns a statement), `unanswerable`
+questions, and `plain` utterances that concern nothing told.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,7 +19,8 @@ ASKED_AFTER: Final = timedelta(days=21)
 
 UNANSWERABLE: Final = "unanswerable"
 PLAIN: Final = "plain"
-"""Categories of questions without an answer, and of utterances that ask nothing and concern nothing told."""
+"""Categories of questions without an answer, and of utterances that ask nothing and concern
+nothing told."""
 
 
 def load(path: Path) -> Iterator[Conversation]:
@@ -44,7 +46,17 @@ def conversation(user: str, batch: Mapping[str, Any]) -> Conversation:
                 turn_of[statement] = name
             role = Role(turn["role"])
             speaker = batch["person"] if role is Role.USER else None
-            turns.append(Turn(user, entry["id"], role, turn["text"], start + position * TURN_GAP, speaker=speaker, id=name))
+            turns.append(
+                Turn(
+                    user,
+                    entry["id"],
+                    role,
+                    turn["text"],
+                    start + position * TURN_GAP,
+                    speaker=speaker,
+                    id=name,
+                )
+            )
         sessions.append(Session(entry["id"], tuple(turns)))
     at = sessions[-1].turns[-1].spoken_at + ASKED_AFTER
 

@@ -1,10 +1,13 @@
-"""HotMem's own sessions: JSON Lines, turns as `hotmem export` writes them and questions as a person adds them.
+"""HotMem's own sessions.
 
-    {"type": "turn", "id": …, "user_id": …, "session_id": …, "role": "user", "speaker": … or null, "text": …, "spoken_at": ISO 8601}
-    {"type": "question", "id": …, "user_id": …, "text": …, "asked_at": ISO 8601, "evidence": [turn ids], "answer": …}
+JSON Lines, turns as `hotmem export` writes them and questions as a person adds them.
 
-A question may also carry "category" (default "own"), "abstain" (default false) and leave out "answer". Lines of other types are
-passed over. A user is a conversation.
+    {"type": "turn", "id": …, "user_id": …, "session_id": …, "role": "user", "speaker": … or null,
+    "text": …, "spoken_at": ISO 8601} {"type": "question", "id": …, "user_id": …, "text": …,
+    "asked_at": ISO 8601, "evidence": [turn ids], "answer": …}
+
+A question may also carry "category" (default "own"), "abstain" (default false) and leave out
+"answer". Lines of other types are passed over. A user is a conversation.
 """
 
 import json
@@ -35,7 +38,9 @@ def load(path: Path) -> Iterator[Conversation]:
                 match entry["type"]:
                     case "turn":
                         turn = _turn(entry)
-                        sessions.setdefault(turn.user_id, {}).setdefault(turn.session_id, []).append(turn)
+                        sessions.setdefault(turn.user_id, {}).setdefault(
+                            turn.session_id, []
+                        ).append(turn)
                     case "question":
                         entries.setdefault(entry["user_id"], []).append(entry)
             except (KeyError, TypeError, ValueError) as error:
@@ -45,7 +50,9 @@ def load(path: Path) -> Iterator[Conversation]:
         yield _conversation(user, by_session, entries.get(user, []))
 
 
-def _conversation(user: str, by_session: Mapping[str, list[Turn]], entries: list[Mapping[str, Any]]) -> Conversation:
+def _conversation(
+    user: str, by_session: Mapping[str, list[Turn]], entries: list[Mapping[str, Any]]
+) -> Conversation:
     known = {turn.id for turns in by_session.values() for turn in turns}
     questions = tuple(
         Question(
@@ -60,7 +67,12 @@ def _conversation(user: str, by_session: Mapping[str, list[Turn]], entries: list
         for entry in entries
     )
     skipped = sum(turn not in known for entry in entries for turn in entry["evidence"])
-    return Conversation(user, tuple(Session(name, tuple(turns)) for name, turns in by_session.items()), questions, skipped)
+    return Conversation(
+        user,
+        tuple(Session(name, tuple(turns)) for name, turns in by_session.items()),
+        questions,
+        skipped,
+    )
 
 
 def _turn(entry: Mapping[str, Any]) -> Turn:

@@ -1,7 +1,10 @@
-"""LoCoMo (Maharana et al. 2024, arXiv 2402.17753): long chats of two invented people, in the publisher's JSON.
+"""LoCoMo (Maharana et al.
 
-A conversation is one user. Both speakers are people, so both have the role "user" and are told apart by `speaker`. The caption of a
-photo is appended to its turn as "[shares a photo: …]". Category 5 asks about the wrong speaker: there is nothing to find.
+2024, arXiv 2402.17753): long chats of two invented people, in the publisher's JSON.
+
+A conversation is one user. Both speakers are people, so both have the role "user" and are told
+apart by `speaker`. The caption of a photo is appended to its turn as "[shares a photo: …]".
+Category 5 asks about the wrong speaker: there is nothing to find.
 """
 
 import re
@@ -10,10 +13,25 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from eval.datasets.base import TURN_GAP, Conversation, Question, Session, asked_after, found, read_json, with_photo
+from eval.datasets.base import (
+    TURN_GAP,
+    Conversation,
+    Question,
+    Session,
+    asked_after,
+    found,
+    read_json,
+    with_photo,
+)
 from hotmem.types import Role, Turn
 
-CATEGORIES: Final = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
+CATEGORIES: Final = {
+    1: "multi-hop",
+    2: "temporal",
+    3: "open-domain",
+    4: "single-hop",
+    5: "adversarial",
+}
 
 _EVIDENCE: Final = re.compile(r"D(\d+):(\d+)")
 
@@ -33,15 +51,25 @@ def conversation(sample: Mapping[str, Any]) -> Conversation:
     """One sample of the publisher's list."""
     user = str(sample["sample_id"])
     talk = sample["conversation"]
-    numbers = sorted(int(key.removeprefix("session_")) for key in talk if re.fullmatch(r"session_\d+", key) and talk[key])
+    numbers = sorted(
+        int(key.removeprefix("session_"))
+        for key in talk
+        if re.fullmatch(r"session_\d+", key) and talk[key]
+    )
     sessions = tuple(_session(user, f"session_{number}", talk) for number in numbers)
     return with_questions(user, sessions, sample["qa"], CATEGORIES)
 
 
-def with_questions(user: str, sessions: tuple[Session, ...], entries: list[Mapping[str, Any]], categories: Mapping[int, str]) -> Conversation:
+def with_questions(
+    user: str,
+    sessions: tuple[Session, ...],
+    entries: list[Mapping[str, Any]],
+    categories: Mapping[int, str],
+) -> Conversation:
     """A conversation with the questions of a "qa" list; the form is shared with REALTALK.
 
-    Evidence is read by the pattern D1:2. What has another form or names no turn is left out and counted.
+    Evidence is read by the pattern D1:2. What has another form or names no turn is left out and
+    counted.
     """
     known = {turn.id for session in sessions for turn in session.turns}
     at = asked_after(sessions)
@@ -68,7 +96,9 @@ def with_questions(user: str, sessions: tuple[Session, ...], entries: list[Mappi
 
 
 def _session(user: str, name: str, talk: Mapping[str, Any]) -> Session:
-    start = datetime.strptime(talk[f"{name}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+    start = datetime.strptime(talk[f"{name}_date_time"], "%I:%M %p on %d %B, %Y").replace(
+        tzinfo=UTC
+    )
     turns = tuple(
         Turn(
             user_id=user,

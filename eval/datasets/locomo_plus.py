@@ -1,6 +1,7 @@
 """Locomo-Plus: a short dialogue, and weeks later an utterance that implies it without a word in common, in the publisher's JSON.
 
-Dialogues are told to one user, `TOLD` of them, a session each; the utterance should bring back the first line of its dialogue.
+Dialogues are told to one user, `TOLD` of them, a session each; the utterance should bring back the
+first line of its dialogue.
 """
 
 import re
@@ -39,18 +40,32 @@ def load(path: Path) -> Iterator[Conversation]:
 
 def conversation(user: str, pairs: Sequence[Mapping[str, Any]]) -> Conversation:
     """Some dialogues and the utterances that imply them."""
-    sessions = tuple(_session(user, number, pair["cue_dialogue"]) for number, pair in enumerate(pairs))
+    sessions = tuple(
+        _session(user, number, pair["cue_dialogue"]) for number, pair in enumerate(pairs)
+    )
     at = sessions[-1].turns[-1].spoken_at + ASKED_AFTER
     questions = tuple(
-        Question(f"{user}:{number}", pair["trigger_query"].removeprefix("A: "), at, (f"{number}:0",), "", WORDING)
+        Question(
+            f"{user}:{number}",
+            pair["trigger_query"].removeprefix("A: "),
+            at,
+            (f"{number}:0",),
+            "",
+            WORDING,
+        )
         for number, pair in enumerate(pairs)
     )
     return Conversation(user, sessions, questions)
 
 
 def _session(user: str, number: int, dialogue: str) -> Session:
-    said = [match.groups() for line in dialogue.splitlines() if (match := _LINE.match(line.strip()))]
+    said = [
+        match.groups() for line in dialogue.splitlines() if (match := _LINE.match(line.strip()))
+    ]
     start = FIRST + timedelta(days=number)
     roles = {"A": Role.USER, "B": Role.ASSISTANT}
-    turns = (Turn(user, str(number), roles[who], text, start + place * TURN_GAP, id=f"{number}:{place}") for place, (who, text) in enumerate(said))
+    turns = (
+        Turn(user, str(number), roles[who], text, start + place * TURN_GAP, id=f"{number}:{place}")
+        for place, (who, text) in enumerate(said)
+    )
     return Session(str(number), tuple(turns))

@@ -1,8 +1,12 @@
-"""LongMemEval (Wu et al. 2024, arXiv 2410.10813): each question has its own history of chats with an assistant.
+"""LongMemEval (Wu et al.
 
-Two forms are read: the publisher's JSON list, whose questions hold their sessions (`haystack_sessions`, turns that answer marked
-`has_answer`), and a folder of `questions.jsonl` and `sessions.json`, where sessions are shared by id and `evidence_turns` names the
-turns. A question's history is one user; it is asked at its own date. Ids ending in `_abs` have no answer in the history.
+2024, arXiv 2410.10813): each question has its own history of chats with an assistant.
+
+Two forms are read: the publisher's JSON list, whose questions hold their sessions
+(`haystack_sessions`, turns that answer marked `has_answer`), and a folder of `questions.jsonl` and
+`sessions.json`, where sessions are shared by id and `evidence_turns` names the turns. A question's
+history is one user; it is asked at its own date. Ids ending in `_abs` have no answer in the
+history.
 """
 
 import json
@@ -29,10 +33,18 @@ def load(path: Path) -> Iterator[Conversation]:
     for file in found(path, "questions.jsonl"):
         for line in filter(None, lines(file)):
             entry = json.loads(line)
-            yield conversation(entry, [sessions[name] for name in entry["haystack_session_ids"]], entry["evidence_turns"])
+            yield conversation(
+                entry,
+                [sessions[name] for name in entry["haystack_session_ids"]],
+                entry["evidence_turns"],
+            )
 
 
-def conversation(entry: Mapping[str, Any], talks: Sequence[Sequence[Mapping[str, Any]]], evidence: Mapping[str, Sequence[int]]) -> Conversation:
+def conversation(
+    entry: Mapping[str, Any],
+    talks: Sequence[Sequence[Mapping[str, Any]]],
+    evidence: Mapping[str, Sequence[int]],
+) -> Conversation:
     """One question with its history.
 
     Args:
@@ -44,7 +56,9 @@ def conversation(entry: Mapping[str, Any], talks: Sequence[Sequence[Mapping[str,
     dated = zip(entry["haystack_session_ids"], entry["haystack_dates"], talks, strict=True)
     sessions = tuple(_session(user, name, moment(date), talk) for name, date, talk in dated)
     known = {turn.id for session in sessions for turn in session.turns}
-    named = [_turn_id(name, position) for name, positions in evidence.items() for position in positions]
+    named = [
+        _turn_id(name, position) for name, positions in evidence.items() for position in positions
+    ]
     question = Question(
         id=user,
         text=entry["question"],
@@ -84,4 +98,7 @@ def _turn_id(session: str, position: int) -> str:
 
 def _marked(entry: Mapping[str, Any]) -> dict[str, list[int]]:
     pairs = zip(entry["haystack_session_ids"], entry["haystack_sessions"], strict=True)
-    return {name: [position for position, turn in enumerate(talk) if turn.get("has_answer")] for name, talk in pairs}
+    return {
+        name: [position for position, turn in enumerate(talk) if turn.get("has_answer")]
+        for name, talk in pairs
+    }

@@ -1,7 +1,10 @@
-"""REALTALK (Lee et al. 2025, arXiv 2502.13270): chats of two real people over three weeks, in the publisher's JSON.
+"""REALTALK (Lee et al.
 
-As in LoCoMo a chat is one user, both speakers have the role "user", and photos are appended by their caption. Each turn has its own
-time. Evidence that names no turn is left out and counted: the publisher's has many.
+2025, arXiv 2502.13270): chats of two real people over three weeks, in the publisher's JSON.
+
+As in LoCoMo a chat is one user, both speakers have the role "user", and photos are appended by
+their caption. Each turn has its own time. Evidence that names no turn is left out and counted: the
+publisher's has many.
 """
 
 import re
@@ -29,7 +32,11 @@ def load(path: Path) -> Iterator[Conversation]:
 
 def conversation(user: str, chat: Mapping[str, Any]) -> Conversation:
     """One chat as the publisher ships it."""
-    numbers = sorted(int(key.removeprefix("session_")) for key in chat if re.fullmatch(r"session_\d+", key) and chat[key])
+    numbers = sorted(
+        int(key.removeprefix("session_"))
+        for key in chat
+        if re.fullmatch(r"session_\d+", key) and chat[key]
+    )
     sessions = tuple(_session(user, f"session_{number}", chat) for number in numbers)
     return with_questions(user, sessions, chat["qa"], CATEGORIES)
 
@@ -42,7 +49,9 @@ def _session(user: str, name: str, chat: Mapping[str, Any]) -> Session:
             role=Role.USER,
             speaker=entry["speaker"],
             text=with_photo(entry["clean_text"], entry.get("blip_caption")),
-            spoken_at=datetime.strptime(entry["date_time"], "%d.%m.%Y, %H:%M:%S").replace(tzinfo=UTC),
+            spoken_at=datetime.strptime(entry["date_time"], "%d.%m.%Y, %H:%M:%S").replace(
+                tzinfo=UTC
+            ),
             id=entry["dia_id"],
         )
         for entry in chat[name]

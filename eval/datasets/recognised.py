@@ -1,4 +1,7 @@
-"""A conversation as many recognisers write it: in lower case, without punctuation but for apostrophes."""
+"""A conversation as many recognisers write it.
+
+In lower case, without punctuation but for apostrophes.
+"""
 
 import re
 from dataclasses import replace
@@ -10,11 +13,21 @@ _PUNCTUATION: Final = re.compile(r"(?!(?<=\w)['’](?=\w))[^\w\s]|_")
 
 
 def as_recognised(conversation: Conversation) -> Conversation:
-    """The conversation with every turn and question as recognised; a turn of punctuation alone stays as it is."""
+    """The conversation with every turn and question as recognised.
+
+    A turn of punctuation alone stays as it is.
+    """
     sessions = tuple(
-        Session(session.id, tuple(replace(turn, text=plain(turn.text) or turn.text) for turn in session.turns)) for session in conversation.sessions
+        Session(
+            session.id,
+            tuple(replace(turn, text=plain(turn.text) or turn.text) for turn in session.turns),
+        )
+        for session in conversation.sessions
     )
-    questions = tuple(replace(question, text=plain(question.text) or question.text) for question in conversation.questions)
+    questions = tuple(
+        replace(question, text=plain(question.text) or question.text)
+        for question in conversation.questions
+    )
     return replace(conversation, sessions=sessions, questions=questions)
 
 

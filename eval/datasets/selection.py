@@ -8,7 +8,9 @@ from eval.datasets import LOADERS, Conversation, Dataset
 from hotmem.errors import InvalidInput
 
 
-def selected(entries: Iterable[str], step: int, limit: int | None = None) -> dict[str, list[Conversation]]:
+def selected(
+    entries: Iterable[str], step: int, limit: int | None = None
+) -> dict[str, list[Conversation]]:
     """The conversations of each dataset, by its name.
 
     Args:
@@ -23,7 +25,11 @@ def selected(entries: Iterable[str], step: int, limit: int | None = None) -> dic
     for entry in entries:
         name, _, path = entry.partition("=")
         if name not in tuple(Dataset) or not path:
-            raise InvalidInput(f"{entry!r} names no dataset. Use DATASET=PATH with one of {', '.join(Dataset)}.")
+            raise InvalidInput(
+                f"{entry!r} names no dataset. Use DATASET=PATH with one of {', '.join(Dataset)}."
+            )
         every = step if name == Dataset.LONGMEMEVAL else 1
-        chosen[name] = list(islice(islice(LOADERS[Dataset(name)](Path(path)), 0, None, every), limit))
+        chosen[name] = list(
+            islice(islice(LOADERS[Dataset(name)](Path(path)), 0, None, every), limit)
+        )
     return chosen

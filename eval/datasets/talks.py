@@ -8,8 +8,9 @@
     other 1: How long will her employer still have her?
     remark 1: I need a new health insurance soon.
 
-A file holds many talks. `#` begins one, `##` a session; a turn has its number in the talk and its speaker. What is asked names the turns that
-answer it: `ask` in words like theirs, `other` in other words, `remark` is no question but something for which the turn matters.
+A file holds many talks. `#` begins one, `##` a session; a turn has its number in the talk and its
+speaker. What is asked names the turns that answer it: `ask` in words like theirs, `other` in other
+words, `remark` is no question but something for which the turn matters.
 """
 
 import re
@@ -58,8 +59,20 @@ def conversation(user: str, lines: list[str]) -> Conversation:
         elif (match := _TURN.fullmatch(line)) and sessions:
             number, speaker, text = match.groups()
             start, turns = sessions[-1]
-            role, name = (Role.ASSISTANT, None) if speaker.casefold() in ASSISTANTS else (Role.USER, speaker)
-            turns.append(Turn(user, str(len(sessions)), role, text, start + len(turns) * TURN_GAP, speaker=name, id=number))
+            role, name = (
+                (Role.ASSISTANT, None) if speaker.casefold() in ASSISTANTS else (Role.USER, speaker)
+            )
+            turns.append(
+                Turn(
+                    user,
+                    str(len(sessions)),
+                    role,
+                    text,
+                    start + len(turns) * TURN_GAP,
+                    speaker=name,
+                    id=number,
+                )
+            )
         elif match := _ASKED.fullmatch(line):
             asked.append((WORDINGS[match[1]], tuple(match[2].split(",")), match[3]))
         else:
@@ -69,7 +82,12 @@ def conversation(user: str, lines: list[str]) -> Conversation:
     told = tuple(Session(turns[0].session_id, tuple(turns)) for _, turns in sessions if turns)
     known = {turn.id for session in told for turn in session.turns}
     if missing := {turn for _, turns, _ in asked for turn in turns} - known:
-        raise InvalidInput(f"The talk {user} asks for the turns {', '.join(sorted(missing))}, which it does not have.")
+        raise InvalidInput(
+            f"The talk {user} asks for the turns {', '.join(sorted(missing))}, which it does not have."
+        )
     at = asked_after(told)
-    questions = tuple(Question(f"{user}:{place}", text, at, turns, "", wording) for place, (wording, turns, text) in enumerate(asked))
+    questions = tuple(
+        Question(f"{user}:{place}", text, at, turns, "", wording)
+        for place, (wording, turns, text) in enumerate(asked)
+    )
     return Conversation(user, told, questions)

@@ -22,21 +22,40 @@ from eval.report import interval, table
 from eval.retrieval import retrieved_histories
 from eval.studies.blocks import BUDGETS
 from hotmem.models.onnx import OnnxEncoder
-from hotmem.models.preparation import PUBLISHED, TURNS, Form
+from hotmem.models.preparation import PUBLISHED, TURNS, EncoderVariant
 
-encoder = typer.Typer(help="Measures and trains the encoder by itself, without the rest of the memory.", no_args_is_help=True)
+encoder = typer.Typer(
+    help="Measures and trains the encoder by itself, without the rest of the memory.",
+    no_args_is_help=True,
+)
 
 Data = Annotated[list[str], typer.Argument(help="DATASET=PATH, one or more.", show_default=False)]
-Models = Annotated[list[Path] | None, typer.Option("--model", help="A trained encoder; may be given more than once.", exists=True)]
-Cache = Annotated[Path | None, typer.Option(help="Folder that keeps what was read for later runs; a run alone otherwise.")]
+Models = Annotated[
+    list[Path] | None,
+    typer.Option("--model", help="A trained encoder; may be given more than once.", exists=True),
+]
+Cache = Annotated[
+    Path | None,
+    typer.Option(help="Folder that keeps what was read for later runs; a run alone otherwise."),
+]
 Jobs = Annotated[int, typer.Option(help="Processes the conversations are spread over.", min=1)]
-Step = Annotated[int, typer.Option(help="Take every n-th conversation of LongMemEval, which has one a question.", min=1)]
+Step = Annotated[
+    int,
+    typer.Option(
+        help="Take every n-th conversation of LongMemEval, which has one a question.", min=1
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")]
 
 
 @encoder.command("measure")
-def measure(data: Data, model: Models = None, cache: Cache = None, step: Step = 12, as_json: Json = False) -> None:
-    """Ranks the turns of every conversation by each encoder's own score: of whole rows, and by late interaction over codes."""
+def measure(
+    data: Data, model: Models = None, cache: Cache = None, step: Step = 12, as_json: Json = False
+) -> None:
+    """Ranks the turns of every conversation by each encoder's own score.
+
+    Of whole rows, and by late interaction over codes.
+    """
     found: dict[str, list[Ranked]] = {}
     for name, make in _readers(model).items():
         reader, width = make(), 0
@@ -53,15 +72,29 @@ def measure(data: Data, model: Models = None, cache: Cache = None, step: Step = 
 
 
 @encoder.command("pipeline")
-def pipeline(data: Data, model: Models = None, cache: Cache = None, jobs: Jobs = 2, step: Step = 12, as_json: Json = False) -> None:
+def pipeline(
+    data: Data,
+    model: Models = None,
+    cache: Cache = None,
+    jobs: Jobs = 2,
+    step: Step = 12,
+    as_json: Json = False,
+) -> None:
     """Ingests, retrieves and packs held-out blocks with each encoder, the relevance model fitted on what it finds."""
     console = Console(stderr=True)
     with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
         folder = cache or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         datasets = selected(data, step)
-        encoders = {form.name: form.name for form in (PUBLISHED, TURNS)} | {Form.of(path).name: str(path) for path in model or ()}
-        found = list(delivered((name, retrieved_histories(datasets, jobs, folder, console, encoder)) for name, encoder in encoders.items()))
+        encoders = {form.name: form.name for form in (PUBLISHED, TURNS)} | {
+            EncoderVariant.of(path).name: str(path) for path in model or ()
+        }
+        found = list(
+            delivered(
+                (name, retrieved_histories(datasets, jobs, folder, console, encoder))
+                for name, encoder in encoders.items()
+            )
+        )
     show_delivered(found, Console(width=220))
     if as_json:
         print(json.dumps([asdict(one) for one in found]))
@@ -71,20 +104,36 @@ def pipeline(data: Data, model: Models = None, cache: Cache = None, jobs: Jobs =
 def train(
     data: Data,
     out: Annotated[Path, typer.Option(help="File of the trained encoder (.safetensors).")],
-    layers: Annotated[int, typer.Option(help="Last layers that are changed beside the projection.", min=0, max=6)] = 0,
+    layers: Annotated[
+        int, typer.Option(help="Last layers that are changed beside the projection.", min=0, max=6)
+    ] = 0,
     rank: Annotated[int, typer.Option(help="Rank of the changes.", min=1, max=384)] = 16,
-    dimensions: Annotated[int, typer.Option(help="Bits of a token's code; a multiple of 8.", min=8, max=384)] = 128,
+    dimensions: Annotated[
+        int, typer.Option(help="Bits of a token's code; a multiple of 8.", min=8, max=384)
+    ] = 128,
     epochs: Annotated[
-        float, typer.Option(help="Times that as many questions are seen as there are; 0 only takes the principal directions.", min=0)
+        float,
+        typer.Option(
+            help="Times that as many questions are seen as there are; 0 only takes the principal directions.",
+            min=0,
+        ),
     ] = 4.0,
     layer_rate: Annotated[float, typer.Option(help="Step size of the changes.")] = 1e-3,
     projection_rate: Annotated[float, typer.Option(help="Step size of the projection.")] = 5e-4,
-    rows: Annotated[float, typer.Option(help="How much whole rows weigh beside late interaction.", min=0)] = 0.5,
-    kept: Annotated[float, typer.Option(help="Share of the learnt changes that is kept in the end.", min=0, max=1)] = 0.5,
+    rows: Annotated[
+        float, typer.Option(help="How much whole rows weigh beside late interaction.", min=0)
+    ] = 0.5,
+    kept: Annotated[
+        float,
+        typer.Option(help="Share of the learnt changes that is kept in the end.", min=0, max=1),
+    ] = 0.5,
     seed: Annotated[int, typer.Option(help="Of the start and the order.")] = 7,
     step: Step = 12,
 ) -> None:
-    """Trains on all conversations given: a projection in half a minute, each layer in some minutes more an epoch."""
+    """Trains on all conversations given.
+
+    A projection in half a minute, each layer in some minutes more an epoch.
+    """
     from eval.encoder.training import Settings, trained  # torch takes seconds to load
 
     console = Console(stderr=True)
@@ -93,20 +142,28 @@ def train(
         bar = progress.add_task("reading", total=None)
         model = trained(
             selected(data, step),
-            Settings(layers, rank, dimensions, epochs, layer_rate, projection_rate, rows, kept, seed),
-            lambda done, steps, loss: progress.update(bar, completed=done, total=steps, description=f"loss {loss:.3f}"),
+            Settings(
+                layers, rank, dimensions, epochs, layer_rate, projection_rate, rows, kept, seed
+            ),
+            lambda done, steps, loss: progress.update(
+                bar, completed=done, total=steps, description=f"loss {loss:.3f}"
+            ),
         )
     model.save(out)
     console.print(f"{out} after {time.perf_counter() - began:.0f} s")
 
 
 def _readers(models: list[Path] | None) -> dict[str, Callable[[], Reader]]:
-    """What makes each encoder's reader; a trained one is named after its content, so that what an earlier one read is never taken for its own."""
-    forms = [Form.of(path) for path in models or ()]
+    """What makes each encoder's reader.
+
+    A trained one is named after its content, so that what an earlier one read is never taken for
+    its own.
+    """
+    forms = [EncoderVariant.of(path) for path in models or ()]
     return {form.name: partial(_reader, form) for form in (PUBLISHED, TURNS, *forms)}
 
 
-def _reader(form: Form) -> Reader:
+def _reader(form: EncoderVariant) -> Reader:
     return OnnxEncoder.load(None, form).read
 
 
@@ -139,10 +196,19 @@ def show(found: dict[str, list[Ranked]], console: Console) -> None:
     """Prints a row for each dataset, half and wording."""
     by_name = {name: figures(rows) for name, rows in found.items()}
     cells = next(iter(by_name.values()))
-    shown = table("evidence among 35 turns / any among 5 / first", "conversations", ["questions", *by_name])
+    shown = table(
+        "evidence among 35 turns / any among 5 / first", "conversations", ["questions", *by_name]
+    )
     for cell, values in cells.items():
-        measures = ([one[cell][measure] for measure in ("among", "top", "first")] for one in by_name.values())
-        shown.add_row(cell, f"{values['questions']:.0f}", *(" / ".join(f"{value:.3f}" for value in row) for row in measures))
+        measures = (
+            [one[cell][measure] for measure in ("among", "top", "first")]
+            for one in by_name.values()
+        )
+        shown.add_row(
+            cell,
+            f"{values['questions']:.0f}",
+            *(" / ".join(f"{value:.3f}" for value in row) for row in measures),
+        )
     console.print(shown)
 
 
@@ -150,10 +216,26 @@ def show_delivered(found: list[Delivered], console: Console) -> None:
     """Prints a row for each dataset and wording, with the points gained on the first encoder."""
     encoders = list(dict.fromkeys(one.encoder for one in found))
     for place, budget in enumerate(BUDGETS):
-        shown: Table = table(f"evidence in {budget} tokens, and points gained (95 % interval)", "held out", ["questions", *encoders])
+        shown: Table = table(
+            f"evidence in {budget} tokens, and points gained (95 % interval)",
+            "held out",
+            ["questions", *encoders],
+        )
         for dataset, wording in dict.fromkeys((one.dataset, one.wording) for one in found):
-            cells = {one.encoder: one for one in found if (one.dataset, one.wording) == (dataset, wording)}
+            cells = {
+                one.encoder: one
+                for one in found
+                if (one.dataset, one.wording) == (dataset, wording)
+            }
             first = cells[encoders[0]]
-            others = (f"{cells[name].evidence[place]:.3f}  {interval(cells[name].gain[place])}" for name in encoders[1:])
-            shown.add_row(f"{dataset}, {wording}", str(first.questions), f"{first.evidence[place]:.3f}", *others)
+            others = (
+                f"{cells[name].evidence[place]:.3f}  {interval(cells[name].gain[place])}"
+                for name in encoders[1:]
+            )
+            shown.add_row(
+                f"{dataset}, {wording}",
+                str(first.questions),
+                f"{first.evidence[place]:.3f}",
+                *others,
+            )
         console.print(shown)

@@ -15,7 +15,7 @@ from eval.datasets import Conversation, Question
 from eval.references import named
 from eval.retrieval import held_out
 from hotmem.models.encoder import Reading
-from hotmem.text import passages
+from hotmem.text.validation import passages
 
 Reader: TypeAlias = Callable[[Sequence[str]], list[Reading]]
 """Reads texts with an encoder."""
@@ -68,7 +68,13 @@ class Material:
     evidence: tuple[tuple[int, ...], ...]
 
 
-def materials(datasets: Mapping[str, Sequence[Conversation]], reader: Reader, name: str, folder: Path | None, console: Console) -> Iterator[Material]:
+def materials(
+    datasets: Mapping[str, Sequence[Conversation]],
+    reader: Reader,
+    name: str,
+    folder: Path | None,
+    console: Console,
+) -> Iterator[Material]:
     """Every conversation that asks for something it tells.
 
     Args:
@@ -79,7 +85,11 @@ def materials(datasets: Mapping[str, Sequence[Conversation]], reader: Reader, na
         console: Where the progress goes.
     """
     recent: dict[str, Reading] = {}
-    tasks = [(dataset, number, conversation) for dataset, part in datasets.items() for number, conversation in enumerate(part)]
+    tasks = [
+        (dataset, number, conversation)
+        for dataset, part in datasets.items()
+        for number, conversation in enumerate(part)
+    ]
     for dataset, number, conversation in track(tasks, f"reading, {name}", console=console):
         turns, told = passages_of(conversation)
         questions, evidence = asked_of(conversation)
@@ -99,7 +109,9 @@ def materials(datasets: Mapping[str, Sequence[Conversation]], reader: Reader, na
 def passages_of(conversation: Conversation) -> tuple[list[int], list[str]]:
     """The passages of all turns as they are embedded, each after its speaker's name, with the places of their turns."""
     cut = [
-        (at, named(replace(turn, text=turn.text[start:stop]))) for at, turn in enumerate(conversation.turns) for start, stop in passages(turn.text)
+        (at, named(replace(turn, text=turn.text[start:stop])))
+        for at, turn in enumerate(conversation.turns)
+        for start, stop in passages(turn.text)
     ]
     return [at for at, _ in cut], [text for _, text in cut]
 
@@ -107,11 +119,17 @@ def passages_of(conversation: Conversation) -> tuple[list[int], list[str]]:
 def asked_of(conversation: Conversation) -> tuple[list[Question], list[tuple[int, ...]]]:
     """The questions that have evidence, with the places of the turns that answer each."""
     place = {turn.id: at for at, turn in enumerate(conversation.turns)}
-    asked = [question for question in conversation.questions if question.evidence and not question.abstain]
+    asked = [
+        question
+        for question in conversation.questions
+        if question.evidence and not question.abstain
+    ]
     return asked, [tuple(place[turn] for turn in question.evidence) for question in asked]
 
 
-def _read(texts: Sequence[str], reader: Reader, name: str, folder: Path | None, recent: dict[str, Reading]) -> Texts:
+def _read(
+    texts: Sequence[str], reader: Reader, name: str, folder: Path | None, recent: dict[str, Reading]
+) -> Texts:
     if folder is None:
         return _texts(texts, reader, recent)
     folder.mkdir(parents=True, exist_ok=True)
@@ -134,4 +152,8 @@ def _texts(texts: Sequence[str], reader: Reader, recent: dict[str, Reading]) -> 
     for text in list(recent)[: max(len(recent) - KEPT, 0)]:
         del recent[text]
     states = [reading.states.astype(np.float16) for reading in readings]
-    return Texts(np.stack([reading.row for reading in readings]), np.concatenate(states), np.cumsum([0, *map(len, states)], dtype=np.int64))
+    return Texts(
+        np.stack([reading.row for reading in readings]),
+        np.concatenate(states),
+        np.cumsum([0, *map(len, states)], dtype=np.int64),
+    )

@@ -1,4 +1,6 @@
-"""The published model with its last layers and a projection to be trained: what a text's word pieces look like, and its row.
+"""The published model with its last layers and a projection to be trained.
+
+What a text's word pieces look like, and its row.
 
 pieces ─▶ lower layers, as published ─▶ upper layers ─▶ states ─▶ projection ─▶ codes, whose signs are kept
                                                           └────▶ mean ─▶ row
@@ -83,7 +85,9 @@ class Change(nn.Module):
 
 
 class TurnEncoder(nn.Module):
-    """The published model with changes of `layers` of its layers, the last ones, and a projection; both may be trained.
+    """The published model with changes of `layers` of its layers, the last ones, and a projection.
+
+    Both may be trained.
 
     Args:
         layers: How many, 0 to 6.
@@ -95,7 +99,9 @@ class TurnEncoder(nn.Module):
         super().__init__()
         folder = find_weights()
         logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # untyped; it would warn of the pooling layer, unused here
-        self._bert = BertModel.from_pretrained(folder, add_pooling_layer=False, attn_implementation="eager")
+        self._bert = BertModel.from_pretrained(
+            folder, add_pooling_layer=False, attn_implementation="eager"
+        )
         self._bert.eval()  # type: ignore[no-untyped-call]  # untyped
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_padding()
@@ -114,9 +120,22 @@ class TurnEncoder(nn.Module):
         self.projection = nn.Parameter(projection)
 
     def save(self, path: Path) -> None:
-        """Writes the projection and the changes, as float16. A change is named after its layer's number, its matrix, and its side."""
-        sides = {f"{name}.{side}": value for name, change in self._changes.items() for side, value in change.state_dict().items()}
-        save_file({name: value.detach().half().contiguous() for name, value in (sides | {PROJECTION: self.projection}).items()}, path)
+        """Writes the projection and the changes, as float16.
+
+        A change is named after its layer's number, its matrix, and its side.
+        """
+        sides = {
+            f"{name}.{side}": value
+            for name, change in self._changes.items()
+            for side, value in change.state_dict().items()
+        }
+        save_file(
+            {
+                name: value.detach().half().contiguous()
+                for name, value in (sides | {PROJECTION: self.projection}).items()
+            },
+            path,
+        )
 
     def changed(self) -> Iterator[nn.Parameter]:
         """What is learnt of the layers."""
@@ -134,7 +153,9 @@ class TurnEncoder(nn.Module):
         found: list[Tensor] = [torch.empty(0)] * len(texts)
         with torch.no_grad():
             for part in _alike(pieces):
-                numbers = nn.utils.rnn.pad_sequence([torch.tensor(pieces[at]) for at in part], batch_first=True)
+                numbers = nn.utils.rnn.pad_sequence(
+                    [torch.tensor(pieces[at]) for at in part], batch_first=True
+                )
                 lengths = torch.tensor([len(pieces[at]) for at in part])
                 there = (torch.arange(numbers.shape[1]) < lengths[:, None]).float()
                 states = _through(self._lower, self._bert.embeddings(input_ids=numbers), there)
@@ -153,7 +174,9 @@ class TurnEncoder(nn.Module):
 
 
 def principal(states: NDArray[np.float32], dimensions: int, seed: int) -> Tensor:
-    """A projection that needs no training: the principal directions of states, turned at random so that every bit tells as much.
+    """A projection that needs no training.
+
+    The principal directions of states, turned at random so that every bit tells as much.
 
     Args:
         states: float32 (pieces, 384).

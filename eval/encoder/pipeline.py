@@ -1,4 +1,7 @@
-"""An encoder in the whole pipeline: what is retrieved with it is ranked and packed, with a relevance model fitted on that."""
+"""An encoder in the whole pipeline.
+
+What is retrieved with it is ranked and packed, with a relevance model fitted on that.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -46,15 +49,26 @@ def delivered(found: Iterable[tuple[str, Mapping[str, Sequence[Asked]]]]) -> Ite
             shares: dict[str, list[tuple[float, ...]]] = {}
             for one, sample in _held_out(part, seen[dataset]):
                 candidates = one.found[SHIPPED]
-                share = packer.delivered(one, candidates, statements(candidates, sample.features, model))
+                share = packer.delivered(
+                    one, candidates, statements(candidates, sample.features, model)
+                )
                 for wording in dict.fromkeys(("all", one.question.category)):
                     shares.setdefault(wording, []).append(share)
             for wording, each in shares.items():
                 before = base.setdefault((dataset, wording), each)
-                pairs = [([share[at] for share in each], [share[at] for share in before]) for at in range(len(BUDGETS))]
+                pairs = [
+                    ([share[at] for share in each], [share[at] for share in before])
+                    for at in range(len(BUDGETS))
+                ]
                 gain = tuple(paired_difference(now, then) for now, then in pairs)
-                yield Delivered(name, dataset, wording, len(each), tuple(fmean(now) for now, _ in pairs), gain)
+                yield Delivered(
+                    name, dataset, wording, len(each), tuple(fmean(now) for now, _ in pairs), gain
+                )
 
 
 def _held_out(part: Sequence[Asked], seen: Sequence[Sample]) -> Iterator[tuple[Asked, Sample]]:
-    return ((one, sample) for one, sample in zip(part, seen, strict=True) if one.held_out and scored(one))
+    return (
+        (one, sample)
+        for one, sample in zip(part, seen, strict=True)
+        if one.held_out and scored(one)
+    )

@@ -1,4 +1,7 @@
-"""How well an encoder's own score ranks the turns of a conversation: by whole rows, and by late interaction over one-bit codes."""
+"""How well an encoder's own score ranks the turns of a conversation.
+
+By whole rows, and by late interaction over one-bit codes.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -8,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval.encoder.material import Material
-from hotmem.context.interaction import telling
+from hotmem.ranking.late_interaction import telling
 
 AMONG: Final = 35
 """Turns among which evidence is looked for: about what a block of 1000 tokens holds."""
@@ -71,7 +74,9 @@ def ranked(materials: Iterable[Material], ranker: Ranker) -> list[Ranked]:
     """What every question finds."""
     found = []
     for material in materials:
-        for scores, wording, evidence in zip(ranker(material), material.wordings, material.evidence, strict=True):
+        for scores, wording, evidence in zip(
+            ranker(material), material.wordings, material.evidence, strict=True
+        ):
             places = np.argsort(-scores, kind="stable")
             rank = np.empty(len(places), dtype=np.int64)
             rank[places] = np.arange(len(places))
@@ -97,7 +102,9 @@ def mean(found: Sequence[Ranked], measure: Callable[[Ranked], float]) -> float:
 
 def _of_turns(material: Material, scores: NDArray[np.float32]) -> Scores:
     """The score of each turn's best passage; of a turn without one, below all."""
-    last = max(int(material.turns[-1]), *(place for places in material.evidence for place in places))
+    last = max(
+        int(material.turns[-1]), *(place for places in material.evidence for place in places)
+    )
     turns = np.full(last + 1, -2.0, dtype=np.float32)
     np.maximum.at(turns, material.turns, scores)
     return turns

@@ -1,8 +1,12 @@
-"""Trains the turn encoder: late interaction over one-bit codes ranks a question's evidence above the other passages of its conversation.
+"""Trains the turn encoder.
 
-Each step takes one conversation, some of its questions, their evidence and other passages beside it. The loss is that of the evidence among them
-under the score as recall computes it, and under the cosine of whole rows; signs pass the gradient on as a tanh does (straight-through,
-Bengio et al. 2013, https://arxiv.org/abs/1308.3432).
+Late interaction over one-bit codes ranks a question's evidence above the other passages of its
+conversation.
+
+Each step takes one conversation, some of its questions, their evidence and other passages beside
+it. The loss is that of the evidence among them under the score as recall computes it, and under the
+cosine of whole rows; signs pass the gradient on as a tanh does (straight-through, Bengio et al.
+2013, https://arxiv.org/abs/1308.3432).
 """
 
 from collections import defaultdict
@@ -33,13 +37,15 @@ MOST_EVIDENCE: Final = 6
 
 MATCH_SCALE: Final = 30.0
 ROW_SCALE: Final = 20.0
-"""What a match and a cosine are multiplied by before the softmax: both differ by some hundredths among passages."""
+"""What a match and a cosine are multiplied by before the softmax: both differ by some hundredths
+among passages."""
 
 SAMPLED: Final = 7
 """Every n-th passage is looked at for the principal directions."""
 
 WARM_UP: Final = 0.1
-"""Share of the steps in which the step size grows to its whole; from there on it falls to nothing in a line."""
+"""Share of the steps in which the step size grows to its whole; from there on it falls to
+nothing in a line."""
 
 LARGEST_STEP: Final = 5.0
 """Norm of a gradient at most."""
@@ -57,8 +63,10 @@ class Settings:
         layer_rate: Step size of the changes, by AdamW.
         projection_rate: Step size of the projection.
         rows: How much the loss of whole rows weighs beside that of late interaction.
-        kept: Share of the learnt changes that is kept in the end, 0 to 1: half way between the published weights and the trained ones both what
-            is like the talks and what is not is found better than at either end (Wortsman et al. 2022, https://arxiv.org/abs/2109.01903).
+        kept: Share of the learnt changes that is kept in the end, 0 to 1: half way between the
+            published weights and the trained ones both what is like the talks and what is not is
+            found better than at either end (Wortsman et al. 2022,
+            https://arxiv.org/abs/2109.01903).
         seed: Of the start and the order.
     """
 
@@ -88,27 +96,48 @@ class Lesson:
     evidence: list[list[int]]
 
 
-def trained(datasets: Mapping[str, Sequence[Conversation]], settings: Settings, tell: Callable[[int, int, float], None]) -> TurnEncoder:
-    """The encoder, trained on all of these conversations; a dataset counts as the square root of its questions.
+def trained(
+    datasets: Mapping[str, Sequence[Conversation]],
+    settings: Settings,
+    tell: Callable[[int, int, float], None],
+) -> TurnEncoder:
+    """The encoder, trained on all of these conversations.
+
+    A dataset counts as the square root of its questions.
 
     Args:
         datasets: Conversations by dataset.
         settings: How.
-        tell: Called after each step with its number, all steps, and the mean loss of the last hundred.
+        tell: Called after each step with its number, all steps, and the mean loss of the last
+            hundred.
     """
     torch.manual_seed(settings.seed)
     generator = np.random.default_rng(settings.seed)
     encoder = TurnEncoder(settings.layers, settings.rank, torch.eye(384))
-    lessons = {name: [lesson for one in part if (lesson := _lesson(encoder, one)).evidence] for name, part in datasets.items()}
-    encoder.projection.data = principal(_some_states(encoder, lessons), settings.dimensions, settings.seed)
+    lessons = {
+        name: [lesson for one in part if (lesson := _lesson(encoder, one)).evidence]
+        for name, part in datasets.items()
+    }
+    encoder.projection.data = principal(
+        _some_states(encoder, lessons), settings.dimensions, settings.seed
+    )
     groups = [{"params": [encoder.projection], "lr": settings.projection_rate}]
     if settings.layers:
         groups.append({"params": list(encoder.changed()), "lr": settings.layer_rate})
-    steps = round(settings.epochs * sum(max(len(lesson.evidence) // QUESTIONS, 1) for part in lessons.values() for lesson in part))
+    steps = round(
+        settings.epochs
+        * sum(
+            max(len(lesson.evidence) // QUESTIONS, 1)
+            for part in lessons.values()
+            for lesson in part
+        )
+    )
     if not steps:
         return encoder
     optimiser = torch.optim.AdamW(groups, weight_decay=0.0)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min((step + 1) / (WARM_UP * steps), 1 - step / steps))
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimiser, lambda step: min((step + 1) / (WARM_UP * steps), 1 - step / steps)
+    )
     losses: list[float] = []
     for step in range(steps):
         optimiser.zero_grad()
@@ -123,17 +152,40 @@ def trained(datasets: Mapping[str, Sequence[Conversation]], settings: Settings, 
     return encoder
 
 
-def loss(encoder: TurnEncoder, lesson: Lesson, rows: float, generator: np.random.Generator) -> Tensor:
+def loss(
+    encoder: TurnEncoder, lesson: Lesson, rows: float, generator: np.random.Generator
+) -> Tensor:
     """How unlikely the evidence of some questions is among the passages it is put beside."""
     questions = generator.permutation(len(lesson.evidence))[:QUESTIONS].tolist()
     wanted = list(dict.fromkeys(at for question in questions for at in lesson.evidence[question]))
     others = generator.permutation(np.setdiff1d(np.arange(len(lesson.passages)), wanted)).tolist()
     chosen = wanted + others[: max(PASSAGES - len(wanted), LEAST_OTHERS)]
-    told, asked = Padded.of([lesson.passages[at][:MOST_PIECES] for at in chosen]), Padded.of([lesson.questions[at] for at in questions])
+    told, asked = (
+        Padded.of([lesson.passages[at][:MOST_PIECES] for at in chosen]),
+        Padded.of([lesson.questions[at] for at in questions]),
+    )
     told_states, asked_states = encoder.states(told), encoder.states(asked)
-    scores = [(1.0, MATCH_SCALE * matched(signs(told_states @ encoder.projection), told.words, asked_states @ encoder.projection, asked.words))]
+    scores = [
+        (
+            1.0,
+            MATCH_SCALE
+            * matched(
+                signs(told_states @ encoder.projection),
+                told.words,
+                asked_states @ encoder.projection,
+                asked.words,
+            ),
+        )
+    ]
     if rows:
-        scores.append((rows, ROW_SCALE * encoder.rows(asked_states, asked.there) @ encoder.rows(told_states, told.there).T))
+        scores.append(
+            (
+                rows,
+                ROW_SCALE
+                * encoder.rows(asked_states, asked.there)
+                @ encoder.rows(told_states, told.there).T,
+            )
+        )
     place = {at: number for number, at in enumerate(chosen)}
     total = torch.zeros(())
     for weight, table in scores:
@@ -155,7 +207,9 @@ def matched(told: Tensor, told_words: Tensor, asked: Tensor, asked_words: Tensor
         asked_words: 1 where there is a piece.
     """
     asked = asked / asked.abs().sum(dim=-1, keepdim=True).clamp_min(1e-9)
-    agreement = torch.einsum("qsd,ptd->qspt", asked, told).masked_fill(told_words[None, None] == 0, -1.0)
+    agreement = torch.einsum("qsd,ptd->qspt", asked, told).masked_fill(
+        told_words[None, None] == 0, -1.0
+    )
     best = agreement.max(dim=-1).values * asked_words[..., None]
     contrast = (best.max(dim=-1).values - best.mean(dim=-1)).detach()
     weight = contrast / contrast.sum(dim=-1, keepdim=True).clamp_min(1e-6)
@@ -174,13 +228,23 @@ def _lesson(encoder: TurnEncoder, conversation: Conversation) -> Lesson:
     of_turn: defaultdict[int, list[int]] = defaultdict(list)
     for at, turn in enumerate(turns):
         of_turn[turn].append(at)
-    places = [[at for turn in wanted for at in of_turn[turn]][:MOST_EVIDENCE] for wanted in evidence]
+    places = [
+        [at for turn in wanted for at in of_turn[turn]][:MOST_EVIDENCE] for wanted in evidence
+    ]
     used = [number for number, found in enumerate(places) if found]
-    return Lesson(encoder.entered(texts), encoder.entered([questions[at].text for at in used]), [places[at] for at in used])
+    return Lesson(
+        encoder.entered(texts),
+        encoder.entered([questions[at].text for at in used]),
+        [places[at] for at in used],
+    )
 
 
-def _some_states(encoder: TurnEncoder, lessons: Mapping[str, Sequence[Lesson]]) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
-    some = [passage for part in lessons.values() for lesson in part for passage in lesson.passages][::SAMPLED]
+def _some_states(
+    encoder: TurnEncoder, lessons: Mapping[str, Sequence[Lesson]]
+) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    some = [passage for part in lessons.values() for lesson in part for passage in lesson.passages][
+        ::SAMPLED
+    ]
     with torch.no_grad():
         parts = [Padded.of(some[start : start + 64]) for start in range(0, len(some), 64)]
         return np.concatenate([encoder.states(part)[part.words > 0].numpy() for part in parts])

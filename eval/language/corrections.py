@@ -1,7 +1,11 @@
-"""Corrections and change: what holds, and what does not, after people corrected themselves, moved on, repeated themselves, joked or supposed.
+"""Corrections and change.
 
-`corrections.tsv` has our own cases, one a line: whether the rules were made with it in view, its kind, what is said, what must be known then, and
-what must not hold then. "|" parts turns, "||" parts days, ";" parts values. A value stands for every fact that has its words, in the last column
+What holds, and what does not, after people corrected themselves, moved on, repeated themselves,
+joked or supposed.
+
+`corrections.tsv` has our own cases, one a line: whether the rules were made with it in view, its
+kind, what is said, what must be known then, and what must not hold then. "|" parts turns, "||"
+parts days, ";" parts values. A value stands for every fact that has its words, in the last column
 for those that deny nothing.
 """
 
@@ -68,7 +72,14 @@ class Case:
         """The turns, a minute and a day apart."""
         for day, said in enumerate(self.days):
             for minute, text in enumerate(said):
-                yield Turn(user, f"day {day}", Role.USER, text, START + timedelta(days=day, minutes=minute), "Ana")
+                yield Turn(
+                    user,
+                    f"day {day}",
+                    Role.USER,
+                    text,
+                    START + timedelta(days=day, minutes=minute),
+                    "Ana",
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +115,13 @@ def cases() -> list[Case]:
 
 
 def _case(half: str, kind: str, said: str, known: str, gone: str) -> Case:
-    return Case(half == "seen", Kind(kind), tuple(_parts(day, "|") for day in said.split("||")), _parts(known, ";"), _parts(gone, ";"))
+    return Case(
+        half == "seen",
+        Kind(kind),
+        tuple(_parts(day, "|") for day in said.split("||")),
+        _parts(known, ";"),
+        _parts(gone, ";"),
+    )
 
 
 def _parts(text: str, mark: str) -> tuple[str, ...]:
@@ -117,30 +134,50 @@ async def told(memory: Memory, all_cases: Sequence[Case], console: Console) -> l
         for turn in case.turns(f"case {number}"):
             await memory.remember(turn)
     await memory.settle()
-    return [outcome(case, await memory.memories(f"case {number}", past=True)) for number, case in enumerate(all_cases)]
+    return [
+        outcome(case, await memory.memories(f"case {number}", past=True))
+        for number, case in enumerate(all_cases)
+    ]
 
 
 def outcome(case: Case, memories: Sequence[StoredMemory]) -> Outcome:
     """What of the case is as it should be."""
-    current, past = ([memory for memory in memories if memory.current is now] for now in (True, False))
+    current, past = (
+        [memory for memory in memories if memory.current is now] for now in (True, False)
+    )
     missing = [value for value in case.known if not _held(value, current)]
     if case.kind is Kind.UPDATE:
         missing += [value for value in case.gone if not _held(value, past)]
-    wrong = tuple(value for value in case.gone if _held(value, [memory for memory in current if not memory.negated]))
+    wrong = tuple(
+        value
+        for value in case.gone
+        if _held(value, [memory for memory in current if not memory.negated])
+    )
     return Outcome(case, tuple(missing), wrong, len(past))
 
 
 def _held(value: str, facts: Sequence[StoredMemory]) -> bool:
     """Whether a fact has the words."""
-    return any(re.search(rf"(?<!\w){re.escape(value)}(?!\w)", fact.text, re.IGNORECASE) for fact in facts)
+    return any(
+        re.search(rf"(?<!\w){re.escape(value)}(?!\w)", fact.text, re.IGNORECASE) for fact in facts
+    )
 
 
 def show(outcomes: Sequence[Outcome], console: Console) -> None:
     """A table by kind."""
-    table = Table("kind", "right, seen", "right, unseen", "falsely ended", title="corrections and change", title_justify="left")
+    table = Table(
+        "kind",
+        "right, seen",
+        "right, unseen",
+        "falsely ended",
+        title="corrections and change",
+        title_justify="left",
+    )
     for kinds in (*({kind} for kind in Kind), set(Kind)):
         chosen = [one for one in outcomes if one.case.kind in kinds]
-        shares = (_share([one.right for one in chosen if one.case.seen is seen]) for seen in (True, False))
+        shares = (
+            _share([one.right for one in chosen if one.case.seen is seen]) for seen in (True, False)
+        )
         ended = str(sum(one.falsely_ended for one in chosen)) if kinds & ENDS_NOTHING else ""
         table.add_row("all" if len(kinds) > 1 else kinds.pop(), *shares, ended)
     console.print(table)
@@ -152,7 +189,9 @@ def _share(right: Sequence[bool]) -> str:
 
 def corrections(
     failures: Annotated[bool, typer.Option(help="Show the cases that go wrong.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object as the last line.")
+    ] = False,
 ) -> None:
     """Tells the written cases of corrections, updates, restatements, additions, jokes and suppositions, and says how many end as they should."""
     console = Console(stderr=True)
@@ -162,7 +201,10 @@ def corrections(
         if failures and not one.right:
             said = " || ".join(" | ".join(day) for day in one.case.days)
             console.print(f"{one.case.kind}: {said}", markup=False)
-            console.print(f"    not known: {', '.join(one.missing)}; still held: {', '.join(one.wrong)}; ended: {one.ended}", markup=False)
+            console.print(
+                f"    not known: {', '.join(one.missing)}; still held: {', '.join(one.wrong)}; ended: {one.ended}",
+                markup=False,
+            )
     if as_json:
         typer.echo(json.dumps([asdict(one) | {"right": one.right} for one in outcomes]))
 

@@ -48,8 +48,9 @@ def queries(dataset: Dialogues, path: Path) -> Iterator[Query]:
 
     Args:
         dataset: Which set.
-        path: CAsT 2019: the folder of `cast2019_topics.json` and `cast2019_resolved.tsv`. MuDoCo-QR: the file of a domain, or the folder of
-            `mudoco_*.json`. iKAT: a file of topics, or the folder of `*topics.json`.
+        path: CAsT 2019: the folder of `cast2019_topics.json` and `cast2019_resolved.tsv`.
+            MuDoCo-QR: the file of a domain, or the folder of `mudoco_*.json`. iKAT: a file of
+            topics, or the folder of `*topics.json`.
 
     Raises:
         InvalidInput: If a file is missing.
@@ -60,7 +61,12 @@ def queries(dataset: Dialogues, path: Path) -> Iterator[Query]:
 
 
 def _cast(folder: Path) -> Iterator[Query]:
-    resolved = dict(line.split("\t", 1) for file in found(folder, "cast2019_resolved.tsv") for line in lines(file) if line)
+    resolved = dict(
+        line.split("\t", 1)
+        for file in found(folder, "cast2019_resolved.tsv")
+        for line in lines(file)
+        if line
+    )
     for topic in read_json(found(folder, "cast2019_topics.json")[0]):
         said = [_plain(turn["raw_utterance"]) for turn in topic["turn"]]
         for place, turn in enumerate(topic["turn"]):
@@ -69,13 +75,22 @@ def _cast(folder: Path) -> Iterator[Query]:
 
 
 def _mudoco(path: Path) -> Iterator[Query]:
-    for name, dialog in ((name, dialog) for file in found(path, "mudoco_*.json") for name, dialog in read_json(file)["dialogs"].items()):
+    for name, dialog in (
+        (name, dialog)
+        for file in found(path, "mudoco_*.json")
+        for name, dialog in read_json(file)["dialogs"].items()
+    ):
         turns = dialog["turns"]
         for place, turn in enumerate(turns):
             if turn["graded"]:
                 text = _plain(turn["utterance"])
-                rewritten = _plain(turn["rewritten_utterance"]) if turn["rewrite_required"] else text
-                before = tuple(_plain(earlier["utterance"]) for earlier in turns[max(0, place - MOST_BEFORE) : place])
+                rewritten = (
+                    _plain(turn["rewritten_utterance"]) if turn["rewrite_required"] else text
+                )
+                before = tuple(
+                    _plain(earlier["utterance"])
+                    for earlier in turns[max(0, place - MOST_BEFORE) : place]
+                )
                 yield Query(name, text, rewritten, before, by_user=turn["number"] % 2 == 1)
 
 
@@ -86,7 +101,14 @@ def _ikat(path: Path) -> Iterator[Query]:
             for turn in topic["turns"]:
                 text, rewritten = _plain(turn["utterance"]), _plain(turn["resolved_utterance"])
                 applying = frozenset(map(str, turn["ptkb_provenance"]))
-                yield Query(topic["number"], text, rewritten, tuple(before[-MOST_BEFORE:]), statements=topic["ptkb"], applying=applying)
+                yield Query(
+                    topic["number"],
+                    text,
+                    rewritten,
+                    tuple(before[-MOST_BEFORE:]),
+                    statements=topic["ptkb"],
+                    applying=applying,
+                )
                 before += [text, _plain(turn["response"])]
 
 

@@ -1,7 +1,8 @@
 """Facts about two of a kind, which must not end each other, and changed facts about one, which must.
 
-`identity.tsv` has our own cases, one a line: "apart" or "same", the relation, what is said ("|" parts turns, a day apart), and
-for "same" the value that ends and the one that holds. An apart case is right if nothing has ended.
+`identity.tsv` has our own cases, one a line: "apart" or "same", the relation, what is said ("|"
+parts turns, a day apart), and for "same" the value that ends and the one that holds. An apart case
+is right if nothing has ended.
 """
 
 import asyncio
@@ -61,7 +62,8 @@ class Outcome:
         case: The case.
         read: Turns from which at least one fact was read.
         ended: Texts of the facts that ended.
-        right: Whether an apart case ended nothing, and a same case replaced the old value with the new one.
+        right: Whether an apart case ended nothing, and a same case replaced the old value with the
+            new one.
     """
 
     case: Case
@@ -73,7 +75,10 @@ class Outcome:
 def cases() -> list[Case]:
     """All cases."""
     rows = (line.split("\t") for line in CASES.read_text("utf-8").splitlines()[1:])
-    return [Case(Kind(kind), relation, tuple(part.strip() for part in said.split("|")), old, new) for kind, relation, said, old, new in rows]
+    return [
+        Case(Kind(kind), relation, tuple(part.strip() for part in said.split("|")), old, new)
+        for kind, relation, said, old, new in rows
+    ]
 
 
 async def told(memory: Memory, all_cases: Sequence[Case], console: Console) -> list[Outcome]:
@@ -83,12 +88,17 @@ async def told(memory: Memory, all_cases: Sequence[Case], console: Console) -> l
             at = START + timedelta(days=day)
             await memory.remember(Turn(f"case {number}", f"day {day}", Role.USER, text, at, "Ana"))
     await memory.settle()
-    return [outcome(case, await memory.memories(f"case {number}", past=True)) for number, case in enumerate(all_cases)]
+    return [
+        outcome(case, await memory.memories(f"case {number}", past=True))
+        for number, case in enumerate(all_cases)
+    ]
 
 
 def outcome(case: Case, memories: Sequence[StoredMemory]) -> Outcome:
     """The case judged by its memories."""
-    current, past = ([memory for memory in memories if memory.current is now] for now in (True, False))
+    current, past = (
+        [memory for memory in memories if memory.current is now] for now in (True, False)
+    )
     if case.kind is Kind.APART:
         right = not past
     else:
@@ -106,18 +116,33 @@ def _held(value: str, facts: Sequence[StoredMemory]) -> bool:
 
 def show(outcomes: Sequence[Outcome], console: Console) -> None:
     """A table by kind."""
-    table = Table("kind", "cases", "right", "both turns read", "right of these", title="whose fact it is", title_justify="left")
+    table = Table(
+        "kind",
+        "cases",
+        "right",
+        "both turns read",
+        "right of these",
+        title="whose fact it is",
+        title_justify="left",
+    )
     for kind in Kind:
         of_kind = [one for one in outcomes if one.case.kind is kind]
         read = [one for one in of_kind if one.read >= len(one.case.said)]
-        counts = (len(of_kind), sum(one.right for one in of_kind), len(read), sum(one.right for one in read))
+        counts = (
+            len(of_kind),
+            sum(one.right for one in of_kind),
+            len(read),
+            sum(one.right for one in read),
+        )
         table.add_row(kind, *map(str, counts))
     console.print(table)
 
 
 def identity(
     failures: Annotated[bool, typer.Option(help="Show the cases that go wrong.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object as the last line.")
+    ] = False,
 ) -> None:
     """Tells facts about two of a kind, and changed facts about one, and counts the cases in which the right facts end."""
     console = Console(stderr=True)
@@ -125,8 +150,12 @@ def identity(
     show(outcomes, console)
     for one in outcomes:
         if failures and not one.right:
-            console.print(f"{one.case.kind}, {one.case.relation}: {' | '.join(one.case.said)}", markup=False)
-            console.print(f"    turns read: {one.read}; ended: {'; '.join(one.ended)}", markup=False)
+            console.print(
+                f"{one.case.kind}, {one.case.relation}: {' | '.join(one.case.said)}", markup=False
+            )
+            console.print(
+                f"    turns read: {one.read}; ended: {'; '.join(one.ended)}", markup=False
+            )
     if as_json:
         typer.echo(json.dumps([asdict(one) for one in outcomes]))
 

@@ -1,7 +1,10 @@
-"""Which utterances need memory: questions that need it must be asked, and talk that cannot be helped need not be.
+"""Which utterances need memory.
 
-The questions are those of the datasets given and some of our own; what needs no memory are our own commands to devices, general questions and
-courtesies. `need.tsv` has ours; the rules were made with them in view.
+Questions that need it must be asked, and talk that cannot be helped need not be.
+
+The questions are those of the datasets given and some of our own; what needs no memory are our own
+commands to devices, general questions and courtesies. `need.tsv` has ours; the rules were made with
+them in view.
 """
 
 import json
@@ -17,8 +20,8 @@ from rich.progress import track
 from rich.table import Table
 
 from eval.datasets.selection import selected
-from hotmem.analysis.query import analyse
 from hotmem.models import Language, load_language
+from hotmem.understanding.query.analyzer import analyse
 
 OWN: Final = Path(__file__).with_name("need.tsv")
 
@@ -51,13 +54,20 @@ def own() -> list[Asked]:
 
 def misjudged(one: Asked, language: Language) -> bool:
     """Whether memory is asked without need, or not asked though needed."""
-    return analyse(language.parse([one.text], names=False)[0], AT, one.known).needs_memory is not one.needed
+    return (
+        analyse(language.parse([one.text], names=False)[0], AT, one.known).needs_memory
+        is not one.needed
+    )
 
 
 def need(
-    data: Annotated[list[str] | None, typer.Argument(help="DATASET=PATH, any number.", show_default=False)] = None,
+    data: Annotated[
+        list[str] | None, typer.Argument(help="DATASET=PATH, any number.", show_default=False)
+    ] = None,
     failures: Annotated[bool, typer.Option(help="Show what is misjudged.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object as the last line.")
+    ] = False,
 ) -> None:
     """Says of how many questions memory would not be asked, and of how much other talk it would."""
     console = Console(stderr=True)
@@ -67,7 +77,9 @@ def need(
     for name, asked in _groups(data or []).items():
         wrong = [one for one in track(asked, name, console=console) if misjudged(one, language)]
         shares[name] = Share(len(wrong), len(asked))
-        table.add_row(name, str(len(wrong)), f"{len(asked):,}", f"{len(wrong) / max(len(asked), 1):.1%}")
+        table.add_row(
+            name, str(len(wrong)), f"{len(asked):,}", f"{len(wrong) / max(len(asked), 1):.1%}"
+        )
         if failures:
             console.print(*(one.text for one in wrong), sep="\n", markup=False)
     console.print(table)
@@ -76,10 +88,17 @@ def need(
 
 
 def _groups(data: Sequence[str]) -> dict[str, list[Asked]]:
-    groups = {"own, needing memory": [one for one in own() if one.needed], "own, needing none": [one for one in own() if not one.needed]}
+    groups = {
+        "own, needing memory": [one for one in own() if one.needed],
+        "own, needing none": [one for one in own() if not one.needed],
+    }
     for name, conversations in selected(data, step=1).items():
         groups[name] = [
-            Asked(question.text, needed=True, known=tuple({turn.speaker for turn in one.turns if turn.speaker}))
+            Asked(
+                question.text,
+                needed=True,
+                known=tuple({turn.speaker for turn in one.turns if turn.speaker}),
+            )
             for one in conversations
             for question in one.questions
         ]

@@ -1,4 +1,7 @@
-"""The English date and time cases of Microsoft's Recognizers: utterances, clocks and what was meant."""
+"""The English date and time cases of Microsoft's Recognizers.
+
+Utterances, clocks and what was meant.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,7 +13,13 @@ from typing import Any, Final
 
 from eval.datasets.base import read_json
 
-FILES: Final = ("DateParser", "DatePeriodParser", "DateTimePeriodParser", "MergedParser", "DateTimeModel")
+FILES: Final = (
+    "DateParser",
+    "DatePeriodParser",
+    "DateTimePeriodParser",
+    "MergedParser",
+    "DateTimeModel",
+)
 
 
 class Kind(StrEnum):
@@ -28,13 +37,17 @@ class Kind(StrEnum):
     OTHER = "out of scope"
 
 
-SCOPE: Final = frozenset({Kind.DATE, Kind.DATES, Kind.MOMENT, Kind.MOMENTS, Kind.CLOCK, Kind.CLOCKS})
+SCOPE: Final = frozenset(
+    {Kind.DATE, Kind.DATES, Kind.MOMENT, Kind.MOMENTS, Kind.CLOCK, Kind.CLOCKS}
+)
 _FEASTS: Final = (
     r"easter|christmas|xmas|halloween|thanksgiving|new year(?:'s)?|ramadan|eid|diwali|hanukk?ah|juneteenth|labou?r day|workers' day|valentine\S*|"
     r"mothers?'?s?'? day|fathers?'?s?'? day|holidays?|mlk|martin luther|memorial day|black friday|cyber monday|st\.? \w+'?s day|international \w+|"
     r"\w+ day(?= of remembrance)|veterans?|independence|columbus|presidents?|earth day|good friday|palm sunday|ash wednesday"
 )
-_OTHER: Final = re.compile(rf"\b(?:{_FEASTS}|fiscal|fy\d*|school year|sy\d*|business days?)\b", re.IGNORECASE)
+_OTHER: Final = re.compile(
+    rf"\b(?:{_FEASTS}|fiscal|fy\d*|school year|sy\d*|business days?)\b", re.IGNORECASE
+)
 """Words of results that are out of scope though they are dates."""
 
 
@@ -94,25 +107,39 @@ def cases(path: Path) -> Iterator[Case]:
         for place, row in enumerate(read_json(path / f"{file}.json")):
             clock = (row.get("Context") or {}).get("ReferenceDateTime") or "2016-11-07T00:00:00"
             at = datetime.fromisoformat(clock[:19]).replace(tzinfo=UTC)
-            yield Case(file, place, row["Input"], at, tuple(_wanted(result) for result in row["Results"]))
+            yield Case(
+                file, place, row["Input"], at, tuple(_wanted(result) for result in row["Results"])
+            )
 
 
 def _wanted(result: dict[str, Any]) -> Wanted:
-    words, name = result["Text"], str(result.get("TypeName") or result["Type"]).removeprefix("datetimeV2.")
+    words, name = (
+        result["Text"],
+        str(result.get("TypeName") or result["Type"]).removeprefix("datetimeV2."),
+    )
     value = result.get("Value") or result.get("Resolution") or {}
     kind = Kind(name) if name in tuple(Kind) else Kind.OTHER
     if kind not in SCOPE:
         return Wanted(words, kind, (), ())
     if "values" in value:
-        values = [each for each in value["values"] if any(key in each for key in ("start", "end", "value"))]
+        values = [
+            each
+            for each in value["values"]
+            if any(key in each for key in ("start", "end", "value"))
+        ]
         readings = [reading for each in values if (reading := _reading(each))]
         past, future = _directions(readings)
         unresolved = any(each.get("value") == "not resolved" for each in value["values"])
         present = any(each.get("timex") == "PRESENT_REF" for each in value["values"])
     else:
-        past, future = (tuple(filter(None, [_reading(value.get(f"{side}Resolution") or {})])) for side in ("Past", "Future"))
+        past, future = (
+            tuple(filter(None, [_reading(value.get(f"{side}Resolution") or {})]))
+            for side in ("Past", "Future")
+        )
         unresolved, present = not past, False
-    invalid = bool(re.search(r"\b(?:30|31)\b|31st", words)) and (unresolved or any(r.start and r.start.year == 1 for r in past))
+    invalid = bool(re.search(r"\b(?:30|31)\b|31st", words)) and (
+        unresolved or any(r.start and r.start.year == 1 for r in past)
+    )
     if not invalid and (unresolved or present or _OTHER.search(words) or not (past or future)):
         kind = Kind.OTHER
     return Wanted(words, Kind.NOTHING if invalid else kind, past, future)
@@ -145,12 +172,23 @@ def _parsed(text: str | None) -> datetime | None:
 
 
 def _directions(readings: Sequence[Reading]) -> tuple[tuple[Reading, ...], tuple[Reading, ...]]:
-    """The earlier and the later of the corpus's readings; two that lie twelve hours apart are of the same direction."""
+    """The earlier and the later of the corpus's readings.
+
+    Two that lie twelve hours apart are of the same direction.
+    """
     if not readings:
         return (), ()
     edges = [reading.start or reading.end for reading in readings]
     first, last = min(edge for edge in edges if edge), max(edge for edge in edges if edge)
     near = timedelta(hours=12)
-    past = tuple(reading for reading, edge in zip(readings, edges, strict=True) if edge and edge - first <= near)
-    future = tuple(reading for reading, edge in zip(readings, edges, strict=True) if edge and last - edge <= near)
+    past = tuple(
+        reading
+        for reading, edge in zip(readings, edges, strict=True)
+        if edge and edge - first <= near
+    )
+    future = tuple(
+        reading
+        for reading, edge in zip(readings, edges, strict=True)
+        if edge and last - edge <= near
+    )
     return past, future

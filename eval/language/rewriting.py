@@ -1,8 +1,12 @@
-"""Ambiguous queries against what people wrote in their place: TREC CAsT 2019, MuDoCo-QR, and the user statements of TREC iKAT 2023.
+"""Ambiguous queries against what people wrote in their place.
 
-A query is ambiguous if its human rewrite adds content words. It is resolved if the expansion holds at least half of those, and at most as many that
-neither the query nor the human rewrite holds. A query that a person left as it was is changed for the worse by any content word added to it. Words
-are compared by their Porter stems. Where statements are known, the query is used to find those that the answer needs, by the cosine of embeddings.
+TREC CAsT 2019, MuDoCo-QR, and the user statements of TREC iKAT 2023.
+
+A query is ambiguous if its human rewrite adds content words. It is resolved if the expansion holds
+at least half of those, and at most as many that neither the query nor the human rewrite holds. A
+query that a person left as it was is changed for the worse by any content word added to it. Words
+are compared by their Porter stems. Where statements are known, the query is used to find those that
+the answer needs, by the cosine of embeddings.
 """
 
 import json
@@ -23,12 +27,12 @@ from eval.language.dialogues import Dialogues, Query, queries
 from eval.report import interval, share, table
 from eval.statistics import Estimate, estimated, paired_difference
 from eval.words import content_words
-from hotmem.analysis.ambiguity import PRONOUNS, find_ambiguous
-from hotmem.analysis.intent import is_chitchat
-from hotmem.analysis.references import expand
 from hotmem.errors import InvalidInput
 from hotmem.models import Encoder, Language, load_encoder, load_language
 from hotmem.options import ModelOptions
+from hotmem.understanding.query.ambiguity import PRONOUNS, find_ambiguous
+from hotmem.understanding.query.coreference import expand
+from hotmem.understanding.query.intent import is_chitchat
 
 TOP: Final = 3
 """Statements found that are looked at."""
@@ -71,7 +75,8 @@ class Resolution:
 
     Attributes:
         of: Queries.
-        right: The share, with its 95 % interval: of ambiguous ones resolved, of clear ones left as they were.
+        right: The share, with its 95 % interval: of ambiguous ones resolved, of clear ones left as
+            they were.
         first: The share if the conversation's first turn is appended to every query but the first.
     """
 
@@ -86,7 +91,8 @@ class Statements:
 
     Attributes:
         of: Queries whose answer needs a statement.
-        raw: Share of the statements needed among the first `TOP`, found by the query as it was said.
+        raw: Share of the statements needed among the first `TOP`, found by the query as it was
+            said.
         expanded: The same by the expanded query.
         human: The same by the human rewrite.
         gain: Of the expansion over the query as it was said.
@@ -122,7 +128,9 @@ def is_right(query: Query, addition: str) -> bool:
 
 def expanded(asked: Iterable[Query], language: Language, console: Console) -> list[Expanded]:
     """Each query with what its conversation adds to it."""
-    return [_expanded(query, language) for query in track(list(asked), "rewriting", console=console)]
+    return [
+        _expanded(query, language) for query in track(list(asked), "rewriting", console=console)
+    ]
 
 
 def _expanded(query: Query, language: Language) -> Expanded:
@@ -159,25 +167,48 @@ def statements(rows: Sequence[Expanded], encoder: Encoder) -> Statements | None:
         return None
     raw, ours, human = (
         [_share_found(row.query, text, encoder) for row, text in zip(needing, texts, strict=True)]
-        for texts in ([row.query.text for row in needing], [row.text for row in needing], [row.query.rewritten for row in needing])
+        for texts in (
+            [row.query.text for row in needing],
+            [row.text for row in needing],
+            [row.query.rewritten for row in needing],
+        )
     )
     gain, human_gain = paired_difference(ours, raw), paired_difference(human, raw)
-    return Statements(len(needing), float(np.mean(raw)), float(np.mean(ours)), float(np.mean(human)), gain, human_gain)
+    return Statements(
+        len(needing),
+        float(np.mean(raw)),
+        float(np.mean(ours)),
+        float(np.mean(human)),
+        gain,
+        human_gain,
+    )
 
 
 def _share_found(query: Query, text: str, encoder: Encoder) -> float:
     numbers = list(query.statements)
     vectors = encoder.encode([text, *query.statements.values()])
     nearest = np.argsort(-(vectors[1:] @ vectors[0]))[:TOP]
-    return len(query.applying.intersection(numbers[place] for place in nearest)) / len(query.applying)
+    return len(query.applying.intersection(numbers[place] for place in nearest)) / len(
+        query.applying
+    )
 
 
 def show(name: str, rows: Sequence[Expanded], found: Statements | None, console: Console) -> None:
     """A table of the figures of one set."""
-    result = table(f"{name}: resolved, or left clear", "queries", ("of", "share", "95 % interval", "first turn appended"))
+    result = table(
+        f"{name}: resolved, or left clear",
+        "queries",
+        ("of", "share", "95 % interval", "first turn appended"),
+    )
     for kind, part in resolutions(rows).items():
         right = part.right
-        result.add_row(kind, str(part.of), share(right.mean), f"{share(right.low)} to {share(right.high)}", share(part.first))
+        result.add_row(
+            kind,
+            str(part.of),
+            share(right.mean),
+            f"{share(right.low)} to {share(right.high)}",
+            share(part.first),
+        )
     console.print(result)
     if found:
         console.print(
@@ -192,13 +223,28 @@ def figures(rows: Sequence[Expanded], found: Statements | None) -> dict[str, Any
     """The figures of one set as plain values."""
     median, most = np.percentile([row.ms for row in rows if row.query.before], [50, 95])
     parts = {kind: asdict(part) for kind, part in resolutions(rows).items()}
-    return {"queries": parts, "statements": asdict(found) if found else None, "p50_ms": float(median), "p95_ms": float(most)}
+    return {
+        "queries": parts,
+        "statements": asdict(found) if found else None,
+        "p50_ms": float(median),
+        "p95_ms": float(most),
+    }
 
 
 def rewriting(
-    data: Annotated[list[str], typer.Argument(help=f"DATASET=PATH, one or more of {', '.join(Dialogues)}.", show_default=False)],
-    misses: Annotated[Path | None, typer.Option(help="File for one JSON line per query that came out wrong.", dir_okay=False)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
+    data: Annotated[
+        list[str],
+        typer.Argument(
+            help=f"DATASET=PATH, one or more of {', '.join(Dialogues)}.", show_default=False
+        ),
+    ],
+    misses: Annotated[
+        Path | None,
+        typer.Option(help="File for one JSON line per query that came out wrong.", dir_okay=False),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object as the last line.")
+    ] = False,
 ) -> None:
     """Expands queries of conversations without a language model, and compares with what people wrote in their place."""
     asked = {name: list(queries(dataset, path)) for name, dataset, path in map(_named, data)}
@@ -219,7 +265,9 @@ def rewriting(
 def _named(entry: str) -> tuple[str, Dialogues, Path]:
     name, _, path = entry.partition("=")
     if name not in tuple(Dialogues) or not path:
-        raise InvalidInput(f"{entry!r} names no dataset. Use DATASET=PATH with one of {', '.join(Dialogues)}.")
+        raise InvalidInput(
+            f"{entry!r} names no dataset. Use DATASET=PATH with one of {', '.join(Dialogues)}."
+        )
     return name, Dialogues(name), Path(path)
 
 

@@ -1,7 +1,8 @@
 """Facts read from what people say of themselves in many wordings, and nothing from what states none.
 
-`sayings.tsv` has our own utterances, one a line: whether the rules were made with it in view, what is said by Ana, and the facts it holds. ";" parts
-facts; the first word of each is its relation as `RELATIONS.md` names it, "*" for any, the others must stand in its text. "-" is an utterance that
+`sayings.tsv` has our own utterances, one a line: whether the rules were made with it in view, what
+is said by Ana, and the facts it holds. ";" parts facts; the first word of each is its relation as
+`RELATIONS.md` names it, "*" for any, the others must stand in its text. "-" is an utterance that
 holds none.
 """
 
@@ -18,9 +19,9 @@ from rich.console import Console
 from rich.table import Table
 
 from eval.statistics import Estimate, estimated
-from hotmem.extraction import relations, understand_said
 from hotmem.models import Language, load_language
 from hotmem.types import Role, Statement
+from hotmem.understanding.facts import relations, understand_said
 
 SAYINGS: Final = Path(__file__).with_name("sayings.tsv")
 
@@ -46,7 +47,10 @@ class Expected:
     def met(self, statement: Statement) -> bool:
         """Whether a statement is this fact."""
         fits = self.relation == ANY or statement.relation == getattr(relations, self.relation).name
-        return fits and all(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", statement.text, re.IGNORECASE) for word in self.words)
+        return fits and all(
+            re.search(rf"(?<!\w){re.escape(word)}(?!\w)", statement.text, re.IGNORECASE)
+            for word in self.words
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,12 @@ class Saying:
 def sayings() -> list[Saying]:
     """All utterances."""
     rows = [line.split("\t") for line in SAYINGS.read_text("utf-8").splitlines()[1:]]
-    return [Saying(half == "seen", text, () if facts == NONE else tuple(map(_expected, facts.split(";")))) for half, text, facts in rows]
+    return [
+        Saying(
+            half == "seen", text, () if facts == NONE else tuple(map(_expected, facts.split(";")))
+        )
+        for half, text, facts in rows
+    ]
 
 
 def _expected(fact: str) -> Expected:
@@ -77,12 +86,18 @@ def _expected(fact: str) -> Expected:
 
 def read(language: Language, text: str) -> Sequence[Statement]:
     """What is read of an utterance of Ana's."""
-    return understand_said(language.parse([text])[0], lambda said: language.parse([said])[0], "Ana", Role.USER, SAID_AT).statements
+    return understand_said(
+        language.parse([text])[0], lambda said: language.parse([said])[0], "Ana", Role.USER, SAID_AT
+    ).statements
 
 
 def right(saying: Saying, statements: Sequence[Statement]) -> bool:
     """Whether all is read that must be, or nothing where nothing is stated."""
-    return all(any(map(fact.met, statements)) for fact in saying.facts) if saying.facts else not statements
+    return (
+        all(any(map(fact.met, statements)) for fact in saying.facts)
+        if saying.facts
+        else not statements
+    )
 
 
 def share(judged: Sequence[bool]) -> Estimate:
@@ -92,19 +107,32 @@ def share(judged: Sequence[bool]) -> Estimate:
 
 def show(outcomes: Sequence[tuple[Saying, bool]], console: Console) -> None:
     """A table by half."""
-    table = Table("", "right", "95 % interval", "of", title="what people say of themselves", title_justify="left")
+    table = Table(
+        "",
+        "right",
+        "95 % interval",
+        "of",
+        title="what people say of themselves",
+        title_justify="left",
+    )
     for stating in (True, False):
         for seen in (True, False):
-            judged = [good for one, good in outcomes if one.seen is seen and bool(one.facts) is stating]
+            judged = [
+                good for one, good in outcomes if one.seen is seen and bool(one.facts) is stating
+            ]
             rate = share(judged)
             name = f"{'facts' if stating else 'no fact'}, {'seen' if seen else 'unseen'}"
-            table.add_row(name, f"{rate.mean:.2f}", f"{rate.low:.2f} to {rate.high:.2f}", str(len(judged)))
+            table.add_row(
+                name, f"{rate.mean:.2f}", f"{rate.low:.2f} to {rate.high:.2f}", str(len(judged))
+            )
     console.print(table)
 
 
 def read_sayings(
     failures: Annotated[bool, typer.Option(help="Show the seen utterances that go wrong.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object as the last line.")
+    ] = False,
 ) -> None:
     """Reads our own utterances and counts those whose facts are read."""
     language, console = load_language(), Console()
@@ -113,7 +141,9 @@ def read_sayings(
         statements = read(language, one.text)
         outcomes.append((one, right(one, statements)))
         if failures and one.seen and not right(one, statements):
-            console.print(f"{one.text}: {' '.join(statement.text for statement in statements)}", markup=False)
+            console.print(
+                f"{one.text}: {' '.join(statement.text for statement in statements)}", markup=False
+            )
     show(outcomes, console)
     if as_json:
         typer.echo(json.dumps([{"saying": asdict(one), "right": good} for one, good in outcomes]))

@@ -1,21 +1,30 @@
-"""How many time expressions are read right: Microsoft's Recognizers' cases for English, each an utterance, a clock and what was meant.
+"""How many time expressions are read right.
 
-An expected time counts as found if it and the time found are equal after these translations, which are all there are:
+Microsoft's Recognizers' cases for English, each an utterance, a clock and what was meant.
 
-- **Direction.** Where the corpus gives a past and a future reading, the one is wanted that the utterance's tense asks for, as `looks_ahead` reads it.
-  Twelve-hour times without "am" or "pm" may stand in either half of the day, as the corpus lists both.
-- **Moments.** A day or a minute is equal to the interval that it begins. Of counted times ("two weeks ago") the corpus gives the day that counting
-  reaches; HotMem means the week and keeps that day beside it (`TimeMention.counted`), which is compared.
-- **Ends.** The corpus ends "from 4 to 22" where the 22nd begins, HotMem where it ends: both are right for an end that was named; how many
-  need this is reported. 23:59:59 is midnight. Where the corpus tells dates only, dates are compared.
-- **Open sides.** For "before", "after", "since" and "until" only the side that the corpus gives is compared, exactly or by one named day, as above.
+An expected time counts as found if it and the time found are equal after these translations, which
+are all there are:
+
+- **Direction.** Where the corpus gives a past and a future reading, the one is wanted that the
+  utterance's tense asks for, as `looks_ahead` reads it. Twelve-hour times without "am" or "pm" may
+  stand in either half of the day, as the corpus lists both.
+- **Moments.** A day or a minute is equal to the interval that it begins. Of counted times ("two
+  weeks ago") the corpus gives the day that counting reaches; HotMem means the week and keeps that
+  day beside it (`TimeMention.counted`), which is compared.
+- **Ends.** The corpus ends "from 4 to 22" where the 22nd begins, HotMem where it ends: both are
+  right for an end that was named; how many need this is reported. 23:59:59 is midnight. Where the
+  corpus tells dates only, dates are compared.
+- **Open sides.** For "before", "after", "since" and "until" only the side that the corpus gives is
+  compared, exactly or by one named day, as above.
 - **Bare times of day** ("at 5 pm") are compared by the clock, whatever day they are taken on.
 
-A case is right if every applicable time in it is found, in order, and no other; one without any time is right if nothing is found. Out of scope are
-results that no interval answers, and they are counted apart: durations ("for 3 hours"), sets ("every Tuesday": HotMem keeps habits as the
-speaker's own words, not as dates; it should find nothing in either, which `silent` counts), holidays (they need a calendar of feasts by
-country and faith), times the corpus itself leaves unresolved (seasons), "now" (no time to look for), time zones, business days, and
-fiscal and school years. A case with only such results is not applicable; beside others they must yield nothing.
+A case is right if every applicable time in it is found, in order, and no other; one without any
+time is right if nothing is found. Out of scope are results that no interval answers, and they are
+counted apart: durations ("for 3 hours"), sets ("every Tuesday": HotMem keeps habits as the
+speaker's own words, not as dates; it should find nothing in either, which `silent` counts),
+holidays (they need a calendar of feasts by country and faith), times the corpus itself leaves
+unresolved (seasons), "now" (no time to look for), time zones, business days, and fiscal and school
+years. A case with only such results is not applicable; beside others they must yield nothing.
 """
 
 import json
@@ -32,9 +41,9 @@ from rich.table import Table
 
 from eval.language.recognizers import FILES, SCOPE, Case, Kind, Reading, Wanted, cases
 from eval.statistics import estimated
-from hotmem.analysis.query import looks_ahead
-from hotmem.analysis.time import Grain, TimeMention, find_times
 from hotmem.models.language import load_language
+from hotmem.temporal import Granularity, TimeMention, find_times
+from hotmem.understanding.query.analyzer import looks_ahead
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +62,12 @@ def judged(case: Case, *, ahead: bool) -> Outcome:
     wanted = [one for one in case.wanted if one.kind in SCOPE]
     if len(found) != len(wanted):
         return Outcome(case, False, False, found)
-    verdicts = [_compared(one, mention, ahead=ahead) for one, mention in zip(wanted, found, strict=True)]
-    return Outcome(case, all(right for right, _ in verdicts), any(full for _, full in verdicts), found)
+    verdicts = [
+        _compared(one, mention, ahead=ahead) for one, mention in zip(wanted, found, strict=True)
+    ]
+    return Outcome(
+        case, all(right for right, _ in verdicts), any(full for _, full in verdicts), found
+    )
 
 
 def _compared(wanted: Wanted, mention: TimeMention, *, ahead: bool) -> tuple[bool, bool]:
@@ -69,7 +82,9 @@ def _compared(wanted: Wanted, mention: TimeMention, *, ahead: bool) -> tuple[boo
     return bool(right), bool(right) and all(right)
 
 
-_WHOLE: Final = re.compile(r"\d\s*[ap]\.?m?\b|\b[ap]\.?m\b|morning|afternoon|evening|night|noon|ago|now\b|within|next|last|past|\bin\b|later")
+_WHOLE: Final = re.compile(
+    r"\d\s*[ap]\.?m?\b|\b[ap]\.?m\b|morning|afternoon|evening|night|noon|ago|now\b|within|next|last|past|\bin\b|later"
+)
 """Words beside an hour that leave no doubt about its half of the day."""
 
 
@@ -79,7 +94,12 @@ def _halved(words: str) -> bool:
 
 def _shifted(reading: Reading, hours: int) -> Reading:
     shift = timedelta(hours=hours)
-    return Reading(reading.start and reading.start + shift, reading.end and reading.end + shift, reading.exact, reading.moment)
+    return Reading(
+        reading.start and reading.start + shift,
+        reading.end and reading.end + shift,
+        reading.exact,
+        reading.moment,
+    )
 
 
 def _fits(reading: Reading, mention: TimeMention, *, clock: bool) -> tuple[bool, bool]:
@@ -87,22 +107,30 @@ def _fits(reading: Reading, mention: TimeMention, *, clock: bool) -> tuple[bool,
     if clock:
         return _same_clock(reading, mention), False
     if reading.moment:
-        fine = mention.grain in (Grain.DAY, Grain.MINUTE)
+        fine = mention.grain in (Granularity.DAY, Granularity.MINUTE)
         moments = [start] * fine + ([mention.counted] if mention.counted else [])
         return any(_equal(reading.start, moment, exact=reading.exact) for moment in moments), False
     if reading.start and reading.end:
         if not _equal(reading.start, start, exact=reading.exact):
             return False, False
-        return (True, False) if _equal(reading.end, end, exact=reading.exact) else (_named_end(reading.end, end), True)
+        return (
+            (True, False)
+            if _equal(reading.end, end, exact=reading.exact)
+            else (_named_end(reading.end, end), True)
+        )
     edges = [start, end, *([mention.counted] if mention.counted else [])]
     edge = reading.start or reading.end
-    if mention.bound == "at" and mention.grain is not Grain.SPAN:
+    if mention.bound == "at" and mention.grain is not Granularity.SPAN:
         return False, False
     return any(_equal(edge, each, exact=reading.exact) for each in edges), False
 
 
 def _equal(wanted: datetime | None, found: datetime, *, exact: bool) -> bool:
-    return wanted is not None and (wanted.replace(second=0) == found.replace(second=0, microsecond=0) if exact else wanted.date() == found.date())
+    return wanted is not None and (
+        wanted.replace(second=0) == found.replace(second=0, microsecond=0)
+        if exact
+        else wanted.date() == found.date()
+    )
 
 
 def _named_end(wanted: datetime, found: datetime) -> bool:
@@ -117,29 +145,55 @@ def _same_clock(reading: Reading, mention: TimeMention) -> bool:
     pairs = [(reading.start, mention.interval.start)]
     if not reading.moment:
         pairs.append(
-            (reading.end, mention.interval.end if mention.interval.end - mention.interval.start > timedelta(minutes=1) else mention.interval.start)
+            (
+                reading.end,
+                mention.interval.end
+                if mention.interval.end - mention.interval.start > timedelta(minutes=1)
+                else mention.interval.start,
+            )
         )
-    return mention.daily and all(wanted is None or wanted.time() == found.time() for wanted, found in pairs)
+    return mention.daily and all(
+        wanted is None or wanted.time() == found.time() for wanted, found in pairs
+    )
 
 
 def measured(path: Path, limit: int | None) -> list[Outcome]:
     """Judges the corpus's cases, the first `limit` of each file."""
     language = load_language()
     wanted = [case for case in cases(path) if limit is None or case.place < limit]
-    return [judged(case, ahead=looks_ahead(language.parse([case.text], names=False)[0])) for case in wanted]
+    return [
+        judged(case, ahead=looks_ahead(language.parse([case.text], names=False)[0]))
+        for case in wanted
+    ]
 
 
 def time(
-    path: Annotated[Path, typer.Argument(help="Folder with the JSON files of the corpus.", exists=True, file_okay=False)],
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="Folder with the JSON files of the corpus.", exists=True, file_okay=False
+        ),
+    ],
     limit: Annotated[int | None, typer.Option(help="Cases of each file at most.", min=1)] = None,
-    misses: Annotated[bool, typer.Option("--misses", help="Name every case that is not right, by file and number.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
+    misses: Annotated[
+        bool,
+        typer.Option("--misses", help="Name every case that is not right, by file and number."),
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object as the last line.")
+    ] = False,
 ) -> None:
-    """Reads the time expressions of Microsoft's Recognizers' cases and counts the right ones; rules were made on those with an even number."""
+    """Reads the time expressions of Microsoft's Recognizers' cases and counts the right ones.
+
+    Rules were made on those with an even number.
+    """
     outcomes = measured(path, limit)
     counted = [outcome for outcome in outcomes if outcome.case.applicable]
     halves = {"even (rules made on)": 0, "odd (held out)": 1}
-    groups = {"all": counted} | {name: [one for one in counted if one.case.place % 2 == part] for name, part in halves.items()}
+    groups = {"all": counted} | {
+        name: [one for one in counted if one.case.place % 2 == part]
+        for name, part in halves.items()
+    }
     groups |= {file: [one for one in counted if one.case.file == file] for file in FILES}
     groups |= {kind: [one for one in counted if one.case.kind is kind] for kind in Kind}
     table = Table("cases", "n", "right", "95 %", "an end in full", title="Time expressions")
@@ -149,15 +203,33 @@ def time(
             right = estimated([one.right for one in group])
             inclusive = sum(one.right and one.inclusive for one in group)
             ends = {"low": round(right.low, 4), "high": round(right.high, 4)}
-            rows[name] = {"n": len(group), "right": round(right.mean, 4), "inclusive": inclusive} | ends
-            table.add_row(name, str(len(group)), f"{right.mean:.1%}", f"{right.low:.1%} to {right.high:.1%}", str(inclusive))
+            rows[name] = {
+                "n": len(group),
+                "right": round(right.mean, 4),
+                "inclusive": inclusive,
+            } | ends
+            table.add_row(
+                name,
+                str(len(group)),
+                f"{right.mean:.1%}",
+                f"{right.low:.1%} to {right.high:.1%}",
+                str(inclusive),
+            )
     console = Console()
     console.print(table)
     apart = [outcome for outcome in outcomes if not outcome.case.applicable]
     scope = Counter(outcome.case.kind for outcome in apart)
     silent = Counter(outcome.case.kind for outcome in apart if not outcome.found)
-    console.print("Out of scope: " + "; ".join(f"{kind} {count}, nothing found in {silent[kind]}" for kind, count in scope.items()))
+    console.print(
+        "Out of scope: "
+        + "; ".join(
+            f"{kind} {count}, nothing found in {silent[kind]}" for kind, count in scope.items()
+        )
+    )
     if misses:
-        console.print("Misses: " + " ".join(f"{one.case.file}:{one.case.place}" for one in counted if not one.right))
+        console.print(
+            "Misses: "
+            + " ".join(f"{one.case.file}:{one.case.place}" for one in counted if not one.right)
+        )
     if as_json:
         print(json.dumps({"groups": rows, "out_of_scope": scope, "silent": silent}))

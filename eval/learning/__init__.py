@@ -1,1 +1,5 @@
-"""Learning from use, measured: what replies made of items, and whether what is learnt from it helps on conversations not learnt from."""
+"""Learning from use, measured.
+
+What replies made of items, and whether what is learnt from it helps on conversations not learnt
+from.
+"""

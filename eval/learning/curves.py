@@ -1,4 +1,7 @@
-"""The curves of all replays, beside the shipped weights and the best fixed ones: measured in several processes, shown, drawn."""
+"""The curves of all replays, beside the shipped weights and the best fixed ones.
+
+Measured in several processes, shown, drawn.
+"""
 
 import pickle
 from collections.abc import Mapping, Sequence
@@ -10,12 +13,22 @@ from typing import Any, Final
 
 from rich.console import Console
 
-from eval.learning.replay import BEGINNINGS, BY_DESIGN, OURS, PLANS, SHIPPED_ONES, Plan, Point, Replay, Replayed
+from eval.learning.replay import (
+    BEGINNINGS,
+    BY_DESIGN,
+    OURS,
+    PLANS,
+    SHIPPED_ONES,
+    Plan,
+    Point,
+    Replay,
+    Replayed,
+)
 from eval.plots import Line, curves
 from eval.report import interval, points, share, table
 from eval.retrieval import Asked, spread
 from eval.statistics import Estimate, paired_difference
-from hotmem.learning.weights import multipliers
+from hotmem.feedback.weights import multipliers
 from hotmem.models import load_encoder
 from hotmem.options import ModelOptions
 from hotmem.types import START_WEIGHTS, Weights
@@ -29,7 +42,8 @@ LINES: Final[Mapping[tuple[str, float], Line]] = {
     (OURS, 0.3): Line("#d55e00", "^", "-."),
     (BY_DESIGN, 0.0): Line("#cc79a7", "D", ":"),
 }
-"""How each rule and share of wrong replies is drawn: colours of Okabe and Ito, and a marker and a line for those who see none."""
+"""How each rule and share of wrong replies is drawn: colours of Okabe and Ito, and a marker and
+a line for those who see none."""
 
 BEGUN: Final = {
     SHIPPED_ONES: "the shipped weights",
@@ -39,7 +53,10 @@ BEGUN: Final = {
 }
 """What a beginning is called in a title."""
 
-LEVELS: Final = {SHIPPED_ONES: "shipped weights, not learning", BEST: "best fixed weights found by search"}
+LEVELS: Final = {
+    SHIPPED_ONES: "shipped weights, not learning",
+    BEST: "best fixed weights found by search",
+}
 """What weights that do not learn are called in a plot."""
 
 MARGIN: Final = 1.0
@@ -101,7 +118,14 @@ class Outcome:
     fixed: tuple[Fixed, ...]
 
 
-def measure(asked: Mapping[str, Sequence[Asked]], turns: int, questions: int, jobs: int, folder: Path, console: Console) -> Outcome:
+def measure(
+    asked: Mapping[str, Sequence[Asked]],
+    turns: int,
+    questions: int,
+    jobs: int,
+    folder: Path,
+    console: Console,
+) -> Outcome:
     """Replays every dataset from every beginning, and searches for the best fixed weights.
 
     Args:
@@ -117,25 +141,56 @@ def measure(asked: Mapping[str, Sequence[Asked]], turns: int, questions: int, jo
     for name, part in asked.items():
         file = folder / f"{name}.pickle"
         file.write_bytes(pickle.dumps(part, pickle.HIGHEST_PROTOCOL))
-        best, *replayed = spread(partial(_replayed, file, turns, questions), (None, *PLANS), jobs, console, f"{name}, replayed")
+        best, *replayed = spread(
+            partial(_replayed, file, turns, questions),
+            (None, *PLANS),
+            jobs,
+            console,
+            f"{name}, replayed",
+        )
         ends = dict(zip(PLANS, replayed, strict=True))
         start = {plan.beginning: one for plan, one in ends.items()}
-        evidence = {SHIPPED_ONES: start[SHIPPED_ONES].begun, BY_DESIGN: start[BY_DESIGN].begun, BEST: best.ended}
-        for title, given in ((SHIPPED_ONES, START_WEIGHTS), (BY_DESIGN, BEGINNINGS[BY_DESIGN]), (BEST, best.points[0].weights)):
-            fixed.append(Fixed(name, title, given, fmean(evidence[title]), paired_difference(evidence[title], evidence[SHIPPED_ONES])))
+        evidence = {
+            SHIPPED_ONES: start[SHIPPED_ONES].begun,
+            BY_DESIGN: start[BY_DESIGN].begun,
+            BEST: best.ended,
+        }
+        for title, given in (
+            (SHIPPED_ONES, START_WEIGHTS),
+            (BY_DESIGN, BEGINNINGS[BY_DESIGN]),
+            (BEST, best.points[0].weights),
+        ):
+            fixed.append(
+                Fixed(
+                    name,
+                    title,
+                    given,
+                    fmean(evidence[title]),
+                    paired_difference(evidence[title], evidence[SHIPPED_ONES]),
+                )
+            )
         for plan, one in ends.items():
             gains = (paired_difference(one.ended, beside) for beside in evidence.values())
-            found.append(Curve(name, plan, one.points, paired_difference(one.ended, one.begun), *gains))
+            found.append(
+                Curve(name, plan, one.points, paired_difference(one.ended, one.begun), *gains)
+            )
     return Outcome(tuple(found), tuple(fixed))
 
 
 def show(outcome: Outcome, console: Console) -> None:
     """Prints what weights that do not learn deliver, and each curve, its end beside theirs, and its lowest point."""
     standing = table(
-        "weights that do not learn, on conversations not learnt from", "weights", ("times the shipped ones", "evidence", "points less shipped")
+        "weights that do not learn, on conversations not learnt from",
+        "weights",
+        ("times the shipped ones", "evidence", "points less shipped"),
     )
     for one in outcome.fixed:
-        standing.add_row(f"{one.dataset}, {one.name}", _times(one.weights), share(one.delivered), interval(one.gain))
+        standing.add_row(
+            f"{one.dataset}, {one.name}",
+            _times(one.weights),
+            share(one.delivered),
+            interval(one.gain),
+        )
     console.print(standing)
     ended = table(
         "points of evidence at the end, on conversations not learnt from",
@@ -144,9 +199,15 @@ def show(outcome: Outcome, console: Console) -> None:
     )
     for curve in outcome.curves:
         gains = (curve.risen, curve.gain, curve.over_design, curve.over_best)
-        ended.add_row(f"{curve.dataset}, {_name(curve)}", *map(interval, gains), points(curve.lowest))
+        ended.add_row(
+            f"{curve.dataset}, {_name(curve)}", *map(interval, gains), points(curve.lowest)
+        )
     console.print(ended)
-    way = table("evidence on the way, and the weights at the end", "replay", ("turns: evidence", "times the shipped ones"))
+    way = table(
+        "evidence on the way, and the weights at the end",
+        "replay",
+        ("turns: evidence", "times the shipped ones"),
+    )
     for curve in outcome.curves:
         seen = "  ".join(f"{point.turns}: {share(point.delivered)}" for point in curve.points)
         way.add_row(f"{curve.dataset}, {_name(curve)}", seen, _times(curve.points[-1].weights))
@@ -154,15 +215,28 @@ def show(outcome: Outcome, console: Console) -> None:
 
 
 def plot(outcome: Outcome, folder: Path) -> list[Path]:
-    """Learning curves as PNG, one file a dataset and beginning, all of a dataset to one scale; returns the files."""
+    """Learning curves as PNG, one file a dataset and beginning, all of a dataset to one scale.
+
+    Returns the files.
+    """
     files = []
     for dataset in dict.fromkeys(curve.dataset for curve in outcome.curves):
         own = [curve for curve in outcome.curves if curve.dataset == dataset]
-        levels = {LEVELS[one.name]: 100 * one.delivered for one in outcome.fixed if one.dataset == dataset and one.name in LEVELS}
-        reached = [*levels.values(), *(100 * point.delivered for curve in own for point in curve.points)]
+        levels = {
+            LEVELS[one.name]: 100 * one.delivered
+            for one in outcome.fixed
+            if one.dataset == dataset and one.name in LEVELS
+        }
+        reached = [
+            *levels.values(),
+            *(100 * point.delivered for curve in own for point in curve.points),
+        ]
         for beginning in BEGINNINGS:
             lines = {
-                _title(curve.plan): (LINES[curve.plan.rule, curve.plan.noise], [(point.turns, 100 * point.delivered) for point in curve.points])
+                _title(curve.plan): (
+                    LINES[curve.plan.rule, curve.plan.noise],
+                    [(point.turns, 100 * point.delivered) for point in curve.points],
+                )
                 for curve in own
                 if curve.plan.beginning == beginning
             }
@@ -182,12 +256,19 @@ def plot(outcome: Outcome, folder: Path) -> list[Path]:
 
 def figures(outcome: Outcome) -> dict[str, Any]:
     """The same as plain values."""
-    return {"curves": [asdict(curve) | {"lowest": curve.lowest} for curve in outcome.curves], "fixed": [asdict(one) for one in outcome.fixed]}
+    return {
+        "curves": [asdict(curve) | {"lowest": curve.lowest} for curve in outcome.curves],
+        "fixed": [asdict(one) for one in outcome.fixed],
+    }
 
 
 def _title(plan: Plan) -> str:
     rule = "HotMem's rule" if plan.rule == OURS else "the design's rule"
-    return f"{rule}, {100 * plan.noise:.0f} % of replies wrong" if plan.noise else f"{rule}, no reply wrong"
+    return (
+        f"{rule}, {100 * plan.noise:.0f} % of replies wrong"
+        if plan.noise
+        else f"{rule}, no reply wrong"
+    )
 
 
 def _name(curve: Curve) -> str:

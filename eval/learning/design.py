@@ -1,9 +1,11 @@
-"""The design's rule for layer weights, to compare with: a layer whose items were used more than its even share gains, the others lose.
+"""The design's rule for layer weights, to compare with.
+
+A layer whose items were used more than its even share gains, the others lose.
 
     weight += rate · (share of the use − 1 / layers asked)
 
-A layer that was not asked learns nothing; a reply that used nothing teaches nothing. Rate 0.1, even share and the bounds of
-0.1 and 1.5 are the design's.
+A layer that was not asked learns nothing; a reply that used nothing teaches nothing. Rate 0.1, even
+share and the bounds of 0.1 and 1.5 are the design's.
 """
 
 from collections import defaultdict
@@ -15,11 +17,18 @@ from hotmem.types import ItemUse, Layer, UsageKind, Weights
 LEAST: Final = 0.1
 MOST: Final = 1.5
 
-CREDIT: Final = {UsageKind.QUOTE: 1.0, UsageKind.REFERENCE: 0.8, UsageKind.INFLUENCE: 0.4, UsageKind.UNUSED: 0.0}
+CREDIT: Final = {
+    UsageKind.QUOTE: 1.0,
+    UsageKind.REFERENCE: 0.8,
+    UsageKind.INFLUENCE: 0.4,
+    UsageKind.UNUSED: 0.0,
+}
 """What an item's use is worth to the layers that found it."""
 
 
-def moved(weights: Weights, uses: Sequence[ItemUse], asked: Collection[Layer], rate: float) -> Weights:
+def moved(
+    weights: Weights, uses: Sequence[ItemUse], asked: Collection[Layer], rate: float
+) -> Weights:
     """The weights after one reply.
 
     Args:
@@ -38,7 +47,9 @@ def moved(weights: Weights, uses: Sequence[ItemUse], asked: Collection[Layer], r
     even = 1 / len(asked)
     return Weights.from_dict(
         {
-            layer: min(max(weight + rate * (credit[layer] / total - even), LEAST), MOST) if layer in asked else weight
+            layer: min(max(weight + rate * (credit[layer] / total - even), LEAST), MOST)
+            if layer in asked
+            else weight
             for layer, weight in weights.as_dict().items()
         }
     )

@@ -1,7 +1,8 @@
 """Learning replayed: a simulated bot answers the questions of some conversations, and what is learnt from it ranks the evidence of others.
 
-Candidates are retrieved once; a replay ranks and packs them anew under the weights of the moment. The bot answers with the gold answer if its block
-holds any of the evidence, and says that it does not know otherwise; some replies are wrong, some make nothing of the block. The learner is told none
+Candidates are retrieved once; a replay ranks and packs them anew under the weights of the moment.
+The bot answers with the gold answer if its block holds any of the evidence, and says that it does
+not know otherwise; some replies are wrong, some make nothing of the block. The learner is told none
 of this: it sees the block and the reply, as behind a real bot.
 """
 
@@ -17,14 +18,32 @@ from eval.evidence import turns_delivered
 from eval.learning.design import moved
 from eval.retrieval import SHIPPED, Asked
 from eval.studies.blocks import Packer, scored
-from hotmem.context.features import features
-from hotmem.context.judgement import distinct, judge
-from hotmem.context.packing import Packed
-from hotmem.context.relevance import fitted_model
-from hotmem.learning.usage import detect
-from hotmem.learning.weights import LAYERS, STARTS, Lesson, bounded, for_intent, learnt, weights
+from hotmem.block.packing import Packed
+from hotmem.feedback.usage import detect
+from hotmem.feedback.weights import (
+    LAYERS,
+    STARTS,
+    TrainingExample,
+    bounded,
+    for_intent,
+    learnt,
+    weights,
+)
 from hotmem.models import Encoder
-from hotmem.types import START_WEIGHTS, UNMOVED, Intent, ItemUse, Layer, LayerOutcome, Learnt, Moved, Weights
+from hotmem.ranking.features import features
+from hotmem.ranking.ranker import deduplicate, rank
+from hotmem.ranking.relevance import fitted_model
+from hotmem.types import (
+    START_WEIGHTS,
+    UNMOVED,
+    Intent,
+    IntentOffset,
+    ItemUse,
+    Layer,
+    LayerOutcome,
+    Learnt,
+    Weights,
+)
 
 BUDGET: Final = 1000
 """Tokens of a block."""
@@ -45,9 +64,9 @@ BEGINNINGS: Final[Mapping[str, Weights]] = {
 }
 """Where replays begin; all users' prior begins there too.
 
-A fitted model counts as it was fitted at the shipped weights, whatever numbers they are. Where the layers' evidence is to count by the design's 1.0,
-0.8, 0.6 and 0.4, the weights are these times the shipped ones.
-"""
+A fitted model counts as it was fitted at the shipped weights, whatever numbers they are. Where
+the layers' evidence is to count by the design's 1.0, 0.8, 0.6 and 0.4, the weights are these
+times the shipped ones."""
 
 RATE: Final = 0.1
 """Step of the design's rule (the design's)."""
@@ -73,7 +92,10 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A turn of the simulated bot: the question, and what it says if the block holds evidence, and if it does not."""
+    """A turn of the simulated bot.
+
+    The question, and what it says if the block holds evidence, and if it does not.
+    """
 
     ready: Ready
     knowing: str
@@ -110,7 +132,8 @@ class Replayed:
 
     Attributes:
         points: Evidence over the turns, the first before any.
-        begun: Evidence delivered for each question of the conversations not learnt from, before the first turn.
+        begun: Evidence delivered for each question of the conversations not learnt from, before the
+            first turn.
         ended: The same after the last turn.
     """
 
@@ -124,7 +147,7 @@ class Ours:
     """The rule that ships, as it is kept for one user."""
 
     state: Learnt
-    intents: dict[Intent, Moved]
+    intents: dict[Intent, IntentOffset]
 
     @classmethod
     def at(cls, beginning: Weights) -> "Ours":
@@ -137,9 +160,11 @@ class Ours:
 
     def told(self, intent: Intent, uses: Sequence[ItemUse], asked: Sequence[Layer]) -> None:
         """Learns from a reply."""
-        lesson = Lesson.of(uses, self.weights(intent), asked)
+        lesson = TrainingExample.of(uses, self.weights(intent), asked)
         if lesson is not None:
-            self.state = learnt(replace(self.state, intent=self.intents.get(intent, UNMOVED)), lesson)
+            self.state = learnt(
+                replace(self.state, intent=self.intents.get(intent, UNMOVED)), lesson
+            )
             self.intents = self.intents | {intent: self.state.intent} if self.state.seen else {}
 
 
@@ -166,7 +191,12 @@ class Design:
 OURS: Final = "ours"
 RULES: Final[Mapping[str, type[Ours] | type[Design]]] = {OURS: Ours, BY_DESIGN: Design}
 
-PLANS: Final = tuple(Plan(rule, start, noise) for rule in RULES for start in BEGINNINGS for noise in (NOISES if rule == OURS else NOISES[:1]))
+PLANS: Final = tuple(
+    Plan(rule, start, noise)
+    for rule in RULES
+    for start in BEGINNINGS
+    for noise in (NOISES if rule == OURS else NOISES[:1])
+)
 """Every replay of a dataset; the design's rule is replayed without noise alone."""
 
 
@@ -182,12 +212,18 @@ class Replay:
 
     def __init__(self, asked: Sequence[Asked], encoder: Encoder, turns: int, measured: int) -> None:
         self._encoder, self._packer, self._model = encoder, Packer(), fitted_model()
-        ready = [Ready(one, features(one.found[SHIPPED].query, one.found[SHIPPED].candidates)) for one in asked if scored(one)]
+        ready = [
+            Ready(one, features(one.found[SHIPPED].query, one.found[SHIPPED].candidates))
+            for one in asked
+            if scored(one)
+        ]
         random = np.random.default_rng(SEED)
         taught = [one for one in ready if not one.asked.held_out]
         others = [one for one in ready if one.asked.held_out]
         self._taught = [taught[place] for place in random.permutation(len(taught))[:turns]]
-        self._others = [others[place] for place in sorted(random.permutation(len(others))[:measured])]
+        self._others = [
+            others[place] for place in sorted(random.permutation(len(others))[:measured])
+        ]
         self._known: dict[tuple[float, ...], tuple[float, ...]] = {}
 
     def replayed(self, plan: Plan) -> Replayed:
@@ -203,7 +239,11 @@ class Replay:
             reply = said.knowing if self._delivered(said.ready, block) else said.unknowing
             uses = detect(self._encoder, block.items, said.ready.asked.question.text, reply)
             reports = said.ready.asked.found[SHIPPED].reports
-            learner.told(intent, uses, [report.layer for report in reports if report.outcome is LayerOutcome.ANSWERED])
+            learner.told(
+                intent,
+                uses,
+                [report.layer for report in reports if report.outcome is LayerOutcome.ANSWERED],
+            )
             if number in measured_at:
                 points.append(self._point(number, learner))
         return Replayed(tuple(points), begun, self._evidence(learner.weights))
@@ -227,8 +267,14 @@ class Replay:
         random = np.random.default_rng(SEED)
         for ready in self._taught:
             question, conversation = ready.asked.question, ready.asked.conversation
-            others = [one.answer for one in conversation.questions if one.id != question.id and one.answer]
-            nothing, wrong, other = random.random() < NOTHING_SAID, random.random() < noise, int(random.integers(max(len(others), 1)))
+            others = [
+                one.answer for one in conversation.questions if one.id != question.id and one.answer
+            ]
+            nothing, wrong, other = (
+                random.random() < NOTHING_SAID,
+                random.random() < noise,
+                int(random.integers(max(len(others), 1))),
+            )
             if nothing:
                 yield Said(ready, "Okay. Is there anything else?", "Okay. Is there anything else?")
             elif wrong and others:
@@ -238,11 +284,13 @@ class Replay:
 
     def _block(self, ready: Ready, given: Weights) -> Packed:
         found = ready.asked.found[SHIPPED]
-        judged, _ = judge(found.query, found.candidates, ready.features, self._model, given, BUDGET)
-        return self._packer.pack(found, distinct(judged)[0], BUDGET)
+        judged, _ = rank(found.query, found.candidates, ready.features, self._model, given, BUDGET)
+        return self._packer.pack(found, deduplicate(judged)[0], BUDGET)
 
     def _delivered(self, ready: Ready, block: Packed) -> float:
-        return fmean(turns_delivered(ready.asked.question, ready.asked.conversation, block.items).values())
+        return fmean(
+            turns_delivered(ready.asked.question, ready.asked.conversation, block.items).values()
+        )
 
     def _taught_on(self, theta: NDArray[np.float64]) -> float:
         """Mean evidence delivered for the questions learnt from."""
@@ -253,7 +301,9 @@ class Replay:
         """Evidence delivered for each question of the conversations not learnt from."""
         key = tuple(value for intent in Intent for value in given(intent).as_dict().values())
         if key not in self._known:
-            self._known[key] = tuple(self._delivered(one, self._block(one, given(one.intent))) for one in self._others)
+            self._known[key] = tuple(
+                self._delivered(one, self._block(one, given(one.intent))) for one in self._others
+            )
         return self._known[key]
 
     def _point(self, turns: int, learner: Ours | Design) -> Point:

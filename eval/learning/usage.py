@@ -1,6 +1,10 @@
-"""How a reply used an item: fitted on every second line of `usage.tsv`, which we wrote, measured on the others beside the design's rule.
+"""How a reply used an item.
 
-`usage_taught.tsv` is for fitting alone. We wrote it when cross-validation of the fitting half showed what was confused.
+Fitted on every second line of `usage.tsv`, which we wrote, measured on the others beside the
+design's rule.
+
+`usage_taught.tsv` is for fitting alone. We wrote it when cross-validation of the fitting half
+showed what was confused.
 """
 
 import csv
@@ -21,9 +25,9 @@ from sklearn.preprocessing import StandardScaler
 
 from eval.statistics import RESAMPLES, SEED, Estimate
 from eval.words import words
-from hotmem.learning import usage
-from hotmem.learning.signs import SIGNS, Exchange, signs
-from hotmem.learning.usage import KINDS, detect
+from hotmem.feedback import usage
+from hotmem.feedback.usage import KINDS, detect
+from hotmem.feedback.usage_features import SIGNS, Exchange, signs
 from hotmem.models import Encoder
 from hotmem.types import EvidenceKind, Item, Layer, Mark, UsageKind
 
@@ -38,10 +42,12 @@ WIDTH: Final = 1.0
 """Gamma of the kernel, times the number of signs."""
 
 STRANGER: Final = 0.1
-"""What an item that has nothing to do with the exchange counts in the fit, beside 1 for a triple. Without any, 6 in 10 of them are taken for used."""
+"""What an item that has nothing to do with the exchange counts in the fit, beside 1 for a
+triple. Without any, 6 in 10 of them are taken for used."""
 
 SAME_MATTER: Final = 0.7
-"""Cosine from which two items are on the same matter, so that the one is no stranger to replies that used the other."""
+"""Cosine from which two items are on the same matter, so that the one is no stranger to replies
+that used the other."""
 
 DESIGN_SHARE: Final = 0.3
 """Share of an item's words in the reply from which the design counts it as used."""
@@ -123,7 +129,10 @@ def triples(path: Path = TRIPLES) -> list[Triple]:
     """All triples of a file, in its order."""
     with path.open(encoding="utf-8", newline="") as lines:
         rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return [Triple(row["item"], row["question"], row["reply"], UsageKind(row["kind"]), row["sort"]) for row in rows]
+        return [
+            Triple(row["item"], row["question"], row["reply"], UsageKind(row["kind"]), row["sort"])
+            for row in rows
+        ]
 
 
 def halves() -> tuple[list[Triple], list[Triple]]:
@@ -147,7 +156,13 @@ def table(encoder: Encoder, asked: Sequence[Triple]) -> NDArray[np.float64]:
     rows = encoder.encode([item.text for item in items])
     return np.concatenate(
         [
-            signs(encoder, Exchange.read(encoder, one.question, one.reply), [item.text], row[None], [item.speaker])
+            signs(
+                encoder,
+                Exchange.read(encoder, one.question, one.reply),
+                [item.text],
+                row[None],
+                [item.speaker],
+            )
             for one, item, row in zip(asked, items, rows, strict=True)
         ]
     )
@@ -159,19 +174,37 @@ def fit(encoder: Encoder) -> None:
     parts = half, triples(TAUGHT), strangers(encoder, half)
     kinds = [np.array([KINDS.index(one.kind) for one in part]) for part in parts]
     counts = np.repeat([1.0, 1.0, STRANGER], [len(part) for part in parts])
-    model = fitted(np.concatenate([table(encoder, part) for part in parts]), np.concatenate(kinds), counts, np.bincount(kinds[0]) / len(half))
+    model = fitted(
+        np.concatenate([table(encoder, part) for part in parts]),
+        np.concatenate(kinds),
+        counts,
+        np.bincount(kinds[0]) / len(half),
+    )
     COEFFICIENTS.write_text(json.dumps(model) + "\n", "utf-8")
 
 
 def strangers(encoder: Encoder, asked: Sequence[Triple]) -> list[Triple]:
     """Each exchange with the item of another that is nearest to its question, as a search would bring it, and that the reply did not use."""
-    questions, items = encoder.encode([one.question for one in asked]), encoder.encode([one.as_item.text for one in asked])
+    questions, items = (
+        encoder.encode([one.question for one in asked]),
+        encoder.encode([one.as_item.text for one in asked]),
+    )
     near = np.where(items @ items.T < SAME_MATTER, questions @ items.T, -1.0)
-    return [replace(one, item=asked[place].item, kind=UsageKind.UNUSED) for one, place in zip(asked, near.argmax(axis=1), strict=True)]
+    return [
+        replace(one, item=asked[place].item, kind=UsageKind.UNUSED)
+        for one, place in zip(asked, near.argmax(axis=1), strict=True)
+    ]
 
 
-def fitted(seen: NDArray[np.float64], kinds: NDArray[np.intp], counts: NDArray[np.float64], shares: NDArray[np.float64]) -> dict[str, Any]:
-    """The model as `usage.json` keeps it: an L2-penalised logistic regression in the space of a Gaussian kernel.
+def fitted(
+    seen: NDArray[np.float64],
+    kinds: NDArray[np.intp],
+    counts: NDArray[np.float64],
+    shares: NDArray[np.float64],
+) -> dict[str, Any]:
+    """The model as `usage.json` keeps it.
+
+    An L2-penalised logistic regression in the space of a Gaussian kernel.
 
     Args:
         seen: Signs, float64 (n, len(SIGNS)).
@@ -180,8 +213,12 @@ def fitted(seen: NDArray[np.float64], kinds: NDArray[np.intp], counts: NDArray[n
         shares: How frequent each kind is to be taken for, (kinds,).
     """
     scaler, gamma = StandardScaler().fit(seen), WIDTH / len(SIGNS)
-    space = Nystroem(gamma=gamma, n_components=len(seen), random_state=0).fit(scaler.transform(seen))
-    model = LogisticRegression(C=STRENGTH, max_iter=2000).fit(space.transform(scaler.transform(seen)), kinds, counts)
+    space = Nystroem(gamma=gamma, n_components=len(seen), random_state=0).fit(
+        scaler.transform(seen)
+    )
+    model = LogisticRegression(C=STRENGTH, max_iter=2000).fit(
+        space.transform(scaler.transform(seen)), kinds, counts
+    )
     fitted_shares = np.bincount(kinds, counts) / counts.sum()
     return {
         "signs": list(SIGNS),
@@ -202,19 +239,34 @@ def measure(encoder: Encoder, held: Sequence[Triple]) -> Comparison:
         DESIGN: [by_design(one) for one in held],
         FITTED: [detect(encoder, [one.as_item], one.question, one.reply)[0].kind for one in held],
     }
-    lead = _resampled(lambda chosen: _macro([truth[row] for row in chosen], [found[FITTED][row] for row in chosen])
-                      - _macro([truth[row] for row in chosen], [found[DESIGN][row] for row in chosen]), len(held))  # fmt: skip
-    return Comparison(len(held), {name: _detection(held, truth, kinds) for name, kinds in found.items()}, lead)
+    lead = _resampled(
+        lambda chosen: (
+            _macro([truth[row] for row in chosen], [found[FITTED][row] for row in chosen])
+            - _macro([truth[row] for row in chosen], [found[DESIGN][row] for row in chosen])
+        ),
+        len(held),
+    )
+    return Comparison(
+        len(held), {name: _detection(held, truth, kinds) for name, kinds in found.items()}, lead
+    )
 
 
-def _detection(held: Sequence[Triple], truth: Sequence[UsageKind], found: Sequence[UsageKind]) -> Detection:
+def _detection(
+    held: Sequence[Triple], truth: Sequence[UsageKind], found: Sequence[UsageKind]
+) -> Detection:
     pairs = Counter(zip(truth, found, strict=True))
     right = Counter(one.sort for one, kind in zip(held, found, strict=True) if one.kind is kind)
     sorts = Counter(one.sort for one in held)
     scores = f1_score(truth, found, labels=list(KINDS), average=None, zero_division=0.0)
     return Detection(
-        macro_f1=_resampled(lambda chosen: _macro([truth[row] for row in chosen], [found[row] for row in chosen]), len(held)),
-        used_f1=_resampled(lambda chosen: _used([truth[row] for row in chosen], [found[row] for row in chosen]), len(held)),
+        macro_f1=_resampled(
+            lambda chosen: _macro([truth[row] for row in chosen], [found[row] for row in chosen]),
+            len(held),
+        ),
+        used_f1=_resampled(
+            lambda chosen: _used([truth[row] for row in chosen], [found[row] for row in chosen]),
+            len(held),
+        ),
         f1={kind: float(score) for kind, score in zip(KINDS, scores, strict=True)},
         confusion={kind: {other: pairs[kind, other] for other in KINDS} for kind in KINDS},
         by_sort={sort: right[sort] / count for sort, count in sorted(sorts.items())},
@@ -227,7 +279,13 @@ def _macro(truth: Sequence[UsageKind], found: Sequence[UsageKind]) -> float:
 
 def _used(truth: Sequence[UsageKind], found: Sequence[UsageKind]) -> float:
     unused = UsageKind.UNUSED
-    return float(f1_score([kind is not unused for kind in truth], [kind is not unused for kind in found], zero_division=0.0))
+    return float(
+        f1_score(
+            [kind is not unused for kind in truth],
+            [kind is not unused for kind in found],
+            zero_division=0.0,
+        )
+    )
 
 
 def _resampled(score: Callable[[NDArray[np.intp]], float], size: int) -> Estimate:

@@ -3,7 +3,8 @@
     make peers ──▶ .peers/<environment>      pins in <environment>.txt
     comparison ──▶ process ══ JSON lines ══▶ child ──▶ mem0 | chroma | langgraph | engram | namesake
 
-A peer ranks turns; the references' packing fills the block, so all blocks are made alike. HotMem makes its own block.
+A peer ranks turns; the references' packing fills the block, so all blocks are made alike. HotMem
+makes its own block.
 """
 
 from collections.abc import Sequence
@@ -29,7 +30,12 @@ class Peer:
     @property
     def version(self) -> str:
         """What is installed, as the first line of its requirements says: "chromadb==1.5.9"."""
-        return Path(__file__).with_name(f"{self.environment}.txt").read_text(encoding="utf-8").splitlines()[0]
+        return (
+            Path(__file__)
+            .with_name(f"{self.environment}.txt")
+            .read_text(encoding="utf-8")
+            .splitlines()[0]
+        )
 
 
 PEERS: Final[Sequence[Peer]] = (

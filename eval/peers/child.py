@@ -4,8 +4,9 @@
     {"add": [{id, text, role, day}, …]}    → {"ms": …}      one session
     {"search": TEXT, "day": …, "limit": …} → {"ms": …, "found": [id, …]}
 
-Only the standard library and the peer are imported here. Milliseconds are taken around the peer's own call, so the pipe costs nothing.
-What the peer prints goes to stderr, and it reaches no host but this one.
+Only the standard library and the peer are imported here. Milliseconds are taken around the peer's
+own call, so the pipe costs nothing. What the peer prints goes to stderr, and it reaches no host but
+this one.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ def refuse_network(event: str, arguments: tuple[Any, ...]) -> None:
         ConnectionRefusedError: If it tries.
     """
     match event, arguments:
-        case ("socket.connect", (_, (str(host), *_))) | ("socket.getaddrinfo", (str(host), *_)) if host not in LOOPBACK:
+        case ("socket.connect", (_, (str(host), *_))) | ("socket.getaddrinfo", (str(host), *_)) if (
+            host not in LOOPBACK
+        ):
             raise ConnectionRefusedError("Peers are measured without a network.")
 
 
@@ -105,7 +108,12 @@ def main() -> None:
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     sys.addaudithook(refuse_network)
-    serve(runpy.run_path(str(Path(__file__).with_name(f"{name}.py")))["Store"], model, sys.stdin, answers)
+    serve(
+        runpy.run_path(str(Path(__file__).with_name(f"{name}.py")))["Store"],
+        model,
+        sys.stdin,
+        answers,
+    )
 
 
 if __name__ == "__main__":

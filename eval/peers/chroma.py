@@ -19,12 +19,18 @@ class Store:
     note = "MiniLM by sentence-transformers, as its own copy would be downloaded"
 
     def __init__(self, folder: str, model: str) -> None:
-        self._client = chromadb.PersistentClient(folder, settings=Settings(anonymized_telemetry=False))
-        self._collection = self._client.create_collection("turns", embedding_function=SentenceTransformerEmbeddingFunction(model))
+        self._client = chromadb.PersistentClient(
+            folder, settings=Settings(anonymized_telemetry=False)
+        )
+        self._collection = self._client.create_collection(
+            "turns", embedding_function=SentenceTransformerEmbeddingFunction(model)
+        )
 
     def add(self, turns: Sequence[Said]) -> None:
         """One call a session."""
-        self._collection.add(ids=[turn.id for turn in turns], documents=[turn.text for turn in turns])
+        self._collection.add(
+            ids=[turn.id for turn in turns], documents=[turn.text for turn in turns]
+        )
 
     def search(self, question: str, day: str, limit: int) -> list[str]:
         """Ids of turns, best first."""

@@ -7,7 +7,14 @@ from typing import Annotated, Final
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from eval.datasets import LOADERS, Dataset
 from eval.peers import PEERS
@@ -22,26 +29,61 @@ ENVIRONMENTS: Final = Path(__file__).parents[2] / ".peers"
 def peers(
     dataset: Annotated[Dataset, typer.Argument(help="The form of the data.")],
     path: Annotated[Path, typer.Argument(help="The dataset's file or folder.", exists=True)],
-    limit: Annotated[int | None, typer.Option(help="Conversations at most; a LongMemEval question is one.", min=1)] = None,
-    only: Annotated[list[str] | None, typer.Option(help="A peer's environment, to measure that alone; may be repeated.")] = None,
-    environments: Annotated[Path, typer.Option(help="Folder that `make peers` filled.")] = ENVIRONMENTS,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
+    limit: Annotated[
+        int | None,
+        typer.Option(help="Conversations at most; a LongMemEval question is one.", min=1),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="A peer's environment, to measure that alone; may be repeated."),
+    ] = None,
+    environments: Annotated[
+        Path, typer.Option(help="Folder that `make peers` filled.")
+    ] = ENVIRONMENTS,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object as the last line.")
+    ] = False,
 ) -> None:
-    """Measures HotMem beside other memories on the same questions, at 1000 and 500 tokens; `make peers` first."""
+    """Measures HotMem beside other memories on the same questions, at 1000 and 500 tokens.
+
+    `make peers` first.
+    """
     unknown = set(only or ()) - {peer.environment for peer in PEERS}
     if unknown:
-        raise typer.BadParameter(f"use {', '.join(peer.environment for peer in PEERS)}", param_hint="--only")
+        raise typer.BadParameter(
+            f"use {', '.join(peer.environment for peer in PEERS)}", param_hint="--only"
+        )
     chosen = [peer for peer in PEERS if not only or peer.environment in only]
     for peer in chosen:
         interpreter(peer, environments)
     conversations = list(islice(LOADERS[dataset](path), limit))
     if not any(conversation.questions for conversation in conversations):
         raise typer.BadParameter("it holds no questions", param_hint="PATH")
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True)) as progress:
         measured = compare(conversations, chosen, environments, progress)
     figures = summed_up(measured)
     turns = measured[0].turns
-    show(figures, f"{dataset}, {len(conversations)} conversations, {turns:,} turns, {figures[0].scored} questions scored", Console())
+    show(
+        figures,
+        f"{dataset}, {len(conversations)} conversations, {turns:,} turns, {figures[0].scored} questions scored",
+        Console(),
+    )
     if as_json:
-        print(json.dumps({"dataset": dataset, "conversations": len(conversations), "turns": turns, "systems": as_values(figures)}))
+        print(
+            json.dumps(
+                {
+                    "dataset": dataset,
+                    "conversations": len(conversations),
+                    "turns": turns,
+                    "systems": as_values(figures),
+                }
+            )
+        )

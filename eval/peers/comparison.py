@@ -1,7 +1,7 @@
 """One run: every conversation into HotMem and into each peer, the same questions to all, the evidence in their blocks counted.
 
-The systems ingest a conversation one after another. Then each question goes to every system in turn, so that whatever else the machine
-does meets all of them alike.
+The systems ingest a conversation one after another. Then each question goes to every system in
+turn, so that whatever else the machine does meets all of them alike.
 """
 
 import asyncio
@@ -50,7 +50,11 @@ class Models:
             ModelMissing: If one is not installed.
         """
         options = Options().models
-        return cls(load_encoder(options), load_language(), TokenCounter.load(options.encoding, options.cache_dir))
+        return cls(
+            load_encoder(options),
+            load_language(),
+            TokenCounter.load(options.encoding, options.cache_dir),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,12 @@ class Contender:
     measured: Measured
 
 
-def compare(conversations: Sequence[Conversation], peers: Iterable[Peer], environments: Path, progress: Progress) -> list[Measured]:
+def compare(
+    conversations: Sequence[Conversation],
+    peers: Iterable[Peer],
+    environments: Path,
+    progress: Progress,
+) -> list[Measured]:
     """Measures HotMem and the peers.
 
     Args:
@@ -80,12 +89,23 @@ def compare(conversations: Sequence[Conversation], peers: Iterable[Peer], enviro
     """
     models, weights = Models.load(), find_weights()
     with ExitStack() as stack:
-        contenders = [_contender(stack.enter_context(running(peer, environments, weights)), conversations[0]) for peer in peers]
+        contenders = [
+            _contender(stack.enter_context(running(peer, environments, weights)), conversations[0])
+            for peer in peers
+        ]
         hotmem = Measured(HOTMEM, "defaults; makes its own block, which is timed too")
-        sessions = progress.add_task("sessions", total=sum(len(conversation.sessions) for conversation in conversations))
-        questions = progress.add_task("questions", total=sum(len(conversation.questions) for conversation in conversations))
+        sessions = progress.add_task(
+            "sessions", total=sum(len(conversation.sessions) for conversation in conversations)
+        )
+        questions = progress.add_task(
+            "questions", total=sum(len(conversation.questions) for conversation in conversations)
+        )
         for conversation in conversations:
-            asyncio.run(_measure(conversation, models, hotmem, contenders, lambda: progress.advance(questions)))
+            asyncio.run(
+                _measure(
+                    conversation, models, hotmem, contenders, lambda: progress.advance(questions)
+                )
+            )
             progress.advance(sessions, len(conversation.sessions))
     return [hotmem, *(contender.measured for contender in contenders)]
 
@@ -98,7 +118,9 @@ def said(turn: Turn) -> Said:
 def block_of(ids: Sequence[str], turns: Sequence[Turn], budget: int, tokens: TokenCounter) -> Block:
     """The references' block of turns that a peer ranked."""
     rank = {turn_id: float(-place) for place, turn_id in enumerate(ids)}
-    return fill(turns, np.array([rank.get(turn.id, -np.inf) for turn in turns]), budget, tokens.count)
+    return fill(
+        turns, np.array([rank.get(turn.id, -np.inf) for turn in turns]), budget, tokens.count
+    )
 
 
 def _contender(peer: Running, conversation: Conversation) -> Contender:
@@ -106,24 +128,40 @@ def _contender(peer: Running, conversation: Conversation) -> Contender:
     with tempfile.TemporaryDirectory(prefix="hotmem-eval-", ignore_cleanup_errors=True) as folder:
         note = peer.open(Path(folder))
         peer.add([said(conversation.turns[0])])
-        peer.search(conversation.turns[0].text, f"{conversation.turns[0].spoken_at:%Y-%m-%d}", DEPTH)
+        peer.search(
+            conversation.turns[0].text, f"{conversation.turns[0].spoken_at:%Y-%m-%d}", DEPTH
+        )
     return Contender(peer, Measured(peer.peer.name, f"{peer.peer.version}; {note}"))
 
 
 async def _measure(
-    conversation: Conversation, models: Models, hotmem: Measured, contenders: Sequence[Contender], advance: Callable[[], None]
+    conversation: Conversation,
+    models: Models,
+    hotmem: Measured,
+    contenders: Sequence[Contender],
+    advance: Callable[[], None],
 ) -> None:
     """One conversation: everyone ingests it, then every question goes round."""
     async with AsyncExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hotmem-eval-", ignore_cleanup_errors=True)))
-        memory = await stack.enter_async_context(Memory.open(folder / "memory.db", encoder=models.encoder, language=models.language))
+        folder = Path(
+            stack.enter_context(
+                tempfile.TemporaryDirectory(prefix="hotmem-eval-", ignore_cleanup_errors=True)
+            )
+        )
+        memory = await stack.enter_async_context(
+            Memory.open(folder / "memory.db", encoder=models.encoder, language=models.language)
+        )
         await _ingest(memory, conversation, hotmem)
         for place, contender in enumerate(contenders):
             await asyncio.to_thread(_ingest_peer, contender, conversation, folder / str(place))
         for question in conversation.questions:
             hotmem.asked.append(await _ask(memory, conversation, question))
             for contender in contenders:
-                contender.measured.asked.append(await asyncio.to_thread(_ask_peer, contender.running, conversation, question, models.tokens))
+                contender.measured.asked.append(
+                    await asyncio.to_thread(
+                        _ask_peer, contender.running, conversation, question, models.tokens
+                    )
+                )
             advance()
 
 
@@ -144,7 +182,9 @@ def _ingest_peer(contender: Contender, conversation: Conversation, folder: Path)
     folder.mkdir()
     contender.running.open(folder)
     for session in conversation.sessions:
-        contender.measured.ingest_ms += contender.running.add([said(turn) for turn in session.turns])
+        contender.measured.ingest_ms += contender.running.add(
+            [said(turn) for turn in session.turns]
+        )
     contender.measured.turns += len(conversation.turns)
 
 
@@ -154,15 +194,35 @@ async def _ask(memory: Memory, conversation: Conversation, question: Question) -
     times: list[float] = []
     for budget in BUDGETS:
         started = time.perf_counter()
-        blocks[budget] = await memory.recall(question.text, user_id=conversation.user, session_id=SESSION, at=question.asked_at, max_tokens=budget)
+        blocks[budget] = await memory.recall(
+            question.text,
+            user_id=conversation.user,
+            session_id=SESSION,
+            at=question.asked_at,
+            max_tokens=budget,
+        )
         times.append(1000 * (time.perf_counter() - started))
-    delivered = {budget: score(question, conversation, block.text, block.items).delivered for budget, block in blocks.items()}
-    return Asked(HOTMEM, question.id, delivered, any_first(question, in_order(blocks[BUDGETS[0]].items)), times[0])
+    delivered = {
+        budget: score(question, conversation, block.text, block.items).delivered
+        for budget, block in blocks.items()
+    }
+    return Asked(
+        HOTMEM,
+        question.id,
+        delivered,
+        any_first(question, in_order(blocks[BUDGETS[0]].items)),
+        times[0],
+    )
 
 
-def _ask_peer(peer: Running, conversation: Conversation, question: Question, tokens: TokenCounter) -> Asked:
+def _ask_peer(
+    peer: Running, conversation: Conversation, question: Question, tokens: TokenCounter
+) -> Asked:
     """A peer's answer to a question: the turns it ranks, packed as the references' are."""
     ids, ms = peer.search(question.text, f"{question.asked_at:%Y-%m-%d}", DEPTH)
     blocks = {budget: block_of(ids, conversation.turns, budget, tokens) for budget in BUDGETS}
-    delivered = {budget: score(question, conversation, block.text, block.lines).delivered for budget, block in blocks.items()}
+    delivered = {
+        budget: score(question, conversation, block.text, block.lines).delivered
+        for budget, block in blocks.items()
+    }
     return Asked(peer.peer.name, question.id, delivered, any_first(question, ids), ms)

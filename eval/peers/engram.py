@@ -1,6 +1,7 @@
 """engram (engram-search): the tools of its MCP server, called here in its own process.
 
-Its documented `RetrievalPipeline` finds less without the reranker: about 0.65 of the evidence of one LoCoMo talk where the tools find 0.75.
+Its documented `RetrievalPipeline` finds less without the reranker: about 0.65 of the evidence of
+one LoCoMo talk where the tools find 0.75.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ class Store:
 
     def search(self, question: str, day: str, limit: int) -> list[str]:
         """Ids of turns, best first."""
-        return [entry["metadata"]["turn"] for entry in mcp_server.search_memory(question, top_k=limit, min_score=0.0)]
+        return [
+            entry["metadata"]["turn"]
+            for entry in mcp_server.search_memory(question, top_k=limit, min_score=0.0)
+        ]
 
     def close(self) -> None:
         """Nothing is held."""

@@ -24,8 +24,18 @@ class Store:
     def __init__(self, folder: str, model: str) -> None:
         self._memory: Any = Memory.from_config(
             {
-                "embedder": {"provider": "huggingface", "config": {"model": model, "embedding_dims": 384}},
-                "vector_store": {"provider": "qdrant", "config": {"path": f"{folder}/qdrant", "embedding_model_dims": 384, "on_disk": True}},
+                "embedder": {
+                    "provider": "huggingface",
+                    "config": {"model": model, "embedding_dims": 384},
+                },
+                "vector_store": {
+                    "provider": "qdrant",
+                    "config": {
+                        "path": f"{folder}/qdrant",
+                        "embedding_model_dims": 384,
+                        "on_disk": True,
+                    },
+                },
                 "llm": {"provider": "openai", "config": {"api_key": "never used"}},
                 "history_db_path": f"{folder}/history.db",
             }
@@ -38,7 +48,12 @@ class Store:
     def add(self, turns: Sequence[Said]) -> None:
         """One call a turn: with several messages in a call their ids could not be told apart."""
         for turn in turns:
-            self._memory.add([{"role": turn.role, "content": turn.text}], user_id=USER, metadata={"turn": turn.id}, infer=False)
+            self._memory.add(
+                [{"role": turn.role, "content": turn.text}],
+                user_id=USER,
+                metadata={"turn": turn.id},
+                infer=False,
+            )
 
     def search(self, question: str, day: str, limit: int) -> list[str]:
         """Ids of turns, best first."""
@@ -51,7 +66,10 @@ class Store:
 
 
 def give_keyword_leg(memory: Any, folder: str) -> None:  # noqa: ANN401 - mem0 is not installed where types are checked
-    """Puts in place what mem0 would download for its BM25 leg: a stop-word list and spaCy's model."""
+    """Puts in place what mem0 would download for its BM25 leg.
+
+    A stop-word list and spaCy's model.
+    """
     import spacy
     from fastembed import SparseTextEmbedding
     from mem0.utils import spacy_models
@@ -61,4 +79,6 @@ def give_keyword_leg(memory: Any, folder: str) -> None:  # noqa: ANN401 - mem0 i
     spacy_models._nlp_lemma = spacy_models._nlp_lemma or spacy.load(NLP, disable=["ner", "parser"])
     local = Path(folder) / "bm25"
     local.mkdir()
-    memory.vector_store._bm25_encoder = SparseTextEmbedding("Qdrant/bm25", specific_model_path=str(local), stopwords=full.Defaults.stop_words)
+    memory.vector_store._bm25_encoder = SparseTextEmbedding(
+        "Qdrant/bm25", specific_model_path=str(local), stopwords=full.Defaults.stop_words
+    )

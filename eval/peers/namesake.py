@@ -1,4 +1,7 @@
-"""The unrelated package `hotmem` of the package index: its server beside this process, asked through its own client."""
+"""The unrelated package `hotmem` of the package index.
+
+Its server beside this process, asked through its own client.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +32,19 @@ class Store:
 
     def __init__(self, folder: str, model: str) -> None:
         port = free_port()
-        command = [str(Path(sys.executable).with_name("hotmem")), "serve", "--mount", folder, "--port", str(port)]
+        command = [
+            str(Path(sys.executable).with_name("hotmem")),
+            "serve",
+            "--mount",
+            folder,
+            "--port",
+            str(port),
+        ]
         self._server = subprocess.Popen(command, stdout=sys.stderr)
         # Imported by name: where types are checked, hotmem is this project.
-        self._client: Any = importlib.import_module("hotmem.client").HotMemClient(f"http://127.0.0.1:{port}")
+        self._client: Any = importlib.import_module("hotmem.client").HotMemClient(
+            f"http://127.0.0.1:{port}"
+        )
         self._turns: dict[str, str] = {}
         self._wait()
 
@@ -43,7 +55,9 @@ class Store:
 
     def search(self, question: str, day: str, limit: int) -> list[str]:
         """Ids of turns, best first."""
-        return [self._turns[entry["memory_id"]] for entry in self._client.search(question, top_k=limit)]
+        return [
+            self._turns[entry["memory_id"]] for entry in self._client.search(question, top_k=limit)
+        ]
 
     def close(self) -> None:
         """Stops the server."""

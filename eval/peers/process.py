@@ -24,7 +24,8 @@ SWITCHES: Final = {
     "TOKENIZERS_PARALLELISM": "false",
     "TRANSFORMERS_OFFLINE": "1",
 }
-"""Telemetry and downloads off, by the names the libraries read; one thread for the encoder, as HotMem's own has."""
+"""Telemetry and downloads off, by the names the libraries read; one thread for the encoder, as
+HotMem's own has."""
 
 
 class PeerMissing(HotMemError):
@@ -44,7 +45,10 @@ class Running:
     errors: IO[str]
 
     def open(self, folder: Path) -> str:
-        """Leaves the last store for an empty one in a folder; what differs from the peer's defaults."""
+        """Leaves the last store for an empty one in a folder.
+
+        What differs from the peer's defaults.
+        """
         return str(self._ask({"open": str(folder)})["note"])
 
     def add(self, turns: Sequence[Said]) -> float:
@@ -75,7 +79,10 @@ class Running:
         return answer
 
     def _last_error(self) -> str:
-        """The kind of error that the process ended with; not its message, which may hold what was said."""
+        """The kind of error that the process ended with.
+
+        Not its message, which may hold what was said.
+        """
         self.errors.seek(0)
         return (self.errors.read().rstrip().rpartition("\n")[2] or "no error").partition(":")[0]
 
@@ -105,8 +112,15 @@ def running(peer: Peer, environments: Path, model: Path) -> Iterator[Running]:
         PeerMissing: If the peer has no environment.
     """
     command = [str(interpreter(peer, environments)), "-P", child.__file__, peer.program, str(model)]
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
-    with tempfile.TemporaryDirectory(prefix="hotmem-peer-") as home, tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "VIRTUAL_ENV"))
+    }
+    with (
+        tempfile.TemporaryDirectory(prefix="hotmem-peer-") as home,
+        tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors,
+    ):
         process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,

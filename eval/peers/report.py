@@ -26,7 +26,8 @@ class Figures:
         p50_ms: Median milliseconds of a search.
         p95_ms: 95th percentile of them.
         ingest_ms: Milliseconds a turn until it can be searched.
-        behind: HotMem's evidence less this system's at the larger budget, over the questions scored for both; None for HotMem.
+        behind: HotMem's evidence less this system's at the larger budget, over the questions scored
+            for both; None for HotMem.
         note: Its version, what differs from its defaults, and what is off.
     """
 
@@ -49,9 +50,17 @@ def summed_up(measured: Sequence[Measured]) -> list[Figures]:
 def show(figures: Iterable[Figures], title: str, console: Console) -> None:
     """Prints the table, and under it what differs from each system's defaults."""
     figures = list(figures)
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False)
+    table = Table(
+        title=title, title_justify="left", box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False
+    )
     table.add_column("system", no_wrap=True)
-    for heading in (*(f"at {budget}" for budget in BUDGETS), "any@5", "p50 ms", "p95 ms", "ms a turn"):
+    for heading in (
+        *(f"at {budget}" for budget in BUDGETS),
+        "any@5",
+        "p50 ms",
+        "p95 ms",
+        "ms a turn",
+    ):
         table.add_column(heading, justify="right", no_wrap=True)
     for one in figures:
         shares = (*one.delivered.values(), one.any_5)
@@ -72,7 +81,9 @@ def _figures(one: Measured, hotmem: Iterable[Asked]) -> Figures:
     return Figures(
         system=one.system,
         scored=sum(asked.delivered[BUDGETS[0]] is not None for asked in one.asked),
-        delivered={budget: mean(asked.delivered[budget] for asked in one.asked) for budget in BUDGETS},
+        delivered={
+            budget: mean(asked.delivered[budget] for asked in one.asked) for budget in BUDGETS
+        },
         any_5=mean(asked.any_5 for asked in one.asked),
         p50_ms=float(np.percentile(times, 50)),
         p95_ms=float(np.percentile(times, 95)),
@@ -85,9 +96,16 @@ def _figures(one: Measured, hotmem: Iterable[Asked]) -> Figures:
 def _behind(hotmem: Iterable[Asked], other: Iterable[Asked]) -> Estimate | None:
     """The difference over the questions that both answered, in the order asked."""
     budget = BUDGETS[0]
-    pairs = [(ours.delivered[budget], theirs.delivered[budget]) for ours, theirs in zip(hotmem, other, strict=False)]
+    pairs = [
+        (ours.delivered[budget], theirs.delivered[budget])
+        for ours, theirs in zip(hotmem, other, strict=False)
+    ]
     scored = [(ours, theirs) for ours, theirs in pairs if ours is not None and theirs is not None]
-    return paired_difference([ours for ours, _ in scored], [theirs for _, theirs in scored]) if scored else None
+    return (
+        paired_difference([ours for ours, _ in scored], [theirs for _, theirs in scored])
+        if scored
+        else None
+    )
 
 
 def _share(value: float | None) -> str:

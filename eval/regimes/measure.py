@@ -1,4 +1,7 @@
-"""Asks every question of every history, at every budget, HotMem and the references: one row each."""
+"""Asks every question of every history, at every budget, HotMem and the references.
+
+One row each.
+"""
 
 import asyncio
 import multiprocessing
@@ -33,7 +36,8 @@ BUDGETS: Final = (250, 500, 1000)
 ECHO: Final = "echo"
 RECOGNISED: Final = "recognised"
 WORDINGS: Final = (ECHO, "paraphrase", "implication", RECOGNISED)
-"""Wordings of what has an answer; questions of a dataset that names none repeat words of their evidence."""
+"""Wordings of what has an answer; questions of a dataset that names none repeat words of their
+evidence."""
 
 FIRST: Final = 3
 """Results that count as first."""
@@ -70,9 +74,12 @@ class Row:
         equal: Whether a reference had the tokens that HotMem used, and not the whole budget.
         tokens: Tokens of the block.
         delivered: Share of the evidence delivered, 0 to 1; None without an answer.
-        first: Whether evidence is among the first `FIRST` items by relevance; None without an answer.
-        found: Whether evidence is among the first results of `search_memory`; asked once a question, None otherwise.
-        marked: Whether an item is marked medium or high; of a question with an answer, one that is evidence.
+        first: Whether evidence is among the first `FIRST` items by relevance; None without an
+            answer.
+        found: Whether evidence is among the first results of `search_memory`; asked once a
+            question, None otherwise.
+        marked: Whether an item is marked medium or high; of a question with an answer, one that is
+            evidence.
         nothing: Whether the block says that nothing is known.
         items: Relevance of each item, and whether it is evidence.
     """
@@ -104,8 +111,13 @@ class Task:
     shelf: Path
 
 
-def tasks(datasets: Mapping[str, Sequence[Conversation]], folder: Path, *, held_out_only: bool) -> list[Task]:
-    """Every history of every conversation; of the whole histories that were told, also one as a recogniser writes it."""
+def tasks(
+    datasets: Mapping[str, Sequence[Conversation]], folder: Path, *, held_out_only: bool
+) -> list[Task]:
+    """Every history of every conversation.
+
+    Of the whole histories that were told, also one as a recogniser writes it.
+    """
     found = []
     for name, conversations in datasets.items():
         for number, conversation in enumerate(conversations):
@@ -122,7 +134,11 @@ def tasks(datasets: Mapping[str, Sequence[Conversation]], folder: Path, *, held_
 def measured(work: Sequence[Task], jobs: int, console: Console) -> list[Row]:
     """The rows of all tasks, in their order."""
     with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        return [row for rows in track(pool.map(_rows, work), "histories", len(work), console=console) for row in rows]
+        return [
+            row
+            for rows in track(pool.map(_rows, work), "histories", len(work), console=console)
+            for row in rows
+        ]
 
 
 def _rows(task: Task) -> list[Row]:
@@ -136,21 +152,35 @@ async def _hotmem(task: Task, loaded: Models) -> list[Row]:
     conversation = task.history.conversation
     async with ingested(conversation, loaded) as memory:
         ids = await stored_ids(memory, conversation.user) if conversation.stored else {}
-        return [await _asked(memory, task, question, budget, ids) for question in conversation.questions for budget in BUDGETS]
+        return [
+            await _asked(memory, task, question, budget, ids)
+            for question in conversation.questions
+            for budget in BUDGETS
+        ]
 
 
-async def _asked(memory: Memory, task: Task, question: Question, budget: int, ids: Mapping[str, str]) -> Row:
+async def _asked(
+    memory: Memory, task: Task, question: Question, budget: int, ids: Mapping[str, str]
+) -> Row:
     user = task.history.conversation.user
-    block = await memory.recall(question.text, user_id=user, session_id=SESSION, at=question.asked_at, max_tokens=budget)
+    block = await memory.recall(
+        question.text, user_id=user, session_id=SESSION, at=question.asked_at, max_tokens=budget
+    )
     items = [_named(item, ids) for item in block.items]
-    evidence = {turn.id: turn for turn in task.history.conversation.turns if turn.id in question.evidence}
+    evidence = {
+        turn.id: turn for turn in task.history.conversation.turns if turn.id in question.evidence
+    }
     right = [_holds(item, evidence) for item in items]
     found = None
     if evidence and budget == max(BUDGETS):
-        results = (await memory.search_memory(question.text, user_id=user, at=question.asked_at)).results[:FIRST]
+        results = (
+            await memory.search_memory(question.text, user_id=user, at=question.asked_at)
+        ).results[:FIRST]
         named = [(one.turn_ids or (ids.get(one.id, one.id),), one.content) for one in results]
         found = any(
-            turn in names and delivered(turn, said.text, [Line(text, names, "", 0.0)]) for turn, said in evidence.items() for names, text in named
+            turn in names and delivered(turn, said.text, [Line(text, names, "", 0.0)])
+            for turn, said in evidence.items()
+            for names, text in named
         )
     return Row(
         cell=_cell(task, question),
@@ -162,9 +192,19 @@ async def _asked(memory: Memory, task: Task, question: Question, budget: int, id
         equal=True,
         tokens=block.tokens,
         delivered=_delivered(question, task, items),
-        first=any(one for _, one in sorted(zip(items, right, strict=True), key=lambda pair: -pair[0].relevance)[:FIRST]) if evidence else None,
+        first=any(
+            one
+            for _, one in sorted(
+                zip(items, right, strict=True), key=lambda pair: -pair[0].relevance
+            )[:FIRST]
+        )
+        if evidence
+        else None,
         found=found,
-        marked=any(item.mark is not Mark.LOW and (one or not evidence) for item, one in zip(items, right, strict=True)),
+        marked=any(
+            item.mark is not Mark.LOW and (one or not evidence)
+            for item, one in zip(items, right, strict=True)
+        ),
         nothing=bool(block.text) and not items,
         items=tuple((item.relevance, one) for item, one in zip(items, right, strict=True)),
     )
@@ -183,7 +223,9 @@ def _references(task: Task, loaded: Models, used: Mapping[tuple[str, int], int])
                 for equal, tokens in ((True, used[question.id, budget]), (False, budget)):
                     block = fill(conversation.turns, scores, tokens, loaded.tokens.count)
                     share = _delivered(question, task, block.lines)
-                    first = any(set(line.turn_ids) & set(question.evidence) for line in block.lines[:FIRST])
+                    first = any(
+                        set(line.turn_ids) & set(question.evidence) for line in block.lines[:FIRST]
+                    )
                     rows.append(
                         Row(
                             cell=_cell(task, question),
@@ -208,8 +250,19 @@ def _references(task: Task, loaded: Models, used: Mapping[tuple[str, int], int])
 
 def _cell(task: Task, question: Question) -> Cell:
     without = question.category in (NOT_YET_TOLD, UNANSWERABLE, PLAIN)
-    wording = question.category if without or question.category in WORDINGS else UNANSWERABLE if question.abstain else ECHO
-    return Cell(task.dataset, task.history.source, task.history.sessions, RECOGNISED if task.recognised and not question.abstain else wording)
+    wording = (
+        question.category
+        if without or question.category in WORDINGS
+        else UNANSWERABLE
+        if question.abstain
+        else ECHO
+    )
+    return Cell(
+        task.dataset,
+        task.history.source,
+        task.history.sessions,
+        RECOGNISED if task.recognised and not question.abstain else wording,
+    )
 
 
 def _delivered(question: Question, task: Task, items: Sequence[Shown]) -> float | None:
@@ -224,5 +277,11 @@ def _named(item: Item, ids: Mapping[str, str]) -> Item:
 
 
 def _holds(item: Item, evidence: Mapping[str, Turn]) -> bool:
-    """Whether an item is evidence: it holds the words of a turn that answers, or was read from one."""
-    return any(turn in item.turn_ids and (item.memory_id is not None or delivered(turn, said.text, [item])) for turn, said in evidence.items())
+    """Whether an item is evidence.
+
+    It holds the words of a turn that answers, or was read from one.
+    """
+    return any(
+        turn in item.turn_ids and (item.memory_id is not None or delivered(turn, said.text, [item]))
+        for turn, said in evidence.items()
+    )

@@ -1,4 +1,7 @@
-"""The regimes as two tables: the evidence beside the best reference, and what is said of what is known."""
+"""The regimes as two tables.
+
+The evidence beside the best reference, and what is said of what is known.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -46,14 +49,17 @@ class Lead:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What is said of what is known, in one cell at the largest budget. None where no question counts.
+    """What is said of what is known, in one cell at the largest budget.
+
+    None where no question counts.
 
     Attributes:
         cell: The regime; its wording is the group of wordings counted.
         questions: Questions.
         first: Share with evidence among the first three items.
         found: Share with evidence among the first three results of `search_memory`.
-        marked: Share with an answer whose evidence is marked medium or high, or without one with any such mark.
+        marked: Share with an answer whose evidence is marked medium or high, or without one with
+            any such mark.
         nothing: Share of blocks that say that nothing is known.
         calibration: Calibration error of the items' relevance.
     """
@@ -70,16 +76,36 @@ class Answers:
 def leads(rows: Sequence[Row]) -> list[Lead]:
     """One a cell and budget that has questions with an answer."""
     found = []
-    for (cell, budget), part in _grouped((row for row in rows if row.answerable), lambda row: (row.cell, row.budget)).items():
+    for (cell, budget), part in _grouped(
+        (row for row in rows if row.answerable), lambda row: (row.cell, row.budget)
+    ).items():
         own = {(row.question): row for row in part if row.system == HOTMEM}
         best = []
         for equal in (True, False):
-            systems = _grouped((row for row in part if row.system != HOTMEM and row.equal is equal), lambda row: row.system)
-            name, theirs = max(systems.items(), key=lambda pair: mean(row.delivered for row in pair[1]) or 0.0)
-            lead = paired_difference([own[row.question].delivered or 0.0 for row in theirs], [row.delivered or 0.0 for row in theirs])
+            systems = _grouped(
+                (row for row in part if row.system != HOTMEM and row.equal is equal),
+                lambda row: row.system,
+            )
+            name, theirs = max(
+                systems.items(), key=lambda pair: mean(row.delivered for row in pair[1]) or 0.0
+            )
+            lead = paired_difference(
+                [own[row.question].delivered or 0.0 for row in theirs],
+                [row.delivered or 0.0 for row in theirs],
+            )
             best.append((name, mean(row.delivered for row in theirs) or 0.0, lead))
         shares = mean(row.delivered for row in own.values()) or 0.0
-        found.append(Lead(cell, budget, len(own), shares, mean(float(row.tokens) for row in own.values()) or 0.0, best[0], best[1]))
+        found.append(
+            Lead(
+                cell,
+                budget,
+                len(own),
+                shares,
+                mean(float(row.tokens) for row in own.values()) or 0.0,
+                best[0],
+                best[1],
+            )
+        )
     return found
 
 
@@ -103,30 +129,57 @@ def answers(rows: Sequence[Row]) -> list[Answers]:
 def show(rows: Sequence[Row], console: Console) -> None:
     """Prints both tables and the cells in which HotMem is behind."""
     found = leads(rows)
-    first = table("evidence delivered", "regime", ("budget", "questions", "HotMem", "tokens", "same tokens", "lead", "whole budget", "lead"))
+    first = table(
+        "evidence delivered",
+        "regime",
+        ("budget", "questions", "HotMem", "tokens", "same tokens", "lead", "whole budget", "lead"),
+    )
     for one in found:
-        beside = [part for name, value, lead in (one.equal, one.whole) for part in (f"{name} {share(value)}", interval(lead))]
-        first.add_row(_name(one.cell), str(one.budget), str(one.questions), share(one.delivered), f"{one.tokens:.0f}", *beside)
+        beside = [
+            part
+            for name, value, lead in (one.equal, one.whole)
+            for part in (f"{name} {share(value)}", interval(lead))
+        ]
+        first.add_row(
+            _name(one.cell),
+            str(one.budget),
+            str(one.questions),
+            share(one.delivered),
+            f"{one.tokens:.0f}",
+            *beside,
+        )
     console.print(first)
-    second = table("what is said of what is known", "regime", ("questions", "top 3", "search top 3", "marked", "nothing", "calibration error"))
+    second = table(
+        "what is said of what is known",
+        "regime",
+        ("questions", "top 3", "search top 3", "marked", "nothing", "calibration error"),
+    )
     for said in answers(rows):
         shares = map(share, (said.first, said.found, said.marked, said.nothing, said.calibration))
         second.add_row(_name(said.cell), str(said.questions), *shares)
     console.print(second)
     behind = [one for one in found if one.behind]
-    console.print(f"{len(behind)} of {len(found)} cells behind the best reference by more than chance")
+    console.print(
+        f"{len(behind)} of {len(found)} cells behind the best reference by more than chance"
+    )
 
 
 def figures(rows: Sequence[Row]) -> dict[str, Any]:
     """The same as plain values."""
-    return {"evidence": [asdict(one) for one in leads(rows)], "said": [asdict(one) for one in answers(rows)]}
+    return {
+        "evidence": [asdict(one) for one in leads(rows)],
+        "said": [asdict(one) for one in answers(rows)],
+    }
 
 
 def _calibration(rows: Iterable[Row]) -> float | None:
     items = [item for row in rows for item in row.items]
     if not items:
         return None
-    return calibration_error(np.array([item[0] for item in items], dtype=np.float32), np.array([item[1] for item in items]))
+    return calibration_error(
+        np.array([item[0] for item in items], dtype=np.float32),
+        np.array([item[1] for item in items]),
+    )
 
 
 def _name(cell: Cell) -> str:

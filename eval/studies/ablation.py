@@ -1,7 +1,10 @@
-"""What each part brings: evidence delivered on held-out conversations without it, the model fitted anew each time.
+"""What each part brings.
 
-A layer is turned off by not asking it, a group of features by fitting without them, a step of packing by leaving it out. Whether
-anything is known at all is not decided here: every question with evidence gets a block.
+Evidence delivered on held-out conversations without it, the model fitted anew each time.
+
+A layer is turned off by not asking it, a group of features by fitting without them, a step of
+packing by leaving it out. Whether anything is known at all is not decided here: every question with
+evidence gets a block.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,11 +23,11 @@ from eval.retrieval import SHIPPED, Asked, Choice
 from eval.statistics import Estimate, paired_difference
 from eval.studies.blocks import BUDGETS, Packer, judged, scored
 from eval.train import Sample, fitted, samples
-from hotmem.context import packing
-from hotmem.context.features import FEATURES
-from hotmem.context.judgement import distinct
-from hotmem.context.relevance import RelevanceModel
+from hotmem.block import packing
 from hotmem.options import RecallOptions
+from hotmem.ranking.features import FEATURES
+from hotmem.ranking.ranker import deduplicate
+from hotmem.ranking.relevance import RelevanceModel
 from hotmem.types import Layer
 
 WHOLE: Final = "as shipped"
@@ -34,7 +37,16 @@ ALL: Final = "all"
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "words": ("words", "window_words", "overlap", "window_overlap", "words_rank"),
     "meaning of the whole": ("cosine", "cosine_gap", "window_cosine", "cosine_rank", "cosine_lift"),
-    "late interaction": ("match", "match_gap", "match_all", "match_least", "match_rank", "match_lift", "window_match", "window_match_gap"),
+    "late interaction": (
+        "match",
+        "match_gap",
+        "match_all",
+        "match_least",
+        "match_rank",
+        "match_lift",
+        "window_match",
+        "window_match_gap",
+    ),
     "whether words are shared": ("unshared", "cosine_unshared", "match_unshared", "best_overlap"),
     "whether it asks": ("said", "cosine_said", "match_said"),
     "sessions": ("session_words", "session_overlap", "session_cosine", "session_match"),
@@ -47,7 +59,9 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Every feature in one group."""
 
-WITHOUT: Final = {layer: Choice(tuple(other for other in Layer if other is not layer)) for layer in Layer}
+WITHOUT: Final = {
+    layer: Choice(tuple(other for other in Layer if other is not layer)) for layer in Layer
+}
 CHOICES: Final = (SHIPPED, *WITHOUT.values())
 """What must have been retrieved."""
 
@@ -112,18 +126,35 @@ def measure(asked: Mapping[str, Sequence[Asked]], console: Console) -> list[Effe
         asked: What was retrieved under `CHOICES`, by dataset.
         console: Where the progress goes.
     """
-    fitting = {choice: {name: samples(part, choice) for name, part in asked.items()} for choice in CHOICES}
+    fitting = {
+        choice: {name: samples(part, choice) for name, part in asked.items()} for choice in CHOICES
+    }
     shares: dict[str, dict[str, list[tuple[float, ...]]]] = {}
     models: dict[tuple[Choice, tuple[str, ...]], RelevanceModel] = {}
     for variant in track(VARIANTS, "parts", console=console):
         seen = fitting[variant.choice]
         key = variant.choice, variant.features
         if key not in models:
-            models[key] = fitted({name: [without(one, variant.features) for one in part] for name, part in seen.items()})
-        shares[variant.name] = {name: _delivered(asked[name], part, models[key], variant) for name, part in seen.items()}
-        shares[variant.name][ALL] = [each for part in list(shares[variant.name].values()) for each in part]
+            models[key] = fitted(
+                {
+                    name: [without(one, variant.features) for one in part]
+                    for name, part in seen.items()
+                }
+            )
+        shares[variant.name] = {
+            name: _delivered(asked[name], part, models[key], variant) for name, part in seen.items()
+        }
+        shares[variant.name][ALL] = [
+            each for part in list(shares[variant.name].values()) for each in part
+        ]
     return [
-        Effect(off, name, budget, fmean(each[place] for each in part), _less(part, shares[WHOLE][name], place))
+        Effect(
+            off,
+            name,
+            budget,
+            fmean(each[place] for each in part),
+            _less(part, shares[WHOLE][name], place),
+        )
         for place, budget in enumerate(BUDGETS)
         for off, parts in shares.items()
         for name, part in parts.items()
@@ -132,7 +163,10 @@ def measure(asked: Mapping[str, Sequence[Asked]], console: Console) -> list[Effe
 
 
 def without(sample: Sample, features: Sequence[str]) -> Sample:
-    """The sample with features that tell nothing: a model fitted on them gives them no coefficient."""
+    """The sample with features that tell nothing.
+
+    A model fitted on them gives them no coefficient.
+    """
     if not features:
         return sample
     told = np.array([name not in features for name in FEATURES])
@@ -142,14 +176,23 @@ def without(sample: Sample, features: Sequence[str]) -> Sample:
 def show(effects: Sequence[Effect], console: Console) -> None:
     """Prints the evidence delivered, then what each part turned off takes from it, in points."""
     names = list(dict.fromkeys(effect.dataset for effect in effects))
-    result = table("evidence delivered, and the points that go without a part (95 % interval)", "off", names)
+    result = table(
+        "evidence delivered, and the points that go without a part (95 % interval)", "off", names
+    )
     for column in result.columns:
         column.no_wrap = False
     for budget in BUDGETS:
         result.add_section()
         for off in dict.fromkeys(effect.off for effect in effects):
-            row = {effect.dataset: effect for effect in effects if (effect.off, effect.budget) == (off, budget)}
-            cells = [share(row[name].evidence) if off == WHOLE else interval(row[name].difference) for name in names]
+            row = {
+                effect.dataset: effect
+                for effect in effects
+                if (effect.off, effect.budget) == (off, budget)
+            }
+            cells = [
+                share(row[name].evidence) if off == WHOLE else interval(row[name].difference)
+                for name in names
+            ]
             result.add_row(f"{off}, {budget} tokens" if off == WHOLE else f"  {off}", *cells)
     console.print(result)
 
@@ -159,7 +202,9 @@ def figures(effects: Sequence[Effect]) -> dict[str, Any]:
     return {"effects": [asdict(effect) for effect in effects]}
 
 
-def _delivered(asked: Sequence[Asked], seen: Sequence[Sample], model: RelevanceModel, variant: Variant) -> list[tuple[float, ...]]:
+def _delivered(
+    asked: Sequence[Asked], seen: Sequence[Sample], model: RelevanceModel, variant: Variant
+) -> list[tuple[float, ...]]:
     """Evidence within each budget, for each question that is held out and scored."""
     packer = Packer(options=variant.options)
     shares = []
@@ -168,11 +213,17 @@ def _delivered(asked: Sequence[Asked], seen: Sequence[Sample], model: RelevanceM
             if one.held_out and scored(one):
                 found = one.found[variant.choice]
                 ranked, _ = judged(found, sample.features, model)
-                shares.append(packer.delivered(one, found, distinct(ranked)[0] if variant.merging else ranked))
+                shares.append(
+                    packer.delivered(
+                        one, found, deduplicate(ranked)[0] if variant.merging else ranked
+                    )
+                )
     return shares
 
 
-def _less(part: Sequence[tuple[float, ...]], whole: Sequence[tuple[float, ...]], place: int) -> Estimate:
+def _less(
+    part: Sequence[tuple[float, ...]], whole: Sequence[tuple[float, ...]], place: int
+) -> Estimate:
     return paired_difference([each[place] for each in part], [each[place] for each in whole])
 
 

@@ -1,4 +1,7 @@
-"""Blocks under any model: what was retrieved is ranked and packed as a recall does it, without asking the memory again."""
+"""Blocks under any model.
+
+What was retrieved is ranked and packed as a recall does it, without asking the memory again.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -11,13 +14,13 @@ from numpy.typing import NDArray
 from eval.datasets import Question
 from eval.evidence import score
 from eval.retrieval import Asked
-from hotmem.context.judged import Judged
-from hotmem.context.judgement import distinct, judge
-from hotmem.context.knowing import Known
-from hotmem.context.packing import Packed, pack
-from hotmem.context.relevance import RelevanceModel
+from hotmem.block.packing import Packed, pack
 from hotmem.models import TokenCounter
 from hotmem.options import ModelOptions, RecallOptions
+from hotmem.ranking.answerability import Answerability
+from hotmem.ranking.ranker import deduplicate, rank
+from hotmem.ranking.relevance import RelevanceModel
+from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.recall import Retrieved
 
 BUDGETS: Final = (500, 1000)
@@ -46,25 +49,50 @@ class Packer:
     count: Callable[[str], int] = field(default_factory=_count)
     options: RecallOptions = field(default_factory=RecallOptions)
 
-    def pack(self, found: Retrieved, statements: Sequence[Judged], budget: int, known: Known = Known.SOMETHING) -> Packed:
-        """The block of a budget in tokens. If nothing else is said, something is taken to be known."""
-        return Packed() if known is Known.NOTHING else pack(found.query, statements, known, budget, self.count, self.options)
+    def pack(
+        self,
+        found: Retrieved,
+        statements: Sequence[ScoredCandidate],
+        budget: int,
+        known: Answerability = Answerability.SOMETHING,
+    ) -> Packed:
+        """The block of a budget in tokens.
 
-    def delivered(self, asked: Asked, found: Retrieved, statements: Sequence[Judged]) -> tuple[float, ...]:
-        """Share of the question's evidence, 0 to 1, in the block of each of `BUDGETS`; the question must have evidence."""
+        If nothing else is said, something is taken to be known.
+        """
+        return (
+            Packed()
+            if known is Answerability.NOTHING
+            else pack(found.query, statements, known, budget, self.count, self.options)
+        )
+
+    def delivered(
+        self, asked: Asked, found: Retrieved, statements: Sequence[ScoredCandidate]
+    ) -> tuple[float, ...]:
+        """Share of the question's evidence, 0 to 1, in the block of each of `BUDGETS`.
+
+        The question must have evidence.
+        """
         packed = [self.pack(found, statements, budget) for budget in BUDGETS]
-        shares = [score(asked.question, asked.conversation, one.text, one.items).delivered for one in packed]
+        shares = [
+            score(asked.question, asked.conversation, one.text, one.items).delivered
+            for one in packed
+        ]
         return tuple(share for share in shares if share is not None)
 
 
-def judged(found: Retrieved, features: NDArray[np.float32], model: RelevanceModel) -> tuple[list[Judged], Known]:
+def judged(
+    found: Retrieved, features: NDArray[np.float32], model: RelevanceModel
+) -> tuple[list[ScoredCandidate], Answerability]:
     """The candidates as a model ranks them for the largest budget, duplicates among them, and whether anything is known."""
-    return judge(found.query, found.candidates, features, model, found.profile.weights, max(BUDGETS))
+    return rank(found.query, found.candidates, features, model, found.profile.weights, max(BUDGETS))
 
 
-def statements(found: Retrieved, features: NDArray[np.float32], model: RelevanceModel) -> list[Judged]:
+def statements(
+    found: Retrieved, features: NDArray[np.float32], model: RelevanceModel
+) -> list[ScoredCandidate]:
     """The statements as a model ranks them, each once."""
-    return distinct(judged(found, features, model)[0])[0]
+    return deduplicate(judged(found, features, model)[0])[0]
 
 
 def scored(asked: Asked) -> bool:

@@ -15,9 +15,9 @@ from eval.retrieval import SHIPPED, Asked
 from eval.statistics import Bin, calibration_error, reliability
 from eval.studies.blocks import Packer, judged
 from hotmem import Item, Mark
-from hotmem.context.features import features
-from hotmem.context.judgement import distinct
-from hotmem.context.relevance import fitted_model
+from hotmem.ranking.features import features
+from hotmem.ranking.ranker import deduplicate
+from hotmem.ranking.relevance import fitted_model
 
 BUDGET: Final = 1000
 """Tokens of the blocks."""
@@ -54,13 +54,17 @@ class Calibration:
 def measure(asked: Mapping[str, Sequence[Asked]]) -> dict[str, Calibration]:
     """The calibration on each dataset, and on all items together.
 
-    The model is the shipped one. A question that has no answer is asked like any other: whatever is shown for it does not help.
+    The model is the shipped one. A question that has no answer is asked like any other: whatever is
+    shown for it does not help.
 
     Args:
         asked: What was retrieved for held-out questions, by dataset.
     """
     packer = Packer()
-    shown = {name: [item for one in part if one.held_out for item in _shown(one, packer)] for name, part in asked.items()}
+    shown = {
+        name: [item for one in part if one.held_out for item in _shown(one, packer)]
+        for name, part in asked.items()
+    }
     shown[ALL] = [item for part in list(shown.values()) for item in part]
     return {name: _calibration(items) for name, items in shown.items() if items}
 
@@ -68,21 +72,33 @@ def measure(asked: Mapping[str, Sequence[Asked]]) -> dict[str, Calibration]:
 def show(found: Mapping[str, Calibration], console: Console) -> None:
     """Prints each dataset's error, and the share of each mark's items that help."""
     result = table(
-        "relevance of the items shown on held-out conversations", "dataset", ("items", "calibration error", *(f"{mark} right" for mark in Mark))
+        "relevance of the items shown on held-out conversations",
+        "dataset",
+        ("items", "calibration error", *(f"{mark} right" for mark in Mark)),
     )
     for name, one in found.items():
-        result.add_row(name, f"{one.items:,}", f"{one.error:.4f}", *(share(one.right[mark]) for mark in Mark))
+        result.add_row(
+            name, f"{one.items:,}", f"{one.error:.4f}", *(share(one.right[mark]) for mark in Mark)
+        )
     console.print(result)
 
 
 def plot(found: Mapping[str, Calibration], file: Path) -> None:
     """Draws what was true over what was said, one line a dataset and a dot a bin, as large as its share of the items."""
-    with plotted(file, f"relevance of items, calibration error {found[ALL].error:.3f}", "said", "true") as axes:
+    with plotted(
+        file, f"relevance of items, calibration error {found[ALL].error:.3f}", "said", "true"
+    ) as axes:
         axes.plot([0, 1], [0, 1], color="grey", linestyle=":")
         for name, one in found.items():
             said, true = [each.said for each in one.bins], [each.true for each in one.bins]
             (line,) = axes.plot(said, true, label=name, linewidth=2 if name == ALL else 1)
-            axes.scatter(said, true, s=[300 * each.count / one.items for each in one.bins], color=line.get_color(), alpha=0.5)
+            axes.scatter(
+                said,
+                true,
+                s=[300 * each.count / one.items for each in one.bins],
+                color=line.get_color(),
+                alpha=0.5,
+            )
 
 
 def figures(found: Mapping[str, Calibration]) -> dict[str, Any]:
@@ -95,12 +111,17 @@ def _shown(asked: Asked, packer: Packer) -> list[Shown]:
     turns = {turn.id: turn for turn in asked.conversation.turns}
     wanted = () if asked.question.abstain else asked.question.evidence
     ranked, known = judged(found, features(found.query, found.candidates), fitted_model())
-    items: Iterable[Item] = packer.pack(found, distinct(ranked)[0], BUDGET, known).items
+    items: Iterable[Item] = packer.pack(found, deduplicate(ranked)[0], BUDGET, known).items
     return [Shown(item.relevance, item.mark, helps(item, wanted, turns)) for item in items]
 
 
 def _calibration(items: Sequence[Shown]) -> Calibration:
-    said, true = np.array([item.relevance for item in items], dtype=np.float32), np.array([item.helps for item in items])
+    said, true = (
+        np.array([item.relevance for item in items], dtype=np.float32),
+        np.array([item.helps for item in items]),
+    )
     marked = {mark: [item.helps for item in items if item.mark is mark] for mark in Mark}
     right = {mark: float(np.mean(helped)) if helped else None for mark, helped in marked.items()}
-    return Calibration(len(items), calibration_error(said, true), tuple(reliability(said, true)), right)
+    return Calibration(
+        len(items), calibration_error(said, true), tuple(reliability(said, true)), right
+    )

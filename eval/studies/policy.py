@@ -1,4 +1,7 @@
-"""The analysis's choice of layers against asking all four: evidence and milliseconds of the same questions, side by side."""
+"""The analysis's choice of layers against asking all four.
+
+Evidence and milliseconds of the same questions, side by side.
+"""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -19,16 +22,17 @@ from eval.run import Models, Task, ingested, models
 from eval.statistics import Estimate, paired_difference
 from eval.studies.blocks import BUDGETS
 from hotmem import Options
+from hotmem.core.stage_timer import StageTimer
 from hotmem.models import Encoder, load_encoder
-from hotmem.reader import Reader
 from hotmem.recall import compose, retrieve
-from hotmem.stopwatch import Stopwatch
+from hotmem.retrieval.context import RecallContext
 from hotmem.types import LayerOutcome
 
 FULL: Final = "all four"
 POLICIES: Final = {"chosen": SHIPPED, FULL: Choice(by_analysis=False)}
 ROUNDS: Final = 4
-"""Times that each question is asked under each policy, in turns; the fastest counts, so that others at work on the machine do not."""
+"""Times that each question is asked under each policy, in turns; the fastest counts, so that
+others at work on the machine do not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,8 @@ class Recalled:
 
     Attributes:
         layers: Layers asked.
-        evidence: Share of the evidence in the block of each of `BUDGETS`; empty where it is not known.
+        evidence: Share of the evidence in the block of each of `BUDGETS`; empty where it is not
+            known.
         stages: Fastest milliseconds of each stage, the block that of the larger budget.
     """
 
@@ -80,7 +85,9 @@ class Figures:
     time: float
 
 
-def measure(datasets: Mapping[str, Sequence[Conversation]], jobs: int, folder: Path, console: Console) -> list[Figures]:
+def measure(
+    datasets: Mapping[str, Sequence[Conversation]], jobs: int, folder: Path, console: Console
+) -> list[Figures]:
     """Both policies on the held-out conversations of each dataset.
 
     Args:
@@ -91,24 +98,50 @@ def measure(datasets: Mapping[str, Sequence[Conversation]], jobs: int, folder: P
     """
     result = []
     for name, conversations in datasets.items():
-        answers = spread(_measured, numbered(conversations, folder, fitted_too=False), jobs, console, name)
+        answers = spread(
+            _measured, numbered(conversations, folder, fitted_too=False), jobs, console, name
+        )
         recalled = [both for answer in answers for both in answer]
-        result += [_figures(name, policy, recalled) for policy in POLICIES if any(both[policy].evidence for both in recalled)]
+        result += [
+            _figures(name, policy, recalled)
+            for policy in POLICIES
+            if any(both[policy].evidence for both in recalled)
+        ]
     return result
 
 
 def show(found: Sequence[Figures], console: Console) -> None:
     """Prints a row for each dataset and policy, and under them what choosing loses."""
-    headings = ("policy", "layers", *(f"at {budget}" for budget in BUDGETS), "p50 ms", "p95 ms", "layers ms", "time")
+    headings = (
+        "policy",
+        "layers",
+        *(f"at {budget}" for budget in BUDGETS),
+        "p50 ms",
+        "p95 ms",
+        "layers ms",
+        "time",
+    )
     result = table("layers chosen by the analysis, and all four", "dataset", headings)
     for one in found:
         times = (f"{ms:.1f}" for ms in (one.p50_ms, one.p95_ms, one.layers_ms))
-        result.add_row(one.dataset, one.policy, f"{one.layers:.2f}", *map(share, one.evidence.values()), *times, f"{one.time:.0%}")
+        result.add_row(
+            one.dataset,
+            one.policy,
+            f"{one.layers:.2f}",
+            *map(share, one.evidence.values()),
+            *times,
+            f"{one.time:.0%}",
+        )
     console.print(result)
     for one in found:
         if one.policy != FULL:
-            lost = ", ".join(f"{interval(difference)} at {budget}" for budget, difference in one.differences.items())
-            console.print(f"{one.dataset}, {one.policy} − {FULL}, points with their 95 % interval: {lost}")
+            lost = ", ".join(
+                f"{interval(difference)} at {budget}"
+                for budget, difference in one.differences.items()
+            )
+            console.print(
+                f"{one.dataset}, {one.policy} − {FULL}, points with their 95 % interval: {lost}"
+            )
 
 
 def figures(found: Sequence[Figures]) -> dict[str, Any]:
@@ -124,25 +157,41 @@ def _measured(task: Task) -> list[dict[str, Recalled]]:
 async def _ingested_and_asked(task: Task, loaded: Models) -> list[dict[str, Recalled]]:
     async with ingested(task.conversation, loaded) as memory:
         reader = replace(memory.reader, encoder=_encoder())
-        return [await _asked(reader, task.conversation, question) for question in task.conversation.questions]
+        return [
+            await _asked(reader, task.conversation, question)
+            for question in task.conversation.questions
+        ]
 
 
-async def _asked(reader: Reader, conversation: Conversation, question: Question) -> dict[str, Recalled]:
-    rounds = [{name: await _recalled(choice.of(reader), conversation, question) for name, choice in POLICIES.items()} for _ in range(ROUNDS)]
-    return {name: replace(rounds[0][name], stages=_fastest([each[name].stages for each in rounds])) for name in POLICIES}
+async def _asked(
+    reader: RecallContext, conversation: Conversation, question: Question
+) -> dict[str, Recalled]:
+    rounds = [
+        {
+            name: await _recalled(choice.of(reader), conversation, question)
+            for name, choice in POLICIES.items()
+        }
+        for _ in range(ROUNDS)
+    ]
+    return {
+        name: replace(rounds[0][name], stages=_fastest([each[name].stages for each in rounds]))
+        for name in POLICIES
+    }
 
 
-async def _recalled(reader: Reader, conversation: Conversation, question: Question) -> Recalled:
-    watch = Stopwatch()
+async def _recalled(
+    reader: RecallContext, conversation: Conversation, question: Question
+) -> Recalled:
+    watch = StageTimer()
     found = await retrieve(reader, request(conversation, question), watch)
     blocks = []
     for budget in BUDGETS:
-        watch.lap("between")
+        watch.mark("between")
         blocks.append(compose(reader, request(conversation, question, budget), found)[0])
-        watch.lap("context")
+        watch.mark("context")
     shares = [score(question, conversation, block.text, block.items).delivered for block in blocks]
     asked = sum(report.outcome is not LayerOutcome.NOT_ASKED for report in found.reports)
-    stages = {stage: ms for stage, ms in watch.laps.items() if stage != "between"}
+    stages = {stage: ms for stage, ms in watch.stages.items() if stage != "between"}
     return Recalled(asked, tuple(each for each in shares if each is not None), stages)
 
 
@@ -158,7 +207,9 @@ def _encoder() -> Encoder:
 
 def _figures(dataset: str, policy: str, recalled: Sequence[Mapping[str, Recalled]]) -> Figures:
     own, full = [both[policy] for both in recalled], [both[FULL] for both in recalled]
-    pairs = [(one.evidence, other.evidence) for one, other in zip(own, full, strict=True) if one.evidence]
+    pairs = [
+        (one.evidence, other.evidence) for one, other in zip(own, full, strict=True) if one.evidence
+    ]
     ms = [one.ms for one in own]
     return Figures(
         dataset,
@@ -166,7 +217,12 @@ def _figures(dataset: str, policy: str, recalled: Sequence[Mapping[str, Recalled
         len(own),
         fmean(one.layers for one in own),
         {budget: fmean(pair[0][place] for pair in pairs) for place, budget in enumerate(BUDGETS)},
-        {budget: paired_difference([one[place] for one, _ in pairs], [other[place] for _, other in pairs]) for place, budget in enumerate(BUDGETS)},
+        {
+            budget: paired_difference(
+                [one[place] for one, _ in pairs], [other[place] for _, other in pairs]
+            )
+            for place, budget in enumerate(BUDGETS)
+        },
         float(np.percentile(ms, 50)),
         float(np.percentile(ms, 95)),
         fmean(one.stages["layers"] for one in own),

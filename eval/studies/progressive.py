@@ -1,7 +1,10 @@
-"""Progressive search against a search of everything: evidence among the first ten results, tiers searched, processor time.
+"""Progressive search against a search of everything.
 
-Each question is taken through all tiers once, and what is found after each tier is kept; where a search with some threshold would have stopped
-follows from that. The shipped threshold is chosen on the conversations that are fitted on, the figures are of the others.
+Evidence among the first ten results, tiers searched, processor time.
+
+Each question is taken through all tiers once, and what is found after each tier is kept; where a
+search with some threshold would have stopped follows from that. The shipped threshold is chosen on
+the conversations that are fitted on, the figures are of the others.
 """
 
 import asyncio
@@ -22,15 +25,15 @@ from eval.retrieval import held_out, numbered, spread
 from eval.run import SESSION, Models, Task, ingested, models
 from eval.statistics import Estimate, paired_difference
 from hotmem import Options
-from hotmem.context.judged import Judged
+from hotmem.core.stage_timer import StageTimer
 from hotmem.models import Encoder, load_encoder
-from hotmem.query import read_query
-from hotmem.reader import Reader, Request
+from hotmem.operations.progressive_search import climb, tiers
+from hotmem.operations.requests import SearchOptions
+from hotmem.operations.scoring import weigh
+from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.recall import retrieve
-from hotmem.stopwatch import Stopwatch
-from hotmem.tools.progressive import climb, tiers
-from hotmem.tools.requests import SearchOptions
-from hotmem.tools.weighing import weigh
+from hotmem.retrieval.context import RecallContext, RecallRequest
+from hotmem.retrieval.query import build_query
 
 DESIGN: Final = 0.8
 """The threshold of the design."""
@@ -59,7 +62,11 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What is found so far: processor milliseconds, the mean relevance of the best results, and the share of the evidence among the first ten."""
+    """What is found so far.
+
+    Processor milliseconds, the mean relevance of the best results, and the share of the evidence
+    among the first ten.
+    """
 
     ms: float
     mean: float
@@ -82,7 +89,10 @@ class Searched:
 
     def at(self, good: float) -> tuple[int, Reached]:
         """How many tiers are searched with a threshold, and what is found then."""
-        place = next((place for place, step in enumerate(self.steps) if step.mean >= good), len(self.steps) - 1)
+        place = next(
+            (place for place, step in enumerate(self.steps) if step.mean >= good),
+            len(self.steps) - 1,
+        )
         return place + 1, self.steps[place]
 
 
@@ -113,7 +123,9 @@ class Figures:
     time: float
 
 
-def measure(datasets: Mapping[str, Sequence[Conversation]], jobs: int, folder: Path, console: Console) -> tuple[float, list[Figures]]:
+def measure(
+    datasets: Mapping[str, Sequence[Conversation]], jobs: int, folder: Path, console: Console
+) -> tuple[float, list[Figures]]:
     """The threshold that the conversations fitted on would choose, and the figures of the others.
 
     Args:
@@ -124,12 +136,19 @@ def measure(datasets: Mapping[str, Sequence[Conversation]], jobs: int, folder: P
     """
     found: dict[str, list[Searched]] = {}
     for name, conversations in datasets.items():
-        answers = spread(_measured, numbered(conversations, folder, fitted_too=True), jobs, console, name)
+        answers = spread(
+            _measured, numbered(conversations, folder, fitted_too=True), jobs, console, name
+        )
         found[name] = [one for answer in answers for one in answer]
     best = chosen([[one for one in part if not one.held_out] for part in found.values()])
     held = {name: [one for one in part if one.held_out] for name, part in found.items()}
     thresholds = sorted({DESIGN, SHIPPED.good, best})
-    return best, [_figures(name, threshold, part) for name, part in held.items() if part for threshold in thresholds]
+    return best, [
+        _figures(name, threshold, part)
+        for name, part in held.items()
+        if part
+        for threshold in thresholds
+    ]
 
 
 def chosen(fitted: Sequence[Sequence[Searched]]) -> float:
@@ -138,19 +157,30 @@ def chosen(fitted: Sequence[Sequence[Searched]]) -> float:
     def lost(part: Sequence[Searched], good: float) -> float:
         return fmean(one.whole.evidence - one.at(good)[1].evidence for one in part)
 
-    return next((good for good in GRID if all(lost(part, good) <= MOST_LOST for part in fitted if part)), GRID[-1])
+    return next(
+        (good for good in GRID if all(lost(part, good) <= MOST_LOST for part in fitted if part)),
+        GRID[-1],
+    )
 
 
 def show(best: float, found: Sequence[Figures], console: Console) -> None:
     """Prints a row for each dataset and threshold, and under them what is lost."""
     headings = ("from", "asked", "tiers", "early", "found", "by all", "time")
-    result = table("progressive search, and a search of everything: evidence among ten results", "dataset", headings)
+    result = table(
+        "progressive search, and a search of everything: evidence among ten results",
+        "dataset",
+        headings,
+    )
     for one in found:
         shares = (f"{one.early:.0%}", share(one.evidence), share(one.whole), f"{one.time:.0%}")
-        result.add_row(one.dataset, f"{one.threshold:.2f}", str(one.questions), f"{one.tiers:.2f}", *shares)
+        result.add_row(
+            one.dataset, f"{one.threshold:.2f}", str(one.questions), f"{one.tiers:.2f}", *shares
+        )
     console.print(result)
     for one in found:
-        console.print(f"{one.dataset} at {one.threshold:.2f}, points more than by all, 95 % interval: {interval(one.difference)}")
+        console.print(
+            f"{one.dataset} at {one.threshold:.2f}, points more than by all, 95 % interval: {interval(one.difference)}"
+        )
     console.print(f"the conversations fitted on choose {best:.2f}, {SHIPPED.good:.2f} ships")
 
 
@@ -188,43 +218,71 @@ async def _ingested_and_asked(task: Task, loaded: Models) -> list[Searched]:
         return [await _asked(reader, task, question) for question in asked]
 
 
-async def _asked(reader: Reader, task: Task, question: Question) -> Searched:
-    rounds = [(await _whole(reader, task.conversation, question), await _steps(reader, task.conversation, question)) for _ in range(ROUNDS)]
+async def _asked(reader: RecallContext, task: Task, question: Question) -> Searched:
+    rounds = [
+        (
+            await _whole(reader, task.conversation, question),
+            await _steps(reader, task.conversation, question),
+        )
+        for _ in range(ROUNDS)
+    ]
     whole = min((one for one, _ in rounds), key=lambda one: one.ms)
-    steps = tuple(min(one, key=lambda step: step.ms) for one in zip(*(steps for _, steps in rounds), strict=True))
+    steps = tuple(
+        min(one, key=lambda step: step.ms)
+        for one in zip(*(steps for _, steps in rounds), strict=True)
+    )
     return Searched(held_out(task.number), whole, steps)
 
 
-async def _whole(reader: Reader, conversation: Conversation, question: Question) -> Reached:
+async def _whole(reader: RecallContext, conversation: Conversation, question: Question) -> Reached:
     started = time.process_time()
-    found = await retrieve(reader, _request(conversation, question), Stopwatch())
+    found = await retrieve(reader, _request(conversation, question), StageTimer())
     weighed = await weigh(reader, found.query, found.profile, SearchOptions(), found.candidates)
     return _reached(started, weighed.ranked, 0.0, conversation, question)
 
 
-async def _steps(reader: Reader, conversation: Conversation, question: Question) -> list[Reached]:
+async def _steps(
+    reader: RecallContext, conversation: Conversation, question: Question
+) -> list[Reached]:
     request, options = _request(conversation, question), SearchOptions()
     started = time.process_time()
-    query, profile = await read_query(reader, request)
+    query, profile = await build_query(reader, request)
     reached, scored = [], 0.0
-    async for step in climb(reader, request, query, tiers(options), partial(weigh, reader, query, profile, options)):
-        one = _reached(started + scored, step.weighed.ranked, step.mean(SHIPPED.suffices), conversation, question)
+    async for step in climb(
+        reader, request, query, tiers(options), partial(weigh, reader, query, profile, options)
+    ):
+        one = _reached(
+            started + scored,
+            step.weighed.ranked,
+            step.mean(SHIPPED.suffices),
+            conversation,
+            question,
+        )
         reached.append(one)
         scored = time.process_time() - started - one.ms / 1000
     return reached
 
 
-def _reached(started: float, ranked: Sequence[tuple[float, Judged]], mean: float, conversation: Conversation, question: Question) -> Reached:
+def _reached(
+    started: float,
+    ranked: Sequence[tuple[float, ScoredCandidate]],
+    mean: float,
+    conversation: Conversation,
+    question: Question,
+) -> Reached:
     ms = 1000 * (time.process_time() - started)
     results = [
-        Result(one.evidence.text, one.evidence.turn_ids, one.evidence.session_id, relevance) for relevance, one in ranked[: SearchOptions().limit]
+        Result(one.evidence.text, one.evidence.turn_ids, one.evidence.session_id, relevance)
+        for relevance, one in ranked[: SearchOptions().limit]
     ]
     return Reached(ms, mean, score(question, conversation, "", results).delivered or 0.0)
 
 
-def _request(conversation: Conversation, question: Question) -> Request:
+def _request(conversation: Conversation, question: Question) -> RecallRequest:
     """The question as `search_memory` puts it."""
-    return Request(question.text, conversation.user, SESSION, question.asked_at, 0, outright=True)
+    return RecallRequest(
+        question.text, conversation.user, SESSION, question.asked_at, 0, explicit=True
+    )
 
 
 @cache

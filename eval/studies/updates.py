@@ -1,6 +1,7 @@
 """When something has changed, does the latest word stand above the stale one?
 
-The questions are those on updated knowledge whose evidence is in two turns or more, said at different times: the last of them holds.
+The questions are those on updated knowledge whose evidence is in two turns or more, said at
+different times: the last of them holds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,9 +16,9 @@ from eval.report import table
 from eval.retrieval import SHIPPED, Asked
 from eval.statistics import Estimate, estimated
 from eval.studies.blocks import judged
-from hotmem.context.features import features
-from hotmem.context.judgement import distinct
-from hotmem.context.relevance import fitted_model
+from hotmem.ranking.features import features
+from hotmem.ranking.ranker import deduplicate
+from hotmem.ranking.relevance import fitted_model
 
 CATEGORIES: Final = frozenset({"knowledge-update", "knowledge_update"})
 """As LongMemEval and BEAM name them."""
@@ -44,18 +45,29 @@ def measure(asked: Mapping[str, Sequence[Asked]]) -> dict[str, Updates]:
     Args:
         asked: What was retrieved, by dataset.
     """
-    ranked = {name: [places for one in part if (places := _places(one)) is not None] for name, part in asked.items()}
+    ranked = {
+        name: [places for one in part if (places := _places(one)) is not None]
+        for name, part in asked.items()
+    }
     return {name: _summed(places) for name, places in ranked.items() if places}
 
 
 def _places(asked: Asked) -> tuple[float, ...] | None:
-    """The ranks of the evidence turns, the earliest said first, infinite where one is not found; None for another kind of question."""
+    """The ranks of the evidence turns, the earliest said first, infinite where one is not found.
+
+    None for another kind of question.
+    """
     turns = {turn.id: turn for turn in asked.conversation.turns}
     evidence = sorted(asked.question.evidence, key=lambda turn: turns[turn].spoken_at)
-    if asked.question.category not in CATEGORIES or len({turns[turn].spoken_at for turn in evidence}) < 2:
+    if (
+        asked.question.category not in CATEGORIES
+        or len({turns[turn].spoken_at for turn in evidence}) < 2
+    ):
         return None
     found = asked.found[SHIPPED]
-    statements = distinct(judged(found, features(found.query, found.candidates), fitted_model())[0])[0]
+    statements = deduplicate(
+        judged(found, features(found.query, found.candidates), fitted_model())[0]
+    )[0]
     ranks: dict[str, float] = {}
     for place, one in enumerate(sorted(statements, key=lambda one: -one.rank)):
         for turn in one.evidence.turn_ids:
@@ -70,10 +82,20 @@ def _summed(ranked: Sequence[tuple[float, ...]]) -> Updates:
 
 def show(found: Mapping[str, Updates], console: Console) -> None:
     """Prints a row a dataset."""
-    heading = table("what has changed", "dataset", ("questions", "latest first", "95 % interval", "latest found"))
+    heading = table(
+        "what has changed",
+        "dataset",
+        ("questions", "latest first", "95 % interval", "latest found"),
+    )
     for name, one in found.items():
         right = one.latest_first
-        heading.add_row(name, str(one.questions), f"{right.mean:.2f}", f"{right.low:.2f} to {right.high:.2f}", f"{one.found:.2f}")
+        heading.add_row(
+            name,
+            str(one.questions),
+            f"{right.mean:.2f}",
+            f"{right.low:.2f} to {right.high:.2f}",
+            f"{one.found:.2f}",
+        )
     console.print(heading)
 
 

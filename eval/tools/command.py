@@ -1,4 +1,7 @@
-"""`python -m eval tools` and `python -m eval roundtrip`: the tools' judgement on statements that we wrote, and what an export keeps."""
+"""`python -m eval tools` and `python -m eval roundtrip`.
+
+The tools' judgement on statements that we wrote, and what an export keeps.
+"""
 
 import asyncio
 import json
@@ -21,20 +24,40 @@ from eval.tools import evolution, filing, sameness
 from eval.tools import roundtrip as trips
 from eval.tools.tags import Tags
 from eval.tools.tags import measure as measured
-from hotmem.consolidation.sameness import MERGES_FROM, SUGGESTED_FROM
+from hotmem.consolidation.equivalence import MERGES_FROM, SUGGESTED_FROM
 from hotmem.models import load_encoder, load_language
 from hotmem.options import ModelOptions
 
 
 def tools(
     data: Annotated[
-        list[str] | None, typer.Argument(help="DATASET=PATH, any number: conversations whose tags are counted and consolidated.", show_default=False)
+        list[str] | None,
+        typer.Argument(
+            help="DATASET=PATH, any number: conversations whose tags are counted and consolidated.",
+            show_default=False,
+        ),
     ] = None,
-    fit: Annotated[bool, typer.Option("--fit", help="Fits the coefficients anew first, on every second line of each file, and writes them.")] = False,
-    cache: Annotated[Path | None, typer.Option(help="Folder that keeps embeddings and parses for later runs; a run alone otherwise.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
+    fit: Annotated[
+        bool,
+        typer.Option(
+            "--fit",
+            help="Fits the coefficients anew first, on every second line of each file, and writes them.",
+        ),
+    ] = False,
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder that keeps embeddings and parses for later runs; a run alone otherwise."
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object as the last line.")
+    ] = False,
 ) -> None:
-    """Files statements, compares pairs of them, and lets categories evolve on them; shows how often that is right of those held back; counts tags."""
+    """Files statements, compares pairs of them, and lets categories evolve on them.
+
+    Shows how often that is right of those held back; counts tags.
+    """
     encoder, language = load_encoder(ModelOptions()), load_language()
     if fit:
         filing.write(filing.fit(encoder, language, filing.taught()))
@@ -54,11 +77,27 @@ def tools(
 
 
 def roundtrip(
-    data: Annotated[list[str], typer.Argument(help="DATASET=PATH, one or more.", show_default=False)],
-    questions: Annotated[int, typer.Option(help="Questions in all, spread over the conversations.", min=1)] = 200,
-    step: Annotated[int, typer.Option(help="Take every n-th conversation of LongMemEval, which has one a question.", min=1)] = 24,
-    cache: Annotated[Path | None, typer.Option(help="Folder that keeps embeddings and parses for later runs; a run alone otherwise.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
+    data: Annotated[
+        list[str], typer.Argument(help="DATASET=PATH, one or more.", show_default=False)
+    ],
+    questions: Annotated[
+        int, typer.Option(help="Questions in all, spread over the conversations.", min=1)
+    ] = 200,
+    step: Annotated[
+        int,
+        typer.Option(
+            help="Take every n-th conversation of LongMemEval, which has one a question.", min=1
+        ),
+    ] = 24,
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder that keeps embeddings and parses for later runs; a run alone otherwise."
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object as the last line.")
+    ] = False,
 ) -> None:
     """Exports each conversation's memory, takes it in anew, and counts the questions that get the same block from both."""
     conversations = [one for part in selected(data, step).values() for one in part if one.questions]
@@ -67,7 +106,11 @@ def roundtrip(
     with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
         folder = cache or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        trip = asyncio.run(trips.measure(conversations, questions, models(folder / "shelf.db"), Console(stderr=True)))
+        trip = asyncio.run(
+            trips.measure(
+                conversations, questions, models(folder / "shelf.db"), Console(stderr=True)
+            )
+        )
     trips.show(trip, Console())
     if as_json:
         print(json.dumps(trips.figures(trip)))
@@ -77,12 +120,17 @@ def _tags(conversations: Mapping[str, Sequence[Conversation]], cache: Path | Non
     with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as temporary:
         folder = cache or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        return asyncio.run(measured(chain.from_iterable(conversations.values()), models(folder / "shelf.db")))
+        return asyncio.run(
+            measured(chain.from_iterable(conversations.values()), models(folder / "shelf.db"))
+        )
 
 
 def _show_filing(filed: filing.Filing, screen: Console) -> None:
     names = sorted(filed.confusion)
-    table = Table(title=f"{filed.statements} statements held back: ours by row, found by column", title_justify="left")
+    table = Table(
+        title=f"{filed.statements} statements held back: ours by row, found by column",
+        title_justify="left",
+    )
     for heading in ("category", *names):
         table.add_column(heading, justify="left" if heading == "category" else "right")
     for name in names:
@@ -103,8 +151,20 @@ def _show_sameness(alike: sameness.Sameness, screen: Console) -> None:
 
 
 def _show_evolution(evolved: evolution.Evolution, screen: Console) -> None:
-    table = Table(title=f"subcategories of {evolved.memories:,} statements, evolved on one half, the other placed", title_justify="left")
-    for heading in ("category", "subcategories", "placed right", "purity", "covered", "topics found", "evolved again", "names kept"):
+    table = Table(
+        title=f"subcategories of {evolved.memories:,} statements, evolved on one half, the other placed",
+        title_justify="left",
+    )
+    for heading in (
+        "category",
+        "subcategories",
+        "placed right",
+        "purity",
+        "covered",
+        "topics found",
+        "evolved again",
+        "names kept",
+    ):
         table.add_column(heading, justify="left" if heading == "category" else "right")
     for name, one in evolved.by_category.items():
         shares = (f"{share:.0%}" for share in (one.right, one.purity, one.covered, one.topics))

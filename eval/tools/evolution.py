@@ -1,8 +1,9 @@
 """What categories evolve into, on statements by topic (`topics.tsv`).
 
-The first, third, fifth … statement of every topic is stored and the categories evolve; then the others are stored, each of which is placed by itself.
-A subcategory's topic is the one that most of those that evolved into it have. A statement of the second half is placed right if its own topic is its
-subcategory's; one without a subcategory is placed wrong. Then all evolve again together.
+The first, third, fifth … statement of every topic is stored and the categories evolve; then the
+others are stored, each of which is placed by itself. A subcategory's topic is the one that most of
+those that evolved into it have. A statement of the second half is placed right if its own topic is
+its subcategory's; one without a subcategory is placed wrong. Then all evolve again together.
 """
 
 import csv
@@ -18,7 +19,7 @@ import numpy as np
 
 from hotmem import Memory
 from hotmem.models import Encoder, Language, read
-from hotmem.types import Category, Kind, MemoryRecord, Note
+from hotmem.types import Category, Kind, MemoryRecord, NewMemory
 
 TOPICS: Final = Path(__file__).with_name("topics.tsv")
 USER: Final = "topics"
@@ -82,7 +83,10 @@ class Evolution:
 def statements() -> list[Statement]:
     """All statements, in the file's order."""
     with TOPICS.open(encoding="utf-8", newline="") as lines:
-        return [Statement(**row) for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)]
+        return [
+            Statement(**row)
+            for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+        ]
 
 
 async def measure(encoder: Encoder, language: Language) -> Evolution:
@@ -90,9 +94,13 @@ async def measure(encoder: Encoder, language: Language) -> Evolution:
     by_topic: defaultdict[str, list[Statement]] = defaultdict(list)
     for one in statements():
         by_topic[one.topic].append(one)
-    first, second = ([one for topic in by_topic.values() for one in topic[half::2]] for half in (0, 1))
+    first, second = (
+        [one for topic in by_topic.values() for one in topic[half::2]] for half in (0, 1)
+    )
     with TemporaryDirectory(prefix="hotmem-evolution-") as folder:
-        async with Memory.open(Path(folder) / "topics.db", encoder=encoder, language=language) as memory:
+        async with Memory.open(
+            Path(folder) / "topics.db", encoder=encoder, language=language
+        ) as memory:
             await _store(memory, encoder, first)
             await memory.evolve(USER)
             at_first = await _records(memory)
@@ -102,22 +110,30 @@ async def measure(encoder: Encoder, language: Language) -> Evolution:
             again = await _records(memory)
     topic_of = {one.text: one.topic for one in (*first, *second)}
     by_category = {
-        category: _judged(_of(at_first, category), _of(then, category), _of(again, category), topic_of)
+        category: _judged(
+            _of(at_first, category), _of(then, category), _of(again, category), topic_of
+        )
         for category in dict.fromkeys(one.category for one in first)
     }
     return Evolution(
         memories=len(again),
         by_category=by_category,
         right=float(np.mean([one.right for one in by_category.values()])),
-        right_where_chosen=float(np.mean([one.right for name, one in by_category.items() if name in CHOSEN_ON])),
-        right_elsewhere=float(np.mean([one.right for name, one in by_category.items() if name not in CHOSEN_ON])),
+        right_where_chosen=float(
+            np.mean([one.right for name, one in by_category.items() if name in CHOSEN_ON])
+        ),
+        right_elsewhere=float(
+            np.mean([one.right for name, one in by_category.items() if name not in CHOSEN_ON])
+        ),
     )
 
 
 async def _store(memory: Memory, encoder: Encoder, told: Sequence[Statement]) -> None:
     for one, reading in zip(told, read(encoder, [one.text for one in told]), strict=True):
-        note = Note(one.text, Kind.FACT, Category(one.category), 3)
-        await memory.store.keep(USER, note, reading.row, reading.signs, datetime.now(UTC), "measured")
+        note = NewMemory(one.text, Kind.FACT, Category(one.category), 3)
+        await memory.store.keep(
+            USER, note, reading.row, reading.signs, datetime.now(UTC), "measured"
+        )
 
 
 async def _records(memory: Memory) -> list[MemoryRecord]:
@@ -132,7 +148,10 @@ def _of(records: Sequence[MemoryRecord], category: str) -> list[MemoryRecord]:
 
 
 def _judged(
-    at_first: Sequence[MemoryRecord], then: Sequence[MemoryRecord], again: Sequence[MemoryRecord], topic_of: Mapping[str, str]
+    at_first: Sequence[MemoryRecord],
+    then: Sequence[MemoryRecord],
+    again: Sequence[MemoryRecord],
+    topic_of: Mapping[str, str],
 ) -> CategoryEvolved:
     """How one category evolved, by its memories after the first evolution, with the second half, and after the second evolution."""
     topics: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -145,7 +164,9 @@ def _judged(
     later = {one.subcategory for one in again}
     return CategoryEvolved(
         subcategories=len(meant),
-        right=float(np.mean([meant.get(one.subcategory or "") == topic_of[one.text] for one in new])),
+        right=float(
+            np.mean([meant.get(one.subcategory or "") == topic_of[one.text] for one in new])
+        ),
         purity=sum(counts.most_common(1)[0][1] for counts in topics.values()) / len(at_first),
         covered=float(np.mean([one.subcategory is not None for one in new])),
         topics=len(set(meant.values())) / len({topic_of[one.text] for one in at_first}),

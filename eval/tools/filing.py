@@ -1,7 +1,10 @@
-"""Where memories are filed: fitted on every second statement of `statements.tsv` and on all of `statements_taught.tsv`, measured on the others.
+"""Where memories are filed.
 
-`statements_taught.tsv` is for fitting alone. We wrote it when cross-validation of the fitted half showed what was confused; none of it is nearer than
-cosine 0.75 to a statement held back.
+Fitted on every second statement of `statements.tsv` and on all of `statements_taught.tsv`, measured
+on the others.
+
+`statements_taught.tsv` is for fitting alone. We wrote it when cross-validation of the fitted half
+showed what was confused; none of it is nearer than cosine 0.75 to a statement held back.
 """
 
 import csv
@@ -17,14 +20,20 @@ from scipy.sparse import csr_matrix, hstack, lil_matrix
 from sklearn.linear_model import LogisticRegression
 
 from eval.statistics import Estimate, estimated
-from hotmem.extraction import filing
-from hotmem.extraction.filing import SURE_FROM, WEIGHTS, Filed, features, file
 from hotmem.models import Encoder, Language
 from hotmem.types import Category, Kind
+from hotmem.understanding.facts import classification
+from hotmem.understanding.facts.classification import (
+    SURE_FROM,
+    WEIGHTS,
+    Classification,
+    features,
+    file,
+)
 
 STATEMENTS: Final = Path(__file__).with_name("statements.tsv")
 TAUGHT: Final = STATEMENTS.with_name("statements_taught.tsv")
-COEFFICIENTS: Final = Path(filing.__file__).with_name("filing.json")
+COEFFICIENTS: Final = Path(classification.__file__).with_name("classification.json")
 
 STRENGTH: Final = 2.0
 """Inverse of the L2 penalty, chosen by cross-validation."""
@@ -94,7 +103,10 @@ def fit(encoder: Encoder, language: Language, told: Sequence[Statement]) -> dict
         for name in one.keys() & place.keys():
             table[row, place[name]] = one[name]
     whole = hstack([csr_matrix(WEIGHTS["meaning"] * encoder.encode(texts)), table.tocsr()]).tocsr()
-    fitted = {question: _choices(whole, [getattr(one, question) for one in told], names) for question in ("category", "kind", "importance")}
+    fitted = {
+        question: _choices(whole, [getattr(one, question) for one in told], names)
+        for question in ("category", "kind", "importance")
+    }
     return fitted | {"affinity": affinity(told)}
 
 
@@ -106,14 +118,21 @@ def affinity(told: Sequence[Statement]) -> dict[str, dict[str, float]]:
     table = np.array(list(counts.values())).reshape(len(Kind), len(Category)) / sum(counts.values())
     logs = np.log(table / (table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True)))
     return {
-        kind: {category: round(float(value), 3) for category, value in zip(Category, row, strict=True)} for kind, row in zip(Kind, logs, strict=True)
+        kind: {
+            category: round(float(value), 3) for category, value in zip(Category, row, strict=True)
+        }
+        for kind, row in zip(Kind, logs, strict=True)
     }
 
 
 def write(fitted: dict[str, Any]) -> None:
     """Puts the coefficients where the package reads them."""
     lines = (
-        f'"{question}": {{\n' + ",\n".join(f'"{name}": {json.dumps(of, ensure_ascii=False)}' for name, of in choices.items()) + "\n}"
+        f'"{question}": {{\n'
+        + ",\n".join(
+            f'"{name}": {json.dumps(of, ensure_ascii=False)}' for name, of in choices.items()
+        )
+        + "\n}"
         for question, choices in fitted.items()
     )
     COEFFICIENTS.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
@@ -123,12 +142,22 @@ def measure(encoder: Encoder, language: Language) -> Filing:
     """The shipped coefficients on the statements held back from fitting."""
     held = held_back()
     texts = [one.text for one in held]
-    return judged(held, [file(doc, vector) for doc, vector in zip(language.parse(texts, names=False), encoder.encode(texts), strict=True)])
+    return judged(
+        held,
+        [
+            file(doc, vector)
+            for doc, vector in zip(
+                language.parse(texts, names=False), encoder.encode(texts), strict=True
+            )
+        ],
+    )
 
 
-def judged(held: Sequence[Statement], filed: Sequence[Filed]) -> Filing:
+def judged(held: Sequence[Statement], filed: Sequence[Classification]) -> Filing:
     """How statements were filed, beside where we would file them."""
-    right = np.array([one.category == found.category for one, found in zip(held, filed, strict=True)])
+    right = np.array(
+        [one.category == found.category for one, found in zip(held, filed, strict=True)]
+    )
     sure = np.array([found.confidence >= SURE_FROM for found in filed])
     confusion: dict[str, dict[str, int]] = {}
     for one, found in zip(held, filed, strict=True):
@@ -138,7 +167,14 @@ def judged(held: Sequence[Statement], filed: Sequence[Filed]) -> Filing:
         statements=len(held),
         category=estimated(right),
         kind=estimated([one.kind == found.kind for one, found in zip(held, filed, strict=True)]),
-        importance=float(np.mean([abs(int(one.importance) - found.importance) for one, found in zip(held, filed, strict=True)])),
+        importance=float(
+            np.mean(
+                [
+                    abs(int(one.importance) - found.importance)
+                    for one, found in zip(held, filed, strict=True)
+                ]
+            )
+        ),
         sure=float(sure.mean()),
         category_where_sure=float(right[sure].mean()),
         confusion=confusion,
@@ -147,7 +183,10 @@ def judged(held: Sequence[Statement], filed: Sequence[Filed]) -> Filing:
 
 def _read(path: Path) -> list[Statement]:
     with path.open(encoding="utf-8", newline="") as lines:
-        return [Statement(**row) for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)]
+        return [
+            Statement(**row)
+            for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+        ]
 
 
 def _choices(seen: csr_matrix, answers: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
@@ -157,7 +196,13 @@ def _choices(seen: csr_matrix, answers: Sequence[str], names: Sequence[str]) -> 
         answer: {
             "intercept": round(float(intercept), 4),
             "meaning": [round(float(value), 3) for value in row[:meaning]],
-            "features": {name: round(float(value), 2) for name, value in zip(names, row[meaning:], strict=True) if abs(value) >= LEAST},
+            "features": {
+                name: round(float(value), 2)
+                for name, value in zip(names, row[meaning:], strict=True)
+                if abs(value) >= LEAST
+            },
         }
-        for answer, intercept, row in zip(model.classes_, model.intercept_, model.coef_, strict=True)
+        for answer, intercept, row in zip(
+            model.classes_, model.intercept_, model.coef_, strict=True
+        )
     }

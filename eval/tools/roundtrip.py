@@ -1,7 +1,8 @@
 """Whether a memory that is exported and taken in by an empty one answers as before, block by block.
 
-Each conversation is remembered and understood, exported to a file, imported into a new memory, and both are asked the same questions at the same
-time. A block is the same if its text is, and its items with their relevance, confidence and sources.
+Each conversation is remembered and understood, exported to a file, imported into a new memory, and
+both are asked the same questions at the same time. A block is the same if its text is, and its
+items with their relevance, confidence and sources.
 """
 
 import tempfile
@@ -18,7 +19,7 @@ from rich.table import Table
 from eval.datasets import Conversation, Question
 from eval.run import SESSION, Models, ingested
 from hotmem import Memory
-from hotmem.tools.migration import Export, Import, export_memories, import_memories
+from hotmem.tools.import_export import Export, Import, export_memories, import_memories
 from hotmem.types import ContextBlock
 
 CLOSE: Final = 1e-6
@@ -51,7 +52,9 @@ class RoundTrip:
     differences: tuple[Difference, ...]
 
 
-async def measure(conversations: Sequence[Conversation], questions: int, models: Models, console: Console) -> RoundTrip:
+async def measure(
+    conversations: Sequence[Conversation], questions: int, models: Models, console: Console
+) -> RoundTrip:
     """Exports, imports and asks.
 
     Args:
@@ -64,7 +67,12 @@ async def measure(conversations: Sequence[Conversation], questions: int, models:
     asked = 0
     differences: list[Difference] = []
     share = -(-questions // len(conversations))
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=console) as progress:
         bar = progress.add_task("questions", total=questions)
         for conversation in conversations:
@@ -72,15 +80,32 @@ async def measure(conversations: Sequence[Conversation], questions: int, models:
             async with ingested(conversation, models) as memory:
                 with tempfile.TemporaryDirectory(prefix="hotmem-roundtrip-") as folder:
                     file = Path(folder) / "export.jsonl"
-                    lines += Counter((await export_memories(memory, conversation.user, Export(file=str(file)))).lines)
-                    async with Memory.open(Path(folder) / "again.db", encoder=models.shelved_encoder, language=models.language) as again:
+                    lines += Counter(
+                        (
+                            await export_memories(memory, conversation.user, Export(file=str(file)))
+                        ).lines
+                    )
+                    async with Memory.open(
+                        Path(folder) / "again.db",
+                        encoder=models.shelved_encoder,
+                        language=models.language,
+                    ) as again:
                         await import_memories(again, conversation.user, Import(file=str(file)))
                         await again.settle()
-                    async with Memory.open(Path(folder) / "again.db", encoder=models.encoder, language=models.language) as again:
+                    async with Memory.open(
+                        Path(folder) / "again.db", encoder=models.encoder, language=models.language
+                    ) as again:
                         for question in chosen:
-                            parts = differing(*[await _block(one, conversation, question) for one in (memory, again)])
+                            parts = differing(
+                                *[
+                                    await _block(one, conversation, question)
+                                    for one in (memory, again)
+                                ]
+                            )
                             if parts:
-                                differences.append(Difference(conversation.user, question.id, parts))
+                                differences.append(
+                                    Difference(conversation.user, question.id, parts)
+                                )
                             asked += 1
                             progress.advance(bar)
     return RoundTrip(asked, asked - len(differences), dict(lines), tuple(differences))
@@ -100,7 +125,10 @@ def differing(before: ContextBlock, after: ContextBlock) -> tuple[str, ...]:
     ]:
         return (*found, "items")
     for name in ("relevance", "confidence"):
-        if any(abs(getattr(one, name) - getattr(other, name)) > CLOSE for one, other in zip(before.items, after.items, strict=True)):
+        if any(
+            abs(getattr(one, name) - getattr(other, name)) > CLOSE
+            for one, other in zip(before.items, after.items, strict=True)
+        ):
             found.append(name)
     if [item.mark for item in before.items] != [item.mark for item in after.items]:
         found.append("mark")
@@ -109,9 +137,14 @@ def differing(before: ContextBlock, after: ContextBlock) -> tuple[str, ...]:
 
 def show(trip: RoundTrip, console: Console) -> None:
     """Prints how many answers are the same, and in what the others differ."""
-    told = ", ".join(f"{count:,} {kind}" for kind, count in trip.lines.items() if kind not in ("export", "end"))
+    told = ", ".join(
+        f"{count:,} {kind}" for kind, count in trip.lines.items() if kind not in ("export", "end")
+    )
     console.print(f"exported: {told}", highlight=False)
-    console.print(f"{trip.same} of {trip.questions} blocks are the same after export and import", highlight=False)
+    console.print(
+        f"{trip.same} of {trip.questions} blocks are the same after export and import",
+        highlight=False,
+    )
     if trip.differences:
         table = Table("conversation", "question", "differs in")
         for one in trip.differences:
@@ -125,4 +158,6 @@ def figures(trip: RoundTrip) -> dict[str, Any]:
 
 
 async def _block(memory: Memory, conversation: Conversation, question: Question) -> ContextBlock:
-    return await memory.recall(question.text, user_id=conversation.user, session_id=SESSION, at=question.asked_at)
+    return await memory.recall(
+        question.text, user_id=conversation.user, session_id=SESSION, at=question.asked_at
+    )

@@ -1,4 +1,7 @@
-"""Which memories say the same: fitted on every second pair of `pairs.tsv`, measured on the others."""
+"""Which memories say the same.
+
+Fitted on every second pair of `pairs.tsv`, measured on the others.
+"""
 
 import csv
 import json
@@ -11,15 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from hotmem.consolidation import sameness
-from hotmem.consolidation.sameness import AGAINST, FOR, SIGNS, Sayings, same, signs
+from hotmem.consolidation import equivalence
+from hotmem.consolidation.equivalence import AGAINST, FOR, SIGNS, StatementPair, same, signs
 from hotmem.models import Encoder
 
 PAIRS: Final = Path(__file__).with_name("pairs.tsv")
-COEFFICIENTS: Final = Path(sameness.__file__).with_name("model.json")
+COEFFICIENTS: Final = Path(equivalence.__file__).with_name("model.json")
 
 STRENGTH: Final = 0.3
-"""Inverse of the L2 penalty on standardised signs, chosen by cross-validation on the taught half."""
+"""Inverse of the L2 penalty on standardised signs, chosen by cross-validation on the taught
+half."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +67,20 @@ class Sameness:
 def pairs() -> list[Pair]:
     """All pairs, in the file's order."""
     with PAIRS.open(encoding="utf-8", newline="") as lines:
-        return [Pair(**row) for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)]
+        return [
+            Pair(**row) for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+        ]
 
 
-def sayings(encoder: Encoder, asked: Sequence[Pair]) -> list[Sayings]:
+def sayings(encoder: Encoder, asked: Sequence[Pair]) -> list[StatementPair]:
     """The pairs as the store meets them: the first is kept, the second comes."""
-    one, other = (encoder.encode([getattr(pair, side) for pair in asked]) for side in ("one", "other"))
-    return [Sayings(pair.one, pair.other, cosine) for pair, cosine in zip(asked, np.vecdot(one, other).tolist(), strict=True)]
+    one, other = (
+        encoder.encode([getattr(pair, side) for pair in asked]) for side in ("one", "other")
+    )
+    return [
+        StatementPair(pair.one, pair.other, cosine)
+        for pair, cosine in zip(asked, np.vecdot(one, other).tolist(), strict=True)
+    ]
 
 
 def table(encoder: Encoder, asked: Sequence[Pair]) -> NDArray[np.float64]:
@@ -81,7 +92,10 @@ def fit(encoder: Encoder) -> dict[str, float]:
     """Coefficients over the signs as they are, fitted on every second pair, and written where the package reads them."""
     taught = pairs()[::2]
     model = bound(table(encoder, taught), np.array([pair.same for pair in taught]), weights(taught))
-    fitted = {name: round(value, 6) for name, value in zip(("intercept", *SIGNS), model.tolist(), strict=True)}
+    fitted = {
+        name: round(value, 6)
+        for name, value in zip(("intercept", *SIGNS), model.tolist(), strict=True)
+    }
     COEFFICIENTS.write_text(json.dumps(fitted, indent=1) + "\n", "utf-8")
     return fitted
 
@@ -91,7 +105,10 @@ def weights(taught: Sequence[Pair]) -> NDArray[np.float64]:
 
     Those who write pairs tell of the user where they reword; nobody shall learn from it.
     """
-    alike, told = np.array([pair.same for pair in taught]), np.array([pair.retold for pair in taught])
+    alike, told = (
+        np.array([pair.same for pair in taught]),
+        np.array([pair.retold for pair in taught]),
+    )
     found = np.ones(len(taught))
     for says in (True, False):
         for retold in (True, False):
@@ -100,8 +117,13 @@ def weights(taught: Sequence[Pair]) -> NDArray[np.float64]:
     return found
 
 
-def bound(seen: NDArray[np.float64], alike: NDArray[np.bool_], weighs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Intercept and coefficients of the logistic model, none of them against its sign's sense; the penalty is on standardised signs."""
+def bound(
+    seen: NDArray[np.float64], alike: NDArray[np.bool_], weighs: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Intercept and coefficients of the logistic model, none of them against its sign's sense.
+
+    The penalty is on standardised signs.
+    """
     mean, scale = seen.mean(axis=0), np.maximum(seen.std(axis=0), 1e-9)
     standard, side = (seen - mean) / scale, np.where(alike, 1.0, -1.0)
 
@@ -122,7 +144,10 @@ def measure(encoder: Encoder) -> Sameness:
     held = pairs()[1::2]
     probability = np.array([same(said) for said in sayings(encoder, held)])
     alike = np.array([pair.same for pair in held])
-    merged, suggested = probability >= sameness.MERGES_FROM, probability >= sameness.SUGGESTED_FROM
+    merged, suggested = (
+        probability >= equivalence.MERGES_FROM,
+        probability >= equivalence.SUGGESTED_FROM,
+    )
     return Sameness(
         pairs=len(held),
         found=float(suggested[alike].mean()),

@@ -1,8 +1,11 @@
-"""Tags of what is said in conversations: how many there are, how often one is used again, and what consolidation makes of them.
+"""Tags of what is said in conversations.
 
-A memory's tag is used again if an earlier memory of the same user has it. After consolidation a memory has the tags that stand for its own, and none
-that were put away; how many of all its tags are used again, those put away included, is told beside it. Each conversation is one user's store; tags
-are consolidated once, at its last turn.
+How many there are, how often one is used again, and what consolidation makes of them.
+
+A memory's tag is used again if an earlier memory of the same user has it. After consolidation a
+memory has the tags that stand for its own, and none that were put away; how many of all its tags
+are used again, those put away included, is told beside it. Each conversation is one user's store;
+tags are consolidated once, at its last turn.
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -15,8 +18,8 @@ import numpy as np
 from eval.datasets import Conversation
 from eval.run import Models, ingested
 from hotmem import Memory
-from hotmem.query import NOBODY
-from hotmem.tools.upkeep import Unused, optimised
+from hotmem.retrieval.query import NOBODY
+from hotmem.tools.maintenance import Unused, optimised
 
 PAGE: Final = 1000
 """Memories read at once."""
@@ -34,12 +37,14 @@ class Tags:
         memories: Memories.
         tagged_before: Share of them that have a tag, before consolidation.
         tagged: The same after it.
-        uses_before: Tags of all memories, one counted for each memory it is of, before consolidation.
+        uses_before: Tags of all memories, one counted for each memory it is of, before
+            consolidation.
         uses: The same after it, of the tags that are in use.
         before: Tags before consolidation, all users together.
         merged: Those that went into another.
         archived: Those put away, since one memory alone has them.
-        reused_before: Share of the uses that name a tag which was there before, before consolidation.
+        reused_before: Share of the uses that name a tag which was there before, before
+            consolidation.
         reused: The same after it, of the tags that are in use.
         reused_of_all: The same after it, those put away included.
         merges: What went into what.
@@ -76,11 +81,18 @@ async def measure(conversations: Iterator[Conversation], models: Models) -> Tags
         async with ingested(conversation, models) as memory:
             user = await memory.store.user(conversation.user) or NOBODY
             found = [tags async for tags in _filed(memory, conversation)]
-            unused, now = timedelta(days=Unused().unused_days), max(turn.spoken_at for turn in conversation.turns)
-            done = await optimised(memory.store, models.shelved_encoder, memory.precedence, user, unused, now)
+            unused, now = (
+                timedelta(days=Unused().unused_days),
+                max(turn.spoken_at for turn in conversation.turns),
+            )
+            done = await optimised(
+                memory.store, models.shelved_encoder, memory.precedence, user, unused, now
+            )
             in_use, _ = await memory.store.tags(user, done.before)
         filed.append(found)
-        joined.append([tuple(dict.fromkeys(done.merged.get(tag, tag) for tag in tags)) for tags in found])
+        joined.append(
+            [tuple(dict.fromkeys(done.merged.get(tag, tag) for tag in tags)) for tags in found]
+        )
         shown.append([tuple(tag for tag in tags if tag in in_use) for tags in joined[-1]])
         merges += done.merged.items()
         before, archived = before + done.before, archived + done.archived

@@ -10,24 +10,33 @@ from typing import Final
 
 import numpy as np
 
+from hotmem.consolidation.cluster_names import kept_names, keywords, names
 from hotmem.consolidation.clustering import grouped
-from hotmem.consolidation.naming import kept_names, keywords, names
+from hotmem.core.priority import RecallPriority
 from hotmem.options import EvolutionOptions
-from hotmem.precedence import Precedence
-from hotmem.store.store import Store
+from hotmem.storage.store import Store
 from hotmem.types import Category, Evolved, Members, SubcategoryDraft, UserKey
 
 MOST_CLUSTERED: Final = 2000
-"""Memories of a category that are clustered, 0.5 s of one processor; the others are placed in what is found."""
+"""Memories of a category that are clustered, 0.5 s of one processor; the others are placed in
+what is found."""
 
 DIGEST: Final = 3
 """Statements of a digest."""
 
 
-async def evolve(store: Store, precedence: Precedence, user: UserKey, category: Category, options: EvolutionOptions, now: datetime) -> Evolved:
+async def evolve(
+    store: Store,
+    precedence: RecallPriority,
+    user: UserKey,
+    category: Category,
+    options: EvolutionOptions,
+    now: datetime,
+) -> Evolved:
     """Finds the subcategories of a user's category anew. Recalls go before each step of it.
 
-    What is forgotten meanwhile must not come back in a keyword: then nothing is changed, and it is due again.
+    What is forgotten meanwhile must not come back in a keyword: then nothing is changed, and it is
+    due again.
 
     Args:
         store: The memory file.
@@ -40,46 +49,73 @@ async def evolve(store: Store, precedence: Precedence, user: UserKey, category: 
     Raises:
         StoreError: If it could not be read or written; then everything is as it was.
     """
-    await precedence.free()
+    await precedence.wait_idle()
     members = await store.evolving(user, category, MOST_CLUSTERED)
-    drafts = await asyncio.to_thread(drafted, members, category, options, now, precedence.give_way)
-    await precedence.free()
+    drafts = await asyncio.to_thread(
+        drafted, members, category, options, now, precedence.wait_idle_blocking
+    )
+    await precedence.wait_idle()
     evolution = await store.draft_evolution(user, category, drafts, members, now)
     before = tuple(members.named)
     if evolution is None or not drafts:
         return Evolved(category, members.total, before, (), None)
     after: int | None = 0
     while after is not None:
-        await precedence.free()
+        await precedence.wait_idle()
         after = await store.place_more(evolution, after)
     named = tuple(one.name for one in drafts)
     new = tuple(name for name in named if name not in before)
     reason = f"{members.total} memories of {category} are in {len(named)} subcategories: {len(named) - len(new)} as before, {len(new)} new"
     decision = await store.adopt_evolution(evolution, reason, now)
-    return Evolved(category, members.total, named, new, decision) if decision else Evolved(category, members.total, before, (), None)
+    return (
+        Evolved(category, members.total, named, new, decision)
+        if decision
+        else Evolved(category, members.total, before, (), None)
+    )
 
 
 def drafted(
-    members: Members, category: Category, options: EvolutionOptions, now: datetime, give_way: Callable[[], None] = lambda: None
+    members: Members,
+    category: Category,
+    options: EvolutionOptions,
+    now: datetime,
+    wait_idle_blocking: Callable[[], None] = lambda: None,
 ) -> list[SubcategoryDraft]:
-    """The subcategories that the memories of a category fall into; none where there are too few, or nothing sets them apart.
+    """The subcategories that the memories of a category fall into.
+
+    None where there are too few, or nothing sets them apart.
 
     Args:
         members: The memories.
         category: Their category.
         options: Size and number of subcategories.
         now: The wall clock, UTC.
-        give_way: Called every few milliseconds, to let others go before.
+        wait_idle_blocking: Called every few milliseconds, to let others go before.
     """
-    centroids, nearest = grouped(members.rows, options.cluster_size, options.most, give_way)
+    centroids, nearest = grouped(
+        members.rows, options.cluster_size, options.most, wait_idle_blocking
+    )
     places = [np.flatnonzero(nearest == group) for group in range(len(centroids))]
     keys = [frozenset(members.keys[place] for place in group) for group in places]
-    words = keywords([[members.texts[place] for place in group] for group in places], give_way)
+    words = keywords(
+        [[members.texts[place] for place in group] for group in places], wait_idle_blocking
+    )
     kept = kept_names({name: held for name, (held, _) in members.named.items()}, keys)
     drafts = []
-    for group, centroid, own, name in zip(places, centroids, words, names(words, kept, category), strict=True):
+    for group, centroid, own, name in zip(
+        places, centroids, words, names(words, kept, category), strict=True
+    ):
         best = group[np.argsort(-(members.rows[group] @ centroid), kind="stable")[:DIGEST]]
         since = members.named[name][1] if name in members.named else now
         examples = tuple(members.ids[place] for place in best)
-        drafts.append(SubcategoryDraft(name, own, examples, since, centroid, tuple(members.keys[place] for place in group.tolist())))
+        drafts.append(
+            SubcategoryDraft(
+                name,
+                own,
+                examples,
+                since,
+                centroid,
+                tuple(members.keys[place] for place in group.tolist()),
+            )
+        )
     return drafts

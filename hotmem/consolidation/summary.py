@@ -1,7 +1,8 @@
 """A session in its speakers' own words: topics, the sentences that carry it, decisions, open loops.
 
-Sentences are ranked by their turn's closeness to the session's centroid (Radev, Jing and Budzikowska 2000) blended with how much they
-tell, and taken one by one while they add something new.
+Sentences are ranked by their turn's closeness to the session's centroid (Radev, Jing and
+Budzikowska 2000) blended with how much they tell, and taken one by one while they add something
+new.
 """
 
 import re
@@ -13,13 +14,13 @@ from typing import Final
 
 import numpy as np
 
-from hotmem.analysis.entities import find_entities
-from hotmem.analysis.intent import is_chitchat
-from hotmem.analysis.wordlist import wordlist
+from hotmem.core.matmul import product
 from hotmem.models.encoder import Vectors
-from hotmem.products import product
+from hotmem.text.word_sets import wordlist
 from hotmem.types import Role, SessionSummary, SummarySentence, Topic, Turn
 from hotmem.types.parse import Doc, Span, Token
+from hotmem.understanding.query.entities import find_entities
+from hotmem.understanding.query.intent import is_chitchat
 
 MOST_TOPICS: Final = 6
 TOPICS_COUNTED: Final = 1_000
@@ -67,7 +68,8 @@ _NOT_OPEN: Final = re.compile(
     r"|\b(?!(?:i|we)\b)\w+\s+(?:\w+ly\s+)?(?:thinks?|thought|reckons?|believes?)\s+(?:that\s+)?(?:i|we)\b",
     re.IGNORECASE,
 )
-"""What nobody is to come back to: what the user does not want to be reminded of, and what somebody else thinks of them."""
+"""What nobody is to come back to: what the user does not want to be reminded of, and what
+somebody else thinks of them."""
 
 _EMPTY_TOPICS: Final = wordlist(
     "thing thank thanks time way lot bit day today week year month kind sort one something anything everything nothing someone anyone "
@@ -78,7 +80,10 @@ _EMPTY_TOPICS: Final = wordlist(
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A sentence that may stand in the summary: where it is, its words, and how central it is (0 to 1)."""
+    """A sentence that may stand in the summary.
+
+    Where it is, its words, and how central it is (0 to 1).
+    """
 
     turn: int
     order: int
@@ -88,11 +93,17 @@ class _Candidate:
     question: bool
 
 
-def summarise(turns: Sequence[Turn], docs: Sequence[Doc], vectors: Vectors, topics: Mapping[str, Topic] | None = None) -> SessionSummary:
+def summarise(
+    turns: Sequence[Turn],
+    docs: Sequence[Doc],
+    vectors: Vectors,
+    topics: Mapping[str, Topic] | None = None,
+) -> SessionSummary:
     """Summarises a session without a language model.
 
     Args:
-        turns: The session's turns, in order; of a long one those that its summary quoted and those since.
+        turns: The session's turns, in order; of a long one those that its summary quoted and those
+            since.
         docs: Their parses, one a turn.
         vectors: float32 (number of turns, dimension), one unit row a turn.
         topics: What all of its topics weigh; counted here, if not given.
@@ -116,7 +127,10 @@ def summarise(turns: Sequence[Turn], docs: Sequence[Doc], vectors: Vectors, topi
 
 
 def render_summary(summary: SessionSummary) -> str:
-    """The summary as one compact text for indexing and showing; each sentence stands in it word for word."""
+    """The summary as one compact text for indexing and showing.
+
+    Each sentence stands in it word for word.
+    """
     parts = []
     if summary.topics:
         parts.append(f"About {', '.join(summary.topics)}.")
@@ -135,11 +149,19 @@ def _centrality(turns: Sequence[Turn], vectors: Vectors) -> list[float]:
     weights = np.array([_ROLE_WEIGHT[Role(turn.role)] for turn in turns], dtype=np.float32)
     centroid = product(weights[None], vectors)[0]
     length = float(np.linalg.norm(centroid))
-    return [float(score) for score in product(vectors, centroid / length)] if length > 0 else [0.0] * len(turns)
+    return (
+        [float(score) for score in product(vectors, centroid / length)]
+        if length > 0
+        else [0.0] * len(turns)
+    )
 
 
-def _candidates(turns: Sequence[Turn], docs: Sequence[Doc], centrality: Sequence[float]) -> list[_Candidate]:
-    spread = Counter(word for doc in docs for word in {token.lemma_.lower() for token in doc if _content(token)})
+def _candidates(
+    turns: Sequence[Turn], docs: Sequence[Doc], centrality: Sequence[float]
+) -> list[_Candidate]:
+    spread = Counter(
+        word for doc in docs for word in {token.lemma_.lower() for token in doc if _content(token)}
+    )
     found: list[_Candidate] = []
     for index, (turn, doc) in enumerate(zip(turns, docs, strict=True)):
         if is_chitchat(doc):
@@ -150,7 +172,9 @@ def _candidates(turns: Sequence[Turn], docs: Sequence[Doc], centrality: Sequence
                 continue
             text = _cut(sent)
             role = _ROLE_WEIGHT[Role(turn.role)]
-            score = role * (0.5 * max(0.0, centrality[index]) + 0.5 * _information(sent, words, spread))
+            score = role * (
+                0.5 * max(0.0, centrality[index]) + 0.5 * _information(sent, words, spread)
+            )
             found.append(_Candidate(index, len(found), text, words, score, text.endswith("?")))
     return found
 
@@ -158,26 +182,42 @@ def _candidates(turns: Sequence[Turn], docs: Sequence[Doc], centrality: Sequence
 def _sentences(doc: Doc) -> Iterator[Span]:
     """The sentences of a turn with the most content words, in order, at most `SENTENCES_A_TURN`."""
     sents = [sent for sent in doc.sents if sent.text.strip()]
-    telling = sorted(sents, key=lambda sent: -sum(_content(token) for token in sent))[:SENTENCES_A_TURN]
+    telling = sorted(sents, key=lambda sent: -sum(_content(token) for token in sent))[
+        :SENTENCES_A_TURN
+    ]
     yield from sorted(telling, key=lambda sent: sent.start)
 
 
 def _information(sent: Span, words: frozenset[str], spread: Counter[str]) -> float:
-    """How much a sentence tells, 0 to 1: its content words, names and numbers, words that come back in the session, the speaker in it."""
+    """How much a sentence tells, 0 to 1.
+
+    Its content words, names and numbers, words that come back in the session, the speaker in it.
+    """
     named = sum(token.pos_ in ("PROPN", "NUM") for token in sent)
     recurring = sum(spread[word] > 1 for word in words)
     own = any(token.lower_ in ("i", "my", "we", "our") for token in sent)
-    return 0.4 * min(1.0, len(words) / 10) + 0.25 * min(1.0, named / 3) + 0.2 * min(1.0, recurring / 4) + 0.15 * own
+    return (
+        0.4 * min(1.0, len(words) / 10)
+        + 0.25 * min(1.0, named / 3)
+        + 0.2 * min(1.0, recurring / 4)
+        + 0.15 * own
+    )
 
 
 def _content(token: Token) -> bool:
     return (
-        token.pos_ in ("NOUN", "PROPN", "VERB", "ADJ", "NUM") and not token.is_stop and token.is_alpha and token.lemma_.lower() not in _EMPTY_TOPICS
+        token.pos_ in ("NOUN", "PROPN", "VERB", "ADJ", "NUM")
+        and not token.is_stop
+        and token.is_alpha
+        and token.lemma_.lower() not in _EMPTY_TOPICS
     )
 
 
 def _cut(sent: Span) -> str:
-    """The sentence, literal; one of more than `MOST_WORDS` words ends at the last comma before that, or at the last word."""
+    """The sentence, literal.
+
+    One of more than `MOST_WORDS` words ends at the last comma before that, or at the last word.
+    """
     text = sent.text.strip()
     words = list(re.finditer(r"\S+", text))
     if len(words) <= MOST_WORDS:
@@ -191,7 +231,9 @@ def _spread(candidates: Iterable[_Candidate]) -> list[_Candidate]:
     """The best sentences that do not repeat each other, at most two of one turn."""
     chosen: list[_Candidate] = []
     for one in sorted(candidates, key=lambda candidate: -candidate.score):
-        if sum(other.turn == one.turn for other in chosen) < 2 and not any(_same(one, other) for other in chosen):
+        if sum(other.turn == one.turn for other in chosen) < 2 and not any(
+            _same(one, other) for other in chosen
+        ):
             chosen.append(one)
         if len(chosen) == MOST_SENTENCES:
             break
@@ -211,23 +253,46 @@ def _same(one: _Candidate, other: _Candidate) -> bool:
 
 
 def _decides(candidate: _Candidate) -> bool:
-    return not candidate.question and bool(_DECISION.search(candidate.text)) and not _NO_DECISION.search(candidate.text)
+    return (
+        not candidate.question
+        and bool(_DECISION.search(candidate.text))
+        and not _NO_DECISION.search(candidate.text)
+    )
 
 
 def _open(candidate: _Candidate) -> bool:
-    return not candidate.question and bool(_OPEN.search(candidate.text)) and not _NOT_OPEN.search(candidate.text)
+    return (
+        not candidate.question
+        and bool(_OPEN.search(candidate.text))
+        and not _NOT_OPEN.search(candidate.text)
+    )
 
 
 def _unanswered(question: _Candidate, turns: Sequence[Turn], docs: Sequence[Doc]) -> bool:
     """Whether nobody spoke after the question, or the next speaker does not know."""
-    following = next((index for index in range(question.turn + 1, len(turns)) if turns[index].role is not turns[question.turn].role), None)
+    following = next(
+        (
+            index
+            for index in range(question.turn + 1, len(turns))
+            if turns[index].role is not turns[question.turn].role
+        ),
+        None,
+    )
     if following is None:
         return True
     reply = docs[following].text
-    return bool(re.search(r"\bi (?:don['’]?t|do not) (?:know|have)\b|\bi['’]?m not sure\b|\bi have no idea\b", reply, re.IGNORECASE))
+    return bool(
+        re.search(
+            r"\bi (?:don['’]?t|do not) (?:know|have)\b|\bi['’]?m not sure\b|\bi have no idea\b",
+            reply,
+            re.IGNORECASE,
+        )
+    )
 
 
-def count_topics(spoken: Iterable[tuple[Turn, Doc]], before: Mapping[str, Topic] = MappingProxyType({})) -> dict[str, Topic]:
+def count_topics(
+    spoken: Iterable[tuple[Turn, Doc]], before: Mapping[str, Topic] = MappingProxyType({})
+) -> dict[str, Topic]:
     """Names and noun phrases by how often they come and in how many turns, the user's counting more.
 
     Args:
@@ -242,11 +307,19 @@ def count_topics(spoken: Iterable[tuple[Turn, Doc]], before: Mapping[str, Topic]
     written = {name: topic.written for name, topic in before.items()}
     speakers = {(turn.speaker or "").casefold() for turn, _ in spoken}
     for turn, doc in spoken:
-        names = {name.casefold(): name for name in find_entities(doc) if name.casefold() not in speakers}
-        phrases = {phrase.casefold(): phrase for phrase in _phrases(doc) if phrase.casefold() not in speakers}
+        names = {
+            name.casefold(): name for name in find_entities(doc) if name.casefold() not in speakers
+        }
+        phrases = {
+            phrase.casefold(): phrase
+            for phrase in _phrases(doc)
+            if phrase.casefold() not in speakers
+        }
         for key, phrase in (phrases | names).items():
             written.setdefault(key, phrase)
-            weight[key] = weight.get(key, 0.0) + _ROLE_WEIGHT[Role(turn.role)] * (NAME_BONUS if key in names else 1.0)
+            weight[key] = weight.get(key, 0.0) + _ROLE_WEIGHT[Role(turn.role)] * (
+                NAME_BONUS if key in names else 1.0
+            )
     best = sorted(weight, key=lambda key: -weight[key])[:TOPICS_COUNTED]
     return {key: Topic(written[key], weight[key]) for key in best}
 
@@ -254,7 +327,9 @@ def count_topics(spoken: Iterable[tuple[Turn, Doc]], before: Mapping[str, Topic]
 def _topics(counted: Mapping[str, Topic]) -> tuple[str, ...]:
     """The weightiest; those that share a word with one of them give way."""
     kept: list[str] = []
-    for key, _ in sorted(counted.items(), key=lambda item: (-item[1].weight, -len(item[0].split()))):
+    for key, _ in sorted(
+        counted.items(), key=lambda item: (-item[1].weight, -len(item[0].split()))
+    ):
         if not any(set(key.split()) & set(other.split()) for other in kept):
             kept.append(key)
         if len(kept) == MOST_TOPICS:
@@ -265,12 +340,23 @@ def _topics(counted: Mapping[str, Topic]) -> tuple[str, ...]:
 def _phrases(doc: Doc) -> Iterator[str]:
     """Noun phrases without determiners, pronouns, numbers and stop words, the head in the singular where it stands alone."""
     for chunk in doc.noun_chunks:
-        words = [token for token in chunk if token.pos_ in ("NOUN", "PROPN", "ADJ") and not token.is_stop and token.is_alpha]
-        if not words or words[-1] != chunk.root or words[-1].lemma_.lower() in _EMPTY_TOPICS or words[-1].ent_type_ in ("DATE", "TIME"):
+        words = [
+            token
+            for token in chunk
+            if token.pos_ in ("NOUN", "PROPN", "ADJ") and not token.is_stop and token.is_alpha
+        ]
+        if (
+            not words
+            or words[-1] != chunk.root
+            or words[-1].lemma_.lower() in _EMPTY_TOPICS
+            or words[-1].ent_type_ in ("DATE", "TIME")
+        ):
             continue
         words = words[-2:] if words[0].pos_ != "ADJ" else words[-1:]
         yield " ".join(token.text if token.pos_ == "PROPN" else token.lower_ for token in words)
 
 
 def _told(turns: Sequence[Turn], candidates: Iterable[_Candidate]) -> tuple[SummarySentence, ...]:
-    return tuple(SummarySentence(candidate.text, turns[candidate.turn].id) for candidate in candidates)
+    return tuple(
+        SummarySentence(candidate.text, turns[candidate.turn].id) for candidate in candidates
+    )

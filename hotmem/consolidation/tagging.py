@@ -6,15 +6,16 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.products import product
-from hotmem.terms import stems, terms
+from hotmem.core.matmul import product
+from hotmem.text.stemming import stems, terms
 from hotmem.types import TagUse
 
 SAME_FROM: Final = 0.8
 """Cosine from which two tags mean the same (the design's), if one says the other more closely."""
 
 DIFFERING_FROM: Final = 0.85
-"""The same where each of several words has some of its own: "old recipe" and "new recipe" have 0.83, "tv show" and "tv series" 0.90."""
+"""The same where each of several words has some of its own: "old recipe" and "new recipe" have
+0.83, "tv show" and "tv series" 0.90."""
 
 JOINING: Final = stems("a an the of for in on at to and with from")
 """What joins the words of a tag: "insurance for the car" is car insurance."""
@@ -23,30 +24,47 @@ BLOCK: Final = 32
 """Tags compared with all others at once, 10 ms with 20,000 others."""
 
 
-def consolidated(tags: Sequence[TagUse], rows: NDArray[np.float32], give_way: Callable[[], None] = lambda: None) -> list[tuple[TagUse, TagUse]]:
-    """Tags that mean the same as another, each with the one that stays: the one of more words, then the one used more.
+def consolidated(
+    tags: Sequence[TagUse],
+    rows: NDArray[np.float32],
+    wait_idle_blocking: Callable[[], None] = lambda: None,
+) -> list[tuple[TagUse, TagUse]]:
+    """Tags that mean the same as another, each with the one that stays.
 
-    One that stands for others already stays, so that each change can be taken back alone. Every tag goes into one that stays itself, and is as
-    near to it as `SAME_FROM`, so that nothing drifts along a chain.
+    The one of more words, then the one used more.
+
+    One that stands for others already stays, so that each change can be taken back alone. Every tag
+    goes into one that stays itself, and is as near to it as `SAME_FROM`, so that nothing drifts
+    along a chain.
 
     Args:
         tags: The tags.
         rows: Their embeddings, unit rows, float32 (tags, dimension).
-        give_way: Called before each block of them, to let others go before.
+        wait_idle_blocking: Called before each block of them, to let others go before.
     """
     order = sorted(
-        range(len(tags)), key=lambda place: (not tags[place].stands, -len(tags[place].name.split()), -tags[place].memories, tags[place].name)
+        range(len(tags)),
+        key=lambda place: (
+            not tags[place].stands,
+            -len(tags[place].name.split()),
+            -tags[place].memories,
+            tags[place].name,
+        ),
     )
     open_to = np.array([not tag.stands for tag in tags], dtype=np.bool_)
     found: list[tuple[TagUse, TagUse]] = []
     for start in range(0, len(order), BLOCK):
-        give_way()
+        wait_idle_blocking()
         block = order[start : start + BLOCK]
         for place, likeness in zip(block, product(rows[block], rows.T), strict=True):
             if open_to[place] or tags[place].stands:
                 open_to[place] = False
                 near = np.flatnonzero((likeness >= SAME_FROM) & open_to).tolist()
-                alike = [other for other in near if same_thing(tags[place].name, tags[other].name, float(likeness[other]))]
+                alike = [
+                    other
+                    for other in near
+                    if same_thing(tags[place].name, tags[other].name, float(likeness[other]))
+                ]
                 found += [(tags[other], tags[place]) for other in alike]
                 open_to[alike] = False
     return found
@@ -55,7 +73,8 @@ def consolidated(tags: Sequence[TagUse], rows: NDArray[np.float32], give_way: Ca
 def same_thing(one: str, other: str, cosine: float) -> bool:
     """Whether two tags that are near in meaning are of the same thing.
 
-    "Coconut milk" is near "coconut" and no coconut: where one only adds words, both must end in the same one.
+    "Coconut milk" is near "coconut" and no coconut: where one only adds words, both must end in the
+    same one.
 
     Args:
         one: A tag.

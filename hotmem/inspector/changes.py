@@ -1,4 +1,7 @@
-"""All that the page changes, each by the tool that does it everywhere: edit, merge, forget, undo. What cannot be taken back is asked for twice."""
+"""All that the page changes, each by the tool that does it everywhere: edit, merge, forget, undo.
+
+What cannot be taken back is asked for twice.
+"""
 
 import contextlib
 from datetime import datetime, tzinfo
@@ -10,9 +13,9 @@ from starlette.responses import Response
 from hotmem.errors import InvalidInput
 from hotmem.inspector.guard import form
 from hotmem.inspector.site import Site, found, key
+from hotmem.operations.requests import checked
 from hotmem.tools.editing import Edit, edit_memory
-from hotmem.tools.requests import checked
-from hotmem.tools.upkeep import Merge, Undo, merge_memories, undo_decision
+from hotmem.tools.maintenance import Merge, Undo, merge_memories, undo_decision
 
 REASON = "by hand, in the inspector"
 
@@ -23,8 +26,16 @@ async def edit(site: Site, request: Request) -> Response:
     rows = await site.rows()
     memory = found(await rows.memory(key(request)))
     asked: dict[str, Any] = {"id": memory.row.id, "reason": REASON}
-    asked |= {name: fields[name] for name in ("content", "category", "kind", "importance", "note") if name in fields}
-    if "tags" in fields and (tags := tuple(tag.strip() for tag in fields["tags"].split(",") if tag.strip())) != memory.tags:
+    asked |= {
+        name: fields[name]
+        for name in ("content", "category", "kind", "importance", "note")
+        if name in fields
+    }
+    if (
+        "tags" in fields
+        and (tags := tuple(tag.strip() for tag in fields["tags"].split(",") if tag.strip()))
+        != memory.tags
+    ):
         asked["tags"] = tags
     if fields.get("until"):
         asked["expires_at"] = _date(fields["until"], site.zone)
@@ -48,10 +59,16 @@ async def merge(site: Site, request: Request) -> Response:
     """Lets one memory stand for others."""
     fields = await form(request, site.form_token)
     rows = await site.rows()
-    memories = {row.key: row for row in await rows.memories_by_key(_keys(fields.get("keys", "").split(",")))}
-    (into,) = [row for row in memories.values() if str(row.key) == fields.get("into")] or [found(None)]
+    memories = {
+        row.key: row for row in await rows.memories_by_key(_keys(fields.get("keys", "").split(",")))
+    }
+    (into,) = [row for row in memories.values() if str(row.key) == fields.get("into")] or [
+        found(None)
+    ]
     ids = tuple(row.id for row in memories.values() if row is not into)
-    await merge_memories(site.memory, site.user_id, checked(Merge, {"into": into.id, "ids": ids, "reason": REASON}))
+    await merge_memories(
+        site.memory, site.user_id, checked(Merge, {"into": into.id, "ids": ids, "reason": REASON})
+    )
     return site.go(f"/memories/{into.key}?done=merged")
 
 
@@ -68,14 +85,25 @@ async def forget(site: Site, request: Request) -> Response:
     thing = await _thing(site, what, fields.get("key", ""))
     match what:
         case "memory":
-            receipt, to = await site.memory.forget(user_id=site.user_id, memory_id=thing.row.id), "/memories"
+            receipt, to = (
+                await site.memory.forget(user_id=site.user_id, memory_id=thing.row.id),
+                "/memories",
+            )
         case "conversation":
-            receipt, to = await site.memory.forget(user_id=site.user_id, session_id=thing.id), "/conversations"
+            receipt, to = (
+                await site.memory.forget(user_id=site.user_id, session_id=thing.id),
+                "/conversations",
+            )
         case "name":
-            receipt, to = await site.memory.forget(user_id=site.user_id, entity=thing.name), "/names"
+            receipt, to = (
+                await site.memory.forget(user_id=site.user_id, entity=thing.name),
+                "/names",
+            )
         case _:
             if fields.get("typed") != site.user_id:
-                raise InvalidInput(f"Nothing was forgotten. To forget everything, type {site.user_id} into the field.")
+                raise InvalidInput(
+                    f"Nothing was forgotten. To forget everything, type {site.user_id} into the field."
+                )
             receipt, to = await site.memory.forget(user_id=site.user_id, everything=True), "/"
     return site.go(f"{to}?done={'forgotten' if receipt.emptied else 'forgotten_read'}")
 
@@ -83,7 +111,9 @@ async def forget(site: Site, request: Request) -> Response:
 async def undo(site: Site, request: Request) -> Response:
     """Takes a decision back."""
     fields = await form(request, site.form_token)
-    await undo_decision(site.memory, site.user_id, checked(Undo, {"decision": fields.get("decision", "")}))
+    await undo_decision(
+        site.memory, site.user_id, checked(Undo, {"decision": fields.get("decision", "")})
+    )
     return site.go("/changes?done=undone")
 
 
@@ -99,7 +129,11 @@ async def _thing(site: Site, what: str, number: str) -> Any:  # noqa: ANN401 - a
 
 def _keys(texts: list[str]) -> list[int]:
     """Row numbers of what may be anything."""
-    return [int(text) for text in dict.fromkeys(texts) if text.isascii() and text.isdecimal() and len(text) < 19]
+    return [
+        int(text)
+        for text in dict.fromkeys(texts)
+        if text.isascii() and text.isdecimal() and len(text) < 19
+    ]
 
 
 def _date(text: str, zone: tzinfo | None) -> datetime:

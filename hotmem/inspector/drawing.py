@@ -1,4 +1,7 @@
-"""A graph of names as a picture: places by force-directed layout (Fruchterman and Reingold 1991), drawn by the template."""
+"""A graph of names as a picture.
+
+Places by force-directed layout (Fruchterman and Reingold 1991), drawn by the template.
+"""
 
 import math
 from dataclasses import dataclass
@@ -56,16 +59,24 @@ class Picture:
 
 
 def drawn(graph: EntityGraph) -> Picture:
-    """The picture of the names that hang together; those that stand with none of them are left to the list."""
+    """The picture of the names that hang together.
+
+    Those that stand with none of them are left to the list.
+    """
     network = nx.Graph()
-    network.add_weighted_edges_from((one, other, math.log1p(often)) for (one, other), often in graph.links.items())
+    network.add_weighted_edges_from(
+        (one, other, math.log1p(often)) for (one, other), often in graph.links.items()
+    )
     if not network:
         return Picture((), ())
     whole = sorted(max(nx.connected_components(network), key=lambda part: len(list(part))))
-    layout = nx.spring_layout(network.subgraph(whole), k=2.5 / math.sqrt(len(whole)), iterations=ROUNDS, seed=SEED)
+    layout = nx.spring_layout(
+        network.subgraph(whole), k=2.5 / math.sqrt(len(whole)), iterations=ROUNDS, seed=SEED
+    )
     places = spread(np.array([layout[place] for place in whole]))
     nodes = {
-        place: Node(graph.entities[place], round(x), round(y), _radius(graph.entities[place])) for place, (x, y) in zip(whole, places, strict=True)
+        place: Node(graph.entities[place], round(x), round(y), _radius(graph.entities[place]))
+        for place, (x, y) in zip(whole, places, strict=True)
     }
     lines = (
         Line(nodes[one], nodes[other], often, 1 + min(int(math.log2(often)), 3))
@@ -90,7 +101,11 @@ def spread(places: NDArray[np.float64]) -> NDArray[np.float64]:
         np.fill_diagonal(near, False)
         if not near.any():
             break
-        away = np.where(apart[..., 1] == 0, np.sign(np.arange(len(moved))[:, None] - np.arange(len(moved))), np.sign(apart[..., 1]))
+        away = np.where(
+            apart[..., 1] == 0,
+            np.sign(np.arange(len(moved))[:, None] - np.arange(len(moved))),
+            np.sign(apart[..., 1]),
+        )
         moved[:, 1] += np.where(near, away * (LABEL[1] - np.abs(apart[..., 1])) / 3, 0).sum(axis=1)
         moved = np.clip(moved, MARGIN, np.array([WIDTH, HEIGHT]) - MARGIN)
     return moved

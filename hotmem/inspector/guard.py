@@ -1,4 +1,7 @@
-"""Who may see the pages: a browser on this machine that knows the address, and no page of any other site through it."""
+"""Who may see the pages.
+
+A browser on this machine that knows the address, and no page of any other site through it.
+"""
 
 import secrets
 from typing import Final
@@ -83,5 +86,7 @@ async def form(request: Request, token: str) -> dict[str, str]:
     sent = await request.form()
     fields = {name: value for name, value in sent.items() if isinstance(value, str)}
     if not secrets.compare_digest(fields.pop("form_token", "").encode(), token.encode()):
-        raise InvalidInput("This form is not one of this page's, or the page was opened before a restart. Open it again, then send it.")
+        raise InvalidInput(
+            "This form is not one of this page's, or the page was opened before a restart. Open it again, then send it."
+        )
     return fields

@@ -1,4 +1,6 @@
-"""Plots as SVG in the page's own colours, light and dark. Their points are equally far apart: a clock that jumped does not squeeze the others.
+"""Plots as SVG in the page's own colours, light and dark.
+
+Their points are equally far apart: a clock that jumped does not squeeze the others.
 
 One is drawn at a time: matplotlib's settings are the whole process's.
 """
@@ -21,10 +23,22 @@ ROOM: Final = 1.08
 MOST_LABELS: Final = 8
 """Dates written under a plot."""
 
-SERIES: Final = {"facts": ("o", "-"), "sessions": ("s", "--"), "semantic": ("^", "-."), "verbatim": ("D", ":"), "all": ("o", "-")}
+SERIES: Final = {
+    "facts": ("o", "-"),
+    "sessions": ("s", "--"),
+    "semantic": ("^", "-."),
+    "verbatim": ("D", ":"),
+    "all": ("o", "-"),
+}
 """Marker and line of each series, so that nobody needs to tell colours apart."""
 
-NAMES: Final = {"facts": "Facts", "sessions": "Conversations", "semantic": "Meaning", "verbatim": "Exact words", "all": "all replies"}
+NAMES: Final = {
+    "facts": "Facts",
+    "sessions": "Conversations",
+    "semantic": "Meaning",
+    "verbatim": "Exact words",
+    "all": "all replies",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +51,45 @@ class Theme:
 
 
 LIGHT: Final = Theme(
-    "#3d4247", "#c9cdd1", {"facts": "#00785a", "sessions": "#0072b2", "semantic": "#b34a00", "verbatim": "#8a4a78", "all": "#00785a"}
+    "#3d4247",
+    "#c9cdd1",
+    {
+        "facts": "#00785a",
+        "sessions": "#0072b2",
+        "semantic": "#b34a00",
+        "verbatim": "#8a4a78",
+        "all": "#00785a",
+    },
 )
-DARK: Final = Theme("#b9bec4", "#454a50", {"facts": "#4cc39e", "sessions": "#6db9ee", "semantic": "#f09b5c", "verbatim": "#dca3c8", "all": "#4cc39e"})
+DARK: Final = Theme(
+    "#b9bec4",
+    "#454a50",
+    {
+        "facts": "#4cc39e",
+        "sessions": "#6db9ee",
+        "semantic": "#f09b5c",
+        "verbatim": "#dca3c8",
+        "all": "#4cc39e",
+    },
+)
 
-STYLE: Final[dict[Any, Any]] = {"svg.fonttype": "none", "svg.hashsalt": "hotmem", "font.sans-serif": ["DejaVu Sans"], "font.size": 10.0}
+STYLE: Final[dict[Any, Any]] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "hotmem",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 10.0,
+}
 """Words stay words, which a screen reader and a search find, and the same plot is the same file."""
 
 
 def lines(
-    periods: Sequence[str], series: Mapping[str, Sequence[float | None]], up: str, *, dark: bool, across: str = "", shares: bool = True
+    periods: Sequence[str],
+    series: Mapping[str, Sequence[float | None]],
+    up: str,
+    *,
+    dark: bool,
+    across: str = "",
+    shares: bool = True,
 ) -> bytes:
     """Values over periods.
 
@@ -69,8 +112,14 @@ def lines(
                 color=theme.series[name], label=NAMES[name], marker=marker, markersize=4, linestyle=dashes, linewidth=1.6,
             )  # fmt: skip
         step = max(1, -(-len(periods) // MOST_LABELS))
-        axes.set_xticks(range(0, len(periods), step), [periods[place] for place in range(0, len(periods), step)])
-        axes.set_ylim(0, ROOM * max((value for values in series.values() for value in values if value), default=1.0))
+        axes.set_xticks(
+            range(0, len(periods), step), [periods[place] for place in range(0, len(periods), step)]
+        )
+        axes.set_ylim(
+            0,
+            ROOM
+            * max((value for values in series.values() for value in values if value), default=1.0),
+        )
         if shares:
             axes.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
         axes.set(xlabel=across, ylabel=up)
@@ -79,7 +128,9 @@ def lines(
         return _svg(figure)
 
 
-def bars(values: Mapping[str, tuple[float, float]], across: str, most: float, *, dark: bool) -> bytes:
+def bars(
+    values: Mapping[str, tuple[float, float]], across: str, most: float, *, dark: bool
+) -> bytes:
     """What each series is now, and a line where it began.
 
     Args:
@@ -92,7 +143,12 @@ def bars(values: Mapping[str, tuple[float, float]], across: str, most: float, *,
     with rc_context(STYLE):
         figure, axes = _axes(theme)
         places = range(len(values))
-        axes.barh(places, [now for _, now in values.values()], color=[theme.series[name] for name in values], height=0.55)
+        axes.barh(
+            places,
+            [now for _, now in values.values()],
+            color=[theme.series[name] for name in values],
+            height=0.55,
+        )
         axes.vlines(
             [start for start, _ in values.values()],
             [place - 0.4 for place in places],
@@ -110,7 +166,14 @@ def bars(values: Mapping[str, tuple[float, float]], across: str, most: float, *,
 
 
 def _legend(axes: Axes, theme: Theme, columns: int) -> None:
-    axes.legend(frameon=False, labelcolor=theme.words, ncols=columns, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0)
+    axes.legend(
+        frameon=False,
+        labelcolor=theme.words,
+        ncols=columns,
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        borderaxespad=0,
+    )
 
 
 def _axes(theme: Theme) -> tuple[Figure, Axes]:

@@ -13,14 +13,23 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
 
-from hotmem.acting import acting
+from hotmem.core.local_server import HOSTS
+from hotmem.core.logs import log
 from hotmem.errors import HotMemError, InvalidInput, StoreError
 from hotmem.inspector import changes
 from hotmem.inspector.guard import Guard
-from hotmem.inspector.pages import asking, conversations, decisions, learning, memories, names, overview, replies
+from hotmem.inspector.pages import (
+    asking,
+    conversations,
+    decisions,
+    learning,
+    memories,
+    names,
+    overview,
+    replies,
+)
 from hotmem.inspector.site import Site
-from hotmem.logs import log
-from hotmem.serving import HOSTS
+from hotmem.operations.actor import acting
 from hotmem.types import Act, Action, Actor
 
 STATIC: Final = Path(__file__).parent / "static"
@@ -66,18 +75,31 @@ def build(site: Site) -> Starlette:
                     page = await show(site, request)
                     if show is not changes.forget:  # which the memory itself writes down
                         action = Action.READ if request.method in ("GET", "HEAD") else Action.CHANGE
-                        await site.memory.audit(Act(action, _part(request.url.path, site.token)), user_id=site.user_id)
+                        await site.memory.audit(
+                            Act(action, _part(request.url.path, site.token)), user_id=site.user_id
+                        )
                 return page
             except HTTPException:
-                return _told(site, 404, "There is nothing here", "It was forgotten, or it was never among what is remembered of this user.")
+                return _told(
+                    site,
+                    404,
+                    "There is nothing here",
+                    "It was forgotten, or it was never among what is remembered of this user.",
+                )
             except InvalidInput as error:
                 return _told(site, 400, "That cannot be done", str(error))
             except StoreError as error:
                 return _told(site, 503, "The memory file cannot be used", str(error))
             except HotMemError as error:
                 return _told(site, 500, "That did not work", str(error))
-            except Exception as error:  # the border at which one page that cannot be made must not end the server
-                log.error("page failed", path=request.url.path.removeprefix(f"/{site.token}"), error=type(error).__name__)
+            except (
+                Exception
+            ) as error:  # the border at which one page that cannot be made must not end the server
+                log.error(
+                    "page failed",
+                    path=request.url.path.removeprefix(f"/{site.token}"),
+                    error=type(error).__name__,
+                )
                 advice = "The file may hold a value that HotMem did not write. Close this page and run: hotmem validate"
                 return _told(site, 500, "This page could not be made", advice)
 
@@ -103,7 +125,10 @@ def build(site: Site) -> Starlette:
 
     return Starlette(
         routes=[Mount(f"/{site.token}", routes=routes)],
-        middleware=[Middleware(Guard, token=site.token), Middleware(TrustedHostMiddleware, allowed_hosts=list(HOSTS), www_redirect=False)],
+        middleware=[
+            Middleware(Guard, token=site.token),
+            Middleware(TrustedHostMiddleware, allowed_hosts=list(HOSTS), www_redirect=False),
+        ],
         exception_handlers={404: missing, 405: missing},
         lifespan=lifespan,
     )

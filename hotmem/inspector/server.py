@@ -2,12 +2,13 @@
 
 from datetime import tzinfo
 
-from hotmem import serving, terminal
+from hotmem.cli import console
+from hotmem.core import local_server
 from hotmem.errors import InvalidInput
 from hotmem.inspector.routes import build
 from hotmem.inspector.site import Site
 from hotmem.memory import Memory
-from hotmem.zones import named
+from hotmem.text.timezones import named
 
 
 async def serve(memory: Memory, user_id: str, port: int, zone: tzinfo | None = None) -> None:
@@ -24,10 +25,18 @@ async def serve(memory: Memory, user_id: str, port: int, zone: tzinfo | None = N
     """
     user = await memory.store.user(user_id)
     if user is None:
-        raise InvalidInput(f"{memory.path} knows no user {user_id!r}. Name another with --user, or another file.")
-    listening = serving.local_port(port)
+        raise InvalidInput(
+            f"{memory.path} knows no user {user_id!r}. Name another with --user, or another file."
+        )
+    listening = local_server.local_port(port)
     said_in = await memory.store.inspection(user).zone()
     site = Site(memory, user_id, named(said_in) if said_in else zone)
-    terminal.screen.print(f"Open http://{serving.LOOPBACK}:{listening.getsockname()[1]}/{site.token}/", soft_wrap=True)
-    terminal.screen.print("Whoever has this address on this machine sees this memory; it is new each time. Control-C ends.", style="dim")
-    await serving.serve(build(site), listening)
+    console.screen.print(
+        f"Open http://{local_server.LOOPBACK}:{listening.getsockname()[1]}/{site.token}/",
+        soft_wrap=True,
+    )
+    console.screen.print(
+        "Whoever has this address on this machine sees this memory; it is new each time. Control-C ends.",
+        style="dim",
+    )
+    await local_server.serve(build(site), listening)

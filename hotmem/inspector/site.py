@@ -9,11 +9,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse
 
+from hotmem.core.loop_thread import LoopThread
 from hotmem.inspector.writing import page
-from hotmem.lane import Lane
 from hotmem.memory import Memory
-from hotmem.query import NOBODY
-from hotmem.store.inspection import Inspection
+from hotmem.retrieval.query import NOBODY
+from hotmem.storage.inspection import Inspection
 from hotmem.types.inspection import Cursor
 
 T = TypeVar("T")
@@ -26,7 +26,8 @@ class Site:
     Attributes:
         memory: The memory, open.
         user_id: The user whose pages they are; no page takes another's name.
-        zone: By whose clock times are shown, unless it is known where something was said; None is this machine's.
+        zone: By whose clock times are shown, unless it is known where something was said; None is
+            this machine's.
         token: The first part of every path.
         form_token: What every form holds, so that only our own pages change anything.
         lane: Where recalls are traced and plots are drawn, one after the other.
@@ -37,7 +38,7 @@ class Site:
     zone: tzinfo | None = None
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     form_token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
-    lane: Lane = field(default_factory=lambda: Lane("hotmem-inspector"))
+    lane: LoopThread = field(default_factory=lambda: LoopThread("hotmem-inspector"))
 
     async def rows(self) -> Inspection:
         """The user's rows."""
@@ -46,7 +47,12 @@ class Site:
 
     def show(self, template: str, status: int = 200, **values: Any) -> HTMLResponse:  # noqa: ANN401 - whatever a template shows
         """A page."""
-        common = {"root": f"/{self.token}", "user_id": self.user_id, "form_token": self.form_token, "zone": self.zone}
+        common = {
+            "root": f"/{self.token}",
+            "user_id": self.user_id,
+            "form_token": self.form_token,
+            "zone": self.zone,
+        }
         return HTMLResponse(page(template, **common, **values), status)
 
     def go(self, path: str) -> RedirectResponse:

@@ -9,9 +9,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 
-from hotmem.escaping import printable
+from hotmem.text.escaping import printable
+from hotmem.text.timezones import by_clock, zone_of
 from hotmem.types import Category, Kind
-from hotmem.zones import by_clock, zone_of
 
 LAYERS: Final = {
     "facts": ("Facts", "single statements that were read from what was said"),
@@ -59,9 +59,18 @@ INTENTS: Final = {
     "chitchat": "nothing that memory could help with",
 }
 
-COMPLEXITIES: Final = {"low": "one thing", "medium": "several things", "high": "many things at once"}
+COMPLEXITIES: Final = {
+    "low": "one thing",
+    "medium": "several things",
+    "high": "many things at once",
+}
 
-OUTCOMES: Final = {"answered": "answered", "late": "was too late", "failed": "failed", "not asked": "not needed"}
+OUTCOMES: Final = {
+    "answered": "answered",
+    "late": "was too late",
+    "failed": "failed",
+    "not asked": "not needed",
+}
 
 ACTIONS: Final = {
     "filed": "stored by hand",
@@ -106,10 +115,15 @@ def day(context: Context, value: datetime) -> str:
 
 @pass_context
 def moment(context: Context, value: datetime) -> Markup:
-    """A date and time of day, for people and for machines; where it was not said by the page's clock, with the zone."""
+    """A date and time of day, for people and for machines.
+
+    Where it was not said by the page's clock, with the zone.
+    """
     own, page_own = here(value, context["zone"]), by_clock(value, context["zone"])
     elsewhere = "" if own.utcoffset() == page_own.utcoffset() else f" ({zone_of(own) or 'UTC'})"
-    return Markup('<time datetime="{}">{}{}</time>').format(own.isoformat(timespec="seconds"), own.strftime("%Y-%m-%d %H:%M"), elsewhere)
+    return Markup('<time datetime="{}">{}{}</time>').format(
+        own.isoformat(timespec="seconds"), own.strftime("%Y-%m-%d %H:%M"), elsewhere
+    )
 
 
 def share(value: float) -> str:
@@ -130,8 +144,19 @@ def cut(text: str, most: int = 280) -> str:
 
 
 def _words() -> Iterator[tuple[str, Any]]:
-    yield from {"LAYERS": LAYERS, "CATEGORIES": CATEGORIES, "KINDS": KINDS, "USES": USES, "INTENTS": INTENTS}.items()
-    yield from {"COMPLEXITIES": COMPLEXITIES, "OUTCOMES": OUTCOMES, "STAGES": STAGES, "ACTIONS": ACTIONS}.items()
+    yield from {
+        "LAYERS": LAYERS,
+        "CATEGORIES": CATEGORIES,
+        "KINDS": KINDS,
+        "USES": USES,
+        "INTENTS": INTENTS,
+    }.items()
+    yield from {
+        "COMPLEXITIES": COMPLEXITIES,
+        "OUTCOMES": OUTCOMES,
+        "STAGES": STAGES,
+        "ACTIONS": ACTIONS,
+    }.items()
 
 
 def _safe(value: Any) -> Any:  # noqa: ANN401 - whatever a template shows
@@ -144,7 +169,12 @@ def _safe(value: Any) -> Any:  # noqa: ANN401 - whatever a template shows
 @cache
 def _environment() -> Environment:
     made = Environment(
-        loader=PackageLoader("hotmem.inspector"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_safe
+        loader=PackageLoader("hotmem.inspector"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_safe,
     )
     made.globals.update(_words())
     made.filters.update(day=day, moment=moment, share=share, cut=cut)

@@ -8,13 +8,13 @@ Everything here blocks and is thread-safe: load and call it from threads.
 
 from pathlib import Path
 
+from hotmem.core.logs import log
 from hotmem.errors import ModelMissing
-from hotmem.logs import log
 from hotmem.models.cache import CachedEncoder
 from hotmem.models.encoder import Encoder, Reading, TokenEncoder, Vectors, read
 from hotmem.models.language import Language, load_language
 from hotmem.models.onnx import OnnxEncoder
-from hotmem.models.preparation import FORMS, Form
+from hotmem.models.preparation import FORMS, EncoderVariant
 from hotmem.models.sentence_transformer import SentenceTransformerEncoder
 from hotmem.models.tokens import TokenCounter
 from hotmem.options import ModelOptions
@@ -44,7 +44,9 @@ def load_former(identity: str, options: ModelOptions) -> Encoder | None:
     name = identity.rpartition("/")[0]
     form = _form(name)
     try:
-        return OnnxEncoder.load(options.cache_dir, form) if form else SentenceTransformerEncoder(name)
+        return (
+            OnnxEncoder.load(options.cache_dir, form) if form else SentenceTransformerEncoder(name)
+        )
     except (ModelMissing, OSError) as error:
         log.warning("former encoder not available", encoder=name, error=type(error).__name__)
         return None
@@ -59,7 +61,7 @@ def load_encoder(options: ModelOptions) -> CachedEncoder:
     return CachedEncoder(_encoder(options), options.embeddings_cached)
 
 
-def _form(name: str) -> Form | None:
+def _form(name: str) -> EncoderVariant | None:
     return next((form for form in FORMS if form.name == name), None)
 
 
@@ -69,5 +71,5 @@ def _encoder(options: ModelOptions) -> TokenEncoder:
     if form := _form(options.encoder):
         return OnnxEncoder.load(options.cache_dir, form)
     if options.encoder.endswith(".safetensors"):
-        return OnnxEncoder.load(options.cache_dir, Form.of(Path(options.encoder)))
+        return OnnxEncoder.load(options.cache_dir, EncoderVariant.of(Path(options.encoder)))
     return SentenceTransformerEncoder(options.encoder)

@@ -12,10 +12,12 @@ from hotmem.models.encoder import Encoder, Reading, Vectors, read
 from hotmem.types import Vector
 
 READINGS: Final = 64
-"""Readings kept at most: those of the last questions, which are asked again as they grow and when tools are called."""
+"""Readings kept at most: those of the last questions, which are asked again as they grow and
+when tools are called."""
 
 SHORT: Final = 64
-"""Word pieces at most of a reading that is kept: a longer one is a turn's, read once. A kept reading takes up to 100 kB."""
+"""Word pieces at most of a reading that is kept: a longer one is a turn's, read once. A kept
+reading takes up to 100 kB."""
 
 Kept = TypeVar("Kept")
 
@@ -41,7 +43,9 @@ class CachedEncoder:
             InvalidInput: If the size is negative.
         """
         if size < 0:
-            raise InvalidInput(f"The embedding cache has size {size}. Pass 0 for no cache, or some thousands; a row takes about 1.5 kB.")
+            raise InvalidInput(
+                f"The embedding cache has size {size}. Pass 0 for no cache, or some thousands; a row takes about 1.5 kB."
+            )
         self.name: str = encoder.name
         self.dimension: int = encoder.dimension
         self.hits = 0
@@ -54,10 +58,17 @@ class CachedEncoder:
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Encodes texts, each distinct one that is not kept once; see `Encoder.encode`."""
         found = self._answered(texts, self._rows, self._fresh_rows)
-        return np.stack([found[text] for text in texts]) if texts else np.empty((0, self.dimension), dtype=np.float32)
+        return (
+            np.stack([found[text] for text in texts])
+            if texts
+            else np.empty((0, self.dimension), dtype=np.float32)
+        )
 
     def read(self, texts: Sequence[str]) -> list[Reading]:
-        """Reads texts, each distinct one that is not kept once; see `TokenEncoder.read`. An encoder of rows alone gives no pieces."""
+        """Reads texts, each distinct one that is not kept once; see `TokenEncoder.read`.
+
+        An encoder of rows alone gives no pieces.
+        """
         found = self._answered(texts, self._readings, self._fresh_readings)
         return [found[text] for text in texts]
 
@@ -66,7 +77,12 @@ class CachedEncoder:
         self._rows.clear()
         self._readings.clear()
 
-    def _answered(self, texts: Sequence[str], kept: "_Recent[Kept]", fresh: Callable[[list[str]], dict[str, Kept]]) -> dict[str, Kept]:
+    def _answered(
+        self,
+        texts: Sequence[str],
+        kept: "_Recent[Kept]",
+        fresh: Callable[[list[str]], dict[str, Kept]],
+    ) -> dict[str, Kept]:
         known = kept.get(texts)
         missing = [text for text in dict.fromkeys(texts) if text not in known]
         with self._count:
@@ -75,14 +91,18 @@ class CachedEncoder:
         return known | fresh(missing) if missing else known
 
     def _fresh_rows(self, texts: list[str]) -> dict[str, Vector]:
-        rows = {text: row.copy() for text, row in zip(texts, self._encoder.encode(texts), strict=True)}
+        rows = {
+            text: row.copy() for text, row in zip(texts, self._encoder.encode(texts), strict=True)
+        }
         self._rows.put(rows)
         return rows
 
     def _fresh_readings(self, texts: list[str]) -> dict[str, Reading]:
         readings = dict(zip(texts, read(self._encoder, texts), strict=True))
         self._rows.put({text: reading.row for text, reading in readings.items()})
-        self._readings.put({text: reading for text, reading in readings.items() if len(reading.pieces) <= SHORT})
+        self._readings.put(
+            {text: reading for text, reading in readings.items() if len(reading.pieces) <= SHORT}
+        )
         return readings
 
 

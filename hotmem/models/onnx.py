@@ -8,20 +8,24 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from hotmem.models.encoder import Pieces, Reading, Vectors, unit_rows
-from hotmem.models.preparation import TURNS, Form, Prepared
+from hotmem.models.preparation import TURNS, EncoderVariant, Prepared
 
 PIECES: Final = 256
 """Word pieces the model was trained to read."""
 
 CHARACTERS: Final = 16_384
-"""Characters the tokenizer is given of one text: far more than `PIECES` word pieces of speech, and still quick."""
+"""Characters the tokenizer is given of one text: far more than `PIECES` word pieces of speech,
+and still quick."""
 
 THREADS: Final = 1
-"""Threads of one run. On two busy cores a second one brings a short query nothing and makes its slowest runs three times slower."""
+"""Threads of one run. On two busy cores a second one brings a short query nothing and makes its
+slowest runs three times slower."""
 
 
 class OnnxEncoder:
-    """Mean of the word pieces' last hidden states, int8 weights and activations; a form with a projection gives codes of the pieces besides.
+    """Mean of the word pieces' last hidden states, int8 weights and activations.
+
+    A form with a projection gives codes of the pieces besides.
 
     Attributes:
         name: The prepared form's.
@@ -35,7 +39,9 @@ class OnnxEncoder:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = THREADS
         options.inter_op_num_threads = 1
-        self._session = onnxruntime.InferenceSession(prepared.model, options, providers=["CPUExecutionProvider"])
+        self._session = onnxruntime.InferenceSession(
+            prepared.model, options, providers=["CPUExecutionProvider"]
+        )
         self._tokenizer = Tokenizer.from_str(prepared.tokenizer)
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(PIECES)
@@ -45,7 +51,7 @@ class OnnxEncoder:
         self.dimension: int = states.shape[-1]
 
     @classmethod
-    def load(cls, cache_dir: Path | None = None, form: Form = TURNS) -> "OnnxEncoder":
+    def load(cls, cache_dir: Path | None = None, form: EncoderVariant = TURNS) -> "OnnxEncoder":
         """The encoder, prepared first where it is not yet.
 
         Args:
@@ -60,8 +66,9 @@ class OnnxEncoder:
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Encodes texts one by one; see `Encoder.encode`.
 
-        On one thread 32 texts in a batch take as long as one by one; and as int8 activations are scaled over all that runs together, a text's
-        row would depend on its neighbours, down to cosine 0.97 of itself.
+        On one thread 32 texts in a batch take as long as one by one; and as int8 activations are
+        scaled over all that runs together, a text's row would depend on its neighbours, down to
+        cosine 0.97 of itself.
         """
         rows = np.empty((len(texts), self.dimension), dtype=np.float32)
         for row, text in enumerate(texts):
@@ -75,7 +82,11 @@ class OnnxEncoder:
     def _read(self, text: str) -> Reading:
         pieces = self._pieces(text)
         states, *codes = self._run(pieces, self._outputs)
-        return Reading(unit_rows(states.mean(axis=0, keepdims=True))[0], pieces[1:-1], (codes[0] if codes else states)[1:-1])
+        return Reading(
+            unit_rows(states.mean(axis=0, keepdims=True))[0],
+            pieces[1:-1],
+            (codes[0] if codes else states)[1:-1],
+        )
 
     def _pieces(self, text: str) -> Pieces:
         """The word pieces of a text, the two special ones around them included."""

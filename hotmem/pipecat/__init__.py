@@ -1,4 +1,7 @@
-"""HotMem in a pipecat pipeline: `HotMemProcessor`, placed between the user aggregator and the language model."""
+"""HotMem in a pipecat pipeline.
+
+`HotMemProcessor`, placed between the user aggregator and the language model.
+"""
 
 from importlib.util import find_spec
 

@@ -1,10 +1,18 @@
-"""What HotMem reads from a language model's context, and the copy it hands on. The context it is given is never changed."""
+"""What HotMem reads from a language model's context, and the copy it hands on.
+
+The context it is given is never changed.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pipecat.processors.aggregators.llm_context import LLMContext, LLMContextMessage, LLMSpecificMessage, standard_message_text
+from pipecat.processors.aggregators.llm_context import (
+    LLMContext,
+    LLMContextMessage,
+    LLMSpecificMessage,
+    standard_message_text,
+)
 
 from hotmem.types import Role
 
@@ -17,8 +25,10 @@ class Question:
     """The latest thing the user said; equal for two contexts of one turn.
 
     Attributes:
-        turn: How many turns the user had ended when it was asked; tells a repeated question from one that comes back.
-        number: How many user messages the context holds, this one included; tells the same where turns are not told of.
+        turn: How many turns the user had ended when it was asked; tells a repeated question from
+            one that comes back.
+        number: How many user messages the context holds, this one included; tells the same where
+            turns are not told of.
         text: Its words.
     """
 
@@ -46,7 +56,10 @@ def latest_question(context: LLMContext, turn: int) -> Question | None:
 
 
 def visible_texts(context: LLMContext) -> tuple[str, ...]:
-    """What user and bot said, as far as the language model still sees it. Instructions and blocks are not speech."""
+    """What user and bot said, as far as the language model still sees it.
+
+    Instructions and blocks are not speech.
+    """
     texts = (spoken_in(message) for message in context.get_messages())
     return tuple(text for text in texts if text)
 
@@ -61,9 +74,10 @@ def visible_before(context: LLMContext, question: Question) -> tuple[str, ...]:
 def with_block(context: LLMContext, *blocks: str, notice: str = "") -> LLMContext:
     """A new context with blocks and a notice as messages of their own just before the latest user message, or at the end where there is none.
 
-    The messages themselves are shared, the list is not. Late in the list a block leaves prompt caches warm; before the
-    question it cannot be taken for the answer. A block quotes what people said and so has a user's authority, whatever stands in it;
-    a notice is HotMem's own word alone and has a developer's.
+    The messages themselves are shared, the list is not. Late in the list a block leaves prompt
+    caches warm; before the question it cannot be taken for the answer. A block quotes what people
+    said and so has a user's authority, whatever stands in it; a notice is HotMem's own word alone
+    and has a developer's.
     """
     messages = [*context.get_messages()]
     place = latest_user_message(messages)
@@ -76,7 +90,10 @@ def with_block(context: LLMContext, *blocks: str, notice: str = "") -> LLMContex
 
 def latest_user_message(messages: Sequence[LLMContextMessage]) -> int:
     """The place of the latest user message; behind the last message where there is none."""
-    return max((place for place, message in enumerate(messages) if role_of(message) == Role.USER), default=len(messages))
+    return max(
+        (place for place, message in enumerate(messages) if role_of(message) == Role.USER),
+        default=len(messages),
+    )
 
 
 def spoken_in(message: LLMContextMessage) -> str:

@@ -4,13 +4,13 @@ from typing import Any
 
 from pipecat.services.llm_service import FunctionCallParams, LLMService
 
-from hotmem.acting import acting
-from hotmem.context.render import NOTES
+from hotmem.block.rendering import NOTES
+from hotmem.core.logs import log
 from hotmem.errors import HotMemError, InvalidInput
-from hotmem.escaping import shown, shown_all
-from hotmem.logs import log
 from hotmem.memory import Memory
-from hotmem.tools.catalogue import FOR_MODELS, Tool
+from hotmem.operations.actor import acting
+from hotmem.text.escaping import shown, shown_all
+from hotmem.tools.registry import FOR_MODELS, Tool
 from hotmem.types import Actor
 
 try:
@@ -22,7 +22,9 @@ except ImportError:  # pipecat 1.13
 
 
 def memory_functions(memory: Memory, user_id: str, llm: LLMService[Any]) -> ToolsSchema:
-    """Lets a model keep and find things itself: registers the handlers and returns the schemas for its context.
+    """Lets a model keep and find things itself.
+
+    Registers the handlers and returns the schemas for its context.
 
         context = LLMContext(tools=memory_functions(memory, "ana", llm))
 
@@ -39,7 +41,12 @@ def memory_functions(memory: Memory, user_id: str, llm: LLMService[Any]) -> Tool
 def _described(one: Tool) -> FunctionSchema:
     schema = one.schema
     definitions = schema.get("$defs", {})
-    return FunctionSchema(one.name, one.description, _inlined(schema["properties"], definitions), schema.get("required", []))
+    return FunctionSchema(
+        one.name,
+        one.description,
+        _inlined(schema["properties"], definitions),
+        schema.get("required", []),
+    )
 
 
 def _inlined(node: Any, definitions: dict[str, Any]) -> Any:  # noqa: ANN401 - any part of a JSON schema
@@ -55,9 +62,14 @@ def _handler(one: Tool, memory: Memory, user_id: str) -> Any:  # noqa: ANN401 - 
     async def handle(params: FunctionCallParams) -> None:
         try:
             if memory.withholds(str(params.arguments.get("content", "")), user_id=user_id):
-                raise InvalidInput("The user asked to forget this. It is kept only once they speak of it again.")
+                raise InvalidInput(
+                    "The user asked to forget this. It is kept only once they speak of it again."
+                )
             with acting(Actor.TOOL):
-                answer = {"note": NOTES, **shown_all(await one.call(memory, user_id, params.arguments))}
+                answer = {
+                    "note": NOTES,
+                    **shown_all(await one.call(memory, user_id, params.arguments)),
+                }
         except HotMemError as error:
             answer = {"error": shown(str(error))}
         except Exception as error:  # the border at which a failing memory must not silence the bot

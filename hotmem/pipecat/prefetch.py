@@ -6,19 +6,21 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Final, TypeAlias
 
-from hotmem.pipecat.hearing import gist
+from hotmem.pipecat.transcript import gist
 from hotmem.types import ContextBlock
 
 Recall: TypeAlias = asyncio.Future[ContextBlock | None]
 """A search, in progress or done; None if it failed."""
 
 SETTLED_S: Final = (0.1, 0.6, 1.0)
-"""Seconds without a new word after which what was heard is searched for: at least, for a first transcript, and at most. The next one comes within
-half a second where recognisers stream, and a search begun before it is in vain."""
+"""Seconds without a new word after which what was heard is searched for: at least, for a first
+transcript, and at most. The next one comes within half a second where recognisers stream, and a
+search begun before it is in vain."""
 
 PAUSE: Final = 1.5
-"""Times the longest gap between the turn's transcripts so far: what comes at an even pace is not over yet. A search for every transcript
-would cost a fifth of a core a speaker, and fifty speakers would wait for each other."""
+"""Times the longest gap between the turn's transcripts so far: what comes at an even pace is not
+over yet. A search for every transcript would cost a fifth of a core a speaker, and fifty
+speakers would wait for each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,10 @@ class Search:
 
 
 class Prefetch:
-    """One search at a time, for the latest words. What an earlier one has parsed and embedded stays in the memory's caches."""
+    """One search at a time, for the latest words.
+
+    What an earlier one has parsed and embedded stays in the memory's caches.
+    """
 
     def __init__(self) -> None:
         self._wanted: Ask | None = None
@@ -79,7 +84,10 @@ class Prefetch:
             self._timer = asyncio.get_running_loop().call_later(settled_s, self._begin, ask, search)
 
     def take(self, ask: Ask) -> Search | None:
-        """Hands over the search that answers it, finished or not, if there is one; any other is given up."""
+        """Hands over the search that answers it, finished or not, if there is one.
+
+        Any other is given up.
+        """
         taken = self._latest
         if taken is not None and taken.ask.key == ask.key:
             self._latest = None

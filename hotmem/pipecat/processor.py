@@ -28,65 +28,74 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor, FrameProcessorSetup
 from pipecat.utils.tracing.tracing_context import TracingContext
 
-from hotmem.bounds import checked_number
+from hotmem.core.logs import log
+from hotmem.core.loop_thread import run_off_loop
+from hotmem.core.validation import checked_number
 from hotmem.errors import DeadlineExceeded, HotMemError, StoreError, StoreLocked, StoreReadOnly
-from hotmem.lane import beside
-from hotmem.logs import log
 from hotmem.memory import Memory
 from hotmem.options import LEAST_TOKENS, Options
 from hotmem.pipecat.context import spoken, visible_texts, with_block
-from hotmem.pipecat.exchange import Exchange, Timing, answered
-from hotmem.pipecat.hearing import Hearing
-from hotmem.pipecat.opening import Opening
-from hotmem.pipecat.outbox import Outbox
-from hotmem.pipecat.questions import Questions, Terms
+from hotmem.pipecat.recall_session import RecallSession, Terms
 from hotmem.pipecat.redaction import Redaction
+from hotmem.pipecat.session_start import SessionStart
 from hotmem.pipecat.taps import AfterModel, Listener
-from hotmem.pipecat.telling import log_recall, trace_recall
+from hotmem.pipecat.telemetry import log_recall, trace_recall
+from hotmem.pipecat.transcript import Transcript
+from hotmem.pipecat.turn_state import Timing, TurnState, answered
+from hotmem.pipecat.write_queue import WriteQueue
 from hotmem.settings import Settings
-from hotmem.spool import Removal
-from hotmem.text import checked_id
+from hotmem.storage.spool import Removal
+from hotmem.text.validation import checked_id
 from hotmem.types import ContextBlock, Role, Turn
 
 PARTING_S: Final = 5.0
-"""Seconds that the last writes with the end of the session, and then closing, may take when the pipeline ends."""
+"""Seconds that the last writes with the end of the session, and then closing, may take when the
+pipeline ends."""
 
 UNDERSTOOD_S: Final = 1.0
-"""Seconds of those for which what was said last is waited to be understood: who calls again at once is known."""
+"""Seconds of those for which what was said last is waited to be understood: who calls again at
+once is known."""
 
 
 class HotMemProcessor(FrameProcessor):
-    """Gives a voice bot a long-term memory. Belongs between the user aggregator and the language model.
+    """Gives a voice bot a long-term memory.
+
+    Belongs between the user aggregator and the language model.
 
         memory = HotMemProcessor("memory.db", user_id="ana")
         pipeline = Pipeline([
-            transport.input(), stt, memory.listener, aggregators.user(), memory, llm, memory.after_model, tts,
-            transport.output(), aggregators.assistant(),
+            transport.input(), stt, memory.listener, aggregators.user(), memory, llm,
+            memory.after_model, tts, transport.output(), aggregators.assistant(),
         ])
 
-    `listener` lets the search run while the user speaks; `after_model` gives memory to the model when a tool has answered. Either may
-    be left out.
+    `listener` lets the search run while the user speaks; `after_model` gives memory to the model
+    when a tool has answered. Either may be left out.
 
-    The model gets a copy of the context with one block of memory before the latest user message; the shared context stays as it is. The block
-    has the role of the user, as it quotes what people said.
-    What the user had forgotten is hidden in the copy, and what the bot says of it all the same is not remembered.
-    What the user said and the part of the reply that was heard are remembered after the frame has gone on. Nothing that fails here
-    stops a frame: failures are logged, counted in `failures`, and the bot speaks without memory.
+    The model gets a copy of the context with one block of memory before the latest user message;
+    the shared context stays as it is. The block has the role of the user, as it quotes what people
+    said. What the user had forgotten is hidden in the copy, and what the bot says of it all the
+    same is not remembered. What the user said and the part of the reply that was heard are
+    remembered after the frame has gone on. Nothing that fails here stops a frame: failures are
+    logged, counted in `failures`, and the bot speaks without memory.
 
-    Without being asked the model is told who the user is, what they want of the bot, what is at hand today and tomorrow, and what was left
-    open: when the bot speaks first, and with the user's first turn. The user's wishes ("call me Annie") are told with every later turn too.
+    Without being asked the model is told who the user is, what they want of the bot, what is at
+    hand today and tomorrow, and what was left open: when the bot speaks first, and with the user's
+    first turn. The user's wishes ("call me Annie") are told with every later turn too.
 
-    Events: `on_memory_opened(processor, block)` for what is told without being asked, `on_memory_recalled(processor, block, timing)` for each
-    block that is in time, `on_memory_stored(processor, turn)` for each turn that is remembered, `on_memory_spooled(processor, turn)` for each
-    that has to wait beside a memory file that is locked, full or gone, `on_memory_used(processor, usage)` after each reply made of a block
-    with items, and `on_memory_error(processor, stage, error)` for each failure.
+    Events: `on_memory_opened(processor, block)` for what is told without being asked,
+    `on_memory_recalled(processor, block, timing)` for each block that is in time,
+    `on_memory_stored(processor, turn)` for each turn that is remembered,
+    `on_memory_spooled(processor, turn)` for each that has to wait beside a memory file that is
+    locked, full or gone, `on_memory_used(processor, usage)` after each reply made of a block with
+    items, and `on_memory_error(processor, stage, error)` for each failure.
 
     Attributes:
         session_id: The conversation's id.
         listener: Belongs right after speech recognition.
         after_model: Belongs right after the language model.
         failures: Times the memory raised an error.
-        spooled: Turns that the memory file could not take at once; they are stored when it can be written, in their order.
+        spooled: Turns that the memory file could not take at once; they are stored when it can be
+            written, in their order.
     """
 
     def __init__(
@@ -113,16 +122,20 @@ class HotMemProcessor(FrameProcessor):
             session_id: The conversation's id; None makes a new one.
             user_name: The user's name, if known; shown as the speaker of their turns.
             bot_name: The bot's name, if it has one.
-            speakers: Names by the ids that the transport gives the people in the room; whoever is not among them, or bears the user's name,
-                is the user. Others cannot have anything deleted or told of what is known of the user.
-            deadline_ms: Milliseconds a context frame waits for its block at most; 0 takes only what is
-                ready. None takes the recall deadline of the memory's options, if they have one, else
-                HOTMEM_RECALL_DEADLINE_MS, else 150.
+            speakers: Names by the ids that the transport gives the people in the room; whoever is
+                not among them, or bears the user's name, is the user. Others cannot have anything
+                deleted or told of what is known of the user.
+            deadline_ms: Milliseconds a context frame waits for its block at most; 0 takes only what
+                is ready. None takes the recall deadline of the memory's options, if they have one,
+                else HOTMEM_RECALL_DEADLINE_MS, else 150.
             max_tokens: Tokens of a block at most; None takes the memory's own option.
-            opening_tokens: Tokens at most of what is told without being asked; None takes the memory's own option, 0 tells nothing.
-            options: Options of the memory opened from a path; None takes them from the environment, as `Memory` does.
-            clock: Tells when something was said, in the user's zone, by which "yesterday" is reckoned; that of
-                the memory's options (HOTMEM_TIME_ZONE), if not given. Replays pass the recording's own time.
+            opening_tokens: Tokens at most of what is told without being asked; None takes the
+                memory's own option, 0 tells nothing.
+            options: Options of the memory opened from a path; None takes them from the environment,
+                as `Memory` does.
+            clock: Tells when something was said, in the user's zone, by which "yesterday" is
+                reckoned; that of the memory's options (HOTMEM_TIME_ZONE), if not given. Replays
+                pass the recording's own time.
 
         Raises:
             InvalidInput: If an id, a number or a HOTMEM_ variable cannot be used, naming it.
@@ -143,21 +156,41 @@ class HotMemProcessor(FrameProcessor):
         self._speakers = dict(speakers or {})
         self._guests = frozenset(one for one, name in self._speakers.items() if name != user_name)
         self._clock = clock
-        self._outbox = Outbox(self._failed, lambda: self._questions.memory is not None and self._questions.memory.blocked() is not None)
+        self._outbox = WriteQueue(
+            self._failed,
+            lambda: (
+                self._questions.memory is not None and self._questions.memory.blocked() is not None
+            ),
+        )
         self._writer: asyncio.Task[None] | None = None
-        self._hearing = Hearing()
+        self._hearing = Transcript()
         self._redaction = Redaction()
         self._tracing: TracingContext | None = None
         deadline = _deadline(deadline_ms, asked.options)
-        max_tokens = None if max_tokens is None else checked_number(max_tokens, "max_tokens", LEAST_TOKENS, whole=True)
+        max_tokens = (
+            None
+            if max_tokens is None
+            else checked_number(max_tokens, "max_tokens", LEAST_TOKENS, whole=True)
+        )
         terms = Terms(user_id, self.session_id, deadline, max_tokens, clock)
-        self._questions = Questions(terms, self.create_task, self._failed, self._outbox.drained)
+        self._questions = RecallSession(terms, self.create_task, self._failed, self._outbox.drained)
         self._questions.memory = memory if isinstance(memory, Memory) else None
         self._deadline_s = deadline / 1000
-        opening_tokens = None if opening_tokens is None else checked_number(opening_tokens, "opening_tokens", 0, whole=True)
-        self._opening = Opening(terms, opening_tokens, self.create_task, self._failed)
+        opening_tokens = (
+            None
+            if opening_tokens is None
+            else checked_number(opening_tokens, "opening_tokens", 0, whole=True)
+        )
+        self._opening = SessionStart(terms, opening_tokens, self.create_task, self._failed)
         self._opened: ContextBlock | None = None
-        for event in ("on_memory_opened", "on_memory_recalled", "on_memory_stored", "on_memory_spooled", "on_memory_used", "on_memory_error"):
+        for event in (
+            "on_memory_opened",
+            "on_memory_recalled",
+            "on_memory_stored",
+            "on_memory_spooled",
+            "on_memory_used",
+            "on_memory_error",
+        ):
             self._register_event_handler(event)
 
     def can_generate_metrics(self) -> bool:
@@ -166,7 +199,7 @@ class HotMemProcessor(FrameProcessor):
 
     @property
     def late(self) -> int:
-        """Questions whose block missed the deadline, or a part of it."""
+        """RecallSession whose block missed the deadline, or a part of it."""
         return self._questions.late
 
     async def setup(self, setup: FrameProcessorSetup) -> None:  # type: ignore[override]  # as pipecat's own FrameProcessor does
@@ -215,14 +248,18 @@ class HotMemProcessor(FrameProcessor):
                 case InterimTranscriptionFrame() | EagerTranscriptionFrame():
                     self._hearing.guess(frame.text)
             final = isinstance(frame, TranscriptionFrame | EagerTranscriptionFrame)
-            self._questions.foresee(self._hearing.text, paused=not isinstance(frame, InterimTranscriptionFrame), final=final)
+            self._questions.prefetch(
+                self._hearing.text,
+                paused=not isinstance(frame, InterimTranscriptionFrame),
+                final=final,
+            )
         except Exception as error:  # what was said goes on to the user's turn
             await self._failed("listen", error)
 
     async def _with_memory(self, frame: LLMContextFrame) -> LLMContextFrame:
         """The frame with a copy of its context that holds what is known, or the frame itself if nothing is in time."""
         began = perf_counter()
-        exchange: Exchange | None = None
+        exchange: TurnState | None = None
         recalled: tuple[ContextBlock, Timing] | None = None
         try:
             exchange = self._questions.asked(frame.context, speculation=frame.speculation)
@@ -231,8 +268,16 @@ class HotMemProcessor(FrameProcessor):
         except Exception as error:  # the frame goes on, without a block if need be
             await self._failed("context", error)
         opened = await self._opened_with(exchange, began)
-        blocks = [block.text for block in (opened, recalled[0] if recalled else None) if block is not None and block.text]
-        notice = "" if recalled and _tells_what_was_done(recalled[0]) else self._questions.commands.notice
+        blocks = [
+            block.text
+            for block in (opened, recalled[0] if recalled else None)
+            if block is not None and block.text
+        ]
+        notice = (
+            ""
+            if recalled and _tells_what_was_done(recalled[0])
+            else self._questions.commands.notice
+        )
         context = await self._without_forgotten(frame.context)
         if blocks or notice or context is not frame.context:
             frame = replace(frame, context=with_block(context, *blocks, notice=notice))
@@ -246,15 +291,17 @@ class HotMemProcessor(FrameProcessor):
         memory = self._questions.memory
         if memory is None:
             return context
-        applied = partial(self._redaction.applied, context, partial(memory.hides, user_id=self._user_id))
-        return await beside(sum(map(len, visible_texts(context))), applied)
+        applied = partial(
+            self._redaction.applied, context, partial(memory.hides, user_id=self._user_id)
+        )
+        return await run_off_loop(sum(map(len, visible_texts(context))), applied)
 
-    async def _recalled(self, exchange: Exchange) -> tuple[ContextBlock, Timing] | None:
+    async def _recalled(self, exchange: TurnState) -> tuple[ContextBlock, Timing] | None:
         """The block of an exchange and what it cost; None if none is in time."""
         block, timing = await self._questions.block(exchange)
         return None if block is None else (block, timing)
 
-    async def _opened_with(self, exchange: Exchange | None, began: float) -> ContextBlock | None:
+    async def _opened_with(self, exchange: TurnState | None, began: float) -> ContextBlock | None:
         """What is told without being asked, if it is there before the deadline of the frame that came at `began`."""
         try:
             question = None if exchange is None else exchange.question
@@ -263,12 +310,28 @@ class HotMemProcessor(FrameProcessor):
             await self._failed("opening", error)
             return None
 
-    async def _tell_of(self, opened: ContextBlock | None, recalled: tuple[ContextBlock, Timing] | None, exchange: Exchange | None) -> None:
+    async def _tell_of(
+        self,
+        opened: ContextBlock | None,
+        recalled: tuple[ContextBlock, Timing] | None,
+        exchange: TurnState | None,
+    ) -> None:
         """Notes which blocks the model was given, and tells of those that are new."""
-        if opened is not None and opened.text and opened is self._opening.whole and opened is not self._opened:
+        if (
+            opened is not None
+            and opened.text
+            and opened is self._opening.whole
+            and opened is not self._opened
+        ):
             self._opened = opened
             self._questions.opened = opened.items
-            log.info("opened", session_id=self.session_id, block_id=opened.id, items=len(opened.items), tokens=opened.tokens)
+            log.info(
+                "opened",
+                session_id=self.session_id,
+                block_id=opened.id,
+                items=len(opened.items),
+                tokens=opened.tokens,
+            )
             await self._call_event_handler("on_memory_opened", opened)
         if exchange is None or recalled is None:
             return
@@ -279,36 +342,58 @@ class HotMemProcessor(FrameProcessor):
         if new:
             await self._tell(block, timing, exchange.began)
         if new and _tells_what_was_done(block) and self._questions.memory is not None:
-            self._opening.refresh(self._questions.memory, whole=True)  # something may have been forgotten
+            self._opening.refresh(
+                self._questions.memory, whole=True
+            )  # something may have been forgotten
 
     async def _tell(self, block: ContextBlock, timing: Timing, began: float) -> None:
         """Tells of a block that was given: in the log, as a metric, as spans, and as an event."""
         log_recall(block, timing)
         if self.metrics_enabled:
-            await self.push_frame(MetricsFrame(data=[ProcessingMetricsData(processor=self.name, value=timing.waited / 1000)]))
+            await self.push_frame(
+                MetricsFrame(
+                    data=[ProcessingMetricsData(processor=self.name, value=timing.waited / 1000)]
+                )
+            )
         if self._tracing is not None:
             trace_recall(self._tracing.get_turn_context(), block, timing, began)
         await self._call_event_handler("on_memory_recalled", block, timing)
 
     async def _remember_user(self, text: str) -> None:
         """Notes a turn for remembering, cut up by speaker where the transport names them, and what the user takes back with it for removing."""
-        pieces, commands, memory = self._hearing.turn(text), self._questions.commands, self._questions.memory
+        pieces, commands, memory = (
+            self._hearing.turn(text),
+            self._questions.commands,
+            self._questions.memory,
+        )
         going = self._questions.turn_ended(text, pieces, self._guests)
         if memory is not None and going:
-            self._outbox.put("take back", partial(self._take_back, memory, going), partial(memory.spool, Removal(self._user_id, going)))
+            self._outbox.put(
+                "take back",
+                partial(self._take_back, memory, going),
+                partial(memory.spool, Removal(self._user_id, going)),
+            )
         if not commands.keeps:
             if memory is not None and commands.notice:
                 self._outbox.put("withhold", partial(memory.withhold, text, user_id=self._user_id))
             return
         if memory is not None:
-            await beside(len(text), partial(memory.speaks_of, text, user_id=self._user_id))
+            await run_off_loop(len(text), partial(memory.speaks_of, text, user_id=self._user_id))
         for piece in pieces:
-            await self._remember(Role.USER, piece.text, self._speakers.get(piece.speaker or "", self._user_name))
+            await self._remember(
+                Role.USER, piece.text, self._speakers.get(piece.speaker or "", self._user_name)
+            )
 
     async def _remember_reply(self, frame: LLMContextAssistantTurnFrame) -> None:
-        """Notes what was heard of a reply, for remembering and as feedback; off the record not even the question's is kept."""
+        """Notes what was heard of a reply, for remembering and as feedback.
+
+        Off the record not even the question's is kept.
+        """
         self._questions.commands.replied(frame.text)
-        memory, exchange = self._questions.memory, answered(self._questions.exchanges, frame.timestamp)
+        memory, exchange = (
+            self._questions.memory,
+            answered(self._questions.exchanges, frame.timestamp),
+        )
         number = None if exchange is None else exchange.question.turn
         if not self._questions.commands.keeps_reply(number):
             return
@@ -317,20 +402,39 @@ class HotMemProcessor(FrameProcessor):
             return
         exchange.heard = spoken(f"{exchange.heard} {frame.text}")
         if exchange.heard and exchange.completed_by(frame.timestamp):
-            self._outbox.put("feedback", partial(self._feed_back, memory, exchange.given, exchange.heard, exchange.interrupted))
+            self._outbox.put(
+                "feedback",
+                partial(
+                    self._feed_back, memory, exchange.given, exchange.heard, exchange.interrupted
+                ),
+            )
 
-    async def _remember(self, role: Role, text: str, speaker: str | None, replies_to: int | None = None) -> None:
-        """Notes a turn for remembering. What was said is dated now, not when its write comes round."""
+    async def _remember(
+        self, role: Role, text: str, speaker: str | None, replies_to: int | None = None
+    ) -> None:
+        """Notes a turn for remembering.
+
+        What was said is dated now, not when its write comes round.
+        """
         memory, words = self._questions.memory, spoken(text)
         if memory is None or not words:
             return
         try:
-            turn = Turn(self._user_id, self.session_id, role, words, spoken_at=self._clock(), speaker=speaker)
+            turn = Turn(
+                self._user_id,
+                self.session_id,
+                role,
+                words,
+                spoken_at=self._clock(),
+                speaker=speaker,
+            )
         except HotMemError as error:
             await self._failed("remember", error)
             return
         self._questions.commands.noted(turn.id, replies_to)
-        self._outbox.put("remember", partial(self._store, memory, turn), partial(self._spool, memory, turn))
+        self._outbox.put(
+            "remember", partial(self._store, memory, turn), partial(self._spool, memory, turn)
+        )
 
     async def _store(self, memory: Memory, turn: Turn) -> None:
         """Remembers a turn; one that the memory file cannot take waits beside it, and those that come after it too."""
@@ -357,11 +461,16 @@ class HotMemProcessor(FrameProcessor):
         await memory.spool(turn)
         self._spooled_last = turn.id
         self.spooled += 1
-        log.warning("turn waits for the memory file", session_id=self.session_id, waiting=memory.spooled)
+        log.warning(
+            "turn waits for the memory file", session_id=self.session_id, waiting=memory.spooled
+        )
         await self._call_event_handler("on_memory_spooled", turn)
 
     async def _take_back(self, memory: Memory, going: tuple[str, ...]) -> None:
-        """Removes turns that were taken back; while the memory file cannot be written that waits beside it, as they may."""
+        """Removes turns that were taken back.
+
+        While the memory file cannot be written that waits beside it, as they may.
+        """
         try:
             await self._questions.commands.take_back(memory, going)
         except StoreReadOnly:
@@ -370,7 +479,9 @@ class HotMemProcessor(FrameProcessor):
             await memory.spool(Removal(self._user_id, going))
             raise
 
-    async def _feed_back(self, memory: Memory, block: ContextBlock, reply: str, interrupted: bool) -> None:
+    async def _feed_back(
+        self, memory: Memory, block: ContextBlock, reply: str, interrupted: bool
+    ) -> None:
         usage = await memory.feedback(block, reply, interrupted=interrupted)
         if usage.uses:
             await self._call_event_handler("on_memory_used", usage)
@@ -401,7 +512,9 @@ class HotMemProcessor(FrameProcessor):
             with suppress(TimeoutError):  # the rest is understood when the memory is opened next
                 await asyncio.wait_for(memory.settle(), UNDERSTOOD_S)
 
-    async def _within(self, stage: str, work: Awaitable[object], blocked: Callable[[], StoreLocked | None]) -> None:
+    async def _within(
+        self, stage: str, work: Awaitable[object], blocked: Callable[[], StoreLocked | None]
+    ) -> None:
         """Waits for a step of the parting, not longer than `PARTING_S`."""
         task = asyncio.ensure_future(work)
         try:
@@ -409,7 +522,9 @@ class HotMemProcessor(FrameProcessor):
             if done:
                 task.result()
                 return
-            error = _overdue(blocked())  # before the step is given up, and with it the wait for the lock
+            error = _overdue(
+                blocked()
+            )  # before the step is given up, and with it the wait for the lock
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
             await self._failed(stage, error)
@@ -417,10 +532,19 @@ class HotMemProcessor(FrameProcessor):
             await self._failed(stage, error)
 
     async def _failed(self, stage: str, error: Exception) -> None:
-        """Counts, logs and tells of a failure. Only HotMem's own messages are logged: they never hold speech."""
+        """Counts, logs and tells of a failure.
+
+        Only HotMem's own messages are logged: they never hold speech.
+        """
         self.failures += 1
         reason = str(error) if isinstance(error, HotMemError) else None
-        log.error("memory failed", stage=stage, session_id=self.session_id, error=type(error).__name__, reason=reason)
+        log.error(
+            "memory failed",
+            stage=stage,
+            session_id=self.session_id,
+            error=type(error).__name__,
+            reason=reason,
+        )
         await self._call_event_handler("on_memory_error", stage, error)
 
 
@@ -435,7 +559,9 @@ def _not_blocked() -> None:
 
 def _overdue(blocked: StoreLocked | None) -> HotMemError:
     """Why a step of the parting was not done in time."""
-    return blocked or DeadlineExceeded(f"It was not done within {PARTING_S:.0f} s of the end of the pipeline and was given up.")
+    return blocked or DeadlineExceeded(
+        f"It was not done within {PARTING_S:.0f} s of the end of the pipeline and was given up."
+    )
 
 
 def _deadline(given: float | None, options: Options) -> float:

@@ -19,7 +19,8 @@ class Redaction:
     def applied(self, context: LLMContext, forgotten: Callable[[str], bool]) -> LLMContext:
         """The context, or a copy in which a note stands for what user and bot said before of what is forgotten.
 
-        What the user says last stays as it is. So do calls of tools with their results, which services check against each other.
+        What the user says last stays as it is. So do calls of tools with their results, which
+        services check against each other.
 
         Args:
             context: The context; it is not changed.
@@ -27,11 +28,19 @@ class Redaction:
         """
         messages = context.get_messages()
         latest = latest_user_message(messages)
-        said = [(role_of(message), "" if place == latest else spoken_in(message)) for place, message in enumerate(messages)]
-        self._hidden = {one for one in said if one[1] and (one in self._hidden or forgotten(one[1]))}
+        said = [
+            (role_of(message), "" if place == latest else spoken_in(message))
+            for place, message in enumerate(messages)
+        ]
+        self._hidden = {
+            one for one in said if one[1] and (one in self._hidden or forgotten(one[1]))
+        }
         if not self._hidden:
             return context
-        shown = [_noted(message) if one in self._hidden else message for message, one in zip(messages, said, strict=True)]
+        shown = [
+            _noted(message) if one in self._hidden else message
+            for message, one in zip(messages, said, strict=True)
+        ]
         return LLMContext(messages=shown, tools=context.tools, tool_choice=context.tool_choice)
 
 

@@ -1,4 +1,7 @@
-"""Where HotMem listens besides its own place: after speech recognition, and after the language model."""
+"""Where HotMem listens besides its own place.
+
+After speech recognition, and after the language model.
+"""
 
 from collections.abc import Awaitable, Callable
 
@@ -12,14 +15,22 @@ from pipecat.frames.frames import (
 )
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
-HEARD = (InterimTranscriptionFrame, TranscriptionFrame, EagerTranscriptionFrame, VADUserStoppedSpeakingFrame)
+HEARD = (
+    InterimTranscriptionFrame,
+    TranscriptionFrame,
+    EagerTranscriptionFrame,
+    VADUserStoppedSpeakingFrame,
+)
 
 
 class Listener(FrameProcessor):
-    """Tells the memory what is being said. Belongs right after speech recognition: the user aggregator keeps transcripts to itself.
+    """Tells the memory what is being said.
+
+    Belongs right after speech recognition: the user aggregator keeps transcripts to itself.
 
     Args:
-        heard: Told each transcript, and each end of speech; nothing slow, for the frame waits, and nothing is raised.
+        heard: Told each transcript, and each end of speech; nothing slow, for the frame waits, and
+            nothing is raised.
     """
 
     def __init__(self, heard: Callable[[Frame], Awaitable[None]]) -> None:
@@ -35,13 +46,17 @@ class Listener(FrameProcessor):
 
 
 class AfterModel(FrameProcessor):
-    """Gives memory to contexts that come to the model from behind, as results of tools do. Belongs right after the language model.
+    """Gives memory to contexts that come to the model from behind, as results of tools do.
+
+    Belongs right after the language model.
 
     Args:
         with_memory: Makes the frame that the model is to get.
     """
 
-    def __init__(self, with_memory: Callable[[LLMContextFrame], Awaitable[LLMContextFrame]]) -> None:
+    def __init__(
+        self, with_memory: Callable[[LLMContextFrame], Awaitable[LLMContextFrame]]
+    ) -> None:
         super().__init__()
         self._with_memory = with_memory
 

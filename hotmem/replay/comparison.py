@@ -1,4 +1,7 @@
-"""Settings beside each other: what each comes to, how far it differs from the present ones, and whether that is more than chance."""
+"""Settings beside each other.
+
+What each comes to, how far it differs from the present ones, and whether that is more than chance.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,13 +27,15 @@ CHANCE: Final = 0.05
 """Probability that chance alone makes any of the settings look different."""
 
 MARGIN: Final = 0.1
-"""Share of what the present settings find that a saving may cost at most, and that more tokens must be able to bring, at the interval's edge."""
+"""Share of what the present settings find that a saving may cost at most, and that more tokens
+must be able to bring, at the interval's edge."""
 
 WORTH: Final = 0.05
 """Share of a block's tokens that a difference in wasted tokens must be to be spoken of."""
 
 ENOUGH: Final = 5
-"""Sessions from which intervals are believed; of fewer a bootstrap draws them too narrow, and of one as a point."""
+"""Sessions from which intervals are believed; of fewer a bootstrap draws them too narrow, and of
+one as a point."""
 
 FEW: Final = 30
 """Exchanges under which a comparison says little."""
@@ -67,7 +72,8 @@ class Figures:
 
     Attributes:
         setting: The setting.
-        found: Share of a reply's telling words that came from what was given, on average: 0 to 1, or a little below by chance.
+        found: Share of a reply's telling words that came from what was given, on average: 0 to 1,
+            or a little below by chance.
         precision: Items used of items given, 0 to 1.
         unknown: Share of the exchanges, 0 to 1, in which nothing was given.
         tokens: Tokens of a block, on average.
@@ -129,8 +135,16 @@ class Comparison:
     def undecided(self) -> list[Figures]:
         """The best setting that saves tokens and may find less, and the best that costs more and may find more, if the tokens are worth it."""
         tokens, found = self.now.tokens, self.now.found
-        saving = [one for one in self.figures if one.verdict is Verdict.SPARING and one.tokens < (1 - MARGIN) * tokens]
-        costly = [one for one in self.figures if one.verdict is Verdict.COSTLY and one.found > (1 + MARGIN) * found]
+        saving = [
+            one
+            for one in self.figures
+            if one.verdict is Verdict.SPARING and one.tokens < (1 - MARGIN) * tokens
+        ]
+        costly = [
+            one
+            for one in self.figures
+            if one.verdict is Verdict.COSTLY and one.found > (1 + MARGIN) * found
+        ]
         return [max(some, key=lambda one: one.found) for some in (saving, costly) if some]
 
 
@@ -154,7 +168,11 @@ def compared(settings: Sequence[Setting], outcomes: Sequence[Sequence[Outcome]])
         gain = paired(found[:, place] - found[:, 0], sessions, level)
         difference = paired(wasted[:, place] - wasted[:, 0], sessions, level)
         told = difference if abs(difference.mean) >= WORTH * tokens else NONE
-        verdict = judged(gain, told, float(found[:, 0].mean())) if len(set(sessions.tolist())) >= ENOUGH else Verdict.SAME
+        verdict = (
+            judged(gain, told, float(found[:, 0].mean()))
+            if len(set(sessions.tolist())) >= ENOUGH
+            else Verdict.SAME
+        )
         figures.append(
             Figures(
                 setting,
@@ -196,7 +214,10 @@ def paired(differences: NDArray[np.float64], sessions: NDArray[np.int_], level: 
 
 
 def judged(found: Interval, wasted: Interval, now: float) -> Verdict:
-    """What differences in what is found and in wasted tokens amount to; `now` is what the present settings find."""
+    """What differences in what is found and in wasted tokens amount to.
+
+    `now` is what the present settings find.
+    """
     if found.low > 0:
         return Verdict.MORE
     if found.high < 0:

@@ -29,7 +29,9 @@ LINE: Final = 0.42
 """Inches: of a plot, and of a setting's line in it."""
 
 
-def differences(comparison: Comparison, what: str, gain: Callable[[Figures], Interval], scale: float = 1.0) -> str:
+def differences(
+    comparison: Comparison, what: str, gain: Callable[[Figures], Interval], scale: float = 1.0
+) -> str:
     """How far each setting differs from the present ones, with its interval.
 
     Args:
@@ -45,7 +47,13 @@ def differences(comparison: Comparison, what: str, gain: Callable[[Figures], Int
         for line, one in enumerate(others):
             interval = gain(one)
             colour = COLOURS[one.verdict]
-            axes.plot([scale * interval.low, scale * interval.high], [line, line], color=colour, linewidth=3, solid_capstyle="round")
+            axes.plot(
+                [scale * interval.low, scale * interval.high],
+                [line, line],
+                color=colour,
+                linewidth=3,
+                solid_capstyle="round",
+            )
             axes.plot(scale * interval.mean, line, "o", color=colour, markersize=8)
         axes.set(xlabel=what)
 
@@ -59,7 +67,10 @@ def latencies(comparison: Comparison) -> str:
         for line, one in enumerate(comparison.figures):
             axes.barh(line, one.p95_ms, height=0.5, color="#c9d6ea")
             axes.barh(line, one.p50_ms, height=0.5, color=COLOURS[None])
-        axes.set(xlabel="milliseconds a question: half of them (dark), and 95 of 100 (light)", xlim=(0, None))
+        axes.set(
+            xlabel="milliseconds a question: half of them (dark), and 95 of 100 (light)",
+            xlim=(0, None),
+        )
 
     return _lines([one.setting.plain for one in comparison.figures], draw)
 
@@ -82,8 +93,15 @@ def _lines(names: Sequence[str], draw: Callable[[Axes], None]) -> str:
 def _svg(figure: Figure) -> str:
     """The figure as an element: without what names files elsewhere, with its letters as letters."""
     drawn = io.StringIO()
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "hotmem", "font.family": "sans-serif"}):
-        figure.savefig(drawn, format="svg", transparent=True, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    with mpl.rc_context(
+        {"svg.fonttype": "none", "svg.hashsalt": "hotmem", "font.family": "sans-serif"}
+    ):
+        figure.savefig(
+            drawn,
+            format="svg",
+            transparent=True,
+            metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
+        )
     element = drawn.getvalue()
     element = element[element.index("<svg") :]
     return re.sub(r"<metadata>.*?</metadata>", "", element, flags=re.DOTALL)

@@ -1,13 +1,16 @@
-"""What a memory file holds of a user's sessions: what was said, and which turns the bot replied to."""
+"""What a memory file holds of a user's sessions.
+
+What was said, and which turns the bot replied to.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, takewhile
 from pathlib import Path
 
+from hotmem.core.encryption_key import Key
 from hotmem.errors import InvalidInput
-from hotmem.keys import Key
-from hotmem.store import recorded
+from hotmem.storage.sqlite import recordings
 from hotmem.types import Role, Turn, Weights
 
 
@@ -27,7 +30,9 @@ class Exchange:
 
 
 def unrelated(exchanges: Sequence[Exchange], most: int) -> list[tuple[str, ...]]:
-    """For each exchange up to `most` other replies, of other sessions where there are such; none if every reply is the same.
+    """For each exchange up to `most` other replies, of other sessions where there are such.
+
+    None if every reply is the same.
 
     Each stands about as often among them as among the exchanges, so that they are alike in length.
     """
@@ -50,7 +55,8 @@ class Recording:
 
     Attributes:
         user_id: The user.
-        sessions: The turns of each session in the order they were stored, the sessions by when they began.
+        sessions: The turns of each session in the order they were stored, the sessions by when they
+            began.
         weights: The layer weights learnt so far.
         left_out: Earlier turns of the file that are not among them.
     """
@@ -86,7 +92,7 @@ def read_recording(path: Path, user_id: str, most_turns: int, key: Key | None = 
         InvalidInput: If there is nothing to replay, saying what is missing.
         StoreError: If the file cannot be used.
     """
-    turns, count, weights = recorded.turns(path, user_id, most_turns, key)
+    turns, count, weights = recordings.turns(path, user_id, most_turns, key)
     sessions: dict[str, list[Turn]] = {}
     for turn in turns:
         sessions.setdefault(turn.session_id, []).append(turn)
@@ -98,7 +104,9 @@ def read_recording(path: Path, user_id: str, most_turns: int, key: Key | None = 
 
 def _reply(following: Sequence[Turn]) -> str:
     """What the bot says before the user speaks again; "" if the user goes on."""
-    return " ".join(turn.text for turn in takewhile(lambda turn: turn.role is Role.ASSISTANT, following))
+    return " ".join(
+        turn.text for turn in takewhile(lambda turn: turn.role is Role.ASSISTANT, following)
+    )
 
 
 def _check(recording: Recording) -> None:
@@ -112,6 +120,10 @@ def _check(recording: Recording) -> None:
             "HotMemProcessor stores them; elsewhere remember() them as turns of the role 'assistant'."
         )
     if len(recording.sessions) < 2:
-        raise InvalidInput("Only one session is stored for this user, and memory is about earlier ones. Come back after the second conversation.")
+        raise InvalidInput(
+            "Only one session is stored for this user, and memory is about earlier ones. Come back after the second conversation."
+        )
     if next(recording.exchanges(), None) is None:
-        raise InvalidInput("After the first session no turn of this user was followed by a reply of the bot. Come back after more conversations.")
+        raise InvalidInput(
+            "After the first session no turn of this user was followed by a reply of the bot. Come back after more conversations."
+        )

@@ -11,20 +11,21 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final
 
-from hotmem.context.relevance import fitted_model
 from hotmem.memory import Memory
 from hotmem.models import Encoder, Language, load_encoder
 from hotmem.options import RecallOptions
-from hotmem.reader import Reader, Request
+from hotmem.ranking.relevance import fitted_model
 from hotmem.recall import recall
 from hotmem.replay.recording import Exchange, Recording, unrelated
 from hotmem.replay.scoring import Outcome, scored
 from hotmem.replay.settings import Setting
-from hotmem.text import clean
+from hotmem.retrieval.context import RecallContext, RecallRequest
+from hotmem.text.validation import clean
 from hotmem.types import Turn
 
 OTHERS: Final = 4
-"""Replies to other questions that a block is judged by as well. The noise that they add falls with their number, and their cost grows."""
+"""Replies to other questions that a block is judged by as well. The noise that they add falls
+with their number, and their cost grows."""
 
 Outcomes = list[list[Outcome]]
 """For each exchange that needs memory the outcome of each setting, in the settings' order."""
@@ -36,7 +37,11 @@ def work(recording: Recording, exchanges: Sequence[Exchange], settings: Sequence
 
 
 async def replayed(
-    recording: Recording, exchanges: Sequence[Exchange], settings: Sequence[Setting], language: Language, advance: Callable[[], None]
+    recording: Recording,
+    exchanges: Sequence[Exchange],
+    settings: Sequence[Setting],
+    language: Language,
+    advance: Callable[[], None],
 ) -> Outcomes:
     """What each setting would have given before each exchange, and what the reply makes of it.
 
@@ -53,11 +58,23 @@ async def replayed(
     """
     found: dict[tuple[int, int], Outcome | None] = {}
     groups = _by_encoder(settings)
-    encoders = [await asyncio.to_thread(load_encoder, settings[numbers[0]].options.models) for numbers in groups.values()]
+    encoders = [
+        await asyncio.to_thread(load_encoder, settings[numbers[0]].options.models)
+        for numbers in groups.values()
+    ]
     for numbers, encoder in zip(groups.values(), encoders, strict=True):
         async with _empty(settings[numbers[0]], encoder, language) as memory:
-            await _replay(memory, recording, exchanges, {number: settings[number] for number in numbers}, found, advance)
-    rows = [[found[place, number] for number in range(len(settings))] for place in range(len(exchanges))]
+            await _replay(
+                memory,
+                recording,
+                exchanges,
+                {number: settings[number] for number in numbers},
+                found,
+                advance,
+            )
+    rows = [
+        [found[place, number] for number in range(len(settings))] for place in range(len(exchanges))
+    ]
     return [[one for one in row if one is not None] for row in rows if None not in row]
 
 
@@ -74,7 +91,9 @@ async def _empty(setting: Setting, encoder: Encoder, language: Language) -> Asyn
     """An empty memory in a temporary file, with all layers."""
     with tempfile.TemporaryDirectory(prefix="hotmem-eval-") as folder:
         options = replace(setting.options, recall=RecallOptions())
-        async with Memory.open(Path(folder) / "replay.db", options, encoder=encoder, language=language) as memory:
+        async with Memory.open(
+            Path(folder) / "replay.db", options, encoder=encoder, language=language
+        ) as memory:
             yield memory
 
 
@@ -93,7 +112,14 @@ async def _replay(
             number = asked.get((session, place))
             if number is not None:
                 await memory.settle()
-                for setting, outcome in await _ask(memory, turns[: place + 1], exchanges[number], others[number], settings, turn_about=number):
+                for setting, outcome in await _ask(
+                    memory,
+                    turns[: place + 1],
+                    exchanges[number],
+                    others[number],
+                    settings,
+                    turn_about=number,
+                ):
                     found[number, setting] = outcome
                     advance()
             await memory.remember(turn)
@@ -102,9 +128,18 @@ async def _replay(
 
 
 async def _ask(
-    memory: Memory, said: Sequence[Turn], exchange: Exchange, others: Sequence[str], settings: dict[int, Setting], *, turn_about: int
+    memory: Memory,
+    said: Sequence[Turn],
+    exchange: Exchange,
+    others: Sequence[str],
+    settings: dict[int, Setting],
+    *,
+    turn_about: int,
 ) -> list[tuple[int, Outcome | None]]:
-    """The outcome of each setting. Another one begins each time: the first reads from a disk what the others find in memory."""
+    """The outcome of each setting.
+
+    Another one begins each time: the first reads from a disk what the others find in memory.
+    """
     question = said[-1]
     visible = tuple(turn.text for turn in said)
     order = sorted(settings)
@@ -114,22 +149,31 @@ async def _ask(
     for number in (*order[begin:], *order[:begin]):
         setting = settings[number]
         reader = await _set_up(memory, question.user_id, setting)
-        request = Request(
-            clean(question.text), question.user_id, question.session_id, question.spoken_at, setting.options.recall.max_tokens, visible=visible
+        request = RecallRequest(
+            clean(question.text),
+            question.user_id,
+            question.session_id,
+            question.spoken_at,
+            setting.options.recall.max_tokens,
+            visible=visible,
         )
         began = perf_counter()
         block = await recall(reader, request)
         ms = (perf_counter() - began) * 1000
-        outcome = await asyncio.to_thread(scored, reader, exchange.session, block, visible, replies, ms)
+        outcome = await asyncio.to_thread(
+            scored, reader, exchange.session, block, visible, replies, ms
+        )
         outcomes.append((number, outcome))
     return outcomes
 
 
-async def _set_up(memory: Memory, user_id: str, setting: Setting) -> Reader:
+async def _set_up(memory: Memory, user_id: str, setting: Setting) -> RecallContext:
     """The memory's reader as a setting has it, with the user's weights stored as they are in it."""
     store, reader, options = memory.store, memory.reader, setting.options
     user = await store.user(user_id)
     if user is not None and (await store.profile(user, ())).weights != setting.weights:
         await store.put_weights(user, setting.weights, datetime.now(UTC))
     layers = [search for search in reader.layers if search.layer in options.recall.layers]
-    return replace(reader, layers=layers, model=fitted_model(options.models.relevance), options=options.recall)
+    return replace(
+        reader, layers=layers, model=fitted_model(options.models.relevance), options=options.recall
+    )

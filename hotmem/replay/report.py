@@ -24,7 +24,12 @@ FOUND: Final = "telling words of the replies, in points: fewer (left) or more (r
 WASTED: Final = "tokens wasted a question: fewer (left: better) or more (right)"
 """What the plots' axes measure."""
 
-CLASSES: Final = {Verdict.MORE: "better", Verdict.CHEAPER: "better", Verdict.LESS: "worse", Verdict.DEARER: "worse"}
+CLASSES: Final = {
+    Verdict.MORE: "better",
+    Verdict.CHEAPER: "better",
+    Verdict.LESS: "worse",
+    Verdict.DEARER: "worse",
+}
 
 
 def breakable(name: str) -> Markup:
@@ -34,8 +39,17 @@ def breakable(name: str) -> Markup:
 
 def rendered(study: Study) -> str:
     """The page. Blocking: a second."""
-    environment = Environment(loader=PackageLoader("hotmem.replay", ""), autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.filters |= {"share": lambda value: f"{value:.0%}", "whole": lambda value: f"{value:,.0f}", "breakable": breakable}
+    environment = Environment(
+        loader=PackageLoader("hotmem.replay", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+    )
+    environment.filters |= {
+        "share": lambda value: f"{value:.0%}",
+        "whole": lambda value: f"{value:,.0f}",
+        "breakable": breakable,
+    }
     comparison = study.comparison
     return environment.get_template("report.html").render(
         study=study,

@@ -1,14 +1,17 @@
-"""Which exchanges are replayed: as many as asked for, evenly by chance, of those whose question a memory may help with."""
+"""Which exchanges are replayed.
+
+As many as asked for, evenly by chance, of those whose question a memory may help with.
+"""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from random import Random
 from typing import Final
 
-from hotmem.analysis.query import analyse
 from hotmem.models import Language
-from hotmem.query import QUERY_WORDS
 from hotmem.replay.recording import Exchange, Recording
+from hotmem.retrieval.query import QUERY_WORDS
+from hotmem.understanding.query.analyzer import analyse
 
 SEED: Final = 7
 """Fixed, so that the same file gives the same sample."""
@@ -31,11 +34,15 @@ def sampled(recording: Recording, language: Language, most: int) -> list[Exchang
     return sorted(found, key=lambda one: (one.session, one.place))
 
 
-def _needing(recording: Recording, language: Language, candidates: Sequence[Exchange]) -> Iterator[Exchange]:
+def _needing(
+    recording: Recording, language: Language, candidates: Sequence[Exchange]
+) -> Iterator[Exchange]:
     for start in range(0, len(candidates), BATCH):
         batch = candidates[start : start + BATCH]
         asked = [recording.sessions[one.session][one.place] for one in batch]
-        docs = language.parse([" ".join(turn.text.split()[-QUERY_WORDS:]) for turn in asked], names=False)
+        docs = language.parse(
+            [" ".join(turn.text.split()[-QUERY_WORDS:]) for turn in asked], names=False
+        )
         for exchange, turn, doc in zip(batch, asked, docs, strict=True):
             if analyse(doc, turn.spoken_at).needs_memory:
                 yield exchange

@@ -1,22 +1,24 @@
 """What a reply makes of a block: the outcome of one exchange under one setting.
 
-A block that is long enough holds words of any reply. So each block is judged twice: by the reply that was given, and by replies to other
-questions in other conversations. What these seem to use is coincidence, and is deducted.
+A block that is long enough holds words of any reply. So each block is judged twice: by the reply
+that was given, and by replies to other questions in other conversations. What these seem to use is
+coincidence, and is deducted.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hotmem.learning.quality import tallied
-from hotmem.learning.usage import detect
-from hotmem.reader import Reader
-from hotmem.terms import STOPS, stems
+from hotmem.feedback.quality import tallied
+from hotmem.feedback.usage import detect
+from hotmem.retrieval.context import RecallContext
+from hotmem.text.stemming import STOPS, stems
 from hotmem.types import ContextBlock, ItemUse, Tally, UsageKind
 
 AMONG: Final = 12
-"""Items of a block that uses are judged as if of, whatever its length (one of 500 tokens has as many): else the same item beside the same reply
-would count as used in a short block and as unused in a long one, and every short block would look better."""
+"""Items of a block that uses are judged as if of, whatever its length (one of 500 tokens has as
+many): else the same item beside the same reply would count as used in a short block and as
+unused in a long one, and every short block would look better."""
 
 REPLY_WORDS: Final = 1000
 """Words of a reply that are looked at; no one listens to more."""
@@ -29,8 +31,8 @@ class Outcome:
     Attributes:
         session: Place of the session in the recording.
         tally: Items and tokens given and used.
-        found: Share of the reply's telling words, 0 to 1, that the items it used held. Telling are words that are no stop words, and that the
-            language model did not have before it anyway.
+        found: Share of the reply's telling words, 0 to 1, that the items it used held. Telling are
+            words that are no stop words, and that the language model did not have before it anyway.
         coincidence: The same of the other replies, on average.
         ms: How long the block took.
     """
@@ -42,7 +44,14 @@ class Outcome:
     ms: float
 
 
-def scored(reader: Reader, session: int, block: ContextBlock, visible: Sequence[str], replies: Sequence[str], ms: float) -> Outcome | None:
+def scored(
+    reader: RecallContext,
+    session: int,
+    block: ContextBlock,
+    visible: Sequence[str],
+    replies: Sequence[str],
+    ms: float,
+) -> Outcome | None:
     """The outcome of an exchange; None if its question needs no memory.
 
     Args:
@@ -58,13 +67,22 @@ def scored(reader: Reader, session: int, block: ContextBlock, visible: Sequence[
     if not records:
         return None
     others = [_judged(reader, block, visible, other)[1] for other in replies[1:]]
-    return Outcome(session, records[0].tally, found, sum(others) / len(others) if others else 0.0, ms)
+    return Outcome(
+        session, records[0].tally, found, sum(others) / len(others) if others else 0.0, ms
+    )
 
 
-def _judged(reader: Reader, block: ContextBlock, visible: Sequence[str], reply: str) -> tuple[tuple[ItemUse, ...], float]:
-    """How the reply used each item, and the share of its telling words that used items held; 0 if it has none."""
+def _judged(
+    reader: RecallContext, block: ContextBlock, visible: Sequence[str], reply: str
+) -> tuple[tuple[ItemUse, ...], float]:
+    """How the reply used each item, and the share of its telling words that used items held.
+
+    0 if it has none.
+    """
     heard = " ".join(reply.split()[:REPLY_WORDS])
     uses = detect(reader.encoder, block.items, block.query, heard, visible, among=AMONG)
     telling = (stems(heard) - STOPS).difference(*map(stems, visible))
-    held = frozenset[str]().union(*(stems(use.item.text) for use in uses if use.kind is not UsageKind.UNUSED))
+    held = frozenset[str]().union(
+        *(stems(use.item.text) for use in uses if use.kind is not UsageKind.UNUSED)
+    )
     return uses, len(telling & held) / len(telling) if telling else 0.0

@@ -1,4 +1,7 @@
-"""The settings that are compared: HOTMEM_ variables with other values, other layer weights, other layers."""
+"""The settings that are compared.
+
+HOTMEM_ variables with other values, other layer weights, other layers.
+"""
 
 import shlex
 from collections.abc import Iterable
@@ -45,8 +48,15 @@ class Setting:
 
     @property
     def plain(self) -> str:
-        """What it changes, in words for someone who does not know the variables; their names where there are no such words."""
-        return ", ".join(map(_plain, shlex.split(self.name))) if self.name != NOW else "your present settings"
+        """What it changes, in words for someone who does not know the variables.
+
+        Their names where there are no such words.
+        """
+        return (
+            ", ".join(map(_plain, shlex.split(self.name)))
+            if self.name != NOW
+            else "your present settings"
+        )
 
     @property
     def advice(self) -> str:
@@ -88,7 +98,8 @@ def settings(named: Iterable[str], learnt: Weights) -> list[Setting]:
     """The present settings, and those to compare with them.
 
     Args:
-        named: Changes as `NAME=VALUE`, several in one string for a setting with several changes; none for the usual ones.
+        named: Changes as `NAME=VALUE`, several in one string for a setting with several changes;
+            none for the usual ones.
         learnt: The user's layer weights.
 
     Raises:
@@ -97,13 +108,22 @@ def settings(named: Iterable[str], learnt: Weights) -> list[Setting]:
     options = Settings().options()
     now = Setting(NOW, _offline(options), options.learning.weights or learnt)
     others = [_changed(now, learnt, text) for text in named or _usual(now)]
-    return [now, *{one.name: one for one in others if (one.options, one.weights) != (now.options, now.weights)}.values()]
+    return [
+        now,
+        *{
+            one.name: one
+            for one in others
+            if (one.options, one.weights) != (now.options, now.weights)
+        }.values(),
+    ]
 
 
 def _usual(now: Setting) -> list[str]:
     names = [f"{PREFIX}MAX_CONTEXT_TOKENS={budget}" for budget in BUDGETS]
     names.append(f"{PREFIX}SEMANTIC_THRESHOLD={THRESHOLD}")
-    names.append(f"{PREFIX}MULTILAYER_RETRIEVAL={'true' if now.options.recall.layers == (Layer.FACTS,) else 'false'}")
+    names.append(
+        f"{PREFIX}MULTILAYER_RETRIEVAL={'true' if now.options.recall.layers == (Layer.FACTS,) else 'false'}"
+    )
     return [*names, "weights=start"]
 
 
@@ -113,7 +133,9 @@ def _changed(now: Setting, learnt: Weights, text: str) -> Setting:
     for change in _parts(text):
         name, equals, value = change.partition("=")
         if not equals or not value:
-            raise InvalidInput(f"{change!r} is no setting. Write NAME=VALUE, such as HOTMEM_MAX_CONTEXT_TOKENS=500.")
+            raise InvalidInput(
+                f"{change!r} is no setting. Write NAME=VALUE, such as HOTMEM_MAX_CONTEXT_TOKENS=500."
+            )
         match name.lower().removeprefix(PREFIX.lower()):
             case "weights":
                 weights = _weights(value, learnt)
@@ -122,11 +144,15 @@ def _changed(now: Setting, learnt: Weights, text: str) -> Setting:
             case field if field in COMPARABLE:
                 values[field], change = value, f"{PREFIX}{field.upper()}={shlex.quote(value)}"
             case _:
-                known = ", ".join([*(f"{PREFIX}{field.upper()}" for field in COMPARABLE), "weights", "layers"])
+                known = ", ".join(
+                    [*(f"{PREFIX}{field.upper()}" for field in COMPARABLE), "weights", "layers"]
+                )
                 raise InvalidInput(f"{name} cannot be compared. These can: {known}.")
         names.append(change)
     if not names:
-        raise InvalidInput("A setting is empty. Write NAME=VALUE, such as HOTMEM_MAX_CONTEXT_TOKENS=500.")
+        raise InvalidInput(
+            "A setting is empty. Write NAME=VALUE, such as HOTMEM_MAX_CONTEXT_TOKENS=500."
+        )
     options = _offline(Settings(**values).options())
     if layers is not None:
         options = replace(options, recall=replace(options.recall, layers=layers))
@@ -143,11 +169,16 @@ def _parts(text: str) -> list[str]:
 
 
 def _offline(options: Options) -> Options:
-    """Without a language model that may be far away and costs money; embeddings are timed as if each question were new.
+    """Without a language model that may be far away and costs money.
+
+    Embeddings are timed as if each question were new.
 
     Layer weights are each setting's own.
     """
-    learning, models = replace(options.learning, weights=None), replace(options.models, embeddings_cached=0)
+    learning, models = (
+        replace(options.learning, weights=None),
+        replace(options.models, embeddings_cached=0),
+    )
     return replace(options, rewriting=RewriteOptions(), learning=learning, models=models)
 
 
@@ -158,11 +189,15 @@ def _weights(value: str, learnt: Weights) -> Weights:
     try:
         return weights_of(value)
     except InvalidInput as error:
-        raise InvalidInput(f"weights cannot be {value!r}. {error} Or write start, or learned.") from error
+        raise InvalidInput(
+            f"weights cannot be {value!r}. {error} Or write start, or learned."
+        ) from error
 
 
 def _layers(value: str) -> tuple[Layer, ...]:
     chosen = value.split(",")
     if not set(chosen) <= set(Layer):
-        raise InvalidInput(f"layers cannot be {value!r}. Write some of {', '.join(Layer)}, with commas between them.")
+        raise InvalidInput(
+            f"layers cannot be {value!r}. Write some of {', '.join(Layer)}, with commas between them."
+        )
     return tuple(layer for layer in Layer if layer in chosen)

@@ -11,7 +11,7 @@ from hotmem.replay.comparison import Comparison, compared
 from hotmem.replay.recording import Exchange, Recording
 from hotmem.replay.replaying import replayed
 from hotmem.replay.settings import Setting
-from hotmem.terms import STOPS, terms
+from hotmem.text.stemming import STOPS, terms
 
 FOREIGN_WORDS: Final = 5
 """Words from which a reply without any of the commonest English ones is not English."""
@@ -41,11 +41,17 @@ class Study:
     def foreign(self) -> float:
         """Share of the sample's replies that are not English, 0 to 1."""
         replies = [terms(exchange.reply) for exchange in self.exchanges]
-        return sum(len(words) >= FOREIGN_WORDS and STOPS.isdisjoint(words) for words in replies) / len(replies)
+        return sum(
+            len(words) >= FOREIGN_WORDS and STOPS.isdisjoint(words) for words in replies
+        ) / len(replies)
 
 
 async def study(
-    recording: Recording, exchanges: Sequence[Exchange], settings: Sequence[Setting], language: Language, advance: Callable[[], None]
+    recording: Recording,
+    exchanges: Sequence[Exchange],
+    settings: Sequence[Setting],
+    language: Language,
+    advance: Callable[[], None],
 ) -> Study:
     """Replays the exchanges under every setting; see `hotmem.replay.replaying`.
 
@@ -54,7 +60,9 @@ async def study(
         ModelMissing: If a setting's encoder is not installed.
         StoreError: If the temporary file cannot be written.
     """
-    outcomes = await replayed(recording, exchanges, settings, language, advance) if exchanges else []
+    outcomes = (
+        await replayed(recording, exchanges, settings, language, advance) if exchanges else []
+    )
     if not outcomes:
         raise InvalidInput(
             "None of the turns that the bot replied to asks for anything that a memory could know. Come back after more conversations."

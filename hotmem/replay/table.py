@@ -16,9 +16,19 @@ CAPTION: Final = (
 
 
 def tabled(comparison: Comparison) -> Table:
-    """The settings, the present ones first, each with what it is beside them; 80 characters wide."""
+    """The settings, the present ones first, each with what it is beside them.
+
+    80 characters wide.
+    """
     title = f"{comparison.exchanges} questions from {comparison.sessions} sessions"
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False, show_lines=False)
+    table = Table(
+        title=title,
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        collapse_padding=True,
+        pad_edge=False,
+        show_lines=False,
+    )
     table.caption, table.caption_justify = CAPTION, "left"
     table.add_column("setting", overflow="fold")
     for heading in ("found", "points more", "used", "tokens", "wasted", "ms"):
@@ -39,4 +49,8 @@ def tabled(comparison: Comparison) -> Table:
 
 def _named(one: Figures) -> Text:
     name = one.setting.name.replace(PREFIX, "")
-    return Text(name) if one.verdict is None else Text.assemble(name, "\n  ", (str(one.verdict), "dim"))
+    return (
+        Text(name)
+        if one.verdict is None
+        else Text.assemble(name, "\n  ", (str(one.verdict), "dim"))
+    )

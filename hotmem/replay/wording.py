@@ -30,7 +30,9 @@ def reasons(comparison: Comparison) -> list[str]:
         told.append(_costs_less(comparison.cheaper, comparison.now))
     others, questions = len(comparison.figures) - 1, comparison.exchanges
     if not told:
-        told.append(f"None of the {others} other settings is better by more than chance brings about with {questions} questions: keep what you have.")
+        told.append(
+            f"None of the {others} other settings is better by more than chance brings about with {questions} questions: keep what you have."
+        )
         told += [_undecided(one, comparison.now) for one in comparison.undecided]
     return told
 
@@ -40,22 +42,34 @@ def cautions(study: Study) -> list[str]:
     comparison, told = study.comparison, []
     if comparison.exchanges < FEW or comparison.sessions < FEW_SESSIONS:
         asked = f"{comparison.exchanges} questions from {comparison.sessions} sessions"
-        told.append(f"There are only {asked}. Real differences may not show yet; come back after more conversations.")
+        told.append(
+            f"There are only {asked}. Real differences may not show yet; come back after more conversations."
+        )
     if comparison.now.found < RARELY:
         share = f"{max(comparison.now.found, 0):.0%}"
         reason = "Either your bot is seldom asked about earlier conversations, or it ignores what it is given."
-        told.append(f"Only {share} of the words in the replies came from memory, so there is little to compare by. {reason}")
+        told.append(
+            f"Only {share} of the words in the replies came from memory, so there is little to compare by. {reason}"
+        )
     if study.foreign >= FOREIGN:
-        told.append(f"{study.foreign:.0%} of the replies do not look English. HotMem reads English only; do not rely on these figures.")
+        told.append(
+            f"{study.foreign:.0%} of the replies do not look English. HotMem reads English only; do not rely on these figures."
+        )
     if study.recording.left_out:
-        told.append(f"The {study.recording.left_out:,} earliest turns were left out to keep this short; raise --turns to replay them too.")
+        told.append(
+            f"The {study.recording.left_out:,} earliest turns were left out to keep this short; raise --turns to replay them too."
+        )
     return told
 
 
 def _finds_more(one: Figures, now: Figures) -> str:
     low, high = 100 * one.found_gain.low, 100 * one.found_gain.high
     extra = one.tokens - now.tokens
-    price = f"It costs {extra:.0f} tokens more a question." if extra > 0.5 else f"It saves {-extra:.0f} tokens a question besides."
+    price = (
+        f"It costs {extra:.0f} tokens more a question."
+        if extra > 0.5
+        else f"It saves {-extra:.0f} tokens a question besides."
+    )
     return (
         f"With {one.setting.plain} memory brings {one.found:.0%} of the telling words in the replies, with your present settings {now.found:.0%}. "
         f"The gain is real: it is {100 * one.found_gain.mean:.0f} points, and between {low:.1f} and {high:.1f} if chance had its part in it. {price}"
@@ -74,7 +88,11 @@ def _costs_less(one: Figures, now: Figures) -> str:
 def _undecided(one: Figures, now: Figures) -> str:
     """What a setting costs or spares, and what it may bring."""
     difference = one.tokens - now.tokens
-    price, doubt = (f"costs {difference:.0f}", "more") if difference > 0 else (f"saves {-difference:.0f}", "less")
+    price, doubt = (
+        (f"costs {difference:.0f}", "more")
+        if difference > 0
+        else (f"saves {-difference:.0f}", "less")
+    )
     return (
         f"With {one.setting.plain} each question {price} tokens. "
         f"Whether that finds {doubt} ({one.found:.0%} against {now.found:.0%}) cannot be told yet: "

@@ -1,6 +1,9 @@
-"""edit_memory: what a person knows better. New words take the old ones' place; category, importance, tags and validity are set as asked.
+"""edit_memory: what a person knows better.
 
-Only what is given changes. What was decided by itself before is overridden, and the record says by what.
+New words take the old ones' place; category, importance, tags and validity are set as asked.
+
+Only what is given changes. What was decided by itself before is overridden, and the record says by
+what.
 """
 
 import asyncio
@@ -11,17 +14,22 @@ from typing import Annotated, Any, Final
 
 from pydantic import AwareDatetime, Field
 
-from hotmem.analysis.entities import find_entities
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
 from hotmem.models import read
-from hotmem.query import NOBODY
-from hotmem.store.edits import Wording
-from hotmem.text import LONGEST_STATEMENT, checked_text
-from hotmem.tools.requests import CLOSED, Importance, Tag
+from hotmem.operations.requests import CLOSED, Importance, Tag
+from hotmem.retrieval.query import NOBODY
+from hotmem.storage.queries.edits import Wording
+from hotmem.text.validation import LONGEST_STATEMENT, checked_text
 from hotmem.types import Category, Kind, Vector
+from hotmem.understanding.query.entities import find_entities
 
-PLAIN: Final = {"kind": "kind", "category": "category", "importance": "importance", "note": "remark"}
+PLAIN: Final = {
+    "kind": "kind",
+    "category": "category",
+    "importance": "importance",
+    "note": "remark",
+}
 """Arguments that are columns, and how those are called."""
 
 NAMES: Final = {"remark": "note", "valid_until": "validity"}
@@ -41,14 +49,20 @@ class Edit:
         tags: Words it is filed under, instead of those it has.
         note: The user's remark about it; "" for none.
         expires_at: When it stops being true, with time zone.
-        holds: Whether it is true: False ends it now, True lets it hold again for as long as nothing ends it.
+        holds: Whether it is true: False ends it now, True lets it hold again for as long as nothing
+            ends it.
         reason: Why, for the record.
     """
 
     __pydantic_config__ = CLOSED
 
     id: Annotated[str, Field(description="The id of the memory.")]
-    content: Annotated[str, Field(description="Its words, as a whole sentence that can be understood alone.")] | None = None
+    content: (
+        Annotated[
+            str, Field(description="Its words, as a whole sentence that can be understood alone.")
+        ]
+        | None
+    ) = None
     kind: Kind | None = None
     category: Category | None = None
     importance: Importance | None = None
@@ -61,7 +75,10 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """What became of an edit: the memory's id, which is a new one if its words changed, and the names of what changed."""
+    """What became of an edit.
+
+    The memory's id, which is a new one if its words changed, and the names of what changed.
+    """
 
     id: str
     changed: tuple[str, ...]
@@ -75,19 +92,28 @@ async def edit_memory(memory: Memory, user_id: str, asked: Edit) -> Edited:
         StoreError: If it could not be written.
     """
     if asked.expires_at is not None and asked.holds is not None:
-        raise InvalidInput("expires_at (--expires) and holds both say until when it is true. Pass one of them.")
-    content = None if asked.content is None else checked_text(asked.content, "content", LONGEST_STATEMENT)
+        raise InvalidInput(
+            "expires_at (--expires) and holds both say until when it is true. Pass one of them."
+        )
+    content = (
+        None if asked.content is None else checked_text(asked.content, "content", LONGEST_STATEMENT)
+    )
     user, now = await memory.store.user(user_id) or NOBODY, datetime.now(UTC)
     held = await memory.store.filed(user, asked.id)
     columns = _columns(asked, held, now)
     changed = (*columns, *(("tags",) if asked.tags is not None else ()))
     if changed:
         tags = None if asked.tags is None else await asyncio.to_thread(_tags, memory, asked.tags)
-        await memory.store.refile(user, asked.id, columns, tags, now, f"{_told(changed, columns, held)}: {asked.reason}")
+        await memory.store.refile(
+            user, asked.id, columns, tags, now, f"{_told(changed, columns, held)}: {asked.reason}"
+        )
     if content is None or content == held["text"]:
         return Edited(asked.id, changed)
     wording = await asyncio.to_thread(_wording, memory, content, held)
-    return Edited(await memory.store.reword(user, asked.id, wording, now, f"new words: {asked.reason}"), ("content", *changed))
+    return Edited(
+        await memory.store.reword(user, asked.id, wording, now, f"new words: {asked.reason}"),
+        ("content", *changed),
+    )
 
 
 def value_in(text: str, value: str, edited: str) -> str:
@@ -99,7 +125,12 @@ def value_in(text: str, value: str, edited: str) -> str:
         edited: The text after.
     """
     before, found, behind = text.rpartition(value) if value else ("", "", "")
-    kept = bool(found) and edited.startswith(before) and edited.endswith(behind) and len(before) + len(behind) < len(edited)
+    kept = (
+        bool(found)
+        and edited.startswith(before)
+        and edited.endswith(behind)
+        and len(before) + len(behind) < len(edited)
+    )
     return edited[len(before) : len(edited) - len(behind)].strip() if kept else ""
 
 
@@ -110,7 +141,10 @@ def _tags(memory: Memory, given: Sequence[str]) -> dict[str, Vector]:
 
 
 def _wording(memory: Memory, content: str, held: Mapping[str, Any]) -> Wording:
-    """The new words with their parts: those of the old ones where only the value is another, else none."""
+    """The new words with their parts.
+
+    Those of the old ones where only the value is another, else none.
+    """
     value = value_in(held["text"], held["object"], content) if held["relation"] else ""
     doc = memory.reader.language.parse([content], names=False)[0]
     return Wording(
@@ -125,12 +159,18 @@ def _wording(memory: Memory, content: str, held: Mapping[str, Any]) -> Wording:
 
 def _columns(asked: Edit, held: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     """The columns whose values are asked to be others."""
-    wanted: dict[str, Any] = {column: getattr(asked, name) for name, column in PLAIN.items() if getattr(asked, name) is not None}
+    wanted: dict[str, Any] = {
+        column: getattr(asked, name)
+        for name, column in PLAIN.items()
+        if getattr(asked, name) is not None
+    }
     if "remark" in wanted:
         wanted["remark"] = wanted["remark"].strip() or None
     if asked.expires_at is not None:
         wanted["valid_until"] = asked.expires_at
-    if asked.holds is not None and asked.holds != (held["valid_until"] is None or held["valid_until"] > now):
+    if asked.holds is not None and asked.holds != (
+        held["valid_until"] is None or held["valid_until"] > now
+    ):
         wanted["valid_until"] = None if asked.holds else now
     return {column: value for column, value in wanted.items() if value != held[column]}
 
@@ -138,5 +178,8 @@ def _columns(asked: Edit, held: Mapping[str, Any], now: datetime) -> dict[str, A
 def _told(changed: Sequence[str], columns: Mapping[str, Any], held: Mapping[str, Any]) -> str:
     """What was changed, without any words of the memory or its tags."""
     return ", ".join(
-        f"{name} {held[name]} → {columns[name]}" if name in ("kind", "category", "importance") else NAMES.get(name, name) for name in changed
+        f"{name} {held[name]} → {columns[name]}"
+        if name in ("kind", "category", "importance")
+        else NAMES.get(name, name)
+        for name in changed
     )

@@ -1,4 +1,6 @@
-"""The tools as a server of the Model Context Protocol, for one user of one memory: by standard input and output, or by HTTP on this machine.
+"""The tools as a server of the Model Context Protocol, for one user of one memory.
+
+By standard input and output, or by HTTP on this machine.
 
 It needs ``pip install "pipecat-hotmem[mcp]"``.
 """
@@ -14,15 +16,15 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
-from hotmem import serving
-from hotmem.acting import acting
-from hotmem.context.render import data
+from hotmem.block.rendering import data
+from hotmem.core import local_server
+from hotmem.core.logs import log
 from hotmem.errors import HotMemError
-from hotmem.escaping import shown, shown_all
-from hotmem.logs import log
 from hotmem.memory import Memory
-from hotmem.tools.bearer import Bearer
-from hotmem.tools.catalogue import BY_HTTP, FOR_PROGRAMS, Tool, tool
+from hotmem.operations.actor import acting
+from hotmem.text.escaping import shown, shown_all
+from hotmem.tools.bearer_token import Bearer
+from hotmem.tools.registry import BY_HTTP, FOR_PROGRAMS, Tool, tool
 from hotmem.types import Actor
 
 INSTRUCTIONS: Final = (
@@ -32,38 +34,57 @@ INSTRUCTIONS: Final = (
 
 
 THIS_MACHINE: Final = TransportSecuritySettings(
-    allowed_hosts=[name for host in serving.HOSTS for name in (host, f"{host}:*")],
-    allowed_origins=[f"http://{host}:*" for host in serving.HOSTS],
+    allowed_hosts=[name for host in local_server.HOSTS for name in (host, f"{host}:*")],
+    allowed_origins=[f"http://{host}:*" for host in local_server.HOSTS],
 )
 """No other site's page reaches the server, by whatever name it calls this machine."""
 
 
-def server(memory: Memory, user_id: str, folder: Path | None = None, offered: Sequence[Tool] = FOR_PROGRAMS) -> Server[Any]:
+def server(
+    memory: Memory, user_id: str, folder: Path | None = None, offered: Sequence[Tool] = FOR_PROGRAMS
+) -> Server[Any]:
     """The server; whoever connects reads and writes the memory of this user and no other.
 
     Args:
         memory: An open memory.
         user_id: Whose memory it offers.
-        folder: The one folder in which exports and imports are; None is one beside the memory file, made when it is used.
+        folder: The one folder in which exports and imports are; None is one beside the memory file,
+            made when it is used.
         offered: The tools.
     """
     folder = folder or files_beside(memory.path)
 
     async def listed(_: object, __: object) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[types.Tool(name=one.name, description=one.description, input_schema=one.schema) for one in offered])
+        return types.ListToolsResult(
+            tools=[
+                types.Tool(name=one.name, description=one.description, input_schema=one.schema)
+                for one in offered
+            ]
+        )
 
     async def called(_: object, params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
             with acting(Actor.MCP):
-                answer = await tool(params.name, offered).call(memory, user_id, params.arguments or {}, folder)
+                answer = await tool(params.name, offered).call(
+                    memory, user_id, params.arguments or {}, folder
+                )
         except HotMemError as error:
-            return types.CallToolResult(content=[types.TextContent(type="text", text=shown(str(error)))], is_error=True)
+            return types.CallToolResult(
+                content=[types.TextContent(type="text", text=shown(str(error)))], is_error=True
+            )
         except Exception as error:  # the border at which one failed call must not end the server
             log.error("tool failed", tool=params.name, error=type(error).__name__)
-            return types.CallToolResult(content=[types.TextContent(type="text", text="The memory failed. See the server's log.")], is_error=True)
+            return types.CallToolResult(
+                content=[
+                    types.TextContent(type="text", text="The memory failed. See the server's log.")
+                ],
+                is_error=True,
+            )
         answer = shown_all(answer)
         text = data(json.dumps(answer, ensure_ascii=False))
-        return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=answer)
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=text)], structured_content=answer
+        )
 
     return Server("hotmem", instructions=INSTRUCTIONS, on_list_tools=listed, on_call_tool=called)
 
@@ -80,7 +101,9 @@ async def serve_stdio(memory: Memory, user_id: str, folder: Path | None = None) 
         await serving.run(incoming, outgoing, serving.create_initialization_options())
 
 
-async def serve_http(memory: Memory, user_id: str, listening: socket.socket, token: str | None) -> None:
+async def serve_http(
+    memory: Memory, user_id: str, listening: socket.socket, token: str | None
+) -> None:
     """Serves programs of this machine at the path /mcp until this task is cancelled, without tools that read or write files.
 
     Args:
@@ -89,5 +112,7 @@ async def serve_http(memory: Memory, user_id: str, listening: socket.socket, tok
         listening: Where they connect.
         token: What they have to send; None if the system lets only the right ones connect.
     """
-    app = server(memory, user_id, offered=BY_HTTP).streamable_http_app(transport_security=THIS_MACHINE)
-    await serving.serve(app if token is None else Bearer(app, token), listening)
+    app = server(memory, user_id, offered=BY_HTTP).streamable_http_app(
+        transport_security=THIS_MACHINE
+    )
+    await local_server.serve(app if token is None else Bearer(app, token), listening)

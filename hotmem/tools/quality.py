@@ -8,7 +8,7 @@ from typing import Annotated, Final, Self
 from pydantic import Field
 
 from hotmem.memory import Memory
-from hotmem.tools.requests import CLOSED
+from hotmem.operations.requests import CLOSED
 from hotmem.types import Layer, Tally
 
 UNREAD: Final = "not read in time"
@@ -26,7 +26,9 @@ class LatestDays:
 
 @dataclass(frozen=True, slots=True)
 class QualityFigures:
-    """What a number of turns came to; see `hotmem.types.Tally`. Shares are 0 to 1, None where there is nothing to take a share of.
+    """What a number of turns came to; see `hotmem.types.Tally`.
+
+    Shares are 0 to 1, None where there is nothing to take a share of.
 
     Attributes:
         turns: Turns that asked the memory and got a reply.
@@ -36,7 +38,8 @@ class QualityFigures:
         tokens: Tokens given.
         wasted: Tokens of items that the reply did not use.
         coverage: Share of the turns in which the reply used something.
-        nothing_known: Share of the turns in which nothing, or nothing certain, was known of what was asked.
+        nothing_known: Share of the turns in which nothing, or nothing certain, was known of what
+            was asked.
         late: Turns in which something was not ready in time, or failed.
         p50_ms: Median latency.
         p95_ms: 95th percentile of the latency.
@@ -57,10 +60,27 @@ class QualityFigures:
     @classmethod
     def of(cls, tally: Tally) -> Self:
         """The figures of a tally, rounded for reading."""
-        shares = (None if share is None else round(share, 3) for share in (tally.precision, tally.coverage, tally.nothing_known))
+        shares = (
+            None if share is None else round(share, 3)
+            for share in (tally.precision, tally.coverage, tally.nothing_known)
+        )
         precision, coverage, nothing_known = shares
-        p50_ms, p95_ms = (None if ms is None else round(ms, 1) for ms in (tally.p50_ms, tally.p95_ms))
-        return cls(tally.turns, tally.given, tally.used, precision, tally.tokens, tally.wasted, coverage, nothing_known, tally.late, p50_ms, p95_ms)
+        p50_ms, p95_ms = (
+            None if ms is None else round(ms, 1) for ms in (tally.p50_ms, tally.p95_ms)
+        )
+        return cls(
+            tally.turns,
+            tally.given,
+            tally.used,
+            precision,
+            tally.tokens,
+            tally.wasted,
+            coverage,
+            nothing_known,
+            tally.late,
+            p50_ms,
+            p95_ms,
+        )
 
 
 @dataclass(frozen=True, slots=True)

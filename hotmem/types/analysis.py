@@ -31,7 +31,10 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A recall that a reply followed: when, in which session, what was asked, how many items were given and how many the reply used."""
+    """A recall that a reply followed.
+
+    When, in which session, what was asked, how many items were given and how many the reply used.
+    """
 
     at: datetime
     session_id: str | None
@@ -50,7 +53,10 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class UsedMemory:
-    """A memory, and how often a search or a reply used it: its id, its words, how often, and when last, UTC."""
+    """A memory, and how often a search or a reply used it.
+
+    Its id, its words, how often, and when last, UTC.
+    """
 
     id: str
     content: str

@@ -1,4 +1,7 @@
-"""Who looked at a memory, changed it or took something out of it; ids, counts and times, and never a word."""
+"""Who looked at a memory, changed it or took something out of it.
+
+Ids, counts and times, and never a word.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,7 +9,10 @@ from enum import StrEnum
 
 
 class Actor(StrEnum):
-    """On whose behalf something is done: the user's own voice, the bot's model, or who uses one of the other doors."""
+    """On whose behalf something is done.
+
+    The user's own voice, the bot's model, or who uses one of the other doors.
+    """
 
     VOICE = "voice"
     TOOL = "tool"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from uuid import uuid4
 
-from hotmem.types.reading import START_WEIGHTS, Analysis, Rewrite, Weights
+from hotmem.types.recall import START_WEIGHTS, Analysis, Rewrite, Weights
 from hotmem.types.vocabulary import EvidenceKind, Layer, LayerOutcome, Mark, UsageKind, Vector
 
 
@@ -28,8 +28,10 @@ class Item:
         said_at: When it was said, by the clock of who asks.
         valid_until: When it stopped being true, if it did.
         vector: The unit row of the statement it was cut from; None while it has none.
-        parts: What the features of each layer add to its logit, in the layers' order; none where nothing weighed it.
-        times: First and last day, by the clock of who asks, that its words name by where they were said ("tomorrow"); of quotes.
+        parts: What the features of each layer add to its logit, in the layers' order; none where
+            nothing weighed it.
+        times: First and last day, by the clock of who asks, that its words name by where they were
+            said ("tomorrow"); of quotes.
     """
 
     text: str
@@ -74,7 +76,8 @@ class Trace:
         reason: One sentence on the outcome.
         rewrite: What a language model made of the question, if one was asked.
         late: Whether something was left out because it was not ready by the deadline.
-        known: How far what was found answers: "known", "possibly related" or "nothing"; None where memory was not needed or not ready.
+        known: How far what was found answers: "known", "possibly related" or "nothing"; None where
+            memory was not needed or not ready.
     """
 
     analysis: Analysis | None = None
@@ -94,7 +97,8 @@ class ContextBlock:
     """What the language model is given.
 
     Attributes:
-        text: The block, the one line that nothing is known, or "" where no memory was needed or all that is known was visible.
+        text: The block, the one line that nothing is known, or "" where no memory was needed or all
+            that is known was visible.
         tokens: Tokens of `text`, never above the budget.
         items: Its items, in the order of the text.
         trace: Why it is what it is.
@@ -104,8 +108,8 @@ class ContextBlock:
         query: The question.
         at: When it was asked, in the zone of who asks.
         visible: Texts the language model had before it besides.
-        forgettings: How many times something had been forgotten in the file when it was read; None if that is not known. What was forgotten later is
-            not recorded as used.
+        forgettings: How many times something had been forgotten in the file when it was read; None
+            if that is not known. What was forgotten later is not recorded as used.
     """
 
     text: str

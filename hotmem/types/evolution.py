@@ -16,7 +16,8 @@ class Subcategory:
     Attributes:
         category: The category.
         name: Its most telling keywords; it stays while most of what is in it does.
-        keywords: Words that its memories hold more often than the rest of the category, the most telling first.
+        keywords: Words that its memories hold more often than the rest of the category, the most
+            telling first.
         memories: How many are in it.
         digest: The statements that stand for it best.
         since: When it was first there, UTC.
@@ -41,7 +42,8 @@ class Members:
         ids: Their ids.
         texts: Their words.
         rows: Their embeddings, unit rows, float32 (memories, dimension).
-        named: The memories of each live subcategory, by row number, and since when it is there, by its name.
+        named: The memories of each live subcategory, by row number, and since when it is there, by
+            its name.
         total: Memories of the category, those among them that are not clustered.
     """
 

@@ -16,7 +16,9 @@ _CURSOR: Final = re.compile(r"(on|back)_(-?\d{1,18})_(\d{1,18})")
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """A place in an ordered list, by what the list is ordered by: what comes in between does not move it.
+    """A place in an ordered list, by what the list is ordered by.
+
+    What comes in between does not move it.
 
     Attributes:
         value: The number that the list is ordered by, of the row at the edge.
@@ -244,7 +246,10 @@ class MemoryPage:
 
 @dataclass(frozen=True, slots=True)
 class EntityRow:
-    """A name that is spoken of: its row number, how it is written, and the turns and memories that mention it."""
+    """A name that is spoken of.
+
+    Its row number, how it is written, and the turns and memories that mention it.
+    """
 
     key: int
     name: str

@@ -1,6 +1,7 @@
 """spaCy's types of a parse, for annotations alone.
 
-spaCy takes a second to load. It is loaded together with its model, by `hotmem.models.language`, and not to name a type.
+spaCy takes a second to load. It is loaded together with its model, by `hotmem.models.language`, and
+not to name a type.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,7 @@
-"""The quality record: what replies made of what was given, added up by day, intent and layer. It holds counts and no words."""
+"""The quality record: what replies made of what was given, added up by day, intent and layer.
+
+It holds counts and no words.
+"""
 
 import math
 from collections import Counter
@@ -18,21 +21,31 @@ PER_DOUBLING: Final = 4
 
 FIRST_BIN: Final = -8
 LAST_BIN: Final = 64
-"""Bins of 0.25 ms and of 65 s, which also hold what is shorter and longer: a histogram has 73 at most."""
+"""Bins of 0.25 ms and of 65 s, which also hold what is shorter and longer: a histogram has 73 at
+most."""
 
 Count = Annotated[int, Field(ge=0)]
 
 
 @dataclass(frozen=True, slots=True)
 class Latencies:
-    """A histogram of times on a logarithmic scale: pairs of bin and count, the shortest first. Bin b stands for 2^(b / 4) ms."""
+    """A histogram of times on a logarithmic scale: pairs of bin and count, the shortest first.
+
+    Bin b stands for 2^(b / 4) ms.
+    """
 
     counts: tuple[tuple[Annotated[int, Field(ge=FIRST_BIN, le=LAST_BIN)], Count], ...] = ()
 
     @classmethod
     def of(cls, ms: float) -> Self:
         """One time."""
-        place = FIRST_BIN if ms <= 0 else round(PER_DOUBLING * math.log2(ms)) if math.isfinite(ms) else LAST_BIN
+        place = (
+            FIRST_BIN
+            if ms <= 0
+            else round(PER_DOUBLING * math.log2(ms))
+            if math.isfinite(ms)
+            else LAST_BIN
+        )
         return cls(((min(max(place, FIRST_BIN), LAST_BIN), 1),))
 
     def __add__(self, other: "Latencies") -> "Latencies":
@@ -41,7 +54,9 @@ class Latencies:
         return Latencies(tuple(sorted(counts.items())))
 
     def __sub__(self, other: "Latencies") -> "Latencies":
-        return Latencies(tuple(sorted((Counter(dict(self.counts)) - Counter(dict(other.counts))).items())))
+        return Latencies(
+            tuple(sorted((Counter(dict(self.counts)) - Counter(dict(other.counts))).items()))
+        )
 
     def quantile(self, share: float) -> float | None:
         """Milliseconds that this share (0 to 1) of the times does not exceed; None without any."""
@@ -57,8 +72,9 @@ class Latencies:
 class Tally:
     """What a number of turns came to. Sums of tallies are tallies.
 
-    Only turns count that asked the memory and got a reply of which something was heard. Of a layer, those in which it was asked, and the
-    items that it found; an item that several layers found counts for each.
+    Only turns count that asked the memory and got a reply of which something was heard. Of a layer,
+    those in which it was asked, and the items that it found; an item that several layers found
+    counts for each.
 
     Attributes:
         turns: Turns.
@@ -67,7 +83,8 @@ class Tally:
         tokens: Tokens given: the whole block's, or those of the layer's items.
         wasted: Tokens of items that the reply did not use.
         helped: Turns in which the reply used an item.
-        empty: Turns in which nothing, or nothing certain, was known of what was asked; of a layer, those in which it found nothing.
+        empty: Turns in which nothing, or nothing certain, was known of what was asked; of a layer,
+            those in which it found nothing.
         late: Turns in which something was not ready in time, or failed.
         latencies: How long it took.
     """
@@ -125,7 +142,10 @@ class Tally:
 
     @property
     def nothing_known(self) -> float | None:
-        """Share of the turns, 0 to 1, in which nothing, or nothing certain, was known; None without turns."""
+        """Share of the turns, 0 to 1, in which nothing, or nothing certain, was known.
+
+        None without turns.
+        """
         return self.empty / self.turns if self.turns else None
 
     @property
@@ -158,7 +178,9 @@ class QualityRecord:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """The quality record of a user, day by day, and its sums. Everywhere the layer None is the whole block.
+    """The quality record of a user, day by day, and its sums.
+
+    Everywhere the layer None is the whole block.
 
     Attributes:
         records: Its cells, by day, intent and layer.
@@ -183,7 +205,9 @@ class Quality:
         return {layer: self.total(layer) for layer in Layer}
 
 
-def _summed(records: Iterable[QualityRecord], key: Callable[[QualityRecord], Key]) -> dict[Key, Tally]:
+def _summed(
+    records: Iterable[QualityRecord], key: Callable[[QualityRecord], Key]
+) -> dict[Key, Tally]:
     sums: dict[Key, Tally] = {}
     for one in records:
         sums[key(one)] = sums.get(key(one), Tally()) + one.tally

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float32]
 """A unit row of the encoder's dimension."""
 
-Signs = NDArray[np.uint8]
-"""Signs of a text's word pieces, one bit a dimension, shape (pieces, width / 8)."""
+SignBits = NDArray[np.uint8]
+"""SignBits of a text's word pieces, one bit a dimension, shape (pieces, width / 8)."""
 
 
 class Sought(NamedTuple):
@@ -71,7 +71,8 @@ class Complexity(StrEnum):
 class Source(StrEnum):
     """Where a piece of evidence comes from; each has a relevance model of its own.
 
-    QUOTE is a passage of a turn, FACT was read from one, STATEMENT was stored outright, SUMMARY is of a session.
+    QUOTE is a passage of a turn, FACT was read from one, STATEMENT was stored outright, SUMMARY is
+    of a session.
     """
 
     __hash__ = str.__hash__
@@ -100,7 +101,7 @@ class EvidenceKind(StrEnum):
     SUMMARY = "summary"
 
 
-class Form(IntFlag):
+class AnswerType(IntFlag):
     """What a text is made of. The numbers are kept with every passage: new forms go to the end."""
 
     NONE = 0

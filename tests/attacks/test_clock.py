@@ -1,4 +1,7 @@
-"""A clock that is ahead, or was never set: what was told last still holds, nothing is deleted by it, and it is told."""
+"""A clock that is ahead, or was never set.
+
+What was told last still holds, nothing is deleted by it, and it is told.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -12,13 +15,13 @@ from loguru import logger
 
 from hotmem import Memory, Options, Turn
 from hotmem.models import Encoder, Language
+from hotmem.operations.retention import Retention
 from hotmem.options import RetentionRule
-from hotmem.retention import Retention
-from hotmem.store import deletions, order, retention
-from hotmem.store.diagnosis import diagnosed
-from hotmem.store.driver import Connection, connect
-from hotmem.store.migrations import migrate
-from hotmem.store.times import to_stored
+from hotmem.storage.queries import deletions, order, retention
+from hotmem.storage.queries.times import to_stored
+from hotmem.storage.sqlite.connection import Connection, connect
+from hotmem.storage.sqlite.diagnosis import diagnosed
+from hotmem.storage.sqlite.migrations import migrate
 
 RIGHT = datetime(2026, 11, 2, 12, tzinfo=UTC)
 AHEAD = datetime(2036, 11, 2, 12, tzinfo=UTC)
@@ -53,10 +56,14 @@ def warnings() -> Iterator[list[str]]:
 
 
 @pytest.fixture
-async def ana(tmp_path: Path, encoder: Encoder, language: Language, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Memory]:
+async def ana(
+    tmp_path: Path, encoder: Encoder, language: Language, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Memory]:
     """A memory whose machine has the hand-set clock."""
     monkeypatch.setattr("hotmem.memory.datetime", Clock)
-    async with Memory.open(tmp_path / "memory.db", Options(), encoder=encoder, language=language) as memory:
+    async with Memory.open(
+        tmp_path / "memory.db", Options(), encoder=encoder, language=language
+    ) as memory:
         yield memory
 
 
@@ -66,13 +73,31 @@ async def say(memory: Memory, at: datetime, text: str, session: str = "monday") 
     await memory.settle()
 
 
-@pytest.mark.parametrize(("first", "second"), [(RIGHT, RIGHT + timedelta(days=1)), (AHEAD, RIGHT), (RIGHT, UNSET), (UNSET, RIGHT), (AHEAD, UNSET)])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (RIGHT, RIGHT + timedelta(days=1)),
+        (AHEAD, RIGHT),
+        (RIGHT, UNSET),
+        (UNSET, RIGHT),
+        (AHEAD, UNSET),
+    ],
+)
 async def test_what_was_told_last_holds(first: datetime, second: datetime, ana: Memory) -> None:
     await say(ana, first, "I live in Boston.")
     await say(ana, second, "I moved to Denver. I live in Denver.", "tuesday")
-    held = {memory.object: memory.valid_until for memory in await ana.memories("ana", past=True) if memory.relation == "lives in"}
+    held = {
+        memory.object: memory.valid_until
+        for memory in await ana.memories("ana", past=True)
+        if memory.relation == "lives in"
+    }
     assert held["Denver"] is None and held["Boston"] is not None
-    block = await ana.recall("Where do I live?", user_id="ana", session_id="wednesday", at=max(second, RIGHT) + timedelta(days=1))
+    block = await ana.recall(
+        "Where do I live?",
+        user_id="ana",
+        session_id="wednesday",
+        at=max(second, RIGHT) + timedelta(days=1),
+    )
     assert "Denver" in block.text
 
 
@@ -82,7 +107,11 @@ async def test_a_fact_told_under_a_clock_ahead_does_not_beat_two_later_ones(ana:
     await say(ana, RIGHT + timedelta(days=1), "I live in Chicago.")
     await say(ana, RIGHT + timedelta(days=2), "No, I live in Portland.")
     now = RIGHT + timedelta(days=3)
-    lives = {memory.object: memory.valid_until for memory in await ana.memories("ana", past=True) if memory.relation == "lives in"}
+    lives = {
+        memory.object: memory.valid_until
+        for memory in await ana.memories("ana", past=True)
+        if memory.relation == "lives in"
+    }
     assert lives.pop("Portland") is None
     assert all(ended is not None and ended < now for ended in lives.values()), lives
 
@@ -105,9 +134,20 @@ async def test_a_wish_told_later_takes_the_place_of_one_under_a_clock_ahead(ana:
 async def test_history_may_be_told_in_any_order(ana: Memory) -> None:
     Clock.shows = RIGHT
     for year, city in ((2020, "Denver"), (2015, "Boston"), (2023, "Chicago"), (2018, "Portland")):
-        await ana.remember(Turn("ana", str(year), "user", f"I live in {city}.", datetime(year, 5, 1, tzinfo=UTC), "Ana"))
+        await ana.remember(
+            Turn(
+                "ana",
+                str(year),
+                "user",
+                f"I live in {city}.",
+                datetime(year, 5, 1, tzinfo=UTC),
+                "Ana",
+            )
+        )
     await ana.settle()
-    assert [memory.object for memory in await ana.memories("ana") if memory.relation == "lives in"] == ["Chicago"]
+    assert [
+        memory.object for memory in await ana.memories("ana") if memory.relation == "lives in"
+    ] == ["Chicago"]
 
 
 async def test_a_wrong_clock_is_told(ana: Memory, warnings: list[str]) -> None:
@@ -129,20 +169,28 @@ async def test_the_doctor_tells_of_a_wrong_clock(ana: Memory) -> None:
     ]
 
 
-async def test_the_order_survives_an_export(ana: Memory, tmp_path: Path, encoder: Encoder, language: Language) -> None:
+async def test_the_order_survives_an_export(
+    ana: Memory, tmp_path: Path, encoder: Encoder, language: Language
+) -> None:
     await say(ana, AHEAD, "I live in Boston.")
     await say(ana, RIGHT, "I live in Denver.")
     file = tmp_path / "ana.jsonl"
     file.write_text("\n".join([line async for line in ana.export("ana")]) + "\n", "utf-8")
-    async with Memory.open(tmp_path / "other.db", Options(), encoder=encoder, language=language) as other:
+    async with Memory.open(
+        tmp_path / "other.db", Options(), encoder=encoder, language=language
+    ) as other:
         await other.take_in(file)
         await other.settle()
         assert await other.memories("ana", past=True) == await ana.memories("ana", past=True)
         await say(other, RIGHT + timedelta(days=1), "I live in Chicago.")
-        assert [memory.object for memory in await other.memories("ana") if memory.relation == "lives in"] == ["Chicago"]
+        assert [
+            memory.object for memory in await other.memories("ana") if memory.relation == "lives in"
+        ] == ["Chicago"]
 
 
-async def test_a_session_under_a_clock_ahead_is_summarised_and_not_for_ever_the_last(ana: Memory) -> None:
+async def test_a_session_under_a_clock_ahead_is_summarised_and_not_for_ever_the_last(
+    ana: Memory,
+) -> None:
     await say(ana, AHEAD, "We need to call the plumber about the tap in the kitchen.", "ahead")
     await say(ana, RIGHT, "I still have to renew my passport before the summer.", "right")
     for session in ("ahead", "right"):
@@ -152,7 +200,9 @@ async def test_a_session_under_a_clock_ahead_is_summarised_and_not_for_ever_the_
     assert "passport" in opened.text and "plumber" not in opened.text
 
 
-async def test_what_was_told_before_the_clock_was_set_is_not_too_old(tmp_path: Path, encoder: Encoder, language: Language) -> None:
+async def test_what_was_told_before_the_clock_was_set_is_not_too_old(
+    tmp_path: Path, encoder: Encoder, language: Language
+) -> None:
     """How old it is nobody knows, so no rule of age removes it."""
     options = Options(retention=(RetentionRule(days=30),))
     path = tmp_path / "memory.db"
@@ -165,14 +215,23 @@ async def test_what_was_told_before_the_clock_was_set_is_not_too_old(tmp_path: P
         await Retention(memory.store, options.retention, 365).all(datetime.now(UTC))
         await memory.settle()
         held = [one.text for one in await memory.memories("ana")]
-        assert any("penicillin" in text for text in held) and any("tea" in text for text in held), held
+        assert any("penicillin" in text for text in held) and any("tea" in text for text in held), (
+            held
+        )
 
 
-@pytest.mark.parametrize(("asked", "then"), [(UNSET, RIGHT), (AHEAD, RIGHT)], ids=["unset", "ahead"])
-async def test_a_time_of_grace_that_a_wrong_clock_began_begins_anew(asked: datetime, then: datetime, conn: Connection) -> None:
+@pytest.mark.parametrize(
+    ("asked", "then"), [(UNSET, RIGHT), (AHEAD, RIGHT)], ids=["unset", "ahead"]
+)
+async def test_a_time_of_grace_that_a_wrong_clock_began_begins_anew(
+    asked: datetime, then: datetime, conn: Connection
+) -> None:
     conn.execute("INSERT INTO users (name) VALUES ('ana')")
     day = timedelta(days=1)
-    conn.execute("INSERT INTO deletions (user, asked_at, erase_at, counts) VALUES (1, ?, ?, '{}')", (to_stored(asked), to_stored(asked + day)))
+    conn.execute(
+        "INSERT INTO deletions (user, asked_at, erase_at, counts) VALUES (1, ?, ?, '{}')",
+        (to_stored(asked), to_stored(asked + day)),
+    )
     assert deletions.misdated(conn, then)
     deletions.date_anew(conn, then)
     assert not deletions.due(conn, then + day / 2) and deletions.due(conn, then + day)

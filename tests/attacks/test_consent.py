@@ -1,11 +1,18 @@
-"""What is taken for a yes to "I found 20 things you told me, among them your address. Shall I delete them all?"."""
+"""What is taken for a yes to "I found 20 things you told me, among them your address.
+
+Shall I delete them all?".
+"""
 
 import pytest
 
-from hotmem.analysis.consent import assents
+from hotmem.understanding.query.consent import assents
 from tests.attacks.cases import cases
 
-ASKED_AGAIN = {"Yes please, delete everything you found.", "aye delete it love", "yep delete all twenty"}
+ASKED_AGAIN = {
+    "Yes please, delete everything you found.",
+    "aye delete it love",
+    "yep delete all twenty",
+}
 """Clear assents that are not taken for one: nothing is deleted, and the bot can be told again."""
 
 

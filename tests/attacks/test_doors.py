@@ -1,4 +1,7 @@
-"""Values that nobody should pass: each is taken, or refused with one of our own errors, and nothing breaks."""
+"""Values that nobody should pass.
+
+Each is taken, or refused with one of our own errors, and nothing breaks.
+"""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -24,7 +27,10 @@ DOORS: dict[str, tuple[Callable[[Memory, Any], Awaitable[object]], ...]] = {
         lambda memory, value: memory.end_session(user_id="ana", session_id=value),
         lambda memory, value: memory.forget(user_id="ana", session_id=value),
     ),
-    "text": (lambda memory, value: remember(memory, text=value), lambda memory, value: memory.store_memory(value, user_id="ana")),
+    "text": (
+        lambda memory, value: remember(memory, text=value),
+        lambda memory, value: memory.store_memory(value, user_id="ana"),
+    ),
     "query": (
         lambda memory, value: memory.recall(value, user_id="ana"),
         lambda memory, value: memory.search_memory(value, user_id="ana"),
@@ -33,24 +39,42 @@ DOORS: dict[str, tuple[Callable[[Memory, Any], Awaitable[object]], ...]] = {
     "entity": (lambda memory, value: memory.forget(user_id="ana", entity=value),),
     "max_tokens": (lambda memory, value: memory.recall("tea", user_id="ana", max_tokens=value),),
     "deadline_ms": (lambda memory, value: memory.recall("tea", user_id="ana", deadline_ms=value),),
-    "at": (lambda memory, value: memory.recall("tea", user_id="ana", at=value), lambda memory, value: remember(memory, spoken_at=value)),
+    "at": (
+        lambda memory, value: memory.recall("tea", user_id="ana", at=value),
+        lambda memory, value: remember(memory, spoken_at=value),
+    ),
     "visible": (lambda memory, value: memory.recall("tea", user_id="ana", visible=value),),
 }
 
 
 async def remember(memory: Memory, **given: Any) -> object:  # noqa: ANN401 - whatever an attacker passes
     return await memory.remember(
-        Turn(**{"user_id": "ana", "session_id": "monday", "role": "user", "text": "I like tea.", "spoken_at": NOON, **given})
+        Turn(
+            **{
+                "user_id": "ana",
+                "session_id": "monday",
+                "role": "user",
+                "text": "I like tea.",
+                "spoken_at": NOON,
+                **given,
+            }
+        )
     )
 
 
-@pytest.mark.parametrize("case", cases("doors"), ids=lambda case: f"{case['argument']} {case['why'][:50]}")
-async def test_a_value_is_taken_or_refused_in_our_own_words(case: dict[str, str], memory: Memory) -> None:
+@pytest.mark.parametrize(
+    "case", cases("doors"), ids=lambda case: f"{case['argument']} {case['why'][:50]}"
+)
+async def test_a_value_is_taken_or_refused_in_our_own_words(
+    case: dict[str, str], memory: Memory
+) -> None:
     import datetime as dates  # what the expressions name
     import math
     import zoneinfo
 
-    value = eval(case["python"], {"datetime": dates, "math": math, "zoneinfo": zoneinfo, **vars(dates)})
+    value = eval(
+        case["python"], {"datetime": dates, "math": math, "zoneinfo": zoneinfo, **vars(dates)}
+    )
     for door in DOORS[case["argument"]]:
         try:
             await door(memory, value)

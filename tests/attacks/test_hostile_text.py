@@ -1,7 +1,10 @@
-"""No text, however it is made, holds up the bot: every call that takes one is done in time, and its loop goes on.
+"""No text, however it is made, holds up the bot.
 
-Bounds are those of a machine of two cores that computes something else as well: there a call may take three times its time, and a thread wait for
-the interpreter's lock. The code as it was took 10 s for 10,000 brackets and held the loop all the while.
+Every call that takes one is done in time, and its loop goes on.
+
+Bounds are those of a machine of two cores that computes something else as well: there a call may
+take three times its time, and a thread wait for the interpreter's lock. The code as it was took 10
+s for 10,000 brackets and held the loop all the while.
 """
 
 import time
@@ -14,15 +17,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem import InvalidInput, Memory, Turn
-from hotmem.analysis.commands import find_command
-from hotmem.analysis.consent import assents
-from hotmem.analysis.query import analyse
-from hotmem.background import LONGEST_READ
-from hotmem.extraction import understand_said
 from hotmem.models import CachedEncoder, Language
-from hotmem.readable import LONGEST_PARSED, LONGEST_RUN, MOST_SIGNS, last_readable, readable
-from hotmem.text import LONGEST_STATEMENT, MAX_ID, MAX_TEXT, clean
+from hotmem.text.readable import LONGEST_PARSED, LONGEST_RUN, MOST_SIGNS, last_readable, readable
+from hotmem.text.validation import LONGEST_STATEMENT, MAX_ID, MAX_TEXT, clean
 from hotmem.types import EvidenceKind, Role, UserKey
+from hotmem.understanding.facts import understand_said
+from hotmem.understanding.query.analyzer import analyse
+from hotmem.understanding.query.consent import assents
+from hotmem.understanding.query.voice_commands import find_command
+from hotmem.worker import LONGEST_READ
 from tests.attacks.hostile import UNITS, repeated, watched
 from tests.conversation import START
 from tests.letters import LetterEncoder
@@ -41,7 +44,8 @@ OUTRIGHT_S = 3.0
 """Seconds of a call without a deadline."""
 
 TURN_S = 8.0
-"""Seconds of processor time for one turn to be understood. 4,000 characters of hostile words take up to 1.2."""
+"""Seconds of processor time for one turn to be understood. 4,000 characters of hostile words
+take up to 1.2."""
 
 Call = Callable[[Memory, str], Awaitable[object]]
 
@@ -53,8 +57,12 @@ async def _feedback(memory: Memory, text: str) -> object:
 
 
 CALLS: dict[str, Call] = {
-    "recall": lambda memory, text: memory.recall(text, user_id="ana", session_id="now", deadline_ms=DEADLINE_MS),
-    "recall in sight": lambda memory, text: memory.recall("What is my dog called?", user_id="ana", deadline_ms=DEADLINE_MS, visible=(text,)),
+    "recall": lambda memory, text: memory.recall(
+        text, user_id="ana", session_id="now", deadline_ms=DEADLINE_MS
+    ),
+    "recall in sight": lambda memory, text: memory.recall(
+        "What is my dog called?", user_id="ana", deadline_ms=DEADLINE_MS, visible=(text,)
+    ),
     "search": lambda memory, text: memory.search_memory(text, user_id="ana"),
     "search contextual": lambda memory, text: memory.search_contextual(text, user_id="ana"),
     "trace": lambda memory, text: memory.trace_search(text, user_id="ana"),
@@ -66,16 +74,30 @@ CALLS: dict[str, Call] = {
 
 
 def some_units(first: int) -> list[str]:
-    """An eighth of the units: different calls meet different ones, and the time for all of them would be twice that of all other tests."""
+    """An eighth of the units.
+
+    Different calls meet different ones, and the time for all of them would be twice that of all
+    other tests.
+    """
     return list(UNITS)[first % 8 :: 8]
 
 
 @pytest.fixture
-async def known(database: Path, encoder: CachedEncoder, language: Language) -> AsyncIterator[Memory]:
+async def known(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> AsyncIterator[Memory]:
     """A memory in which something is known, and which has been asked once."""
     async with Memory.open(database, encoder=encoder, language=language) as memory:
-        for at, text in enumerate(("My dog is called Rex.", "I live in Lisbon.", "I start work at the bakery at six tomorrow.")):
-            await memory.remember(Turn("ana", "then", "user", text, START + timedelta(minutes=at), "Ana"))
+        for at, text in enumerate(
+            (
+                "My dog is called Rex.",
+                "I live in Lisbon.",
+                "I start work at the bakery at six tomorrow.",
+            )
+        ):
+            await memory.remember(
+                Turn("ana", "then", "user", text, START + timedelta(minutes=at), "Ana")
+            )
         await memory.settle()
         await memory.recall("What is my dog called?", user_id="ana")
         yield memory
@@ -94,11 +116,15 @@ async def test_a_call_is_done_in_time_whatever_its_text(known: Memory, name: str
                 assert not clean(text) or "entity is empty" in str(error), error
             took = time.monotonic() - began
         assert took < limit_s, f"{name} of {unit} took {took:.2f} s"
-        assert watch.stalled_s < STALL_S, f"{name} of {unit} held the loop for {watch.stalled_s:.2f} s"
+        assert watch.stalled_s < STALL_S, (
+            f"{name} of {unit} held the loop for {watch.stalled_s:.2f} s"
+        )
 
 
 @pytest.mark.parametrize("role", Role)
-async def test_a_turn_is_kept_and_the_loop_goes_on_whatever_it_holds(database: Path, language: Language, role: Role) -> None:
+async def test_a_turn_is_kept_and_the_loop_goes_on_whatever_it_holds(
+    database: Path, language: Language, role: Role
+) -> None:
     async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
         for unit in some_units(role is Role.USER):
             text = repeated(UNITS[unit], MAX_TEXT)
@@ -111,7 +137,9 @@ async def test_a_turn_is_kept_and_the_loop_goes_on_whatever_it_holds(database: P
                 took = time.monotonic() - began
             assert took < OUTRIGHT_S, f"{unit} took {took:.2f} s to store"
             assert watch.stalled_s < STALL_S, f"{unit} held the loop for {watch.stalled_s:.2f} s"
-            await memory.forget(user_id="ana", everything=True)  # what is understood of turns has its own test
+            await memory.forget(
+                user_id="ana", everything=True
+            )  # what is understood of turns has its own test
 
 
 @pytest.mark.parametrize("unit", list(UNITS)[::2])
@@ -123,9 +151,11 @@ def test_what_is_read_of_a_turn_is_understood_in_time(language: Language, unit: 
     assert time.process_time() - began < TURN_S
 
 
-mixed = st.lists(st.tuples(st.sampled_from(tuple(UNITS.values())) | st.text(max_size=12), st.integers(1, 400)), min_size=1, max_size=8).map(
-    lambda parts: clean("".join(repeated(unit or " ", characters) for unit, characters in parts))
-)
+mixed = st.lists(
+    st.tuples(st.sampled_from(tuple(UNITS.values())) | st.text(max_size=12), st.integers(1, 400)),
+    min_size=1,
+    max_size=8,
+).map(lambda parts: clean("".join(repeated(unit or " ", characters) for unit, characters in parts)))
 
 
 @settings(max_examples=40, deadline=None)
@@ -133,7 +163,9 @@ mixed = st.lists(st.tuples(st.sampled_from(tuple(UNITS.values())) | st.text(max_
 def test_a_mixture_is_understood_and_analysed_in_time(language: Language, text: str) -> None:
     began = time.process_time()
     doc = language.parse([readable(text, LONGEST_READ[Role.USER])])[0]
-    understood = understand_said(doc, lambda said: language.parse([said])[0], "Ana", Role.USER, START)
+    understood = understand_said(
+        doc, lambda said: language.parse([said])[0], "Ana", Role.USER, START
+    )
     assert all(0 <= one.start <= one.stop <= len(doc.text) for one in understood.statements)
     asked = language.parse([last_readable(text)], names=False)[0]
     assert analyse(asked, START).terms is not None
@@ -143,11 +175,22 @@ def test_a_mixture_is_understood_and_analysed_in_time(language: Language, text: 
 
 
 @pytest.mark.parametrize("unit", ["brackets", "emoji", "gaps", "one word", "noes", "because"])
-async def test_a_turn_is_understood_in_the_background_while_the_bot_goes_on(known: Memory, unit: str) -> None:
+async def test_a_turn_is_understood_in_the_background_while_the_bot_goes_on(
+    known: Memory, unit: str
+) -> None:
     """From beginning to end: stored, cut into passages, embedded, understood."""
     began = time.process_time()
     async with watched() as watch:
-        await known.remember(Turn("ana", "now", "user", repeated(UNITS[unit], 10_000), START + timedelta(days=1), "Ana"))
+        await known.remember(
+            Turn(
+                "ana",
+                "now",
+                "user",
+                repeated(UNITS[unit], 10_000),
+                START + timedelta(days=1),
+                "Ana",
+            )
+        )
         block = await known.recall("What is my dog called?", user_id="ana", deadline_ms=2_000)
         await known.settle()
     assert "Rex" in block.text
@@ -165,7 +208,10 @@ async def test_what_is_said_among_hostile_signs_is_understood_and_quoted(known: 
     (turn,) = [turn for _, turn in await known.store.user_turns(await _user(known, "dora"))]
     assert turn.text == text
     found = await known.recall("What am I allergic to?", user_id="dora")
-    assert {item.kind for item in found.items} <= {EvidenceKind.MEMORY, EvidenceKind.PASSAGE} and "walnuts" in found.text
+    assert {item.kind for item in found.items} <= {
+        EvidenceKind.MEMORY,
+        EvidenceKind.PASSAGE,
+    } and "walnuts" in found.text
 
 
 async def _user(memory: Memory, user_id: str) -> UserKey:

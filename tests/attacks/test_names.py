@@ -1,4 +1,7 @@
-"""Spellings of names that were written without sight of the code: which are one name, and which are another's."""
+"""Spellings of names that were written without sight of the code.
+
+Which are one name, and which are another's.
+"""
 
 import json
 from pathlib import Path
@@ -10,22 +13,28 @@ from hypothesis import strategies as st
 
 from hotmem import InvalidInput, Memory
 from hotmem.models import Language
-from hotmem.names import finder, normal
-from hotmem.withheld import Withheld, phrase_of
+from hotmem.operations.suppression import SuppressedTexts, phrase_of
+from hotmem.text.names import finder, normal
 from tests.conversation import said, turns_told
 from tests.letters import LetterEncoder
 
 CASES = json.loads(Path(__file__).with_name("names.json").read_text("utf-8"))
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: ascii(f"{case['name']} in {case['text']}")[:80])
+@pytest.mark.parametrize(
+    "case", CASES, ids=lambda case: ascii(f"{case['name']} in {case['text']}")[:80]
+)
 def test_a_name_is_found_as_it_is_meant(case: dict[str, Any]) -> None:
     assert finder(case["name"])(case["text"]) == case["same"], case["why"]
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case["same"] and "@" not in case["text"]], ids=lambda case: ascii(case["name"]))
+@pytest.mark.parametrize(
+    "case",
+    [case for case in CASES if case["same"] and "@" not in case["text"]],
+    ids=lambda case: ascii(case["name"]),
+)
 def test_what_is_found_is_withheld_too(case: dict[str, Any]) -> None:
-    held = Withheld()
+    held = SuppressedTexts()
     held.add("ana", [phrase_of(case["name"])])
     assert held.found("ana", case["text"]), case["why"]
     held.lift("ana", case["text"])
@@ -37,7 +46,10 @@ def test_the_normal_form_is_its_own_normal_form(text: str) -> None:
     assert normal(normal(text)) == normal(text)
 
 
-@given(st.text(min_size=1).filter(lambda text: normal(text)), st.sampled_from(["", "\u00ad", "\u200d", "\u2060", "\ufeff"]))
+@given(
+    st.text(min_size=1).filter(lambda text: normal(text)),
+    st.sampled_from(["", "\u00ad", "\u200d", "\u2060", "\ufeff"]),
+)
 def test_a_name_is_in_itself_whatever_is_not_seen(name: str, unseen: str) -> None:
     assert finder(name)(f"{unseen}{name}{unseen}, she said.")
 
@@ -66,7 +78,9 @@ async def test_a_name_that_cannot_be_seen_is_refused(memory: Memory) -> None:
     assert await turns_told(memory)
 
 
-async def test_names_in_other_scripts_go_from_everything(database: Path, language: Language) -> None:
+async def test_names_in_other_scripts_go_from_everything(
+    database: Path, language: Language
+) -> None:
     async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
         for text in ("我和王小明去了北京。", "昨日田中さんと会いました", "민수가 어제 왔다"):
             await memory.remember(said(text))

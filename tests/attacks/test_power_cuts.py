@@ -11,9 +11,10 @@ import apsw
 import pytest
 
 from hotmem import Turn
-from hotmem.store import driver, turns, upkeep
-from hotmem.store.driver import connect
-from hotmem.store.migrations import migrate
+from hotmem.storage.queries import maintenance, turns
+from hotmem.storage.sqlite import connection
+from hotmem.storage.sqlite.connection import connect
+from hotmem.storage.sqlite.migrations import migrate
 
 CUTS, CUTS_IN_FULL = 60, 240
 TURNS = 30
@@ -24,7 +25,10 @@ NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
 class Event(NamedTuple):
-    """What happened to a file: bytes written at a place, cut to a length, or brought to the disk."""
+    """What happened to a file.
+
+    Bytes written at a place, cut to a length, or brought to the disk.
+    """
 
     name: str
     what: str
@@ -51,9 +55,13 @@ class Recording(apsw.VFS):
 class RecordedFile(apsw.VFSFile):
     """A file of it."""
 
-    def __init__(self, base: str, events: list[Event], name: str | apsw.URIFilename | None, flags: list[int]) -> None:
+    def __init__(
+        self, base: str, events: list[Event], name: str | apsw.URIFilename | None, flags: list[int]
+    ) -> None:
         self._events = events
-        self._name = "" if name is None else Path(name if isinstance(name, str) else name.filename()).name
+        self._name = (
+            "" if name is None else Path(name if isinstance(name, str) else name.filename()).name
+        )
         super().__init__(base, name, flags)
 
     def xWrite(self, data: bytes, offset: int) -> None:
@@ -71,14 +79,17 @@ class RecordedFile(apsw.VFSFile):
 
 @pytest.fixture
 def recording(monkeypatch: pytest.MonkeyPatch) -> Iterator[Recording]:
-    monkeypatch.setattr(driver, "SYNCHRONOUS", "FULL")
+    monkeypatch.setattr(connection, "SYNCHRONOUS", "FULL")
     vfs = Recording()
     yield vfs
     vfs.unregister()
 
 
 def after_a_cut(events: list[Event], cut: int, chance: random.Random) -> dict[str, bytes]:
-    """The files as a power cut after so many events may leave them: sectors that were not waited for are there or not."""
+    """The files as a power cut after so many events may leave them.
+
+    Sectors that were not waited for are there or not.
+    """
     files: dict[str, bytearray] = {}
     synced = {name: max((place for place, one in enumerate(events[:cut]) if one.name == name and one.what == "synced"), default=-1) for name in
               {one.name for one in events}}  # fmt: skip
@@ -100,13 +111,25 @@ def after_a_cut(events: list[Event], cut: int, chance: random.Random) -> dict[st
 
 
 def told(path: Path, events: list[Event], kept: list[int]) -> None:
-    """Turns are stored, and the journal is copied into the file now and then; notes after which event each turn was kept."""
+    """Turns are stored, and the journal is copied into the file now and then.
+
+    Notes after which event each turn was kept.
+    """
     with closing(connect(path)) as conn:
         migrate(conn, path)
         for number in range(TURNS):
             conn.execute("BEGIN IMMEDIATE")
             turns.add(
-                conn, Turn("ana", "s", "user", f"Number {number} " + "and more " * 200, NOON + timedelta(seconds=number), id=f"t{number}"), NOON
+                conn,
+                Turn(
+                    "ana",
+                    "s",
+                    "user",
+                    f"Number {number} " + "and more " * 200,
+                    NOON + timedelta(seconds=number),
+                    id=f"t{number}",
+                ),
+                NOON,
             )
             conn.execute("COMMIT")
             kept.append(len(events))
@@ -115,7 +138,9 @@ def told(path: Path, events: list[Event], kept: list[int]) -> None:
         events.append(Event("", "end"))
 
 
-def test_a_power_cut_loses_nothing_that_was_committed(recording: Recording, tmp_path: Path, full: bool) -> None:
+def test_a_power_cut_loses_nothing_that_was_committed(
+    recording: Recording, tmp_path: Path, full: bool
+) -> None:
     path, kept = tmp_path / "memory.db", list[int]()
     (tmp_path / "written").mkdir()
     told(tmp_path / "written" / path.name, recording.events, kept)
@@ -130,8 +155,8 @@ def test_a_power_cut_loses_nothing_that_was_committed(recording: Recording, tmp_
                 (folder / name).write_bytes(content)
         with closing(connect(folder / path.name)) as conn:
             migrate(conn, folder / path.name)
-            driver.check(conn, folder / path.name)
+            connection.check(conn, folder / path.name)
             held = {name for (name,) in conn.execute("SELECT name FROM turns")}
             sure = {f"t{place}" for place, when in enumerate(kept) if when <= cut}
             assert sure <= held <= sure | {f"t{len(sure)}"}, (number, cut)
-            assert not upkeep.faults(conn)
+            assert not maintenance.faults(conn)

@@ -1,4 +1,7 @@
-"""The inspector in headless Chromium, served as a user starts it: every page, an edit, a merge, and a forget by keyboard alone."""
+"""The inspector in headless Chromium, served as a user starts it.
+
+Every page, an edit, a merge, and a forget by keyboard alone.
+"""
 
 import asyncio
 import json
@@ -41,7 +44,10 @@ def told(tmp_path: Path, encoder: CachedEncoder, language: Language) -> Path:
 
     async def tell() -> None:
         async with Memory.open(path, encoder=encoder, language=language) as memory:
-            for turn in (*life(turns=45), said("My dog is called Paola.", session="dog", minutes=90_000)):
+            for turn in (
+                *life(turns=45),
+                said("My dog is called Paola.", session="dog", minutes=90_000),
+            ):
                 await memory.remember(turn)
             for session in ("week 0", "week 1", "week 2", "dog"):
                 await memory.end_session(user_id="ana", session_id=session)
@@ -58,11 +64,19 @@ def told(tmp_path: Path, encoder: CachedEncoder, language: Language) -> Path:
 @pytest.fixture
 def address(told: Path, model_options: ModelOptions) -> Iterator[str]:
     """The address that the command prints."""
-    command = [sys.executable, "-m", "hotmem.cli", "inspect", str(told), "--user", "ana"]
-    surroundings = os.environ | {"HOTMEM_CACHE_DIR": str(model_options.cache_dir), "PYTHONUNBUFFERED": "1", "COLUMNS": "200"}
+    command = [sys.executable, "-m", "hotmem.cli.app", "inspect", str(told), "--user", "ana"]
+    surroundings = os.environ | {
+        "HOTMEM_CACHE_DIR": str(model_options.cache_dir),
+        "PYTHONUNBUFFERED": "1",
+        "COLUMNS": "200",
+    }
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=surroundings) as serving:
         assert serving.stdout is not None
-        yield next(found[0] for line in serving.stdout if (found := re.search(r"http://127\.0\.0\.1:\d+/[\w-]+/", line)))
+        yield next(
+            found[0]
+            for line in serving.stdout
+            if (found := re.search(r"http://127\.0\.0\.1:\d+/[\w-]+/", line))
+        )
         serving.terminate()
 
 
@@ -81,18 +95,35 @@ def chromium() -> Iterator[webdriver.Chrome]:
 def asked_for(page: webdriver.Chrome) -> set[str]:
     """Every address that the browser asked for since the last look, but for its own pages."""
     messages = (json.loads(entry["message"])["message"] for entry in page.get_log("performance"))
-    sent = (message["params"]["request"]["url"] for message in messages if message["method"] == "Network.requestWillBeSent")
+    sent = (
+        message["params"]["request"]["url"]
+        for message in messages
+        if message["method"] == "Network.requestWillBeSent"
+    )
     return {url for url in sent if not url.startswith(("chrome:", "data:"))}
 
 
 def nameless(page: webdriver.Chrome) -> list[str]:
     """Links, buttons and fields that a screen reader could not name."""
     tree = page.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
-    roles = {"link", "button", "textbox", "searchbox", "combobox", "checkbox", "radio", "image", "spinbutton", "Date"}
+    roles = {
+        "link",
+        "button",
+        "textbox",
+        "searchbox",
+        "combobox",
+        "checkbox",
+        "radio",
+        "image",
+        "spinbutton",
+        "Date",
+    }
     return [
         str(node["role"]["value"])
         for node in tree
-        if not node.get("ignored") and node["role"]["value"] in roles and not node.get("name", {}).get("value", "").strip()
+        if not node.get("ignored")
+        and node["role"]["value"] in roles
+        and not node.get("name", {}).get("value", "").strip()
     ]
 
 
@@ -129,7 +160,9 @@ def tab_to(page: webdriver.Chrome, words: str) -> None:
     raise AssertionError(f"{words} is not reached by keyboard")
 
 
-def test_every_page_is_walked_and_loads_nothing_from_outside(chromium: webdriver.Chrome, address: str) -> None:
+def test_every_page_is_walked_and_loads_nothing_from_outside(
+    chromium: webdriver.Chrome, address: str
+) -> None:
     chromium.get(address)
     waiting, walked = [], set()
     for name in PAGES:
@@ -138,9 +171,14 @@ def test_every_page_is_walked_and_loads_nothing_from_outside(chromium: webdriver
         waiting.append(chromium.current_url)
     while waiting:
         chromium.get(link := waiting.pop())
-        assert not re.search(r"could not be made|There is nothing here", texts(chromium, "main")[0]), link
+        assert not re.search(
+            r"could not be made|There is nothing here", texts(chromium, "main")[0]
+        ), link
         assert not nameless(chromium), link
-        for href in (urljoin(address, one.get_dom_attribute("href")) for one in chromium.find_elements(By.CSS_SELECTOR, "main a")):
+        for href in (
+            urljoin(address, one.get_dom_attribute("href"))
+            for one in chromium.find_elements(By.CSS_SELECTOR, "main a")
+        ):
             assert href.startswith(address)
             shape = re.sub(r"\d+", "1", href.removeprefix(address).partition("?")[0])
             if shape not in walked:
@@ -150,7 +188,11 @@ def test_every_page_is_walked_and_loads_nothing_from_outside(chromium: webdriver
     chromium.get(f"{address}ask?q=What+is+my+dog+called&dropped=yes")
     assert "Paola" in texts(chromium, "main")[0]
     chromium.get(f"{address}learning")
-    assert all(chromium.execute_script("return [...document.images].map((one) => one.complete && one.naturalWidth > 0)"))
+    assert all(
+        chromium.execute_script(
+            "return [...document.images].map((one) => one.complete && one.naturalWidth > 0)"
+        )
+    )
     asked = asked_for(chromium)
     assert {f"{address}style.css", f"{address}icon.svg"} <= asked
     assert {url for url in asked if not url.startswith(address)} == set()
@@ -176,15 +218,25 @@ def test_a_narrow_screen_is_read_downwards(chromium: webdriver.Chrome, address: 
         "changes",
     ):
         chromium.get(f"{address}{path}")
-        assert chromium.execute_script("return document.documentElement.scrollWidth") <= narrow["width"], path
-        assert all(cell.size["width"] > narrow["width"] / 2 for cell in chromium.find_elements(By.CSS_SELECTOR, "tbody .main")[:3]), path
+        assert (
+            chromium.execute_script("return document.documentElement.scrollWidth")
+            <= narrow["width"]
+        ), path
+        assert all(
+            cell.size["width"] > narrow["width"] / 2
+            for cell in chromium.find_elements(By.CSS_SELECTOR, "tbody .main")[:3]
+        ), path
 
 
 def test_the_first_key_leads_past_the_menu(chromium: webdriver.Chrome, address: str) -> None:
     chromium.get(f"{address}memories")
     tab_to(chromium, "Skip to the content")
     skip = chromium.switch_to.active_element
-    assert skip.rect["x"] >= 0 and chromium.execute_script("return getComputedStyle(arguments[0]).outlineStyle", skip) != "none"
+    assert (
+        skip.rect["x"] >= 0
+        and chromium.execute_script("return getComputedStyle(arguments[0]).outlineStyle", skip)
+        != "none"
+    )
     webdriver.ActionChains(chromium).send_keys(Keys.ENTER, Keys.TAB).perform()
     assert chromium.switch_to.active_element.get_attribute("name") == "words"
 

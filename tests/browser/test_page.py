@@ -1,4 +1,7 @@
-"""The browser bot end to end: its page in headless Chromium, with a recording as the microphone. Run by `make test-browser`."""
+"""The browser bot end to end: its page in headless Chromium, with a recording as the microphone.
+
+Run by `make test-browser`.
+"""
 
 import shutil
 import socket
@@ -37,7 +40,12 @@ def microphone(tmp_path: Path) -> Path:
     pause = np.zeros(8 * SAMPLE_RATE, np.int16)
     said = [read_audio(utterance.path) for utterance in load_sessions(DEMO)[0].utterances[:2]]
     path = tmp_path / "microphone.wav"
-    soundfile.write(path, np.concatenate([pause[: 3 * SAMPLE_RATE], said[0], pause, said[1], pause, pause]), SAMPLE_RATE, subtype="PCM_16")
+    soundfile.write(
+        path,
+        np.concatenate([pause[: 3 * SAMPLE_RATE], said[0], pause, said[1], pause, pause]),
+        SAMPLE_RATE,
+        subtype="PCM_16",
+    )
     return path
 
 
@@ -46,7 +54,17 @@ def address(tmp_path: Path) -> Iterator[str]:
     """The address of a bot that runs as a user starts it."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "pipelines.browser", "--port", str(port), "--database", str(tmp_path / "memory.db"), "--name", "Daniel"]
+    command = [
+        sys.executable,
+        "-m",
+        "pipelines.browser",
+        "--port",
+        str(port),
+        "--database",
+        str(tmp_path / "memory.db"),
+        "--name",
+        "Daniel",
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as bot:
         assert bot.stdout is not None
         assert any("Open http://localhost" in line for line in bot.stdout)
@@ -70,7 +88,9 @@ def texts(page: WebDriver, selector: str) -> list[str]:
     return [found.text for found in page.find_elements(By.CSS_SELECTOR, selector)]
 
 
-def test_a_browser_talks_to_the_bot_and_sees_what_memory_gave(chromium: WebDriver, address: str, tmp_path: Path) -> None:
+def test_a_browser_talks_to_the_bot_and_sees_what_memory_gave(
+    chromium: WebDriver, address: str, tmp_path: Path
+) -> None:
     chromium.get(address)
     assert chromium.title == "HotMem"
     chromium.switch_to.active_element.send_keys(Keys.TAB, Keys.ENTER)
@@ -83,7 +103,11 @@ def test_a_browser_talks_to_the_bot_and_sees_what_memory_gave(chromium: WebDrive
     chromium.find_elements(By.CSS_SELECTOR, "summary")[-1].click()
     assert "<memory>" in texts(chromium, "pre")[-1]
     chromium.save_screenshot(str(tmp_path / "page.png"))
-    loaded = chromium.execute_script("return performance.getEntriesByType('resource').map((entry) => entry.name)")
-    assert {urlparse(name).netloc for name in loaded} == {urlparse(address).netloc}, "nothing comes from elsewhere"
+    loaded = chromium.execute_script(
+        "return performance.getEntriesByType('resource').map((entry) => entry.name)"
+    )
+    assert {urlparse(name).netloc for name in loaded} == {urlparse(address).netloc}, (
+        "nothing comes from elsewhere"
+    )
     chromium.find_element(By.ID, "connect").click()
     wait.until(lambda page: texts(page, "#connect") == ["Connect"])

@@ -15,17 +15,27 @@ from numpy.typing import NDArray
 
 from eval.tools.evolution import TOPICS
 from hotmem import InvalidInput, Memory, Options
-from hotmem.centroids import nearest
+from hotmem.consolidation.cluster_names import kept_names, keywords, names
 from hotmem.consolidation.clustering import BLOCK, STEPS, grouped
 from hotmem.consolidation.evolution import drafted
-from hotmem.consolidation.naming import kept_names, keywords, names
+from hotmem.core.centroids import nearest
 from hotmem.models import CachedEncoder, Language, read
 from hotmem.options import EvolutionOptions
-from hotmem.store.driver import connect
-from hotmem.tools.catalogue import tool
-from hotmem.tools.upkeep import Evolve, Nothing, Recent, Undo, evolve_categories, memory_decisions, memory_stats, undo_decision, validate_storage
-from hotmem.transfer.lines import PASSED_OVER, kind_of
-from hotmem.types import Category, Kind, Note
+from hotmem.portability.jsonl import PASSED_OVER, kind_of
+from hotmem.storage.sqlite.connection import connect
+from hotmem.tools.maintenance import (
+    Evolve,
+    Nothing,
+    Recent,
+    Undo,
+    evolve_categories,
+    memory_decisions,
+    memory_stats,
+    undo_decision,
+    validate_storage,
+)
+from hotmem.tools.registry import tool
+from hotmem.types import Category, Kind, NewMemory
 from tests.conversation import START, said
 
 LEAST, MOST = 5, 10
@@ -37,14 +47,21 @@ TAUGHT = ("plant care", "sleep and energy", "personal finance")
 def told(topic: str) -> list[str]:
     """Our statements on a topic."""
     with TOPICS.open(encoding="utf-8", newline="") as lines:
-        return [row["text"] for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE) if row["topic"] == topic]
+        return [
+            row["text"]
+            for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+            if row["topic"] == topic
+        ]
 
 
 async def keep(memory: Memory, *texts: str, category: Category = Category.LEARNINGS) -> list[str]:
     """Stores statements in a category; their ids."""
     readings = read(memory.reader.encoder, texts)
-    notes = [Note(text, Kind.FACT, category, 3) for text in texts]
-    return [await memory.store.keep("ana", note, one.row, one.signs, START, "a test") for note, one in zip(notes, readings, strict=True)]
+    notes = [NewMemory(text, Kind.FACT, category, 3) for text in texts]
+    return [
+        await memory.store.keep("ana", note, one.row, one.signs, START, "a test")
+        for note, one in zip(notes, readings, strict=True)
+    ]
 
 
 async def evolved(memory: Memory) -> None:
@@ -58,13 +75,18 @@ async def placed(memory: Memory) -> dict[str, str | None]:
     """The subcategory of each memory, by its words."""
     user = await memory.store.user("ana")
     assert user is not None
-    return {record.text: record.subcategory for _, record in await memory.store.memory_records(user, 0, 10_000, 10**9)}
+    return {
+        record.text: record.subcategory
+        for _, record in await memory.store.memory_records(user, 0, 10_000, 10**9)
+    }
 
 
 def around(centres: int, each: int, spread: float, seed: int = 0) -> NDArray[np.float32]:
     """Unit rows around some axes."""
     rng = np.random.default_rng(seed)
-    rows = np.repeat(np.eye(centres, 32), each, axis=0) + rng.normal(scale=spread, size=(centres * each, 32))
+    rows = np.repeat(np.eye(centres, 32), each, axis=0) + rng.normal(
+        scale=spread, size=(centres * each, 32)
+    )
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows, dtype=np.float32)
 
@@ -97,7 +119,9 @@ def test_recalls_go_before_each_step_of_the_clustering() -> None:
 
 
 @given(st.integers(0, 60), st.integers(2, 8), st.integers(1, 6), st.integers(0, 5))
-def test_every_row_is_in_the_nearest_group_and_no_group_is_small(count: int, least: int, most: int, seed: int) -> None:
+def test_every_row_is_in_the_nearest_group_and_no_group_is_small(
+    count: int, least: int, most: int, seed: int
+) -> None:
     rows = np.random.default_rng(seed).normal(size=(count, 8)).astype(np.float32)
     rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
     centroids, places = grouped(rows, least, most)
@@ -110,7 +134,9 @@ def test_every_row_is_in_the_nearest_group_and_no_group_is_small(count: int, lea
 def test_what_all_have_in_common_tells_nothing() -> None:
     rows, centroids = around(4, 20, 0.3), np.eye(4, 32, dtype=np.float32)
     shared = np.full(32, 2, dtype=np.float32)
-    np.testing.assert_array_equal(nearest(rows + shared, centroids + shared), nearest(rows, centroids))
+    np.testing.assert_array_equal(
+        nearest(rows + shared, centroids + shared), nearest(rows, centroids)
+    )
     assert nearest(rows, centroids[:1]).tolist() == [0] * 80
 
 
@@ -121,19 +147,28 @@ def test_keywords_set_a_group_apart() -> None:
 
 
 def test_a_name_is_its_first_keywords_and_no_two_are_alike() -> None:
-    assert names([("rex", "dog", "vet"), ("rex", "dog", "night"), (), ()], [None] * 4, "contexts") == [
+    assert names(
+        [("rex", "dog", "vet"), ("rex", "dog", "night"), (), ()], [None] * 4, "contexts"
+    ) == [
         "rex, dog",
         "rex, night",
         "contexts 1",
         "contexts 2",
     ]
-    assert names([("rex", "dog"), ("fern",)], ["the old name", None], "contexts") == ["the old name", "fern"]
+    assert names([("rex", "dog"), ("fern",)], ["the old name", None], "contexts") == [
+        "the old name",
+        "fern",
+    ]
 
 
 def test_a_group_keeps_its_name_while_most_of_it_stays() -> None:
     before = {"dogs": frozenset(range(10)), "ferns": frozenset(range(10, 20))}
-    assert kept_names(before, [frozenset([*range(8), *range(100, 150)]), frozenset(range(8, 20))]) == ["dogs", "ferns"]
-    assert kept_names(before, [frozenset(range(5)), frozenset(range(5, 10)), frozenset(range(10, 20))]) == [None, None, "ferns"]
+    assert kept_names(
+        before, [frozenset([*range(8), *range(100, 150)]), frozenset(range(8, 20))]
+    ) == ["dogs", "ferns"]
+    assert kept_names(
+        before, [frozenset(range(5)), frozenset(range(5, 10)), frozenset(range(10, 20))]
+    ) == [None, None, "ferns"]
     assert kept_names({}, [frozenset([1])]) == [None]
 
 
@@ -142,7 +177,13 @@ async def test_topics_become_subcategories_and_what_is_new_is_placed(memory: Mem
     parts = await memory.subcategories("ana")
     assert 3 <= len(parts) <= MOST and {part.category for part in parts} == {Category.LEARNINGS}
     assert sum(part.memories for part in parts) == 36
-    assert all(part.memories >= LEAST and 1 <= len(part.digest) <= 3 and part.keywords and part.since == part.evolved_at for part in parts)
+    assert all(
+        part.memories >= LEAST
+        and 1 <= len(part.digest) <= 3
+        and part.keywords
+        and part.since == part.evolved_at
+        for part in parts
+    )
     where = await placed(memory)
     (plants,) = {where[text] for text in told("plant care")[:12][:1]}
     fresh = told("plant care")[20:30]
@@ -153,11 +194,26 @@ async def test_topics_become_subcategories_and_what_is_new_is_placed(memory: Mem
     assert plants in {part.name for part in await memory.subcategories("ana")}
     found = await memory.search_memory(fresh[0], user_id="ana")
     assert found.results[0].subcategory == where[fresh[0]]
-    assert (await memory_stats(memory, "ana", Nothing())).by_subcategory[Category.LEARNINGS][plants or ""] >= LEAST
+    assert (await memory_stats(memory, "ana", Nothing())).by_subcategory[Category.LEARNINGS][
+        plants or ""
+    ] >= LEAST
 
 
 async def test_what_was_said_is_placed_when_it_is_embedded(memory: Memory) -> None:
-    for number, text in enumerate(("walnuts", "figs", "plums", "dates", "pears", "chess", "football", "tennis", "rowing", "judo")):
+    for number, text in enumerate(
+        (
+            "walnuts",
+            "figs",
+            "plums",
+            "dates",
+            "pears",
+            "chess",
+            "football",
+            "tennis",
+            "rowing",
+            "judo",
+        )
+    ):
         await memory.remember(said(f"I like {text}.", minutes=number))
     await memory.settle()
     await memory.evolve("ana")
@@ -172,15 +228,29 @@ async def test_names_stay_and_an_evolution_is_taken_back(memory: Memory) -> None
     await evolved(memory)
     before, where = await memory.subcategories("ana"), await placed(memory)
     await keep(memory, *told("cooking tricks")[:15])
-    (learnings,) = [one for one in (await evolve_categories(memory, "ana", Evolve(category=Category.LEARNINGS))).categories if one.decision]
+    (learnings,) = [
+        one
+        for one in (
+            await evolve_categories(memory, "ana", Evolve(category=Category.LEARNINGS))
+        ).categories
+        if one.decision
+    ]
     after = {part.name: part for part in await memory.subcategories("ana")}
     assert learnings.memories == 51 and set(learnings.subcategories) == set(after) and learnings.new
     stayed = [part for part in before if part.name in after]
-    assert 2 * len(stayed) > len(before) and all(after[part.name].since == part.since for part in stayed)
-    latest, first = [one for one in (await memory_decisions(memory, "ana", Recent())).decisions if one.action == "evolved"]
+    assert 2 * len(stayed) > len(before) and all(
+        after[part.name].since == part.since for part in stayed
+    )
+    latest, first = [
+        one
+        for one in (await memory_decisions(memory, "ana", Recent())).decisions
+        if one.action == "evolved"
+    ]
     assert latest.id == learnings.decision and "51 memories of learnings" in latest.reason
     assert (await undo_decision(memory, "ana", Undo(decision=latest.id))).restored == len(before)
-    assert {part.name for part in await memory.subcategories("ana")} == {part.name for part in before}
+    assert {part.name for part in await memory.subcategories("ana")} == {
+        part.name for part in before
+    }
     returned = await placed(memory)
     assert {text: returned[text] for text in where} == where and None not in returned.values()
     assert (await undo_decision(memory, "ana", Undo(decision=first.id))).restored == 0
@@ -192,7 +262,11 @@ async def test_names_stay_and_an_evolution_is_taken_back(memory: Memory) -> None
 
 async def test_an_evolution_that_another_followed_is_not_taken_back(memory: Memory) -> None:
     await evolved(memory)
-    (first,) = [one.id for one in (await memory_decisions(memory, "ana", Recent())).decisions if one.action == "evolved"]
+    (first,) = [
+        one.id
+        for one in (await memory_decisions(memory, "ana", Recent())).decisions
+        if one.action == "evolved"
+    ]
     await memory.evolve("ana", category=Category.LEARNINGS)
     with pytest.raises(InvalidInput, match="evolved since"):
         await undo_decision(memory, "ana", Undo(decision=first))
@@ -200,7 +274,12 @@ async def test_an_evolution_that_another_followed_is_not_taken_back(memory: Memo
 
 async def test_no_word_of_what_is_forgotten_stays(database: Path, memory: Memory) -> None:
     plants = told("plant care")[:12]
-    await keep(memory, *told("sleep and energy")[:12], *(f"{text} So said Xylomander." for text in plants[:6]), *plants[6:])
+    await keep(
+        memory,
+        *told("sleep and energy")[:12],
+        *(f"{text} So said Xylomander." for text in plants[:6]),
+        *plants[6:],
+    )
     await memory.evolve("ana")
     await keep(memory, *told("personal finance")[:12])
     await memory.evolve("ana")
@@ -208,7 +287,11 @@ async def test_no_word_of_what_is_forgotten_stays(database: Path, memory: Memory
     await memory.forget(user_id="ana", entity="Xylomander")
     parts = await memory.subcategories("ana")
     assert parts and all(part.memories for part in parts)
-    assert not [part for part in parts if "xylomander" in json.dumps((part.name, part.keywords, part.digest))]
+    assert not [
+        part
+        for part in parts
+        if "xylomander" in json.dumps((part.name, part.keywords, part.digest))
+    ]
     await keep(memory, "The ficus wants to stand by the window and be turned now and then.")
     assert None not in (await placed(memory)).values()
     await memory.close()
@@ -216,16 +299,23 @@ async def test_no_word_of_what_is_forgotten_stays(database: Path, memory: Memory
     assert b"xyloman" not in held.lower()
 
 
-async def test_a_user_who_is_forgotten_leaves_no_subcategory(database: Path, memory: Memory) -> None:
+async def test_a_user_who_is_forgotten_leaves_no_subcategory(
+    database: Path, memory: Memory
+) -> None:
     await evolved(memory)
     await memory.forget(user_id="ana", everything=True)
     await memory.close()
     conn = connect(database, read_only=True)
-    assert [conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("evolutions", "subcategories", "placements")] == [0, 0, 0]
+    assert [
+        conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+        for table in ("evolutions", "subcategories", "placements")
+    ] == [0, 0, 0]
     conn.close()
 
 
-async def test_an_export_takes_subcategories_along(memory: Memory, tmp_path: Path, encoder: CachedEncoder, language: Language) -> None:
+async def test_an_export_takes_subcategories_along(
+    memory: Memory, tmp_path: Path, encoder: CachedEncoder, language: Language
+) -> None:
     await evolved(memory)
     lines = [line async for line in memory.export("ana")]
     file = tmp_path / "export.jsonl"
@@ -242,10 +332,14 @@ async def test_an_export_takes_subcategories_along(memory: Memory, tmp_path: Pat
 
 async def evolutions(memory: Memory) -> int:
     """How often a category of Ana's has evolved."""
-    return [one.action for one in (await memory_decisions(memory, "ana", Recent(limit=1000))).decisions].count("evolved")
+    return [
+        one.action for one in (await memory_decisions(memory, "ana", Recent(limit=1000))).decisions
+    ].count("evolved")
 
 
-async def test_it_evolves_by_itself_when_it_is_time_and_has_grown(database: Path, encoder: CachedEncoder, language: Language) -> None:
+async def test_it_evolves_by_itself_when_it_is_time_and_has_grown(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> None:
     options = Options(evolution=EvolutionOptions(every_s=0.0))
     async with Memory.open(database, options, encoder=encoder, language=language) as memory:
         for topic in TAUGHT:
@@ -258,7 +352,9 @@ async def test_it_evolves_by_itself_when_it_is_time_and_has_grown(database: Path
         await memory.settle()
         assert await evolutions(memory) == times > 0, "one memory more is no growth"
     never = replace(options, evolution=EvolutionOptions(every_s=timedelta(hours=6).total_seconds()))
-    async with Memory.open(database.with_name("other.db"), never, encoder=encoder, language=language) as memory:
+    async with Memory.open(
+        database.with_name("other.db"), never, encoder=encoder, language=language
+    ) as memory:
         await keep(memory, *told("plant care")[:20])
         await memory.settle()
         assert await memory.subcategories("ana") == []
@@ -275,7 +371,9 @@ async def test_what_is_forgotten_while_it_evolves_does_not_come_back(memory: Mem
     await evolved(memory)
     user = await memory.store.user("ana")
     assert user is not None
-    ids = await keep(memory, *(f"{text} So said Xylomander." for text in told("cooking tricks")[:10]))
+    ids = await keep(
+        memory, *(f"{text} So said Xylomander." for text in told("cooking tricks")[:10])
+    )
     members = await memory.store.evolving(user, Category.LEARNINGS, 2000)
     drafts = drafted(members, Category.LEARNINGS, EvolutionOptions(), START)
     assert any("xylomander" in one.keywords for one in drafts)
@@ -285,8 +383,12 @@ async def test_what_is_forgotten_while_it_evolves_does_not_come_back(memory: Mem
     await memory.forget(user_id="ana", memory_id=ids[0])
     assert await memory.store.place_more(draft, 0) is None
     assert await memory.store.adopt_evolution(draft, "too late", START) is None
-    assert await memory.store.draft_evolution(user, Category.LEARNINGS, drafts, members, START) is None
-    assert {part.name for part in await memory.subcategories("ana")} == {part.name for part in before}
+    assert (
+        await memory.store.draft_evolution(user, Category.LEARNINGS, drafts, members, START) is None
+    )
+    assert {part.name for part in await memory.subcategories("ana")} == {
+        part.name for part in before
+    }
 
 
 async def test_the_tools_evolve_and_list(memory: Memory) -> None:

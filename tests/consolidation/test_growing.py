@@ -1,4 +1,7 @@
-"""A session is summarised on as it grows: whole while it is short, and at the same cost for one more turn however long it is."""
+"""A session is summarised on as it grows.
+
+Whole while it is short, and at the same cost for one more turn however long it is.
+"""
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
@@ -8,14 +11,23 @@ import numpy as np
 import pytest
 
 from hotmem import Memory
-from hotmem.background import NO_SIGNS
 from hotmem.consolidation.summary import count_topics, render_summary, summarise
 from hotmem.models import CachedEncoder, Language
-from hotmem.store import jobs, summaries, turns, vectors
-from hotmem.store.driver import Connection
-from hotmem.store.store import Store
-from hotmem.store.summaries import WHOLE
-from hotmem.types import EvidenceKind, Role, SessionSummary, SummarySentence, Topic, Turn, Unsummarised
+from hotmem.storage.queries import jobs, summaries, turns
+from hotmem.storage.queries.summaries import WHOLE
+from hotmem.storage.search import vectors
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.storage.store import Store
+from hotmem.types import (
+    EvidenceKind,
+    Role,
+    SessionSummary,
+    SummarySentence,
+    Topic,
+    Turn,
+    Unsummarised,
+)
+from hotmem.worker import NO_SIGNS
 from tests.consolidation.test_summary import SPOKEN
 from tests.conversation import START
 from tests.letters import LetterEncoder
@@ -25,7 +37,15 @@ MOST_AGAIN = 15 + 5 * summaries.REPLIED_WITHIN
 
 
 def said(place: int, text: str, role: Role = Role.USER) -> Turn:
-    return Turn("ana", "long", role, text, START + timedelta(minutes=place), "Ana" if role is Role.USER else None, f"t{place}")
+    return Turn(
+        "ana",
+        "long",
+        role,
+        text,
+        START + timedelta(minutes=place),
+        "Ana" if role is Role.USER else None,
+        f"t{place}",
+    )
 
 
 @pytest.fixture
@@ -45,7 +65,9 @@ async def add(store: Store, told: Sequence[Turn]) -> None:
             turns.add(conn, turn, START)
         waiting = vectors.waiting(conn, len(told) * 2)
         rows = list(LetterEncoder().encode([text for _, _, text in waiting]))
-        vectors.put(conn, EvidenceKind.PASSAGE, [key for _, key, _ in waiting], rows, [NO_SIGNS] * len(rows))
+        vectors.put(
+            conn, EvidenceKind.PASSAGE, [key for _, key, _ in waiting], rows, [NO_SIGNS] * len(rows)
+        )
 
     await store._db.write(put)
 
@@ -69,7 +91,9 @@ async def summarised_to_the_end(store: Store) -> list[int]:
     read = []
     while (seen := await due(store)) is not None:
         read.append(len(seen.turns))
-        await store.put_summary(seen, of_first(seen), {"ferry": Topic("ferry", float(seen.through))}, "About the ferry.")
+        await store.put_summary(
+            seen, of_first(seen), {"ferry": Topic("ferry", float(seen.through))}, "About the ferry."
+        )
     return read
 
 
@@ -105,12 +129,21 @@ async def test_no_statement_reads_all_of_a_session(store: Store) -> None:
         summaries.unsummarised(Explaining(), 1)  # type: ignore[arg-type]
         return asked
 
-    tables = ("SCAN t", "SCAN turns", "SEARCH p USING INDEX sqlite_autoindex_passages_1 (session=?)")
+    tables = (
+        "SCAN t",
+        "SCAN turns",
+        "SEARCH p USING INDEX sqlite_autoindex_passages_1 (session=?)",
+    )
     assert not [line for line in await store._db.read(plans) if line.startswith(tables)]
 
 
-async def test_up_to_two_hundred_turns_are_summarised_in_one_go(store: Store, language: Language) -> None:
-    told = [said(place, SPOKEN[place % len(SPOKEN)][1], SPOKEN[place % len(SPOKEN)][0]) for place in range(WHOLE)]
+async def test_up_to_two_hundred_turns_are_summarised_in_one_go(
+    store: Store, language: Language
+) -> None:
+    told = [
+        said(place, SPOKEN[place % len(SPOKEN)][1], SPOKEN[place % len(SPOKEN)][0])
+        for place in range(WHOLE)
+    ]
     await add(store, told)
     seen = await due(store)
     assert seen is not None
@@ -124,9 +157,15 @@ async def test_up_to_two_hundred_turns_are_summarised_in_one_go(store: Store, la
     assert (again.vectors == seen.vectors).all()
 
 
-async def test_what_was_decided_early_is_still_told_when_a_session_has_grown_long(memory: Memory) -> None:
-    small_talk = [said(place, f"It was quite sunny again, number {place}.") for place in range(1, WHOLE + 20)]
-    await memory.remember(said(0, "We decided to take oak for the new kitchen because Rui works with oak."))
+async def test_what_was_decided_early_is_still_told_when_a_session_has_grown_long(
+    memory: Memory,
+) -> None:
+    small_talk = [
+        said(place, f"It was quite sunny again, number {place}.") for place in range(1, WHOLE + 20)
+    ]
+    await memory.remember(
+        said(0, "We decided to take oak for the new kitchen because Rui works with oak.")
+    )
     for turn in small_talk:
         await memory.remember(turn)
     await memory.end_session(user_id="ana", session_id="long")
@@ -145,7 +184,9 @@ async def test_what_was_answered_later_is_open_no_more(store: Store) -> None:
     await add(store, [said(WHOLE, "Does the ferry take bicycles?")])
     while (seen := await due(store)) is not None:
         open_loops = (SummarySentence(seen.turns[-1].text, seen.turns[-1].id),)
-        await store.put_summary(seen, SessionSummary(("ferry",), (), (), open_loops), {}, "About the ferry.")
+        await store.put_summary(
+            seen, SessionSummary(("ferry",), (), (), open_loops), {}, "About the ferry."
+        )
     await add(store, [said(WHOLE + 1, "Yes, it does.", Role.ASSISTANT)])
     await add(store, [said(WHOLE + 2, "Good.")])
     seen = await due(store)
@@ -154,7 +195,9 @@ async def test_what_was_answered_later_is_open_no_more(store: Store) -> None:
 
 
 @pytest.mark.parametrize("goes", ["quoted", "summary"])
-async def test_a_summary_of_what_was_forgotten_meanwhile_is_dropped(store: Store, goes: str) -> None:
+async def test_a_summary_of_what_was_forgotten_meanwhile_is_dropped(
+    store: Store, goes: str
+) -> None:
     """Of a turn that is read again, and of one whose topics alone are counted."""
     await add(store, [said(place, "The ferry was late.") for place in range(2 * WHOLE)])
     await summarised_to_the_end(store)
@@ -170,9 +213,13 @@ async def test_a_summary_of_what_was_forgotten_meanwhile_is_dropped(store: Store
     assert again.summarised is None and not again.topics
 
 
-def test_topics_of_two_parts_weigh_as_much_as_those_of_the_whole(language: Language, encoder: CachedEncoder) -> None:
+def test_topics_of_two_parts_weigh_as_much_as_those_of_the_whole(
+    language: Language, encoder: CachedEncoder
+) -> None:
     told = [said(place, text, role) for place, (role, text) in enumerate(SPOKEN)]
     spoken = list(zip(told, language.parse([turn.text for turn in told]), strict=True))
     whole, parts = count_topics(spoken), count_topics(spoken[6:], count_topics(spoken[:6]))
-    assert {name: round(topic.weight, 6) for name, topic in parts.items()} == {name: round(topic.weight, 6) for name, topic in whole.items()}
+    assert {name: round(topic.weight, 6) for name, topic in parts.items()} == {
+        name: round(topic.weight, 6) for name, topic in whole.items()
+    }
     assert whole["rui"].weight == np.max([topic.weight for topic in whole.values()])

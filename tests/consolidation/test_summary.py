@@ -6,7 +6,13 @@ from time import perf_counter
 import numpy as np
 import pytest
 
-from hotmem.consolidation.summary import MOST_SENTENCES, MOST_TOPICS, MOST_WORDS, render_summary, summarise
+from hotmem.consolidation.summary import (
+    MOST_SENTENCES,
+    MOST_TOPICS,
+    MOST_WORDS,
+    render_summary,
+    summarise,
+)
 from hotmem.models import CachedEncoder, Language
 from hotmem.types import Role, SessionSummary, Turn
 
@@ -30,10 +36,15 @@ SPOKEN = [
 
 
 def session(spoken: list[tuple[Role, str]]) -> list[Turn]:
-    return [Turn("ana", "monday", role, text, START + timedelta(minutes=at), id=f"t{at}") for at, (role, text) in enumerate(spoken)]
+    return [
+        Turn("ana", "monday", role, text, START + timedelta(minutes=at), id=f"t{at}")
+        for at, (role, text) in enumerate(spoken)
+    ]
 
 
-def summarised(spoken: list[tuple[Role, str]], language: Language, encoder: CachedEncoder) -> SessionSummary:
+def summarised(
+    spoken: list[tuple[Role, str]], language: Language, encoder: CachedEncoder
+) -> SessionSummary:
     turns = session(spoken)
     texts = [turn.text for turn in turns]
     return summarise(turns, language.parse(texts), encoder.encode(texts))
@@ -73,22 +84,44 @@ def test_decisions_and_open_loops_are_found(language: Language, encoder: CachedE
         ("remind me about the gym on thursday", True),
     ],
 )
-def test_what_others_think_and_reminders_refused_are_not_open(language: Language, encoder: CachedEncoder, said: str, is_open: bool) -> None:
-    assert bool(summarised([(Role.USER, said), (Role.ASSISTANT, "All right.")], language, encoder).open_loops) is is_open
+def test_what_others_think_and_reminders_refused_are_not_open(
+    language: Language, encoder: CachedEncoder, said: str, is_open: bool
+) -> None:
+    assert (
+        bool(
+            summarised(
+                [(Role.USER, said), (Role.ASSISTANT, "All right.")], language, encoder
+            ).open_loops
+        )
+        is is_open
+    )
 
 
-def test_greetings_questions_and_long_answers_do_not_carry_it(language: Language, encoder: CachedEncoder) -> None:
+def test_greetings_questions_and_long_answers_do_not_carry_it(
+    language: Language, encoder: CachedEncoder
+) -> None:
     told = [sentence.turn_id for sentence in summarised(SPOKEN, language, encoder).narrative]
     assert not {"t0", "t1", "t5", "t9", "t11"} & set(told)
     assert told.count("t3") <= 1
 
 
-def test_an_empty_session_and_one_of_courtesies_say_nothing(language: Language, encoder: CachedEncoder) -> None:
+def test_an_empty_session_and_one_of_courtesies_say_nothing(
+    language: Language, encoder: CachedEncoder
+) -> None:
     assert summarise([], [], np.zeros((0, 384), dtype=np.float32)) == SessionSummary()
-    assert render_summary(summarised([(Role.USER, "Hello!"), (Role.ASSISTANT, "Hi, how are you?")], language, encoder)) == ""
+    assert (
+        render_summary(
+            summarised(
+                [(Role.USER, "Hello!"), (Role.ASSISTANT, "Hi, how are you?")], language, encoder
+            )
+        )
+        == ""
+    )
 
 
-def test_the_rendered_summary_holds_every_sentence(language: Language, encoder: CachedEncoder) -> None:
+def test_the_rendered_summary_holds_every_sentence(
+    language: Language, encoder: CachedEncoder
+) -> None:
     summary = summarised(SPOKEN, language, encoder)
     text = render_summary(summary)
     for sentence in (*summary.narrative, *summary.decisions, *summary.open_loops):
@@ -98,7 +131,10 @@ def test_the_rendered_summary_holds_every_sentence(language: Language, encoder: 
 
 def test_thirty_turns_take_little_time(language: Language, encoder: CachedEncoder) -> None:
     turns = session((SPOKEN * 3)[:30])
-    docs, vectors = language.parse([turn.text for turn in turns]), encoder.encode([turn.text for turn in turns])
+    docs, vectors = (
+        language.parse([turn.text for turn in turns]),
+        encoder.encode([turn.text for turn in turns]),
+    )
     times = []
     for _ in range(10):
         start = perf_counter()

@@ -41,23 +41,34 @@ def test_readings_keep_the_signs_of_the_word_pieces(tmp_path: Path, encoder: Cac
     for kept, fresh in zip(shelved.read(TEXTS), encoder.read(TEXTS), strict=True):
         assert len(fresh.signs) and np.array_equal(kept.signs, fresh.signs)
         assert np.allclose(kept.row, fresh.row, atol=1e-6)
-    assert [len(reading.states) for reading in ShelvedEncoder(LetterEncoder(), Shelf(tmp_path / "shelf.db")).read(TEXTS)] == [0, 0, 0]
+    assert [
+        len(reading.states)
+        for reading in ShelvedEncoder(LetterEncoder(), Shelf(tmp_path / "shelf.db")).read(TEXTS)
+    ] == [0, 0, 0]
 
 
 def test_parses_are_those_of_the_language_model(tmp_path: Path, language: Language) -> None:
     shelved = ShelvedLanguage(language, Shelf(tmp_path / "shelf.db"))
     shelved.parse(TEXTS)
     for kept, fresh in zip(shelved.parse(TEXTS), language.parse(TEXTS), strict=True):
-        assert [(token.text, token.lemma_, token.pos_, token.dep_, token.head.i) for token in kept] == [
-            (token.text, token.lemma_, token.pos_, token.dep_, token.head.i) for token in fresh
+        assert [
+            (token.text, token.lemma_, token.pos_, token.dep_, token.head.i) for token in kept
+        ] == [(token.text, token.lemma_, token.pos_, token.dep_, token.head.i) for token in fresh]
+        assert [(entity.text, entity.label_) for entity in kept.ents] == [
+            (entity.text, entity.label_) for entity in fresh.ents
         ]
-        assert [(entity.text, entity.label_) for entity in kept.ents] == [(entity.text, entity.label_) for entity in fresh.ents]
-        assert [chunk.text for chunk in kept.noun_chunks] == [chunk.text for chunk in fresh.noun_chunks]
-        assert [sentence.text for sentence in kept.sents] == [sentence.text for sentence in fresh.sents]
+        assert [chunk.text for chunk in kept.noun_chunks] == [
+            chunk.text for chunk in fresh.noun_chunks
+        ]
+        assert [sentence.text for sentence in kept.sents] == [
+            sentence.text for sentence in fresh.sents
+        ]
         assert [token.is_stop for token in kept] == [token.is_stop for token in fresh]
 
 
-def test_known_sentences_are_parsed_by_the_language_itself(tmp_path: Path, language: Language) -> None:
+def test_known_sentences_are_parsed_by_the_language_itself(
+    tmp_path: Path, language: Language
+) -> None:
     shelved = ShelvedLanguage(language, Shelf(tmp_path / "shelf.db"))
     doc = shelved.parse_sentences("I live in Rome It is hot", [0, 15])
     assert [sentence.text for sentence in doc.sents] == ["I live in Rome", "It is hot"]

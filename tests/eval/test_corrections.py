@@ -22,7 +22,9 @@ def test_the_cases_can_be_told_apart() -> None:
     for case in every:
         words = " ".join(text for day in case.days for text in day).casefold()
         for value in (*case.known, *(case.gone if case.kind is not Kind.HYPOTHETICAL else ())):
-            assert value.casefold() in words or re.match(r"[\d-]+|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day", value), value
+            assert value.casefold() in words or re.match(
+                r"[\d-]+|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day", value
+            ), value
 
 
 async def test_restatements_and_additions_end_nothing(memory: Memory) -> None:
@@ -55,4 +57,9 @@ async def test_a_case_is_right_if_all_is_as_it_should_be(
         for minutes, text in enumerate(texts):
             await memory.remember(said(text, minutes=minutes))
         await memory.settle()
-        assert outcome(Case(True, kind, (texts,), known, gone), await memory.memories("ana", past=True)).right is right
+        assert (
+            outcome(
+                Case(True, kind, (texts,), known, gone), await memory.memories("ana", past=True)
+            ).right
+            is right
+        )

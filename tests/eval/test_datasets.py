@@ -26,15 +26,35 @@ def locomo_sample() -> dict[str, object]:
             "session_10": [{"speaker": "Ben", "dia_id": "D10:1", "text": "The kayak is repaired."}],
             "session_2_date_time": "1:56 pm on 8 May, 2024",
             "session_2": [
-                {"speaker": "Ana", "dia_id": "D2:1", "text": "Look at my kayak!", "blip_caption": "a blue kayak on a car"},
+                {
+                    "speaker": "Ana",
+                    "dia_id": "D2:1",
+                    "text": "Look at my kayak!",
+                    "blip_caption": "a blue kayak on a car",
+                },
                 {"speaker": "Ben", "dia_id": "D2:2", "text": "", "blip_caption": "a thumb"},
             ],
             "session_3_date_time": "1:56 pm on 9 May, 2024",
         },
         "qa": [
-            {"question": "What is blue?", "answer": "the kayak", "evidence": ["D2:1"], "category": 4},
-            {"question": "How many times?", "answer": 2, "evidence": ["D2:1; D10:1", "D2:01", "D9:9", "D"], "category": 1},
-            {"question": "What is Ben's kayak called?", "adversarial_answer": "Blue", "evidence": [], "category": 5},
+            {
+                "question": "What is blue?",
+                "answer": "the kayak",
+                "evidence": ["D2:1"],
+                "category": 4,
+            },
+            {
+                "question": "How many times?",
+                "answer": 2,
+                "evidence": ["D2:1; D10:1", "D2:01", "D9:9", "D"],
+                "category": 1,
+            },
+            {
+                "question": "What is Ben's kayak called?",
+                "adversarial_answer": "Blue",
+                "evidence": [],
+                "category": 5,
+            },
         ],
     }
 
@@ -63,10 +83,28 @@ def test_realtalk(tmp_path: Path) -> None:
     chat = {
         "name": {"speaker_1": "Ana", "speaker_2": "Ben"},
         "session_1": [
-            {"speaker": "Ana", "dia_id": "D1:1", "clean_text": "I baked rye bread.", "date_time": "29.12.2023, 22:42:04"},
-            {"speaker": "Ben", "dia_id": "D1:3", "clean_text": "Nice", "date_time": "29.12.2023, 22:43:00", "blip_caption": "a loaf"},
+            {
+                "speaker": "Ana",
+                "dia_id": "D1:1",
+                "clean_text": "I baked rye bread.",
+                "date_time": "29.12.2023, 22:42:04",
+            },
+            {
+                "speaker": "Ben",
+                "dia_id": "D1:3",
+                "clean_text": "Nice",
+                "date_time": "29.12.2023, 22:43:00",
+                "blip_caption": "a loaf",
+            },
         ],
-        "qa": [{"question": "What did Ana bake?", "answer": "rye bread", "evidence": ["D1:1", "D1:2"], "category": 3}],
+        "qa": [
+            {
+                "question": "What did Ana bake?",
+                "answer": "rye bread",
+                "evidence": ["D1:1", "D1:2"],
+                "category": 3,
+            }
+        ],
     }
     (tmp_path / "Chat_1_Ana_Ben.json").write_text(json.dumps(chat))
     (tmp_path / "LICENSE.json").write_text("{}")
@@ -100,7 +138,10 @@ HELLO = [{"role": "user", "content": "Hello there."}]
 
 
 def test_longmemeval_in_the_shared_form(tmp_path: Path) -> None:
-    entries = [longmemeval_entry("q1") | {"evidence_turns": {"s2": [0, 7]}}, longmemeval_entry("q2_abs") | {"evidence_turns": {"s2": []}}]
+    entries = [
+        longmemeval_entry("q1") | {"evidence_turns": {"s2": [0, 7]}},
+        longmemeval_entry("q2_abs") | {"evidence_turns": {"s2": []}},
+    ]
     (tmp_path / "questions.jsonl").write_text("\n".join(json.dumps(entry) for entry in entries))
     (tmp_path / "sessions.json").write_text(json.dumps({"s1": HELLO, "s2": LADDER}))
     known, unknown = load(Dataset.LONGMEMEVAL, tmp_path)
@@ -108,7 +149,11 @@ def test_longmemeval_in_the_shared_form(tmp_path: Path) -> None:
     assert question.evidence == ("s2#0",)
     assert known.skipped == 1
     assert question.asked_at == datetime(2023, 2, 20, 22, 35, tzinfo=UTC)
-    assert [(turn.id, turn.role) for turn in known.turns] == [("s1#0", "user"), ("s2#0", "user"), ("s2#1", "assistant")]
+    assert [(turn.id, turn.role) for turn in known.turns] == [
+        ("s1#0", "user"),
+        ("s2#0", "user"),
+        ("s2#1", "assistant"),
+    ]
     assert known.turns[2].spoken_at > known.turns[1].spoken_at
     assert unknown.questions[0].abstain
     assert {turn.user_id for turn in unknown.turns} == {"q2_abs"}
@@ -127,18 +172,38 @@ def test_beam(tmp_path: Path) -> None:
             "batch_number": 1,
             "turns": [
                 [
-                    {"role": "user", "id": 0, "time_anchor": "March-15-2024", "content": "My loom has eight shafts. ->-> 1,1"},
+                    {
+                        "role": "user",
+                        "id": 0,
+                        "time_anchor": "March-15-2024",
+                        "content": "My loom has eight shafts. ->-> 1,1",
+                    },
                     {"role": "assistant", "id": 1, "content": "Good. An arrow ->-> stays here."},
                 ]
             ],
         },
         {
             "batch_number": 2,
-            "turns": [[{"role": "user", "id": 2, "time_anchor": "April-05-2024", "content": "Now ten (really) ->-> 5,14)"}]],
+            "turns": [
+                [
+                    {
+                        "role": "user",
+                        "id": 2,
+                        "time_anchor": "April-05-2024",
+                        "content": "Now ten (really) ->-> 5,14)",
+                    }
+                ]
+            ],
         },
     ]
     probes = {
-        "knowledge_update": [{"question": "How many shafts?", "answer": "ten", "source_chat_ids": {"original_info": [0], "updated_info": [2, 9]}}],
+        "knowledge_update": [
+            {
+                "question": "How many shafts?",
+                "answer": "ten",
+                "source_chat_ids": {"original_info": [0], "updated_info": [2, 9]},
+            }
+        ],
         "abstention": [{"question": "What colour is it?", "ideal_response": "unknown"}],
         "preference_following": [{"question": "Advise me.", "source_chat_ids": []}],
     }
@@ -148,7 +213,11 @@ def test_beam(tmp_path: Path) -> None:
         (tmp_path / number / "probing_questions.json").write_text(json.dumps(probes))
     first, second = load(Dataset.BEAM, tmp_path)
     assert (first.user, second.user) == ("beam-9", "beam-10")
-    assert [turn.text for turn in first.turns] == ["My loom has eight shafts.", "Good. An arrow ->-> stays here.", "Now ten (really)"]
+    assert [turn.text for turn in first.turns] == [
+        "My loom has eight shafts.",
+        "Good. An arrow ->-> stays here.",
+        "Now ten (really)",
+    ]
     assert [session.id for session in first.sessions] == ["batch-1", "batch-2"]
     assert first.turns[2].spoken_at.date() == datetime(2024, 4, 5, tzinfo=UTC).date()
     update, abstention, advice = first.questions
@@ -169,7 +238,13 @@ def test_beam_names_messages_in_several_shapes(source: object, ids: list[int]) -
 
 
 def test_own_sessions(tmp_path: Path) -> None:
-    turn = {"type": "turn", "user_id": "ana", "session_id": "mon", "role": "user", "spoken_at": "2024-05-06T09:00:00+02:00"}
+    turn = {
+        "type": "turn",
+        "user_id": "ana",
+        "session_id": "mon",
+        "role": "user",
+        "spoken_at": "2024-05-06T09:00:00+02:00",
+    }
     lines = [
         turn | {"id": "t1", "speaker": "Ana", "text": "My loom has eight shafts."},
         turn | {"id": "t2", "speaker": None, "text": "It is new.", "user_id": "ben"},
@@ -195,7 +270,9 @@ def test_own_sessions(tmp_path: Path) -> None:
     assert not ben.questions
 
 
-@pytest.mark.parametrize("line", ["not json", '{"type": "turn", "id": "x"}', "[]", '{"type": "question"}'])
+@pytest.mark.parametrize(
+    "line", ["not json", '{"type": "turn", "id": "x"}', "[]", '{"type": "question"}']
+)
 def test_own_sessions_with_a_wrong_line(tmp_path: Path, line: str) -> None:
     file = tmp_path / "own.jsonl"
     file.write_text(line)
@@ -216,5 +293,9 @@ def test_as_recognised_keeps_words_and_ids(tmp_path: Path) -> None:
     heard = as_recognised(written)
     assert [turn.id for turn in heard.turns] == [turn.id for turn in written.turns]
     assert heard.turns[0].text == "look at my kayak shares a photo a blue kayak on a car"
-    assert [question.text for question in heard.questions] == ["what is blue", "how many times", "what is ben's kayak called"]
+    assert [question.text for question in heard.questions] == [
+        "what is blue",
+        "how many times",
+        "what is ben's kayak called",
+    ]
     assert plain("Hey -- it's 'me'!") == "hey it's me"

@@ -14,12 +14,12 @@ from eval.encoder.material import Material, materials
 from eval.encoder.model import Padded, TurnEncoder, principal
 from eval.encoder.ranking import by_pieces, by_row, ranked
 from eval.encoder.training import Settings, trained
-from hotmem.context.interaction import best_matches, telling
 from hotmem.models import CachedEncoder
 from hotmem.models.encoder import Reading, TokenEncoder, unit_rows
 from hotmem.models.onnx import OnnxEncoder
-from hotmem.models.preparation import PUBLISHED, Form
+from hotmem.models.preparation import PUBLISHED, EncoderVariant
 from hotmem.options import ModelOptions
+from hotmem.ranking.late_interaction import best_matches, telling
 from tests.eval.test_talks import TALK
 
 QUIET = Console(quiet=True)
@@ -34,7 +34,11 @@ def read_in_torch(encoder: TurnEncoder, text: str) -> Reading:
         entered = Padded.of(encoder.entered([text]))
         states = encoder.states(entered)
         codes = (states @ encoder.projection)[0, 1:-1].numpy()
-        return Reading(encoder.rows(states, entered.there)[0].numpy(), np.zeros(len(codes), dtype=np.int64), codes)
+        return Reading(
+            encoder.rows(states, entered.there)[0].numpy(),
+            np.zeros(len(codes), dtype=np.int64),
+            codes,
+        )
 
 
 @pytest.fixture(scope="module")
@@ -44,12 +48,16 @@ def talk(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Conversatio
     return {"talks": list(talks.load(file))}
 
 
-def read_by(encoder: TokenEncoder, talk: dict[str, list[Conversation]], folder: Path | None = None) -> Material:
+def read_by(
+    encoder: TokenEncoder, talk: dict[str, list[Conversation]], folder: Path | None = None
+) -> Material:
     (found,) = materials(talk, encoder.read, encoder.name, folder, QUIET)
     return found
 
 
-def test_a_talk_is_read_passage_by_passage_with_what_answers(encoder: CachedEncoder, talk: dict[str, list[Conversation]]) -> None:
+def test_a_talk_is_read_passage_by_passage_with_what_answers(
+    encoder: CachedEncoder, talk: dict[str, list[Conversation]]
+) -> None:
     material = read_by(encoder, talk)
     assert material.turns.tolist() == [0, 1, 2]
     assert material.evidence == ((2,), (0, 2), (2,))
@@ -57,23 +65,31 @@ def test_a_talk_is_read_passage_by_passage_with_what_answers(encoder: CachedEnco
     assert material.passages.rows.shape == (3, 384)
 
 
-def test_what_was_read_is_kept(encoder: CachedEncoder, talk: dict[str, list[Conversation]], tmp_path: Path) -> None:
+def test_what_was_read_is_kept(
+    encoder: CachedEncoder, talk: dict[str, list[Conversation]], tmp_path: Path
+) -> None:
     first = read_by(encoder, talk, tmp_path / "deep" / "cache")
 
     def refusing(texts: Sequence[str]) -> list[Reading]:
         raise AssertionError(texts)
 
     (again,) = materials(talk, refusing, encoder.name, tmp_path / "deep" / "cache", QUIET)
-    assert np.array_equal(first.passages.states, again.passages.states) and np.array_equal(first.questions.rows, again.questions.rows)
+    assert np.array_equal(first.passages.states, again.passages.states) and np.array_equal(
+        first.questions.rows, again.questions.rows
+    )
 
 
-def test_the_turn_that_answers_is_ranked_first_by_rows_and_by_pieces(encoder: CachedEncoder, talk: dict[str, list[Conversation]]) -> None:
+def test_the_turn_that_answers_is_ranked_first_by_rows_and_by_pieces(
+    encoder: CachedEncoder, talk: dict[str, list[Conversation]]
+) -> None:
     for ranker in (by_row, by_pieces):
         first, *_ = ranked([read_by(encoder, talk)], ranker)
         assert (first.first, first.top, first.among) == (1.0, 1.0, 1.0)
 
 
-def test_the_encoders_own_score_is_that_of_recall(encoder: CachedEncoder, talk: dict[str, list[Conversation]]) -> None:
+def test_the_encoders_own_score_is_that_of_recall(
+    encoder: CachedEncoder, talk: dict[str, list[Conversation]]
+) -> None:
     material = read_by(encoder, talk)
     told = [np.packbits(material.passages.of(at) > 0, axis=1) for at in range(3)]
     matches = best_matches(material.questions.of(0), told)
@@ -81,7 +97,9 @@ def test_the_encoders_own_score_is_that_of_recall(encoder: CachedEncoder, talk: 
 
 
 @pytest.mark.parametrize("layers", [0, 1])
-def test_training_puts_the_evidence_higher_is_repeatable_and_is_kept(layers: int, talk: dict[str, list[Conversation]], tmp_path: Path) -> None:
+def test_training_puts_the_evidence_higher_is_repeatable_and_is_kept(
+    layers: int, talk: dict[str, list[Conversation]], tmp_path: Path
+) -> None:
     settings = Settings(layers=layers, rank=4, dimensions=16, epochs=20.0, rows=0.5)
     losses: list[float] = []
     found = trained(talk, settings, lambda _, __, loss: losses.append(loss))
@@ -89,7 +107,10 @@ def test_training_puts_the_evidence_higher_is_repeatable_and_is_kept(layers: int
     again = trained(talk, settings, lambda *_: None)
     assert torch.equal(found.projection, again.projection), "the same seed gives the same encoder"
     found.save(tmp_path / "one.safetensors")
-    kept, read = OnnxEncoder.load(tmp_path, Form.of(tmp_path / "one.safetensors")).read([TEXT])[0], read_in_torch(found, TEXT)
+    kept, read = (
+        OnnxEncoder.load(tmp_path, EncoderVariant.of(tmp_path / "one.safetensors")).read([TEXT])[0],
+        read_in_torch(found, TEXT),
+    )
     assert float(kept.row @ read.row) > 0.98
     assert kept.states.shape == read.states.shape == (9, 16)
     assert np.mean(np.sum(unit_rows(kept.states) * unit_rows(read.states), axis=1)) > 0.95
@@ -104,14 +125,18 @@ def test_the_untrained_model_reads_as_the_published_one(model_options: ModelOpti
 
 
 def test_principal_directions_stand_at_right_angles() -> None:
-    found = principal(np.random.default_rng(1).normal(size=(2000, 384)).astype(np.float32), 16, 7).numpy()
+    found = principal(
+        np.random.default_rng(1).normal(size=(2000, 384)).astype(np.float32), 16, 7
+    ).numpy()
     assert found.shape == (384, 16) and np.allclose(found.T @ found, np.eye(16), atol=1e-4)
 
 
 @pytest.mark.parametrize("epochs", [0.0, 1.0, 9.0])
 def test_training_may_be_of_any_length(epochs: float, talk: dict[str, list[Conversation]]) -> None:
     steps: list[int] = []
-    found = trained(talk, Settings(dimensions=8, epochs=epochs), lambda _, whole, __: steps.append(whole))
+    found = trained(
+        talk, Settings(dimensions=8, epochs=epochs), lambda _, whole, __: steps.append(whole)
+    )
     assert found.projection.shape == (384, 8) and len(steps) == epochs
 
 

@@ -50,8 +50,12 @@ def test_share_of_words(shown: str, is_delivered: bool) -> None:
 
 def test_fifteen_words_of_a_long_turn_are_enough() -> None:
     turn = " ".join(f"word{number}" for number in range(100))
-    assert delivered("t1", turn, [Piece(" ".join(f"word{number}" for number in range(ENOUGH)), ("t1",))])
-    assert not delivered("t1", turn, [Piece(" ".join(f"word{number}" for number in range(ENOUGH - 1)), ("t1",))])
+    assert delivered(
+        "t1", turn, [Piece(" ".join(f"word{number}" for number in range(ENOUGH)), ("t1",))]
+    )
+    assert not delivered(
+        "t1", turn, [Piece(" ".join(f"word{number}" for number in range(ENOUGH - 1)), ("t1",))]
+    )
 
 
 def test_one_item_must_do_it() -> None:
@@ -89,7 +93,10 @@ def test_sessions_by_relevance() -> None:
 def conversation(question: Question) -> Conversation:
     turns = tuple(
         Turn(user_id="ana", session_id=session, role="user", text=text, spoken_at=NOW, id=turn)
-        for session, turn, text in (("mon", "t1", TEXT), ("tue", "t2", "The barn roof leaks badly."))
+        for session, turn, text in (
+            ("mon", "t1", TEXT),
+            ("tue", "t2", "The barn roof leaks badly."),
+        )
     )
     sessions = tuple(Session(turn.session_id, (turn,)) for turn in turns)
     return Conversation("ana", sessions, (question,))
@@ -97,7 +104,9 @@ def conversation(question: Question) -> Conversation:
 
 def test_score() -> None:
     question = Question("q", "What leaks?", NOW, ("t1", "t2"), "barn roof", "own")
-    found = score(question, conversation(question), "the roof", [Piece("barn roof leaks", ("t2",), "tue")])
+    found = score(
+        question, conversation(question), "the roof", [Piece("barn roof leaks", ("t2",), "tue")]
+    )
     assert (found.delivered, found.all, found.answer, found.sessions) == (0.5, 0.0, 0.5, 0.0)
     both = [Piece("barn roof leaks", ("t2",), "tue"), Piece(TEXT, ("t1",), "mon")]
     assert score(question, conversation(question), "barn roof", both).all == 1.0

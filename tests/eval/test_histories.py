@@ -26,20 +26,36 @@ def test_the_statements_are_as_many_as_they_should_be(batches: list[Conversation
     assert sum(question.category == everyday.UNANSWERABLE for question in questions) >= 400
     for one in batches:
         turns = {turn.id: turn for turn in one.turns}
-        assert all(turns[turn].role is Role.USER for question in one.questions for turn in question.evidence)
+        assert all(
+            turns[turn].role is Role.USER
+            for question in one.questions
+            for turn in question.evidence
+        )
         assert len({question.id for question in one.questions}) == len(one.questions)
 
 
-def test_half_of_the_questions_share_no_content_word_with_their_statement(batches: list[Conversation]) -> None:
+def test_half_of_the_questions_share_no_content_word_with_their_statement(
+    batches: list[Conversation],
+) -> None:
     def stems(text: str) -> set[str]:
         return {word[:5] for word in re.findall(r"[a-z]{6,}", text.lower())}
 
-    asked = [(question, one) for one in batches for question in one.questions if question.category == "paraphrase"]
+    asked = [
+        (question, one)
+        for one in batches
+        for question in one.questions
+        if question.category == "paraphrase"
+    ]
     sharing = 0
     for question, one in asked:
         turns = {turn.id: turn.text for turn in one.turns}
-        sharing += any(stems(question.text) & stems(f"{turns[turn]} {one.notes[turn]}") for turn in question.evidence)
-    assert len(asked) >= 800 and sharing <= 0.02 * len(asked), "six letters or more; function words are shorter, but for a few"
+        sharing += any(
+            stems(question.text) & stems(f"{turns[turn]} {one.notes[turn]}")
+            for turn in question.evidence
+        )
+    assert len(asked) >= 800 and sharing <= 0.02 * len(asked), (
+        "six letters or more; function words are shorter, but for a few"
+    )
 
 
 def test_a_cut_history_knows_its_first_sessions_alone(batches: list[Conversation]) -> None:
@@ -50,16 +66,23 @@ def test_a_cut_history_knows_its_first_sessions_alone(batches: list[Conversation
     assert all(set(question.evidence) <= known for question in part.questions)
     later = [question for question in part.questions if question.category == NOT_YET_TOLD]
     assert len(later) == NOT_YET_ASKED and all(question.abstain for question in later)
-    assert all(question.asked_at > max(turn.spoken_at for turn in part.turns) for question in part.questions)
+    assert all(
+        question.asked_at > max(turn.spoken_at for turn in part.turns)
+        for question in part.questions
+    )
 
 
 def test_the_same_is_known_from_every_source(batches: list[Conversation]) -> None:
     whole = batches[0]
-    stored, mixed, imported = (sourced(whole, source) for source in (Source.STORED, Source.MIXED, Source.IMPORTED))
+    stored, mixed, imported = (
+        sourced(whole, source) for source in (Source.STORED, Source.MIXED, Source.IMPORTED)
+    )
     assert not stored.sessions and {turn.id for turn in stored.stored} == set(whole.notes)
     notes = [turn.text == whole.notes[turn.id] for turn in stored.stored]
     assert 0.4 <= sum(notes) / len(notes) <= 0.6
-    assert {turn.id for turn in mixed.turns} == {turn.id for turn in whole.turns} and 0 < len(mixed.stored) < len(whole.notes)
+    assert {turn.id for turn in mixed.turns} == {turn.id for turn in whole.turns} and 0 < len(
+        mixed.stored
+    ) < len(whole.notes)
     assert imported.imported and imported.turns == whole.turns
 
 
@@ -76,5 +99,11 @@ def test_a_dialogue_is_told_and_implied(tmp_path: Path) -> None:
     file = tmp_path / "pairs.json"
     file.write_text(f"[{pair}, {pair}]", encoding="utf-8")
     (one,) = locomo_plus.load(file)
-    assert [(turn.role, turn.text) for turn in one.turns[:2]] == [(Role.USER, "I gave up sugar."), (Role.ASSISTANT, "Well done!")]
-    assert [(question.text, question.evidence) for question in one.questions] == [("Dessert?", ("0:0",)), ("Dessert?", ("1:0",))]
+    assert [(turn.role, turn.text) for turn in one.turns[:2]] == [
+        (Role.USER, "I gave up sugar."),
+        (Role.ASSISTANT, "Well done!"),
+    ]
+    assert [(question.text, question.evidence) for question in one.questions] == [
+        ("Dessert?", ("0:0",)),
+        ("Dessert?", ("1:0",)),
+    ]

@@ -1,4 +1,7 @@
-"""Learning replayed on a tiny file of our own: what is learnt from, what is measured on, and what is told of it."""
+"""Learning replayed on a tiny file of our own.
+
+What is learnt from, what is measured on, and what is told of it.
+"""
 
 import json
 from collections.abc import Sequence
@@ -15,17 +18,27 @@ from eval.datasets.selection import selected
 from eval.learning import replay
 from eval.learning.command import learn
 from eval.learning.curves import BEST, Curve, Fixed, Outcome, figures, plot
-from eval.learning.replay import BEGINNINGS, BY_DESIGN, OURS, PLANS, SHIPPED_ONES, Ours, Plan, Point, Replay
+from eval.learning.replay import (
+    BEGINNINGS,
+    BY_DESIGN,
+    OURS,
+    PLANS,
+    SHIPPED_ONES,
+    Ours,
+    Plan,
+    Point,
+    Replay,
+)
 from eval.retrieval import SHIPPED, Asked, held_out, request
 from eval.run import ingested, models
 from eval.statistics import Estimate
-from hotmem.learning.weights import TOO_FAR_BEHIND, multipliers
+from hotmem.core.stage_timer import StageTimer
+from hotmem.feedback.weights import TOO_FAR_BEHIND, multipliers
 from hotmem.models import CachedEncoder
 from hotmem.recall import retrieve
-from hotmem.stopwatch import Stopwatch
 from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, START_WEIGHTS, Intent, Layer
 from tests.eval.test_studies import PEOPLE, PNG, written
-from tests.learning.test_weights import MEANT
+from tests.feedback.test_weights import MEANT
 
 INVERTED = Plan(OURS, "inverted", 0.0)
 
@@ -34,10 +47,14 @@ INVERTED = Plan(OURS, "inverted", 0.0)
 async def asked(tmp_path_factory: pytest.TempPathFactory) -> list[Asked]:
     folder = tmp_path_factory.mktemp("replayed")
     found = []
-    for number, conversation in enumerate(selected([f"hotmem={written(folder / 'own.jsonl', PEOPLE)}"], step=1)["hotmem"]):
+    for number, conversation in enumerate(
+        selected([f"hotmem={written(folder / 'own.jsonl', PEOPLE)}"], step=1)["hotmem"]
+    ):
         async with ingested(conversation, models(folder / "shelf.db")) as memory:
             for question in conversation.questions:
-                answer = await retrieve(SHIPPED.of(memory.reader), request(conversation, question), Stopwatch())
+                answer = await retrieve(
+                    SHIPPED.of(memory.reader), request(conversation, question), StageTimer()
+                )
                 found.append(Asked(conversation, question, held_out(number), {SHIPPED: answer}))
     return found
 
@@ -48,7 +65,9 @@ def tiny(asked: Sequence[Asked], encoder: CachedEncoder) -> Replay:
 
 
 def test_where_replays_begin() -> None:
-    assert multipliers(BEGINNINGS[BY_DESIGN]) == pytest.approx([1.0, 0.8, 0.6, 0.4]), "the design's, of layers that count as fitted"
+    assert multipliers(BEGINNINGS[BY_DESIGN]) == pytest.approx([1.0, 0.8, 0.6, 0.4]), (
+        "the design's, of layers that count as fitted"
+    )
     assert BEGINNINGS[SHIPPED_ONES] == START_WEIGHTS
     assert {plan.beginning for plan in PLANS} == set(BEGINNINGS) and len(set(PLANS)) == len(PLANS)
 
@@ -56,25 +75,49 @@ def test_where_replays_begin() -> None:
 def test_a_replay_is_the_same_again(tiny: Replay) -> None:
     first = tiny.replayed(INVERTED)
     assert first == tiny.replayed(INVERTED)
-    assert [point.turns for point in first.points] == [0, 1, 2, 4], "two questions of each of two conversations can be learnt from"
-    assert (first.points[0].delivered, first.points[-1].delivered) == (fmean(first.begun), fmean(first.ended))
+    assert [point.turns for point in first.points] == [0, 1, 2, 4], (
+        "two questions of each of two conversations can be learnt from"
+    )
+    assert (first.points[0].delivered, first.points[-1].delivered) == (
+        fmean(first.begun),
+        fmean(first.ended),
+    )
     assert len(first.begun) == len(first.ended) == 4
     assert first.points[0].weights == BEGINNINGS["inverted"] != first.points[-1].weights
-    assert all(LEAST_WEIGHT <= point.weights[layer] <= MOST_WEIGHT for point in first.points for layer in Layer)
+    assert all(
+        LEAST_WEIGHT <= point.weights[layer] <= MOST_WEIGHT
+        for point in first.points
+        for layer in Layer
+    )
 
 
-def test_what_is_measured_on_is_not_learnt_from(asked: Sequence[Asked], encoder: CachedEncoder, tiny: Replay) -> None:
-    fewer = Replay([one for one in asked if not one.held_out] + [one for one in asked if one.held_out][:1], encoder, 200, 400)
-    assert [point.weights for point in fewer.replayed(INVERTED).points] == [point.weights for point in tiny.replayed(INVERTED).points]
+def test_what_is_measured_on_is_not_learnt_from(
+    asked: Sequence[Asked], encoder: CachedEncoder, tiny: Replay
+) -> None:
+    fewer = Replay(
+        [one for one in asked if not one.held_out] + [one for one in asked if one.held_out][:1],
+        encoder,
+        200,
+        400,
+    )
+    assert [point.weights for point in fewer.replayed(INVERTED).points] == [
+        point.weights for point in tiny.replayed(INVERTED).points
+    ]
 
 
-def test_some_replies_make_nothing_of_the_block(tiny: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_some_replies_make_nothing_of_the_block(
+    tiny: Replay, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(replay, "NOTHING_SAID", 1.0)
     said = list(tiny._said(0.3))
-    assert len(said) == 4 and {one.knowing for one in said} == {one.unknowing for one in said} == {"Okay. Is there anything else?"}
+    assert len(said) == 4 and {one.knowing for one in said} == {one.unknowing for one in said} == {
+        "Okay. Is there anything else?"
+    }
 
 
-def test_the_bot_answers_with_what_it_was_given(tiny: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bot_answers_with_what_it_was_given(
+    tiny: Replay, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(replay, "NOTHING_SAID", 0.0)
     for said in tiny._said(0.0):
         assert said.ready.asked.question.answer in said.knowing and "don't know" in said.unknowing
@@ -85,7 +128,9 @@ def test_the_bot_answers_with_what_it_was_given(tiny: Replay, monkeypatch: pytes
 def test_the_search_stays_at_the_shipped_weights_unless_others_are_better(tiny: Replay) -> None:
     (found,) = tiny.searched().points
     assert found.delivered == fmean(tiny.searched().ended)
-    assert found.weights.as_dict() == pytest.approx(START_WEIGHTS.as_dict()), "so little is delivered whole under any"
+    assert found.weights.as_dict() == pytest.approx(START_WEIGHTS.as_dict()), (
+        "so little is delivered whole under any"
+    )
 
 
 def test_a_step_back_forgets_what_intents_taught() -> None:
@@ -94,14 +139,25 @@ def test_a_step_back_forgets_what_intents_taught() -> None:
     assert learner.intents and learner.weights(Intent.FACT) != START_WEIGHTS
     learner.state = replace(learner.state, lead=10 * TOO_FAR_BEHIND)
     learner.told(Intent.FACT, MEANT, tuple(Layer))
-    assert learner.intents == {} and learner.weights(Intent.FACT).as_dict() == pytest.approx(START_WEIGHTS.as_dict())
+    assert learner.intents == {} and learner.weights(Intent.FACT).as_dict() == pytest.approx(
+        START_WEIGHTS.as_dict()
+    )
 
 
 def test_an_outcome_is_drawn_and_told(tmp_path: Path) -> None:
-    points = (Point(0, 0.5, START_WEIGHTS), Point(4, 0.3, START_WEIGHTS), Point(8, 0.6, START_WEIGHTS))
+    points = (
+        Point(0, 0.5, START_WEIGHTS),
+        Point(4, 0.3, START_WEIGHTS),
+        Point(8, 0.6, START_WEIGHTS),
+    )
     gain = Estimate(0.1, 0.0, 0.2)
     own = [Curve("own", plan, points, gain, gain, gain, gain) for plan in PLANS]
-    outcome = Outcome(tuple(own), tuple(Fixed("own", name, START_WEIGHTS, 0.6, gain) for name in (SHIPPED_ONES, BY_DESIGN, BEST)))
+    outcome = Outcome(
+        tuple(own),
+        tuple(
+            Fixed("own", name, START_WEIGHTS, 0.6, gain) for name in (SHIPPED_ONES, BY_DESIGN, BEST)
+        ),
+    )
     assert own[0].lowest == pytest.approx(-0.2)
     files = plot(outcome, tmp_path)
     assert len(files) == len(set(files)) == len(BEGINNINGS)
@@ -111,11 +167,21 @@ def test_an_outcome_is_drawn_and_told(tmp_path: Path) -> None:
 
 def test_learning_from_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     own = written(tmp_path / "own.jsonl", {name: PEOPLE[name] for name in ("ana", "ben")})
-    learn([f"hotmem={own}"], turns=8, questions=2, png=tmp_path / "curves", step=1, jobs=1, cache=None, as_json=True)
+    learn(
+        [f"hotmem={own}"],
+        turns=8,
+        questions=2,
+        png=tmp_path / "curves",
+        step=1,
+        jobs=1,
+        cache=None,
+        as_json=True,
+    )
     told: dict[str, Any] = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert [(one["plan"]["rule"], one["plan"]["beginning"], one["plan"]["noise"]) for one in told["curves"]] == [
-        (plan.rule, plan.beginning, plan.noise) for plan in PLANS
-    ]
+    assert [
+        (one["plan"]["rule"], one["plan"]["beginning"], one["plan"]["noise"])
+        for one in told["curves"]
+    ] == [(plan.rule, plan.beginning, plan.noise) for plan in PLANS]
     assert [one["name"] for one in told["fixed"]] == [SHIPPED_ONES, BY_DESIGN, BEST]
     assert len(list((tmp_path / "curves").glob("learning-hotmem-*.png"))) == len(BEGINNINGS)
 

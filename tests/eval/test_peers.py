@@ -34,7 +34,9 @@ class Words:
 
     def search(self, question: str, day: str, limit: int) -> list[str]:
         asked = set(question.lower().split())
-        ranked = sorted(self._turns, key=lambda turn: -len(asked.intersection(turn.text.lower().split())))
+        ranked = sorted(
+            self._turns, key=lambda turn: -len(asked.intersection(turn.text.lower().split()))
+        )
         return [turn.id for turn in ranked[:limit]]
 
     def close(self) -> None:
@@ -43,7 +45,12 @@ class Words:
 
 def answers(*requests: dict[str, object]) -> list[dict[str, object]]:
     written = StringIO()
-    serve(Words, "model", StringIO("".join(f"{json.dumps(request)}\n" for request in requests)), written)
+    serve(
+        Words,
+        "model",
+        StringIO("".join(f"{json.dumps(request)}\n" for request in requests)),
+        written,
+    )
     return [json.loads(line) for line in written.getvalue().splitlines()]
 
 
@@ -63,13 +70,21 @@ def test_the_program_answers_line_by_line() -> None:
 
 
 def test_every_store_opens_empty() -> None:
-    found = answers({"open": "a"}, {"add": [turn(0, "x")]}, {"open": "b"}, {"search": "x", "day": "2024-05-07", "limit": 5})[-1]
+    found = answers(
+        {"open": "a"},
+        {"add": [turn(0, "x")]},
+        {"open": "b"},
+        {"search": "x", "day": "2024-05-07", "limit": 5},
+    )[-1]
     assert found["found"] == []
 
 
 @pytest.mark.parametrize(
     ("event", "arguments"),
-    [("socket.connect", (None, ("192.0.2.1", 443))), ("socket.getaddrinfo", ("example.org", 443, 0, 0, 0))],
+    [
+        ("socket.connect", (None, ("192.0.2.1", 443))),
+        ("socket.getaddrinfo", ("example.org", 443, 0, 0, 0)),
+    ],
 )
 def test_other_hosts_are_refused(event: str, arguments: tuple[object, ...]) -> None:
     with pytest.raises(ConnectionRefusedError):
@@ -90,7 +105,9 @@ def test_the_loopback_and_files_are_not(event: str, arguments: tuple[object, ...
 
 
 def test_a_turn_is_said_with_its_speaker() -> None:
-    assert said(TURNS[0]) == Said("t0", "Ana: I bought a canoe at the harbour.", "user", "2024-05-06")
+    assert said(TURNS[0]) == Said(
+        "t0", "Ana: I bought a canoe at the harbour.", "user", "2024-05-06"
+    )
 
 
 def question(*evidence: str, abstain: bool = False) -> Question:
@@ -105,7 +122,11 @@ def test_any_first_counts_distinct_turns() -> None:
 
 
 def test_turns_of_a_block_by_relevance() -> None:
-    assert in_order([Line("x", ("a",), "s", 0.2), Line("y", ("b", "c"), "s", 0.9)]) == ["b", "c", "a"]
+    assert in_order([Line("x", ("a",), "s", 0.2), Line("y", ("b", "c"), "s", 0.9)]) == [
+        "b",
+        "c",
+        "a",
+    ]
 
 
 def test_a_block_holds_the_ranked_turns_and_no_others(tokens: TokenCounter) -> None:
@@ -120,10 +141,33 @@ def asked(system: str, question: str, delivered: float | None, ms: float) -> Ask
 
 
 def test_figures_by_arithmetic() -> None:
-    hotmem = Measured("HotMem", "", [asked("HotMem", "q0", 1.0, 5), asked("HotMem", "q1", 0.5, 7), asked("HotMem", "q2", None, 9)], 10, 100)
-    other = Measured("other", "off", [asked("other", "q0", 0.5, 1), asked("other", "q1", 0.5, 1), asked("other", "q2", None, 1)], 10, 20)
+    hotmem = Measured(
+        "HotMem",
+        "",
+        [
+            asked("HotMem", "q0", 1.0, 5),
+            asked("HotMem", "q1", 0.5, 7),
+            asked("HotMem", "q2", None, 9),
+        ],
+        10,
+        100,
+    )
+    other = Measured(
+        "other",
+        "off",
+        [asked("other", "q0", 0.5, 1), asked("other", "q1", 0.5, 1), asked("other", "q2", None, 1)],
+        10,
+        20,
+    )
     first, second = summed_up([hotmem, other])
-    assert (first.scored, first.delivered, first.any_5, first.p50_ms, first.ingest_ms, first.behind) == (
+    assert (
+        first.scored,
+        first.delivered,
+        first.any_5,
+        first.p50_ms,
+        first.ingest_ms,
+        first.behind,
+    ) == (
         2,
         {1000: 0.75, 500: 0.75},
         0.75,
@@ -150,7 +194,10 @@ def test_a_peer_that_ends_early_is_said_with_the_kind_of_its_error(tmp_path: Pat
     (environment / "installed").touch()
     (environment / "bin" / "python").write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
     (environment / "bin" / "python").chmod(0o755)
-    with running(Peer("chromadb", "chroma", "chroma"), tmp_path, tmp_path) as peer, pytest.raises(PeerFailed, match="ModuleNotFoundError"):
+    with (
+        running(Peer("chromadb", "chroma", "chroma"), tmp_path, tmp_path) as peer,
+        pytest.raises(PeerFailed, match="ModuleNotFoundError"),
+    ):
         peer.open(tmp_path)
 
 

@@ -24,7 +24,15 @@ SAID = (
     ("wed", "Ana", "The dentist moved my appointment to Friday."),
 )
 TURNS = tuple(
-    Turn(user_id="ana", session_id=session, role="user", speaker=speaker, text=text, spoken_at=START + timedelta(hours=place), id=f"t{place}")
+    Turn(
+        user_id="ana",
+        session_id=session,
+        role="user",
+        speaker=speaker,
+        text=text,
+        spoken_at=START + timedelta(hours=place),
+        id=f"t{place}",
+    )
     for place, (session, speaker, text) in enumerate(SAID)
 )
 
@@ -37,8 +45,17 @@ def index(encoder: Encoder) -> Iterator[Index]:
 
 
 @pytest.mark.parametrize("reference", list(Reference))
-@pytest.mark.parametrize(("question", "place"), [("Which sister plays the cello?", 3), ("When is the dentist's appointment?", 5), ("canoes", 0)])
-def test_each_reference_finds_the_turn(index: Index, reference: Reference, question: str, place: int) -> None:
+@pytest.mark.parametrize(
+    ("question", "place"),
+    [
+        ("Which sister plays the cello?", 3),
+        ("When is the dentist's appointment?", 5),
+        ("canoes", 0),
+    ],
+)
+def test_each_reference_finds_the_turn(
+    index: Index, reference: Reference, question: str, place: int
+) -> None:
     assert ranked(index.scores(reference, question))[0] == place
 
 
@@ -74,11 +91,15 @@ def test_ranked_is_sorted_and_leaves_out_what_was_not_found(values: np.ndarray) 
 
 
 @given(values=scores, budget=st.integers(1, 200))
-def test_a_block_keeps_its_budget_and_counts_it_truly(tokens: TokenCounter, values: np.ndarray, budget: int) -> None:
+def test_a_block_keeps_its_budget_and_counts_it_truly(
+    tokens: TokenCounter, values: np.ndarray, budget: int
+) -> None:
     block = fill(TURNS, values, budget, tokens.count)
     assert block.tokens == tokens.count(block.text) <= budget
     assert all(item.text in block.text for item in block.lines)
-    assert [item.relevance for item in block.lines] == sorted((item.relevance for item in block.lines), reverse=True)
+    assert [item.relevance for item in block.lines] == sorted(
+        (item.relevance for item in block.lines), reverse=True
+    )
 
 
 def test_what_does_not_fit_is_left_out_and_the_next_tried(tokens: TokenCounter) -> None:

@@ -1,4 +1,7 @@
-"""The table of regimes: a row a question, system and budget; who leads, and what is said of what is known."""
+"""The table of regimes.
+
+A row a question, system and budget; who leads, and what is said of what is known.
+"""
 
 from pathlib import Path
 
@@ -16,8 +19,30 @@ from eval.rows import HOTMEM
 CELL = Cell("everyday", "told", 1, "echo")
 
 
-def row(system: str, delivered: float, question: str = "q", *, equal: bool = True, items: tuple[tuple[float, bool], ...] = ()) -> Row:
-    return Row(CELL, question, True, True, system, max(BUDGETS), equal, 100, delivered, True, None, True, False, items)
+def row(
+    system: str,
+    delivered: float,
+    question: str = "q",
+    *,
+    equal: bool = True,
+    items: tuple[tuple[float, bool], ...] = (),
+) -> Row:
+    return Row(
+        CELL,
+        question,
+        True,
+        True,
+        system,
+        max(BUDGETS),
+        equal,
+        100,
+        delivered,
+        True,
+        None,
+        True,
+        False,
+        items,
+    )
 
 
 def test_the_best_reference_is_the_one_beside_which_it_counts() -> None:
@@ -26,7 +51,11 @@ def test_the_best_reference_is_the_one_beside_which_it_counts() -> None:
         for system, delivered in ((Reference.BM25, 0.0), (Reference.MINILM, share)):
             rows += [row(system, delivered, question, equal=equal) for question in ("a", "b")]
     (lead,) = leads(rows)
-    assert (lead.delivered, lead.equal[:2], lead.whole[:2]) == (0.5, ("MiniLM", 0.5), ("MiniLM", 1.0))
+    assert (lead.delivered, lead.equal[:2], lead.whole[:2]) == (
+        0.5,
+        ("MiniLM", 0.5),
+        ("MiniLM", 1.0),
+    )
     assert (lead.equal[2].mean, lead.whole[2].mean) == (0.0, -0.5)
 
 
@@ -39,10 +68,16 @@ def test_calibration_is_over_the_items() -> None:
 
 def test_a_young_memory_is_measured_from_every_source(tmp_path: Path) -> None:
     batch = cut(next(everyday.load(Path(OWN.partition("=")[2]))), 2)
-    few = batch.__class__(batch.user, batch.sessions, (*batch.questions[:3], batch.questions[-1]), notes=batch.notes)
-    rows = measured(tasks({"everyday": [few]}, tmp_path, held_out_only=False), 1, Console(quiet=True))
+    few = batch.__class__(
+        batch.user, batch.sessions, (*batch.questions[:3], batch.questions[-1]), notes=batch.notes
+    )
+    rows = measured(
+        tasks({"everyday": [few]}, tmp_path, held_out_only=False), 1, Console(quiet=True)
+    )
     assert {one.cell.source for one in rows} == {"told", "stored", "imported", "mixed"}
     own = [one for one in rows if one.system == HOTMEM]
-    assert all(one.tokens <= one.budget for one in rows) and {one.budget for one in own} == set(BUDGETS)
+    assert all(one.tokens <= one.budget for one in rows) and {one.budget for one in own} == set(
+        BUDGETS
+    )
     assert all(one.delivered is not None for one in rows if one.answerable)
     assert {one.cell.wording for one in own} >= {"recognised"} and leads(rows) and answers(rows)

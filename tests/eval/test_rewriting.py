@@ -7,11 +7,21 @@ import pytest
 from rich.console import Console
 
 from eval.language.dialogues import Dialogues, Query, queries
-from eval.language.rewriting import Expanded, expanded, figures, is_right, resolutions, statements, wanted
+from eval.language.rewriting import (
+    Expanded,
+    expanded,
+    figures,
+    is_right,
+    resolutions,
+    statements,
+    wanted,
+)
 from hotmem.errors import InvalidInput
 from hotmem.models import Encoder, Language
 
-ASKED = Query("1", "How tall is it?", "How tall is the Ulm Minster tower?", ("Who built the Ulm Minster?",))
+ASKED = Query(
+    "1", "How tall is it?", "How tall is the Ulm Minster tower?", ("Who built the Ulm Minster?",)
+)
 CLEAR = Query("1", "Who built the bridge?", "Who built the bridge?", ("Is Ulm old?",))
 
 
@@ -29,7 +39,9 @@ CLEAR = Query("1", "Who built the bridge?", "Who built the bridge?", ("Is Ulm ol
         (CLEAR, "Ulm", False),
     ],
 )
-def test_an_addition_is_right_if_it_holds_half_of_what_is_wanted_and_little_else(query: Query, addition: str, right: bool) -> None:
+def test_an_addition_is_right_if_it_holds_half_of_what_is_wanted_and_little_else(
+    query: Query, addition: str, right: bool
+) -> None:
     assert is_right(query, addition) is right
 
 
@@ -43,9 +55,13 @@ def test_figures_are_counted_by_who_spoke_and_what_was_found() -> None:
         Expanded(ASKED, ("it",), ("Ulm Minster",), 1.0),
         Expanded(ASKED, (), (), 1.0),
         Expanded(CLEAR, (), (), 1.0),
-        Expanded(Query("1", "It is old.", "The bridge is old.", ("Is it?",), by_user=False), (), (), 1.0),
+        Expanded(
+            Query("1", "It is old.", "The bridge is old.", ("Is it?",), by_user=False), (), (), 1.0
+        ),
     ]
-    found = {name: (part.of, part.right.mean, part.first) for name, part in resolutions(rows).items()}
+    found = {
+        name: (part.of, part.right.mean, part.first) for name, part in resolutions(rows).items()
+    }
     assert found == {
         "user's, clear": (1, 1.0, 0.0),
         "user's, ambiguous, pronoun": (1, 1.0, 1.0),
@@ -57,20 +73,45 @@ def test_figures_are_counted_by_who_spoke_and_what_was_found() -> None:
 
 
 def test_conversations_are_read_in_the_publishers_forms(tmp_path: Path) -> None:
-    topic = {"number": 7, "turn": [{"number": 1, "raw_utterance": "Who built  it? "}, {"number": 2, "raw_utterance": "Why?"}]}
+    topic = {
+        "number": 7,
+        "turn": [
+            {"number": 1, "raw_utterance": "Who built  it? "},
+            {"number": 2, "raw_utterance": "Why?"},
+        ],
+    }
     (tmp_path / "cast2019_topics.json").write_text(json.dumps([topic]), encoding="utf-8")
-    (tmp_path / "cast2019_resolved.tsv").write_text("7_1\tWho built it?\n7_2\tWhy was it built?\n", encoding="utf-8")
+    (tmp_path / "cast2019_resolved.tsv").write_text(
+        "7_1\tWho built it?\n7_2\tWhy was it built?\n", encoding="utf-8"
+    )
     assert list(queries(Dialogues.CAST, tmp_path)) == [
         Query("7", "Who built it?", "Who built it?", ()),
         Query("7", "Why?", "Why was it built?", ("Who built it?",)),
     ]
     turns = [
-        {"number": 1, "utterance": "Rain ?", "graded": True, "rewrite_required": False, "rewritten_utterance": "rain"},
+        {
+            "number": 1,
+            "utterance": "Rain ?",
+            "graded": True,
+            "rewrite_required": False,
+            "rewritten_utterance": "rain",
+        },
         {"number": 2, "utterance": "No .", "graded": False},
-        {"number": 3, "utterance": "There ?", "graded": True, "rewrite_required": True, "rewritten_utterance": "In Ulm ?"},
+        {
+            "number": 3,
+            "utterance": "There ?",
+            "graded": True,
+            "rewrite_required": True,
+            "rewritten_utterance": "In Ulm ?",
+        },
     ]
-    (tmp_path / "mudoco_weather.json").write_text(json.dumps({"dialogs": {"a": {"turns": turns}}}), encoding="utf-8")
-    assert list(queries(Dialogues.MUDOCO, tmp_path)) == [Query("a", "Rain ?", "Rain ?", ()), Query("a", "There ?", "In Ulm ?", ("Rain ?", "No ."))]
+    (tmp_path / "mudoco_weather.json").write_text(
+        json.dumps({"dialogs": {"a": {"turns": turns}}}), encoding="utf-8"
+    )
+    assert list(queries(Dialogues.MUDOCO, tmp_path)) == [
+        Query("a", "Rain ?", "Rain ?", ()),
+        Query("a", "There ?", "In Ulm ?", ("Rain ?", "No .")),
+    ]
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
@@ -78,13 +119,33 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         list(queries(Dialogues.CAST, tmp_path))
 
 
-def test_statements_are_found_by_the_expanded_query(tmp_path: Path, language: Language, encoder: Encoder) -> None:
-    known = {"1": "I play the violin.", "2": "I am allergic to peanuts.", "3": "I live in Ulm.", "4": "I have a cat.", "5": "I drive a bus."}
+def test_statements_are_found_by_the_expanded_query(
+    tmp_path: Path, language: Language, encoder: Encoder
+) -> None:
+    known = {
+        "1": "I play the violin.",
+        "2": "I am allergic to peanuts.",
+        "3": "I live in Ulm.",
+        "4": "I have a cat.",
+        "5": "I drive a bus.",
+    }
     turns = [
-        {"utterance": "Which violin should I buy?", "resolved_utterance": "Which violin should I buy?", "response": "Some.", "ptkb_provenance": []},
-        {"utterance": "How is it played?", "resolved_utterance": "How is the violin played?", "response": "So.", "ptkb_provenance": [1]},
+        {
+            "utterance": "Which violin should I buy?",
+            "resolved_utterance": "Which violin should I buy?",
+            "response": "Some.",
+            "ptkb_provenance": [],
+        },
+        {
+            "utterance": "How is it played?",
+            "resolved_utterance": "How is the violin played?",
+            "response": "So.",
+            "ptkb_provenance": [1],
+        },
     ]
-    (tmp_path / "a_topics.json").write_text(json.dumps([{"number": "1-1", "ptkb": known, "turns": turns}]), encoding="utf-8")
+    (tmp_path / "a_topics.json").write_text(
+        json.dumps([{"number": "1-1", "ptkb": known, "turns": turns}]), encoding="utf-8"
+    )
     rows = expanded(queries(Dialogues.IKAT, tmp_path), language, Console(quiet=True))
     assert rows[1].expansion == ("violin",)
     found = statements(rows, encoder)

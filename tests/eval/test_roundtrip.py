@@ -30,7 +30,9 @@ async def test_every_difference_is_told(memory: Memory) -> None:
     assert differing(one, replace(one, id="other")) == ()
     assert differing(one, replace(one, text="other")) == ("text",)
     assert differing(one, replace(one, items=())) == ("items",)
-    assert differing(one, replace(one, items=(replace(one.items[0], relevance=0.0),))) == ("relevance",)
+    assert differing(one, replace(one, items=(replace(one.items[0], relevance=0.0),))) == (
+        "relevance",
+    )
 
 
 def test_questions_are_taken_at_even_distances() -> None:
@@ -39,11 +41,25 @@ def test_questions_are_taken_at_even_distances() -> None:
     assert spread(asked, 20) == asked and spread([], 3) == []
 
 
-async def test_a_conversation_there_and_back(tmp_path: Path, encoder: CachedEncoder, language: Language, tokens: TokenCounter) -> None:
+async def test_a_conversation_there_and_back(
+    tmp_path: Path, encoder: CachedEncoder, language: Language, tokens: TokenCounter
+) -> None:
     shelf = Shelf(tmp_path / "shelf.db")
-    models = Models(encoder, language, ShelvedEncoder(encoder, shelf), ShelvedLanguage(language, shelf), tokens, ShelvedEncoder(encoder, shelf))
-    turns = (said("My dog is called Potola.", name="a"), said("No, I said Bella, not Potola.", minutes=1, name="b"))
-    conversation = Conversation("ana", (Session("monday", turns),), (question(0), question(1, "What did I say of Potola?")))
+    models = Models(
+        encoder,
+        language,
+        ShelvedEncoder(encoder, shelf),
+        ShelvedLanguage(language, shelf),
+        tokens,
+        ShelvedEncoder(encoder, shelf),
+    )
+    turns = (
+        said("My dog is called Potola.", name="a"),
+        said("No, I said Bella, not Potola.", minutes=1, name="b"),
+    )
+    conversation = Conversation(
+        "ana", (Session("monday", turns),), (question(0), question(1, "What did I say of Potola?"))
+    )
     trip = await measure([conversation], 2, models, Console(quiet=True))
     assert (trip.questions, trip.same, trip.differences) == (2, 2, ())
     assert trip.lines["turn"] == 2 and trip.lines["end"] == 1

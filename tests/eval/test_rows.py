@@ -15,11 +15,30 @@ ROWS = [
     ROW,
     replace(ROW, question="q1", delivered=0.5, all=0.0, answer=None, ms=4.0),
     replace(
-        ROW, question="q2", category="abstention", abstain=True, delivered=None, all=None, answer=None, sessions=None, relevance=0.1, unknown=True
+        ROW,
+        question="q2",
+        category="abstention",
+        abstain=True,
+        delivered=None,
+        all=None,
+        answer=None,
+        sessions=None,
+        relevance=0.1,
+        unknown=True,
     ),
     replace(ROW, system="BM25", delivered=0.5),
     replace(ROW, system="BM25", question="q1", delivered=0.0),
-    replace(ROW, system="BM25", question="q2", category="abstention", abstain=True, delivered=None, all=None, answer=None, sessions=None),
+    replace(
+        ROW,
+        system="BM25",
+        question="q2",
+        category="abstention",
+        abstain=True,
+        delivered=None,
+        all=None,
+        answer=None,
+        sessions=None,
+    ),
 ]
 
 

@@ -12,8 +12,22 @@ from eval.bench.talk import SESSION_TURNS, Talk
 from eval.rows import read
 
 SESSIONS = {
-    "mon": ("2024-05-06", ["My dog is called Potola.", "I bought a canoe at the harbour.", "My sister Marta plays the cello."]),
-    "thu": ("2024-05-09", ["The dentist moved my appointment to Friday.", "I painted the hallway green.", "I work at the town library."]),
+    "mon": (
+        "2024-05-06",
+        [
+            "My dog is called Potola.",
+            "I bought a canoe at the harbour.",
+            "My sister Marta plays the cello.",
+        ],
+    ),
+    "thu": (
+        "2024-05-09",
+        [
+            "The dentist moved my appointment to Friday.",
+            "I painted the hallway green.",
+            "I work at the town library.",
+        ],
+    ),
 }
 QUESTIONS = [
     ("What is my dog called?", ["mon-0"], "Potola", False),
@@ -58,7 +72,9 @@ def own(tmp_path: Path) -> Path:
 
 
 def evaluate(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "eval", *arguments], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", "eval", *arguments], capture_output=True, text=True, check=False
+    )
 
 
 def test_a_run_from_end_to_end(own: Path, tmp_path: Path) -> None:
@@ -101,11 +117,21 @@ def test_the_latency_bench_on_a_short_history() -> None:
 
 
 def test_the_scale_bench_on_a_short_history_that_is_kept(tmp_path: Path) -> None:
-    done = evaluate("bench", "scale", "--turns", "100", "--questions", "10", "--keep", str(tmp_path), "--json")
+    done = evaluate(
+        "bench", "scale", "--turns", "100", "--questions", "10", "--keep", str(tmp_path), "--json"
+    )
     assert done.returncode == 0, done.stderr
     (measured,) = json.loads(done.stdout.splitlines()[-1]).values()
     assert measured["nearest_found"] > 0.99
-    assert min(measured["recall"]["p50"], measured["floor"]["p50"], measured["fresh_per_s"], measured["bytes_a_turn"]) > 0
+    assert (
+        min(
+            measured["recall"]["p50"],
+            measured["floor"]["p50"],
+            measured["fresh_per_s"],
+            measured["bytes_a_turn"],
+        )
+        > 0
+    )
     assert measured["layers"].keys() == {"facts", "sessions", "semantic", "verbatim"}
     assert {path.name for path in tmp_path.iterdir()} == {"1x100.db", "1x100.floor", "1x100.npy"}
 

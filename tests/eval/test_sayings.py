@@ -3,9 +3,9 @@
 import pytest
 
 from eval.language.sayings import ANY, Expected, Saying, read, right, sayings
-from hotmem.extraction import relations
-from hotmem.extraction.relations import Relation
 from hotmem.models import Language
+from hotmem.understanding.facts import relations
+from hotmem.understanding.facts.relations import Relation
 
 
 def test_the_utterances_name_relations_of_the_table() -> None:

@@ -30,7 +30,9 @@ def test_unpaired_scores(first: list[float], second: list[float]) -> None:
 
 
 def test_said_unknown() -> None:
-    knowable = [number / 20 for number in range(20)]  # one in twenty may fall below: the threshold is 0.05
+    knowable = [
+        number / 20 for number in range(20)
+    ]  # one in twenty may fall below: the threshold is 0.05
     assert said_unknown(knowable, [0.0, 0.04, 0.05, 0.9]) == 0.5
     assert said_unknown([], [0.1]) is None
     assert said_unknown([0.1], []) is None

@@ -23,16 +23,23 @@ from eval.studies.abstention import SAID, Abstention, Decided, parted
 from eval.studies.blocks import BUDGETS
 from eval.studies.command import COMMANDS, transferred
 from eval.train import Sample
-from hotmem.context.features import FEATURES
-from hotmem.context.knowing import Known
 from hotmem.errors import InvalidInput
+from hotmem.ranking.answerability import Answerability
+from hotmem.ranking.features import FEATURES
 from hotmem.types import Layer, Source
 
 PNG = b"\x89PNG"
-PEOPLE = {"ana": ("Potola", "cello"), "ben": ("Rufus", "drums"), "cleo": ("Moritz", "oboe"), "dan": ("Bella", "harp")}
+PEOPLE = {
+    "ana": ("Potola", "cello"),
+    "ben": ("Rufus", "drums"),
+    "cleo": ("Moritz", "oboe"),
+    "dan": ("Bella", "harp"),
+}
 
 
-def question(user: str, number: int, text: str, evidence: list[str], answer: str = "") -> dict[str, Any]:
+def question(
+    user: str, number: int, text: str, evidence: list[str], answer: str = ""
+) -> dict[str, Any]:
     day = "2024-05-10T09:00:00+00:00"
     return {
         "type": "question",
@@ -49,7 +56,12 @@ def question(user: str, number: int, text: str, evidence: list[str], answer: str
 def written(file: Path, people: Mapping[str, tuple[str, str]]) -> Path:
     lines: list[dict[str, Any]] = []
     for user, (dog, instrument) in people.items():
-        said = [f"My dog is called {dog}.", "It rained all day.", f"My sister plays the {instrument}.", "I painted the hallway green."]
+        said = [
+            f"My dog is called {dog}.",
+            "It rained all day.",
+            f"My sister plays the {instrument}.",
+            "I painted the hallway green.",
+        ]
         for place, text in enumerate(said):
             session, day = ("mon", "2024-05-06") if place < 2 else ("thu", "2024-05-09")
             lines.append(
@@ -74,7 +86,9 @@ def written(file: Path, people: Mapping[str, tuple[str, str]]) -> Path:
 
 
 def evaluate(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "eval", *arguments], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", "eval", *arguments], capture_output=True, text=True, check=False
+    )
 
 
 @pytest.fixture(scope="module")
@@ -85,11 +99,17 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def asked(own: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Asked]]:
     conversations = selected([f"hotmem={own}"], step=1)["hotmem"]
-    return {"own": retrieved(conversations, CHOICES, 1, tmp_path_factory.mktemp("cache"), Console(quiet=True), "own")}
+    return {
+        "own": retrieved(
+            conversations, CHOICES, 1, tmp_path_factory.mktemp("cache"), Console(quiet=True), "own"
+        )
+    }
 
 
 def test_what_was_retrieved(asked: dict[str, list[Asked]]) -> None:
-    assert [one.held_out for one in asked["own"]] == [False] * 3 + [True] * 3 + [False] * 3 + [True] * 3
+    assert [one.held_out for one in asked["own"]] == [False] * 3 + [True] * 3 + [False] * 3 + [
+        True
+    ] * 3
     for one in asked["own"]:
         assert set(one.found) == set(CHOICES)
         for choice, found in one.found.items():
@@ -113,7 +133,9 @@ def test_ablation(asked: dict[str, list[Asked]]) -> None:
 
 def test_transfer(asked: dict[str, list[Asked]]) -> None:
     found = transfer.measure({"one": asked["own"], "other": asked["own"]}, Console(quiet=True))
-    assert [(one.dataset, one.budget, one.questions) for one in found] == [(name, budget, 8) for name in ("one", "other") for budget in BUDGETS]
+    assert [(one.dataset, one.budget, one.questions) for one in found] == [
+        (name, budget, 8) for name in ("one", "other") for budget in BUDGETS
+    ]
     transfer.show(found, Console(quiet=True))
     assert json.dumps(transfer.figures(found))
 
@@ -158,7 +180,11 @@ def test_data_of_another_form(entry: str) -> None:
 
 
 def test_steps_and_limits_of_data(own: Path) -> None:
-    assert [one.user for one in selected([f"hotmem={own}"], step=2, limit=3)["hotmem"]] == ["ana", "ben", "cleo"]
+    assert [one.user for one in selected([f"hotmem={own}"], step=2, limit=3)["hotmem"]] == [
+        "ana",
+        "ben",
+        "cleo",
+    ]
 
 
 def test_every_feature_is_in_one_group() -> None:
@@ -174,11 +200,24 @@ def test_every_layer_is_left_out_once() -> None:
 
 def test_variants_have_names_of_their_own() -> None:
     assert len({variant.name for variant in VARIANTS}) == len(VARIANTS)
-    assert set(COMMANDS) == {"ablation", "transfer", "updates", "calibration", "abstention", "policy", "progressive"}
+    assert set(COMMANDS) == {
+        "ablation",
+        "transfer",
+        "updates",
+        "calibration",
+        "abstention",
+        "policy",
+        "progressive",
+    }
 
 
 def test_a_sample_without_features() -> None:
-    sample = Sample(True, np.ones((2, len(FEATURES)), dtype=np.float32), (Source.QUOTE,) * 2, np.array([True, False]))
+    sample = Sample(
+        True,
+        np.ones((2, len(FEATURES)), dtype=np.float32),
+        (Source.QUOTE,) * 2,
+        np.array([True, False]),
+    )
     left = without(sample, GROUPS["words"])
     told = dict(zip(FEATURES, left.features[0].tolist(), strict=True))
     assert {name for name, value in told.items() if value == 0} == set(GROUPS["words"])
@@ -191,24 +230,27 @@ def test_every_second_conversation_is_held_out() -> None:
 
 
 def test_bins_and_their_error() -> None:
-    said, true = np.array([0.01, 0.02, 0.52, 0.53, 1.0], dtype=np.float32), np.array([False, False, True, False, True])
+    said, true = (
+        np.array([0.01, 0.02, 0.52, 0.53, 1.0], dtype=np.float32),
+        np.array([False, False, True, False, True]),
+    )
     bins = reliability(said, true)
     assert [(one.count, one.true) for one in bins] == [(2, 0.0), (2, 0.5), (1, 1.0)]
     assert [one.said for one in bins] == pytest.approx([0.015, 0.525, 1.0])
     assert calibration_error(said, true) == pytest.approx((2 * 0.015 + 2 * 0.025) / 5)
 
 
-def decided(*, abstain: bool, score: float, known: Known) -> Decided:
+def decided(*, abstain: bool, score: float, known: Answerability) -> Decided:
     return Decided(abstain, score, known)
 
 
 def test_shares_of_what_is_said() -> None:
     found = parted(
         [
-            decided(abstain=False, score=0.9, known=Known.SOMETHING),
-            decided(abstain=False, score=0.4, known=Known.DOUBTFUL),
-            decided(abstain=True, score=0.02, known=Known.NOTHING),
-            decided(abstain=True, score=0.3, known=Known.DOUBTFUL),
+            decided(abstain=False, score=0.9, known=Answerability.SOMETHING),
+            decided(abstain=False, score=0.4, known=Answerability.DOUBTFUL),
+            decided(abstain=True, score=0.02, known=Answerability.NOTHING),
+            decided(abstain=True, score=0.3, known=Answerability.DOUBTFUL),
         ]
     )
     assert found.shipped(SAID["nothing"]) == (0.0, 0.5)
@@ -223,10 +265,18 @@ scores = st.lists(st.floats(0, 1), min_size=1, max_size=20)
 
 
 @given(scores, scores)
-def test_the_curve_rises_from_none_to_all(answerable: list[float], unanswerable: list[float]) -> None:
+def test_the_curve_rises_from_none_to_all(
+    answerable: list[float], unanswerable: list[float]
+) -> None:
     found = Abstention(
-        tuple(decided(abstain=False, score=score, known=Known.SOMETHING) for score in answerable),
-        tuple(decided(abstain=True, score=score, known=Known.SOMETHING) for score in unanswerable),
+        tuple(
+            decided(abstain=False, score=score, known=Answerability.SOMETHING)
+            for score in answerable
+        ),
+        tuple(
+            decided(abstain=True, score=score, known=Answerability.SOMETHING)
+            for score in unanswerable
+        ),
     )
     curve = found.curve()
     assert curve[0] == (0.0, 0.0)

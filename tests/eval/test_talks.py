@@ -31,14 +31,26 @@ def test_talks_are_read_with_their_sessions_speakers_and_questions(tmp_path: Pat
         ["I handed in my notice yesterday", "Congratulations!"],
         ["the flat on Elm Road has no lift"],
     ]
-    assert [(turn.speaker, turn.role) for turn in first.turns] == [("Ana", Role.USER), (None, Role.ASSISTANT), ("Ana", Role.USER)]
-    assert [(one.category, one.evidence) for one in first.questions] == [("echo", ("3",)), ("paraphrase", ("1", "3")), ("implication", ("3",))]
+    assert [(turn.speaker, turn.role) for turn in first.turns] == [
+        ("Ana", Role.USER),
+        (None, Role.ASSISTANT),
+        ("Ana", Role.USER),
+    ]
+    assert [(one.category, one.evidence) for one in first.questions] == [
+        ("echo", ("3",)),
+        ("paraphrase", ("1", "3")),
+        ("implication", ("3",)),
+    ]
     assert first.questions[0].asked_at > first.turns[-1].spoken_at > first.turns[0].spoken_at
     assert (len(second.turns), second.questions) == (1, ())
 
 
-@pytest.mark.parametrize(("line", "told"), [("hello", "has the line 'hello'"), ("ask 9: Who?", "asks for the turns 9")])
-def test_a_line_of_another_form_is_refused_with_its_talk(tmp_path: Path, line: str, told: str) -> None:
+@pytest.mark.parametrize(
+    ("line", "told"), [("hello", "has the line 'hello'"), ("ask 9: Who?", "asks for the turns 9")]
+)
+def test_a_line_of_another_form_is_refused_with_its_talk(
+    tmp_path: Path, line: str, told: str
+) -> None:
     (tmp_path / "some.txt").write_text(f"# one\n## 2026-03-04\n1 Leo: hello\n{line}\n")
     with pytest.raises(InvalidInput, match=f"some-0 {told}"):
         list(talks.load(tmp_path))

@@ -24,7 +24,12 @@ def write(folder: Path, text: str, *results: dict[str, object]) -> None:
     (folder / f"{FILES[-1]}.json").write_text(json.dumps([case]), encoding="utf-8-sig")
 
 
-MAY = result("in may", "daterange", {"start": "2026-05-01", "end": "2026-06-01"}, {"start": "2027-05-01", "end": "2027-06-01"})
+MAY = result(
+    "in may",
+    "daterange",
+    {"start": "2026-05-01", "end": "2026-06-01"},
+    {"start": "2027-05-01", "end": "2027-06-01"},
+)
 DAYS = result("from 4 to 22 may 2025", "daterange", {"start": "2025-05-04", "end": "2025-05-22"})
 AGO = result("two weeks ago", "date", {"value": "2026-11-04"})
 CLOCK = result("at 6.45", "time", {"value": "06:45:00"}, {"value": "18:45:00"})
@@ -42,7 +47,9 @@ AFTER = result("after 2018", "daterange", {"start": "2019-01-01", "Mod": "after"
         ("after 2018", AFTER, False, False),
     ],
 )
-def test_a_right_reading_counts(tmp_path: Path, text: str, wanted: dict[str, object], ahead: bool, inclusive: bool) -> None:
+def test_a_right_reading_counts(
+    tmp_path: Path, text: str, wanted: dict[str, object], ahead: bool, inclusive: bool
+) -> None:
     write(tmp_path, text, wanted)
     (case,) = cases(tmp_path)
     outcome = judged(case, ahead=ahead)
@@ -71,7 +78,9 @@ def test_where_nothing_is_meant_nothing_may_be_found(tmp_path: Path) -> None:
         ("this summer", result("this summer", "daterange", {"value": "not resolved"})),
     ],
 )
-def test_what_no_interval_answers_is_out_of_scope(tmp_path: Path, text: str, wanted: dict[str, object]) -> None:
+def test_what_no_interval_answers_is_out_of_scope(
+    tmp_path: Path, text: str, wanted: dict[str, object]
+) -> None:
     write(tmp_path, text, wanted)
     (case,) = cases(tmp_path)
     assert not case.applicable

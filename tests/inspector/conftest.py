@@ -10,10 +10,10 @@ import httpx
 import pytest
 
 from hotmem import Memory
+from hotmem.core.local_server import LOOPBACK
 from hotmem.inspector.routes import build
 from hotmem.inspector.site import Site
 from hotmem.models import CachedEncoder, Language
-from hotmem.serving import LOOPBACK
 from tests.conversation import said
 
 ADDRESS = f"http://{LOOPBACK}:8000"
@@ -35,28 +35,53 @@ class Pages:
 
     async def post(self, path: str, **fields: str) -> httpx.Response:
         """Sends one of our forms."""
-        return await self.client.post(f"/{self.site.token}{path}", data={"form_token": self.site.form_token} | fields)
+        return await self.client.post(
+            f"/{self.site.token}{path}", data={"form_token": self.site.form_token} | fields
+        )
 
 
 async def two_lives(memory: Memory) -> None:
     """What Ana and Ben said, stored and were told."""
     for user, dog, home in (("ana", "Potola", "Porto"), ("ben", SECRET, f"{SECRET} Street")):
         speaker = user.capitalize()
-        for minutes, text in enumerate((f"My dog is called {dog}.", f"I live in {home}.", f"Potola and {dog} went to {home} with Marta.")):
-            await memory.remember(said(text, user=user, session=f"{dog} talk", speaker=speaker, minutes=minutes, name=f"{user}{minutes}"))
+        for minutes, text in enumerate(
+            (
+                f"My dog is called {dog}.",
+                f"I live in {home}.",
+                f"Potola and {dog} went to {home} with Marta.",
+            )
+        ):
+            await memory.remember(
+                said(
+                    text,
+                    user=user,
+                    session=f"{dog} talk",
+                    speaker=speaker,
+                    minutes=minutes,
+                    name=f"{user}{minutes}",
+                )
+            )
         await memory.end_session(user_id=user, session_id=f"{dog} talk")
     await memory.settle()
     for user, dog, topic in (("ana", "Potola", "boiler"), ("ben", SECRET, f"{SECRET} boiler")):
-        await memory.store_memory(f"The {topic}'s serial number is 44 B 19.", user_id=user, context={"tags": [f"{topic} tag"], "note": topic})
+        await memory.store_memory(
+            f"The {topic}'s serial number is 44 B 19.",
+            user_id=user,
+            context={"tags": [f"{topic} tag"], "note": topic},
+        )
         asked = said(f"What's {dog}'s home called?", user=user, session=f"{dog} talk", minutes=60)
         await memory.remember(asked)
-        block = await memory.recall(asked.text, user_id=user, session_id=f"{dog} talk", at=asked.spoken_at)
+        block = await memory.recall(
+            asked.text, user_id=user, session_id=f"{dog} talk", at=asked.spoken_at
+        )
         await memory.feedback(block, reply=f"{dog} lives in {block.items[0].text}")
     await memory.settle()
 
 
 @pytest.fixture(scope="session")
-def lives(tmp_path_factory: pytest.TempPathFactory, encoder: CachedEncoder, language: Language) -> Path:
+def lives(
+    tmp_path_factory: pytest.TempPathFactory, encoder: CachedEncoder, language: Language
+) -> Path:
     """A file with both lives, made once."""
     path = tmp_path_factory.mktemp("inspector") / "memory.db"
 
@@ -69,7 +94,9 @@ def lives(tmp_path_factory: pytest.TempPathFactory, encoder: CachedEncoder, lang
 
 
 @pytest.fixture
-async def memory(lives: Path, database: Path, encoder: CachedEncoder, language: Language) -> AsyncIterator[Memory]:
+async def memory(
+    lives: Path, database: Path, encoder: CachedEncoder, language: Language
+) -> AsyncIterator[Memory]:
     """A memory of both lives, open."""
     shutil.copy(lives, database)
     async with Memory.open(database, encoder=encoder, language=language) as opened:
@@ -80,6 +107,8 @@ async def memory(lives: Path, database: Path, encoder: CachedEncoder, language: 
 async def pages(memory: Memory) -> AsyncIterator[Pages]:
     """Ana's pages."""
     site = Site(memory, "ana")
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(build(site)), base_url=ADDRESS) as client:
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(build(site)), base_url=ADDRESS
+    ) as client:
         yield Pages(site, client)
     await site.lane.close()

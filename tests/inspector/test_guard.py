@@ -1,4 +1,7 @@
-"""Who may see the pages: only what comes by the printed address, for one user, with forms of our own."""
+"""Who may see the pages.
+
+Only what comes by the printed address, for one user, with forms of our own.
+"""
 
 import re
 from html import unescape
@@ -18,7 +21,12 @@ LISTS = (
     "/memories?tag=boiler+tag", f"/memories?tag={SECRET.lower()}+boiler+tag", "/memories?standing=past", "/learning?span=all",
 )  # fmt: skip
 ONE = ("/memories/{}", "/conversations/{}", "/turns/{}", "/names/{}", "/replies/{}")
-ASKED = ("/forget?what=memory&key={}", "/forget?what=conversation&key={}", "/forget?what=name&key={}", "/ask?q=home&session={}")
+ASKED = (
+    "/forget?what=memory&key={}",
+    "/forget?what=conversation&key={}",
+    "/forget?what=name&key={}",
+    "/ask?q=home&session={}",
+)
 
 MOST_KEYS = 40
 """More than either user has rows of any kind."""
@@ -55,17 +63,26 @@ async def test_no_form_reaches_another_user(pages: Pages, memory: Memory) -> Non
     for key in range(1, MOST_KEYS):
         if (await pages.get(f"/memories/{key}")).status_code == 200:
             continue
-        assert (await pages.post(f"/memories/{key}/edit", content="Nothing.", importance="1")).status_code == 404
+        assert (
+            await pages.post(f"/memories/{key}/edit", content="Nothing.", importance="1")
+        ).status_code == 404
         for what in ("memory", "conversation", "name"):
             if (await pages.get(f"/forget?what={what}&key={key}")).status_code == 404:
                 assert (await pages.post("/forget", what=what, key=str(key))).status_code == 404
     assert (await pages.post("/merge", keys=theirs, into=str(MOST_KEYS))).status_code == 404
-    (decision,) = [one.id for one in await memory.store.decisions((await memory.store.user("ben")) or pytest.fail(), 10)][-1:]
+    (decision,) = [
+        one.id
+        for one in await memory.store.decisions(
+            (await memory.store.user("ben")) or pytest.fail(), 10
+        )
+    ][-1:]
     assert (await pages.post("/undo", decision=decision)).status_code == 400
     assert [line async for line in memory.export("ben")] == before
 
 
-@pytest.mark.parametrize("path", ["/", "/memories", "/style.css", "/wrong/memories", "/%2e%2e/memories", "//memories"])
+@pytest.mark.parametrize(
+    "path", ["/", "/memories", "/style.css", "/wrong/memories", "/%2e%2e/memories", "//memories"]
+)
 async def test_without_the_token_nothing_is_shown(pages: Pages, path: str) -> None:
     page = await pages.client.get(path)
     assert page.status_code == 403
@@ -73,7 +90,17 @@ async def test_without_the_token_nothing_is_shown(pages: Pages, path: str) -> No
     assert page.headers["content-security-policy"] == POLICY
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "ana.localhost", "[::1]:8000", ""])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:8000",
+        "127.0.0.1.evil.example",
+        "ana.localhost",
+        "[::1]:8000",
+        "",
+    ],
+)
 async def test_another_host_name_is_refused(pages: Pages, host: str) -> None:
     page = await pages.client.get(f"/{pages.site.token}/", headers={"host": host})
     assert page.status_code == 400
@@ -81,7 +108,14 @@ async def test_another_host_name_is_refused(pages: Pages, host: str) -> None:
 
 
 async def test_every_answer_forbids_what_is_not_ours(pages: Pages) -> None:
-    for path in (*LISTS, "/style.css", "/icon.svg", "/plots/helped.svg", "/memories/999999", "/nothing"):
+    for path in (
+        *LISTS,
+        "/style.css",
+        "/icon.svg",
+        "/plots/helped.svg",
+        "/memories/999999",
+        "/nothing",
+    ):
         page = await pages.get(path)
         assert {name: page.headers[name] for name in HEADERS} == HEADERS, path
         if page.headers["content-type"].startswith("text/html"):
@@ -103,11 +137,17 @@ async def test_a_form_of_another_page_changes_nothing(pages: Pages, memory: Memo
     for path, fields in forms.items():
         address = f"/{pages.site.token}{path}"
         assert (await pages.client.post(address, data=fields)).status_code == 400, path
-        assert (await pages.client.post(address, data=fields | {"form_token": "guessed"})).status_code == 400, path
+        assert (
+            await pages.client.post(address, data=fields | {"form_token": "guessed"})
+        ).status_code == 400, path
         ours = fields | {"form_token": pages.site.form_token}
-        foreign = await pages.client.post(address, data=ours, headers={"origin": "http://evil.example"})
+        foreign = await pages.client.post(
+            address, data=ours, headers={"origin": "http://evil.example"}
+        )
         assert foreign.status_code == 403, path
-        assert (await pages.client.post(address, data=ours, headers={"origin": "null"})).status_code == 403, path
+        assert (
+            await pages.client.post(address, data=ours, headers={"origin": "null"})
+        ).status_code == 403, path
         assert (await pages.client.request("PUT", address, data=ours)).status_code == 404, path
     assert await memory.memories("ana") == known
 
@@ -127,7 +167,9 @@ async def test_each_start_has_an_address_of_its_own(memory: Memory) -> None:
     sites = [Site(memory, "ana") for _ in range(2)]
     assert len({sites[0].token, sites[1].token, sites[0].form_token, sites[1].form_token}) == 4
     assert len(sites[0].token) >= 32
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(build(sites[0])), base_url=ADDRESS) as client:
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(build(sites[0])), base_url=ADDRESS
+    ) as client:
         assert (await client.get(f"/{sites[1].token}/")).status_code == 403
     for site in sites:
         await site.lane.close()

@@ -12,8 +12,8 @@ import pytest
 from hotmem import Memory
 from hotmem.inspector.pages.learning import Period, thinned, trend
 from hotmem.inspector.routes import build
-from hotmem.store.driver import Connection
-from hotmem.types import START_WEIGHTS, Action, Actor, Tally, Turn, WeightsThen
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.types import START_WEIGHTS, Action, Actor, Tally, Turn, WeightSnapshot
 from tests.conversation import START, said
 from tests.inspector.conftest import ADDRESS, Pages
 
@@ -42,7 +42,12 @@ async def test_a_memory_shows_its_words_its_trust_and_its_filing(pages: Pages) -
     page = await pages.get(f"/memories/{await key_of(pages, DOG)}")
     assert "<mark>" in page.text
     shown = text(page)
-    assert "My dog is called Potola" in shown and "Potola talk" in shown and "90 %" in shown and "nothing said later contradicts it" in shown
+    assert (
+        "My dog is called Potola" in shown
+        and "Potola talk" in shown
+        and "90 %" in shown
+        and "nothing said later contradicts it" in shown
+    )
 
 
 async def test_memories_are_found_by_words_and_filters(pages: Pages) -> None:
@@ -67,35 +72,66 @@ async def test_a_recorded_reply_tells_what_was_given_and_used(pages: Pages) -> N
     (recall,) = (await rows.recalls(None, 5)).rows
     assert recall.used
     shown = text(await pages.get(f"/replies/{recall.key}"))
-    assert f"The reply used {recall.used} of them" in shown and "What the bot answered is not kept" in shown
-    (turn,) = [one for one in (await rows.turns(recall.session or 0, None, 10)).rows if one.text == recall.query]
+    assert (
+        f"The reply used {recall.used} of them" in shown
+        and "What the bot answered is not kept" in shown
+    )
+    (turn,) = [
+        one
+        for one in (await rows.turns(recall.session or 0, None, 10)).rows
+        if one.text == recall.query
+    ]
     assert f"{recall.given} things given" in text(await pages.get(f"/turns/{turn.key}"))
 
 
 async def test_the_reply_stands_beside_what_was_given(pages: Pages, memory: Memory) -> None:
     (recall,) = (await (await pages.site.rows()).recalls(None, 5)).rows
-    await memory.remember(Turn("ana", str(recall.session_id), "assistant", "In Porto.", recall.asked_at + timedelta(seconds=3), "Bot"))
+    await memory.remember(
+        Turn(
+            "ana",
+            str(recall.session_id),
+            "assistant",
+            "In Porto.",
+            recall.asked_at + timedelta(seconds=3),
+            "Bot",
+        )
+    )
     assert "In Porto. Bot" in text(await pages.get(f"/replies/{recall.key}"))
 
 
 async def test_times_are_told_where_they_were_said(pages: Pages, memory: Memory) -> None:
     at = datetime(2026, 7, 4, 9, 30, tzinfo=ZoneInfo("America/New_York"))
     await memory.remember(Turn("ana", "away", "user", "I am in New York.", at, "Ana"))
-    session = next(row for row in (await (await pages.site.rows()).sessions(None, 9)).rows if row.id == "away")
+    session = next(
+        row for row in (await (await pages.site.rows()).sessions(None, 9)).rows if row.id == "away"
+    )
     assert await (await pages.site.rows()).zone() == "America/New_York"
-    for zone, told in ((ZoneInfo("Europe/Lisbon"), "09:30 (America/New_York)"), (ZoneInfo("America/New_York"), "09:30 I am")):
+    for zone, told in (
+        (ZoneInfo("Europe/Lisbon"), "09:30 (America/New_York)"),
+        (ZoneInfo("America/New_York"), "09:30 I am"),
+    ):
         there = build(replace(pages.site, zone=zone))
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(there), base_url=ADDRESS) as client:
+        async with httpx.AsyncClient(
+            transport=httpx.ASGITransport(there), base_url=ADDRESS
+        ) as client:
             shown = text(await client.get(f"/{pages.site.token}/conversations/{session.key}"))
         assert told in shown and f"those of {zone.key}" in shown
 
 
 async def test_asking_shows_why(pages: Pages) -> None:
     shown = text(await pages.get("/ask?q=What+is+my+dog+called%3F"))
-    for told in (DOG, "How the question was understood", "Where it was looked for", "understanding the question", "Exact words"):
+    for told in (
+        DOG,
+        "How the question was understood",
+        "Where it was looked for",
+        "understanding the question",
+        "Exact words",
+    ):
         assert told in shown
     assert "Nothing:" in text(await pages.get("/ask?q=Hello%21"))
-    assert "Found, but not given" in text(await pages.get("/ask?q=What+is+my+dog+called%3F&dropped=yes"))
+    assert "Found, but not given" in text(
+        await pages.get("/ask?q=What+is+my+dog+called%3F&dropped=yes")
+    )
 
 
 async def test_names_are_drawn_and_listed(pages: Pages) -> None:
@@ -125,17 +161,28 @@ async def test_learning_has_plots_and_their_numbers(pages: Pages) -> None:
         ([(9, 0), (9, 0)], "no more than chance"),
     ],
 )
-def test_whether_it_got_better_is_told_with_chance_in_mind(replies: list[tuple[int, int]], judged: str) -> None:
-    periods = [Period(f"2026-{place:02}", Tally(turns=turns, helped=helped), {}) for place, (turns, helped) in enumerate(replies, 1)]
+def test_whether_it_got_better_is_told_with_chance_in_mind(
+    replies: list[tuple[int, int]], judged: str
+) -> None:
+    periods = [
+        Period(f"2026-{place:02}", Tally(turns=turns, helped=helped), {})
+        for place, (turns, helped) in enumerate(replies, 1)
+    ]
     turns, helped = replies[-1]
-    assert trend(periods).startswith(f"In 2026-{len(replies):02} memory helped with {100 * helped / turns:.0f} % of {turns} replies")
+    assert trend(periods).startswith(
+        f"In 2026-{len(replies):02} memory helped with {100 * helped / turns:.0f} % of {turns} replies"
+    )
     assert judged in trend(periods)
 
 
 def test_a_long_history_is_thinned_and_ends_where_it_is() -> None:
-    steps = [WeightsThen(number, START, START_WEIGHTS, "") for number in range(1234)]
+    steps = [WeightSnapshot(number, START, START_WEIGHTS, "") for number in range(1234)]
     shown = thinned(steps)
-    assert len(shown) <= 100 and shown[-1] is steps[-1] and list(shown) == sorted(shown, key=lambda step: step.version)
+    assert (
+        len(shown) <= 100
+        and shown[-1] is steps[-1]
+        and list(shown) == sorted(shown, key=lambda step: step.version)
+    )
     assert list(thinned(steps[:3])) == steps[:3]
     assert list(thinned([])) == []
 
@@ -152,7 +199,14 @@ async def test_an_edit_and_its_undoing(pages: Pages) -> None:
     moved = await pages.post(f"/memories/{await key_of(pages, DOG)}/edit", **form)
     assert moved.status_code == 303
     shown = text(await pages.client.get(moved.headers["location"]))
-    for told in ("Saved.", "Ana's dog is called Pippa.", "5 of 5", "pets", "at last", f"It took the place of {DOG}"):
+    for told in (
+        "Saved.",
+        "Ana's dog is called Pippa.",
+        "5 of 5",
+        "pets",
+        "at last",
+        f"It took the place of {DOG}",
+    ):
         assert told in shown
     changes = await pages.get("/changes")
     decision = re.search(r'name="decision" value="(\w+)"', changes.text)
@@ -172,11 +226,18 @@ async def test_a_form_sent_unchanged_changes_nothing(pages: Pages) -> None:
         form[name] = re.search(r'value="(\w+)" selected', block)[1]  # type: ignore[index]
     moved = await pages.post(f"/memories/{await key_of(pages, DOG)}/edit", **form)
     assert "Nothing was changed" in text(await pages.client.get(moved.headers["location"]))
-    assert not [one for one in await pages.site.memory.store.decisions((await pages.site.rows()).user, 10) if one.action in ("edited", "refiled")]
+    assert not [
+        one
+        for one in await pages.site.memory.store.decisions((await pages.site.rows()).user, 10)
+        if one.action in ("edited", "refiled")
+    ]
 
 
 async def test_merging_asks_which_stays(pages: Pages) -> None:
-    one, other = await key_of(pages, DOG), await key_of(pages, "The boiler's serial number is 44 B 19.")
+    one, other = (
+        await key_of(pages, DOG),
+        await key_of(pages, "The boiler's serial number is 44 B 19."),
+    )
     assert "Which one should stay?" in text(await pages.get(f"/merge?key={one}&key={other}"))
     moved = await pages.post("/merge", keys=f"{one},{other}", into=str(one))
     assert "It stands for The boiler" in text(await pages.client.get(moved.headers["location"]))
@@ -193,7 +254,16 @@ async def test_forgetting_shows_what_goes_and_removes_it(pages: Pages, memory: M
     assert (await pages.post("/forget", what="everything", typed="Ana")).status_code == 400
     await pages.post("/forget", what="everything", typed="ana")
     assert "Nothing is remembered of this user yet." in text(await pages.get("/"))
-    for path in ("/memories", "/conversations", "/names", "/replies", "/learning", "/changes", "/ask?q=dog", "/plots/helped.svg"):
+    for path in (
+        "/memories",
+        "/conversations",
+        "/names",
+        "/replies",
+        "/learning",
+        "/changes",
+        "/ask?q=dog",
+        "/plots/helped.svg",
+    ):
         assert (await pages.get(path)).status_code == 200
     assert await memory.memories("ben")
 
@@ -215,12 +285,31 @@ async def test_what_cannot_be_shown_is_told(pages: Pages, path: str, told: str) 
     assert told in page.text and "<b>" not in page.text.split("<main")[1]
 
 
-@pytest.mark.parametrize("path", ["/memories/0", "/memories/99999999999999999999999", "/turns/x", "/forget?what=cake&key=1", "/forget", "/names/-1"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/memories/0",
+        "/memories/99999999999999999999999",
+        "/turns/x",
+        "/forget?what=cake&key=1",
+        "/forget",
+        "/names/-1",
+    ],
+)
 async def test_what_is_not_there_is_told(pages: Pages, path: str) -> None:
     assert (await pages.get(path)).status_code == 404
 
 
-@pytest.mark.parametrize("fields", [{"until": "soon"}, {"importance": "9"}, {"content": ""}, {"category": "cake"}, {"tags": "x" * 61}])
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"until": "soon"},
+        {"importance": "9"},
+        {"content": ""},
+        {"category": "cake"},
+        {"tags": "x" * 61},
+    ],
+)
 async def test_a_change_that_cannot_be_made_is_told(pages: Pages, fields: dict[str, str]) -> None:
     page = await pages.post(f"/memories/{await key_of(pages, DOG)}/edit", **fields)
     assert page.status_code == 400
@@ -229,7 +318,9 @@ async def test_a_change_that_cannot_be_made_is_told(pages: Pages, fields: dict[s
 
 async def test_hostile_words_are_words(pages: Pages, memory: Memory) -> None:
     hostile = "<script>alert(1)</script> \u202e{{ 7*7 }} ' onmouseover='x"
-    stored = await memory.store_memory(hostile, user_id="ana", context={"tags": ["<b>tag</b>"], "note": "</p><img src=x>"})
+    stored = await memory.store_memory(
+        hostile, user_id="ana", context={"tags": ["<b>tag</b>"], "note": "</p><img src=x>"}
+    )
     key = (await (await pages.site.rows()).memories_by_id([stored.id]))[stored.id].key
     for path in (
         f"/memories/{key}",
@@ -240,7 +331,13 @@ async def test_hostile_words_are_words(pages: Pages, memory: Memory) -> None:
         "/changes",
     ):
         page = (await pages.get(path)).text
-        assert "&lt;script&gt;" in page and "<script" not in page and "<img src=x" not in page and "<b>tag" not in page and ">49<" not in page
+        assert (
+            "&lt;script&gt;" in page
+            and "<script" not in page
+            and "<img src=x" not in page
+            and "<b>tag" not in page
+            and ">49<" not in page
+        )
 
 
 async def test_lists_are_walked_to_their_end_and_back(pages: Pages, memory: Memory) -> None:
@@ -268,19 +365,32 @@ async def test_weights_edited_by_hand_are_named(pages: Pages, memory: Memory) ->
         user = conn.execute("SELECT id FROM users WHERE name = 'ana'").fetchone()[0]
         conn.execute("DELETE FROM weights WHERE user = ?", (user,))
         rows = (("facts", "much", 1), ("sessions", -7.0, 2**62), ("telepathy", 1.0, 1))
-        conn.executemany("INSERT INTO weights (user, layer, weight, updated_at) VALUES (?, ?, ?, ?)", [(user, *row) for row in rows])
+        conn.executemany(
+            "INSERT INTO weights (user, layer, weight, updated_at) VALUES (?, ?, ?, ?)",
+            [(user, *row) for row in rows],
+        )
 
     await memory.store._db.write(nonsense)
     shown = text(await pages.get("/learning"))
-    assert "the file holds 'much', not 0.1 to 1.5" in shown and "'-7.0'" in shown and "telepathy" in shown
+    assert (
+        "the file holds 'much', not 0.1 to 1.5" in shown
+        and "'-7.0'" in shown
+        and "telepathy" in shown
+    )
     assert (await pages.get("/plots/weights.svg")).status_code == 200
 
 
 async def test_years_of_replies_and_a_clock_that_jumped(pages: Pages, memory: Memory) -> None:
     now = datetime.now(UTC)
-    moments = [now + timedelta(days=4000), datetime(1971, 1, 1, tzinfo=UTC), *(now - timedelta(days=31 * month) for month in range(62))]
+    moments = [
+        now + timedelta(days=4000),
+        datetime(1971, 1, 1, tzinfo=UTC),
+        *(now - timedelta(days=31 * month) for month in range(62)),
+    ]
     for number, at in enumerate(moments):
-        block = await memory.recall("What's my dog called?", user_id="ana", session_id=f"year {number}", at=at)
+        block = await memory.recall(
+            "What's my dog called?", user_id="ana", session_id=f"year {number}", at=at
+        )
         await memory.feedback(block, reply="Potola")
     shown = text(await pages.get("/learning?span=all"))
     assert "a clock was wrong" in shown and "1971" in shown
@@ -289,7 +399,9 @@ async def test_years_of_replies_and_a_clock_that_jumped(pages: Pages, memory: Me
     assert "a clock was wrong" in text(await pages.get("/learning?span=month"))
 
 
-async def test_what_is_looked_at_and_changed_is_in_the_audit_trail(pages: Pages, memory: Memory) -> None:
+async def test_what_is_looked_at_and_changed_is_in_the_audit_trail(
+    pages: Pages, memory: Memory
+) -> None:
     before = len(await memory.store.audit_entries("ana", None, None, 1000))
     number = await key_of(pages, DOG)
     await pages.get("/")

@@ -1,4 +1,8 @@
-"""The inspector as a command: served on this machine alone, with an address of its own, until it is stopped; what it cannot open it names."""
+"""The inspector as a command.
+
+Served on this machine alone, with an address of its own, until it is stopped; what it cannot open
+it names.
+"""
 
 import asyncio
 import io
@@ -13,7 +17,8 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from hotmem import InvalidInput, Memory, StoreUnusable, cli, terminal
+from hotmem import InvalidInput, Memory, StoreUnusable
+from hotmem.cli import app, console
 from hotmem.inspector.server import serve
 
 
@@ -26,15 +31,21 @@ async def address(screen: io.StringIO) -> str:
     raise AssertionError(screen.getvalue())
 
 
-async def test_it_is_served_until_it_is_stopped(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_it_is_served_until_it_is_stopped(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     screen = io.StringIO()
-    monkeypatch.setattr(terminal, "screen", Console(file=screen, width=200))
+    monkeypatch.setattr(console, "screen", Console(file=screen, width=200))
     serving = asyncio.create_task(serve(memory, "ana", 0))
     async with httpx.AsyncClient() as client:
         page = await client.get(await address(screen))
         assert page.status_code == 200 and "Potola" in page.text
         assert "server" not in page.headers
-        assert (await client.get(f"{await address(screen)}style.css")).headers["content-type"].startswith("text/css")
+        assert (
+            (await client.get(f"{await address(screen)}style.css"))
+            .headers["content-type"]
+            .startswith("text/css")
+        )
         serving.cancel()
         with pytest.raises(asyncio.CancelledError):
             await serving
@@ -44,23 +55,32 @@ async def test_it_is_served_until_it_is_stopped(memory: Memory, monkeypatch: pyt
 
 
 async def test_a_port_that_is_taken_and_a_user_who_is_not_known_are_named(memory: Memory) -> None:
-    with closing(create_server(("127.0.0.1", 0))) as taken, pytest.raises(InvalidInput, match="is taken"):
+    with (
+        closing(create_server(("127.0.0.1", 0))) as taken,
+        pytest.raises(InvalidInput, match="is taken"),
+    ):
         await serve(memory, "ana", taken.getsockname()[1])
     with pytest.raises(InvalidInput, match="knows no user 'eve'"):
         await serve(memory, "eve", 0)
 
 
 def test_the_command_explains_itself() -> None:
-    outcome = CliRunner().invoke(cli.app, ["inspect", "--help"])
+    outcome = CliRunner().invoke(app.app, ["inspect", "--help"])
     assert outcome.exit_code == 0 and "changed and forgotten" in " ".join(outcome.output.split())
 
 
 def test_a_file_that_is_no_memory_is_named(tmp_path: Path, lives: Path) -> None:
     strange = tmp_path / "strange.db"
-    missing = CliRunner().invoke(cli.app, ["inspect", str(strange), "--user", "ana"])
+    missing = CliRunner().invoke(app.app, ["inspect", str(strange), "--user", "ana"])
     assert isinstance(missing.exception, InvalidInput) and "is not there" in str(missing.exception)
     strange.write_text("These are notes, and no database at all.\n" * 50)
-    assert isinstance(CliRunner().invoke(cli.app, ["inspect", str(strange), "--user", "ana"]).exception, StoreUnusable)
+    assert isinstance(
+        CliRunner().invoke(app.app, ["inspect", str(strange), "--user", "ana"]).exception,
+        StoreUnusable,
+    )
     shutil.copy(lives, strange)
     strange.write_bytes(strange.read_bytes()[:5000])
-    assert isinstance(CliRunner().invoke(cli.app, ["inspect", str(strange), "--user", "ana"]).exception, StoreUnusable)
+    assert isinstance(
+        CliRunner().invoke(app.app, ["inspect", str(strange), "--user", "ana"]).exception,
+        StoreUnusable,
+    )

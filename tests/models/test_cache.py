@@ -13,7 +13,10 @@ from hotmem.models import CachedEncoder, Vectors
 
 
 class Letters:
-    """A small encoder of its own kind: how often each of four letters occurs. Keeps what it was asked."""
+    """A small encoder of its own kind: how often each of four letters occurs.
+
+    Keeps what it was asked.
+    """
 
     name = "letters"
     dimension = 5
@@ -23,7 +26,9 @@ class Letters:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         self.asked.append(list(texts))
-        rows = np.array([[text.count(letter) for letter in "abcd"] + [1] for text in texts], dtype=np.float32)
+        rows = np.array(
+            [[text.count(letter) for letter in "abcd"] + [1] for text in texts], dtype=np.float32
+        )
         return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
 
 
@@ -49,7 +54,9 @@ def test_the_text_used_longest_ago_goes_first() -> None:
 
 def test_a_batch_larger_than_the_cache_is_answered_whole() -> None:
     cached = CachedEncoder(Letters(), 2)
-    assert np.array_equal(cached.encode(["a", "b", "c", "d"]), Letters().encode(["a", "b", "c", "d"]))
+    assert np.array_equal(
+        cached.encode(["a", "b", "c", "d"]), Letters().encode(["a", "b", "c", "d"])
+    )
 
 
 def test_a_cache_of_size_nothing_keeps_nothing() -> None:
@@ -76,7 +83,10 @@ def test_threads_may_share_it() -> None:
     batches = [["a" * (index % 13), "b" * (index % 7), "cd"] for index in range(400)]
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(cached.encode, batches))
-    assert all(np.array_equal(answer, Letters().encode(batch)) for answer, batch in zip(answers, batches, strict=True))
+    assert all(
+        np.array_equal(answer, Letters().encode(batch))
+        for answer, batch in zip(answers, batches, strict=True)
+    )
     assert cached.hits + cached.misses == 1200
 
 

@@ -76,13 +76,28 @@ def test_no_texts_give_no_rows(each: TokenEncoder) -> None:
     assert rows.dtype == np.float32
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n", "🐕", "x" * 100_000, "word " * 20_000, "它叫什么名字", "a\x00b", "[CLS] [SEP] [PAD]"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "\n",
+        "🐕",
+        "x" * 100_000,
+        "word " * 20_000,
+        "它叫什么名字",
+        "a\x00b",
+        "[CLS] [SEP] [PAD]",
+    ],
+)
 def test_any_text_has_a_direction(each: TokenEncoder, text: str) -> None:
     assert np.isclose(np.linalg.norm(each.encode([text])), 1, atol=1e-5)
 
 
 def test_meaning_shows_in_the_dot_product(each: TokenEncoder) -> None:
-    question, answer, other = each.encode(["What's my dog's name?", "My dog is called Potola.", "The train leaves at noon."])
+    question, answer, other = each.encode(
+        ["What's my dog's name?", "My dog is called Potola.", "The train leaves at noon."]
+    )
     assert question @ answer > question @ other + 0.3
 
 
@@ -120,7 +135,9 @@ def test_a_reading_of_many_words_keeps_to_the_window(each: TokenEncoder) -> None
     assert [len(reading.pieces) for reading in each.read(["word " * 300])] == [PIECES - 2]
 
 
-def test_both_encoders_read_the_same_pieces(exact: SentenceTransformerEncoder, quantised: OnnxEncoder) -> None:
+def test_both_encoders_read_the_same_pieces(
+    exact: SentenceTransformerEncoder, quantised: OnnxEncoder
+) -> None:
     for one, other in zip(exact.read(SENTENCES), quantised.read(SENTENCES), strict=True):
         assert np.array_equal(one.pieces, other.pieces)
         assert np.mean(np.sum(unit_rows(one.states) * unit_rows(other.states), axis=1)) >= 0.97
@@ -132,17 +149,25 @@ def test_an_encoder_of_rows_alone_reads_no_pieces() -> None:
     assert len(reading.pieces) == len(reading.states) == 0
 
 
-def test_int8_stays_within_a_hundredth_of_float(exact: SentenceTransformerEncoder, quantised: OnnxEncoder) -> None:
+def test_int8_stays_within_a_hundredth_of_float(
+    exact: SentenceTransformerEncoder, quantised: OnnxEncoder
+) -> None:
     cosines = np.sum(exact.encode(SENTENCES) * quantised.encode(SENTENCES), axis=1)
     assert cosines.mean() >= 0.993
     assert cosines.min() >= 0.985
 
 
-def test_the_trained_encoder_is_the_default_and_keeps_a_third_of_the_bytes(trained: OnnxEncoder, quantised: OnnxEncoder) -> None:
+def test_the_trained_encoder_is_the_default_and_keeps_a_third_of_the_bytes(
+    trained: OnnxEncoder, quantised: OnnxEncoder
+) -> None:
     assert trained.name == TURNS.name != quantised.name
     one, other = trained.read(SENTENCES), quantised.read(SENTENCES)
-    assert sum(reading.signs.nbytes for reading in one) * 3 == sum(reading.signs.nbytes for reading in other)
-    assert all(np.array_equal(here.pieces, there.pieces) for here, there in zip(one, other, strict=True))
+    assert sum(reading.signs.nbytes for reading in one) * 3 == sum(
+        reading.signs.nbytes for reading in other
+    )
+    assert all(
+        np.array_equal(here.pieces, there.pieces) for here, there in zip(one, other, strict=True)
+    )
 
 
 def test_what_lies_beyond_the_window_is_ignored(quantised: OnnxEncoder) -> None:
@@ -152,14 +177,18 @@ def test_what_lies_beyond_the_window_is_ignored(quantised: OnnxEncoder) -> None:
 
 
 @given(st.lists(st.text(max_size=60), max_size=8))
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_any_texts_give_unit_rows(quantised: OnnxEncoder, texts: list[str]) -> None:
     rows = quantised.encode(texts)
     assert rows.shape == (len(texts), quantised.dimension)
     assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-4)
 
 
-def test_the_two_encoders_never_share_vectors(exact: SentenceTransformerEncoder, quantised: OnnxEncoder) -> None:
+def test_the_two_encoders_never_share_vectors(
+    exact: SentenceTransformerEncoder, quantised: OnnxEncoder
+) -> None:
     assert exact.name != quantised.name
     assert exact.dimension == quantised.dimension == 384
 

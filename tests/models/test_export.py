@@ -44,11 +44,19 @@ def test_a_row_of_zeros_stays_zero() -> None:
 
 def test_a_smoothed_layer_says_the_same_of_a_flatter_input() -> None:
     random = np.random.default_rng(2)
-    dense = Dense(random.normal(size=(6, 4)).astype(np.float32), random.normal(size=4).astype(np.float32))
-    rows = random.normal(size=(3, 6)).astype(np.float32) * np.array([1, 1, 40, 1, 1, 1], dtype=np.float32)
+    dense = Dense(
+        random.normal(size=(6, 4)).astype(np.float32), random.normal(size=4).astype(np.float32)
+    )
+    rows = random.normal(size=(3, 6)).astype(np.float32) * np.array(
+        [1, 1, 40, 1, 1, 1], dtype=np.float32
+    )
     flatter = smoothed(dense, np.abs(rows).max(axis=0))
     assert flatter.factors is not None
-    assert np.allclose(rows * flatter.factors @ flatter.weight + flatter.bias, rows @ dense.weight + dense.bias, atol=1e-3)
+    assert np.allclose(
+        rows * flatter.factors @ flatter.weight + flatter.bias,
+        rows @ dense.weight + dense.bias,
+        atol=1e-3,
+    )
     assert np.ptp(np.abs(rows * flatter.factors).max(axis=0)) < np.ptp(np.abs(rows).max(axis=0)) / 2
 
 
@@ -61,6 +69,10 @@ def test_inner_normalisations_are_moved_and_the_last_is_not(bert: Bert) -> None:
 
 def test_no_two_products_overflow_sixteen_bits(bert: Bert) -> None:
     constants = map(numpy_helper.to_array, int8_model(bert).graph.initializer)
-    weights = [value for value in constants if value.dtype == np.int8 and value.ndim == 2 and value.shape != bert.words.shape]
+    weights = [
+        value
+        for value in constants
+        if value.dtype == np.int8 and value.ndim == 2 and value.shape != bert.words.shape
+    ]
     assert len(weights) == 4 * len(bert.layers)
     assert all(2 * 255 * int(np.abs(value.astype(int)).max()) <= 2**15 - 1 for value in weights)

@@ -39,23 +39,37 @@ def test_texts_keep_their_order_and_empty_ones_their_place(language: Language) -
 def test_threads_share_one_model(language: Language) -> None:
     with ThreadPoolExecutor(4) as pool:
         models = set(pool.map(lambda _: load_language(), range(8)))
-        parsed = list(pool.map(lambda number: language.parse([f"I have {number} cats."])[0].text, range(40)))
+        parsed = list(
+            pool.map(lambda number: language.parse([f"I have {number} cats."])[0].text, range(40))
+        )
     assert models == {language}
     assert parsed == [f"I have {number} cats." for number in range(40)]
 
 
 @pytest.mark.parametrize(
     ("present", "missing"),
-    [(f"{PACKAGE}/__init__.py", "not the published one"), (f"{PACKAGE}.py", 'pip install "pipecat-hotmem\\[offline\\]"')],
+    [
+        (f"{PACKAGE}/__init__.py", "not the published one"),
+        (f"{PACKAGE}.py", 'pip install "pipecat-hotmem\\[offline\\]"'),
+    ],
     ids=["another", "none"],
 )
-def test_what_is_not_the_published_model_is_refused(tmp_path: Path, present: str, missing: str) -> None:
-    """A package or module of the same name stands before the installed one; a plain module holds no model."""
+def test_what_is_not_the_published_model_is_refused(
+    tmp_path: Path, present: str, missing: str
+) -> None:
+    """A package or module of the same name stands before the installed one.
+
+    A plain module holds no model.
+    """
     (tmp_path / present).parent.mkdir(exist_ok=True)
     (tmp_path / present).touch()
     (tmp_path / f"{RELEASE}.py").touch()
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *(path for path in sys.path if path)])}
-    run = subprocess.run([sys.executable, "-c", LOAD], env=environment, text=True, capture_output=True, check=True)
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), *(path for path in sys.path if path)])
+    }
+    run = subprocess.run(
+        [sys.executable, "-c", LOAD], env=environment, text=True, capture_output=True, check=True
+    )
     assert re.search(missing, run.stdout)
 
 
@@ -71,8 +85,12 @@ def planted(tmp_path: Path) -> Path:
 
 
 def loaded(planted: Path) -> str:
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(planted), *(path for path in sys.path if path)])}
-    return subprocess.run([sys.executable, "-c", LOAD], env=environment, text=True, capture_output=True, check=True).stdout
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(planted), *(path for path in sys.path if path)])
+    }
+    return subprocess.run(
+        [sys.executable, "-c", LOAD], env=environment, text=True, capture_output=True, check=True
+    ).stdout
 
 
 def test_a_package_that_carries_the_model_is_not_imported(planted: Path) -> None:
@@ -80,12 +98,18 @@ def test_a_package_that_carries_the_model_is_not_imported(planted: Path) -> None
     assert not (planted / "ran").exists()
 
 
-@pytest.mark.parametrize("name", ["config.cfg", "tokenizer", "tagger/model", "meta.json", "vocab/strings.json", "added.bin"])
+@pytest.mark.parametrize(
+    "name",
+    ["config.cfg", "tokenizer", "tagger/model", "meta.json", "vocab/strings.json", "added.bin"],
+)
 def test_every_file_of_the_model_is_checked(planted: Path, name: str) -> None:
     file = planted / PACKAGE / installed_model().name / name
     file.write_bytes((file.read_bytes() if file.exists() else b"") + b"\n")
     told = loaded(planted)
-    assert f"{name} {'does not belong there' if name == 'added.bin' else 'differs'}" in told and "pip install --force-reinstall" in told
+    assert (
+        f"{name} {'does not belong there' if name == 'added.bin' else 'differs'}" in told
+        and "pip install --force-reinstall" in told
+    )
 
 
 def test_a_file_that_is_missing_is_named(planted: Path) -> None:

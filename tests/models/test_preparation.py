@@ -16,7 +16,7 @@ from hotmem.errors import ModelMissing
 from hotmem.models import load_encoder, load_former
 from hotmem.models.files import sha256
 from hotmem.models.onnx import OnnxEncoder
-from hotmem.models.preparation import PUBLISHED, TURNS, Form, Prepared, prepared_folder
+from hotmem.models.preparation import PUBLISHED, TURNS, EncoderVariant, Prepared, prepared_folder
 from hotmem.models.weights import PACKAGES, find_weights
 from hotmem.options import ModelOptions
 
@@ -30,12 +30,19 @@ from pathlib import Path
 from hotmem.models.onnx import OnnxEncoder
 print(OnnxEncoder.load(Path(sys.argv[1])).encode(["What's my dog's name?"]).shape)
 """
-"""Nothing of torch can be imported here. (spaCy imports torch where it can, and does without where it cannot.)"""
+"""Nothing of torch can be imported here. (spaCy imports torch where it can, and does without
+where it cannot.)"""
 
 
 def python(code: str, folder: Path | None) -> subprocess.Popen[str]:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    return subprocess.Popen([sys.executable, "-c", code, str(folder)], env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.Popen(
+        [sys.executable, "-c", code, str(folder)],
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 @pytest.fixture
@@ -69,7 +76,9 @@ def test_a_prepared_encoder_needs_no_torch(copy: Path) -> None:
     assert out.strip() == "(1, 384)", err
 
 
-def test_a_prepared_encoder_needs_no_weights(copy: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_prepared_encoder_needs_no_weights(
+    copy: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     nothing = tmp_path_factory.mktemp("packages")
     packages(nothing, b"")
     monkeypatch.syspath_prepend(nothing)
@@ -96,8 +105,12 @@ def test_wrong_weights_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert not (tmp_path / "cache").exists()
 
 
-@pytest.mark.parametrize("name", ["tokenizer.json", "config.json", "modules.json", "1_Pooling/config.json"])
-def test_any_other_file_of_the_weights_is_checked_too(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "name", ["tokenizer.json", "config.json", "modules.json", "1_Pooling/config.json"]
+)
+def test_any_other_file_of_the_weights_is_checked_too(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     package, inside = PACKAGES[0]
     planted = tmp_path / package / inside
     shutil.copytree(find_weights(), planted)
@@ -111,7 +124,9 @@ def test_any_other_file_of_the_weights_is_checked_too(tmp_path: Path, name: str,
 def test_a_prepared_tokenizer_that_is_not_the_published_one_is_not_taken(copy: Path) -> None:
     """Whoever writes the folder can write its checksums too."""
     folder = prepared_folder(copy)
-    (folder / "tokenizer.json").write_text((folder / "tokenizer.json").read_text("utf-8").replace('"hello"', '"hallo"'), "utf-8")
+    (folder / "tokenizer.json").write_text(
+        (folder / "tokenizer.json").read_text("utf-8").replace('"hello"', '"hallo"'), "utf-8"
+    )
     checksums = {name: sha256(folder / name) for name in ("model.onnx", "tokenizer.json")}
     (folder / "sha256.json").write_text(json.dumps(checksums), "utf-8")
     assert Prepared._read(folder) is None
@@ -138,16 +153,20 @@ def test_ones_own_trained_file_is_named_after_its_content(tmp_path: Path) -> Non
     assert TURNS.trained is not None
     own = tmp_path / "own.safetensors"
     shutil.copyfile(TURNS.trained, own)
-    form = Form.of(own)
+    form = EncoderVariant.of(own)
     assert form.name.startswith("own-") and form.checksum is None
     encoder = load_encoder(ModelOptions(encoder=str(own), cache_dir=tmp_path / "cache"))
     assert encoder.name == form.name
-    assert np.array_equal(encoder.encode(["hello"]), OnnxEncoder.load(tmp_path / "cache").encode(["hello"]))
+    assert np.array_equal(
+        encoder.encode(["hello"]), OnnxEncoder.load(tmp_path / "cache").encode(["hello"])
+    )
     with pytest.raises(ModelMissing, match="HOTMEM_ENCODER"):
         load_encoder(ModelOptions(encoder=str(tmp_path / "none.safetensors")))
 
 
-def test_a_former_encoder_that_is_not_at_hand_is_none(tmp_path: Path, model_options: ModelOptions) -> None:
+def test_a_former_encoder_that_is_not_at_hand_is_none(
+    tmp_path: Path, model_options: ModelOptions
+) -> None:
     assert load_former("somebodys-own-1234/384", model_options) is None
     former = load_former(f"{PUBLISHED.name}/384", model_options)
     assert former is not None and former.name == PUBLISHED.name

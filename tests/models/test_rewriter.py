@@ -21,7 +21,13 @@ from tests.conversation import said
 
 TURNS = ("I bought a blue kayak from Ottoline.", "It leaks a little.")
 ASKED = "How long is it?"
-RIGHT = json.dumps({"rewritten": "How long is the blue kayak?", "confidence": 0.95, "resolved": ["it → the blue kayak"]})
+RIGHT = json.dumps(
+    {
+        "rewritten": "How long is the blue kayak?",
+        "confidence": 0.95,
+        "resolved": ["it → the blue kayak"],
+    }
+)
 
 
 @dataclass
@@ -45,8 +51,20 @@ def serving(model: Model) -> Iterator[Model]:
         def do_POST(self) -> None:
             model.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
             time.sleep(model.wait_s)
-            choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": model.says}}
-            body = json.dumps({"id": "1", "object": "chat.completion", "created": 0, "model": "small", "choices": [choice]}).encode()
+            choice = {
+                "index": 0,
+                "finish_reason": "stop",
+                "message": {"role": "assistant", "content": model.says},
+            }
+            body = json.dumps(
+                {
+                    "id": "1",
+                    "object": "chat.completion",
+                    "created": 0,
+                    "model": "small",
+                    "choices": [choice],
+                }
+            ).encode()
             self.send_response(model.status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
@@ -72,7 +90,12 @@ async def test_a_right_answer_is_used_and_kept() -> None:
         first = await rewriter.rewrite(ASKED, TURNS)
         again = await rewriter.rewrite(ASKED, TURNS)
         await rewriter.close()
-    assert (first.expanded, first.rewritten, first.confidence, first.turns) == ("How long is the blue kayak?", True, 0.95, 2)
+    assert (first.expanded, first.rewritten, first.confidence, first.turns) == (
+        "How long is the blue kayak?",
+        True,
+        0.95,
+        2,
+    )
     assert first.resolved == ("it → the blue kayak",) and first.ms > 0
     assert again is first and len(model.asked) == 1
     assert model.asked[0]["temperature"] == 0 and "blue kayak" in str(model.asked[0]["messages"])
@@ -81,7 +104,10 @@ async def test_a_right_answer_is_used_and_kept() -> None:
 @pytest.mark.parametrize(
     ("says", "expanded"),
     [
-        (f"Sure! Here it is:\n```json\n{RIGHT}\n```\nAnything else?", "How long is the blue kayak?"),
+        (
+            f"Sure! Here it is:\n```json\n{RIGHT}\n```\nAnything else?",
+            "How long is the blue kayak?",
+        ),
         ('"How long is the blue kayak?"', "How long is the blue kayak?"),
         ('{"rewritten": "How long is the blue kayak?", "confidence": 0.4}', ASKED),
         ('{"rewritten": "How long is the red canoe?", "confidence": 1.0}', ASKED),
@@ -103,7 +129,9 @@ async def test_a_rude_or_wrong_answer_is_peeled_or_left(says: str, expanded: str
 
 
 @pytest.mark.parametrize(
-    "model", [Model(status=500), Model(status=401), Model(cut=True), Model(says=RIGHT, wait_s=2.0)], ids=["500", "401", "cut", "slow"]
+    "model",
+    [Model(status=500), Model(status=401), Model(cut=True), Model(says=RIGHT, wait_s=2.0)],
+    ids=["500", "401", "cut", "slow"],
 )
 async def test_a_model_that_fails_or_is_slow_costs_its_deadline_at_most(model: Model) -> None:
     with serving(model):
@@ -122,9 +150,15 @@ async def test_no_server_at_all_is_no_error() -> None:
     await rewriter.close()
 
 
-async def test_a_recall_asks_the_model_only_where_something_is_left_unsaid(database: Path, encoder: CachedEncoder, language: Language) -> None:
-    with serving(Model(json.dumps({"rewritten": "Where does Ottoline live?", "confidence": 0.9}))) as model:
-        async with Memory.open(database, Options(rewriting=model.options()), encoder=encoder, language=language) as memory:
+async def test_a_recall_asks_the_model_only_where_something_is_left_unsaid(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> None:
+    with serving(
+        Model(json.dumps({"rewritten": "Where does Ottoline live?", "confidence": 0.9}))
+    ) as model:
+        async with Memory.open(
+            database, Options(rewriting=model.options()), encoder=encoder, language=language
+        ) as memory:
             await memory.remember(said("Ottoline lives in Utrecht.", session="earlier"))
             await memory.remember(said("I met Ottoline and her brother Leif today.", minutes=60))
             await memory.settle()

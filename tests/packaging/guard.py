@@ -1,4 +1,7 @@
-"""A process without a network: what tries to reach one is recorded and refused, in Python and below it."""
+"""A process without a network.
+
+What tries to reach one is recorded and refused, in Python and below it.
+"""
 
 import ctypes
 import faulthandler
@@ -8,14 +11,21 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-ASKING: Final = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto", "socket.sendmsg"}
+ASKING: Final = {
+    "socket.connect",
+    "socket.getaddrinfo",
+    "socket.gethostbyname",
+    "socket.sendto",
+    "socket.sendmsg",
+}
 """Audit events of Python's own socket module."""
 
 CALLS: Final = {
     "x86_64": (0xC000003E, 42, 46, 307, 44),
     "aarch64": (0xC00000B7, 203, 211, 269, 206),
 }
-"""Linux: the audit number of a processor, and its system calls connect, sendmsg, sendmmsg and sendto."""
+"""Linux: the audit number of a processor, and its system calls connect, sendmsg, sendmmsg and
+sendto."""
 
 LOAD, EQUAL, RETURN = 0x20, 0x15, 0x06
 ALLOW, TRAP = 0x7FFF0000, 0x00030000
@@ -26,7 +36,12 @@ NO_NEW_PRIVILEGES, SECCOMP, FILTER = 38, 22, 2
 
 
 class _Instruction(ctypes.Structure):
-    _fields_ = (("code", ctypes.c_uint16), ("yes", ctypes.c_uint8), ("no", ctypes.c_uint8), ("value", ctypes.c_uint32))
+    _fields_ = (
+        ("code", ctypes.c_uint16),
+        ("yes", ctypes.c_uint8),
+        ("no", ctypes.c_uint8),
+        ("value", ctypes.c_uint32),
+    )
 
 
 class _Program(ctypes.Structure):
@@ -34,7 +49,9 @@ class _Program(ctypes.Structure):
 
 
 def forbid_network(record: Path) -> None:
-    """Record and refuse what Python code asks of a network; on Linux, end the process with SIGSYS when native code does.
+    """Record and refuse what Python code asks of a network.
+
+    On Linux, end the process with SIGSYS when native code does.
 
     Call it before any thread is started.
     """
@@ -69,5 +86,7 @@ def _trap_native_calls() -> None:
     instructions = (_Instruction * len(filters))(*(_Instruction(*one) for one in filters))
     program = _Program(len(filters), instructions)
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) or libc.prctl(SECCOMP, FILTER, ctypes.byref(program)):
+    if libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) or libc.prctl(
+        SECCOMP, FILTER, ctypes.byref(program)
+    ):
         raise OSError(ctypes.get_errno(), "The system calls cannot be filtered")

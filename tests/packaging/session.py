@@ -1,4 +1,7 @@
-"""What a bot does with its memory from the first word to the last, without a network; see `test_session`."""
+"""What a bot does with its memory from the first word to the last, without a network.
+
+See `test_session`.
+"""
 
 import asyncio
 import sys
@@ -13,7 +16,16 @@ async def by_hand(path: Path) -> None:
     from hotmem import Memory, Turn
 
     async with Memory.open(path) as memory:
-        await memory.remember(Turn("ana", "monday", "user", "My dog is called Potola.", datetime(2026, 3, 2, 9, tzinfo=UTC), speaker="Ana"))
+        await memory.remember(
+            Turn(
+                "ana",
+                "monday",
+                "user",
+                "My dog is called Potola.",
+                datetime(2026, 3, 2, 9, tzinfo=UTC),
+                speaker="Ana",
+            )
+        )
         await memory.end_session(user_id="ana", session_id="monday")
         await memory.settle()
         block = await memory.recall("What's my dog called?", user_id="ana")

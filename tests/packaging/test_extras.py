@@ -39,21 +39,35 @@ def home(tmp_path: Path) -> Home:
     return Home(tmp_path / "home")
 
 
-def run(package: str, home: Home, models: ModelOptions, *, model: str = "", rewriter: str = "", then: str = "") -> tuple[str, str]:
+def run(
+    package: str,
+    home: Home,
+    models: ModelOptions,
+    *,
+    model: str = "",
+    rewriter: str = "",
+    then: str = "",
+) -> tuple[str, str]:
     """Output and last line of errors of a session without a package."""
     Prepared.load(models.cache_dir)
-    code = ABSENT.format(package=package, code=MEMORY.format(model=model, rewriter=rewriter, then=then))
+    code = ABSENT.format(
+        package=package, code=MEMORY.format(model=model, rewriter=rewriter, then=then)
+    )
     ended = python(code, home.path.parent / "memory.db", models.cache_dir, home=home)
     return ended.stdout, (ended.stderr.splitlines() or [""])[-1]
 
 
 def test_another_encoder_names_its_extra(home: Home, model_options: ModelOptions) -> None:
-    _, error = run("sentence_transformers", home, model_options, model=", encoder='all-MiniLM-L6-v2'")
+    _, error = run(
+        "sentence_transformers", home, model_options, model=", encoder='all-MiniLM-L6-v2'"
+    )
     assert error.startswith("hotmem.errors.ModelMissing: ")
     assert 'pip install "pipecat-hotmem[sentence-transformers]"' in error
 
 
-def test_a_memory_without_clustering_works_and_says_why_it_does_not_evolve(home: Home, model_options: ModelOptions) -> None:
+def test_a_memory_without_clustering_works_and_says_why_it_does_not_evolve(
+    home: Home, model_options: ModelOptions
+) -> None:
     out, error = run("sklearn", home, model_options, then="await memory.evolve('ana')")
     assert "True" in out.splitlines()
     assert error.startswith("hotmem.errors.ExtraMissing: ")
@@ -68,7 +82,10 @@ def test_a_rewriting_model_names_its_extra(home: Home, model_options: ModelOptio
 
 def test_a_bot_without_pipecat_is_told(home: Home) -> None:
     error = python(ABSENT.format(package="pipecat", code="import hotmem.pipecat"), home=home).stderr
-    assert error.splitlines()[-1] == 'hotmem.errors.ExtraMissing: pipecat is not installed. Run: pip install "pipecat-hotmem[pipecat]"'
+    assert (
+        error.splitlines()[-1]
+        == 'hotmem.errors.ExtraMissing: pipecat is not installed. Run: pip install "pipecat-hotmem[pipecat]"'
+    )
 
 
 def test_a_memory_needs_no_pipecat(home: Home, model_options: ModelOptions) -> None:

@@ -14,10 +14,21 @@ from hotmem.models import Language
 from hotmem.models.language import installed_model
 from hotmem.models.preparation import Prepared
 from hotmem.options import ModelOptions
-from hotmem.stopwords import STOP_WORDS
+from hotmem.text.stopwords import STOP_WORDS
 from tests.packaging.child import ROOT, Home, python
 
-HEAVY = ("spacy", "torch", "onnxruntime", "onnx", "sklearn", "scipy", "sentence_transformers", "transformers", "pipecat", "openai")
+HEAVY = (
+    "spacy",
+    "torch",
+    "onnxruntime",
+    "onnx",
+    "sklearn",
+    "scipy",
+    "sentence_transformers",
+    "transformers",
+    "pipecat",
+    "openai",
+)
 
 IMPORT = """
 import json, sys, time
@@ -68,24 +79,51 @@ def home(tmp_path: Path) -> Home:
     return Home(tmp_path / "home")
 
 
-@pytest.mark.parametrize("statement", ["import hotmem", "from hotmem import Memory", "import hotmem.settings", "import hotmem.cli"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import hotmem",
+        "from hotmem import Memory",
+        "import hotmem.settings",
+        "import hotmem.cli.app",
+    ],
+)
 def test_an_import_loads_no_model_library(home: Home, statement: str) -> None:
     ended = python(IMPORT.format(statement=statement), *HEAVY, home=home)
     assert json.loads(ended.stdout)[1] == [], ended.stderr
 
 
 def test_importing_takes_less_than_a_second(home: Home) -> None:
-    """Of the processor's time, which others' work on the machine hardly changes: 0.3 s, without compiled modules."""
-    seconds = [json.loads(python(IMPORT.format(statement="import hotmem"), home=home).stdout)[0] for _ in range(3)]
+    """Of the processor's time, which others' work on the machine hardly changes.
+
+    0.3 s, without compiled modules.
+    """
+    seconds = [
+        json.loads(python(IMPORT.format(statement="import hotmem"), home=home).stdout)[0]
+        for _ in range(3)
+    ]
     assert min(seconds) < 1.0
 
 
-def test_a_session_is_ready_within_its_time_and_without_torch(home: Home, model_options: ModelOptions, tmp_path: Path) -> None:
-    """Some 2 s of a busy machine's processor; torch, which is installed here, would take 3 s by itself."""
+def test_a_session_is_ready_within_its_time_and_without_torch(
+    home: Home, model_options: ModelOptions, tmp_path: Path
+) -> None:
+    """Some 2 s of a busy machine's processor.
+
+    Torch, which is installed here, would take 3 s by itself.
+    """
     Prepared.load(model_options.cache_dir)
     seconds = []
     for _ in range(2):
-        ended = python(OPEN, tmp_path / "memory.db", model_options.cache_dir, "torch", "sklearn", "onnx", home=home)
+        ended = python(
+            OPEN,
+            tmp_path / "memory.db",
+            model_options.cache_dir,
+            "torch",
+            "sklearn",
+            "onnx",
+            home=home,
+        )
         taken, loaded = json.loads(ended.stdout)
         assert loaded == [], ended.stderr
         seconds.append(taken)
@@ -116,7 +154,10 @@ def test_stop_words_are_spacys() -> None:
 def test_a_lean_install_needs_no_torch() -> None:
     """The base and the offline models, with all that they require in turn, by what is installed here."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    ahead = [Requirement(line) for line in [*project["dependencies"], *project["optional-dependencies"]["offline"]]]
+    ahead = [
+        Requirement(line)
+        for line in [*project["dependencies"], *project["optional-dependencies"]["offline"]]
+    ]
     lean: set[str] = set()
     while ahead:
         requirement = ahead.pop()
@@ -126,7 +167,20 @@ def test_a_lean_install_needs_no_torch() -> None:
         lean.add(name)
         try:
             ahead += [Requirement(line) for line in requires(name) or ()]
-        except PackageNotFoundError:  # another platform's, or one that `make setup` has not brought yet
+        except (
+            PackageNotFoundError
+        ):  # another platform's, or one that `make setup` has not brought yet
             continue
     assert {"spacy", "onnxruntime", "numpy"} <= lean
-    assert lean.isdisjoint({"torch", "transformers", "sentence-transformers", "pandas", "scipy", "scikit-learn", "numba", "openai"})
+    assert lean.isdisjoint(
+        {
+            "torch",
+            "transformers",
+            "sentence-transformers",
+            "pandas",
+            "scipy",
+            "scikit-learn",
+            "numba",
+            "openai",
+        }
+    )

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from hotmem import cli
+from hotmem.cli import app
 from hotmem.models.preparation import Prepared, prepared_folder
 from hotmem.models.weights import PACKAGES
 from hotmem.options import ModelOptions
@@ -49,20 +49,32 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def prepare(*words: str | Path) -> Result:
-    return CliRunner().invoke(cli.app, ["prepare", *map(str, words)])
+    return CliRunner().invoke(app.app, ["prepare", *map(str, words)])
 
 
 def state(folder: Path) -> dict[str, tuple[int, int]]:
     """Every file with what changes when it is written."""
-    return {str(path): (path.stat().st_ino, path.stat().st_mtime_ns) for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path): (path.stat().st_ino, path.stat().st_mtime_ns)
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def test_all_models_are_prepared_once_and_then_only_read(tmp_path: Path) -> None:
     folder = tmp_path / "models"
     first = prepare("--cache-dir", folder)
     assert first.exit_code == 0, first.output
-    lines = [line for line in first.output.splitlines() if line.startswith(("encoder", "token table", "parser"))]
-    assert [line.partition(": ")[2].split(",")[0] for line in lines] == ["prepared", "prepared", "there"]
+    lines = [
+        line
+        for line in first.output.splitlines()
+        if line.startswith(("encoder", "token table", "parser"))
+    ]
+    assert [line.partition(": ")[2].split(",")[0] for line in lines] == [
+        "prepared",
+        "prepared",
+        "there",
+    ]
     assert all(" MB, " in line for line in lines)
     assert str(prepared_folder(folder)) in lines[0] and str(folder) in lines[1]
 
@@ -78,7 +90,9 @@ def test_all_models_are_prepared_once_and_then_only_read(tmp_path: Path) -> None
     assert home.files() == []
 
 
-def test_the_folder_of_the_environment_is_used(tmp_path: Path, model_options: ModelOptions, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_of_the_environment_is_used(
+    tmp_path: Path, model_options: ModelOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Prepared.load(model_options.cache_dir)
     shutil.copytree(prepared_folder(model_options.cache_dir), prepared_folder(tmp_path / "models"))
     monkeypatch.setenv("HOTMEM_CACHE_DIR", str(tmp_path / "models"))
@@ -87,7 +101,9 @@ def test_the_folder_of_the_environment_is_used(tmp_path: Path, model_options: Mo
     assert f"{prepared_folder(tmp_path / 'models')}\n" in outcome.output
 
 
-def test_what_is_missing_is_named_and_the_rest_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_missing_is_named_and_the_rest_prepared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for package, inside in PACKAGES:
         (tmp_path / "packages" / package / inside).mkdir(parents=True)
         (tmp_path / "packages" / package / "__init__.py").touch()
@@ -109,6 +125,8 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 
 def test_an_encoder_that_is_not_there_is_named(tmp_path: Path, model_options: ModelOptions) -> None:
-    outcome = prepare("--cache-dir", str(model_options.cache_dir), "--encoder", tmp_path / "nothing")
+    outcome = prepare(
+        "--cache-dir", str(model_options.cache_dir), "--encoder", tmp_path / "nothing"
+    )
     assert outcome.exit_code == 1
     assert "cannot be loaded" in outcome.stderr

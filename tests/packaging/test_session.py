@@ -24,17 +24,26 @@ def record(tmp_path: Path) -> Path:
     return tmp_path / "attempts"
 
 
-def test_a_session_writes_models_and_memory_and_reaches_nobody(home: Home, record: Path, tmp_path: Path) -> None:
+def test_a_session_writes_models_and_memory_and_reaches_nobody(
+    home: Home, record: Path, tmp_path: Path
+) -> None:
     (tmp_path / "memories").mkdir()
     ended: subprocess.CompletedProcess[str] = python(RUN, tmp_path / "memories", record, home=home)
-    assert (ended.returncode, ended.stdout.splitlines()[-1:]) == (0, ["done"]), ended.stderr + record.read_text()
+    assert (ended.returncode, ended.stdout.splitlines()[-1:]) == (0, ["done"]), (
+        ended.stderr + record.read_text()
+    )
     assert record.read_text() == ""
     assert [file for file in home.files() if not file.startswith("cache/hotmem/")] == []
-    assert {path.name.partition(".db")[0] for path in (tmp_path / "memories").iterdir()} == {"by_hand", "pipeline"}
+    assert {path.name.partition(".db")[0] for path in (tmp_path / "memories").iterdir()} == {
+        "by_hand",
+        "pipeline",
+    }
 
 
 def test_the_guard_records_and_refuses_what_python_asks(home: Home, record: Path) -> None:
-    ended = python(f"{GUARDED} import socket; socket.getaddrinfo('example.org', 443)", record, home=home)
+    ended = python(
+        f"{GUARDED} import socket; socket.getaddrinfo('example.org', 443)", record, home=home
+    )
     assert ended.returncode == 1 and "No network here" in ended.stderr
     assert "socket.getaddrinfo" in record.read_text()
 
@@ -45,7 +54,7 @@ def test_the_guard_ends_a_process_whose_native_code_asks(home: Home, record: Pat
 
 
 def test_onnxruntime_alone_would_leave_a_device_id(home: Home) -> None:
-    """If this fails, ONNX Runtime has changed its ways, and `hotmem.telemetry` is to be read again."""
+    """If this fails, ONNX Runtime has changed its ways, and `hotmem.core.telemetry` is to be read again."""
     assert python("import onnxruntime", home=home).returncode == 0
     assert any("onnxruntime" in file for file in home.files())
 
@@ -63,5 +72,9 @@ def test_our_bots_import_hotmem_first(home: Home, bot: str) -> None:
 
 
 def test_a_setting_of_the_environment_is_kept(home: Home) -> None:
-    ended = python("import os, hotmem; print(os.environ['ORT_DISABLE_TELEMETRY'])", home=home, ORT_DISABLE_TELEMETRY="0")
+    ended = python(
+        "import os, hotmem; print(os.environ['ORT_DISABLE_TELEMETRY'])",
+        home=home,
+        ORT_DISABLE_TELEMETRY="0",
+    )
     assert ended.stdout.strip() == "0"

@@ -22,7 +22,9 @@ SMALL_TALK = "Good morning!"
 async def tell(memory: Memory) -> None:
     """An earlier session of Daniel's."""
     for number, text in enumerate(TOLD):
-        await memory.remember(Turn("daniel", "monday", "user", text, MONDAY, speaker="Daniel", id=f"told-{number}"))
+        await memory.remember(
+            Turn("daniel", "monday", "user", text, MONDAY, speaker="Daniel", id=f"told-{number}")
+        )
     await memory.settle()
 
 
@@ -34,7 +36,10 @@ def daniels(
     clock: Callable[[], datetime] = lambda: THURSDAY,
     opening_tokens: int | None = 0,
 ) -> HotMemProcessor:
-    """A processor for Daniel's next session; without `opening_tokens` its model is told nothing that was not asked for."""
+    """A processor for Daniel's next session.
+
+    Without `opening_tokens` its model is told nothing that was not asked for.
+    """
     return HotMemProcessor(
         memory,
         user_id="daniel",
@@ -54,7 +59,9 @@ def blocks(messages: list[dict[str, str]]) -> list[str]:
 
 def asking(text: str, *, speculation: bool = False) -> LLMContextFrame:
     """A context whose user asks this."""
-    return LLMContextFrame(context=LLMContext(messages=[{"role": "user", "content": text}]), speculation=speculation)
+    return LLMContextFrame(
+        context=LLMContext(messages=[{"role": "user", "content": text}]), speculation=speculation
+    )
 
 
 def contexts(frames: Iterable[Frame]) -> list[LLMContextFrame]:

@@ -40,13 +40,19 @@ class Hanging(Memory):
 
 
 class Slow(Memory):
-    """A memory on a slow disk: every recall takes `seconds` more, and finds nothing if it has less time than that."""
+    """A memory on a slow disk.
+
+    Every recall takes `seconds` more, and finds nothing if it has less time than that.
+    """
 
     def __init__(self, path: Path, *, encoder: Encoder, language: Language, seconds: float) -> None:
         super().__init__(path, encoder=encoder, language=language)
         self.seconds = seconds
 
-    async def recall(self, text: str, *, deadline_ms: float | None = None, **more: object) -> ContextBlock:
+    async def recall(
+        self, text: str, *, deadline_ms: float | None = None, **more: object
+    ) -> ContextBlock:
         given_s = (deadline_ms or 1e6) / 1000
         await asyncio.sleep(min(self.seconds, given_s))
-        return await super().recall(text, deadline_ms=0.001 if given_s < self.seconds else None, **more)  # type: ignore[arg-type]
+        left_ms = 0.001 if given_s < self.seconds else None
+        return await super().recall(text, deadline_ms=left_ms, **more)  # type: ignore[arg-type]

@@ -39,7 +39,7 @@ from pipecat.turns.user_turn_strategies import ExternalUserTurnStrategies, UserT
 from pipecat.workers.runner import WorkerRunner
 
 from hotmem.pipecat import HotMemProcessor
-from hotmem.store.driver import connect
+from hotmem.storage.sqlite.connection import connect
 
 Message = dict[str, str]
 
@@ -50,7 +50,8 @@ TOOL_CALL = "(calls a tool)"
 """A reply that asks a tool and waits for its result."""
 
 TOOL_S = 0.005
-"""Seconds that a tool takes; what is said before it and after it is told apart by its time in whole milliseconds."""
+"""Seconds that a tool takes; what is said before it and after it is told apart by its time in
+whole milliseconds."""
 
 
 class ScriptedModel(FrameProcessor):
@@ -77,7 +78,9 @@ class ScriptedModel(FrameProcessor):
         self.shown_at.append(time.perf_counter())
         if frame.speculation:
             return
-        reply = next(self._replies, None) or ("Are you sure?" if "ask whether" in str(self.shown[-1]) else "All right.")
+        reply = next(self._replies, None) or (
+            "Are you sure?" if "ask whether" in str(self.shown[-1]) else "All right."
+        )
         calling = reply.endswith(TOOL_CALL)
         await self.push_frame(LLMFullResponseStartFrame())
         for word in reply.removesuffix(TOOL_CALL).split():
@@ -89,8 +92,12 @@ class ScriptedModel(FrameProcessor):
         if calling:
             await self.begun.wait()
             await asyncio.sleep(TOOL_S)
-            await self.push_frame(FunctionCallInProgressFrame("clock", "call-1", {}, cancel_on_interruption=True))
-            await self.push_frame(FunctionCallResultFrame("clock", "call-1", {}, {"time": "18:00"}, run_llm=True))
+            await self.push_frame(
+                FunctionCallInProgressFrame("clock", "call-1", {}, cancel_on_interruption=True)
+            )
+            await self.push_frame(
+                FunctionCallResultFrame("clock", "call-1", {}, {"time": "18:00"}, run_llm=True)
+            )
 
 
 @dataclass
@@ -108,8 +115,18 @@ class Scene:
         await self.worker.queue_frame(TranscriptionFrame(text, "user", NOW, finalized=True))
         await self.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
 
-    async def speak(self, *interims: str, final: str, speaker: str = "user", every_s: float = 0.05, pause_s: float = 0.3) -> None:
-        """Speaks a turn as a streaming recogniser hears it: interim transcripts while words come, the final one after a pause."""
+    async def speak(
+        self,
+        *interims: str,
+        final: str,
+        speaker: str = "user",
+        every_s: float = 0.05,
+        pause_s: float = 0.3,
+    ) -> None:
+        """Speaks a turn as a streaming recogniser hears it.
+
+        Interim transcripts while words come, the final one after a pause.
+        """
         await self.worker.queue_frame(ProposedUserStartedSpeakingFrame())
         for text in interims:
             await self.worker.queue_frame(InterimTranscriptionFrame(text, speaker, NOW))
@@ -145,17 +162,33 @@ class Scene:
 
 @asynccontextmanager
 async def scene(
-    processor: HotMemProcessor, replies: Sequence[str] = (), *, word_s: float = 0.0, turns: UserTurnStrategies | None = None, observed: bool = False
+    processor: HotMemProcessor,
+    replies: Sequence[str] = (),
+    *,
+    word_s: float = 0.0,
+    turns: UserTurnStrategies | None = None,
+    observed: bool = False,
 ) -> AsyncIterator[Scene]:
     """Runs a bot, with metrics and traces if it is observed; on leaving, the pipeline has ended."""
     context = LLMContext()
     user, assistant = LLMContextAggregatorPair(
-        context, user_params=LLMUserAggregatorParams(user_turn_strategies=turns or ExternalUserTurnStrategies())
+        context,
+        user_params=LLMUserAggregatorParams(
+            user_turn_strategies=turns or ExternalUserTurnStrategies()
+        ),
     )
     model = ScriptedModel(replies, word_s)
-    pipeline = Pipeline([processor.listener, user, processor, model, processor.after_model, assistant])
+    pipeline = Pipeline(
+        [processor.listener, user, processor, model, processor.after_model, assistant]
+    )
     params = PipelineParams(enable_metrics=observed)
-    worker = PipelineWorker(pipeline, params=params, enable_tracing=observed, enable_rtvi=False, cancel_on_idle_timeout=False)
+    worker = PipelineWorker(
+        pipeline,
+        params=params,
+        enable_tracing=observed,
+        enable_rtvi=False,
+        cancel_on_idle_timeout=False,
+    )
     stage = Scene(worker, context, model)
 
     async def on_stopped(_: LLMAssistantAggregator, message: AssistantTurnStoppedMessage) -> None:
@@ -179,4 +212,6 @@ async def scene(
 def turns_in(path: Path) -> list[tuple[str, str]]:
     """Role and words of every stored turn, in the order they were written."""
     with closing(connect(path, read_only=True)) as conn:
-        return [(role, text) for role, text in conn.execute("SELECT role, text FROM turns ORDER BY id")]
+        return [
+            (role, text) for role, text in conn.execute("SELECT role, text FROM turns ORDER BY id")
+        ]

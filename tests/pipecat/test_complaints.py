@@ -30,7 +30,9 @@ async def test_blocks_do_not_pile_up_turn_after_turn(memory: Memory) -> None:
     assert len(bot.context.get_messages()) == 20
     assert "<memory>" not in str(bot.context.get_messages())
     assert [len(blocks(messages)) for messages in bot.model.shown] == [1] * 10
-    assert all(messages[-2]["role"] == messages[-1]["role"] == "user" for messages in bot.model.shown)
+    assert all(
+        messages[-2]["role"] == messages[-1]["role"] == "user" for messages in bot.model.shown
+    )
     assert "Rocky" in blocks(bot.model.shown[0])[0]
     assert "Boston" in blocks(bot.model.shown[1])[0]
 
@@ -54,11 +56,17 @@ async def test_the_block_stands_before_the_question_and_not_after_it(memory: Mem
         assert "<memory>" in messages[-2]["content"]
 
 
-async def test_neither_the_block_nor_the_history_is_stored_again_as_if_the_user_had_said_it(memory: Memory, database: Path) -> None:
+async def test_neither_the_block_nor_the_history_is_stored_again_as_if_the_user_had_said_it(
+    memory: Memory, database: Path
+) -> None:
     await tell(memory)
     async with scene(daniels(memory), ["She is called Rocky.", "In Boston."]) as bot:
         await bot.exchange("What is my dog called?")
-        await bot.worker.queue_frame(LLMMessagesAppendFrame(messages=[{"role": "developer", "content": "Be brief."}], run_llm=False))
+        await bot.worker.queue_frame(
+            LLMMessagesAppendFrame(
+                messages=[{"role": "developer", "content": "Be brief."}], run_llm=False
+            )
+        )
         await bot.exchange("Where does my sister live?")
     assert turns_in(database) == [
         *(("user", text) for text in TOLD),
@@ -69,7 +77,9 @@ async def test_neither_the_block_nor_the_history_is_stored_again_as_if_the_user_
     ]
 
 
-async def test_the_spoken_path_has_a_deadline(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_spoken_path_has_a_deadline(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "PARTING_S", 0.1)
     processor = daniels(Hanging(database), deadline_ms=150)
     moments: list[float] = []
@@ -85,20 +95,28 @@ async def test_the_spoken_path_has_a_deadline(database: Path, monkeypatch: pytes
     assert 0.14 < went - came < 0.4
 
 
-async def test_provisional_words_get_memory_and_are_not_remembered(memory: Memory, database: Path) -> None:
+async def test_provisional_words_get_memory_and_are_not_remembered(
+    memory: Memory, database: Path
+) -> None:
     await tell(memory)
     asked = "What is my dog called?"
     turn = LLMContextUserTurnFrame(text=asked, timestamp="2026-03-05T08:00:00Z")
-    down, _ = await run_test(daniels(memory), frames_to_send=[asking(asked, speculation=True), SleepFrame(0.3)])
+    down, _ = await run_test(
+        daniels(memory), frames_to_send=[asking(asked, speculation=True), SleepFrame(0.3)]
+    )
     (guess,) = contexts(down)
     assert guess.speculation
     assert "Rocky" in str(guess.context.get_messages())
     assert len(turns_in(database)) == len(TOLD)
-    await run_test(daniels(memory), frames_to_send=[asking(asked, speculation=True), turn, SleepFrame(0.3)])
+    await run_test(
+        daniels(memory), frames_to_send=[asking(asked, speculation=True), turn, SleepFrame(0.3)]
+    )
     assert turns_in(database)[len(TOLD) :] == [("user", asked)]
 
 
-async def test_an_interrupted_turn_is_kept_and_credited_as_far_as_it_was_heard(memory: Memory, database: Path) -> None:
+async def test_an_interrupted_turn_is_kept_and_credited_as_far_as_it_was_heard(
+    memory: Memory, database: Path
+) -> None:
     await tell(memory)
     processor = daniels(memory)
     usages: list[Usage] = []
@@ -119,8 +137,12 @@ async def test_an_interrupted_turn_is_kept_and_credited_as_far_as_it_was_heard(m
     assert "Boston" not in used
 
 
-async def test_the_last_reply_is_stored_and_the_session_ended(memory: Memory, database: Path) -> None:
-    async with scene(daniels(memory), ["I will remember that your dog is called Rocky."], word_s=0.02) as bot:
+async def test_the_last_reply_is_stored_and_the_session_ended(
+    memory: Memory, database: Path
+) -> None:
+    async with scene(
+        daniels(memory), ["I will remember that your dog is called Rocky."], word_s=0.02
+    ) as bot:
         await bot.say("My dog is called Rocky and she is three years old.")
         await asyncio.sleep(0.8)
     await memory.settle()

@@ -2,26 +2,49 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pipecat.processors.aggregators.llm_context import LLMContext, LLMContextMessage, LLMSpecificMessage
+from pipecat.processors.aggregators.llm_context import (
+    LLMContext,
+    LLMContextMessage,
+    LLMSpecificMessage,
+)
 
-from hotmem.pipecat.context import Question, latest_question, spoken, visible_before, visible_texts, with_block
+from hotmem.pipecat.context import (
+    Question,
+    latest_question,
+    spoken,
+    visible_before,
+    visible_texts,
+    with_block,
+)
 
 BLOCK = "<memory>block</memory>"
 
 words = st.text(alphabet="abc \n", max_size=8)
-contents = words | st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": words}), max_size=2)
-standard = st.fixed_dictionaries({"role": st.sampled_from(["user", "assistant", "system", "developer", "tool"]), "content": contents})
+contents = words | st.lists(
+    st.fixed_dictionaries({"type": st.just("text"), "text": words}), max_size=2
+)
+standard = st.fixed_dictionaries(
+    {
+        "role": st.sampled_from(["user", "assistant", "system", "developer", "tool"]),
+        "content": contents,
+    }
+)
 specific = st.builds(LLMSpecificMessage, llm=st.just("google"), message=st.just({"parts": []}))
 messages = st.lists(standard | specific, max_size=12)
 
 
 def roles(context: LLMContext) -> list[str | None]:
-    return [None if isinstance(message, LLMSpecificMessage) else message["role"] for message in context.get_messages()]
+    return [
+        None if isinstance(message, LLMSpecificMessage) else message["role"]
+        for message in context.get_messages()
+    ]
 
 
 @settings(deadline=None)
 @given(messages)
-def test_block_stands_right_before_the_latest_user_message_of_a_copy(given_messages: list[LLMContextMessage]) -> None:
+def test_block_stands_right_before_the_latest_user_message_of_a_copy(
+    given_messages: list[LLMContextMessage],
+) -> None:
     context = LLMContext(messages=[*given_messages])
     copy = with_block(context, BLOCK, notice="Said by HotMem.")
     assert context.get_messages() == given_messages
@@ -35,7 +58,9 @@ def test_block_stands_right_before_the_latest_user_message_of_a_copy(given_messa
 
 @settings(deadline=None)
 @given(messages)
-def test_question_and_visible_texts_are_plain_words(given_messages: list[LLMContextMessage]) -> None:
+def test_question_and_visible_texts_are_plain_words(
+    given_messages: list[LLMContextMessage],
+) -> None:
     context = LLMContext(messages=[*given_messages])
     question = latest_question(context, 0)
     texts = visible_texts(context)

@@ -4,13 +4,18 @@ import asyncio
 import threading
 from pathlib import Path
 
-from pipecat.frames.frames import CancelFrame, InterimTranscriptionFrame, InterruptionFrame, LLMContextUserTurnFrame
+from pipecat.frames.frames import (
+    CancelFrame,
+    InterimTranscriptionFrame,
+    InterruptionFrame,
+    LLMContextUserTurnFrame,
+)
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.tests.utils import SleepFrame, run_test
 
 from hotmem import Memory
 from hotmem.pipecat import HotMemProcessor
-from hotmem.pipecat.exchange import Timing
+from hotmem.pipecat.turn_state import Timing
 from tests.pipecat.daniel import asking, blocks, contexts, daniels, tell
 from tests.pipecat.failing import Slow
 from tests.pipecat.scene import NOW, turns_in
@@ -26,7 +31,9 @@ def whole(processor: HotMemProcessor) -> Pipeline:
 def running() -> list[str]:
     """Names of HotMem's live tasks and threads, but for those of an open memory."""
     own = ("hotmem-reader_", "hotmem-writer_", "hotmem-background", "hotmem-lane", "hotmem-spool")
-    names = [task.get_name() for task in asyncio.all_tasks()] + [thread.name for thread in threading.enumerate()]
+    names = [task.get_name() for task in asyncio.all_tasks()] + [
+        thread.name for thread in threading.enumerate()
+    ]
     return [name for name in names if "hotmem" in name and not name.startswith(own)]
 
 
@@ -35,7 +42,10 @@ async def test_a_thousand_starts_and_stops_leave_no_task_and_no_thread(memory: M
     tasks, threads = len(asyncio.all_tasks()), 0
     for number in range(1000):
         heard = [InterimTranscriptionFrame(QUESTION, "user", NOW)]
-        await run_test(whole(daniels(memory)), frames_to_send=[*heard, asking(QUESTION)] if number % 10 == 0 else heard)
+        await run_test(
+            whole(daniels(memory)),
+            frames_to_send=[*heard, asking(QUESTION)] if number % 10 == 0 else heard,
+        )
         if number == 100:
             threads = threading.active_count()
     await memory.settle()
@@ -53,31 +63,54 @@ async def test_opening_and_closing_a_file_leaves_no_thread(database: Path) -> No
     assert turns_in(database) == [("user", "I have a cat.")] * 3
 
 
-async def test_a_pipeline_cancelled_in_the_middle_of_a_search_ends(memory: Memory, database: Path) -> None:
+async def test_a_pipeline_cancelled_in_the_middle_of_a_search_ends(
+    memory: Memory, database: Path
+) -> None:
     await tell(memory)
-    async with Slow(database, encoder=memory.reader.encoder, language=memory.reader.language, seconds=5) as slow:
+    async with Slow(
+        database, encoder=memory.reader.encoder, language=memory.reader.language, seconds=5
+    ) as slow:
         processor = daniels(slow)
-        await run_test(whole(processor), frames_to_send=[asking(QUESTION), SleepFrame(0.1), CancelFrame()], send_end_frame=False)
+        await run_test(
+            whole(processor),
+            frames_to_send=[asking(QUESTION), SleepFrame(0.1), CancelFrame()],
+            send_end_frame=False,
+        )
         assert running() == []
     assert processor.failures == 0
 
 
 async def test_a_search_ahead_ends_with_the_pipeline(memory: Memory, database: Path) -> None:
-    async with Slow(database, encoder=memory.reader.encoder, language=memory.reader.language, seconds=5) as slow:
+    async with Slow(
+        database, encoder=memory.reader.encoder, language=memory.reader.language, seconds=5
+    ) as slow:
         processor = daniels(slow)
-        await run_test(whole(processor), frames_to_send=[InterimTranscriptionFrame(QUESTION, "user", NOW), SleepFrame(0.3)])
+        await run_test(
+            whole(processor),
+            frames_to_send=[InterimTranscriptionFrame(QUESTION, "user", NOW), SleepFrame(0.3)],
+        )
         assert running() == []
     assert processor.failures == 0
 
 
-async def test_the_interruption_at_the_start_of_a_turn_leaves_its_search_alone(memory: Memory) -> None:
+async def test_the_interruption_at_the_start_of_a_turn_leaves_its_search_alone(
+    memory: Memory,
+) -> None:
     await tell(memory)
     processor = daniels(memory)
     timings: list[Timing] = []
     processor.add_event_handler("on_memory_recalled", lambda _, __, timing: timings.append(timing))
     heard = InterimTranscriptionFrame(QUESTION, "user", NOW)
     turn = LLMContextUserTurnFrame(text=QUESTION, timestamp=NOW)
-    frames = [heard, SleepFrame(0.2), InterruptionFrame(), SleepFrame(0.8), turn, asking(QUESTION), SleepFrame(0.2)]
+    frames = [
+        heard,
+        SleepFrame(0.2),
+        InterruptionFrame(),
+        SleepFrame(0.8),
+        turn,
+        asking(QUESTION),
+        SleepFrame(0.2),
+    ]
     down, _ = await run_test(whole(processor), frames_to_send=frames)
     assert timings[0].ahead > sum(timings[0].stages.values()) > 0
     (shown,) = contexts(down)

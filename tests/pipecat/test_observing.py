@@ -1,4 +1,7 @@
-"""What the processor tells of itself: metrics frames, events, spans, log lines, and a breakdown that adds up."""
+"""What the processor tells of itself.
+
+Metrics frames, events, spans, log lines, and a breakdown that adds up.
+"""
 
 import asyncio
 from collections.abc import Iterator
@@ -14,7 +17,7 @@ from pipecat.metrics.metrics import ProcessingMetricsData
 from pipecat.observers.base_observer import BaseObserver, FramePushed
 
 from hotmem import Memory, Turn, Usage
-from hotmem.pipecat.exchange import Timing
+from hotmem.pipecat.turn_state import Timing
 from hotmem.types import ContextBlock
 from tests.logs import captured_logs
 from tests.pipecat.daniel import daniels, tell
@@ -63,7 +66,9 @@ async def test_the_breakdown_of_a_turn_adds_up(memory: Memory) -> None:
         await bot.reply()
     for timing in timings:
         assert list(timing.stages) == ["query", "layers", "evidence", "context"]
-        assert timing.waited == pytest.approx(max(sum(timing.stages.values()) - timing.ahead, 0), abs=15)
+        assert timing.waited == pytest.approx(
+            max(sum(timing.stages.values()) - timing.ahead, 0), abs=15
+        )
     assert timings[0].waited > timings[1].waited
 
 
@@ -76,14 +81,25 @@ async def test_metrics_frames_say_how_long_contexts_waited(memory: Memory) -> No
     async with scene(processor, observed=True) as bot:
         bot.worker.add_observer(metrics)
         await bot.exchange(QUESTION)
-    told = [one for frame in metrics.frames.values() if isinstance(frame, MetricsFrame) for one in frame.data]
-    waits = [one.value for one in told if isinstance(one, ProcessingMetricsData) and one.processor == processor.name]
-    assert [value for value in waits if value] == [pytest.approx(timings[0].waited / 1000, abs=0.005)], (
-        "besides the 0 that every processor begins with"
-    )
+    told = [
+        one
+        for frame in metrics.frames.values()
+        if isinstance(frame, MetricsFrame)
+        for one in frame.data
+    ]
+    waits = [
+        one.value
+        for one in told
+        if isinstance(one, ProcessingMetricsData) and one.processor == processor.name
+    ]
+    assert [value for value in waits if value] == [
+        pytest.approx(timings[0].waited / 1000, abs=0.005)
+    ], "besides the 0 that every processor begins with"
 
 
-async def test_spans_of_all_stages_stand_under_the_turn(memory: Memory, fresh: InMemorySpanExporter) -> None:
+async def test_spans_of_all_stages_stand_under_the_turn(
+    memory: Memory, fresh: InMemorySpanExporter
+) -> None:
     await tell(memory)
     async with scene(daniels(memory), observed=True) as bot:
         await bot.exchange(QUESTION)
@@ -91,14 +107,24 @@ async def test_spans_of_all_stages_stand_under_the_turn(memory: Memory, fresh: I
     recall, turn = spans["hotmem.recall"], spans["turn"]
     assert recall.parent is not None and recall.parent.span_id == turn.context.span_id
     stages = [spans[f"hotmem.{stage}"] for stage in ("query", "layers", "evidence", "context")]
-    assert all(stage.parent is not None and stage.parent.span_id == recall.context.span_id for stage in stages)
+    assert all(
+        stage.parent is not None and stage.parent.span_id == recall.context.span_id
+        for stage in stages
+    )
     assert recall.start_time is not None and recall.end_time is not None
-    assert all(recall.start_time <= (stage.start_time or 0) <= (stage.end_time or 0) <= recall.end_time for stage in stages)
+    assert all(
+        recall.start_time <= (stage.start_time or 0) <= (stage.end_time or 0) <= recall.end_time
+        for stage in stages
+    )
     assert [before.end_time for before in stages[:-1]] == [after.start_time for after in stages[1:]]
-    assert "Rocky" not in str([span.to_json() for span in fresh.get_finished_spans() if span.name.startswith("hotmem")])
+    assert "Rocky" not in str(
+        [span.to_json() for span in fresh.get_finished_spans() if span.name.startswith("hotmem")]
+    )
 
 
-async def test_without_tracing_there_are_no_spans(memory: Memory, fresh: InMemorySpanExporter) -> None:
+async def test_without_tracing_there_are_no_spans(
+    memory: Memory, fresh: InMemorySpanExporter
+) -> None:
     await tell(memory)
     async with scene(daniels(memory)) as bot:
         await bot.exchange(QUESTION)
@@ -121,10 +147,14 @@ async def test_events_tell_of_recalls_turns_and_use(memory: Memory) -> None:
     assert [usage.block_id for usage in used] == [recalled[0].id] and used[0].used
 
 
-async def test_errors_are_told_counted_and_logged_without_speech(database: Path, memory: Memory) -> None:
+async def test_errors_are_told_counted_and_logged_without_speech(
+    database: Path, memory: Memory
+) -> None:
     errors: list[tuple[str, Exception]] = []
     processor = daniels(Memory(database))
-    processor.add_event_handler("on_memory_error", lambda _, stage, error: errors.append((stage, error)))
+    processor.add_event_handler(
+        "on_memory_error", lambda _, stage, error: errors.append((stage, error))
+    )
     with captured_logs() as logs:
         async with scene(processor) as bot:
             await bot.exchange("I am allergic to peanuts.")

@@ -7,7 +7,7 @@ import pytest
 from hotmem import Memory
 from hotmem.pipecat import prefetch as module
 from hotmem.pipecat.prefetch import Ask, Prefetch, Recall
-from hotmem.pipecat.questions import Questions, Terms
+from hotmem.pipecat.recall_session import RecallSession, Terms
 from hotmem.types import ContextBlock
 from tests.pipecat.daniel import PATIENT_MS, SMALL_TALK, THURSDAY, asking, tell
 
@@ -63,8 +63,17 @@ async def test_the_whole_is_searched_for_at_once_and_stale_searches_end() -> Non
     prefetch.stop()
 
 
-@pytest.mark.parametrize("asked", [Ask("What is my dog"), Ask("What is my dog called?", ("new to see",)), Ask("What is my dog called?", turn=1)])
-async def test_other_words_another_sight_and_another_turn_are_not_answered_by_it(asked: Ask) -> None:
+@pytest.mark.parametrize(
+    "asked",
+    [
+        Ask("What is my dog"),
+        Ask("What is my dog called?", ("new to see",)),
+        Ask("What is my dog called?", turn=1),
+    ],
+)
+async def test_other_words_another_sight_and_another_turn_are_not_answered_by_it(
+    asked: Ask,
+) -> None:
     searches, prefetch = Searches(), Prefetch()
     searches.hear(prefetch, "What is my dog called?", at_once=True)
     assert prefetch.take(asked) is None
@@ -127,7 +136,12 @@ async def test_interim_transcripts_at_the_usual_pace_bring_one_search() -> None:
 async def test_what_came_late_is_not_offered_once_something_was_forgotten(memory: Memory) -> None:
     await tell(memory)
     terms = Terms("daniel", "thursday", PATIENT_MS, None, lambda: THURSDAY)
-    questions = Questions(terms, lambda work, name: asyncio.get_running_loop().create_task(work, name=name), nothing_failed, at_once)
+    questions = RecallSession(
+        terms,
+        lambda work, name: asyncio.get_running_loop().create_task(work, name=name),
+        nothing_failed,
+        at_once,
+    )
     questions.memory = memory
     for number, text in enumerate(("What is my dog called?", SMALL_TALK)):
         context = asking(text).context

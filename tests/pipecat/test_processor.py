@@ -1,4 +1,7 @@
-"""HotMem in a real pipeline: what the model sees, what is remembered, what is learnt, and what happens when memory fails."""
+"""HotMem in a real pipeline.
+
+What the model sees, what is remembered, what is learnt, and what happens when memory fails.
+"""
 
 import time
 from pathlib import Path
@@ -45,12 +48,18 @@ async def test_odd_contexts_pass(memory: Memory) -> None:
         LLMContext(),
         LLMContext(messages=[{"role": "user", "content": "  "}]),
         LLMContext(messages=[LLMSpecificMessage("google", {"parts": []})]),
-        LLMContext(messages=[{"role": "user", "content": [{"type": "text", "text": "What is my dog called?"}]}]),
+        LLMContext(
+            messages=[
+                {"role": "user", "content": [{"type": "text", "text": "What is my dog called?"}]}
+            ]
+        ),
     ]
     sent = [LLMContextFrame(context=context) for context in odd]
     processor = daniels(memory)
     down, _ = await run_test(processor, frames_to_send=sent)
-    assert [frame.context is context for frame, context in zip(contexts(down), odd, strict=True)] == [True, True, True, False]
+    assert [
+        frame.context is context for frame, context in zip(contexts(down), odd, strict=True)
+    ] == [True, True, True, False]
     assert processor.failures == 0
 
 
@@ -60,8 +69,16 @@ async def test_a_failing_memory_lets_every_frame_through_in_time(
 ) -> None:
     monkeypatch.setattr(module, "PARTING_S", 0.3)
     processor = daniels(kind(database), deadline_ms=100)
-    turn = LLMContextUserTurnFrame(text="I am allergic to peanuts.", timestamp="2026-03-05T08:00:00Z")
-    sent = [turn, asking("Am I allergic?"), TextFrame("on"), asking("To what?"), TextFrame("and on")]
+    turn = LLMContextUserTurnFrame(
+        text="I am allergic to peanuts.", timestamp="2026-03-05T08:00:00Z"
+    )
+    sent = [
+        turn,
+        asking("Am I allergic?"),
+        TextFrame("on"),
+        asking("To what?"),
+        TextFrame("and on"),
+    ]
     started = time.perf_counter()
     with captured_logs() as logs:
         down, _ = await run_test(processor, frames_to_send=sent)
@@ -80,7 +97,9 @@ async def test_opens_and_closes_the_memory_of_a_path(database: Path) -> None:
     assert processor.failures == 0
 
 
-async def test_a_file_that_is_no_database_leaves_the_bot_without_memory(shopping_list: Path) -> None:
+async def test_a_file_that_is_no_database_leaves_the_bot_without_memory(
+    shopping_list: Path,
+) -> None:
     processor = daniels(shopping_list)
     frame = asking("What is my dog called?")
     down, _ = await run_test(processor, frames_to_send=[frame], start_timeout=60)
@@ -94,7 +113,15 @@ async def test_interruptions_between_turns_do_no_harm(memory: Memory, database: 
     processor = daniels(memory)
     usages: list[Usage] = []
     processor.add_event_handler("on_memory_used", lambda _, usage: usages.append(usage))
-    frames = [InterruptionFrame(), asking("What is my dog called?"), SleepFrame(0.5), reply, SleepFrame(0.3), InterruptionFrame(), SleepFrame(0.1)]
+    frames = [
+        InterruptionFrame(),
+        asking("What is my dog called?"),
+        SleepFrame(0.5),
+        reply,
+        SleepFrame(0.3),
+        InterruptionFrame(),
+        SleepFrame(0.1),
+    ]
     await run_test(processor, frames_to_send=frames)
     assert [usage.interrupted for usage in usages] == [False]
     assert turns_in(database)[-1] == ("assistant", "She is called Rocky.")
@@ -102,14 +129,18 @@ async def test_interruptions_between_turns_do_no_harm(memory: Memory, database: 
 
 async def test_cancelling_keeps_what_was_said(memory: Memory, database: Path) -> None:
     turn = LLMContextUserTurnFrame(text="My dog is called Rocky.", timestamp="2026-03-05T08:00:00Z")
-    await run_test(daniels(memory), frames_to_send=[turn, SleepFrame(0.1), CancelFrame()], send_end_frame=False)
+    await run_test(
+        daniels(memory), frames_to_send=[turn, SleepFrame(0.1), CancelFrame()], send_end_frame=False
+    )
     assert turns_in(database) == [("user", "My dog is called Rocky.")]
 
 
 async def test_one_log_line_a_recall_without_speech(memory: Memory) -> None:
     await tell(memory)
     with captured_logs() as logs:
-        await run_test(daniels(memory), frames_to_send=[asking("What is my dog called?"), SleepFrame(0.3)])
+        await run_test(
+            daniels(memory), frames_to_send=[asking("What is my dog called?"), SleepFrame(0.3)]
+        )
     (line,) = [entry for entry in logs if entry["event"] == "recall"]
     assert line["items"] >= 1
     assert line["top_source"] in ("facts", "sessions", "semantic", "verbatim")
@@ -120,7 +151,9 @@ async def test_one_log_line_a_recall_without_speech(memory: Memory) -> None:
 async def test_two_users_never_meet(memory: Memory) -> None:
     await tell(memory)
     processor = HotMemProcessor(memory, user_id="eve", deadline_ms=PATIENT_MS)
-    down, _ = await run_test(processor, frames_to_send=[asking("What is my dog called?"), SleepFrame(0.3)])
+    down, _ = await run_test(
+        processor, frames_to_send=[asking("What is my dog called?"), SleepFrame(0.3)]
+    )
     assert "Rocky" not in str(contexts(down)[0].context.get_messages())
 
 
@@ -130,7 +163,12 @@ async def test_it_is_counted_how_often_nothing_was_known(memory: Memory) -> None
     processor.add_event_handler("on_memory_used", lambda _, usage: usages.append(usage))
     frames: list[Frame | SleepFrame] = []
     for question in ("What is the name of Gwendolyn's accountant?", "Good morning!"):
-        frames += [asking(question), SleepFrame(0.4), LLMContextAssistantTurnFrame(text="I do not know.", timestamp=""), SleepFrame(0.3)]
+        frames += [
+            asking(question),
+            SleepFrame(0.4),
+            LLMContextAssistantTurnFrame(text="I do not know.", timestamp=""),
+            SleepFrame(0.3),
+        ]
     await run_test(processor, frames_to_send=frames)
     total = (await memory.quality("daniel")).total()
     assert (total.turns, total.empty) == (1, 1) and usages == []

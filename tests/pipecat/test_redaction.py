@@ -6,7 +6,16 @@ from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMe
 
 from hotmem.pipecat.redaction import NOTE, Redaction
 
-CALL: Any = {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": {"name": "find", "arguments": '{"q": "Marlow"}'}}]}
+CALL: Any = {
+    "role": "assistant",
+    "tool_calls": [
+        {
+            "id": "1",
+            "type": "function",
+            "function": {"name": "find", "arguments": '{"q": "Marlow"}'},
+        }
+    ],
+}
 MESSAGES: list[Any] = [
     {"role": "system", "content": "Marlow is where this bot works."},
     {"role": "user", "content": [{"type": "text", "text": "I love Marlow."}]},
@@ -29,7 +38,8 @@ def test_speech_is_hidden_and_all_else_stays() -> None:
 def test_what_was_hidden_stays_hidden() -> None:
     context, redaction = LLMContext(messages=MESSAGES[:3]), Redaction()
     redaction.applied(context, lambda text: "nice" in text)
-    assert [str(message["content"]) for message in redaction.applied(context, lambda _: False).get_messages()][2] == NOTE  # type: ignore[index]
+    messages = redaction.applied(context, lambda _: False).get_messages()
+    assert str(messages[2]["content"]) == NOTE  # type: ignore[index]
 
 
 def test_nothing_forgotten_makes_no_copy() -> None:

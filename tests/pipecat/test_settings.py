@@ -14,7 +14,12 @@ from hotmem.pipecat import HotMemProcessor
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    for name, value in {"RECALL_DEADLINE_MS": "80", "TIME_ZONE": "Asia/Tokyo", "MAX_FACTS": "2", "DATABASE": "mine.db"}.items():
+    for name, value in {
+        "RECALL_DEADLINE_MS": "80",
+        "TIME_ZONE": "Asia/Tokyo",
+        "MAX_FACTS": "2",
+        "DATABASE": "mine.db",
+    }.items():
         monkeypatch.setenv(f"HOTMEM_{name}", value)
 
 
@@ -28,7 +33,9 @@ def test_what_is_not_given_is_taken_from_the_environment() -> None:
 
 def test_what_is_given_comes_first() -> None:
     at = datetime(2026, 3, 2, tzinfo=UTC)
-    processor = HotMemProcessor("other.db", user_id="ana", deadline_ms=0, clock=lambda: at, options=Options())
+    processor = HotMemProcessor(
+        "other.db", user_id="ana", deadline_ms=0, clock=lambda: at, options=Options()
+    )
     assert processor._owned is not None and processor._owned.path == Path("other.db")
     assert processor._owned.options == Options()
     assert processor._questions._terms.deadline_ms == 0
@@ -36,7 +43,10 @@ def test_what_is_given_comes_first() -> None:
 
 
 def test_the_options_of_a_memory_come_before_the_environment() -> None:
-    memory = Memory("other.db", Options(recall=RecallOptions(deadline_ms=40), time_zone=ZoneInfo("Europe/Lisbon")))
+    memory = Memory(
+        "other.db",
+        Options(recall=RecallOptions(deadline_ms=40), time_zone=ZoneInfo("Europe/Lisbon")),
+    )
     processor = HotMemProcessor(memory, user_id="ana")
     assert processor._questions._terms.deadline_ms == 40
     assert processor._clock().tzinfo == ZoneInfo("Europe/Lisbon")

@@ -1,4 +1,7 @@
-"""The shapes a turn can take, in a real pipeline: what the model is given, when, and what is remembered."""
+"""The shapes a turn can take, in a real pipeline.
+
+What the model is given, when, and what is remembered.
+"""
 
 import asyncio
 import time
@@ -26,8 +29,8 @@ from pipecat.workers.runner import WorkerRunner
 from hotmem import Memory, Turn, Usage
 from hotmem.models import Language
 from hotmem.pipecat import HotMemProcessor
-from hotmem.pipecat.exchange import Timing
-from hotmem.store.database import Database
+from hotmem.pipecat.turn_state import Timing
+from hotmem.storage.sqlite.database import Database
 from hotmem.types import ContextBlock
 from tests.logs import captured_logs
 from tests.pipecat.daniel import MONDAY, THURSDAY, TOLD, asking, blocks, daniels, tell
@@ -43,10 +46,14 @@ class Recalls(list[tuple[ContextBlock, Timing]]):
 
     def __init__(self, processor: HotMemProcessor) -> None:
         super().__init__()
-        processor.add_event_handler("on_memory_recalled", lambda _, block, timing: self.append((block, timing)))
+        processor.add_event_handler(
+            "on_memory_recalled", lambda _, block, timing: self.append((block, timing))
+        )
 
 
-async def test_what_was_heard_before_the_final_transcript_costs_the_turn_nothing(memory: Memory) -> None:
+async def test_what_was_heard_before_the_final_transcript_costs_the_turn_nothing(
+    memory: Memory,
+) -> None:
     await tell(memory)
     processor = daniels(memory)
     recalls = Recalls(processor)
@@ -97,14 +104,20 @@ async def test_several_finals_in_one_turn_are_one_question(memory: Memory) -> No
     assert "Rocky" in blocks(bot.model.shown[0])[0]
 
 
-async def test_interims_that_never_become_final_leave_no_trace(memory: Memory, database: Path) -> None:
+async def test_interims_that_never_become_final_leave_no_trace(
+    memory: Memory, database: Path
+) -> None:
     await tell(memory)
     async with scene(daniels(memory)) as bot:
         await bot.worker.queue_frame(InterimTranscriptionFrame("my bank code is", "user", NOW))
         await asyncio.sleep(0.3)
         await bot.exchange("Where does my sister live?")
     assert "Boston" in blocks(bot.model.shown[0])[0]
-    assert [text for _, text in turns_in(database)] == [*TOLD, "Where does my sister live?", "All right."]
+    assert [text for _, text in turns_in(database)] == [
+        *TOLD,
+        "Where does my sister live?",
+        "All right.",
+    ]
 
 
 async def test_transcripts_out_of_order_do_no_harm(memory: Memory) -> None:
@@ -132,7 +145,9 @@ async def test_an_empty_turn_asks_nothing(memory: Memory, database: Path) -> Non
     assert [role for role, _ in turns_in(database)[len(TOLD) :]] == ["assistant"]
 
 
-async def test_an_eager_turn_that_holds_has_memory_and_is_remembered_once(memory: Memory, database: Path) -> None:
+async def test_an_eager_turn_that_holds_has_memory_and_is_remembered_once(
+    memory: Memory, database: Path
+) -> None:
     await tell(memory)
     async with scene(daniels(memory), turns=EagerUserTurnStrategies()) as bot:
         await bot.guess("what is my dog called", wait_s=0.5)
@@ -144,7 +159,9 @@ async def test_an_eager_turn_that_holds_has_memory_and_is_remembered_once(memory
     assert turns_in(database)[len(TOLD) :] == [("user", QUESTION)]
 
 
-async def test_an_eager_turn_that_fails_is_asked_again_with_the_words_that_count(memory: Memory, database: Path) -> None:
+async def test_an_eager_turn_that_fails_is_asked_again_with_the_words_that_count(
+    memory: Memory, database: Path
+) -> None:
     await tell(memory)
     async with scene(daniels(memory), turns=EagerUserTurnStrategies()) as bot:
         await bot.guess("what is my dog", wait_s=0.3)
@@ -152,7 +169,9 @@ async def test_an_eager_turn_that_fails_is_asked_again_with_the_words_that_count
         await bot.reply()
     assert len(bot.model.shown) == 2
     assert "peanuts" in blocks(bot.model.shown[1])[0]
-    assert [text for role, text in turns_in(database)[len(TOLD) :] if role == "user"] == ["What is my dog allergic to, and am I allergic?"]
+    assert [text for role, text in turns_in(database)[len(TOLD) :] if role == "user"] == [
+        "What is my dog allergic to, and am I allergic?"
+    ]
 
 
 async def test_a_yes_that_was_only_guessed_deletes_nothing(memory: Memory, database: Path) -> None:
@@ -165,7 +184,9 @@ async def test_a_yes_that_was_only_guessed_deletes_nothing(memory: Memory, datab
     assert ("user", TOLD[0]) in turns_in(database)
 
 
-async def test_a_guessed_yes_that_was_said_deletes_once_it_is_certain(memory: Memory, database: Path) -> None:
+async def test_a_guessed_yes_that_was_said_deletes_once_it_is_certain(
+    memory: Memory, database: Path
+) -> None:
     await tell(memory)
     async with scene(daniels(memory), turns=EagerUserTurnStrategies()) as bot:
         await bot.exchange("Forget everything about me.")
@@ -183,16 +204,22 @@ async def test_a_preamble_before_a_tool_takes_no_credit_from_the_answer(memory: 
     processor = daniels(memory)
     usages: list[Usage] = []
     processor.add_event_handler("on_memory_used", lambda _, usage: usages.append(usage))
-    async with scene(processor, [f"Let me check. {TOOL_CALL}", "It is six, and your dog is called Rocky."]) as bot:
+    async with scene(
+        processor, [f"Let me check. {TOOL_CALL}", "It is six, and your dog is called Rocky."]
+    ) as bot:
         await bot.say(QUESTION)
         while "Rocky" not in await bot.reply():
             pass
     assert [bool(usage.used) for usage in usages] == [True]
 
 
-async def test_what_was_late_for_one_question_does_not_answer_another(database: Path, memory: Memory) -> None:
+async def test_what_was_late_for_one_question_does_not_answer_another(
+    database: Path, memory: Memory
+) -> None:
     await tell(memory)
-    slow = Slow(database, encoder=memory.reader.encoder, language=memory.reader.language, seconds=0.4)
+    slow = Slow(
+        database, encoder=memory.reader.encoder, language=memory.reader.language, seconds=0.4
+    )
     async with slow, scene(daniels(slow, deadline_ms=100)) as bot:
         await bot.exchange(QUESTION)
         await asyncio.sleep(0.8)
@@ -212,7 +239,9 @@ async def test_several_inferences_of_a_turn_share_one_recall(memory: Memory) -> 
     assert blocks(bot.model.shown[0]) == blocks(bot.model.shown[1]) == [recalls[0][0].text]
 
 
-async def test_the_result_of_a_tool_reaches_the_model_with_the_memory_of_its_question(memory: Memory) -> None:
+async def test_the_result_of_a_tool_reaches_the_model_with_the_memory_of_its_question(
+    memory: Memory,
+) -> None:
     await tell(memory)
     processor = daniels(memory)
     recalls = Recalls(processor)
@@ -233,14 +262,18 @@ async def test_branches_of_a_parallel_pipeline_see_the_same_block(memory: Memory
     runner = WorkerRunner(handle_sigint=False)
     await runner.add_workers(worker)
     run = asyncio.create_task(runner.run())
-    await worker.queue_frame(LLMContextFrame(LLMContext(messages=[{"role": "user", "content": QUESTION}])))
+    await worker.queue_frame(
+        LLMContextFrame(LLMContext(messages=[{"role": "user", "content": QUESTION}]))
+    )
     await worker.queue_frame(EndFrame())
     await asyncio.wait_for(run, 30)
     assert len(blocks(models[0].shown[0])) == 1
     assert models[0].shown == models[1].shown
 
 
-async def test_a_question_repeated_after_the_context_was_summarised_is_a_new_one(memory: Memory) -> None:
+async def test_a_question_repeated_after_the_context_was_summarised_is_a_new_one(
+    memory: Memory,
+) -> None:
     await tell(memory)
     processor = daniels(memory)
     recalls = Recalls(processor)
@@ -248,7 +281,16 @@ async def test_a_question_repeated_after_the_context_was_summarised_is_a_new_one
         await bot.speak("what is my", final=QUESTION)
         await bot.reply()
         bot.context.set_messages([])
-        await memory.remember(Turn("daniel", "tuesday", "user", "My dog is called Bruno these days.", MONDAY + timedelta(days=1), speaker="Daniel"))
+        await memory.remember(
+            Turn(
+                "daniel",
+                "tuesday",
+                "user",
+                "My dog is called Bruno these days.",
+                MONDAY + timedelta(days=1),
+                speaker="Daniel",
+            )
+        )
         await memory.settle()
         await bot.speak("what is my", final=QUESTION)
         await bot.reply()
@@ -275,13 +317,25 @@ async def test_a_context_sent_again_after_a_reconnect_has_the_same_block(memory:
     processor = daniels(memory)
     recalls = Recalls(processor)
     context = LLMContext(messages=[{"role": "user", "content": QUESTION}])
-    down, _ = await run_test(processor, frames_to_send=[LLMContextFrame(context), SleepFrame(0.2), LLMContextFrame(context), SleepFrame(0.2)])
-    first, second = (frame.context.get_messages() for frame in down if isinstance(frame, LLMContextFrame))
+    down, _ = await run_test(
+        processor,
+        frames_to_send=[
+            LLMContextFrame(context),
+            SleepFrame(0.2),
+            LLMContextFrame(context),
+            SleepFrame(0.2),
+        ],
+    )
+    first, second = (
+        frame.context.get_messages() for frame in down if isinstance(frame, LLMContextFrame)
+    )
     assert first == second and len(first) == 2
     assert len(recalls) == 1
 
 
-async def test_two_bots_of_one_process_share_a_file_and_nothing_else(memory: Memory, database: Path) -> None:
+async def test_two_bots_of_one_process_share_a_file_and_nothing_else(
+    memory: Memory, database: Path
+) -> None:
     await tell(memory)
     eve = HotMemProcessor(memory, user_id="eve", session_id="eves")
     async with scene(daniels(memory)) as daniels_bot, scene(eve) as eves_bot:
@@ -308,9 +362,13 @@ async def test_two_people_in_a_room_are_told_apart(memory: Memory) -> None:
     assert not any("pears" in text and speaker == "Mia" for text, speaker in said.items())
 
 
-async def test_late_results_are_offered_to_a_turn_that_asks_nothing_itself(database: Path, memory: Memory) -> None:
+async def test_late_results_are_offered_to_a_turn_that_asks_nothing_itself(
+    database: Path, memory: Memory
+) -> None:
     await tell(memory)
-    slow = Slow(database, encoder=memory.reader.encoder, language=memory.reader.language, seconds=0.4)
+    slow = Slow(
+        database, encoder=memory.reader.encoder, language=memory.reader.language, seconds=0.4
+    )
     async with slow, scene(daniels(slow, deadline_ms=100)) as bot:
         await bot.exchange(QUESTION)
         await asyncio.sleep(0.8)
@@ -321,14 +379,20 @@ async def test_late_results_are_offered_to_a_turn_that_asks_nothing_itself(datab
     assert "Rocky" in blocks(bot.model.shown[1])[0]
 
 
-async def test_a_late_result_is_there_when_the_tool_has_answered(database: Path, memory: Memory) -> None:
+async def test_a_late_result_is_there_when_the_tool_has_answered(
+    database: Path, memory: Memory
+) -> None:
     await tell(memory)
-    async with Slow(database, encoder=memory.reader.encoder, language=memory.reader.language, seconds=0.4) as slow:
+    async with Slow(
+        database, encoder=memory.reader.encoder, language=memory.reader.language, seconds=0.4
+    ) as slow:
         down, _ = await run_test(
             daniels(slow, deadline_ms=100),
             frames_to_send=[asking(QUESTION), SleepFrame(1.0), asking(QUESTION), SleepFrame(0.2)],
         )
-    assert [len(blocks(messages(frame))) for frame in down if isinstance(frame, LLMContextFrame)] == [0, 1]
+    assert [
+        len(blocks(messages(frame))) for frame in down if isinstance(frame, LLMContextFrame)
+    ] == [0, 1]
 
 
 async def test_a_deadline_of_nothing_takes_what_is_ready(memory: Memory) -> None:
@@ -341,7 +405,9 @@ async def test_a_deadline_of_nothing_takes_what_is_ready(memory: Memory) -> None
     assert "Rocky" in blocks(bot.model.shown[1])[0]
 
 
-async def test_a_user_who_interrupts_every_moment_keeps_their_words(memory: Memory, database: Path) -> None:
+async def test_a_user_who_interrupts_every_moment_keeps_their_words(
+    memory: Memory, database: Path
+) -> None:
     await tell(memory)
     processor = daniels(memory)
     said = [f"Wait, number {number} is mine." for number in range(12)]
@@ -353,7 +419,9 @@ async def test_a_user_who_interrupts_every_moment_keeps_their_words(memory: Memo
     assert processor.failures == 0
 
 
-async def test_a_monologue_of_ten_minutes_is_heard_to_its_end(memory: Memory, database: Path) -> None:
+async def test_a_monologue_of_ten_minutes_is_heard_to_its_end(
+    memory: Memory, database: Path
+) -> None:
     await tell(memory)
     words = ["the weather was fine and we walked along the river for a while" for _ in range(120)]
     words = " ".join((*words, QUESTION)).split()
@@ -362,9 +430,13 @@ async def test_a_monologue_of_ten_minutes_is_heard_to_its_end(memory: Memory, da
     async with scene(processor) as bot:
         await bot.worker.queue_frame(ProposedUserStartedSpeakingFrame())
         for end in (*range(3, len(words), 3), len(words)):
-            await bot.worker.queue_frame(InterimTranscriptionFrame(" ".join(words[:end]), "user", NOW))
+            await bot.worker.queue_frame(
+                InterimTranscriptionFrame(" ".join(words[:end]), "user", NOW)
+            )
         await asyncio.sleep(1.5)
-        await bot.worker.queue_frame(TranscriptionFrame(" ".join(words), "user", NOW, finalized=True))
+        await bot.worker.queue_frame(
+            TranscriptionFrame(" ".join(words), "user", NOW, finalized=True)
+        )
         await bot.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
         await bot.reply()
     assert "Rocky" in blocks(bot.model.shown[0])[0]
@@ -385,10 +457,14 @@ async def test_a_clock_that_jumps_back_loses_nothing(memory: Memory, database: P
 
 async def test_a_slow_search_ahead_holds_up_no_frame(database: Path, memory: Memory) -> None:
     await tell(memory)
-    async with Slow(database, encoder=memory.reader.encoder, language=memory.reader.language, seconds=2.0) as slow:
+    async with Slow(
+        database, encoder=memory.reader.encoder, language=memory.reader.language, seconds=2.0
+    ) as slow:
         processor = daniels(slow, deadline_ms=100)
         await _spoken_in_time(processor)
-    assert [text for role, text in turns_in(database)[len(TOLD) :] if role == "user"] == [QUESTION] * 3
+    assert [text for role, text in turns_in(database)[len(TOLD) :] if role == "user"] == [
+        QUESTION
+    ] * 3
     assert processor.failures == 0
 
 
@@ -398,7 +474,9 @@ async def test_a_broken_search_ahead_holds_up_no_frame(database: Path) -> None:
     assert processor.failures > 0
 
 
-async def test_a_disk_that_takes_two_seconds_a_read_holds_up_no_frame(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_disk_that_takes_two_seconds_a_read_holds_up_no_frame(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await tell(memory)
     read = Database._with_reader
 

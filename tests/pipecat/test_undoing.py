@@ -1,4 +1,7 @@
-"""What was deleted by voice can be brought back for a day: at once by a word, later after a question, and only by whose memory it is."""
+"""What was deleted by voice can be brought back for a day.
+
+At once by a word, later after a question, and only by whose memory it is.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,20 +11,25 @@ from pathlib import Path
 import pytest
 
 from hotmem import Memory, Options
-from hotmem.commands import UNDO_TURNS
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import BackgroundOptions, ForgettingOptions
+from hotmem.pipecat.voice_commands import UNDO_TURNS
 from tests.pipecat.daniel import blocks, daniels, tell
 from tests.pipecat.scene import scene, turns_in
-from tests.store.test_erasure import whole
+from tests.storage.test_erasure import whole
 
 
 def boston(database: Path) -> list[str]:
     return [text for _, text in turns_in(database) if "Boston" in text]
 
 
-async def delete(memory: Memory, *after: str, say: tuple[str, ...] = ("Forget everything about Boston.", "Yes.")) -> list[str]:
-    """A session in which Boston is forgotten, and other things are said; the last block of each turn."""
+async def delete(
+    memory: Memory, *after: str, say: tuple[str, ...] = ("Forget everything about Boston.", "Yes.")
+) -> list[str]:
+    """A session in which Boston is forgotten, and other things are said.
+
+    The last block of each turn.
+    """
     async with scene(daniels(memory)) as bot:
         for text in (*say, *after):
             await bot.exchange(text)
@@ -30,7 +38,9 @@ async def delete(memory: Memory, *after: str, say: tuple[str, ...] = ("Forget ev
 
 
 @pytest.mark.parametrize("undo", ["Undo that.", "Oh no, bring it back!", "I want that back."])
-async def test_a_word_brings_back_what_was_just_deleted(undo: str, memory: Memory, database: Path) -> None:
+async def test_a_word_brings_back_what_was_just_deleted(
+    undo: str, memory: Memory, database: Path
+) -> None:
     await tell(memory)
     before = boston(database)
     asked, done, undone, _ = await delete(memory, undo, "What do you know about Boston?")
@@ -80,8 +90,12 @@ async def test_nobody_else_brings_it_back(memory: Memory, database: Path) -> Non
 
 
 @pytest.fixture
-async def at_once(database: Path, encoder: CachedEncoder, language: Language) -> AsyncIterator[Memory]:
-    options = replace(Options(), forgetting=ForgettingOptions(grace_s=0), background=BackgroundOptions(idle_s=0.1))
+async def at_once(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> AsyncIterator[Memory]:
+    options = replace(
+        Options(), forgetting=ForgettingOptions(grace_s=0), background=BackgroundOptions(idle_s=0.1)
+    )
     async with Memory.open(database, options, encoder=encoder, language=language) as opened:
         yield opened
 

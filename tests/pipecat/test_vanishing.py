@@ -1,4 +1,7 @@
-"""A memory file that goes away, or is locked, in the middle of a call: the bot talks on, and every turn that is not kept is told."""
+"""A memory file that goes away, or is locked, in the middle of a call.
+
+The bot talks on, and every turn that is not kept is told.
+"""
 
 import asyncio
 import re
@@ -17,9 +20,9 @@ from pipecat.tests.utils import SleepFrame, run_test
 from hotmem import Memory, StoreGone, StoreLocked, Turn
 from hotmem.pipecat import HotMemProcessor
 from hotmem.pipecat import processor as module
-from hotmem.pipecat.outbox import PATIENCE_S, Outbox
-from hotmem.spool import path_of
-from hotmem.store import driver
+from hotmem.pipecat.write_queue import PATIENCE_S, WriteQueue
+from hotmem.storage.spool import path_of
+from hotmem.storage.sqlite import connection
 from tests.pipecat.daniel import MONDAY, asking, contexts, daniels, tell
 from tests.pipecat.scene import NOW, turns_in
 
@@ -57,7 +60,9 @@ def replaced(path: Path) -> None:
 @contextmanager
 def locked(path: Path) -> Iterator[str]:
     """Another process that holds the write lock of a file, as an error names it."""
-    with subprocess.Popen([sys.executable, "-c", HOLDING, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDING, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
         assert process.stdin is not None and process.stdout is not None
         assert process.stdout.readline() == b"held\n"
         try:
@@ -71,7 +76,9 @@ def listen(processor: HotMemProcessor) -> tuple[list[tuple[str, Exception]], lis
     """What fails and what is stored from now on."""
     failed: list[tuple[str, Exception]] = []
     stored: list[Turn] = []
-    processor.add_event_handler("on_memory_error", lambda _, stage, error: failed.append((stage, error)))
+    processor.add_event_handler(
+        "on_memory_error", lambda _, stage, error: failed.append((stage, error))
+    )
     processor.add_event_handler("on_memory_stored", lambda _, turn: stored.append(turn))
     return failed, stored
 
@@ -80,23 +87,49 @@ def turn(text: str) -> LLMContextUserTurnFrame:
     return LLMContextUserTurnFrame(text=text, timestamp=NOW)
 
 
-@pytest.mark.parametrize(("vanish", "fact"), [(deleted, "deleted or moved"), (moved, "deleted or moved"), (replaced, "replaced by another file")])
-async def test_a_file_that_goes_away_in_a_call(vanish: Callable[[Path], None], fact: str, memory: Memory, database: Path) -> None:
+@pytest.mark.parametrize(
+    ("vanish", "fact"),
+    [
+        (deleted, "deleted or moved"),
+        (moved, "deleted or moved"),
+        (replaced, "replaced by another file"),
+    ],
+)
+async def test_a_file_that_goes_away_in_a_call(
+    vanish: Callable[[Path], None], fact: str, memory: Memory, database: Path
+) -> None:
     await tell(memory)
     vanish(database)
     processor = daniels(memory)
     failed, stored = listen(processor)
-    down, _ = await run_test(processor, frames_to_send=[turn("I have a cat."), turn("And a dog."), asking("What is my dog called?"), SleepFrame(0.5)])
+    down, _ = await run_test(
+        processor,
+        frames_to_send=[
+            turn("I have a cat."),
+            turn("And a dog."),
+            asking("What is my dog called?"),
+            SleepFrame(0.5),
+        ],
+    )
     assert stored == []
-    assert [stage for stage, _ in failed] == ["remember", "end of session"] and processor.failures == 2
+    assert [stage for stage, _ in failed] == [
+        "remember",
+        "end of session",
+    ] and processor.failures == 2
     assert processor.spooled == 2, "they wait beside the file"
     for _, error in failed:
-        assert isinstance(error, StoreGone) and fact in str(error) and "open the memory again" in str(error)
+        assert (
+            isinstance(error, StoreGone)
+            and fact in str(error)
+            and "open the memory again" in str(error)
+        )
     (shown,) = contexts(down)
     assert "Rocky" in str(shown.context.get_messages()), "what was known before is still at hand"
 
 
-async def test_every_write_of_a_memory_tells_that_its_file_is_gone(memory: Memory, database: Path) -> None:
+async def test_every_write_of_a_memory_tells_that_its_file_is_gone(
+    memory: Memory, database: Path
+) -> None:
     await tell(memory)
     deleted(database)
     for write in (
@@ -110,7 +143,9 @@ async def test_every_write_of_a_memory_tells_that_its_file_is_gone(memory: Memor
     assert not await asyncio.to_thread(database.exists), "no new file is made of the old one's rest"
 
 
-async def test_a_change_of_the_working_directory_takes_no_file_away(tmp_path: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_change_of_the_working_directory_takes_no_file_away(
+    tmp_path: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     encoder, language = memory.reader.encoder, memory.reader.language
     async with Memory.open("here.db", encoder=encoder, language=language) as own:
@@ -119,8 +154,10 @@ async def test_a_change_of_the_working_directory_takes_no_file_away(tmp_path: Pa
         assert await own.remember(Turn("daniel", "monday", "user", "I have a cat.", MONDAY))
 
 
-async def test_a_lock_in_a_call_is_told_with_who_holds_it(memory: Memory, database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "LOCK_WAIT_S", 0.2)
+async def test_a_lock_in_a_call_is_told_with_who_holds_it(
+    memory: Memory, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "LOCK_WAIT_S", 0.2)
     await tell(memory)
     processor = daniels(memory)
     failed, stored = listen(processor)
@@ -128,15 +165,24 @@ async def test_a_lock_in_a_call_is_told_with_who_holds_it(memory: Memory, databa
         await run_test(processor, frames_to_send=[turn("I have a cat."), SleepFrame(0.5)])
         with pytest.raises(StoreLocked, match=re.escape(f"by {holder}")):
             await memory.store_memory("I like tea.", user_id="daniel")
-    assert stored == [] and [stage for stage, _ in failed] == ["remember", "end of session"] and processor.spooled == 1
+    assert (
+        stored == []
+        and [stage for stage, _ in failed] == ["remember", "end of session"]
+        and processor.spooled == 1
+    )
     for _, error in failed:
         assert isinstance(error, StoreLocked) and "end what holds it, or try again" in str(error)
         assert f"by {holder}" in str(error)
     assert await memory.remember(Turn("daniel", "monday", "user", "Now it can be written.", MONDAY))
-    assert [words for _, words in turns_in(database)][-2:] == ["I have a cat.", "Now it can be written."] and not memory.spooled
+    assert [words for _, words in turns_in(database)][-2:] == [
+        "I have a cat.",
+        "Now it can be written.",
+    ] and not memory.spooled
 
 
-async def test_a_lock_that_outlasts_the_call_is_told_of_every_turn(memory: Memory, database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_lock_that_outlasts_the_call_is_told_of_every_turn(
+    memory: Memory, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "PARTING_S", 0.3)
     await memory.settle()
     processor = daniels(memory)
@@ -144,8 +190,14 @@ async def test_a_lock_that_outlasts_the_call_is_told_of_every_turn(memory: Memor
     with locked(database) as holder:
         await run_test(processor, frames_to_send=[turn("I have a cat."), turn("And a dog.")])
         assert stored == [] and turns_in(database) == []
-        assert [stage for stage, _ in failed] == ["end of session", "remember", "remember"] and processor.spooled == 2
-        assert all(isinstance(error, StoreLocked) and f"by {holder}" in str(error) for _, error in failed), failed
+        assert [stage for stage, _ in failed] == [
+            "end of session",
+            "remember",
+            "remember",
+        ] and processor.spooled == 2
+        assert all(
+            isinstance(error, StoreLocked) and f"by {holder}" in str(error) for _, error in failed
+        ), failed
     await memory.settle()
     assert turns_in(database) == [("user", "I have a cat."), ("user", "And a dog.")]
 
@@ -153,7 +205,9 @@ async def test_a_lock_that_outlasts_the_call_is_told_of_every_turn(memory: Memor
 async def test_a_memory_of_a_path_is_closed_while_its_file_is_locked(database: Path) -> None:
     processor = daniels(database)
     failed, _ = listen(processor)
-    call = asyncio.create_task(run_test(processor, frames_to_send=[SleepFrame(3), turn("I have a cat.")], start_timeout=60))
+    call = asyncio.create_task(
+        run_test(processor, frames_to_send=[SleepFrame(3), turn("I have a cat.")], start_timeout=60)
+    )
     while processor._questions.memory is None:  # noqa: ASYNC110 - it tells nobody
         await asyncio.sleep(0.05)
     await processor._questions.memory.settle()
@@ -178,7 +232,7 @@ async def test_a_write_that_waits_for_a_lock_does_not_keep_the_others_in_the_pro
     async def failed(name: str, error: Exception) -> None:
         raise AssertionError(name) from error
 
-    outbox = Outbox(failed, lambda: True)
+    outbox = WriteQueue(failed, lambda: True)
     running = asyncio.create_task(outbox.run())
     for name in ("first", "second"):
         outbox.put(name, asyncio.Event().wait, partial(instead, name))

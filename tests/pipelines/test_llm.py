@@ -1,4 +1,7 @@
-"""A language model behind an OpenAI-compatible endpoint gets the block; without settings the responder answers."""
+"""A language model behind an OpenAI-compatible endpoint gets the block.
+
+Without settings the responder answers.
+"""
 
 import asyncio
 import json
@@ -30,10 +33,18 @@ async def endpoint() -> AsyncIterator[tuple[str, list[dict[str, Any]]]]:
 
     async def complete(request: web.Request) -> web.StreamResponse:
         requests.append(await request.json())
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Connection": "close"})
+        response = web.StreamResponse(
+            headers={"Content-Type": "text/event-stream", "Connection": "close"}
+        )
         await response.prepare(request)
         for word in ANSWER:
-            chunk = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [{"index": 0, "delta": {"content": word}}]}
+            chunk = {
+                "id": "1",
+                "object": "chat.completion.chunk",
+                "created": 1,
+                "model": "m",
+                "choices": [{"index": 0, "delta": {"content": word}}],
+            }
             await response.write(f"data: {json.dumps(chunk)}\n\n".encode())
         await response.write(b"data: [DONE]\n\n")
         return response
@@ -56,9 +67,20 @@ async def test_the_endpoint_is_given_the_block(
     settings = ModelSettings(base_url=address, model="m", api_key=SecretStr("key"))
     assert settings.name == "m"
     async with Memory.open(tmp_path / "memory.db", encoder=encoder, language=language) as memory:
-        await memory.remember(Turn("daniel", "monday", "user", "My dog is called Rocky.", datetime(2026, 3, 2, tzinfo=UTC)))
+        await memory.remember(
+            Turn(
+                "daniel",
+                "monday",
+                "user",
+                "My dog is called Rocky.",
+                datetime(2026, 3, 2, tzinfo=UTC),
+            )
+        )
         await memory.settle()
-        bot = build_bot(HotMemProcessor(memory, user_id="daniel", deadline_ms=5_000), await asyncio.to_thread(build_llm, settings))
+        bot = build_bot(
+            HotMemProcessor(memory, user_id="daniel", deadline_ms=5_000),
+            await asyncio.to_thread(build_llm, settings),
+        )
         listener = ExchangeListener(bot)
         async with running(bot):
             await type_in("What is my dog called?", "daniel", bot)

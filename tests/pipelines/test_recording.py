@@ -18,11 +18,22 @@ def test_the_shipped_sessions_are_days_apart() -> None:
     assert (monday.id, thursday.id) == ("monday", "thursday")
     assert monday.started_at == datetime(2026, 3, 2, 18, tzinfo=UTC)
     assert (thursday.started_at - monday.started_at).days >= 2
-    assert sum(utterance.path.stat().st_size for session in (monday, thursday) for utterance in session.utterances) < 400_000
+    assert (
+        sum(
+            utterance.path.stat().st_size
+            for session in (monday, thursday)
+            for utterance in session.utterances
+        )
+        < 400_000
+    )
 
 
-@pytest.mark.parametrize(("suffix", "rate", "channels"), [(".wav", 44_100, 2), (".flac", 8_000, 1), (".ogg", 16_000, 1)])
-def test_any_rate_and_channels_become_20_ms_frames(tmp_path: Path, suffix: str, rate: int, channels: int) -> None:
+@pytest.mark.parametrize(
+    ("suffix", "rate", "channels"), [(".wav", 44_100, 2), (".flac", 8_000, 1), (".ogg", 16_000, 1)]
+)
+def test_any_rate_and_channels_become_20_ms_frames(
+    tmp_path: Path, suffix: str, rate: int, channels: int
+) -> None:
     path = tmp_path / f"tone{suffix}"
     tone = 0.5 * np.sin(2 * np.pi * 440 * np.arange(rate) / rate)
     soundfile.write(path, np.column_stack([tone] * channels), rate)
@@ -46,7 +57,12 @@ def test_a_bare_folder_is_one_session(tmp_path: Path) -> None:
 
 
 def manifest(**changes: object) -> dict[str, object]:
-    session = {"id": "one", "started_at": "2026-03-02T18:00:00Z", "utterances": [{"file": "gone.wav"}], **changes}
+    session = {
+        "id": "one",
+        "started_at": "2026-03-02T18:00:00Z",
+        "utterances": [{"file": "gone.wav"}],
+        **changes,
+    }
     return {"sessions": [session]}
 
 

@@ -1,4 +1,7 @@
-"""The demo, end to end: recorded speech through the real recogniser into the memory and back out as answers."""
+"""The demo, end to end.
+
+Recorded speech through the real recogniser into the memory and back out as answers.
+"""
 
 import shutil
 from io import StringIO
@@ -34,12 +37,16 @@ SAID = (
 
 
 @pytest.mark.timeout(240)
-async def test_the_demo_hears_remembers_and_recalls(tmp_path: Path, encoder: Encoder, language: Language) -> None:
+async def test_the_demo_hears_remembers_and_recalls(
+    tmp_path: Path, encoder: Encoder, language: Language
+) -> None:
     screen = Console(file=StringIO(), width=100)
     async with Memory.open(tmp_path / "memory.db", encoder=encoder, language=language) as memory:
         exchanges = await replay(load_sessions(DEMO), memory, "daniel", screen)
         weights = await memory.weights("daniel")
-        held = {stored.text: stored.current for stored in await memory.memories("daniel", past=True)}
+        held = {
+            stored.text: stored.current for stored in await memory.memories("daniel", past=True)
+        }
     assert len(exchanges) == len(SAID)
     for exchange, words in zip(exchanges, SAID, strict=True):
         assert all(word in exchange.heard.lower() for word in words), exchange.heard
@@ -79,7 +86,9 @@ async def test_the_demo_hears_remembers_and_recalls(tmp_path: Path, encoder: Enc
         assert part in shown
 
 
-def test_weights_of_the_recogniser_are_checked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_weights_of_the_recogniser_are_checked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     planted = tmp_path / recogniser.PACKAGE / "model"
     shutil.copytree(recogniser.whisper_folder(), planted)
     (planted.parent / "__init__.py").touch()

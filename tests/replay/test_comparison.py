@@ -33,9 +33,15 @@ def outcome(session: int, found: float, wasted: int, coincidence: float = 0.0) -
 
 
 def of(*rows: tuple[tuple[float, int], ...], per_session: int = 3) -> Comparison:
-    """Settings whose outcomes are given exchange by exchange: what each found, and the tokens it wasted."""
+    """Settings whose outcomes are given exchange by exchange.
+
+    What each found, and the tokens it wasted.
+    """
     names = [NOW, *(f"HOTMEM_MAX_FACTS={place}" for place in range(1, len(rows[0])))]
-    outcomes = [[outcome(number // per_session, found, wasted) for found, wasted in row] for number, row in enumerate(rows)]
+    outcomes = [
+        [outcome(number // per_session, found, wasted) for found, wasted in row]
+        for number, row in enumerate(rows)
+    ]
     return compared([setting(name) for name in names], outcomes)
 
 
@@ -57,21 +63,50 @@ def test_what_differences_amount_to(found: Interval, wasted: Interval, verdict: 
 
 
 def test_settings_are_told_apart() -> None:
-    rows = [((0.3 + number % 3 / 10, 700), (0.5 + number % 3 / 10, 800), (0.3 + number % 3 / 10, 200), (0.1, 100)) for number in range(60)]
+    rows = [
+        (
+            (0.3 + number % 3 / 10, 700),
+            (0.5 + number % 3 / 10, 800),
+            (0.3 + number % 3 / 10, 200),
+            (0.1, 100),
+        )
+        for number in range(60)
+    ]
     comparison = of(*rows)
-    assert [one.verdict for one in comparison.figures] == [None, Verdict.MORE, Verdict.CHEAPER, Verdict.LESS]
-    assert comparison.better is comparison.figures[1] and comparison.cheaper is comparison.figures[2]
+    assert [one.verdict for one in comparison.figures] == [
+        None,
+        Verdict.MORE,
+        Verdict.CHEAPER,
+        Verdict.LESS,
+    ]
+    assert (
+        comparison.better is comparison.figures[1] and comparison.cheaper is comparison.figures[2]
+    )
     gain = comparison.figures[1].found_gain
     assert gain is not None and gain.low == pytest.approx(0.2) and gain.high == pytest.approx(0.2)
-    assert (comparison.exchanges, comparison.sessions) == (60, 20) and comparison.level == pytest.approx(1 - 0.05 / 3)
+    assert (comparison.exchanges, comparison.sessions) == (
+        60,
+        20,
+    ) and comparison.level == pytest.approx(1 - 0.05 / 3)
     assert conclusion(comparison) == "Better: no more facts than 1"
-    assert [name in told for name, told in zip(("no more facts than 1", "no more facts than 2"), reasons(comparison), strict=True)] == [True, True]
+    assert [
+        name in told
+        for name, told in zip(
+            ("no more facts than 1", "no more facts than 2"), reasons(comparison), strict=True
+        )
+    ] == [True, True]
 
 
 def test_coincidence_is_deducted() -> None:
-    outcomes = [[outcome(number, 0.3, 500), outcome(number, 0.5, 1500, coincidence=0.2)] for number in range(40)]
+    outcomes = [
+        [outcome(number, 0.3, 500), outcome(number, 0.5, 1500, coincidence=0.2)]
+        for number in range(40)
+    ]
     comparison = compared([setting(NOW), setting("HOTMEM_MAX_CONTEXT_TOKENS=2000")], outcomes)
-    assert comparison.figures[1].found == pytest.approx(0.3) and comparison.figures[1].verdict is Verdict.DEARER
+    assert (
+        comparison.figures[1].found == pytest.approx(0.3)
+        and comparison.figures[1].verdict is Verdict.DEARER
+    )
 
 
 @pytest.mark.parametrize("rows", [1, 3, 12])
@@ -94,19 +129,27 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.tuples(st.floats(-1, 1), st.integers(0, 5)), min_size=1, max_size=30))
 def test_the_interval_lies_among_the_differences(rows: list[tuple[float, int]]) -> None:
-    differences, sessions = np.array([value for value, _ in rows]), np.array([session for _, session in rows])
+    differences, sessions = (
+        np.array([value for value, _ in rows]),
+        np.array([session for _, session in rows]),
+    )
     interval = paired(differences, sessions, 0.95)
     assert differences.min() - 1e-9 <= interval.low <= interval.high <= differences.max() + 1e-9
 
 
 def test_the_other_replies_are_all_the_replies() -> None:
     exchanges = [Exchange(place // 4, place % 4, f"{place}") for place in range(20)]
-    assert sorted(reply for replies in unrelated(exchanges, 3) for reply in replies) == sorted(3 * [one.reply for one in exchanges])
+    assert sorted(reply for replies in unrelated(exchanges, 3) for reply in replies) == sorted(
+        3 * [one.reply for one in exchanges]
+    )
 
 
 @given(st.lists(st.integers(0, 4), max_size=12))
 def test_the_other_reply_is_of_another_session_where_there_is_one(sessions: list[int]) -> None:
-    exchanges = [Exchange(session, place, f"{session}-{place}") for place, session in enumerate(sorted(sessions))]
+    exchanges = [
+        Exchange(session, place, f"{session}-{place}")
+        for place, session in enumerate(sorted(sessions))
+    ]
     for one, others in zip(exchanges, unrelated(exchanges, 4), strict=True):
         elsewhere = sum(other.session != one.session for other in exchanges)
         assert len(others) == min(len(exchanges) - 1, 4) and one.reply not in others
@@ -123,8 +166,14 @@ def test_cautions_are_given_where_they_are_due() -> None:
     assert cautions(studied(plenty)) == []
     assert "only 3 questions" in cautions(studied(of(*[((0.3, 700), (0.3, 700))] * 3)))[0]
     assert "came from memory" in cautions(studied(of(*[((0.0, 700), (0.0, 700))] * 60)))[0]
-    assert "English" in cautions(studied(plenty, "Deine Hündin heißt doch Potola, oder etwa nicht?"))[0]
-    left_out = replace(studied(plenty), recording=Recording("ana", studied(plenty).recording.sessions, START_WEIGHTS, 4000))
+    assert (
+        "English"
+        in cautions(studied(plenty, "Deine Hündin heißt doch Potola, oder etwa nicht?"))[0]
+    )
+    left_out = replace(
+        studied(plenty),
+        recording=Recording("ana", studied(plenty).recording.sessions, START_WEIGHTS, 4000),
+    )
     assert "4,000 earliest" in cautions(left_out)[0]
 
 
@@ -134,8 +183,14 @@ LEARNT = Weights(0.9, 0.8, 0.6, 0.5)
 def test_the_usual_settings_leave_out_the_present_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOTMEM_MAX_CONTEXT_TOKENS", "500")
     names = [one.name for one in read_settings((), START_WEIGHTS)]
-    assert names[0] == NOW and "HOTMEM_MAX_CONTEXT_TOKENS=500" not in names and "HOTMEM_MAX_CONTEXT_TOKENS=1000" in names
-    assert "weights=start" not in names and "weights=start" in [one.name for one in read_settings((), LEARNT)]
+    assert (
+        names[0] == NOW
+        and "HOTMEM_MAX_CONTEXT_TOKENS=500" not in names
+        and "HOTMEM_MAX_CONTEXT_TOKENS=1000" in names
+    )
+    assert "weights=start" not in names and "weights=start" in [
+        one.name for one in read_settings((), LEARNT)
+    ]
 
 
 def test_fixed_weights_are_the_present_ones(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,13 +202,28 @@ def test_fixed_weights_are_the_present_ones(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_settings_are_read_as_they_are_named() -> None:
     now, several, weights, layers = read_settings(
-        ["hotmem_max_context_tokens=300 MAX_FACTS=2", "weights=1,0.5,0.5,0.1", "layers=verbatim,facts"], LEARNT
+        [
+            "hotmem_max_context_tokens=300 MAX_FACTS=2",
+            "weights=1,0.5,0.5,0.1",
+            "layers=verbatim,facts",
+        ],
+        LEARNT,
     )
-    assert (several.options.recall.max_tokens, several.options.recall.max_facts, several.weights) == (300, 2, LEARNT)
+    assert (
+        several.options.recall.max_tokens,
+        several.options.recall.max_facts,
+        several.weights,
+    ) == (300, 2, LEARNT)
     assert several.name == "HOTMEM_MAX_CONTEXT_TOKENS=300 HOTMEM_MAX_FACTS=2"
     assert several.advice == "HOTMEM_MAX_CONTEXT_TOKENS=300\nHOTMEM_MAX_FACTS=2"
-    assert weights.weights == Weights(1.0, 0.5, 0.5, 0.1) and weights.advice == "HOTMEM_WEIGHTS=1,0.5,0.5,0.1"
-    assert layers.options.recall.layers == (Layer.FACTS, Layer.VERBATIM) and "Layer.FACTS" in layers.advice
+    assert (
+        weights.weights == Weights(1.0, 0.5, 0.5, 0.1)
+        and weights.advice == "HOTMEM_WEIGHTS=1,0.5,0.5,0.1"
+    )
+    assert (
+        layers.options.recall.layers == (Layer.FACTS, Layer.VERBATIM)
+        and "Layer.FACTS" in layers.advice
+    )
     assert now.options.models.embeddings_cached == 0
 
 

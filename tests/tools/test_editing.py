@@ -1,4 +1,8 @@
-"""Changing a memory by hand: new words take the old ones' place and can be taken back; filing and validity are overridden, with a record."""
+"""Changing a memory by hand.
+
+New words take the old ones' place and can be taken back; filing and validity are overridden, with a
+record.
+"""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -7,9 +11,18 @@ from pathlib import Path
 import pytest
 
 from hotmem import InvalidInput, Memory
-from hotmem.tools.catalogue import tool
 from hotmem.tools.editing import Edit, Edited, edit_memory, value_in
-from hotmem.tools.upkeep import Merge, Nothing, Recent, Undo, memory_decisions, memory_stats, merge_memories, undo_decision
+from hotmem.tools.maintenance import (
+    Merge,
+    Nothing,
+    Recent,
+    Undo,
+    memory_decisions,
+    memory_stats,
+    merge_memories,
+    undo_decision,
+)
+from hotmem.tools.registry import tool
 from hotmem.types import Category, StoredMemory
 from tests.conversation import said
 
@@ -40,7 +53,12 @@ async def test_new_words_take_the_place_of_the_old_ones(memory: Memory) -> None:
     assert outcome.id != known.id
     assert await texts(memory) == [POTOLA]
     new = (await memory.memories("ana"))[0]
-    assert (new.subject, new.relation, new.object, new.turn_ids) == (known.subject, known.relation, "Potola", ("t1",))
+    assert (new.subject, new.relation, new.object, new.turn_ids) == (
+        known.subject,
+        known.relation,
+        "Potola",
+        ("t1",),
+    )
     block = await memory.recall("What's my dog called?", user_id="ana")
     assert POTOLA in block.text
 
@@ -80,7 +98,9 @@ async def test_a_later_edit_is_taken_back_first(memory: Memory) -> None:
     assert await texts(memory, past=True) == [PAOLA]
 
 
-async def test_forgetting_an_edited_memory_leaves_no_byte_of_what_it_was(memory: Memory, database: Path) -> None:
+async def test_forgetting_an_edited_memory_leaves_no_byte_of_what_it_was(
+    memory: Memory, database: Path
+) -> None:
     noted = await memory.store_memory("The Quimper cottage has a leaking roof.", user_id="ana")
     outcome = await edited(memory, id=noted.id, content="The Zeebrugge cottage has a leaking roof.")
     assert (await memory.forget(user_id="ana", memory_id=outcome.id)).memories == 2
@@ -91,24 +111,52 @@ async def test_forgetting_an_edited_memory_leaves_no_byte_of_what_it_was(memory:
 
 
 async def test_filing_validity_and_tags_are_overridden(memory: Memory) -> None:
-    noted = await memory.store_memory("The boiler's serial number is 44 B 19.", user_id="ana", context={"tags": ["cellar"]})
-    outcome = await edited(memory, id=noted.id, category=Category.SYSTEM, importance=5, tags=("Boiler",), note="on the label", holds=False)
+    noted = await memory.store_memory(
+        "The boiler's serial number is 44 B 19.", user_id="ana", context={"tags": ["cellar"]}
+    )
+    outcome = await edited(
+        memory,
+        id=noted.id,
+        category=Category.SYSTEM,
+        importance=5,
+        tags=("Boiler",),
+        note="on the label",
+        holds=False,
+    )
     assert outcome == Edited(noted.id, ("category", "importance", "remark", "valid_until", "tags"))
     assert await texts(memory) == []
     stats = await memory_stats(memory, "ana", Nothing())
-    assert (dict(stats.by_category), dict(stats.by_importance), dict(stats.tags)) == ({"system": 1}, {"5": 1}, {"boiler": 1})
+    assert (dict(stats.by_category), dict(stats.by_importance), dict(stats.tags)) == (
+        {"system": 1},
+        {"5": 1},
+        {"boiler": 1},
+    )
     reason = (await memory_decisions(memory, "ana", Recent())).decisions[0].reason
-    assert "importance" in reason and "→ 5" in reason and "cellar" not in reason and "label" not in reason
+    assert (
+        "importance" in reason
+        and "→ 5" in reason
+        and "cellar" not in reason
+        and "label" not in reason
+    )
     await edited(memory, id=noted.id, holds=True)
     assert len(await texts(memory)) == 1
     await edited(memory, id=noted.id, expires_at=datetime.now(UTC) + timedelta(days=3))
     assert len(await texts(memory)) == 1
-    assert (await edited(memory, id=noted.id, content="The boiler's serial number is 44 B 19.", note="on the label")).changed == ()
+    assert (
+        await edited(
+            memory,
+            id=noted.id,
+            content="The boiler's serial number is 44 B 19.",
+            note="on the label",
+        )
+    ).changed == ()
 
 
 async def test_what_cannot_be_changed_is_told(memory: Memory) -> None:
     first = await memory.store_memory("I drive a grey Skoda Octavia.", user_id="ana")
-    second = await memory.store_memory("My own vehicle is one of those Octavias, grey.", user_id="ana")
+    second = await memory.store_memory(
+        "My own vehicle is one of those Octavias, grey.", user_id="ana"
+    )
     with pytest.raises(InvalidInput, match="not among this user's"):
         await edit_memory(memory, "ben", Edit(id=first.id, content="Nothing."))
     with pytest.raises(InvalidInput, match="both say until when"):

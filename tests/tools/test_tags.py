@@ -2,10 +2,10 @@
 
 from eval.tools.tags import reused
 from hotmem import Memory
-from hotmem.extraction.tags import terms_of, within
 from hotmem.models import Language
-from hotmem.tools.upkeep import Nothing, Unused, memory_stats, optimize_tags
+from hotmem.tools.maintenance import Nothing, Unused, memory_stats, optimize_tags
 from hotmem.types import Category, Kind
+from hotmem.understanding.facts.tags import terms_of, within
 from tests.conversation import said
 
 
@@ -22,7 +22,9 @@ async def test_what_is_said_is_tagged_and_filed(memory: Memory) -> None:
 async def test_tags_go_with_the_words_they_were_found_in(memory: Memory) -> None:
     await memory.remember(said("I bought a bicycle last week."))
     await memory.settle()
-    stored = await memory.store_memory("My bike has a flat tyre.", user_id="ana", context={"note": "kept apart"})
+    stored = await memory.store_memory(
+        "My bike has a flat tyre.", user_id="ana", context={"note": "kept apart"}
+    )
     await optimize_tags(memory, "ana", Unused(unused_days=36_500))
     again = await memory.store_memory("The bike shop closes at six.", user_id="ana")
     assert again.success and stored.success
@@ -31,7 +33,9 @@ async def test_tags_go_with_the_words_they_were_found_in(memory: Memory) -> None
     assert "bicycle" not in left and "bike" in left
 
 
-async def test_a_tag_of_words_that_the_statement_does_not_hold_is_none_of_its(language: Language) -> None:
+async def test_a_tag_of_words_that_the_statement_does_not_hold_is_none_of_its(
+    language: Language,
+) -> None:
     text = "I drove the old truck, which my uncle had sold, to Graz."
     told = terms_of(language.parse([text])[0])
     assert "uncle" in {term.tag for term in told}
@@ -50,7 +54,9 @@ async def test_a_noun_of_one_memory_is_put_away_until_a_second_has_it(memory: Me
 
 
 def test_nouns_are_tags_of_their_own_and_names_whole(language: Language) -> None:
-    doc = language.parse(["My pottery classes in New York, which I pay for on Monday, are my favourite thing."])[0]
+    doc = language.parse(
+        ["My pottery classes in New York, which I pay for on Monday, are my favourite thing."]
+    )[0]
     assert [term.tag for term in terms_of(doc)] == ["pottery", "class", "new york"]
 
 

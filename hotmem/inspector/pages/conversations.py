@@ -12,13 +12,18 @@ SESSIONS: Final = 50
 TURNS: Final = 100
 
 AROUND: Final = timedelta(minutes=5)
-"""A recall belongs to the turn of its words if it was asked so near to it: the bot asks when the turn ends, and keeps when it began."""
+"""A recall belongs to the turn of its words if it was asked so near to it: the bot asks when the
+turn ends, and keeps when it began."""
 
 
 async def listed(site: Site, request: Request) -> Response:
     """The list."""
     rows = await site.rows()
-    return site.show("conversations.html", sessions=await rows.sessions(place(request), SESSIONS), done=request.query_params.get("done"))
+    return site.show(
+        "conversations.html",
+        sessions=await rows.sessions(place(request), SESSIONS),
+        done=request.query_params.get("done"),
+    )
 
 
 async def one(site: Site, request: Request) -> Response:
@@ -36,5 +41,9 @@ async def turn(site: Site, request: Request) -> Response:
     """One turn."""
     rows = await site.rows()
     said = found(await rows.turn(key(request)))
-    recalls = await rows.recalls_for(said.session_id, said.text, said.spoken_at - AROUND, said.spoken_at + AROUND)
-    return site.show("turn.html", turn=said, memories=await rows.read_from(said.key), recalls=recalls)
+    recalls = await rows.recalls_for(
+        said.session_id, said.text, said.spoken_at - AROUND, said.spoken_at + AROUND
+    )
+    return site.show(
+        "turn.html", turn=said, memories=await rows.read_from(said.key), recalls=recalls
+    )

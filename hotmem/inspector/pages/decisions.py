@@ -6,8 +6,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hotmem.inspector.site import Site
-from hotmem.store.decisions import UNDOABLE
-from hotmem.tools.upkeep import Recent, memory_decisions
+from hotmem.storage.queries.decisions import UNDOABLE
+from hotmem.tools.maintenance import Recent, memory_decisions
 
 ROWS: Final = 200
 
@@ -16,6 +16,15 @@ async def listed(site: Site, request: Request) -> Response:
     """The list."""
     rows = await site.rows()
     decisions = (await memory_decisions(site.memory, site.user_id, Recent(limit=ROWS))).decisions
-    named = [name for one in decisions for name in (*one.memory_ids, *((one.into,) if one.into else ()))]
+    named = [
+        name for one in decisions for name in (*one.memory_ids, *((one.into,) if one.into else ()))
+    ]
     memories = await rows.memories_by_id(named)
-    return site.show("changes.html", decisions=decisions, memories=memories, undoable=UNDOABLE, rows=ROWS, done=request.query_params.get("done"))
+    return site.show(
+        "changes.html",
+        decisions=decisions,
+        memories=memories,
+        undoable=UNDOABLE,
+        rows=ROWS,
+        done=request.query_params.get("done"),
+    )

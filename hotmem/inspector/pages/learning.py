@@ -12,8 +12,8 @@ from starlette.responses import Response
 from hotmem.inspector.plots import bars, lines
 from hotmem.inspector.site import Site, found
 from hotmem.inspector.writing import share
-from hotmem.store.inspection import Inspection
-from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, START_WEIGHTS, Layer, Tally, WeightsThen
+from hotmem.storage.inspection import Inspection
+from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, START_WEIGHTS, Layer, Tally, WeightSnapshot
 from hotmem.types.inspection import StoredWeight
 
 DAY, MONTH, YEAR = 10, 7, 4
@@ -44,7 +44,10 @@ DRIFT: Final = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """What replies made of memory in a day, month or year: its ISO date, all of it, and each layer's part."""
+    """What replies made of memory in a day, month or year.
+
+    Its ISO date, all of it, and each layer's part.
+    """
 
     name: str
     all: Tally
@@ -53,7 +56,10 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class LayerWeight:
-    """A layer's weight, as it began and is, with what is wrong with it, if anything; the start weight stands for one that cannot be used."""
+    """A layer's weight, as it began and is, with what is wrong with it, if anything.
+
+    The start weight stands for one that cannot be used.
+    """
 
     layer: Layer
     start: float
@@ -68,7 +74,9 @@ async def show(site: Site, request: Request) -> Response:
     periods = await _periods(rows, span)
     weights, strange = usable(await rows.weights())
     latest = (await rows.recalls(None, 1)).rows
-    ahead = latest[0].asked_at if latest and latest[0].asked_at > datetime.now(UTC) + DRIFT else None
+    ahead = (
+        latest[0].asked_at if latest and latest[0].asked_at > datetime.now(UTC) + DRIFT else None
+    )
     moved = len(await site.memory.store.weights_over_time(rows.user, 2)) > 1
     learns = site.memory.options.learning.moves_weights
     return site.show(
@@ -88,20 +96,38 @@ async def show(site: Site, request: Request) -> Response:
 
 async def plot(site: Site, request: Request) -> Response:
     """A picture of it."""
-    rows, name, dark = await site.rows(), request.path_params["name"], request.query_params.get("theme") == "dark"
+    rows, name, dark = (
+        await site.rows(),
+        request.path_params["name"],
+        request.query_params.get("theme") == "dark",
+    )
     if name == "weights":
         weights, _ = usable(await rows.weights())
         values = {one.layer.value: (one.start, one.weight) for one in weights}
-        return await _drawn(site, lambda: bars(values, "how much it weighs", MOST_WEIGHT, dark=dark))
+        return await _drawn(
+            site, lambda: bars(values, "how much it weighs", MOST_WEIGHT, dark=dark)
+        )
     if name == "history":
         steps = thinned((await site.memory.store.weights_over_time(rows.user, MOST_STEPS))[::-1])
         counted = {layer.value: [step.weights[layer] for step in steps] for layer in Layer}
         numbers = [f"{step.version:,}" for step in steps]
-        return await _drawn(site, lambda: lines(numbers, counted, "how much it weighs", dark=dark, across="replies learnt from", shares=False))
+        return await _drawn(
+            site,
+            lambda: lines(
+                numbers,
+                counted,
+                "how much it weighs",
+                dark=dark,
+                across="replies learnt from",
+                shares=False,
+            ),
+        )
     periods = await _periods(rows, _span(request))
     series = {
         "helped": {"all": [one.all.coverage for one in periods]},
-        "layers": {layer.value: [one.layers[layer].precision for one in periods] for layer in Layer},
+        "layers": {
+            layer.value: [one.layers[layer].precision for one in periods] for layer in Layer
+        },
     }
     shares = found(series.get(name))
     up = "replies it helped" if name == "helped" else "share that was used"
@@ -137,7 +163,7 @@ async def latest_month(rows: Inspection) -> Tally:
     return sum((one.all for one in await _periods(rows, "month")), Tally())
 
 
-def thinned(steps: Sequence[WeightsThen]) -> Sequence[WeightsThen]:
+def thinned(steps: Sequence[WeightSnapshot]) -> Sequence[WeightSnapshot]:
     """So many of the steps as a plot can show, evenly, the last among them."""
     every = -(-len(steps) // MOST_POINTS) or 1
     return steps[::-1][::every][::-1]
@@ -151,17 +177,30 @@ def usable(stored: Sequence[StoredWeight]) -> tuple[list[LayerWeight], list[str]
         start, one = START_WEIGHTS[layer], held.pop(layer.value, None)
         if one is None:
             weights.append(LayerWeight(layer, start, start, None))
-        elif isinstance(one.weight, float | int) and math.isfinite(one.weight) and LEAST_WEIGHT <= one.weight <= MOST_WEIGHT:
+        elif (
+            isinstance(one.weight, float | int)
+            and math.isfinite(one.weight)
+            and LEAST_WEIGHT <= one.weight <= MOST_WEIGHT
+        ):
             weights.append(LayerWeight(layer, start, float(one.weight), one.updated_at))
         else:
             weights.append(
-                LayerWeight(layer, start, start, one.updated_at, f"the file holds {str(one.weight)[:40]!r}, not {LEAST_WEIGHT} to {MOST_WEIGHT}")
+                LayerWeight(
+                    layer,
+                    start,
+                    start,
+                    one.updated_at,
+                    f"the file holds {str(one.weight)[:40]!r}, not {LEAST_WEIGHT} to {MOST_WEIGHT}",
+                )
             )
     return weights, sorted(held)
 
 
 async def _periods(rows: Inspection, span: str) -> list[Period]:
-    """What replies made of memory, in few enough periods to be told apart. Periods without a reply are left out, and clocks that jumped with them."""
+    """What replies made of memory, in few enough periods to be told apart.
+
+    Periods without a reply are left out, and clocks that jumped with them.
+    """
     letters, days = SPANS[span]
     latest = (await rows.recalls(None, 1)).rows
     if not latest:
@@ -171,7 +210,14 @@ async def _periods(rows: Inspection, span: str) -> list[Period]:
     sums = await rows.quality(letters, first)
     if len(sums) > MOST_PERIODS:
         sums = await rows.quality(YEAR, first)
-    return [Period(name, tallies.get(None, Tally()), {layer: tallies.get(layer, Tally()) for layer in Layer}) for name, tallies in sums.items()]
+    return [
+        Period(
+            name,
+            tallies.get(None, Tally()),
+            {layer: tallies.get(layer, Tally()) for layer in Layer},
+        )
+        for name, tallies in sums.items()
+    ]
 
 
 def _span(request: Request) -> str:

@@ -6,12 +6,12 @@ from typing import Final, TypeVar
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hotmem.context.confidence import SOURCE, confidence, replaced
 from hotmem.errors import InvalidInput
 from hotmem.inspector.site import Site, found, key, place
-from hotmem.readable import LONGEST_QUESTION, readable
-from hotmem.store.inspection import Inspection
-from hotmem.store.searches import ByWords
+from hotmem.ranking.confidence import SOURCE, confidence, replaced
+from hotmem.storage.inspection import Inspection
+from hotmem.storage.search.searches import LexicalSearch
+from hotmem.text.readable import LONGEST_QUESTION, readable
 from hotmem.types import Category, Evidence, EvidenceKind, Kind
 from hotmem.types.inspection import MemoryFilter, MemoryPage, MemoryRow, Screen
 
@@ -39,8 +39,12 @@ async def listed(site: Site, request: Request) -> Response:
         keys=await _with_words(site, rows, words) if words else None,
     )
     memories: Screen[MemoryRow] = await rows.memories(wanted, place(request), ROWS)
-    filters = {name: asked.get(name, "") for name in ("words", "kind", "category", "standing", "tag")}
-    return site.show("memories.html", memories=memories, filters=filters, now=wanted.now, done=asked.get("done"))
+    filters = {
+        name: asked.get(name, "") for name in ("words", "kind", "category", "standing", "tag")
+    }
+    return site.show(
+        "memories.html", memories=memories, filters=filters, now=wanted.now, done=asked.get("done")
+    )
 
 
 async def one(site: Site, request: Request) -> Response:
@@ -61,21 +65,32 @@ async def one(site: Site, request: Request) -> Response:
 
 def reasons(memory: MemoryPage, evidence: Evidence, now: datetime) -> list[str]:
     """Why a memory is trusted as far as it is, in sentences."""
-    told = [f"What is read from speech starts at {SOURCE[EvidenceKind.MEMORY]:.0%}.".replace("%", " %")]
+    told = [
+        f"What is read from speech starts at {SOURCE[EvidenceKind.MEMORY]:.0%}.".replace("%", " %")
+    ]
     if memory.hedged:
         told.append("It was said with doubt (“maybe”, “I think”), which lowers it.")
     if memory.changes:
-        told.append("It is of a sort that changes with time, so it is trusted a little less every year.")
+        told.append(
+            "It is of a sort that changes with time, so it is trusted a little less every year."
+        )
     if memory.confirmations:
-        told.append(f"It was said again {memory.confirmations} {'time' if memory.confirmations == 1 else 'times'}, which raises it.")
+        told.append(
+            f"It was said again {memory.confirmations} {'time' if memory.confirmations == 1 else 'times'}, which raises it."
+        )
     if replaced(evidence, now):
         told.append("It does not hold any more, which lowers it most.")
     return told
 
 
 async def _with_words(site: Site, rows: Inspection, words: str) -> tuple[int, ...]:
-    """Row numbers of the memories that hold all the words, the best first; whatever the words, they are looked up as words alone."""
-    (ranked,) = await site.memory.store.search(rows.user, ByWords(EvidenceKind.MEMORY, [readable(words, LONGEST_QUESTION)], BEST))
+    """Row numbers of the memories that hold all the words, the best first.
+
+    Whatever the words, they are looked up as words alone.
+    """
+    (ranked,) = await site.memory.store.search(
+        rows.user, LexicalSearch(EvidenceKind.MEMORY, [readable(words, LONGEST_QUESTION)], BEST)
+    )
     return tuple(key for key, _ in ranked)
 
 
@@ -88,5 +103,7 @@ def _one_of(kind: type[T], value: str) -> T | None:
     if not value:
         return None
     if value not in tuple(kind):
-        raise InvalidInput(f"{value[:40]!r} is no {kind.__name__.lower()}. There are: {', '.join(kind)}.")
+        raise InvalidInput(
+            f"{value[:40]!r} is no {kind.__name__.lower()}. There are: {', '.join(kind)}."
+        )
     return kind(value)

@@ -1,4 +1,7 @@
-"""Whom and what is spoken of: the names mentioned most and how they hang together, all names, and one."""
+"""Whom and what is spoken of.
+
+The names mentioned most and how they hang together, all names, and one.
+"""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -23,7 +26,9 @@ async def listed(site: Site, request: Request) -> Response:
     begins, at = asked.get("begins", "").strip(), place(request)
     names = await rows.entities(begins, at, ROWS)
     picture = drawn(await rows.graph(IN_PICTURE)) if not begins and at is None else None
-    return site.show("names.html", names=names, begins=begins, picture=picture, done=asked.get("done"))
+    return site.show(
+        "names.html", names=names, begins=begins, picture=picture, done=asked.get("done")
+    )
 
 
 async def one(site: Site, request: Request) -> Response:

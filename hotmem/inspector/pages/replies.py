@@ -1,4 +1,7 @@
-"""What replies made of memory: the questions that were answered with it, and one with all that was given for it."""
+"""What replies made of memory.
+
+The questions that were answered with it, and one with all that was given for it.
+"""
 
 from typing import Final
 
@@ -21,5 +24,9 @@ async def one(site: Site, request: Request) -> Response:
     """One question."""
     rows = await site.rows()
     recall = found(await rows.recall(key(request)))
-    said = recall.session_id and await rows.reply_to(recall.session_id, recall.asked_at, recall.asked_at + AROUND)
-    return site.show("reply.html", recall=recall, items=await rows.items(recall.key), reply=said or None)
+    said = recall.session_id and await rows.reply_to(
+        recall.session_id, recall.asked_at, recall.asked_at + AROUND
+    )
+    return site.show(
+        "reply.html", recall=recall, items=await rows.items(recall.key), reply=said or None
+    )

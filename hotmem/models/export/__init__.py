@@ -1,4 +1,6 @@
-"""The export of the default encoder: sentence-transformers weights → int8 ONNX, in a second and without torch.
+"""The export of the default encoder.
+
+Sentence-transformers weights → int8 ONNX, in a second and without torch.
 
 bert ─▶ calibration ─▶ graph
 """
@@ -36,20 +38,25 @@ SENTENCES: Final = (
     "Happy birthday, Daniel! Did you get the parcel I sent you?",
     "Where are we going on holiday this summer?",
 )
-"""Invented turns and questions whose activations show the ranges: statements, questions, numbers, one word, several sentences."""
+"""Invented turns and questions whose activations show the ranges: statements, questions,
+numbers, one word, several sentences."""
 
 
 PROJECTION: Final = "projection"
-"""Name of the codes' projection in a file of a trained encoder; the other tensors there are low-rank changes, as `Bert.load` takes them."""
+"""Name of the codes' projection in a file of a trained encoder; the other tensors there are
+low-rank changes, as `Bert.load` takes them."""
 
 
 def export(weights: Path, target: Path, trained: Path | None = None) -> None:
-    """Writes the model in the folder `weights` as int8 ONNX to the file `target`; see `int8_model` for its input and outputs.
+    """Writes the model in the folder `weights` as int8 ONNX to the file `target`.
+
+    See `int8_model` for its input and outputs.
 
     Args:
         weights: Folder of the published model.
         target: The file that is written.
-        trained: A file by `python -m eval encoder train`: a projection, and changes of the published matrices; None for neither.
+        trained: A file by `python -m eval encoder train`: a projection, and changes of the
+            published matrices; None for neither.
 
     Raises:
         OSError: If a file is missing or cannot be written.
@@ -58,5 +65,8 @@ def export(weights: Path, target: Path, trained: Path | None = None) -> None:
     projection = changes.pop(PROJECTION).astype(np.float32) if trained else None
     tokenizer = Tokenizer.from_file(str(weights / "tokenizer.json"))
     tokenizer.no_padding()
-    bert = balanced(Bert.load(weights, changes), [np.array(tokenizer.encode(text).ids, dtype=np.int64) for text in SENTENCES])
+    bert = balanced(
+        Bert.load(weights, changes),
+        [np.array(tokenizer.encode(text).ids, dtype=np.int64) for text in SENTENCES],
+    )
     target.write_bytes(int8_model(bert, projection).SerializeToString())

@@ -32,7 +32,10 @@ class Norm:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Attention (query, key and value side by side), its dense layer, then two dense layers; a normalised sum after each half."""
+    """Attention (query, key and value side by side), its dense layer, then two dense layers.
+
+    A normalised sum after each half.
+    """
 
     projection: Dense
     attended: Dense
@@ -55,12 +58,15 @@ class Bert:
 
     @classmethod
     def load(cls, folder: Path, changes: Mapping[str, Array] | None = None) -> Self:
-        """Reads `model.safetensors` and `config.json` of a folder; the type of the text is the first one.
+        """Reads `model.safetensors` and `config.json` of a folder.
+
+        The type of the text is the first one.
 
         Args:
             folder: The model's folder.
-            changes: Low-rank changes (Hu et al. 2021, https://arxiv.org/abs/2106.09685): `<layer>.<matrix>.left`, (outputs, rank), times
-                `<layer>.<matrix>.right`, (rank, inputs), is added to that matrix.
+            changes: Low-rank changes (Hu et al. 2021, https://arxiv.org/abs/2106.09685):
+                `<layer>.<matrix>.left`, (outputs, rank), times `<layer>.<matrix>.right`, (rank,
+                inputs), is added to that matrix.
 
         Raises:
             OSError: If a file is missing.
@@ -71,11 +77,14 @@ class Bert:
         for name, left in (changes or {}).items():
             matrix, _, side = name.rpartition(".")
             if changes and side == "left":
-                tensors[f"encoder.layer.{matrix}.weight"] += left.astype(np.float32) @ changes[f"{matrix}.right"].astype(np.float32)
+                tensors[f"encoder.layer.{matrix}.weight"] += left.astype(np.float32) @ changes[
+                    f"{matrix}.right"
+                ].astype(np.float32)
 
         def dense(*names: str) -> Dense:
             return Dense(
-                np.concatenate([tensors[f"{name}.weight"].T for name in names], axis=1), np.concatenate([tensors[f"{name}.bias"] for name in names])
+                np.concatenate([tensors[f"{name}.weight"].T for name in names], axis=1),
+                np.concatenate([tensors[f"{name}.bias"] for name in names]),
             )
 
         def norm(name: str) -> Norm:
@@ -92,6 +101,16 @@ class Bert:
             )
             for at in (f"encoder.layer.{number}" for number in range(config["num_hidden_layers"]))
         )
-        places = tensors["embeddings.position_embeddings.weight"] + tensors["embeddings.token_type_embeddings.weight"][0]
+        places = (
+            tensors["embeddings.position_embeddings.weight"]
+            + tensors["embeddings.token_type_embeddings.weight"][0]
+        )
         words = tensors["embeddings.word_embeddings.weight"]
-        return cls(words, places, norm("embeddings"), layers, config["num_attention_heads"], config["layer_norm_eps"])
+        return cls(
+            words,
+            places,
+            norm("embeddings"),
+            layers,
+            config["num_attention_heads"],
+            config["layer_norm_eps"],
+        )

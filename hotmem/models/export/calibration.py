@@ -1,13 +1,15 @@
 """What int8 loses to a few large values, and how the parameters are moved so that it loses little.
 
-Activations are quantised in equal steps from the least to the greatest of a text, so one outlying channel makes the steps coarse for all.
-Two changes leave the model's results as they are and draw outliers in:
+Activations are quantised in equal steps from the least to the greatest of a text, so one outlying
+channel makes the steps coarse for all. Two changes leave the model's results as they are and draw
+outliers in:
 
-- The channels of a normalisation are moved to the middle of their range. Its bias takes that on, the biases of what reads it take it back:
-  no node more.
-- Large channels of the outer dense layer's input, which no normalisation precedes, are made smaller and the weights that read them larger,
-  after Xiao et al., "SmoothQuant", 2023, https://arxiv.org/abs/2211.10438, formula 4: one multiplication more. In the inner
-  layer as well, it would raise the least cosine by another 0.002 for 3 % of the time.
+- The channels of a normalisation are moved to the middle of their range. Its bias takes that on,
+  the biases of what reads it take it back: no node more.
+- Large channels of the outer dense layer's input, which no normalisation precedes, are made smaller
+  and the weights that read them larger, after Xiao et al., "SmoothQuant", 2023,
+  https://arxiv.org/abs/2211.10438, formula 4: one multiplication more. In the inner layer as well,
+  it would raise the least cosine by another 0.002 for 3 % of the time.
 
 The ranges are those of a few invented sentences.
 """
@@ -22,7 +24,8 @@ from hotmem.models.encoder import Pieces
 from hotmem.models.export.bert import Array, Bert, Dense, Layer, Norm
 
 STRENGTH: Final = 0.7
-"""Share of an input's range that its weights take on, 0 to 1. Chosen by least cosine: 0.6 and 0.8 are some 0.002 worse."""
+"""Share of an input's range that its weights take on, 0 to 1. Chosen by least cosine: 0.6 and
+0.8 are some 0.002 worse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +54,25 @@ def balanced(bert: Bert, texts: Iterable[Pieces]) -> Bert:
         bert: The model as published.
         texts: Word pieces of typical texts, special ones included.
     """
-    states = [_normal(bert.words[pieces] + bert.places[: len(pieces)], bert.first, bert.epsilon) for pieces in texts]
+    states = [
+        _normal(bert.words[pieces] + bert.places[: len(pieces)], bert.first, bert.epsilon)
+        for pieces in texts
+    ]
     entry = first = Reach.of(states).middle
     layers: list[Layer] = []
     for number, layer in enumerate(bert.layers):
         mixed = [_mixed(_dense(rows, layer.projection), bert.heads) for rows in states]
-        states = [_normal(_dense(high, layer.attended) + rows, layer.middle, bert.epsilon) for high, rows in zip(mixed, states, strict=True)]
+        states = [
+            _normal(_dense(high, layer.attended) + rows, layer.middle, bert.epsilon)
+            for high, rows in zip(mixed, states, strict=True)
+        ]
         between = Reach.of(states)
         inside = [_gelu(_dense(rows, layer.inner)) for rows in states]
         within = Reach.of(inside)
-        states = [_normal(_dense(high, layer.outer) + rows, layer.last, bert.epsilon) for high, rows in zip(inside, states, strict=True)]
+        states = [
+            _normal(_dense(high, layer.outer) + rows, layer.last, bert.epsilon)
+            for high, rows in zip(inside, states, strict=True)
+        ]
         leaving = Reach.of(states).middle if number + 1 < len(bert.layers) else np.zeros_like(entry)
         layers.append(
             Layer(
@@ -68,12 +80,22 @@ def balanced(bert: Bert, texts: Iterable[Pieces]) -> Bert:
                 Dense(layer.attended.weight, layer.attended.bias + entry),
                 Norm(layer.middle.weight, layer.middle.bias - between.middle),
                 _moved(layer.inner, between.middle),
-                smoothed(Dense(layer.outer.weight, layer.outer.bias + between.middle), np.maximum(within.greatest, -within.least)),
+                smoothed(
+                    Dense(layer.outer.weight, layer.outer.bias + between.middle),
+                    np.maximum(within.greatest, -within.least),
+                ),
                 Norm(layer.last.weight, layer.last.bias - leaving),
             )
         )
         entry = leaving
-    return Bert(bert.words, bert.places, Norm(bert.first.weight, bert.first.bias - first), tuple(layers), bert.heads, bert.epsilon)
+    return Bert(
+        bert.words,
+        bert.places,
+        Norm(bert.first.weight, bert.first.bias - first),
+        tuple(layers),
+        bert.heads,
+        bert.epsilon,
+    )
 
 
 def smoothed(dense: Dense, largest: Array) -> Dense:
@@ -83,9 +105,12 @@ def smoothed(dense: Dense, largest: Array) -> Dense:
         dense: The layer.
         largest: The largest absolute value of each of its inputs, above 0.
 
-    Shares are rounded to quarters of a power of two, so that the last digits of a CPU's floats do not change the weights.
+    Shares are rounded to quarters of a power of two, so that the last digits of a CPU's floats do
+    not change the weights.
     """
-    logarithms = STRENGTH * np.log2(largest) - (1 - STRENGTH) * np.log2(np.abs(dense.weight).max(axis=1))
+    logarithms = STRENGTH * np.log2(largest) - (1 - STRENGTH) * np.log2(
+        np.abs(dense.weight).max(axis=1)
+    )
     shares = np.exp2(np.rint(4 * (logarithms - logarithms.mean())) / 4).astype(np.float32)
     return Dense(dense.weight * shares[:, None], dense.bias, 1 / shares)
 

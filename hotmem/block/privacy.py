@@ -1,0 +1,36 @@
+"""What waits until it is asked for.
+
+Somebody else may be listening when a bot speaks first, or answers a remark.
+"""
+
+import re
+from typing import Final
+
+from hotmem.types import Query
+
+_PRIVATE: Final = re.compile(
+    r"\b(?:pins?|pin\s+code|passwords?|passcodes?|passphrase|codes?|combination|account\s+number|iban|secrets?|secretly|surprise|nobody\s+knows|no\s+one\s+knows"
+    r"|(?:doesn['’]?t|don['’]?t|must\s*n['’]?t|must\s+not)\s+(?:know|tell|find\s+out)|confiden\w+|between\s+us|affair|salary|hiv|abortion|miscarriage"
+    r"|keep\s+(?:this|that|it)\s+(?:to\s+yourself|quiet|private))\b",
+    re.IGNORECASE,
+)
+
+ASKED_FOR: Final = 0.2
+"""Relevance from which a remark is taken to be about something private: "I can't remember the
+wifi password"."""
+
+
+def is_private(text: str) -> bool:
+    """Whether a statement holds a code, or a secret."""
+    return _PRIVATE.search(text) is not None
+
+
+def withheld(query: Query, text: str, relevance: float) -> bool:
+    """Whether a statement waits until it is asked for, as private ones do while the user only makes a remark.
+
+    Args:
+        query: The analysed utterance.
+        text: The statement.
+        relevance: Its relevance, 0 to 1.
+    """
+    return not query.analysis.question and relevance < ASKED_FOR and is_private(text)

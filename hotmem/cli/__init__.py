@@ -1,0 +1,1 @@
+"""The `hotmem` command line."""

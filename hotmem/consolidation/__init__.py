@@ -1,0 +1,4 @@
+"""Background consolidation.
+
+Summaries, clustering of memories, supersession and equivalence of statements.
+"""

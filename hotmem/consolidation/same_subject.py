@@ -1,0 +1,233 @@
+"""Whose facts a statement may confirm or end.
+
+Only those of the same person or thing, and of none where that is in doubt.
+
+A subject is a chain of owners: "Ana's daughter Mia's shoe size" is of Ana, of a daughter called
+Mia, of a shoe size. Two of a kind differ by name ("son Max", "son Leo") or by qualifier ("work
+phone number"); a kind without a name ("my son") may be any of several.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from hotmem.types import KnownSubjects
+from hotmem.understanding.animate_nouns import CREATURES, MANY, SOLE
+
+_OWNED: Final = re.compile(r"(?<=\w)['’]s? ")
+"""Between an owner and what is owned: "Ana's dog", "Ana's parents' house"."""
+
+_IRREGULAR: Final = {
+    "child": "children",
+    "wife": "wives",
+    "fish": "fish",
+    "goldfish": "goldfish",
+    "calf": "calves",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One member of a chain of owners, in lower case.
+
+    Attributes:
+        words: What it is called in general, qualifiers first: ("older", "son"); empty for who is
+            known by name alone.
+        name: Its name, or "".
+    """
+
+    words: tuple[str, ...]
+    name: str = ""
+
+    @property
+    def head(self) -> str:
+        """The noun: "son"."""
+        return self.words[-1] if self.words else ""
+
+
+Chain: TypeAlias = tuple[Part, ...]
+
+
+def same_subjects(
+    subject: str, known: KnownSubjects, *, denies: bool = False
+) -> frozenset[str] | None:
+    """The subjects, as stored, that are certainly the one given, itself among them.
+
+    None if it may be one of several.
+
+    Args:
+        subject: The subject of a new statement.
+        known: Whom and what current facts are about.
+        denies: Whether the statement denies something: "my uncle isn't the mayor any more" is of
+            the uncle who was.
+    """
+    chain = _chain(subject)
+    known = _akin(chain, known)
+    stored: dict[Chain, set[str]] = {chain: {subject}}
+    for other in known.subjects:
+        stored.setdefault(_chain(other), set()).add(other)
+    world = _World.of(
+        (*stored, *(_named(_chain(owner), name) for owner, name, _ in known.names)), known
+    )
+    same = world.same(chain, denies=denies)
+    return None if same is None else frozenset(text for one in same for text in stored.get(one, ()))
+
+
+@dataclass(frozen=True, slots=True)
+class _World:
+    """Everyone and everything that facts are about.
+
+    Attributes:
+        chains: Their chains, owners included.
+        declared: The names that a kind was said to bear, and no other: "my son is called Max".
+        several: Owners with the word for what they have more than one of: "two sons".
+    """
+
+    chains: frozenset[Chain]
+    declared: frozenset[Chain]
+    several: frozenset[tuple[Chain, str]]
+
+    @classmethod
+    def of(cls, chains: Collection[Chain], known: KnownSubjects) -> "_World":
+        owners = frozenset(chain[:end] for chain in chains for end in range(1, len(chain) + 1))
+        declared = frozenset(
+            _named(_chain(owner), name) for owner, name, sole in known.names if sole
+        )
+        several = frozenset(
+            (_chain(owner), word)
+            for owner, value in known.possessions
+            for word in value.casefold().split()
+        )
+        return cls(owners, declared, several)
+
+    def same(self, chain: Chain, *, denies: bool = False) -> frozenset[Chain] | None:
+        """The chains that certainly stand for what this one does; None in doubt."""
+        if len(chain) == 1:
+            return self._by_name(chain)
+        owners = self.same(chain[:-1])
+        if owners is None:
+            return None
+        part = chain[-1]
+        kin = frozenset(
+            one for one in self.chains if one[:-1] in owners and one[-1].head == part.head
+        )
+        found = (
+            self._named(part, kin) if part.name else self._unnamed(part, kin, owners, denies=denies)
+        )
+        return None if found is None else found | {chain}
+
+    def _by_name(self, chain: Chain) -> frozenset[Chain] | None:
+        """Of who is told of by name alone.
+
+        "Max" is "Ana's son Max" if no other Max is known, but Ana is not her cousin Ana.
+        """
+        name = chain[0].name
+        bearers = frozenset(
+            one
+            for one in self.chains
+            if len(one) > 1 and _bears(one[-1].name, name) and one[0].name != name
+        )
+        if len({(one[:-1], one[-1].head, one[-1].name) for one in bearers}) > 1:
+            return None
+        return frozenset(one for one in bearers if one[-1].name == name) | {chain}
+
+    def _named(self, part: Part, kin: frozenset[Chain]) -> frozenset[Chain]:
+        """Of "my son Max": the same name whatever the qualifiers.
+
+        "my son" only if he was said to be called so, or there is one at most.
+        """
+        namesakes = frozenset(one for one in kin if one[-1].name == part.name)
+        names = {one[-1].name for one in kin if one[-1].words == part.words} - {""}
+        found = set(namesakes)
+        if names <= {part.name} and (part.head in SOLE or namesakes & self.declared):
+            found |= {one for one in kin if one[-1] == Part(part.words)}
+        bare = (Part((), part.name),)
+        if (
+            bare in self.chains
+            and (by_name := self._by_name(bare)) is not None
+            and by_name & namesakes
+        ):
+            found.add(bare)
+        return frozenset(found)
+
+    def _unnamed(
+        self, part: Part, kin: frozenset[Chain], owners: frozenset[Chain], *, denies: bool
+    ) -> frozenset[Chain] | None:
+        """Of "my son": the only one known; None if there are several, or may well be."""
+        others = {
+            one[-1] for one in kin if part.head in CREATURES - SOLE or one[-1].words == part.words
+        } - {part}
+        if part.words == (part.head,) and part.head in MANY and (others or not denies):
+            return None
+        if len(others) > 1 or any(other.words != part.words for other in others):
+            return None
+        plurals = set(_plurals(part.head))
+        if part.head in CREATURES and any(
+            (owner, word) in self.several for owner in owners for word in plurals
+        ):
+            return None
+        if part.head in CREATURES and any(
+            one[:-1] in owners and one[-1].head in plurals for one in self.chains
+        ):
+            return None
+        return frozenset(one for one in kin if one[-1].words == part.words)
+
+
+def _akin(chain: Chain, known: KnownSubjects) -> KnownSubjects:
+    """What of it has a noun or a name of the chain: of thousands of subjects a few."""
+    parts = chain[1:] or chain
+    words = {
+        word
+        for part in parts
+        for word in (*(_plurals(part.head) if part.words else ()), part.head, part.name)
+        if word
+    }
+    held = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)", re.IGNORECASE).search
+    return KnownSubjects(
+        tuple(subject for subject in known.subjects if held(subject)),
+        tuple(
+            (subject, name, sole)
+            for subject, name, sole in known.names
+            if held(subject) or held(name)
+        ),
+        tuple((owner, value) for owner, value in known.possessions if held(value)),
+    )
+
+
+def _chain(subject: str) -> Chain:
+    first, *rest = _OWNED.split(subject)
+    return (Part((), first.casefold()), *map(_part, rest))
+
+
+def _part(text: str) -> Part:
+    """Keys have words in lower case; what follows with a capital is a name."""
+    words = text.split()
+    end = next(
+        (place for place, word in enumerate(words) if place and word[:1].isupper()), len(words)
+    )
+    return Part(tuple(word.casefold() for word in words[:end]), " ".join(words[end:]).casefold())
+
+
+def _named(chain: Chain, name: str) -> Chain:
+    """The chain whose last member bears the name.
+
+    A speaker's other name makes nobody else of them.
+    """
+    last = chain[-1]
+    return (*chain[:-1], Part(last.words, name.casefold())) if last.words else chain
+
+
+def _bears(full: str, name: str) -> bool:
+    """Whether someone may be called so for short: "Anna Berg" by "Anna"."""
+    return f"{full} ".startswith(f"{name} ") and bool(full)
+
+
+def _plurals(noun: str) -> Iterator[str]:
+    yield _IRREGULAR.get(noun, f"{noun}s")
+    yield f"{noun}es"
+    yield f"{noun.removesuffix('y')}ies"
+    if noun in ("son", "daughter", "boy", "girl"):
+        yield from ("kids", "children", "twins")
+    if noun in ("brother", "sister"):
+        yield "siblings"

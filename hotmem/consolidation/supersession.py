@@ -1,0 +1,191 @@
+"""What a new statement does to what is known: confirm it, end it, or stand beside it.
+
+Relations of one value (lives in) end the old value; relations of many (likes) add to it. What was
+said later wins, also when history is told out of order; nothing is deleted, so that "where did I
+live before?" keeps its answer.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import date, datetime
+from difflib import SequenceMatcher
+from typing import Final
+
+from hotmem.text.validation import plain
+from hotmem.types import Correction, Revision, Statement, StoredMemory, Termination
+
+ISO_LENGTH: Final = 10
+"""Characters of "2026-11-24"."""
+
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?: \(\w+\))?")
+"""A day as facts have it: "2026-11-24 (Tuesday)". A day that takes its place leaves the hour as
+it was."""
+
+MISHEARD: Final = 0.6
+"""Share of letters that two values have in common, in order, from which one may be the other
+misheard: "Patola" and "Potola" have 0.83."""
+
+
+def revise(statement: Statement, told_at: datetime, known: Sequence[StoredMemory]) -> Revision:
+    """What the statement does to the memories of its subject and relation.
+
+    Args:
+        statement: The new statement.
+        told_at: When it was told, as order goes.
+        known: Memories of the same subject, and of its relation or one it ends, latest first.
+    """
+    confirmed = next(
+        (memory for memory in known if memory.current and _same(statement, memory)), None
+    )
+    if confirmed:
+        return Revision(confirms=confirmed.id)
+    if not statement.replaces:
+        return Revision()
+    contrary = [memory for memory in known if _contrary(statement, memory)]
+    later = [memory.said_at for memory in contrary if memory.told_at > told_at]
+    ended = [
+        memory
+        for memory in contrary
+        if memory.told_at <= told_at
+        and (memory.valid_until is None or memory.valid_until > told_at)
+    ]
+    return Revision(ends=tuple(memory.id for memory in ended), valid_until=min(later, default=None))
+
+
+def apply_correction(
+    correction: Correction, recent: Sequence[StoredMemory]
+) -> tuple[StoredMemory, Statement] | None:
+    """The memory that a correction is about and the statement that takes its place.
+
+    None if no recent memory fits.
+
+    Args:
+        correction: What was taken back and what holds.
+        recent: Current memories, latest first.
+    """
+    old, wrong = next(
+        ((memory, wrong) for memory in recent if (wrong := _taken_back(correction, memory))),
+        (None, ""),
+    )
+    if old is None:
+        return None
+    return old, Statement(
+        text=_exchanged(old.text, wrong, correction.right),
+        subject=_exchanged(old.subject, wrong, correction.right),
+        relation=old.relation,
+        object=_exchanged(old.object, wrong, correction.right),
+        kind=old.kind,
+        category=old.category,
+        importance=old.importance,
+        start=correction.start,
+        stop=correction.stop,
+        entities=(correction.right,) if correction.right[:1].isupper() else (),
+        negated=old.negated,
+        changes=old.changes,
+        single=old.single,
+    )
+
+
+def _same(statement: Statement, memory: StoredMemory) -> bool:
+    return (
+        memory.relation == statement.relation
+        and memory.negated == statement.negated
+        and plain(memory.object) == plain(statement.object)
+    )
+
+
+def _contrary(statement: Statement, memory: StoredMemory) -> bool:
+    """Whether both cannot hold at once.
+
+    One denies or ends the other, or a relation of one value has another.
+    """
+    if statement.ending is not None and not memory.negated and _concerned(statement.ending, memory):
+        return True
+    if memory.relation != statement.relation:
+        return False
+    if statement.negated and not memory.negated:
+        return _denied(plain(statement.object), plain(memory.object))
+    if memory.negated and not statement.negated:
+        return plain(statement.object) == plain(memory.object)
+    one_value = statement.single and memory.single and statement.changes == memory.changes
+    return (
+        one_value
+        and not statement.negated
+        and not _says_more(plain(statement.object), plain(memory.object))
+    )
+
+
+def _denied(value: str, held: str) -> bool:
+    """Whether a denial is of what is held.
+
+    Of that very value, of one it only adds to, or of any ("I don't work there any more").
+    """
+    return not value or f"{held} ".startswith(f"{value} ")
+
+
+def _concerned(ending: Termination, memory: StoredMemory) -> bool:
+    """Whether a memory is of what has ended, whatever its form: "smoking" ends "smokes"."""
+    over = {_stem(thing) for thing in ending.things}
+    return memory.relation in ending.relations and any(
+        _stem(word) in over for word in plain(memory.object).split()
+    )
+
+
+def _stem(word: str) -> str:
+    return re.sub(r"(?:ing|es|s|e|ed)$", "", word.casefold())
+
+
+def _says_more(value: str, other: str) -> bool:
+    """Whether two values are one, or one only adds to the other: "Friday at nine" to "Friday"."""
+    return f"{value} ".startswith(f"{other} ") or f"{other} ".startswith(f"{value} ")
+
+
+def _taken_back(correction: Correction, memory: StoredMemory) -> str:
+    """The words of a memory in whose place the correction puts others.
+
+    "" if it is not about that memory.
+    """
+    wrong = correction.wrong
+    if wrong:
+        return wrong if _whole(wrong).search(memory.text) else ""
+    if _DAY.fullmatch(correction.right):
+        days = (match[0] for match in _DAY.finditer(memory.text))
+        wrong = next(
+            (day for day in days if date.fromisoformat(day[:ISO_LENGTH]) >= memory.said_at.date()),
+            "",
+        )
+    elif not correction.relation and " " in correction.right:
+        same_thing = _other(correction.right).search(memory.object)
+        wrong = same_thing[0] if same_thing and same_thing[0] in memory.text else ""
+    elif correction.relation:
+        meant = memory.relation == correction.relation and (
+            memory.single or _alike(memory.object, correction.right)
+        )
+        wrong = memory.object if meant else ""
+    elif memory.object[:1].isupper() and _alike(memory.object, correction.right):
+        wrong = memory.object
+    return wrong if plain(wrong) != plain(correction.right) else ""
+
+
+def _alike(value: str, right: str) -> bool:
+    """Whether one may be the other misheard."""
+    return SequenceMatcher(None, value.casefold(), right.casefold()).ratio() >= MISHEARD
+
+
+def _exchanged(text: str, wrong: str, right: str) -> str:
+    """The text with the right words, and their article, in place of the wrong ones."""
+    article = re.compile(rf"(?<!\w)an? (?={re.escape(right)}(?!\w))", re.IGNORECASE)
+    return article.sub(
+        "an " if right[:1].lower() in "aeiou" else "a ", _whole(wrong).sub(lambda _: right, text)
+    )
+
+
+def _other(words: str) -> re.Pattern[str]:
+    """The same thing with another word before it: "two kids" for "three kids"."""
+    return re.compile(
+        rf"(?<![\w'’])[\w-]+ {re.escape(words.partition(' ')[2])}(?!\w)", re.IGNORECASE
+    )
+
+
+def _whole(words: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(words.strip())}(?!\w)", re.IGNORECASE)

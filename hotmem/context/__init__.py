@@ -1,1 +1,0 @@
-"""From hits to the block: fusion, relevance, confidence, packing, rendering. Pure functions."""

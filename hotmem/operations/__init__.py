@@ -1,0 +1,1 @@
+"""Operations that `Memory`, the tools and the command line share: search, store, explain."""

@@ -1,0 +1,78 @@
+"""search_contextual: the sessions that were about it, the best messages in each with their neighbours, and sessions related to them."""
+
+from collections import defaultdict
+from typing import Final
+
+from hotmem.operations.results import ContextualResult, Message, SessionFound
+from hotmem.operations.scoring import WEIGHED
+from hotmem.operations.search import analysed
+from hotmem.ranking.features import features
+from hotmem.ranking.ranker import rank
+from hotmem.retrieval.context import RecallContext, RecallRequest
+from hotmem.retrieval.fusion import fused, pooled
+from hotmem.retrieval.layers.sessions import LOOKED_INTO, Sessions
+from hotmem.retrieval.query import build_query
+from hotmem.types import Evidence, EvidenceKind
+
+NEIGHBOURS: Final = 1
+"""Passages on each side of a message that are shown with it."""
+
+RELATED: Final = 3
+"""Related sessions named for each."""
+
+
+async def search_contextual(reader: RecallContext, request: RecallRequest) -> ContextualResult:
+    """The best sessions first.
+
+    Args:
+        reader: The live parts of the read path.
+        request: The query; its deadline and budget are not asked for.
+    """
+    query, profile = await build_query(reader, request)
+    hits = await Sessions(reader.store).search(query, None)
+    best = [hit.key for hit in hits if hit.kind is EvidenceKind.SUMMARY][:LOOKED_INTO]
+    inside = [hit.key for hit in hits if hit.kind is EvidenceKind.PASSAGE]
+    wanted = {EvidenceKind.PASSAGE: inside, EvidenceKind.SUMMARY: best}
+    candidates = fused(
+        pooled(hits),
+        await reader.store.evidence(query.user, wanted, around=inside, reach=NEIGHBOURS),
+    )
+    judged, _ = rank(
+        query, candidates, features(query, candidates), reader.model, profile.weights, WEIGHED
+    )
+    relevance = {(one.evidence.kind, one.evidence.key): one.rank for one in judged}
+    related = await reader.store.related_sessions(query.user, best, RELATED)
+    by_session: defaultdict[int, list[Evidence]] = defaultdict(list)
+    for candidate in candidates:
+        by_session[candidate.evidence.session].append(candidate.evidence)
+    sessions = []
+    for key in best:
+        summary = next((one for one in by_session[key] if one.kind is EvidenceKind.SUMMARY), None)
+        messages = tuple(
+            Message(
+                one.turn_ids[0],
+                one.speaker or (one.role or ""),
+                one.text,
+                one.said_at,
+                relevance.get((one.kind, one.key), 0.0),
+            )
+            for one in sorted(by_session[key], key=lambda one: one.position)
+            if one.kind is EvidenceKind.PASSAGE
+        )
+        if messages:
+            said = by_session[key][0]
+            score = max(message.relevance_score for message in messages)
+            last = max(message.at for message in messages) if summary is None else summary.said_at
+            sessions.append(
+                SessionFound(
+                    said.session_id,
+                    last,
+                    score,
+                    summary.text if summary else "",
+                    messages,
+                    related.get(key, ()),
+                )
+            )
+    return ContextualResult(
+        tuple(sorted(sessions, key=lambda one: -one.relevance_score)), analysed(query)
+    )

@@ -1,0 +1,4 @@
+"""Candidates → scored candidates: features, relevance, confidence, answerability.
+
+Pure functions.
+"""

@@ -1,0 +1,1 @@
+"""Utterance → candidates: the query, the layers that are searched, and the fusion of their hits."""

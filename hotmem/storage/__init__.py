@@ -1,0 +1,1 @@
+"""Durable storage: engines, queries and search indexes."""

@@ -1,0 +1,145 @@
+"""What a person who looks into a memory reads.
+
+One user's rows, never another's, and nothing is written.
+"""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+
+from hotmem.storage.inspection import conversations, names, replies, statements
+from hotmem.storage.sqlite.database import Database
+from hotmem.types import Layer, Tally, UserKey
+from hotmem.types.inspection import (
+    Cursor,
+    EntityGraph,
+    EntityRow,
+    MemoryFilter,
+    MemoryPage,
+    MemoryRow,
+    RecallRow,
+    RecordedItem,
+    Screen,
+    SessionRow,
+    StoredWeight,
+    Totals,
+    TurnRow,
+)
+
+
+class Inspection:
+    """A user's part of a file, for reading.
+
+    Args:
+        database: The file.
+        user: The only user whose rows any method reads.
+    """
+
+    def __init__(self, database: Database, user: UserKey) -> None:
+        self._db = database
+        self.user = user
+
+    async def totals(self) -> Totals:
+        """How much there is."""
+        return await self._db.read(conversations.totals, self.user)
+
+    async def zone(self) -> str | None:
+        """The zone that the last turn was spoken in, if it is known."""
+        return await self._db.read(conversations.zone, self.user)
+
+    async def sessions(self, at: Cursor | None, rows: int) -> Screen[SessionRow]:
+        """The sessions, the latest first."""
+        return await self._db.read(conversations.sessions, self.user, at, rows)
+
+    async def session(self, key: int) -> SessionRow | None:
+        """One session."""
+        return await self._db.read(conversations.session, self.user, key)
+
+    async def turns(self, session: int, at: Cursor | None, rows: int) -> Screen[TurnRow]:
+        """The turns of a session, in the order they were spoken."""
+        return await self._db.read(conversations.turns, self.user, session, at, rows)
+
+    async def turn(self, key: int) -> TurnRow | None:
+        """One turn."""
+        return await self._db.read(conversations.turn, self.user, key)
+
+    async def reply_to(self, session_id: str, first: datetime, last: datetime) -> TurnRow | None:
+        """What the bot said first in a session between two times."""
+        return await self._db.read(conversations.reply_to, self.user, session_id, first, last)
+
+    async def turns_mentioning(self, entity: int, at: Cursor | None, rows: int) -> Screen[TurnRow]:
+        """The turns that mention an entity, those that came last first."""
+        return await self._db.read(conversations.mentioning, self.user, entity, at, rows)
+
+    async def turn_keys(self, ids: Sequence[str]) -> dict[str, int]:
+        """Row numbers of turns by their ids."""
+        return await self._db.read(conversations.turn_keys, self.user, ids)
+
+    async def memories(
+        self, wanted: MemoryFilter, at: Cursor | None, rows: int
+    ) -> Screen[MemoryRow]:
+        """The memories that pass a filter, the latest first."""
+        return await self._db.read(statements.memories, self.user, wanted, at, rows)
+
+    async def memory(self, key: int) -> MemoryPage | None:
+        """Everything about one memory."""
+        return await self._db.read(statements.memory, self.user, key)
+
+    async def memories_mentioning(self, entity: int, rows: int) -> list[MemoryRow]:
+        """The memories that mention an entity, those that came last first."""
+        return await self._db.read(statements.mentioning, self.user, entity, rows)
+
+    async def memories_by_key(self, keys: Sequence[int]) -> list[MemoryRow]:
+        """The memories of these row numbers, in this order."""
+        return await self._db.read(statements.by_keys, self.user, keys)
+
+    async def memories_by_id(self, ids: Sequence[str]) -> dict[str, MemoryRow]:
+        """The memories of these ids."""
+        return await self._db.read(statements.by_names, self.user, ids)
+
+    async def read_from(self, turn: int) -> list[MemoryRow]:
+        """The memories that were read from a turn."""
+        return await self._db.read(statements.read_from, self.user, turn)
+
+    async def entities(self, begins: str, at: Cursor | None, rows: int) -> Screen[EntityRow]:
+        """The entities whose name begins so, those mentioned most first."""
+        return await self._db.read(names.entities, self.user, begins, at, rows)
+
+    async def entity(self, key: int) -> EntityRow | None:
+        """One entity."""
+        return await self._db.read(names.entity, self.user, key)
+
+    async def beside(self, entity: int, rows: int) -> list[tuple[EntityRow, int]]:
+        """The entities that stand most often together with one, and how often."""
+        return await self._db.read(names.beside, self.user, entity, rows)
+
+    async def graph(self, most: int) -> EntityGraph:
+        """The entities that are mentioned most, and which stand together."""
+        return await self._db.read(names.graph, self.user, most)
+
+    async def recalls(self, at: Cursor | None, rows: int) -> Screen[RecallRow]:
+        """The recorded recalls, the latest first."""
+        return await self._db.read(replies.recalls, self.user, at, rows)
+
+    async def recall(self, key: int) -> RecallRow | None:
+        """One recorded recall."""
+        return await self._db.read(replies.recall, self.user, key)
+
+    async def recalls_for(
+        self, session_id: str, query: str, first: datetime, last: datetime
+    ) -> list[RecallRow]:
+        """The recalls that were asked with a turn's words in its session between two times."""
+        return await self._db.read(replies.recalls_for, self.user, session_id, query, first, last)
+
+    async def items(self, recall: int) -> list[RecordedItem]:
+        """The items of a recorded recall, in the order of its block."""
+        return await self._db.read(replies.items, self.user, recall)
+
+    async def quality(
+        self, letters: int, first: date | None
+    ) -> dict[str, dict[Layer | None, Tally]]:
+        """The quality record from a day on, by periods of as many letters of an ISO date, the earliest first, and by layer; None is all of it."""
+        return await self._db.read(replies.quality, self.user, letters, first)
+
+    async def weights(self) -> list[StoredWeight]:
+        """The layer weights as they stand in the file."""
+        return await self._db.read(replies.weights, self.user)

@@ -1,0 +1,181 @@
+"""What was said: a user's sessions and turns."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from hotmem.storage.inspection.paging import bounded, screen
+from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.text.timezones import in_zone
+from hotmem.types import Role, UserKey
+from hotmem.types.inspection import Count, Cursor, Screen, SessionRow, Totals, TurnRow
+
+SESSIONS: Final = """
+    SELECT s.last_at, s.id, s.name, s.started_at, (SELECT y.topics FROM summaries y WHERE y.id = s.id) FROM sessions s WHERE s.user = ?"""
+
+TURNS: Final = """
+    SELECT t.spoken_at, t.id, t.name, s.id, s.name, t.role, t.speaker, t.text,
+        (SELECT count(DISTINCT x.memory) FROM sources x WHERE x.turn = t.id), EXISTS (SELECT 1 FROM pending p WHERE p.turn = t.id), t.zone
+    FROM turns t JOIN sessions s ON s.id = t.session WHERE t.user = ?"""
+
+
+def totals(conn: Connection, user: UserKey) -> Totals:
+    """How much there is of a user."""
+
+    def counted(sql: str) -> Count:
+        return bounded(conn, sql, (user,))
+
+    def edge(order: str) -> datetime | None:
+        row = conn.execute(
+            f"SELECT spoken_at FROM turns WHERE user = ? ORDER BY spoken_at {order} LIMIT 1",
+            (user,),
+        ).fetchone()
+        return None if row is None else from_stored(row[0])
+
+    return Totals(
+        turns=counted("SELECT 1 FROM turns WHERE user = ?"),
+        sessions=counted("SELECT 1 FROM sessions WHERE user = ?"),
+        memories=counted(
+            "SELECT 1 FROM memories INDEXED BY memories_by_time WHERE user = ? AND merged_into IS NULL"
+        ),
+        entities=counted("SELECT 1 FROM entities WHERE user = ?"),
+        waiting=counted("SELECT 1 FROM pending p JOIN turns t ON t.id = p.turn WHERE t.user = ?"),
+        first_said=edge("ASC"),
+        last_said=edge("DESC"),
+    )
+
+
+def zone(conn: Connection, user: UserKey) -> str | None:
+    """The zone that the user's last turn was spoken in, if it is known."""
+    row = conn.execute(
+        "SELECT zone FROM turns WHERE user = ? ORDER BY spoken_at DESC LIMIT 1", (user,)
+    ).fetchone()
+    return None if row is None else row[0]
+
+
+def sessions(conn: Connection, user: UserKey, at: Cursor | None, rows: int) -> Screen[SessionRow]:
+    """The user's sessions, the latest first."""
+    return screen(
+        conn,
+        SESSIONS,
+        (user,),
+        lambda row: _session(conn, row),
+        by=("s.last_at", "s.id"),
+        at=at,
+        rows=rows,
+    )
+
+
+def session(conn: Connection, user: UserKey, key: int) -> SessionRow | None:
+    """One session of the user."""
+    row = conn.execute(f"{SESSIONS} AND s.id = ?", (user, key)).fetchone()
+    return None if row is None else _session(conn, row)
+
+
+def turns(
+    conn: Connection, user: UserKey, session: int, at: Cursor | None, rows: int
+) -> Screen[TurnRow]:
+    """The turns of a session, in the order they were spoken."""
+    return screen(
+        conn,
+        f"{TURNS} AND t.session = ?",
+        (user, session),
+        turn_row,
+        by=("t.spoken_at", "t.id"),
+        at=at,
+        rows=rows,
+        rising=True,
+    )
+
+
+def turn(conn: Connection, user: UserKey, key: int) -> TurnRow | None:
+    """One turn of the user."""
+    row = conn.execute(f"{TURNS} AND t.id = ?", (user, key)).fetchone()
+    return None if row is None else turn_row(row)
+
+
+def reply_to(
+    conn: Connection, user: UserKey, session_id: str, first: datetime, last: datetime
+) -> TurnRow | None:
+    """What the bot said first in a session between two times."""
+    row = conn.execute(
+        f"{TURNS} AND s.name = ? AND t.role = ? AND t.spoken_at BETWEEN ? AND ? ORDER BY t.spoken_at, t.id LIMIT 1",
+        (user, session_id, Role.ASSISTANT, to_stored(first), to_stored(last)),
+    ).fetchone()
+    return None if row is None else turn_row(row)
+
+
+def mentioning(
+    conn: Connection, user: UserKey, entity: int, at: Cursor | None, rows: int
+) -> Screen[TurnRow]:
+    """The turns that mention an entity, those that came last first.
+
+    A name that is in every turn costs no more than another.
+    """
+    turns = TURNS.replace(
+        "FROM turns t",
+        "FROM entities e CROSS JOIN turn_entities x ON x.entity = e.id CROSS JOIN turns t ON t.id = x.turn",
+    )
+    sql = f"{turns.replace('t.spoken_at, t.id', 'x.turn, x.entity, t.spoken_at, t.id', 1)} AND e.user = t.user AND e.id = ?"
+    return screen(
+        conn,
+        sql,
+        (user, entity),
+        lambda row: turn_row(row[2:]),
+        by=("x.turn", "x.entity"),
+        at=at,
+        rows=rows,
+    )
+
+
+def turn_keys(conn: Connection, user: UserKey, names: Sequence[str]) -> dict[str, int]:
+    """Row numbers of turns by their ids; what is gone is left out."""
+    rows = conn.execute(
+        "SELECT name, id FROM turns WHERE user = ? AND name IN (SELECT value FROM json_each(?))",
+        (user, json.dumps(list(names))),
+    )
+    return dict(rows.fetchall())
+
+
+def turn_row(row: Sequence[Any]) -> TurnRow:
+    """A turn of what `TURNS` selects."""
+    (
+        spoken_at,
+        key,
+        name,
+        session_key,
+        session_name,
+        role,
+        speaker,
+        text,
+        memories,
+        waiting,
+        zone,
+    ) = row[:11]
+    return TurnRow(
+        key,
+        name,
+        session_key,
+        session_name,
+        Role(role),
+        speaker,
+        text,
+        in_zone(from_stored(spoken_at), zone),
+        memories,
+        bool(waiting),
+    )
+
+
+def _session(conn: Connection, row: Sequence[Any]) -> SessionRow:
+    last_at, key, name, started_at, topics = row
+    said = bounded(conn, "SELECT 1 FROM turns WHERE session = ?", (key,))
+    return SessionRow(
+        key,
+        name,
+        from_stored(started_at),
+        from_stored(last_at),
+        said,
+        tuple(json.loads(topics)) if topics else (),
+    )

@@ -1,0 +1,144 @@
+"""What replies made of memory.
+
+Recorded recalls and their items, and the weights that were learnt from them.
+"""
+
+import json
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import Any, Final
+
+from hotmem.storage.inspection.paging import screen
+from hotmem.storage.queries.quality import COUNTS
+from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.types import Latencies, Layer, Tally, UserKey
+from hotmem.types.inspection import Cursor, RecallRow, RecordedItem, Screen, StoredWeight
+
+RECALLS: Final = """
+    SELECT r.asked_at, r.id, r.query, r.session, (SELECT s.id FROM sessions s WHERE s.user = r.user AND s.name = r.session),
+        r.tokens, r.ms, r.interrupted, (SELECT count(*) FROM uses u WHERE u.recall = r.id),
+        (SELECT count(*) FROM uses u WHERE u.recall = r.id AND u.kind <> 'unused')
+    FROM recalls r WHERE r.user = ?"""
+
+
+def recalls(conn: Connection, user: UserKey, at: Cursor | None, rows: int) -> Screen[RecallRow]:
+    """The user's recorded recalls, the latest first."""
+    return screen(conn, RECALLS, (user,), _recall, by=("r.asked_at", "r.id"), at=at, rows=rows)
+
+
+def recall(conn: Connection, user: UserKey, key: int) -> RecallRow | None:
+    """One recorded recall of the user."""
+    row = conn.execute(f"{RECALLS} AND r.id = ?", (user, key)).fetchone()
+    return None if row is None else _recall(row)
+
+
+def recalls_for(
+    conn: Connection, user: UserKey, session_id: str, query: str, first: datetime, last: datetime
+) -> list[RecallRow]:
+    """The recalls for a turn: asked with its words, in its session, between two times."""
+    rows = conn.execute(
+        f"{RECALLS} AND r.asked_at BETWEEN ? AND ? AND r.session = ? AND r.query = ? ORDER BY r.asked_at",
+        (user, to_stored(first), to_stored(last), session_id, query),
+    )
+    return [_recall(row) for row in rows]
+
+
+def items(conn: Connection, user: UserKey, recall: int) -> list[RecordedItem]:
+    """The items of a recorded recall, in the order of its block."""
+    rows = conn.execute(
+        """SELECT u.layers, u.kind, u.strength, u.relevance, m.id, m.text, u.turns
+           FROM recalls r JOIN uses u ON u.recall = r.id LEFT JOIN memories m ON m.name = u.memory AND m.user = r.user
+           WHERE r.user = ? AND r.id = ? ORDER BY u.place""",
+        (user, recall),
+    ).fetchall()
+    found = []
+    for layers, use, strength, relevance, memory, text, names in rows:
+        turns = conn.execute(
+            "SELECT id, text FROM turns WHERE user = ? AND name IN (SELECT value FROM json_each(?))",
+            (user, names),
+        ).fetchall()
+        words = text if memory is not None else " … ".join(turn[1] for turn in turns)
+        found.append(
+            RecordedItem(
+                tuple(json.loads(layers)),
+                use,
+                strength,
+                relevance,
+                words,
+                memory,
+                tuple(turn[0] for turn in turns),
+            )
+        )
+    return found
+
+
+def quality(
+    conn: Connection, user: UserKey, letters: int, first: date | None
+) -> dict[str, dict[Layer | None, Tally]]:
+    """The quality record of each period from a day on, added up by the file.
+
+    The whole block's, with its latencies, and each layer's without.
+
+    Args:
+        conn: A connection.
+        user: Whose.
+        letters: Letters of an ISO date that name a period.
+        first: The first day; None is the earliest.
+    """
+    asked = {"user": user, "letters": letters, "first": (first or date.min).isoformat()}
+    where = "q.user = :user AND q.day >= :first"
+    latencies: dict[str, list[tuple[int, int]]] = {}
+    for period, place, count in conn.execute(
+        f"""SELECT substr(q.day, 1, :letters), json_extract(j.value, '$[0]') AS place, sum(json_extract(j.value, '$[1]'))
+            FROM quality q, json_each(q.latencies) j WHERE {where} AND q.layer = '' GROUP BY 1, 2 ORDER BY 1, 2""",
+        asked,
+    ):
+        latencies.setdefault(period, []).append((place, count))
+    sums: dict[str, dict[Layer | None, Tally]] = {}
+    summed = ", ".join(f"sum(q.{name})" for name in COUNTS)
+    for period, layer, *counts in conn.execute(
+        f"SELECT substr(q.day, 1, :letters), q.layer, {summed} FROM quality q WHERE {where} GROUP BY 1, 2 ORDER BY 1",
+        asked,
+    ):
+        taken = Latencies() if layer else Latencies(tuple(latencies.get(period, ())))
+        sums.setdefault(period, {})[Layer(layer) if layer else None] = Tally(
+            **dict(zip(COUNTS, counts, strict=True)), latencies=taken
+        )
+    return sums
+
+
+def weights(conn: Connection, user: UserKey) -> list[StoredWeight]:
+    """The user's layer weights as they stand in the file.
+
+    One that was edited by hand may be anything.
+    """
+    rows = conn.execute(
+        "SELECT layer, weight, updated_at FROM weights WHERE user = ? ORDER BY layer", (user,)
+    )
+    return [
+        StoredWeight(str(layer), weight, _moment(updated_at)) for layer, weight, updated_at in rows
+    ]
+
+
+def _moment(stored: object) -> datetime | None:
+    try:
+        return from_stored(int(str(stored)))
+    except (OverflowError, ValueError):
+        return None
+
+
+def _recall(row: Sequence[Any]) -> RecallRow:
+    asked_at, key, query, session_id, session, tokens, ms, interrupted, given, used = row
+    return RecallRow(
+        key,
+        query,
+        session,
+        session_id,
+        from_stored(asked_at),
+        given,
+        used,
+        tokens,
+        ms,
+        bool(interrupted),
+    )

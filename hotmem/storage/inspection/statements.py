@@ -1,0 +1,213 @@
+"""What is known: a user's memories in lists, and one with its history and the words behind it."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+from hotmem.storage.inspection.conversations import TURNS, turn_row
+from hotmem.storage.inspection.paging import screen
+from hotmem.storage.queries.subcategories import OF_MEMORY
+from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.types import Category, Kind, UserKey
+from hotmem.types.inspection import Cursor, MemoryFilter, MemoryPage, MemoryRow, Screen, SourceWords
+
+COLUMNS: Final = """m.said_at, m.id, m.name, m.text, m.kind, m.category, m.importance, m.valid_until, m.merged_into IS NOT NULL,
+    m.noted_at IS NOT NULL"""
+
+OF_USER: Final = f"SELECT {COLUMNS} FROM memories m WHERE m.user = ?"
+
+BY_TIME: Final = f"SELECT {COLUMNS} FROM memories m INDEXED BY memories_by_time WHERE m.user = ? AND m.merged_into IS NULL"
+"""Read in the list's order, so that a screen ends where its rows are full; left to itself SQLite
+may read and sort all of them."""
+
+FILED: Final = """
+    SELECT x.memory FROM tags g JOIN tags o ON coalesce(o.merged_into, o.id) = g.id AND o.user = g.user JOIN memory_tags x ON x.tag = o.id
+    WHERE g.user = ? AND g.name = ?"""
+
+MENTIONING: Final = f"""
+    SELECT {COLUMNS} FROM entities e CROSS JOIN memory_entities x ON x.entity = e.id CROSS JOIN memories m ON m.id = x.memory
+    WHERE e.user = ? AND e.id = ? AND m.user = e.user AND m.merged_into IS NULL ORDER BY x.memory DESC LIMIT ?"""
+
+MOST_LINKED: Final = 50
+"""Turns, former memories and decisions shown of one memory, the latest: what is said every day
+has thousands."""
+
+
+def memories(
+    conn: Connection, user: UserKey, wanted: MemoryFilter, at: Cursor | None, rows: int
+) -> Screen[MemoryRow]:
+    """The user's memories that pass a filter, the latest first.
+
+    Without those that others stand for.
+    """
+    conditions: list[str] = [""]
+    values: list[object] = []
+    narrow = wanted.tag is not None or wanted.keys is not None
+    for column, value in (("kind", wanted.kind), ("category", wanted.category)):
+        if value is not None:
+            conditions.append(f"m.{column} = ?")
+            values.append(str(value))
+    if wanted.holds is not None:
+        conditions.append(
+            "(m.valid_until IS NULL OR m.valid_until > ?)" if wanted.holds else "m.valid_until <= ?"
+        )
+        values.append(to_stored(wanted.now))
+    if wanted.tag is not None:
+        conditions.append(f"m.id IN ({FILED})")
+        values += [user, wanted.tag]
+    if wanted.keys is not None:
+        conditions.append("m.id IN (SELECT value FROM json_each(?))")
+        values.append(json.dumps(wanted.keys))
+    sql = f"{OF_USER} AND +m.merged_into IS NULL" if narrow else BY_TIME
+    return screen(
+        conn,
+        f"{sql}{' AND '.join(conditions)}",
+        (user, *values),
+        memory_row,
+        by=("m.said_at", "m.id"),
+        at=at,
+        rows=rows,
+    )
+
+
+def memory(conn: Connection, user: UserKey, key: int) -> MemoryPage | None:
+    """Everything about one memory of the user."""
+    row = conn.execute(
+        f"""SELECT {COLUMNS}, m.subject, m.relation, m.object, m.hedged, m.negated, m.changes, m.single, m.confirmations, m.accesses,
+                m.accessed_at, m.noted_at, m.origin, m.remark, m.superseded_by, m.merged_into, ({OF_MEMORY})
+            FROM memories m WHERE m.user = ? AND m.id = ?""",
+        (user, key),
+    ).fetchone()
+    if row is None:
+        return None
+    subject, relation, value, hedged, negated, changes, single, *standing = row[10:]
+    confirmations, accesses, accessed_at, noted_at, origin, remark, by, into, subcategory = standing
+    return MemoryPage(
+        row=memory_row(row),
+        subcategory=subcategory,
+        subject=subject,
+        relation=relation,
+        object=value,
+        hedged=bool(hedged),
+        negated=bool(negated),
+        changes=bool(changes),
+        single=bool(single),
+        confirmations=confirmations,
+        accesses=accesses,
+        accessed_at=None if accessed_at is None else from_stored(accessed_at),
+        noted_at=None if noted_at is None else from_stored(noted_at),
+        origin=origin,
+        remark=remark,
+        tags=_tags(conn, key),
+        entities=_entities(conn, key),
+        sources=_sources(conn, user, key),
+        replaced_by=_one(conn, user, by),
+        merged_into=_one(conn, user, into),
+        replaces=_some(conn, user, "m.superseded_by = ?", key),
+        stands_for=_some(conn, user, "m.merged_into = ?", key),
+        decisions=_decisions(conn, user, key),
+    )
+
+
+def mentioning(conn: Connection, user: UserKey, entity: int, rows: int) -> list[MemoryRow]:
+    """The memories that mention an entity, those that came last first."""
+    return [memory_row(row) for row in conn.execute(MENTIONING, (user, entity, rows))]
+
+
+def by_keys(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[MemoryRow]:
+    """The user's memories of these row numbers, in this order."""
+    rows = conn.execute(
+        f"{OF_USER} AND m.id IN (SELECT value FROM json_each(?))", (user, json.dumps(list(keys)))
+    )
+    found = {row.key: row for row in map(memory_row, rows)}
+    return [found[key] for key in dict.fromkeys(keys) if key in found]
+
+
+def by_names(conn: Connection, user: UserKey, names: Sequence[str]) -> dict[str, MemoryRow]:
+    """The user's memories of these ids."""
+    rows = conn.execute(
+        f"{OF_USER} AND m.name IN (SELECT value FROM json_each(?))", (user, json.dumps(list(names)))
+    )
+    return {row.id: row for row in map(memory_row, rows)}
+
+
+def read_from(conn: Connection, user: UserKey, turn: int) -> list[MemoryRow]:
+    """The memories that were read from a turn."""
+    return [
+        memory_row(row)
+        for row in conn.execute(
+            f"{OF_USER} AND m.id IN (SELECT x.memory FROM sources x WHERE x.turn = ?)", (user, turn)
+        )
+    ]
+
+
+def memory_row(row: Sequence[Any]) -> MemoryRow:
+    """A memory of what `COLUMNS` selects."""
+    said_at, key, name, text, kind, category, importance, valid_until, merged, noted = row[:10]
+    return MemoryRow(
+        key=key,
+        id=name,
+        text=text,
+        kind=Kind(kind),
+        category=Category(category),
+        importance=importance,
+        said_at=from_stored(said_at),
+        valid_until=None if valid_until is None else from_stored(valid_until),
+        merged=bool(merged),
+        noted=bool(noted),
+    )
+
+
+def _one(conn: Connection, user: UserKey, key: int | None) -> MemoryRow | None:
+    return next(iter(by_keys(conn, user, () if key is None else (key,))), None)
+
+
+def _some(conn: Connection, user: UserKey, where: str, key: int) -> tuple[MemoryRow, ...]:
+    rows = conn.execute(
+        f"{OF_USER} AND {where} ORDER BY m.id DESC LIMIT ?", (user, key, MOST_LINKED)
+    )
+    return tuple(memory_row(row) for row in rows)
+
+
+def _tags(conn: Connection, key: int) -> tuple[str, ...]:
+    rows = conn.execute(
+        """SELECT DISTINCT g.name FROM memory_tags x JOIN tags o ON o.id = x.tag JOIN tags g ON g.id = coalesce(o.merged_into, o.id)
+           WHERE x.memory = ? ORDER BY 1""",
+        (key,),
+    )
+    return tuple(row[0] for row in rows)
+
+
+def _entities(conn: Connection, key: int) -> dict[str, int]:
+    return dict(
+        conn.execute(
+            "SELECT e.name, e.id FROM memory_entities x JOIN entities e ON e.id = x.entity WHERE x.memory = ? ORDER BY e.name",
+            (key,),
+        ).fetchall()
+    )
+
+
+def _sources(conn: Connection, user: UserKey, key: int) -> tuple[SourceWords, ...]:
+    words = {
+        turn: (start, stop)
+        for turn, start, stop in conn.execute(
+            "SELECT turn, start, stop FROM sources WHERE memory = ? ORDER BY turn DESC, start DESC LIMIT ?",
+            (key, MOST_LINKED),
+        )
+    }
+    rows = conn.execute(
+        f"{TURNS} AND t.id IN (SELECT value FROM json_each(?)) ORDER BY t.spoken_at DESC",
+        (user, json.dumps(list(words))),
+    )
+    return tuple(SourceWords(row, *words[row.key]) for row in map(turn_row, rows))
+
+
+def _decisions(conn: Connection, user: UserKey, key: int) -> tuple[tuple[str, str, Any], ...]:
+    rows = conn.execute(
+        """SELECT d.action, d.reason, d.decided_at FROM decisions d WHERE d.user = :user
+               AND d.id IN (SELECT decision FROM decided WHERE memory = :key UNION SELECT decision FROM decided WHERE into_memory = :key)
+           ORDER BY d.decided_at DESC, d.id DESC LIMIT :most""",
+        {"user": user, "key": key, "most": MOST_LINKED},
+    )
+    return tuple((action, reason, from_stored(decided_at)) for action, reason, decided_at in rows)

@@ -1,0 +1,175 @@
+"""What names and concepts a user's memories and turns hold, and where.
+
+Names are the entities that were read. Concepts are what summaries call topics and what memories are
+filed under; they stand where their words do.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from hotmem.storage.queries.index_entries import token
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.text.stemming import STOPS, terms
+from hotmem.types import EvidenceKind, Label, Mention, UserKey
+
+MOST_PLACES: Final = 5_000
+"""Turns, and likewise memories, of one label that are looked at, the latest."""
+
+NAMED_SHARE: Final = 0.5
+"""Of the turns that hold a name's words, those in which it was read as a name; below, it is a
+word like others ("Glad") that began a sentence."""
+
+NAMES: Final = """
+    SELECT e.key, e.name,
+        (SELECT count(*) FROM turn_entities x WHERE x.entity = e.id) + (SELECT count(*) FROM memory_entities x WHERE x.entity = e.id)
+    FROM entities e WHERE e.user = :user ORDER BY 3 DESC, 1 LIMIT :most"""
+
+NAMES_BESIDE: Final = """
+    SELECT e.key, e.name, count(*) FROM (
+        SELECT x.entity FROM turn_entities x WHERE x.turn IN (SELECT value FROM json_each(:turns))
+        UNION ALL SELECT x.entity FROM memory_entities x WHERE x.memory IN (SELECT value FROM json_each(:memories))) f
+    JOIN entities e ON e.id = f.entity WHERE e.user = :user GROUP BY e.id ORDER BY 3 DESC, 1 LIMIT :most"""
+
+TOPICS: Final = """
+    SELECT lower(topic), count(*) FROM (
+        SELECT t.value AS topic FROM summaries y, json_each(y.topics) t WHERE y.user = :user
+        UNION ALL SELECT g.name FROM tags g JOIN memory_tags x ON x.tag = g.id WHERE g.user = :user AND NOT g.archived)
+    GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT :most"""
+
+
+def mentions(conn: Connection, user: UserKey, about: str | None, most: int) -> list[Mention]:
+    """Labels with the turns and memories that hold them, the most frequent first.
+
+    Those who speak are left out: they go with everything.
+
+    Args:
+        conn: A connection.
+        user: Whose.
+        about: Only what is said beside this name or these words, which come first; None is
+            everything.
+        most: Names, and likewise concepts, looked at.
+    """
+    speaking = {
+        word
+        for row in conn.execute("SELECT name FROM speakers WHERE user = ?", (user,))
+        for word in _parts(row[0])
+    }
+    centre = None if about is None else _centre(conn, user, about)
+    asked = {"user": user, "most": most}
+    if centre is None:
+        named = conn.execute(NAMES, asked).fetchall()
+    else:
+        beside = {
+            "turns": json.dumps(sorted(centre.turns)),
+            "memories": json.dumps(sorted(centre.memories)),
+        }
+        named = conn.execute(NAMES_BESIDE, asked | beside).fetchall()
+    found: dict[str, Mention] = {}
+    for key, name, _ in named:
+        if key not in speaking and (mention := _of_name(conn, user, key, name)) is not None:
+            found[key] = mention
+    for topic, _ in conn.execute(TOPICS, asked).fetchall():
+        if topic not in found and topic not in speaking and not set(terms(topic)) <= STOPS:
+            entity = conn.execute(
+                "SELECT name FROM entities WHERE user = ? AND key = ?", (user, topic)
+            ).fetchone()
+            mention = None if entity is None else _of_name(conn, user, topic, entity[0])
+            found[topic] = mention or _of_words(conn, user, Label(topic, topic, named=False))
+    ranked = sorted(found.values(), key=lambda one: (-one.count, one.label.key))
+    return (
+        ranked
+        if centre is None
+        else [centre, *(one for one in ranked if one.label.key != centre.label.key)]
+    )
+
+
+def texts(conn: Connection, user: UserKey, memories: Iterable[int]) -> dict[int, tuple[str, str]]:
+    """Ids and words of memories, by row number."""
+    rows = conn.execute(
+        "SELECT id, name, text FROM memories WHERE user = ? AND id IN (SELECT value FROM json_each(?))",
+        (user, json.dumps([*memories])),
+    )
+    return {key: (name, text) for key, name, text in rows}
+
+
+def _centre(conn: Connection, user: UserKey, about: str) -> Mention:
+    """A name that is known, whatever its share; or any words."""
+    key = " ".join(about.split()).casefold()
+    row = conn.execute(
+        "SELECT key, name FROM entities WHERE user = ? AND key = ?", (user, key)
+    ).fetchone()
+    return (
+        _of_words(conn, user, Label(key, about.strip(), named=False))
+        if row is None
+        else _entity(conn, user, Label(row[0], row[1], named=True))
+    )
+
+
+def _of_name(conn: Connection, user: UserKey, key: str, name: str) -> Mention | None:
+    """Where a name stands, whether it was read as one or not.
+
+    None where its words are mostly said as other words are.
+    """
+    label = Label(key, name, named=True)
+    read, said = _entity(conn, user, label), _of_words(conn, user, label)
+    return (
+        Mention(label, read.turns | said.turns, read.memories | said.memories)
+        if len(read.turns) >= NAMED_SHARE * len(said.turns)
+        else None
+    )
+
+
+def _entity(conn: Connection, user: UserKey, label: Label) -> Mention:
+    def places(of: str) -> frozenset[int]:
+        rows = conn.execute(
+            f"""SELECT x.{of} FROM entities e JOIN {of}_entities x ON x.entity = e.id
+                WHERE e.user = ? AND e.key = ? ORDER BY x.{of} DESC LIMIT ?""",
+            (user, label.key, MOST_PLACES),
+        )
+        return frozenset(row[0] for row in rows)
+
+    return Mention(label, places("turn"), _unmerged(conn, places("memory")))
+
+
+def _of_words(conn: Connection, user: UserKey, label: Label) -> Mention:
+    """Where all the words of a label stand, and what is filed under it."""
+    passages = _holding(conn, user, EvidenceKind.PASSAGE, label.key)
+    tagged = conn.execute(
+        """SELECT x.memory FROM tags o JOIN memory_tags x ON x.tag = o.id LEFT JOIN tags g ON g.id = o.merged_into
+           WHERE o.user = ? AND coalesce(g.name, o.name) = ? ORDER BY 1 DESC LIMIT ?""",
+        (user, label.key, MOST_PLACES),
+    )
+    memories = {row[0] for row in tagged} | set(
+        _holding(conn, user, EvidenceKind.MEMORY, label.key)
+    )
+    return Mention(label, _turns(conn, passages), _unmerged(conn, memories))
+
+
+def _holding(conn: Connection, user: UserKey, kind: EvidenceKind, words: str) -> list[int]:
+    """Row numbers of passages or memories that hold all the words, the latest."""
+    wanted = [f'"{token(user, term)}"' for term in dict.fromkeys(terms(words))]
+    if not wanted:
+        return []
+    sql = f"SELECT rowid FROM {kind}_words WHERE {kind}_words MATCH ? ORDER BY rowid DESC LIMIT ?"
+    return [row[0] for row in conn.execute(sql, (" AND ".join(wanted), MOST_PLACES))]
+
+
+def _turns(conn: Connection, passages: Sequence[int]) -> frozenset[int]:
+    rows = conn.execute(
+        "SELECT DISTINCT turn FROM passages WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(passages),),
+    )
+    return frozenset(row[0] for row in rows)
+
+
+def _unmerged(conn: Connection, memories: Iterable[int]) -> frozenset[int]:
+    rows = conn.execute(
+        "SELECT id FROM memories WHERE merged_into IS NULL AND id IN (SELECT value FROM json_each(?))",
+        (json.dumps([*memories]),),
+    )
+    return frozenset(row[0] for row in rows)
+
+
+def _parts(name: str) -> set[str]:
+    return {name.casefold(), *name.casefold().split()}

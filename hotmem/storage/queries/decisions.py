@@ -1,0 +1,223 @@
+"""What was decided about memories, why, and how it is taken back.
+
+A merged memory keeps its row and everything in it; only its index entry goes, so that no search
+finds it. Taking the decision back makes the entry again.
+"""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+from uuid import uuid4
+
+from hotmem.errors import InvalidInput
+from hotmem.storage.queries import imports, index_entries
+from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.search.vectors import from_bytes
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.types import Decision, EvidenceKind, UndoResult, UserKey
+
+MERGED: Final = "merged"
+TAGS_CHANGED: Final = "tags consolidated"
+EDITED: Final = "edited"
+EVOLVED: Final = "evolved"
+IMPORTED: Final = "imported"
+UNDOABLE: Final = (MERGED, TAGS_CHANGED, EDITED, EVOLVED, IMPORTED)
+"""Decisions that can be taken back."""
+
+
+def record(
+    conn: Connection,
+    user: UserKey,
+    action: str,
+    reason: str,
+    memories: Sequence[tuple[int, int | None]],
+    now: datetime,
+) -> str:
+    """Records a decision about memories, each with the one it went into, if any.
+
+    Returns the decision's id.
+    """
+    name = uuid4().hex
+    key = conn.execute(
+        "INSERT INTO decisions (user, name, action, reason, decided_at) VALUES (?, ?, ?, ?, ?) RETURNING id",
+        (user, name, action, reason, to_stored(now)),
+    ).fetchone()[0]
+    conn.executemany(
+        "INSERT INTO decided (decision, memory, into_memory) VALUES (?, ?, ?)",
+        [(key, memory, into) for memory, into in memories],
+    )
+    return name
+
+
+def merge(
+    conn: Connection, user: UserKey, into: str, others: Sequence[str], reason: str, now: datetime
+) -> str:
+    """Merges memories into one, which counts as confirmed by each; returns the decision's id.
+
+    Raises:
+        InvalidInput: If one is not among the user's memories, or was merged before.
+    """
+    keys = [unmerged(conn, user, name) for name in (into, *others)]
+    if len(set(keys)) < len(keys):
+        raise InvalidInput("A memory cannot be merged into itself. Name each once.")
+    kept, *gone = keys
+    for key in gone:
+        conn.execute("UPDATE memories SET merged_into = ? WHERE id = ?", (kept, key))
+        index_entries.remove(conn, EvidenceKind.MEMORY, user, key)
+    conn.execute(
+        "UPDATE memories SET confirmations = confirmations + ? WHERE id = ?", (len(gone), kept)
+    )
+    return record(conn, user, MERGED, reason, [(key, kept) for key in gone], now)
+
+
+def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> UndoResult:
+    """Takes a merge, an edit, a consolidation of tags or an evolution back.
+
+    What came with an import is marked, to be taken back in portions.
+
+    Raises:
+        InvalidInput: If there is no such decision, it cannot be taken back, or it was before.
+    """
+    row = conn.execute(
+        "SELECT id, action, undone_at FROM decisions WHERE user = ? AND name = ?", (user, name)
+    ).fetchone()
+    if row is None or row[1] not in UNDOABLE:
+        raise InvalidInput(
+            f"{name!r} is nothing that can be taken back. memory_decisions (`hotmem decisions`) lists what was decided about this user's memories."
+        )
+    if row[2] is not None:
+        raise InvalidInput(f"{name!r} was taken back on {from_stored(row[2]).date()}.")
+    merged = conn.execute(
+        "SELECT memory, into_memory FROM decided WHERE decision = ?", (row[0],)
+    ).fetchall()
+    if row[1] == EDITED:
+        _unedit(conn, row[0], *merged.pop())
+    for key, kept in merged:
+        stand_alone(conn, user, key)
+        conn.execute(
+            "UPDATE memories SET confirmations = max(confirmations - 1, 0) WHERE id = ?", (kept,)
+        )
+    tags = conn.execute("SELECT tag FROM decided_tags WHERE decision = ?", (row[0],)).fetchall()
+    conn.executemany("UPDATE tags SET merged_into = NULL, archived = 0 WHERE id = ?", tags)
+    returned = _return_to_former(conn, user, row[0]) if row[1] == EVOLVED else 0
+    removed = conn.execute(
+        "UPDATE imports SET state = ? WHERE decision = ? RETURNING turns + memories",
+        (imports.UNDONE, row[0]),
+    ).fetchone()
+    conn.execute("UPDATE decisions SET undone_at = ? WHERE id = ?", (to_stored(now), row[0]))
+    return UndoResult(
+        len(merged) + len(tags) + returned + int(row[1] == EDITED), removed[0] if removed else 0
+    )
+
+
+def give_back(conn: Connection, user: UserKey, kept: int) -> None:
+    """Lets memories that went into one, and that have words or a note of their own, stand alone again."""
+    merged = conn.execute(
+        """SELECT m.id FROM memories m WHERE m.merged_into = ?
+               AND (m.noted_at IS NOT NULL OR EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id))""",
+        (kept,),
+    ).fetchall()
+    for (key,) in merged:
+        stand_alone(conn, user, key)
+
+
+def of_user(conn: Connection, user: UserKey, limit: int) -> list[Decision]:
+    """The user's decisions, latest first."""
+    rows = conn.execute(
+        """SELECT d.name, d.action, d.reason, d.decided_at, d.undone_at,
+               (SELECT json_group_array(m.name) FROM decided x JOIN memories m ON m.id = x.memory WHERE x.decision = d.id),
+               (SELECT m.name FROM decided x JOIN memories m ON m.id = x.into_memory WHERE x.decision = d.id LIMIT 1)
+           FROM decisions d WHERE d.user = ? ORDER BY d.decided_at DESC, d.id DESC LIMIT ?""",
+        (user, limit),
+    )
+    return [
+        Decision(
+            id=name,
+            action=action,
+            reason=reason,
+            decided_at=from_stored(decided_at),
+            undone_at=None if undone_at is None else from_stored(undone_at),
+            memory_ids=tuple(json.loads(memories)),
+            into=into,
+        )
+        for name, action, reason, decided_at, undone_at, memories, into in rows
+    ]
+
+
+def unmerged(conn: Connection, user: UserKey, name: str) -> int:
+    """The row number of a memory of the user that no other stands for.
+
+    Raises:
+        InvalidInput: If there is none.
+    """
+    row = conn.execute(
+        "SELECT id FROM memories WHERE user = ? AND name = ? AND merged_into IS NULL", (user, name)
+    ).fetchone()
+    if row is None:
+        raise InvalidInput(
+            f"{name!r} is not among this user's memories. search_memory (`hotmem search`) shows their ids."
+        )
+    return int(row[0])
+
+
+def stand_alone(conn: Connection, user: UserKey, key: int) -> None:
+    """Lets a memory that went into another be found by itself again."""
+    text, vector = conn.execute(
+        "UPDATE memories SET merged_into = NULL WHERE id = ? RETURNING text, vector", (key,)
+    ).fetchone()
+    index_entries.add(conn, EvidenceKind.MEMORY, user, key, 0, text)
+    if vector is not None:
+        index_entries.sign(conn, EvidenceKind.MEMORY, user, key, from_bytes([vector])[0])
+
+
+def _unedit(conn: Connection, decision: int, old: int, new: int) -> None:
+    """Lets a memory hold again as it was before an edit, whose own memory goes.
+
+    What was decided about that one is told of the old one.
+    """
+    changed = conn.execute(
+        "SELECT 1 FROM memories WHERE (id = :new AND merged_into NOT NULL) OR merged_into = :new OR amends = :new",
+        {"new": new},
+    ).fetchone()
+    if changed:
+        raise InvalidInput(
+            "The memory was changed again after this edit. Take the later change back first."
+        )
+    conn.execute(
+        """UPDATE memories SET (valid_until, superseded_by) = (SELECT n.valid_until, n.superseded_by FROM memories n WHERE n.id = :new)
+           WHERE id = :old""",
+        {"old": old, "new": new},
+    )
+    conn.execute(
+        "UPDATE memories SET superseded_by = :old WHERE superseded_by = :new",
+        {"old": old, "new": new},
+    )
+    conn.execute("UPDATE decided SET into_memory = NULL WHERE decision = ?", (decision,))
+    conn.execute("UPDATE OR IGNORE decided SET memory = ? WHERE memory = ?", (old, new))
+    conn.execute("DELETE FROM memories WHERE id = ?", (new,))
+
+
+def _return_to_former(conn: Connection, user: UserKey, decision: int) -> int:
+    """Makes the subcategories live again that an evolution took the place of.
+
+    Returns how many they are.
+    """
+    live = conn.execute(
+        "SELECT id, category FROM evolutions WHERE decision = ? AND state = 'live'", (decision,)
+    ).fetchone()
+    if live is None:
+        raise InvalidInput(
+            "The category has evolved since, or something was forgotten. Take the latest evolution back first, or let it evolve anew."
+        )
+    conn.execute("UPDATE evolutions SET state = 'undone' WHERE id = ?", (live[0],))
+    former = conn.execute(
+        """UPDATE evolutions SET state = 'live'
+           WHERE id = (SELECT max(id) FROM evolutions WHERE user = ? AND category = ? AND state = 'past') RETURNING id""",
+        (user, live[1]),
+    ).fetchone()
+    if former is None:
+        return 0
+    return int(
+        conn.execute("SELECT count(*) FROM subcategories WHERE evolution = ?", former).fetchone()[0]
+    )

@@ -1,0 +1,48 @@
+"""Where something that was expected of a search stands."""
+
+from typing import Final
+
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.types import EvidenceKind, Located, UserKey
+
+MEMORY: Final = """
+    SELECT m.id, m.name, m.text, m.vector IS NOT NULL, (SELECT o.name FROM memories o WHERE o.id = m.merged_into)
+    FROM memories m WHERE m.user = :user AND {which} ORDER BY m.merged_into IS NOT NULL, m.said_at DESC, m.id DESC LIMIT :most"""
+
+PASSAGE: Final = """
+    SELECT p.id, t.name, substr(t.text, p.start + 1, p.stop - p.start), p.vector IS NOT NULL, NULL
+    FROM turns t JOIN passages p ON p.turn = t.id WHERE t.user = :user AND {which} ORDER BY t.spoken_at DESC, p.id LIMIT :most"""
+
+
+def located(conn: Connection, user: UserKey, expected: str, most: int) -> list[Located]:
+    """The memory or the turn of an id.
+
+    Or the latest memories, and passages of turns, that hold these words in this order, whatever
+    their case.
+
+    Args:
+        conn: A connection.
+        user: Whose.
+        expected: A memory's id, a turn's id, or words.
+        most: Rows at most.
+    """
+    found: list[Located] = []
+    words = "instr(lower({text}), lower(:expected))"
+    said = "substr(t.text, p.start + 1, p.stop - p.start)"
+    for memory, passage in (
+        ("m.name = :expected", "t.name = :expected"),
+        (words.format(text="m.text"), words.format(text=said)),
+    ):
+        for kind, sql, which in (
+            (EvidenceKind.MEMORY, MEMORY, memory),
+            (EvidenceKind.PASSAGE, PASSAGE, passage),
+        ):
+            asked = {"user": user, "expected": expected, "most": most - len(found)}
+            rows = conn.execute(sql.format(which=which), asked)
+            found += [
+                Located(kind, key, name, text, bool(embedded), into)
+                for key, name, text, embedded, into in rows
+            ]
+        if found:
+            break
+    return found

@@ -1,0 +1,25 @@
+"""People, places and things that turns and memories mention."""
+
+import re
+from collections.abc import Sequence
+
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.text.phonetics import phonetic_key
+from hotmem.types import UserKey
+
+
+def ensure(conn: Connection, user: UserKey, names: Sequence[str]) -> list[int]:
+    """Row numbers of the entities with these names, whatever their case; new ones are made."""
+    keys = []
+    for name in names:
+        shown = re.sub(r"\s+", " ", name).strip()
+        conn.execute(
+            "INSERT OR IGNORE INTO entities (user, key, name, sound) VALUES (?, ?, ?, ?)",
+            (user, shown.casefold(), shown, phonetic_key(shown)),
+        )
+        keys.append(
+            conn.execute(
+                "SELECT id FROM entities WHERE user = ? AND key = ?", (user, shown.casefold())
+            ).fetchone()[0]
+        )
+    return keys

@@ -1,0 +1,122 @@
+"""When the things happened that turns speak of, by the words that say so."""
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.types import EventTime, EvidenceKind, Interval, TimedWords, UserKey
+
+COARSE: Final = 32 * 86_400 * 1_000_000
+"""Microseconds. What happened "in 2019" is no answer to what happened on a day of it; up to a
+month, times are told as coarsely as this."""
+
+TOLD: Final = (
+    "h.since < :end AND h.until > :start AND h.until - h.since <= max(:end - :start, :coarse)"
+)
+
+OF: Final = {
+    EvidenceKind.PASSAGE: f"""SELECT p.id FROM passages p JOIN happenings h ON h.turn = p.turn AND h.start < p.stop AND h.stop > p.start
+        WHERE p.id IN (SELECT value FROM json_each(:keys)) AND {TOLD}""",
+    EvidenceKind.MEMORY: f"""SELECT x.memory FROM sources x JOIN happenings h ON h.turn = x.turn AND h.start < x.stop AND h.stop > x.start
+        WHERE x.memory IN (SELECT value FROM json_each(:keys)) AND {TOLD}""",
+}
+"""Rows whose words tell of a time."""
+
+NAMED: Final = {
+    EvidenceKind.PASSAGE: """SELECT p.id, substr(t.text, h.start + 1, h.stop - h.start), h.since, h.until
+        FROM passages p JOIN happenings h ON h.turn = p.turn AND h.start < p.stop AND h.stop > p.start JOIN turns t ON t.id = h.turn
+        WHERE p.id IN (SELECT value FROM json_each(?)) ORDER BY p.id, h.start""",
+    EvidenceKind.MEMORY: """SELECT x.memory, substr(t.text, h.start + 1, h.stop - h.start), h.since, h.until
+        FROM sources x JOIN happenings h ON h.turn = x.turn AND h.start < x.stop AND h.stop > x.start JOIN turns t ON t.id = h.turn
+        WHERE x.memory IN (SELECT value FROM json_each(?)) ORDER BY x.memory, h.turn, h.start""",
+}
+"""The times that rows name, with their words."""
+
+IN_WINDOW: Final = {
+    EvidenceKind.PASSAGE: f"""SELECT DISTINCT p.id FROM happenings h
+        JOIN passages p ON p.turn = h.turn AND h.start < p.stop AND h.stop > p.start
+        WHERE h.user = :user AND h.since > :earliest AND {TOLD} ORDER BY p.id DESC LIMIT :limit""",
+    EvidenceKind.MEMORY: f"""SELECT DISTINCT x.memory FROM happenings h
+        JOIN sources x ON x.turn = h.turn AND h.start < x.stop AND h.stop > x.start
+        WHERE h.user = :user AND h.since > :earliest AND {TOLD} ORDER BY x.memory DESC LIMIT :limit""",
+}
+"""A user's rows whose words tell of a time, latest first. None that tells of it began earlier
+than the longest may last, so that the index bounds what is read on both sides."""
+
+
+def put(conn: Connection, turn: int, happenings: Sequence[EventTime]) -> None:
+    """Stores when what a turn speaks of happened."""
+    conn.executemany(
+        """INSERT OR IGNORE INTO happenings (turn, start, stop, since, until, user)
+           VALUES (?, ?, ?, ?, ?, (SELECT user FROM turns WHERE id = ?))""",
+        [
+            (
+                turn,
+                one.start,
+                one.stop,
+                to_stored(one.interval.start),
+                to_stored(one.interval.end),
+                turn,
+            )
+            for one in happenings
+        ],
+    )
+
+
+def within(conn: Connection, kind: EvidenceKind, keys: Sequence[int], asked: Interval) -> set[int]:
+    """Those of the passages or memories whose words tell of something in the interval, about as closely as it is asked for."""
+    values = {
+        "keys": json.dumps(list(keys)),
+        "start": to_stored(asked.start),
+        "end": to_stored(asked.end),
+        "coarse": COARSE,
+    }
+    return {row[0] for row in conn.execute(OF[kind], values)} if kind in OF else set()
+
+
+def in_window(
+    conn: Connection, user: UserKey, kind: EvidenceKind, asked: Interval, limit: int
+) -> list[int]:
+    """The user's latest passages or memories whose words tell of something in the interval.
+
+    The cost is that of what happened about then.
+    """
+    start, end = to_stored(asked.start), to_stored(asked.end)
+    values = {
+        "user": user,
+        "start": start,
+        "end": end,
+        "coarse": COARSE,
+        "earliest": start - max(end - start, COARSE),
+        "limit": limit,
+    }
+    return [row[0] for row in conn.execute(IN_WINDOW[kind], values)]
+
+
+def named(
+    conn: Connection, kind: EvidenceKind, keys: Sequence[int]
+) -> dict[int, tuple[TimedWords, ...]]:
+    """The words with which passages, or the turns of memories, name times, and what they mean, by row number."""
+    found: dict[int, list[TimedWords]] = {}
+    if kind in NAMED:
+        for key, words, since, until in conn.execute(NAMED[kind], (json.dumps(list(keys)),)):
+            found.setdefault(key, []).append(
+                TimedWords(words, Interval(from_stored(since), from_stored(until)))
+            )
+    return {key: tuple(told) for key, told in found.items()}
+
+
+def of_turns(conn: Connection, keys: Sequence[int]) -> dict[int, tuple[EventTime, ...]]:
+    """What each of the turns tells of, by row number."""
+    found: dict[int, list[EventTime]] = {}
+    rows = conn.execute(
+        "SELECT turn, start, stop, since, until FROM happenings WHERE turn IN (SELECT value FROM json_each(?)) ORDER BY turn, start",
+        (json.dumps(list(keys)),),
+    )
+    for turn, start, stop, since, until in rows:
+        found.setdefault(turn, []).append(
+            EventTime(start, stop, Interval(from_stored(since), from_stored(until)))
+        )
+    return {turn: tuple(told) for turn, told in found.items()}

@@ -1,0 +1,141 @@
+"""What is known of a user beyond their turns, read whole.
+
+Memories with all their standing, summaries, what turns are known to tell.
+
+Vectors and index entries are not among it: they follow from the words.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from hotmem.storage.queries import subcategories
+from hotmem.storage.queries.times import from_stored
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.types import (
+    Category,
+    Kind,
+    MemoryRecord,
+    SummaryRecord,
+    SummarySentence,
+    UserKey,
+    Words,
+)
+
+PLAIN: Final = [
+    "text",
+    "subject",
+    "relation",
+    "object",
+    "kind",
+    "category",
+    "importance",
+    "hedged",
+    "negated",
+    "changes",
+    "single",
+    "confirmations",
+    "accesses",
+    "origin",
+    "remark",
+]
+TIMES: Final = ["said_at", "told_at", "valid_until", "accessed_at", "noted_at"]
+LINKS: Final = ["superseded_by", "amends", "merged_into"]
+"""Columns of a memory: those that are what they are, times, and the numbers of other memories."""
+
+MEMORY: Final = f"""
+    SELECT m.id, m.name, {", ".join(f"m.{column}" for column in (*PLAIN, *TIMES))},
+        {", ".join(f"(SELECT o.name FROM memories o WHERE o.id = m.{link})" for link in LINKS)},
+        (SELECT json_group_array(name) FROM (
+            SELECT DISTINCT g.name FROM memory_tags x JOIN tags o ON o.id = x.tag JOIN tags g ON g.id = coalesce(o.merged_into, o.id)
+            WHERE x.memory = m.id ORDER BY g.name)),
+        (SELECT json_group_array(e.name) FROM memory_entities x JOIN entities e ON e.id = x.entity WHERE x.memory = m.id),
+        (SELECT json_group_array(json_array(t.name, x.start, x.stop)) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id),
+        ({subcategories.OF_MEMORY})
+    FROM memories m WHERE m.user = ? AND m.id > ?
+        AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id AND x.turn > ?)
+    ORDER BY m.id LIMIT ?"""
+
+
+def entities_of(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, tuple[str, ...]]:
+    """Names in each of the turns, by row number."""
+    rows = conn.execute(
+        """SELECT x.turn, json_group_array(e.name) FROM turn_entities x JOIN entities e ON e.id = x.entity
+           WHERE e.user = ? AND x.turn IN (SELECT value FROM json_each(?)) GROUP BY x.turn""",
+        (user, json.dumps(list(keys))),
+    )
+    return {turn: tuple(json.loads(names)) for turn, names in rows}
+
+
+def waiting_among(conn: Connection, keys: Sequence[int]) -> set[int]:
+    """Those of the turns that wait to be understood."""
+    rows = conn.execute(
+        "SELECT turn FROM pending WHERE turn IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(keys)),),
+    )
+    return {row[0] for row in rows}
+
+
+def memories(
+    conn: Connection, user: UserKey, after: int, limit: int, last_turn: int
+) -> list[tuple[int, MemoryRecord]]:
+    """The user's next memories after a row number, oldest row first, without those that were read in turns after the last one."""
+    found = []
+    for row in conn.execute(MEMORY, (user, after, last_turn, limit)):
+        key, name, *values = row
+        columns = dict(
+            zip(
+                (*PLAIN, *TIMES, *LINKS, "tags", "entities", "words", "subcategory"),
+                values,
+                strict=True,
+            )
+        )
+        for moment in TIMES:
+            columns[moment] = None if columns[moment] is None else from_stored(columns[moment])
+        if columns["told_at"] == columns["said_at"]:
+            columns["told_at"] = None
+        for flag in ("hedged", "negated", "changes", "single"):
+            columns[flag] = bool(columns[flag])
+        columns["kind"], columns["category"] = Kind(columns["kind"]), Category(columns["category"])
+        columns["tags"], columns["entities"] = (
+            tuple(json.loads(columns["tags"])),
+            tuple(json.loads(columns["entities"])),
+        )
+        columns["words"] = tuple(Words(*words) for words in json.loads(columns["words"]))
+        found.append((key, MemoryRecord(id=name, **columns)))
+    return found
+
+
+def summaries(conn: Connection, user: UserKey) -> list[SummaryRecord]:
+    """The user's summaries."""
+    rows = conn.execute(
+        "SELECT y.id, s.name, y.topics, y.text FROM summaries y JOIN sessions s ON s.id = y.id WHERE y.user = ? ORDER BY y.id",
+        (user,),
+    )
+    found = []
+    for key, session, topics, text in rows.fetchall():
+        parts: dict[str, list[SummarySentence]] = {}
+        sentences = conn.execute(
+            "SELECT x.part, x.text, t.name FROM summary_sentences x JOIN turns t ON t.id = x.turn WHERE x.summary = ? ORDER BY x.part, x.place",
+            (key,),
+        )
+        for part, sentence, turn in sentences:
+            parts.setdefault(part, []).append(SummarySentence(sentence, turn))
+        found.append(
+            SummaryRecord(
+                session,
+                tuple(json.loads(topics)),
+                text,
+                {part: tuple(told) for part, told in parts.items()},
+            )
+        )
+    return found
+
+
+def doubts_of(conn: Connection, keys: Sequence[int]) -> dict[int, int]:
+    """How often what the turns say was corrected and not confirmed since, by row number, of those that were."""
+    rows = conn.execute(
+        "SELECT turn, times FROM doubts WHERE times > 0 AND turn IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(keys)),),
+    )
+    return dict(rows.fetchall())

@@ -1,0 +1,188 @@
+"""What is learnt of the layer weights.
+
+Weights that somebody wrote into the file by hand count as far as they are within the bounds.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Final, TypeGuard
+
+from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.types import (
+    LEAST_WEIGHT,
+    MOST_WEIGHT,
+    START_WEIGHTS,
+    UNMOVED,
+    Intent,
+    IntentOffset,
+    Layer,
+    Learnt,
+    UserKey,
+    Weights,
+    WeightSnapshot,
+)
+
+KEPT: Final = 1000
+"""Steps of each user in the history; older ones go."""
+
+
+def shared(conn: Connection) -> Weights:
+    """Where users begin."""
+    return _within(dict(conn.execute("SELECT layer, weight FROM shared_weights")), START_WEIGHTS)
+
+
+def weights(conn: Connection, user: UserKey) -> Weights:
+    """The user's weights; where users begin, if nothing was learnt of this one."""
+    return _within(
+        dict(conn.execute("SELECT layer, weight FROM weights WHERE user = ?", (user,))),
+        shared(conn),
+    )
+
+
+def moved(conn: Connection, user: UserKey) -> dict[Intent, IntentOffset]:
+    """How far the weights are moved for each intent, over the start weights."""
+    rows = conn.execute("SELECT intent, moved FROM intent_weights WHERE user = ?", (user,))
+    return {
+        Intent(intent): _numbers(_read(text, list), len(UNMOVED)) or UNMOVED
+        for intent, text in rows
+        if intent in tuple(Intent)
+    }
+
+
+def learn(
+    conn: Connection, user: UserKey, intent: Intent, step: Callable[[Learnt], Learnt], now: datetime
+) -> Weights:
+    """Takes a step from what is learnt of a user and keeps it, in the transaction that reads it.
+
+    Returns the user's weights after it.
+    """
+    before = _learnt(conn, user, intent)
+    after = step(before)
+    if after == before:
+        return before.own
+    conn.executemany(
+        "INSERT OR REPLACE INTO shared_weights (layer, weight) VALUES (?, ?)",
+        list(after.shared.as_dict().items()),
+    )
+    conn.execute(
+        "INSERT OR REPLACE INTO intent_weights (user, intent, moved) VALUES (?, ?, ?)",
+        (user, intent, json.dumps(after.intent)),
+    )
+    state = {
+        "place": after.place,
+        "seen": after.seen,
+        "good": after.good.as_dict(),
+        "lead": after.lead,
+    }
+    conn.execute(
+        "INSERT OR REPLACE INTO learning (user, version, state) VALUES (?, ?, ?)",
+        (user, after.version, json.dumps(state)),
+    )
+    if not after.seen:
+        conn.execute("DELETE FROM intent_weights WHERE user = ?", (user,))
+    put_weights(
+        conn,
+        user,
+        after.own,
+        now,
+        "a reply" if after.seen else "back to the last good ones",
+        after.version,
+    )
+    return after.own
+
+
+def put_weights(
+    conn: Connection, user: UserKey, after: Weights, now: datetime, reason: str, version: int = 0
+) -> None:
+    """Stores the user's weights, and why they are what they are."""
+    conn.executemany(
+        "INSERT OR REPLACE INTO weights (user, layer, weight, updated_at) VALUES (?, ?, ?, ?)",
+        [(user, layer, weight, to_stored(now)) for layer, weight in after.as_dict().items()],
+    )
+    conn.execute(
+        "INSERT INTO weight_history (user, version, learnt_at, weights, reason) VALUES (?, ?, ?, ?, ?)",
+        (user, version, to_stored(now), json.dumps(after.as_dict()), reason),
+    )
+    conn.execute(
+        """DELETE FROM weight_history WHERE user = ? AND id <=
+           (SELECT id FROM weight_history WHERE user = ? ORDER BY id DESC LIMIT 1 OFFSET ?)""",
+        (user, user, KEPT),
+    )
+
+
+def reset(conn: Connection, user: UserKey, now: datetime) -> Weights:
+    """Forgets what was learnt of a user; returns the weights where users begin."""
+    conn.execute("DELETE FROM learning WHERE user = ?", (user,))
+    conn.execute("DELETE FROM intent_weights WHERE user = ?", (user,))
+    put_weights(conn, user, shared(conn), now, "reset")
+    conn.execute("DELETE FROM weights WHERE user = ?", (user,))
+    return shared(conn)
+
+
+def over_time(conn: Connection, user: UserKey, limit: int) -> list[WeightSnapshot]:
+    """The user's weights after each step, latest first."""
+    rows = conn.execute(
+        "SELECT version, learnt_at, weights, reason FROM weight_history WHERE user = ? ORDER BY id DESC LIMIT ?",
+        (user, limit),
+    )
+    return [
+        WeightSnapshot(version, from_stored(at), _within(_read(text, dict), START_WEIGHTS), reason)
+        for version, at, text, reason in rows
+    ]
+
+
+def _learnt(conn: Connection, user: UserKey, intent: Intent) -> Learnt:
+    """What is learnt of a user; what cannot be read of it is as at the beginning."""
+    begin, own = shared(conn), weights(conn, user)
+    row = conn.execute("SELECT version, state FROM learning WHERE user = ?", (user,)).fetchone()
+    version, state = (int(row[0]), _read(row[1], dict)) if row else (0, {})
+    place, lead = _number(state.get("place")), _number(state.get("lead"))
+    good = state.get("good")
+    size = (len(Layer) + 1) ** 2
+    return Learnt(
+        shared=begin,
+        own=own,
+        intent=moved(conn, user).get(intent, UNMOVED),
+        place=place,
+        seen=_numbers(state.get("seen"), size),
+        good=_within(good if isinstance(good, dict) else {}, begin),
+        lead=lead,
+        version=version,
+    )
+
+
+def _within(found: Mapping[str, Any], others: Weights) -> Weights:
+    """The weights that are numbers, drawn into the bounds, and `others` in the place of those that are not."""
+    good = {layer: float(found[layer]) for layer in Layer if _is_number(found.get(layer))}
+    return Weights.from_dict(
+        others.as_dict()
+        | {layer: min(max(weight, LEAST_WEIGHT), MOST_WEIGHT) for layer, weight in good.items()}
+    )
+
+
+def _read(text: object, kind: type) -> Any:  # noqa: ANN401 - JSON
+    """The JSON value if it is of that kind, else an empty one."""
+    try:
+        value = json.loads(str(text))
+    except ValueError:
+        return kind()
+    return value if isinstance(value, kind) else kind()
+
+
+def _numbers(values: object, size: int) -> tuple[float, ...]:
+    """The numbers if there are so many and all are finite, else none."""
+    found = values if isinstance(values, list) else []
+    return tuple(map(float, found)) if len(found) == size and all(map(_is_number, found)) else ()
+
+
+def _number(value: object) -> float:
+    """The number if it is one, else 0."""
+    return float(value) if _is_number(value) else 0.0
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    """Whether it is a finite number that a float can hold; JSON has integers that none can."""
+    return isinstance(value, int | float) and abs(value) <= sys.float_info.max

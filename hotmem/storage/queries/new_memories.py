@@ -1,0 +1,121 @@
+"""Memories that were noted and not said: kept, filed, confirmed."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import uuid4
+
+from hotmem.storage.queries import index_entries, order, subcategories, tags
+from hotmem.storage.queries.decisions import record
+from hotmem.storage.queries.entities import ensure
+from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.search import vectors
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.text.validation import plain
+from hotmem.types import (
+    Category,
+    EvidenceKind,
+    Kind,
+    MemoryMetadata,
+    NewMemory,
+    SignBits,
+    UserKey,
+    Vector,
+)
+
+
+def keep(
+    conn: Connection,
+    user: UserKey,
+    note: NewMemory,
+    vector: Vector | None,
+    signs: SignBits,
+    now: datetime,
+    reason: str,
+) -> str:
+    """Stores a note, searchable at once, and why it was filed as it is; returns the memory's id.
+
+    Without a vector it waits to be embedded.
+    """
+    name = uuid4().hex
+    stored = to_stored(now)
+    key = conn.execute(
+        """INSERT INTO memories (user, name, text, subject, relation, object, value, kind, category, importance, hedged, negated, changes, single,
+               said_at, told_at, valid_until, noted_at, origin, remark)
+           VALUES (?, ?, ?, '', '', ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?) RETURNING id""",
+        (
+            user,
+            name,
+            note.text,
+            note.text,
+            plain(note.text),
+            note.kind,
+            note.category,
+            note.importance,
+            stored,
+            order.told_at(conn, user, stored, stored),
+            None if note.expires_at is None else to_stored(note.expires_at),
+            stored,
+            note.source,
+            note.remark,
+        ),
+    ).fetchone()[0]
+    index_entries.add(conn, EvidenceKind.MEMORY, user, key, 0, note.text)
+    if vector is not None:
+        vectors.put(conn, EvidenceKind.MEMORY, [key], [vector], [signs])
+        subcategories.place(conn, [key])
+    for entity in ensure(conn, user, note.entities):
+        conn.execute(
+            "INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key)
+        )
+    tags.attach(conn, user, key, note.tags, now, note.tag_vectors)
+    tags.take(conn, user, note.tags_taken)
+    record(conn, user, "filed", reason, [(key, None)], now)
+    return name
+
+
+def confirm(
+    conn: Connection, user: UserKey, name: str, note: NewMemory, now: datetime, reason: str
+) -> bool:
+    """Counts that a memory was stored again, and gives it what the new words bring.
+
+    Tags, and the higher importance; False if it is gone.
+    """
+    row = conn.execute(
+        """UPDATE memories SET confirmations = confirmations + 1, said_at = ?, told_at = ?, importance = max(importance, ?)
+           WHERE user = ? AND name = ? RETURNING id""",
+        (
+            to_stored(now),
+            order.told_at(conn, user, to_stored(now), to_stored(now)),
+            note.importance,
+            user,
+            name,
+        ),
+    ).fetchone()
+    if row is None:
+        return False
+    tags.attach(conn, user, row[0], note.tags, now, note.tag_vectors)
+    tags.take(conn, user, note.tags_taken)
+    record(conn, user, "confirmed", reason, [(row[0], None)], now)
+    return True
+
+
+def standing(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, MemoryMetadata]:
+    """What a search shows of memories besides their words, by row number."""
+    rows = conn.execute(
+        f"""SELECT m.id, m.kind, m.category, m.importance, coalesce(m.noted_at, m.said_at), m.accesses, m.accessed_at, ({subcategories.OF_MEMORY})
+           FROM memories m WHERE +m.user = ? AND m.id IN (SELECT value FROM json_each(?))""",
+        (user, json.dumps(list(keys))),
+    )
+    return {
+        row[0]: MemoryMetadata(
+            kind=Kind(row[1]),
+            category=Category(row[2]),
+            importance=row[3],
+            created=from_stored(row[4]),
+            accesses=row[5],
+            accessed_at=None if row[6] is None else from_stored(row[6]),
+            subcategory=row[7],
+        )
+        for row in rows
+    }

@@ -1,0 +1,102 @@
+"""The quality record: sums by day, intent and layer, to which each reply adds."""
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import date
+from typing import Any, Final
+
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.types import Intent, Latencies, Layer, QualityRecord, Tally, UserKey
+
+MOST_DAYS: Final = 730
+"""Days of a user that are kept, the latest; two years in which they talk every day. A clock that
+jumps can make no more."""
+
+COUNTS: Final = ("turns", "given", "used", "tokens", "wasted", "helped", "empty", "late")
+
+
+def add(conn: Connection, user: UserKey, records: Iterable[QualityRecord]) -> None:
+    """Adds to the user's record; of more than `MOST_DAYS` days the earliest go."""
+    grows = False
+    for record in records:
+        before = _tally(conn, user, record)
+        _put(conn, user, record, (before or Tally()) + record.tally)
+        grows |= before is None
+    if grows:
+        _prune(conn, user)
+
+
+def put(conn: Connection, user: UserKey, record: QualityRecord) -> bool:
+    """Stores a record as it was elsewhere; False if there is one of its day, intent and layer."""
+    if _tally(conn, user, record) is not None:
+        return False
+    _put(conn, user, record, record.tally)
+    return True
+
+
+def subtract(conn: Connection, user: UserKey, record: QualityRecord) -> None:
+    """Takes a record that was stored out again; what was added to it stays."""
+    held = _tally(conn, user, record)
+    if held == record.tally:
+        conn.execute(
+            "DELETE FROM quality WHERE user = ? AND day = ? AND intent = ? AND layer = ?",
+            (user, *_cell(record)),
+        )
+    elif held is not None:
+        _put(conn, user, record, held - record.tally)
+
+
+def of_user(
+    conn: Connection, user: UserKey, first: date | None, last: date | None
+) -> list[QualityRecord]:
+    """The user's record from the first day to the last, both with it; None is open."""
+    rows = conn.execute(
+        f"""SELECT day, intent, layer, {", ".join(COUNTS)}, latencies FROM quality
+            WHERE user = ? AND day >= ? AND day <= ? ORDER BY day, intent, layer""",
+        (user, (first or date.min).isoformat(), (last or date.max).isoformat()),
+    )
+    return [
+        QualityRecord(
+            date.fromisoformat(day),
+            Intent(intent) if intent else None,
+            Layer(layer) if layer else None,
+            _read(values),
+        )
+        for day, intent, layer, *values in rows
+    ]
+
+
+def _tally(conn: Connection, user: UserKey, record: QualityRecord) -> Tally | None:
+    row = conn.execute(
+        f"SELECT {', '.join(COUNTS)}, latencies FROM quality WHERE user = ? AND day = ? AND intent = ? AND layer = ?",
+        (user, *_cell(record)),
+    ).fetchone()
+    return None if row is None else _read(row)
+
+
+def _put(conn: Connection, user: UserKey, record: QualityRecord, tally: Tally) -> None:
+    counts = [getattr(tally, name) for name in COUNTS]
+    conn.execute(
+        f"INSERT OR REPLACE INTO quality (user, day, intent, layer, {', '.join(COUNTS)}, latencies) VALUES ({', '.join('?' * (len(COUNTS) + 5))})",
+        (user, *_cell(record), *counts, json.dumps(tally.latencies.counts)),
+    )
+
+
+def _prune(conn: Connection, user: UserKey) -> None:
+    conn.execute(
+        """DELETE FROM quality WHERE user = :user AND day <=
+               (SELECT day FROM (SELECT DISTINCT day FROM quality WHERE user = :user) ORDER BY day DESC LIMIT 1 OFFSET :kept)""",
+        {"user": user, "kept": MOST_DAYS},
+    )
+
+
+def _cell(record: QualityRecord) -> tuple[str, str, str]:
+    return record.day.isoformat(), record.intent or "", record.layer or ""
+
+
+def _read(values: Sequence[Any]) -> Tally:
+    counts = dict(zip(COUNTS, values[:-1], strict=True))
+    return Tally(
+        **counts,
+        latencies=Latencies(tuple((place, count) for place, count in json.loads(values[-1]))),
+    )

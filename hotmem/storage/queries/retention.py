@@ -1,0 +1,136 @@
+"""What has been kept for as long as it may be.
+
+Found, a few rows at a time, and forgotten as everything is, so that nothing of it remains.
+
+A turn is as old as when it was said, a memory as when that was last said or stored.
+"""
+
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from hotmem.storage.queries import forget
+from hotmem.storage.queries.order import BEHIND
+from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.types import Category, ForgetResult, UserKey
+
+OLD_TURNS: Final = f"""
+    SELECT id, name FROM turns WHERE user = :user AND spoken_at < :before AND abs(told_at - spoken_at) <= {BEHIND}
+    ORDER BY spoken_at LIMIT :limit"""
+"""Turns; how old those are that were told by a clock that was off nobody knows."""
+
+OLD_MEMORIES: Final = f"""
+    SELECT m.id, m.name FROM memories m WHERE m.user = :user AND m.said_at < :before AND m.merged_into IS NULL
+        AND abs(m.told_at - m.said_at) <= {BEHIND}
+        AND (:category IS NULL OR m.category = :category)
+        AND NOT EXISTS (SELECT 1 FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id AND t.spoken_at >= :before)
+    ORDER BY m.said_at LIMIT :limit"""
+"""Memories; with them go the turns they were read from, none of which may be younger."""
+
+OLD_RECALLS: Final = (
+    "SELECT id, name FROM recalls WHERE user = :user AND asked_at < :before LIMIT :limit"
+)
+
+USERS_SEEN: Final = 256
+"""Users that are looked through at once, a few milliseconds."""
+
+
+class Clock(NamedTuple):
+    """What the file tells of the time.
+
+    When the clock was last seen to be right, and when the newest row was written.
+    """
+
+    seen: datetime | None
+    newest: datetime | None
+
+
+def clock(conn: Connection) -> Clock:
+    """Reads both."""
+    row = conn.execute("SELECT value FROM meta WHERE key = 'clock'").fetchone()
+    (newest,) = conn.execute(
+        """SELECT max(at) FROM (SELECT max(touched_at) AS at FROM sessions UNION ALL SELECT max(decided_at) FROM decisions
+               UNION ALL SELECT max(at) FROM audit)"""
+    ).fetchone()
+    return Clock(
+        None if row is None else from_stored(int(row[0])),
+        None if newest is None else from_stored(newest),
+    )
+
+
+def note_clock(conn: Connection, now: datetime) -> None:
+    """Notes that the clock is right."""
+    conn.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('clock', ?)", (to_stored(now),))
+
+
+def following(
+    conn: Connection, category: Category | None, before: datetime, after: int
+) -> tuple[UserKey | None, int | None]:
+    """The next user behind a number of whom something is older than a time.
+
+    Returns:
+        The user, if one was found, and the number to go on behind; None at the end.
+    """
+    for _ in range(USERS_SEEN):
+        row = conn.execute(
+            "SELECT id FROM users WHERE id > ? ORDER BY id LIMIT 1", (after,)
+        ).fetchone()
+        if row is None:
+            return None, None
+        after = row[0]
+        if due(conn, UserKey(after), category, before):
+            return UserKey(after), after
+    return None, after
+
+
+def due(conn: Connection, user: UserKey, category: Category | None, before: datetime) -> bool:
+    """Whether something of a user is older than a time."""
+    searches = (OLD_MEMORIES,) if category else (OLD_TURNS, OLD_MEMORIES, OLD_RECALLS)
+    return any(_found(conn, sql, user, category, before, 1) for sql in searches)
+
+
+def remove(
+    conn: Connection, user: UserKey, category: Category | None, before: datetime, limit: int
+) -> tuple[ForgetResult, bool]:
+    """Forgets some of what is older than a time.
+
+    Args:
+        conn: The writer, within a transaction.
+        user: Whose.
+        category: Only memories of this category, with the turns they were read from; None is all
+            that was said, is known and was asked.
+        before: The time.
+        limit: Turns, memories and records of use at most.
+
+    Returns:
+        How much went with it, and whether there is more.
+    """
+    recalls = 0
+
+    def go(conn: Connection, user: UserKey) -> None:
+        nonlocal recalls
+        turns = [] if category else _found(conn, OLD_TURNS, user, None, before, limit)
+        if turns:
+            forget.turns(conn, user, [name for _, name in turns])
+        for _, name in _found(conn, OLD_MEMORIES, user, category, before, limit - len(turns)):
+            forget.memory(conn, user, name)
+        old = [] if category else _found(conn, OLD_RECALLS, user, None, before, limit)
+        conn.executemany("DELETE FROM recalls WHERE id = ?", [(key,) for key, _ in old])
+        recalls = len(old)
+
+    went = forget.counted(conn, user, go)
+    return went, bool(went.turns or went.memories or recalls) and due(conn, user, category, before)
+
+
+def _found(
+    conn: Connection,
+    sql: str,
+    user: UserKey,
+    category: Category | None,
+    before: datetime,
+    limit: int,
+) -> list[tuple[int, str]]:
+    values = {"user": user, "category": category, "before": to_stored(before), "limit": limit}
+    return conn.execute(
+        sql, {name: value for name, value in values.items() if f":{name}" in sql}
+    ).fetchall()

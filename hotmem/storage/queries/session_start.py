@@ -1,0 +1,217 @@
+"""What a session opens with: instructions, lasting facts, what is at hand, what was left open."""
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.types import Interval, UserKey
+from hotmem.types.session_start import Later, Loop, Row, SessionFacts, Told
+
+RECENT_TURNS: Final = 200
+"""Turns of the user by which the name is told that they speak under."""
+
+TURNS_READ: Final = 20_000
+"""Turns of the user, the latest, in which times are looked for."""
+
+LATER_READ: Final = 2_000
+"""Turns of the user, the latest, in which a plan may have been changed."""
+
+NOTES_READ: Final = 500
+"""Memories stored outright, the latest, that are looked through."""
+
+MOST_OF_A_RELATION: Final = 20
+
+_COLUMNS: Final = "m.id, m.text, m.subject, m.relation, m.object, m.importance, m.confirmations, m.said_at, m.told_at"
+_HOLDS: Final = "m.merged_into IS NULL AND (m.valid_until IS NULL OR (m.valid_until > :now AND m.superseded_by IS NULL))"
+_ONE: Final = f"""SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_relation
+    WHERE m.user = :user AND m.relation = :relation AND {_HOLDS} AND NOT m.negated AND NOT m.hedged"""
+
+
+def read_rules(conn: Connection, user: UserKey, now: int) -> SessionFacts:
+    """Standing instructions, and the name that the user speaks under."""
+    return SessionFacts(
+        speaker=speaker(conn, user), rules=_rules(conn, user, now), pending=_pending(conn, user)
+    )
+
+
+def _rules(conn: Connection, user: UserKey, now: int) -> tuple[Row, ...]:
+    """Standing instructions, said (`asks`) or stored outright as rules of the system, latest first."""
+    rows = conn.execute(
+        f"""SELECT * FROM (
+                SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_relation
+                WHERE m.user = :user AND m.relation = 'asks' AND {_HOLDS}
+                UNION ALL
+                SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_category
+                WHERE m.user = :user AND m.category = 'system' AND m.kind = 'rule' AND m.relation = '' AND {_HOLDS})
+            ORDER BY told_at DESC, id DESC""",
+        {"user": user, "now": now},
+    )
+    return tuple(map(_row, rows))
+
+
+def read(
+    conn: Connection,
+    user: UserKey,
+    relations: Sequence[str],
+    anonymous: str,
+    days: Interval,
+    live: str | None,
+    now: int,
+) -> SessionFacts:
+    """Everything a session opens with.
+
+    Args:
+        conn: A connection.
+        user: The user.
+        relations: Relations of which lasting facts are wanted.
+        anonymous: What a speaker without a name is called.
+        days: The time in which something is at hand.
+        live: The session that opens, or None.
+        now: The time, as the file keeps it.
+    """
+    name = speaker(conn, user)
+    subjects = tuple(dict.fromkeys(filter(None, (name, anonymous))))
+    notes, told = _notes(conn, user, now), tuple(_told(conn, user, days, now))
+    plans = [*(note.said_at for note in notes), *(one.said_at for one in told)]
+    return SessionFacts(
+        speaker=name,
+        rules=_rules(conn, user, now),
+        facts=tuple(_facts(conn, user, relations, subjects, now)),
+        notes=notes,
+        told=told,
+        later=tuple(_later(conn, user, to_stored(min(plans)), now)) if plans else (),
+        loops=tuple(_loops(conn, user, live)),
+        pending=_pending(conn, user),
+    )
+
+
+def _pending(conn: Connection, user: UserKey) -> bool:
+    """Whether something the user said waits to be understood.
+
+    What came with an import and waits for its end does not count.
+    """
+    row = conn.execute(
+        "SELECT 1 FROM pending WHERE import IS NULL AND user = ? AND held = 0 LIMIT 1", (user,)
+    ).fetchone()
+    return row is not None
+
+
+def speaker(conn: Connection, user: UserKey) -> str | None:
+    """The name that the user speaks under: that of most of their latest turns."""
+    row = conn.execute(
+        """SELECT speaker FROM (SELECT speaker FROM turns INDEXED BY turns_by_time WHERE user = ? AND role = 'user'
+                                ORDER BY spoken_at DESC LIMIT ?)
+           WHERE speaker NOT NULL GROUP BY speaker ORDER BY count(*) DESC, speaker LIMIT 1""",
+        (user, RECENT_TURNS),
+    ).fetchone()
+    return None if row is None else str(row[0])
+
+
+def _facts(
+    conn: Connection, user: UserKey, relations: Sequence[str], subjects: Sequence[str], now: int
+) -> list[Row]:
+    found: dict[int, Row] = {}
+    for subject in subjects:
+        values = {"user": user, "now": now, "subject": subject, "most": MOST_OF_A_RELATION}
+        for relation in relations:
+            rows = conn.execute(
+                f"{_ONE} AND m.subject = :subject COLLATE NOCASE ORDER BY m.told_at DESC LIMIT :most",
+                {**values, "relation": relation},
+            )
+            found |= {row[0]: _row(row) for row in rows}
+        owned = {"relation": "is called", "from": f"{subject}'s ", "to": f"{subject}'t"}
+        rows = conn.execute(
+            f"{_ONE} AND m.subject > :from COLLATE NOCASE AND m.subject < :to COLLATE NOCASE LIMIT :most",
+            {**values, **owned},
+        )
+        found |= {row[0]: _row(row) for row in rows}
+    told_in = _told_in(conn, list(found))
+    heard = (row._replace(told_in=told_in.get(row.key, "")) for row in found.values())
+    return sorted(heard, key=lambda row: (row.told_at, row.key), reverse=True)
+
+
+def _told_in(conn: Connection, keys: Sequence[int]) -> dict[int, str]:
+    """The turns that memories were read from, as text."""
+    rows = conn.execute(
+        """SELECT x.memory, group_concat(t.text, char(10)) FROM sources x JOIN turns t ON t.id = x.turn
+           WHERE x.memory IN (SELECT value FROM json_each(?)) GROUP BY x.memory""",
+        (json.dumps(keys),),
+    )
+    return dict(rows.fetchall())
+
+
+def _notes(conn: Connection, user: UserKey, now: int) -> tuple[Row, ...]:
+    rows = conn.execute(
+        f"""SELECT * FROM (SELECT {_COLUMNS}, m.kind FROM memories m INDEXED BY memories_in_order WHERE m.user = :user AND {_HOLDS}
+                           ORDER BY m.told_at DESC, m.id DESC LIMIT :most) WHERE relation = '' AND kind <> 'rule'""",
+        {"user": user, "now": now, "most": NOTES_READ},
+    )
+    return tuple(_row(row[:-1]) for row in rows)
+
+
+def _told(conn: Connection, user: UserKey, days: Interval, now: int) -> list[Told]:
+    """What the user said to take place within the days.
+
+    Not what no longer holds, or was read as something else since.
+    """
+    rows = conn.execute(
+        f"""WITH said AS (SELECT id, text, spoken_at FROM turns INDEXED BY turns_by_time
+                          WHERE user = :user AND role = 'user' AND spoken_at <= :now ORDER BY spoken_at DESC LIMIT :most),
+                 at_hand AS (SELECT h.turn, h.start, h.stop, h.since, h.until, s.text, s.spoken_at FROM said s JOIN happenings h ON h.turn = s.id
+                             WHERE h.since < :end AND h.until > :start AND h.until - h.since <= :end - :start)
+            SELECT a.text, a.start, a.stop, a.since, a.until, a.spoken_at,
+                (SELECT json_group_array(m.id) FROM sources x JOIN memories m ON m.id = x.memory
+                 WHERE x.turn = a.turn AND x.start < a.stop AND x.stop > a.start AND m.relation <> 'asks' AND {_HOLDS}),
+                (SELECT p.id FROM passages p WHERE p.turn = a.turn AND p.start <= a.start AND p.stop > a.start),
+                EXISTS (SELECT 1 FROM sources x WHERE x.turn = a.turn AND x.start < a.stop AND x.stop > a.start)
+            FROM at_hand a ORDER BY a.since, a.spoken_at""",
+        {
+            "user": user,
+            "now": now,
+            "most": TURNS_READ,
+            "start": to_stored(days.start),
+            "end": to_stored(days.end),
+        },
+    )
+    return [
+        Told(
+            text,
+            start,
+            stop,
+            Interval(from_stored(since), from_stored(until)),
+            from_stored(said_at),
+            tuple(json.loads(held)),
+            passage,
+        )
+        for text, start, stop, since, until, said_at, held, passage, read in rows
+        if passage is not None and (held != "[]" or not read)
+    ]
+
+
+def _later(conn: Connection, user: UserKey, since: int, now: int) -> list[Later]:
+    rows = conn.execute(
+        """SELECT text, name, spoken_at FROM turns INDEXED BY turns_by_time
+           WHERE user = ? AND role = 'user' AND spoken_at > ? AND spoken_at <= ? ORDER BY spoken_at DESC, id DESC LIMIT ?""",
+        (user, since, now, LATER_READ),
+    )
+    return [Later(text, turn, from_stored(said_at)) for text, turn, said_at in rows]
+
+
+def _loops(conn: Connection, user: UserKey, live: str | None) -> list[Loop]:
+    """What was left open in the last session that has a summary."""
+    rows = conn.execute(
+        """SELECT x.text, t.name, s.name, t.spoken_at FROM summary_sentences x JOIN turns t ON t.id = x.turn JOIN sessions s ON s.id = x.summary
+           WHERE x.part = 'open_loops' AND x.summary = (SELECT s.id FROM sessions s JOIN summaries y ON y.id = s.id
+                                                        WHERE s.user = ? AND s.name IS NOT ? ORDER BY s.told_at DESC LIMIT 1)
+           ORDER BY x.place""",
+        (user, live),
+    )
+    return [
+        Loop(text, turn, session, from_stored(said_at)) for text, turn, session, said_at in rows
+    ]
+
+
+def _row(row: tuple[int, str, str, str, str, int, int, int, int]) -> Row:
+    return Row(*row[:7], said_at=from_stored(row[7]), told_at=row[8])

@@ -1,0 +1,150 @@
+"""Everything that the file holds of one user, as a document for people.
+
+What is held, in which table, and every row of it.
+
+Numbers that rows refer to each other by are those of this document's rows. Times are ISO 8601 in
+UTC.
+"""
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, Final, TextIO
+
+from hotmem.storage.queries.times import from_stored
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.types import UserKey
+
+OF_USER: Final = "user = :user"
+OF_TURN: Final = "turn IN (SELECT id FROM turns WHERE user = :user)"
+OF_MEMORY: Final = "memory IN (SELECT id FROM memories WHERE user = :user)"
+OF_SUMMARY: Final = "summary IN (SELECT id FROM summaries WHERE user = :user)"
+OF_RECALL: Final = "recall IN (SELECT id FROM recalls WHERE user = :user)"
+OF_DECISION: Final = "decision IN (SELECT id FROM decisions WHERE user = :user)"
+OF_EVOLUTION: Final = "evolution IN (SELECT id FROM evolutions WHERE user = :user)"
+OF_SUBCATEGORY: Final = "subcategory IN (SELECT s.id FROM subcategories s JOIN evolutions e ON e.id = s.evolution WHERE e.user = :user)"
+OF_IMPORT: Final = "import IN (SELECT id FROM imports WHERE user = :user)"
+"""How the rows of a table are known to be the user's."""
+
+HELD: Final = {
+    "users": ("the user", "id = :user"),
+    "speakers": ("names of who spoke", OF_USER),
+    "sessions": ("conversations", OF_USER),
+    "turns": ("what was said, word for word", OF_USER),
+    "memories": ("what is known, and what no longer holds or went into another", OF_USER),
+    "sources": ("from which words of which turns memories were read", OF_MEMORY),
+    "summaries": ("summaries of conversations", OF_USER),
+    "summary_sentences": ("their sentences, with the turns these are from", OF_SUMMARY),
+    "summary_topics": ("what their topics weigh", OF_SUMMARY),
+    "entities": ("people, places and things spoken of", OF_USER),
+    "turn_entities": ("which turns speak of them", OF_TURN),
+    "memory_entities": ("which memories speak of them", OF_MEMORY),
+    "happenings": ("when what turns tell of happened", OF_TURN),
+    "doubts": ("how often what turns say was corrected", OF_TURN),
+    "tags": ("words that memories are filed under", OF_USER),
+    "memory_tags": ("which memories are", OF_MEMORY),
+    "evolutions": ("when subcategories were found", OF_USER),
+    "subcategories": ("subcategories", OF_EVOLUTION),
+    "placements": ("which memories are in them", OF_SUBCATEGORY),
+    "decisions": ("what was decided about memories, and why", OF_USER),
+    "decided": ("which memories that was about", OF_DECISION),
+    "decided_tags": ("which tags that was about", OF_DECISION),
+    "recalls": ("what was asked of the memory, and what a reply to it was made of", OF_USER),
+    "uses": ("what was given for it, and how the reply used it", OF_RECALL),
+    "quality": ("how much of what was given was used, by day", OF_USER),
+    "weights": ("how much each layer of the memory counts", OF_USER),
+    "intent_weights": ("how much more or less it counts by the kind of question", OF_USER),
+    "weight_history": ("how that changed", OF_USER),
+    "learning": ("what that is learnt from", OF_USER),
+    "imports": ("what was imported", OF_USER),
+    "import_changes": ("what imports changed", OF_IMPORT),
+    "pending": ("turns that wait to be understood", OF_USER),
+    "failures": ("work that failed", OF_USER),
+    "deletions": ("what was forgotten and can still be brought back, until when", OF_USER),
+    "audit": ("who looked at the memory, changed it or took something out of it", OF_USER),
+}
+"""Tables, what a row of each is, and which rows are the user's; in the order in which they are
+told."""
+
+WORKED_OUT: Final = (
+    "worked out of the words above, which are there in full; it serves the search alone"
+)
+
+LEFT_OUT: Final = {
+    "passages": WORKED_OUT,
+    "pieces": WORKED_OUT,
+    "memory_pieces": WORKED_OUT,
+    "passage_entries": WORKED_OUT,
+    "memory_entries": WORKED_OUT,
+    "summary_entries": WORKED_OUT,
+    "passage_words": WORKED_OUT,
+    "memory_words": WORKED_OUT,
+    "revisions": "counts changes of the search indexes",
+    "deleted_rows": "what was asked to be forgotten; it is gone for good at the time that deletions tell",
+    "forgotten": "keyed hashes of the ids of what was forgotten, which tell nothing else",
+}
+"""Tables with rows of a user that are not told, and why."""
+
+MOMENTS: Final = frozenset({"at", "since", "until", "valid_until"})
+"""Columns that hold times, besides those that end in _at."""
+
+
+def write(conn: Connection, user: UserKey, now: datetime, out: TextIO) -> dict[str, int]:
+    """Writes the document, as of one moment; returns how many rows of each table it holds.
+
+    Args:
+        conn: A connection, within a transaction.
+        user: Whose.
+        now: When it is made.
+        out: Where it is written, a row a line.
+    """
+    counts = {
+        table: conn.execute(
+            f"SELECT count(*) FROM {table} WHERE {whose}", {"user": user}
+        ).fetchone()[0]
+        for table, (_, whose) in HELD.items()
+    }
+    contents = [
+        {"table": table, "holds": HELD[table][0], "rows": count} for table, count in counts.items()
+    ]
+    head = {
+        "type": "subject export",
+        "made_at": now.isoformat(),
+        "contents": contents,
+        "left_out": LEFT_OUT,
+    }
+    out.write(
+        "{\n"
+        + ",\n".join(
+            f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False, indent=1)}"
+            for name, value in head.items()
+        )
+    )
+    for table, (_, whose) in HELD.items():
+        out.write(f",\n{json.dumps(table)}: [")
+        for place, row in enumerate(_rows(conn, table, whose, user)):
+            out.write(("," if place else "") + "\n" + json.dumps(row, ensure_ascii=False))
+        out.write("\n]")
+    out.write("\n}\n")
+    return counts
+
+
+def _rows(conn: Connection, table: str, whose: str, user: UserKey) -> Iterator[dict[str, Any]]:
+    """The user's rows by column, without vectors and the user's own number."""
+    rows = conn.execute(f"SELECT * FROM {table} WHERE {whose}", {"user": user})
+    for row in rows:
+        names = [column[0] for column in rows.description]
+        yield {
+            name: _told(name, value)
+            for name, value in zip(names, row, strict=True)
+            if name != "user" and not isinstance(value, bytes)
+        }
+
+
+def _told(name: str, value: Any) -> Any:  # noqa: ANN401 - what a column holds
+    if isinstance(value, int) and (name in MOMENTS or name.endswith("_at")):
+        try:
+            return from_stored(value).isoformat()
+        except OverflowError:  # an end that is open
+            return None
+    return value

@@ -1,0 +1,190 @@
+"""Session summaries: one per session, replaced when the session has grown."""
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Final
+
+import numpy as np
+
+from hotmem.storage.queries import index_entries
+from hotmem.storage.queries.jobs import WHEN_ENDED
+from hotmem.storage.queries.turns import of_keys
+from hotmem.storage.search import vectors
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.types import EvidenceKind, SessionSummary, SummarySentence, Topic, Unsummarised, UserKey
+
+WHOLE: Final = 200
+"""Turns of a session that are summarised at once, a second of work; of a longer one what is new.
+One more turn takes some 15 ms of the processor after 10, 200 and 1,000 turns, and 20 after
+20,000."""
+
+REPLIED_WITHIN: Final = 3
+"""Turns after a question among which its reply is looked for again."""
+
+PARTS: Final = ("narrative", "decisions", "open_loops")
+
+
+def end(conn: Connection, user: UserKey, session_name: str) -> bool:
+    """Marks the session as ended, so that its summary is due; False if there is no such session."""
+    row = conn.execute(
+        "UPDATE sessions SET summary_due = ? WHERE user = ? AND name = ? AND passages > 0 RETURNING id",
+        (WHEN_ENDED, user, session_name),
+    ).fetchone()
+    return row is not None
+
+
+def unsummarised(conn: Connection, session: int) -> Unsummarised | None:
+    """What the next summary of a session is made from, at a cost that does not grow with it.
+
+    None if all is summarised.
+
+    A session of up to `WHOLE` turns is summarised as a whole. Of a longer one the turns that its
+    summary quotes, with the replies to what was left open, are read again with those that came
+    since, `WHOLE` of them at once.
+    """
+    (latest,) = conn.execute("SELECT max(id) FROM turns WHERE session = ?", (session,)).fetchone()
+    held = conn.execute("SELECT through FROM summaries WHERE id = ?", (session,)).fetchone()
+    summarised = None if held is None else held[0]
+    new = _following(conn, session, 0, WHOLE + 1)
+    topics: dict[str, Topic] = {}
+    again: set[int] = set()
+    if len(new) > WHOLE:
+        new = _following(conn, session, summarised or 0, WHOLE)
+        again = _quoted(conn, session)
+        rows = conn.execute(
+            "SELECT name, written, weight FROM summary_topics WHERE summary = ?", (session,)
+        )
+        topics = {name: Topic(written, weight) for name, written, weight in rows}
+    if not new:
+        return None
+    spoken = of_keys(conn, {*new, *again})
+    rows_of = vectors.of_turns(conn, [key for key, _ in spoken])
+    embedded = [(key, turn) for key, turn in spoken if key in rows_of]
+    return Unsummarised(
+        session=session,
+        turns=tuple(turn for _, turn in embedded),
+        vectors=np.array([rows_of[key] for key, _ in embedded], dtype=np.float32),
+        keys=tuple(key for key, _ in embedded),
+        fresh=frozenset(new if topics else (*new, *again)),
+        topics=topics,
+        summarised=summarised,
+        through=new[-1],
+        latest=latest,
+    )
+
+
+def _following(conn: Connection, session: int, after: int, limit: int) -> list[int]:
+    return [
+        row[0]
+        for row in conn.execute(
+            "SELECT id FROM turns WHERE session = ? AND id > ? ORDER BY id LIMIT ?",
+            (session, after, limit),
+        )
+    ]
+
+
+def _quoted(conn: Connection, session: int) -> set[int]:
+    """The turns that the summary quotes, and those that may answer what it left open."""
+    quoted = conn.execute(
+        "SELECT part, turn FROM summary_sentences WHERE summary = ?", (session,)
+    ).fetchall()
+    replies = (
+        _following(conn, session, turn, REPLIED_WITHIN)
+        for part, turn in quoted
+        if part == "open_loops"
+    )
+    return {*(turn for _, turn in quoted), *chain.from_iterable(replies)}
+
+
+def done(conn: Connection, session: int) -> None:
+    """Marks a session as summarised to its end."""
+    conn.execute("UPDATE sessions SET summary_due = 0 WHERE id = ?", (session,))
+
+
+def put(
+    conn: Connection,
+    seen: Unsummarised,
+    summary: SessionSummary,
+    topics: Mapping[str, Topic],
+    text: str,
+) -> None:
+    """Stores the summary of a session, unless turns came or went since they were `seen`.
+
+    It stays due until it is summarised to its end.
+    """
+    session = seen.session
+    row = conn.execute(
+        "SELECT user, (SELECT max(t.id) FROM turns t WHERE t.session = s.id) FROM sessions s WHERE s.id = ?",
+        (session,),
+    ).fetchone()
+    held = conn.execute("SELECT through FROM summaries WHERE id = ?", (session,)).fetchone()
+    (left,) = conn.execute(
+        "SELECT count(*) FROM turns WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(seen.keys),),
+    ).fetchone()
+    if (
+        row is None
+        or row[1] != seen.latest
+        or (held and held[0]) != seen.summarised
+        or left != len(seen.keys)
+    ):
+        return
+    user = row[0]
+    conn.execute("DELETE FROM summaries WHERE id = ?", (session,))
+    if seen.through == seen.latest:
+        done(conn, session)
+    conn.execute(
+        "INSERT INTO summaries (id, user, topics, text, through) VALUES (?, ?, ?, ?, ?)",
+        (session, user, json.dumps(summary.topics), text, seen.through),
+    )
+    conn.executemany(
+        "INSERT INTO summary_topics (summary, name, written, weight) VALUES (?, ?, ?, ?)",
+        [(session, name, topic.written, topic.weight) for name, topic in topics.items()],
+    )
+    turns = {turn.id: key for key, turn in zip(seen.keys, seen.turns, strict=True)}
+    for part in PARTS:
+        for place, sentence in enumerate(getattr(summary, part)):
+            conn.execute(
+                "INSERT INTO summary_sentences (summary, part, place, text, turn) VALUES (?, ?, ?, ?, ?)",
+                (session, part, place, sentence.text, turns[sentence.turn_id]),
+            )
+    index_entries.add(conn, EvidenceKind.SUMMARY, user, session, session, text)
+
+
+def of_session(conn: Connection, user: UserKey, session_name: str) -> SessionSummary | None:
+    """The session's summary, or None while there is none."""
+    row = conn.execute(
+        "SELECT y.id, y.topics FROM summaries y JOIN sessions s ON s.id = y.id WHERE y.user = ? AND s.name = ?",
+        (user, session_name),
+    ).fetchone()
+    if row is None:
+        return None
+    parts: dict[str, tuple[SummarySentence, ...]] = {}
+    for part in PARTS:
+        sentences = conn.execute(
+            """SELECT x.text, t.name FROM summary_sentences x JOIN turns t ON t.id = x.turn
+               WHERE x.summary = ? AND x.part = ? ORDER BY x.place""",
+            (row[0], part),
+        )
+        parts[part] = tuple(SummarySentence(text, turn) for text, turn in sentences)
+    return SessionSummary(topics=tuple(json.loads(row[1])), **parts)
+
+
+def related(
+    conn: Connection, user: UserKey, sessions: Sequence[int], limit: int
+) -> dict[int, tuple[str, ...]]:
+    """For each session the others that speak of most of the entities it speaks of, the rarer an entity the more it counts."""
+    found: dict[int, tuple[str, ...]] = {}
+    for session in sessions:
+        rows = conn.execute(
+            """WITH own AS (SELECT DISTINCT x.entity FROM turns t JOIN turn_entities x ON x.turn = t.id WHERE t.session = ?),
+                   shared AS (SELECT DISTINCT x.entity, t.session
+                              FROM own o JOIN turn_entities x ON x.entity = o.entity JOIN turns t ON t.id = x.turn),
+                   spread AS (SELECT entity, count(*) AS sessions FROM shared GROUP BY entity)
+               SELECT s.name FROM shared h JOIN spread p ON p.entity = h.entity JOIN sessions s ON s.id = h.session
+               WHERE h.session <> ? AND s.user = ? GROUP BY s.id ORDER BY sum(1.0 / p.sessions) DESC, s.last_at DESC LIMIT ?""",
+            (session, session, user, limit),
+        )
+        found[session] = tuple(row[0] for row in rows)
+    return found

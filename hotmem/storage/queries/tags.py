@@ -1,0 +1,161 @@
+"""Tags: what memories are filed under, which of them stand for others, and which are put away."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hotmem.storage.queries.decisions import TAGS_CHANGED, record
+from hotmem.storage.queries.times import to_stored
+from hotmem.storage.search.vectors import from_bytes, to_bytes
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.types import TagUse, UserKey, Vector
+
+FILED: Final = """
+    SELECT coalesce(o.merged_into, o.id) AS tag, count(DISTINCT x.memory) AS memories
+    FROM tags o JOIN memory_tags x ON x.tag = o.id WHERE o.user = :user GROUP BY 1"""
+"""How many memories are filed under each tag, or under those that it stands for."""
+
+
+def attach(
+    conn: Connection,
+    user: UserKey,
+    memory: int,
+    names: Sequence[str],
+    now: datetime,
+    vectors: Mapping[str, Vector] | None = None,
+) -> None:
+    """Files a memory under tags of its own words.
+
+    An archived one comes back into use, and so does the one that stands for it.
+
+    A memory never has another's tag, so that nothing of the other's words is left with it once the
+    other is forgotten.
+    """
+    for name in names:
+        vector = vectors.get(name) if vectors else None
+        key, into = conn.execute(
+            """INSERT INTO tags (user, name, used_at, vector) VALUES (?, ?, ?, ?)
+               ON CONFLICT DO UPDATE SET used_at = max(excluded.used_at, used_at), archived = 0, vector = coalesce(excluded.vector, vector)
+               RETURNING id, merged_into""",
+            (user, name, to_stored(now), None if vector is None else to_bytes(vector)),
+        ).fetchone()
+        if into is not None:
+            conn.execute(
+                "UPDATE tags SET used_at = max(?, used_at), archived = 0 WHERE id = ?",
+                (to_stored(now), into),
+            )
+        conn.execute("INSERT OR IGNORE INTO memory_tags (memory, tag) VALUES (?, ?)", (memory, key))
+
+
+def take(conn: Connection, user: UserKey, taken: Mapping[str, str]) -> None:
+    """Lets tags in use stand for new ones, by name.
+
+    One that stands for others itself, or has another in its place, is left as it is.
+    """
+    conn.executemany(
+        """UPDATE tags AS o SET merged_into = g.id FROM tags g
+           WHERE o.user = ? AND o.name = ? AND g.user = o.user AND g.name = ? AND g.id <> o.id AND o.merged_into IS NULL AND g.merged_into IS NULL
+               AND NOT EXISTS (SELECT 1 FROM tags x WHERE x.merged_into = o.id)""",
+        [(user, new, known) for new, known in taken.items()],
+    )
+
+
+def unembedded(conn: Connection, user: UserKey, limit: int) -> list[tuple[int, str]]:
+    """The user's tags in use without an embedding: row numbers and names, the most recent first."""
+    return conn.execute(
+        "SELECT id, name FROM tags WHERE user = ? AND NOT archived AND merged_into IS NULL AND vector IS NULL ORDER BY used_at DESC LIMIT ?",
+        (user, limit),
+    ).fetchall()
+
+
+def embed(conn: Connection, keys: Sequence[int], rows: Sequence[Vector]) -> None:
+    """Stores the embeddings of tags that still exist."""
+    conn.executemany(
+        "UPDATE tags SET vector = ? WHERE id = ?",
+        [(to_bytes(row), key) for key, row in zip(keys, rows, strict=True)],
+    )
+
+
+def known(conn: Connection, user: UserKey, names: Sequence[str]) -> frozenset[str]:
+    """Those of the names that are tags in use and have an embedding."""
+    rows = conn.execute(
+        """SELECT name FROM tags WHERE user = ? AND NOT archived AND merged_into IS NULL AND vector NOT NULL
+               AND name IN (SELECT value FROM json_each(?))""",
+        (user, json.dumps(names)),
+    )
+    return frozenset(name for (name,) in rows)
+
+
+def in_use(conn: Connection, user: UserKey, limit: int) -> tuple[list[str], NDArray[np.float32]]:
+    """The user's tags in use that have an embedding, the most recent first, and their unit rows, float32 (tags, dimension)."""
+    names, joined = conn.execute(
+        """SELECT json_group_array(name), CAST(group_concat(vector, '') AS BLOB) FROM (
+               SELECT name, vector FROM tags WHERE user = ? AND NOT archived AND merged_into IS NULL AND vector NOT NULL
+               ORDER BY used_at DESC, name LIMIT ?)""",
+        (user, limit),
+    ).fetchone()
+    found = json.loads(names)
+    width = len(joined) // len(found) if found else 1
+    return found, _rows(
+        [joined[start : start + width] for start in range(0, len(joined or b""), width)]
+    )
+
+
+def counted(
+    conn: Connection, user: UserKey, limit: int
+) -> tuple[list[TagUse], NDArray[np.float32]]:
+    """The same, with how many memories are filed under each.
+
+    A tag that stands for others already is the first to stay.
+    """
+    rows = conn.execute(
+        f"""SELECT g.id, g.name, coalesce(f.memories, 0), EXISTS (SELECT 1 FROM tags o WHERE o.merged_into = g.id), g.vector
+            FROM tags g LEFT JOIN ({FILED}) f ON f.tag = g.id
+            WHERE g.user = :user AND NOT g.archived AND g.merged_into IS NULL AND g.vector NOT NULL ORDER BY g.used_at DESC, g.name LIMIT :limit""",
+        {"user": user, "limit": limit},
+    ).fetchall()
+    return [
+        TagUse(key, name, memories, bool(stands)) for key, name, memories, stands, _ in rows
+    ], _rows([row[4] for row in rows])
+
+
+def consolidate(
+    conn: Connection,
+    user: UserKey,
+    pairs: Sequence[tuple[int, int]],
+    unused_since: datetime,
+    reason: str,
+    now: datetime,
+) -> tuple[str, int]:
+    """Lets tags stand for others and archives those of one memory at most that were last used before a time.
+
+    Returns:
+        The decision's id, and how many were archived.
+    """
+    conn.executemany(
+        "UPDATE tags SET merged_into = ? WHERE user = ? AND id = ?",
+        [(into, user, tag) for tag, into in pairs],
+    )
+    archived = [
+        row[0]
+        for row in conn.execute(
+            f"""SELECT g.id FROM tags g LEFT JOIN ({FILED}) f ON f.tag = g.id
+                WHERE g.user = :user AND NOT g.archived AND g.merged_into IS NULL AND g.used_at < :since AND coalesce(f.memories, 0) < 2""",
+            {"user": user, "since": to_stored(unused_since)},
+        ).fetchall()
+    ]
+    conn.executemany("UPDATE tags SET archived = 1 WHERE id = ?", [(tag,) for tag in archived])
+    decision = record(conn, user, TAGS_CHANGED, reason, [], now)
+    conn.executemany(
+        "INSERT INTO decided_tags (decision, tag, into_tag) SELECT id, ?, ? FROM decisions WHERE name = ?",
+        [(tag, into, decision) for tag, into in (*pairs, *((tag, None) for tag in archived))],
+    )
+    return decision, len(archived)
+
+
+def _rows(vectors: Sequence[bytes]) -> NDArray[np.float32]:
+    return from_bytes(vectors) if vectors else np.empty((0, 0), dtype=np.float32)

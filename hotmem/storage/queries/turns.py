@@ -1,0 +1,163 @@
+"""Turns, kept word for word and findable by their words as soon as they are committed."""
+
+import json
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+
+from hotmem.errors import InvalidInput
+from hotmem.storage.queries import derived, index_entries, order, users
+from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.text.timezones import in_zone, zone_of
+from hotmem.text.validation import passages
+from hotmem.types import EvidenceKind, Role, Turn, UserKey
+
+
+def add(
+    conn: Connection,
+    turn: Turn,
+    now: datetime,
+    came_with: int | None = None,
+    told_at: datetime | None = None,
+) -> bool:
+    """Stores a turn with its session, passages and pending work.
+
+    Args:
+        conn: The writer, within a transaction.
+        turn: The turn.
+        now: The wall clock, from which the session's idle time counts.
+        came_with: The number of the import that brings it.
+        told_at: Its place in the user's order, if it has one already.
+
+    Returns:
+        False if the same turn was stored before.
+
+    Raises:
+        InvalidInput: If its id belongs to another turn of this user.
+    """
+    user = users.ensure(conn, turn.user_id)
+    known = conn.execute(
+        "SELECT text FROM turns WHERE user = ? AND name = ?", (user, turn.id)
+    ).fetchone()
+    if known:
+        if known[0] != turn.text:
+            raise InvalidInput(
+                "This turn id was already used for other words. Give every turn an id of its own, or none."
+            )
+        return False
+    spoken_at = to_stored(turn.spoken_at)
+    if told_at is None:
+        place = order.told_at(conn, user, spoken_at, to_stored(now))
+    else:
+        order.note(conn, user, place := to_stored(told_at))
+    session, position = conn.execute(
+        """INSERT INTO sessions (user, name, started_at, last_at, told_at, touched_at, summary_due) VALUES (?, ?, ?, ?, ?, ?, 1)
+           ON CONFLICT (user, name) DO UPDATE SET started_at = min(started_at, excluded.started_at),
+               last_at = max(last_at, excluded.last_at), told_at = max(told_at, excluded.told_at),
+               touched_at = excluded.touched_at, summary_due = max(summary_due, 1)
+           RETURNING id, passages""",
+        (user, turn.session_id, spoken_at, spoken_at, place, to_stored(now)),
+    ).fetchone()
+    key = conn.execute(
+        """INSERT INTO turns (user, session, name, role, speaker, text, spoken_at, told_at, zone, import)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
+        (
+            user,
+            session,
+            turn.id,
+            turn.role,
+            turn.speaker,
+            turn.text,
+            spoken_at,
+            place,
+            zone_of(turn.spoken_at),
+            came_with,
+        ),
+    ).fetchone()[0]
+    if turn.speaker:
+        conn.execute(
+            "INSERT OR IGNORE INTO speakers (user, name, import) VALUES (?, ?, ?)",
+            (user, turn.speaker, came_with),
+        )
+    spans = passages(turn.text)
+    for place, (start, stop) in enumerate(spans, position):
+        passage = conn.execute(
+            """INSERT INTO passages (user, session, turn, position, start, stop, terms, forms, import)
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
+            (user, session, key, place, start, stop, *derived.of(turn.text[start:stop]), came_with),
+        ).fetchone()[0]
+        index_entries.add(conn, EvidenceKind.PASSAGE, user, passage, session, turn.text[start:stop])
+    conn.execute("UPDATE sessions SET passages = ? WHERE id = ?", (position + len(spans), session))
+    conn.execute(
+        "INSERT INTO pending (turn, user, import) VALUES (?, ?, ?)", (key, user, came_with)
+    )
+    return True
+
+
+def of_keys(conn: Connection, keys: Collection[int]) -> list[tuple[int, Turn]]:
+    """The turns of these row numbers, in the order they were told."""
+    return list(
+        select(
+            conn,
+            "t.id IN (SELECT value FROM json_each(?)) ORDER BY t.told_at, t.id",
+            (json.dumps(list(keys)),),
+        )
+    )
+
+
+def latest(conn: Connection, user: UserKey, session_name: str, limit: int) -> list[Turn]:
+    """The last turns of the user's session, in the order they came."""
+    session = "(SELECT id FROM sessions WHERE user = ? AND name = ?)"
+    found = [
+        turn
+        for _, turn in select(
+            conn, f"t.session = {session} ORDER BY t.id DESC LIMIT ?", (user, session_name, limit)
+        )
+    ]
+    return found[::-1]
+
+
+def numbered(conn: Connection, keys: Sequence[int]) -> list[tuple[int, Turn]]:
+    """The turns of these row numbers that are there, in the order of their row numbers."""
+    return list(
+        select(conn, "t.id IN (SELECT value FROM json_each(?)) ORDER BY t.id", (json.dumps(keys),))
+    )
+
+
+def of_user(conn: Connection, user: UserKey, after: int, limit: int) -> list[tuple[int, Turn]]:
+    """The user's next turns after a row number, oldest row first."""
+    return list(select(conn, "t.user = ? AND t.id > ? ORDER BY t.id LIMIT ?", (user, after, limit)))
+
+
+def places(conn: Connection, keys: Sequence[int]) -> dict[int, datetime]:
+    """The places in the order of what was told, by row number, of those turns that have another than their time."""
+    rows = conn.execute(
+        "SELECT id, told_at FROM turns WHERE told_at <> spoken_at AND id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(keys)),),
+    )
+    return {key: from_stored(told_at) for key, told_at in rows}
+
+
+def select(conn: Connection, where: str, values: tuple[object, ...]) -> Iterator[tuple[int, Turn]]:
+    """Turns with their row numbers.
+
+    `where` is SQL over t (turns), s (sessions) and u (users), without any user's text in it.
+    """
+    rows = conn.execute(
+        f"""SELECT t.id, u.name, s.name, t.role, t.text, t.spoken_at, t.zone, t.speaker, t.name
+            FROM turns t JOIN sessions s ON s.id = t.session JOIN users u ON u.id = t.user WHERE {where}""",
+        values,
+    )
+    for key, user, session, role, text, spoken_at, zone, speaker, name in rows:
+        yield (
+            key,
+            Turn(
+                user,
+                session,
+                Role(role),
+                text,
+                in_zone(from_stored(spoken_at), zone),
+                speaker,
+                name,
+            ),
+        )

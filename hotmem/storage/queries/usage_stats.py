@@ -1,0 +1,105 @@
+"""What was asked of a memory and what replies used of it, counted."""
+
+from datetime import datetime
+from typing import Any, Final
+
+from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.types import Asked, Share, UsedMemory, UserKey
+
+SPAN: Final = "r.user = :user AND r.asked_at >= :first AND r.asked_at < :last"
+
+COUNTED: Final = "count(*), sum(u.kind <> 'unused')"
+
+BY_COLUMN: Final = f"""
+    SELECT m.{{column}}, {COUNTED} FROM recalls r JOIN uses u ON u.recall = r.id JOIN memories m ON m.name = u.memory AND m.user = r.user
+    WHERE {SPAN} GROUP BY 1 ORDER BY 3 DESC, 2 DESC, 1"""
+
+BY_TAG: Final = f"""
+    SELECT g.name, {COUNTED} FROM recalls r JOIN uses u ON u.recall = r.id JOIN memories m ON m.name = u.memory AND m.user = r.user
+        JOIN memory_tags x ON x.memory = m.id JOIN tags o ON o.id = x.tag JOIN tags g ON g.id = coalesce(o.merged_into, o.id)
+    WHERE {SPAN} GROUP BY g.id ORDER BY 3 DESC, 2 DESC, 1 LIMIT :limit"""
+
+BY_ENTITY: Final = f"""
+    SELECT e.name, count(DISTINCT r.id || ' ' || u.place), count(DISTINCT CASE WHEN u.kind <> 'unused' THEN r.id || ' ' || u.place END)
+    FROM recalls r JOIN uses u ON u.recall = r.id JOIN json_each(u.turns) n JOIN turns t ON t.user = r.user AND t.name = n.value
+        JOIN turn_entities x ON x.turn = t.id JOIN entities e ON e.id = x.entity
+    WHERE {SPAN} GROUP BY e.id ORDER BY 3 DESC, 2 DESC, 1 LIMIT :limit"""
+
+LEAST_USED: Final = """
+    SELECT name, text, accesses, accessed_at FROM memories WHERE user = :user AND merged_into IS NULL AND accesses = 0 AND valid_until IS NULL
+    ORDER BY importance DESC, said_at DESC, id DESC LIMIT :limit"""
+
+MOST_USED: Final = """
+    SELECT name, text, accesses, accessed_at FROM memories WHERE user = :user AND merged_into IS NULL AND accesses > 0
+    ORDER BY accesses DESC, accessed_at DESC, id DESC LIMIT :limit"""
+
+
+def asked(
+    conn: Connection, user: UserKey, after: datetime | None, before: datetime | None, most: int
+) -> list[Asked]:
+    """The latest recalls that a reply followed, in order."""
+    rows = conn.execute(
+        f"""SELECT r.asked_at, r.session, r.query, count(u.place), coalesce(sum(u.kind <> 'unused'), 0)
+            FROM recalls r LEFT JOIN uses u ON u.recall = r.id WHERE {SPAN} GROUP BY r.id ORDER BY r.asked_at DESC, r.id DESC LIMIT :limit""",
+        _span(user, after, before, most),
+    ).fetchall()
+    return [
+        Asked(from_stored(at), session, query, given, used)
+        for at, session, query, given, used in reversed(rows)
+    ]
+
+
+def shares(
+    conn: Connection, user: UserKey, after: datetime | None, before: datetime | None, limit: int
+) -> dict[str, dict[str, Share]]:
+    """Items given and used by "category", "kind", "tag" and "entity", each with its names, the most used first; of tags and entities so many."""
+    asked = _span(user, after, before, limit)
+    queries = {
+        "category": BY_COLUMN.format(column="category"),
+        "kind": BY_COLUMN.format(column="kind"),
+        "tag": BY_TAG,
+        "entity": BY_ENTITY,
+    }
+    return {
+        by: {name: Share(given, used) for name, given, used in conn.execute(sql, asked)}
+        for by, sql in queries.items()
+    }
+
+
+def memories(
+    conn: Connection, user: UserKey, limit: int
+) -> tuple[list[UsedMemory], list[UsedMemory], int]:
+    """The most used memories, those never used that still hold, the most important first, and how many of these there are."""
+    named = {"user": user, "limit": limit}
+    never = "SELECT count(*) FROM memories WHERE user = :user AND merged_into IS NULL AND accesses = 0 AND valid_until IS NULL"
+    return (
+        _used(conn, MOST_USED, named),
+        _used(conn, LEAST_USED, named),
+        conn.execute(never, named).fetchone()[0],
+    )
+
+
+def known_names(conn: Connection, user: UserKey, keys: str) -> dict[str, str]:
+    """Names of the user's entities by their keys, among a JSON list of keys."""
+    rows = conn.execute(
+        "SELECT key, name FROM entities WHERE user = ? AND key IN (SELECT value FROM json_each(?))",
+        (user, keys),
+    )
+    return dict(rows.fetchall())
+
+
+def _used(conn: Connection, sql: str, named: dict[str, Any]) -> list[UsedMemory]:
+    rows = conn.execute(sql, named)
+    return [
+        UsedMemory(name, text, accesses, None if at is None else from_stored(at))
+        for name, text, accesses, at in rows
+    ]
+
+
+def _span(
+    user: UserKey, after: datetime | None, before: datetime | None, limit: int
+) -> dict[str, Any]:
+    first = -(2**62) if after is None else to_stored(after)
+    last = 2**62 if before is None else to_stored(before)
+    return {"user": user, "first": first, "last": last, "limit": limit}

@@ -1,0 +1,93 @@
+"""Users and the names of the people who speak with them."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from hotmem.storage.queries import deletion_marks, encoders, layer_weights
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.text.phonetics import phonetic_key
+from hotmem.types import Profile, UserKey
+
+MOST_RUNS: Final = 500
+"""Word runs looked up; SQLite takes at most 32,766 values, a spoken question has some 50 runs."""
+
+
+MOST_SOUNDING: Final = 50
+"""Names looked at that sound like a word of the utterance."""
+
+
+def find(conn: Connection, name: str) -> UserKey | None:
+    """The user's number, or None for a user never seen."""
+    row = conn.execute("SELECT id FROM users WHERE name = ?", (name,)).fetchone()
+    return UserKey(row[0]) if row else None
+
+
+def name(conn: Connection, user: UserKey) -> str:
+    """The id of a user's number; empty, if the user was erased."""
+    row = conn.execute("SELECT name FROM users WHERE id = ?", (user,)).fetchone()
+    return str(row[0]) if row else ""
+
+
+def ensure(conn: Connection, name: str) -> UserKey:
+    """The user's number; new users get one."""
+    found = find(conn, name)
+    if found is not None:
+        return found
+    return UserKey(
+        conn.execute("INSERT INTO users (name) VALUES (?) RETURNING id", (name,)).fetchone()[0]
+    )
+
+
+def profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Profile:
+    """What the read path needs to know of a user, in one read.
+
+    Args:
+        conn: A connection.
+        user: The user.
+        runs: Words and word runs of the utterance, at most `MOST_RUNS` of which are looked up,
+            ignoring case.
+    """
+    keys = [run.casefold() for run in runs[:MOST_RUNS]]
+    named = conn.execute(
+        f"SELECT name FROM entities WHERE user = ? AND key IN ({','.join('?' * len(keys))})",
+        (user, *keys),
+    )
+    speaking = conn.execute("SELECT name FROM speakers WHERE user = ? ORDER BY name", (user,))
+    sounds = [key for run in runs[:MOST_RUNS] if run[:1].isupper() and (key := phonetic_key(run))]
+    sounding = conn.execute(
+        f"SELECT name FROM entities WHERE user = ? AND sound IN ({','.join('?' * len(sounds))}) LIMIT ?",
+        (user, *sounds, MOST_SOUNDING),
+    )
+    return Profile(
+        speakers=tuple(row[0] for row in speaking),
+        entities=tuple(row[0] for row in named),
+        sounding=tuple(row[0] for row in sounding),
+        weights=layer_weights.weights(conn, user),
+        moved=layer_weights.moved(conn, user),
+        forgettings=deletion_marks.number(conn),
+        encoder=encoders.current(conn),
+    )
+
+
+def vocabulary(conn: Connection, user: UserKey, limit: int) -> list[str]:
+    """Names that the user and their bot speak of, those of who speaks first, then those in most turns."""
+    speaking = [
+        row[0]
+        for row in conn.execute(
+            "SELECT name FROM speakers WHERE user = ? ORDER BY name LIMIT ?", (user, limit)
+        )
+    ]
+    spoken_of = conn.execute(
+        """SELECT e.name FROM entities e JOIN turn_entities t ON t.entity = e.id WHERE e.user = ?
+           GROUP BY e.id ORDER BY count(*) DESC, e.name LIMIT ?""",
+        (user, limit),
+    )
+    return list(dict.fromkeys([*speaking, *(row[0] for row in spoken_of)]))[:limit]
+
+
+def names(conn: Connection, limit: int) -> list[str]:
+    """Ids of users, those who came first before the others."""
+    return [
+        str(name)
+        for (name,) in conn.execute("SELECT name FROM users ORDER BY id LIMIT ?", (limit,))
+    ]

@@ -1,0 +1,214 @@
+"""What a layer may search for.
+
+A layer's searches go into one read: each further one would wait for the interpreter's lock again.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from hotmem.storage.queries import event_times, memories, subcategories
+from hotmem.storage.search import bm25, time_windows, vectors
+from hotmem.storage.search.user_index import Index
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.types import EvidenceKind, Interval, Sought, UserKey
+
+Ranking: TypeAlias = list[tuple[int, float]]
+"""Row numbers and scores, best first."""
+
+IndexOf: TypeAlias = Callable[[EvidenceKind], Index]
+"""The user's index of a kind."""
+
+
+class Search(Protocol):
+    """One search among a user's rows."""
+
+    @property
+    def reads(self) -> tuple[EvidenceKind, ...]:
+        """Kinds whose index it reads."""
+        ...
+
+    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
+        """The best rows; other users' are out of its reach."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalSearch:
+    """Rows that hold any of the terms, by BM25; summaries by all that was said in their session.
+
+    Attributes:
+        kind: Of what.
+        terms: Words, or phrases all of whose words must be there.
+        limit: Rows at most.
+    """
+
+    kind: EvidenceKind
+    terms: Sequence[str]
+    limit: int
+
+    @property
+    def reads(self) -> tuple[EvidenceKind, ...]:
+        """Kinds whose index it reads."""
+        return (EvidenceKind.PASSAGE if self.kind is EvidenceKind.SUMMARY else self.kind,)
+
+    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
+        """Row numbers and BM25 scores."""
+        search = bm25.sessions if self.kind is EvidenceKind.SUMMARY else bm25.search
+        return search(conn, index_of(self.reads[0]), self.terms, self.limit)
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSearch:
+    """The rows nearest to the query.
+
+    Attributes:
+        kind: Of what.
+        sought: The query's embeddings.
+        limit: Rows at most.
+    """
+
+    kind: EvidenceKind
+    sought: Sought
+    limit: int
+
+    @property
+    def reads(self) -> tuple[EvidenceKind, ...]:
+        """Kinds whose index it reads."""
+        return (self.kind,)
+
+    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
+        """Row numbers and cosines."""
+        return vectors.nearest(conn, index_of(self.kind), self.sought, self.limit)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSearch:
+    """The passages of some sessions nearest to the query; the cost is theirs alone.
+
+    Attributes:
+        sessions: Row numbers of sessions.
+        sought: The query's embeddings.
+        limit: Passages at most.
+    """
+
+    sessions: Sequence[int]
+    sought: Sought
+    limit: int
+
+    @property
+    def reads(self) -> tuple[EvidenceKind, ...]:
+        """Kinds whose index it reads: none."""
+        return ()
+
+    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
+        """Row numbers and cosines."""
+        return vectors.inside(conn, user, self.sessions, self.sought, self.limit)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSearch:
+    """The memories that stand for the subcategories nearest to the query.
+
+    The cost grows with the number of subcategories alone.
+
+    Attributes:
+        sought: The query's embeddings.
+        looked_into: Subcategories at most.
+    """
+
+    sought: Sought
+    looked_into: int
+
+    @property
+    def reads(self) -> tuple[EvidenceKind, ...]:
+        """Kinds whose index it reads: none."""
+        return ()
+
+    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
+        """Row numbers and cosines."""
+        return subcategories.in_digests(conn, user, self.sought, self.looked_into)
+
+
+@dataclass(frozen=True, slots=True)
+class EntitySearch:
+    """Memories that mention one of the names, latest first.
+
+    Attributes:
+        names: Names, whatever their case.
+        limit: Memories at most.
+    """
+
+    names: Sequence[str]
+    limit: int
+
+    @property
+    def reads(self) -> tuple[EvidenceKind, ...]:
+        """Kinds whose index it reads: none."""
+        return ()
+
+    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
+        """Row numbers, each with the same score."""
+        return [(key, 1.0) for key in memories.named(conn, user, self.names, self.limit)]
+
+
+@dataclass(frozen=True, slots=True)
+class SaidIn:
+    """The rows said within a window that are nearest to the query.
+
+    Summaries of the sessions that were held in it.
+
+    Attributes:
+        kind: Of what.
+        window: The span of time.
+        sought: The query's embeddings.
+        limit: Rows at most.
+    """
+
+    kind: EvidenceKind
+    window: Interval
+    sought: Sought
+    limit: int
+
+    @property
+    def reads(self) -> tuple[EvidenceKind, ...]:
+        """Kinds whose index it reads: none."""
+        return ()
+
+    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
+        """Row numbers and cosines."""
+        return time_windows.said(conn, user, self.kind, self.window, self.sought, self.limit)
+
+
+@dataclass(frozen=True, slots=True)
+class HappenedIn:
+    """Passages or memories whose words tell of something within a window, latest first.
+
+    Attributes:
+        kind: Of what.
+        window: The span of time.
+        limit: Rows at most.
+    """
+
+    kind: EvidenceKind
+    window: Interval
+    limit: int
+
+    @property
+    def reads(self) -> tuple[EvidenceKind, ...]:
+        """Kinds whose index it reads: none."""
+        return ()
+
+    def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Ranking:
+        """Row numbers, each with the same score."""
+        return [
+            (key, 1.0)
+            for key in event_times.in_window(conn, user, self.kind, self.window, self.limit)
+        ]
+
+
+def run(
+    conn: Connection, user: UserKey, searches: Sequence[Search], index_of: IndexOf
+) -> list[Ranking]:
+    """The ranking of each search, in order."""
+    return [search.run(conn, user, index_of) for search in searches]

@@ -1,0 +1,53 @@
+"""What was said within a window of time.
+
+The passages, memories and summaries nearest to a vector, at the cost of that window alone.
+"""
+
+from typing import Final
+
+from hotmem.storage.queries import reembedding
+from hotmem.storage.queries.times import to_stored
+from hotmem.storage.search.vectors import cosine, sought_bytes
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.types import EvidenceKind, Interval, Sought, UserKey
+
+MOST: Final = 1000
+"""Turns, or memories, of a window that are looked at, the latest."""
+
+TURNS: Final = """(SELECT id, session FROM turns WHERE user = :user AND spoken_at >= :start AND spoken_at < :end
+    ORDER BY spoken_at DESC LIMIT :most) t"""
+
+ROWS: Final = {
+    EvidenceKind.PASSAGE: f"SELECT r.id, r.vector FROM {TURNS} JOIN passages r ON r.turn = t.id",
+    EvidenceKind.MEMORY: """SELECT r.id, r.vector FROM memories r WHERE r.user = :user AND r.said_at >= :start AND r.said_at < :end
+        AND r.merged_into IS NULL ORDER BY r.said_at DESC LIMIT :most""",
+    EvidenceKind.SUMMARY: f"SELECT r.id, r.vector FROM (SELECT DISTINCT session FROM {TURNS}) s JOIN summaries r ON r.id = s.session",
+}
+"""Row numbers and vectors of what was said in a window."""
+
+
+def said(
+    conn: Connection,
+    user: UserKey,
+    kind: EvidenceKind,
+    window: Interval,
+    sought: Sought,
+    limit: int,
+) -> list[tuple[int, float]]:
+    """Row numbers and cosines of the user's rows that were said in the window, nearest first.
+
+    0 for what has no vector yet.
+    """
+    values = {
+        "user": user,
+        "start": to_stored(window.start),
+        "end": to_stored(window.end),
+        "most": MOST,
+        "limit": limit,
+    } | sought_bytes(sought)
+    boundary = reembedding.boundary(conn, kind)
+    return conn.execute(
+        f"""SELECT id, CASE WHEN vector IS NULL THEN 0.0 ELSE {cosine("vector", "id", boundary)} END AS cosine
+            FROM ({ROWS[kind]}) ORDER BY cosine DESC, id LIMIT :limit""",
+        values,
+    ).fetchall()

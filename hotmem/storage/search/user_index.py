@@ -1,0 +1,224 @@
+"""One user's entries of one kind, held in memory as searches read them.
+
+Derived from the file and never ahead of what it may be trusted for: a search names candidates,
+which are then looked up in the user's own rows. New entries are read behind the last one known;
+after any other change (`revisions`) all are read again.
+"""
+
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hotmem.storage.search.postings import Postings, numbers
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.types import EvidenceKind, UserKey
+
+PORTION: Final = 4096
+"""Entries read at once."""
+
+STATE: Final = """
+    SELECT coalesce((SELECT max(id) FROM {kind}_entries WHERE user = :user), 0),
+        coalesce((SELECT number FROM revisions WHERE user = :user AND kind = :kind), 0),
+        (SELECT bits IS NOT NULL FROM {kind}_entries WHERE user = :user AND id = :waiting),
+        (SELECT bits IS NOT NULL FROM {kind}_entries WHERE user = :user AND id = :latest),
+        coalesce((SELECT upto FROM former_vectors WHERE kind = :kind), 0)"""
+"""The last entry, how often entries went or changed, whether the first and the last that had no
+vector have one, and the last whose vector is of a former encoder. What was said is embedded
+before what an import brought, which may stand before it for long."""
+
+PACKED: Final = """
+    SELECT group_concat(id), group_concat(session), group_concat(length), group_concat(bits IS NOT NULL, ''), CAST(group_concat(bits, '') AS BLOB)
+    FROM (SELECT id, session, length, bits FROM {kind}_entries WHERE user = ? AND id > ? ORDER BY id LIMIT ?)"""
+"""A portion in one row: a fifth of the time that a Python row for each entry takes, and most of
+it without the interpreter's lock."""
+
+LEAST_ROOM: Final = 64
+
+WORD: Final = np.dtype("<u8")
+"""Signs of 64 dimensions."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entries:
+    """The entries as one search sees them.
+
+    Attributes:
+        keys: Row numbers, ascending, int64 (entries,).
+        lengths: Words, float32 (entries,).
+        places: Each entry's session as a place in `sessions`, int32 (entries,).
+        bits: Signs of the vectors, eight bytes to a word, uint64 (words, entries); 0 where there is
+            no vector yet.
+        sessions: Row numbers of sessions, int64 (sessions,).
+        session_lengths: Words of each session, float64 (sessions,).
+        postings: Where the terms asked for stand among them.
+        boundary: Row number up to which vectors are of the file's former encoder; 0 if none are.
+    """
+
+    keys: NDArray[np.int64]
+    lengths: NDArray[np.float32]
+    places: NDArray[np.int32]
+    bits: NDArray[np.uint64]
+    sessions: NDArray[np.int64]
+    session_lengths: NDArray[np.float64]
+    postings: Postings
+    boundary: int
+
+
+class Index:
+    """The entries, and the places of the terms asked for; thread-safe.
+
+    Args:
+        kind: Of what.
+        user: Whose.
+    """
+
+    def __init__(self, kind: EvidenceKind, user: UserKey) -> None:
+        self.kind = kind
+        self.user = user
+        self.loaded = False
+        self._lock = Lock()
+        self._revision = 0
+        self._boundary = 0
+        self._empty()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes it takes."""
+        return (
+            self._keys.nbytes
+            + self._lengths.nbytes
+            + self._places.nbytes
+            + self._bits.nbytes
+            + self._postings.nbytes
+        )
+
+    def read(self, conn: Connection) -> Entries:
+        """The entries that the connection sees; what is known already is not read again."""
+        with self._lock:
+            waiting = int(self._keys[self._settled]) if self._settled < self._count else 0
+            latest = int(self._keys[self._count - 1]) if self._signed < self._count else 0
+            named = {"user": self.user, "kind": self.kind, "waiting": waiting, "latest": latest}
+            last, revision, signed, late, boundary = conn.execute(
+                STATE.format(kind=self.kind), named
+            ).fetchone()
+            if revision > self._revision:
+                self._revision = revision
+                self._empty()
+            elif boundary < self._boundary:
+                self._read_anew(conn, boundary, self._boundary)
+            self._boundary = boundary
+            if revision == self._revision and (
+                signed or late or last > (self._keys[self._count - 1] if self._count else 0)
+            ):
+                start = max(self._settled, self._count - PORTION) if late else self._count
+                self._read_behind(conn, self._settled if signed else start)
+            self.loaded = True
+            n, sessions = (
+                int(np.searchsorted(self._keys[: self._count], last, side="right")),
+                len(self._place_of),
+            )
+            return Entries(
+                self._keys[:n],
+                self._lengths[:n],
+                self._places[:n],
+                self._bits[:, :n],
+                self._sessions[:sessions],
+                self._session_lengths[:sessions],
+                self._postings,
+                boundary,
+            )
+
+    def _empty(self) -> None:
+        self._count = self._settled = self._signed = 0
+        self._keys = np.empty(0, dtype=np.int64)
+        self._lengths = np.empty(0, dtype=np.float32)
+        self._places = np.empty(0, dtype=np.int32)
+        self._bits = np.empty((0, 0), dtype=WORD)
+        self._place_of: dict[int, int] = {}
+        self._sessions = np.empty(0, dtype=np.int64)
+        self._session_lengths = np.empty(0, dtype=np.float64)
+        self._postings = Postings(self.kind)
+
+    def _read_behind(self, conn: Connection, place: int) -> None:
+        """Reads the entries from this place on.
+
+        Those known already may have got their vectors, which they get in their order.
+        """
+        while True:
+            after = int(self._keys[place - 1]) if place else 0
+            keys, sessions, lengths, signed, bits = conn.execute(
+                PACKED.format(kind=self.kind), (self.user, after, PORTION)
+            ).fetchone()
+            if keys is None:
+                return
+            known = self._count - place
+            self._append(numbers(keys)[known:], numbers(sessions)[known:], numbers(lengths)[known:])
+            self._sign(place, np.frombuffer(signed.encode(), dtype=np.uint8) == ord("1"), bits)
+            place = (
+                self._count if known >= len(signed) and "1" not in signed else place + len(signed)
+            )
+
+    def _read_anew(self, conn: Connection, low: int, high: int) -> None:
+        """Reads the signs of the entries above one row number and up to another, which were embedded anew."""
+        first, stop = (
+            int(place)
+            for place in np.searchsorted(self._keys[: self._count], (low, high), side="right")
+        )
+        for place in range(first, stop, PORTION):
+            after, count = int(self._keys[place]) - 1, min(PORTION, stop - place)
+            *_, signed, bits = conn.execute(
+                PACKED.format(kind=self.kind), (self.user, after, count)
+            ).fetchone()
+            self._sign(place, np.frombuffer(signed.encode(), dtype=np.uint8) == ord("1"), bits)
+
+    def _append(
+        self, keys: NDArray[np.int64], sessions: NDArray[np.int64], lengths: NDArray[np.int64]
+    ) -> None:
+        start, stop = self._count, self._count + len(keys)
+        distinct, which = np.unique(sessions, return_inverse=True)
+        found = np.array(
+            [
+                self._place_of.setdefault(session, len(self._place_of))
+                for session in distinct.tolist()
+            ],
+            dtype=np.int32,
+        )
+        self._keys, self._lengths, self._places, self._bits = (
+            _roomy(values, stop) for values in (self._keys, self._lengths, self._places, self._bits)
+        )
+        self._sessions, self._session_lengths = (
+            _roomy(values, len(self._place_of))
+            for values in (self._sessions, self._session_lengths)
+        )
+        self._keys[start:stop] = keys
+        self._lengths[start:stop] = lengths
+        self._places[start:stop] = found[which]
+        self._sessions[found] = distinct
+        self._session_lengths[found] += np.bincount(which, lengths, minlength=len(distinct))
+        self._count = stop
+
+    def _sign(self, first: int, signed: NDArray[np.bool_], bits: bytes | None) -> None:
+        """Sets the signs of those entries from place `first` on that have them, and how far all, and any, have theirs."""
+        if bits:
+            rows = np.frombuffer(bits, dtype=np.uint8).reshape(int(signed.sum()), -1)
+            words = -(-rows.shape[1] // WORD.itemsize)
+            if words != len(self._bits):
+                self._bits = np.zeros((words, len(self._keys)), dtype=WORD)
+            padded = np.pad(rows, ((0, 0), (0, words * WORD.itemsize - rows.shape[1])))
+            places = first + np.flatnonzero(signed)
+            self._bits[:, places] = padded.view(WORD).T
+            self._signed = max(self._signed, int(places[-1]) + 1)
+        if self._settled == first:
+            self._settled += len(signed) if signed.all() else int(np.argmin(signed))
+
+
+def _roomy(values: NDArray[Any], count: int) -> NDArray[Any]:
+    """The values with room for `count` along the last axis, and a quarter more where they have to move."""
+    if count <= values.shape[-1]:
+        return values
+    roomy = np.zeros((*values.shape[:-1], max(count + count // 4, LEAST_ROOM)), dtype=values.dtype)
+    roomy[..., : values.shape[-1]] = values
+    return roomy

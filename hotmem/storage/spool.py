@@ -1,0 +1,364 @@
+"""What the memory file cannot take, kept beside it until it can.
+
+While the file is locked, full, gone or damaged, turns wait in a small database of their own
+(`memory.db.spool`), encrypted with the same key. They are taken in by the order in which they came,
+by whichever program has the memory open next; a turn that is there already is passed over, so that
+a crash in between repeats nothing.
+"""
+
+import asyncio
+import json
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Final, TypeAlias, TypeVar
+
+from hotmem.core.encryption_key import Key
+from hotmem.core.logs import log
+from hotmem.errors import (
+    HotMemError,
+    InvalidInput,
+    StoreDamaged,
+    StoreError,
+    StoreFull,
+    StoreKeyWrong,
+)
+from hotmem.storage.sqlite import files
+from hotmem.storage.sqlite.connection import Connection, connect, mapped_errors
+from hotmem.text.timezones import in_zone, zone_of
+from hotmem.types import Role, Turn
+
+T = TypeVar("T")
+
+MOST: Final = 10_000
+"""Records that wait at most, some days of talk: a file that stays away that long is a fault to
+be mended, not to be waited for."""
+
+HELD: Final = 1_000
+"""Records that wait in this process at most, while the spool cannot be written either."""
+
+AT_ONCE: Final = 50
+"""Records read from the spool in one go."""
+
+IN_PROCESS: Final = 0
+"""The number of a record that is in no file."""
+
+FIRST_RETRY_S: Final = 1.0
+LAST_RETRY_S: Final = 30.0
+"""Seconds between two tries of the memory file, doubled from the first to the last; the last are
+those between two looks for the spool of another program, too."""
+
+_TABLE: Final = "CREATE TABLE IF NOT EXISTS waiting (id INTEGER PRIMARY KEY AUTOINCREMENT, turn TEXT, record TEXT NOT NULL)"
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """Turns that the user took back while the memory file could not be written.
+
+    Attributes:
+        user_id: Whose.
+        turn_ids: Their ids.
+    """
+
+    user_id: str
+    turn_ids: tuple[str, ...]
+
+
+Record: TypeAlias = Turn | Removal
+"""What waits."""
+
+Take: TypeAlias = Callable[[Record], Awaitable[object]]
+"""Brings a record into the memory file."""
+
+
+def path_of(database: Path, folder: Path | None = None) -> Path:
+    """Where what a memory file cannot take waits.
+
+    Beside it, or in a folder, under a name that no other memory file has there.
+    """
+    if folder is None:
+        return database.with_name(f"{database.name}.spool")
+    return (
+        folder
+        / f"{database.name}-{sha256(str(database.absolute()).encode()).hexdigest()[:12]}.spool"
+    )
+
+
+def waiting_in(path: Path, key: Key | None) -> int:
+    """How many records wait in a spool; 0 if it is not there. Blocking.
+
+    Raises:
+        StoreError: If it cannot be read.
+    """
+    if not path.exists():
+        return 0
+    with mapped_errors(path), closing(connect(path, key=key, read_only=True)) as conn:
+        return (
+            _count(conn)
+            if conn.execute("SELECT 1 FROM sqlite_schema WHERE name = 'waiting'").fetchone()
+            else 0
+        )
+
+
+class Spool:
+    """The records that wait for one memory file.
+
+    Args:
+        path: The spool's own file; it is made when the first record comes.
+        key: What the memory file is encrypted with.
+        take: Brings a record into the memory file; raises a StoreError while that is not possible.
+
+    Attributes:
+        waiting: How many records wait, as far as this program knows: until it has looked, 1 if
+            there is a file.
+    """
+
+    def __init__(self, path: Path, key: Key | None, take: Take) -> None:
+        self.waiting = int(path.exists())
+        self._path = path
+        self._key = key
+        self._take = take
+        self._conn: Connection | None = None
+        self._identity: files.Identity = (0, 0)
+        self._held: deque[Record] = deque()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="hotmem-spool")
+        self._replaying = asyncio.Lock()
+        self._came = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begins to bring into the memory file what waits, and what will."""
+        self._task = asyncio.create_task(self._run(), name="hotmem-spool")
+
+    async def put(self, record: Record) -> None:
+        """Keeps a record until the memory file can take it. Durable on return.
+
+        Raises:
+            StoreError: If it cannot be written either. It is then kept in this process, and tried
+                again as long as it runs.
+            StoreFull: If too much waits already; then it is not kept.
+        """
+        if len(self._held) >= HELD:
+            raise StoreFull(
+                f"{HELD:,} turns wait in this process, as neither the memory file nor {self._path} can be written. Make room on the disk."
+            )
+        self.waiting += 1
+        self._came.set()
+        self._held.append(record)
+        await self._on_thread(self._write_held)
+
+    async def replay(self) -> int:
+        """Brings all that waits into the memory file, in order; returns how much that was.
+
+        Raises:
+            StoreError: If the memory file or the spool cannot be used; what was not brought in
+                waits on.
+        """
+        brought = 0
+        async with self._replaying:
+            while portion := await self._on_thread(self._following):
+                for number, record in portion:
+                    try:
+                        await self._take(record)
+                    except (
+                        InvalidInput
+                    ) as error:  # it would stand in the way of all that comes after it
+                        log.error(
+                            "a turn that waited cannot be stored and was dropped", reason=str(error)
+                        )
+                    self.waiting = await self._on_thread(self._done, number)
+                    brought += 1
+            self.waiting = len(self._held)
+        if brought:
+            log.info("what waited was stored", records=brought)
+        return brought
+
+    async def close(self) -> None:
+        """Stops.
+
+        What waits in the file waits for the next open; what could not even be written there is told
+        as lost.
+        """
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        with suppress(StoreError):
+            await self._on_thread(self._write_held)
+        if self._held:
+            log.error(
+                "turns lost: neither the memory file nor the spool could be written",
+                turns=len(self._held),
+            )
+        await asyncio.to_thread(self._close)
+
+    async def _run(self) -> None:
+        pause = FIRST_RETRY_S
+        while True:
+            self._came.clear()
+            try:
+                await self.replay()
+                pause = FIRST_RETRY_S if self.waiting else LAST_RETRY_S
+            except HotMemError as error:
+                log.warning(
+                    "what waits cannot be stored yet",
+                    waiting=self.waiting,
+                    error=type(error).__name__,
+                )
+                pause = min(2 * pause, LAST_RETRY_S)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._came.wait()
+                    await asyncio.sleep(FIRST_RETRY_S)
+                    pause = FIRST_RETRY_S
+
+    async def _on_thread(self, run: Callable[..., T], *args: object) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, run, *args)
+
+    def _write_held(self) -> None:
+        if not self._held:
+            return
+        conn = self._begun()
+        with mapped_errors(self._path):
+            try:
+                if _count(conn) + len(self._held) > MOST:
+                    raise StoreFull(
+                        f"{self._path} holds {MOST:,} turns that the memory file did not take, and no more. Make that file writable."
+                    )
+                written = list(self._held)
+                for record in written:
+                    _write(conn, record)
+                conn.execute("COMMIT")
+            except BaseException:
+                if conn.in_transaction:
+                    conn.execute("ROLLBACK")
+                raise
+        for _ in written:
+            self._held.popleft()
+
+    def _following(self) -> list[tuple[int, Record]]:
+        """The next records with their numbers.
+
+        Those of the file, then those that could not be written there.
+        """
+        with suppress(StoreError):
+            self._write_held()
+        if self._conn is not None or self._path.exists():
+            conn = self._open()
+            with mapped_errors(self._path):
+                rows = conn.execute(
+                    "SELECT id, record FROM waiting ORDER BY id LIMIT ?", (AT_ONCE,)
+                ).fetchall()
+            if rows:
+                return [(number, _read(record)) for number, record in rows]
+        return [(IN_PROCESS, record) for record in self._held]
+
+    def _done(self, number: int) -> int:
+        """Removes a record; returns how many wait still."""
+        if number == IN_PROCESS:
+            self._held.popleft()
+        if self._conn is None:
+            return len(self._held)
+        with mapped_errors(self._path):
+            self._conn.execute("DELETE FROM waiting WHERE id = ?", (number,))
+            return _count(self._conn) + len(self._held)
+
+    def _open(self) -> Connection:
+        """The spool's file; one that cannot be read is put aside, so that it stands in nobody's way, and kept."""
+        if self._conn is None:
+            try:
+                self._conn = _opened(self._path, self._key)
+            except (StoreDamaged, StoreKeyWrong) as error:
+                aside = self._path.with_name(f"{self._path.name}.unreadable-{time.time_ns()}")
+                self._path.rename(aside)
+                log.error(
+                    "a spool cannot be read and was put aside",
+                    file=aside.name,
+                    error=type(error).__name__,
+                )
+                self._conn = _opened(self._path, self._key)
+            self._identity = files.identity(self._path)
+        return self._conn
+
+    def _begun(self) -> Connection:
+        """The file in a transaction.
+
+        Made anew if another program removed it as nothing waited there.
+        """
+        while True:
+            conn = self._open()
+            with mapped_errors(self._path):
+                conn.execute("BEGIN IMMEDIATE")
+            if self._path.exists() and files.identity(self._path) == self._identity:
+                return conn
+            conn.close()
+            self._conn = None
+
+    def _close(self) -> None:
+        self._thread.shutdown(wait=True)
+        if self._conn is None:
+            return
+        with (
+            suppress(StoreError),
+            mapped_errors(self._path),
+        ):  # another program may be writing into it
+            self._conn.execute("BEGIN IMMEDIATE")
+            if not _count(self._conn) and files.identity(self._path) == self._identity:
+                self._path.unlink()
+        self._conn.close()
+
+
+def _opened(path: Path, key: Key | None) -> Connection:
+    conn = connect(path, key=key)
+    try:
+        with mapped_errors(path):
+            conn.execute(_TABLE)
+    except BaseException:
+        conn.close()
+        raise
+    return conn
+
+
+def _count(conn: Connection) -> int:
+    return int(conn.execute("SELECT count(*) FROM waiting").fetchone()[0])
+
+
+def _write(conn: Connection, record: Record) -> None:
+    if isinstance(record, Removal):
+        conn.executemany(
+            "DELETE FROM waiting WHERE turn = ?",
+            [(_name(record.user_id, one),) for one in record.turn_ids],
+        )
+        conn.execute(
+            "INSERT INTO waiting (record) VALUES (?)",
+            (json.dumps({"user_id": record.user_id, "turn_ids": record.turn_ids}),),
+        )
+        return
+    name = _name(record.user_id, record.id)
+    conn.execute(
+        "INSERT INTO waiting (turn, record) SELECT ?, ? WHERE NOT EXISTS (SELECT 1 FROM waiting WHERE turn = ?)",
+        (name, _body(record), name),
+    )
+
+
+def _body(turn: Turn) -> str:
+    return json.dumps(
+        asdict(turn) | {"spoken_at": turn.spoken_at.isoformat(), "zone": zone_of(turn.spoken_at)}
+    )
+
+
+def _name(user_id: str, turn_id: str) -> str:
+    return json.dumps([user_id, turn_id])
+
+
+def _read(record: str) -> Record:
+    fields = json.loads(record)
+    if "turn_ids" in fields:
+        return Removal(fields["user_id"], tuple(fields["turn_ids"]))
+    spoken_at = in_zone(datetime.fromisoformat(fields["spoken_at"]), fields.pop("zone"))
+    return Turn(**fields | {"role": Role(fields["role"]), "spoken_at": spoken_at})

@@ -1,0 +1,328 @@
+"""The bundled SQLite, with its errors turned into ours.
+
+Within one process a memory file is opened through this driver only: a second SQLite library that
+opens and closes the same file drops the first one's POSIX locks, and writes can be lost.
+
+One driver for every platform: many Pythons carry an SQLite that cannot load extensions, or is older
+than 3.51.3, the first that does not lose writes when two connections begin the journal anew at
+once.
+"""
+
+import os
+import time
+from collections.abc import Callable, Container, Iterator
+from contextlib import closing, contextmanager, suppress
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
+from urllib.parse import quote
+
+import apsw
+import sqlite_vec
+
+from hotmem.core.encryption_key import Key
+from hotmem.errors import (
+    DeadlineExceeded,
+    HotMemError,
+    StoreDamaged,
+    StoreError,
+    StoreFull,
+    StoreKeyWrong,
+    StoreLocked,
+    StoreReadOnly,
+    StoreUnusable,
+)
+from hotmem.storage.sqlite import files
+
+__all__ = ["Connection", "complete_statement", "connect", "mapped_errors"]
+
+complete_statement = apsw.complete
+
+LOCK_WAIT_S: Final = 5.0
+"""Seconds a connection waits for another program's lock."""
+
+SYNCHRONOUS: Final = "FULL"
+"""When SQLite waits for the disk: at every commit, so that what was stored outlives a power cut."""
+
+CIPHER: Final = "cipher=chacha20"
+"""ChaCha20-Poly1305: a page that is not what was written is told from one that is."""
+
+HEAD: Final = 24
+PLAIN: Final = b"SQLite format 3\0"
+ENCRYPTED: Final = b"\x20\x40\x20\x20"
+"""The end of the first `HEAD` bytes: a page ends with 32 bytes of the cipher's, and what every
+database has there."""
+
+LOOK_STEPS: Final = 2000
+"""SQLite instructions between two looks at the clock, about 20 µs."""
+
+
+class Cursor(apsw.Cursor):
+    """What a statement gives."""
+
+    def fetchone(self) -> Any:  # noqa: ANN401 - a row
+        """The first row; the rest is let go, as a statement that is not at its end keeps its snapshot of the file."""
+        row = super().fetchone()
+        self.close()
+        return row
+
+    if TYPE_CHECKING:  # a row holds what its statement asked for
+
+        def __iter__(self) -> Self: ...
+
+        def fetchall(self) -> list[Any]: ...
+
+
+class Connection(apsw.Connection):
+    """A connection in autocommit mode.
+
+    What is not between BEGIN and COMMIT is a transaction of its own.
+    """
+
+    def __init__(self, path: str, flags: int, key: Key | None) -> None:
+        super().__init__(path, flags)
+        self.cursor_factory = Cursor
+        self.key = key
+
+    if TYPE_CHECKING:
+
+        def __enter__(self) -> Self: ...
+
+        def execute(self, statements: str, bindings: Any = None, **options: Any) -> Cursor: ...  # noqa: ANN401, D102
+
+        def executemany(  # noqa: D102
+            self,
+            statements: str,
+            sequenceofbindings: Any,  # noqa: ANN401
+            **options: Any,  # noqa: ANN401
+        ) -> Cursor: ...
+
+
+def connect(path: Path, *, key: Key | None = None, read_only: bool = False) -> Connection:
+    """A connection in autocommit mode with sqlite-vec loaded, foreign keys on and deleted bytes overwritten.
+
+    A file that cannot be written and that nobody has open is read without a journal, which SQLite
+    would have to make; whoever begins to write it meanwhile spoils what is read.
+
+    Args:
+        path: The database file; it is created unless `read_only`, for its owner alone. SQLite gives
+            the journal and its index the same rights.
+        key: What it is encrypted with, or will be; None for a plain file.
+        read_only: Whether any write is refused.
+
+    Raises:
+        StoreKeyWrong: If the file is encrypted with another key or none.
+        StoreError: If the file cannot be opened.
+    """
+    still = read_only and not files.writable(path) and not files.in_use(path)
+    mode = ("ro&immutable=1" if still else "ro") if read_only else "rw"
+    access = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
+    if not read_only:
+        with suppress(OSError):  # it is there, or SQLite says why it cannot be opened
+            os.close(files.created(path))
+    with mapped_errors(path):
+        _check_key_given(path, key)
+        conn = Connection(
+            f"file:{quote(str(path))}?mode={mode}", apsw.SQLITE_OPEN_URI | access, key
+        )
+        try:
+            conn.set_busy_timeout(round(LOCK_WAIT_S * 1000))
+            if key is not None:
+                _unlock(conn, key, path)
+            conn.enable_load_extension(True)
+            sqlite_vec.load(conn)
+            conn.enable_load_extension(False)
+            conn.execute("PRAGMA foreign_keys = ON")
+            conn.execute("PRAGMA secure_delete = ON")
+            conn.execute("PRAGMA temp_store = MEMORY")
+            conn.execute(
+                "PRAGMA mmap_size = 0"
+            )  # a mapped page that cannot be read ends the process, a copied one is an error
+            if not read_only:
+                conn.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")
+        except BaseException:
+            conn.close()
+            raise
+    return conn
+
+
+def _check_key_given(path: Path, key: Key | None) -> None:
+    """Raises an error for a plain file with a key, and an encrypted one without."""
+    head = _head(path)
+    if key is not None and head.startswith(PLAIN):
+        fix = "Leave HOTMEM_KEY, HOTMEM_KEY_FILE and Options.key away, or encrypt the file with `hotmem encrypt`."
+        raise StoreKeyWrong(f"{path} is not encrypted, and a key was given. {fix}")
+    if key is None and _is_encrypted(head):
+        raise StoreKeyWrong(
+            f"{path} is encrypted, and no key was given. Set HOTMEM_KEY or HOTMEM_KEY_FILE, or pass Options(key=…)."
+        )
+
+
+def encrypted(path: Path) -> bool:
+    """Whether a file looks as encrypted ones do.
+
+    Raises:
+        StoreUnusable: If it cannot be read.
+    """
+    with mapped_errors(path):
+        return _is_encrypted(_head(path))
+
+
+def _is_encrypted(head: bytes) -> bool:
+    return not head.startswith(PLAIN) and head[20:] == ENCRYPTED
+
+
+def _head(path: Path) -> bytes:
+    """The first bytes of a file, read as SQLite reads them.
+
+    Closing it in any other way drops the locks that this process has on it.
+    """
+    beneath = apsw.vfs_names()[0].removeprefix("multipleciphers-")
+    file = apsw.VFSFile(
+        beneath, str(path.resolve()), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0]
+    )
+    try:
+        return file.xRead(min(file.xFileSize(), HEAD), 0)
+    finally:
+        file.xClose()
+
+
+def _unlock(conn: Connection, key: Key, path: Path) -> None:
+    """Gives a connection its key, and reads with it."""
+    conn.execute(f"PRAGMA {CIPHER.replace('=', ' = ')}")
+    conn.execute(key.pragma(), can_cache=False)
+    try:
+        conn.execute("PRAGMA schema_version").fetchone()
+    except apsw.NotADBError:
+        fix = "Pass the key that it was encrypted with; if it is that, the beginning of the file is damaged: restore a backup."
+        raise StoreKeyWrong(f"{path} cannot be read with this key. {fix}") from None
+
+
+def copy(
+    source: Connection, target: Connection, pages: int, progress: Callable[[int, int], None]
+) -> None:
+    """Copies a whole file into another.
+
+    Args:
+        source: What is copied; between two portions others may write to it.
+        target: Where to; what is in it is lost.
+        pages: Pages of a portion.
+        progress: Told pages left and in all after each portion.
+    """
+    with closing(target.backup("main", source, "main")) as copying:
+        while not copying.done:
+            copying.step(pages)
+            progress(copying.remaining, copying.page_count)
+
+
+@contextmanager
+def mapped_errors(path: Path) -> Iterator[None]:
+    """Raises SQLite's errors as ours, with the fact and the fix."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise _as_ours(error, path) from error
+    except UnicodeDecodeError:
+        raise damaged(path) from None  # the error holds what is stored
+
+
+@contextmanager
+def changes(
+    conn: Connection, tables: Container[str]
+) -> Iterator[list[tuple[str, tuple[Any, ...] | None, tuple[Any, ...] | None]]]:
+    """Collects what becomes of the rows of some tables.
+
+    The table, and the row before and after, or None; what triggers and references do as well.
+    """
+    seen: list[tuple[str, tuple[Any, ...] | None, tuple[Any, ...] | None]] = []
+
+    def note(update: apsw.PreUpdate) -> None:
+        if update.table_name in tables:
+            seen.append((update.table_name, update.old, update.new))
+
+    conn.preupdate_hook(note)
+    try:
+        yield seen
+    finally:
+        conn.preupdate_hook(None)
+
+
+def begun(conn: Connection) -> bool:
+    """Begins a write; False if another program is in one."""
+    try:
+        conn.execute("BEGIN IMMEDIATE")
+    except (apsw.BusyError, apsw.LockedError):
+        return False
+    return True
+
+
+def locked(path: Path) -> StoreLocked:
+    """The error of a file that another program holds."""
+    return StoreLocked(
+        f"{path} has been locked for over {LOCK_WAIT_S:.0f} s by {files.holder(path)}. Nothing of this was stored; end what holds it, or try again."
+    )
+
+
+DAMAGED: Final = (apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS)
+"""Errors of reading that say that the content is wrong, not the disk or its cable."""
+
+
+def check(conn: Connection, path: Path, limit_s: float = inf) -> bool:
+    """Looks at every page of a file, as far as the time goes; returns whether it went to the end.
+
+    Args:
+        conn: A connection.
+        path: The file, for the error.
+        limit_s: Seconds after which the rest is left to whoever reads it.
+
+    Raises:
+        StoreDamaged: If the content is not what was written.
+    """
+    until = time.monotonic() + limit_s
+    conn.set_progress_handler(lambda: time.monotonic() > until, LOOK_STEPS)
+    try:
+        with mapped_errors(path):
+            sound = conn.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
+    except DeadlineExceeded:
+        return False
+    finally:
+        conn.set_progress_handler(None)
+    if not sound:
+        raise damaged(path)
+    return True
+
+
+def damaged(path: Path) -> StoreDamaged:
+    """The error of a file whose content is not what was written."""
+    return StoreDamaged(
+        f"{path} is damaged or not a database. Restore it from a backup or open another file."
+    )
+
+
+def _as_ours(error: apsw.Error, path: Path) -> HotMemError:
+    code = getattr(error, "extendedresult", apsw.SQLITE_ERROR)  # misuse of the driver has none
+    match code & 0xFF:
+        case apsw.SQLITE_INTERRUPT:
+            return DeadlineExceeded("A search did not finish in its time and was stopped.")
+        case apsw.SQLITE_BUSY | apsw.SQLITE_LOCKED:
+            return locked(path)
+        case apsw.SQLITE_READONLY:
+            return StoreReadOnly(
+                f"{path} cannot be written. Make the file and its folder writable, or open another file."
+            )
+        case apsw.SQLITE_FULL:
+            return StoreFull(
+                f"The disk that holds {path} is full. Free some space; what was stored before is intact."
+            )
+        case apsw.SQLITE_CANTOPEN:
+            return StoreUnusable(
+                f"{path} cannot be opened. Check that its folder exists and that you may read and write it."
+            )
+        case apsw.SQLITE_NOTADB | apsw.SQLITE_CORRUPT:
+            return damaged(path)
+        case apsw.SQLITE_IOERR if code in DAMAGED:
+            return damaged(path)
+    name = apsw.mapping_extended_result_codes.get(code) or type(error).__name__
+    return StoreError(
+        f"{path}: SQLite refused an operation ({name}: {error}). The last change was rolled back."
+    )

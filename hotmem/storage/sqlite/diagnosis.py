@@ -1,0 +1,180 @@
+"""In what state a memory file is: who may read it, whether it is whole, what waits and what failed.
+
+It is read and never written.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from hotmem.core.encryption_key import Key
+from hotmem.errors import StoreError
+from hotmem.storage.queries import encoders, jobs, maintenance, reembedding
+from hotmem.storage.queries.imports import TAKING
+from hotmem.storage.queries.order import BEHIND
+from hotmem.storage.sqlite import connection, files
+from hotmem.storage.sqlite.connection import Connection, connect, mapped_errors
+from hotmem.storage.sqlite.migrations import STEPS, checked_version
+from hotmem.types import Diagnosis, Finding, Work
+
+LONGEST_JOURNAL: Final = 64 * 2**20
+"""Bytes of a journal that nothing is wrong with: four times those from which a write empties it
+itself."""
+
+FAILURES_SHOWN: Final = 1000
+"""Pieces of work that are named at most."""
+
+OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
+
+WAITING: Final = {
+    Work.TURN: "turns to be understood",
+    Work.PASSAGE: "passages to be embedded",
+    Work.MEMORY: "memories to be embedded",
+    Work.SUMMARY: "summaries to be embedded",
+    Work.SESSION: "conversations to be summarised",
+    Work.IMPORT: "imports to be taken back",
+}
+"""What is told of each sort of work that waits."""
+
+
+def diagnosed(path: Path, key: Key | None, spooled: int = 0) -> Diagnosis:
+    """Examines a memory file that is there. Blocking; it reads all of the file.
+
+    Args:
+        path: The file; others may write to it meanwhile.
+        key: What it is encrypted with, as far as is known.
+        spooled: Turns that wait beside it, as it could not be written.
+    """
+    findings = list(_rights(path))
+    if spooled:
+        findings.append(
+            Finding(
+                "spool",
+                f"{spooled} turns wait beside it",
+                "Open the memory once, with a bot or a command that writes: they are stored then.",
+            )
+        )
+    try:
+        findings.append(
+            Finding("encryption", "encrypted" if connection.encrypted(path) else "not encrypted")
+        )
+        with mapped_errors(path), closing(connect(path, key=key, read_only=True)) as conn:
+            conn.execute("BEGIN")
+            version = checked_version(conn, path)
+            findings.append(Finding("schema", _schema(version)))
+            findings.append(_journal(path))
+            if version < len(STEPS):
+                connection.check(conn, path)
+                findings.append(
+                    Finding("content", "sound, as far as a file of an older schema is looked at")
+                )
+                return Diagnosis(tuple(findings), ())
+            findings += _content(conn)
+            return Diagnosis(tuple(findings), tuple(jobs.failures(conn, FAILURES_SHOWN)))
+    except StoreError as error:
+        fact, _, fix = str(error).partition(". ")
+        return Diagnosis((*findings, Finding("content", fact, fix or "Restore a backup.")), ())
+
+
+def _rights(path: Path) -> Iterator[Finding]:
+    """Who else may read or change the file."""
+    if os.name != "posix":
+        return
+    beside = [one for one in (path, *files.journals(path)) if one.exists()]
+    open_to_others = [one for one in beside if one.stat().st_mode & OTHERS]
+    names = " ".join(str(one) for one in open_to_others)
+    if open_to_others:
+        yield Finding(
+            "permissions",
+            f"other users of this machine may read or change {names}",
+            f"Run: chmod 600 {names}",
+        )
+    else:
+        yield Finding("permissions", "only its owner may read and change it")
+    folder = path.absolute().parent
+    mode = folder.stat().st_mode
+    if mode & OTHERS_WRITE and not mode & stat.S_ISVTX:
+        yield Finding(
+            "folder",
+            f"other users of this machine may put another file in its place in {folder}",
+            f"Run: chmod go-w {folder}",
+        )
+    else:
+        yield Finding("folder", f"nobody else may put another file in its place in {folder}")
+    if not files.writable(path):
+        yield Finding(
+            "writing",
+            "it cannot be written by this user, so nothing is remembered",
+            "Make the file and its folder writable.",
+        )
+
+
+def _schema(version: int) -> str:
+    if version == len(STEPS):
+        return f"{version}, today's"
+    return (
+        "none, it is empty"
+        if not version
+        else f"{version}; {len(STEPS)} is today's, to which it is brought when it is next opened"
+    )
+
+
+def _journal(path: Path) -> Finding:
+    size = sum(one.stat().st_size for one in files.journals(path)[:1] if one.exists())
+    told = f"{size / 2**20:.1f} MB, beside {path.stat().st_size / 2**20:.1f} MB of the file"
+    if size <= LONGEST_JOURNAL:
+        return Finding("journal", told)
+    fix = "A program reads for a very long time, or was killed: end it, then open the memory and close it, which empties the journal."
+    return Finding("journal", told, fix)
+
+
+def _content(conn: Connection) -> Iterator[Finding]:
+    faults = maintenance.faults(conn)
+    for fault in faults:
+        fix = "Run: hotmem repair" if fault.where == "index" else "Restore a backup."
+        yield Finding("content", f"{fault.where}: {fault.rows} {fault.what}", fix)
+    if not faults:
+        yield Finding("content", "sound: the file, its references and its indexes")
+    yield Finding("encoder", encoders.current(conn) or "none yet")
+    if former := reembedding.former_encoder(conn):
+        told = f"{reembedding.left(conn):,} rows still have vectors of {former}"
+        yield Finding(
+            "former encoder",
+            f"{told}; they are searched by these and embedded anew while a program has the memory open",
+        )
+    (off,) = conn.execute(
+        "SELECT count(*) FROM turns WHERE abs(told_at - spoken_at) > ?", (BEHIND,)
+    ).fetchone()
+    if off:
+        yield Finding(
+            "clock",
+            f"{off} turns were told while the clock was off by more than a day; their order is kept, their dates are the clock's",
+        )
+    waiting = {work: count for work, count in jobs.waiting(conn).items() if count}
+    told = ", ".join(f"{count} {WAITING[work]}" for work, count in waiting.items())
+    yield Finding(
+        "waiting",
+        f"{told}; that is done while a program has the memory open" if told else "nothing",
+    )
+    (unfinished,) = conn.execute(
+        "SELECT count(*) FROM imports WHERE state = ?", (TAKING,)
+    ).fetchone()
+    if unfinished:
+        fix = "Import the same file again to go on, or take it back: hotmem decisions shows it, hotmem undo takes it back."
+        yield Finding("imports", f"{unfinished} not finished", fix)
+    aside, paused = conn.execute(
+        "SELECT count(*) FILTER (WHERE again_at IS NULL), count(*) FILTER (WHERE again_at > 0) FROM failures"
+    ).fetchone()
+    if aside:
+        fix = "What failed is below. When its cause is mended, run: hotmem doctor --retry"
+        yield Finding(
+            "set aside", f"{aside} pieces of work that failed each time they were tried", fix
+        )
+    if paused:
+        yield Finding(
+            "failing", f"{paused} pieces of work that failed, and will be tried again by themselves"
+        )

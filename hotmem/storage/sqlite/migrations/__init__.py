@@ -1,0 +1,112 @@
+"""Ordered steps from an empty file to today's schema, each in one transaction."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from hotmem.errors import StoreTooNew, StoreUnusable
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.storage.sqlite.migrations import (
+    m0001_first,
+    m0002_entries,
+    m0003_pieces,
+    m0004_values,
+    m0005_traits,
+    m0006_sounds,
+    m0007_tools,
+    m0008_happenings,
+    m0009_evolution,
+    m0010_quality,
+    m0011_tags,
+    m0012_learning,
+    m0013_imports,
+    m0014_memory_pieces,
+    m0015_happenings_by_time,
+    m0016_order,
+    m0017_summaries,
+    m0018_jobs,
+    m0019_audit,
+    m0020_clock,
+    m0021_forgetting,
+    m0022_former_vectors,
+)
+
+STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
+    m0001_first.apply,
+    m0002_entries.apply,
+    m0003_pieces.apply,
+    m0004_values.apply,
+    m0005_traits.apply,
+    m0006_sounds.apply,
+    m0007_tools.apply,
+    m0008_happenings.apply,
+    m0009_evolution.apply,
+    m0010_quality.apply,
+    m0011_tags.apply,
+    m0012_learning.apply,
+    m0013_imports.apply,
+    m0014_memory_pieces.apply,
+    m0015_happenings_by_time.apply,
+    m0016_order.apply,
+    m0017_summaries.apply,
+    m0018_jobs.apply,
+    m0019_audit.apply,
+    m0020_clock.apply,
+    m0021_forgetting.apply,
+    m0022_former_vectors.apply,
+)
+"""The step at place n brings a file of version n to version n + 1."""
+
+APPLICATION_ID: Final = 0x484D454D
+"""Marks a file as HotMem's ("HMEM")."""
+
+
+def migrate(conn: Connection, path: Path) -> None:
+    """Brings the file to the newest schema; one that cannot be used is left byte for byte as it is.
+
+    Raises:
+        StoreUnusable: If the file is another program's database.
+        StoreTooNew: If a newer HotMem wrote it.
+    """
+    version = checked_version(conn, path)
+    conn.execute("PRAGMA journal_mode = WAL")
+    _scalar(
+        conn, "SELECT count(*) FROM sqlite_master"
+    )  # begins the journal: SQLite refuses to copy one that is not begun into the file
+    for number in range(version, len(STEPS)):
+        conn.execute("BEGIN IMMEDIATE")
+        try:
+            if _scalar(conn, "PRAGMA user_version") == number:
+                STEPS[number](conn)
+                conn.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                conn.execute(f"PRAGMA user_version = {number + 1}")
+            conn.execute("COMMIT")
+        except BaseException:
+            conn.execute("ROLLBACK")
+            raise
+
+
+def checked_version(conn: Connection, path: Path) -> int:
+    """The file's schema version; 0 if nothing is in it.
+
+    Raises:
+        StoreUnusable: If the file is another program's database.
+        StoreTooNew: If a newer HotMem wrote it.
+    """
+    version = _scalar(conn, "PRAGMA user_version")
+    owner = _scalar(conn, "PRAGMA application_id")
+    if owner != APPLICATION_ID and (
+        owner or version or _scalar(conn, "SELECT count(*) FROM sqlite_master")
+    ):
+        raise StoreUnusable(
+            f"{path} is another program's database. Open another file; this one was left as it was."
+        )
+    if version > len(STEPS):
+        raise StoreTooNew(
+            f"{path} has schema {version}, this HotMem knows up to {len(STEPS)}. Update HotMem: pip install -U pipecat-hotmem."
+        )
+    return version
+
+
+def _scalar(conn: Connection, sql: str) -> int:
+    return int(conn.execute(sql).fetchone()[0])

@@ -1,0 +1,43 @@
+"""A memory file as others left it, read and never written, not even to bring its schema up to date."""
+
+from contextlib import closing
+from pathlib import Path
+
+from hotmem.core.encryption_key import Key
+from hotmem.errors import StoreUnusable
+from hotmem.storage.queries import layer_weights, users
+from hotmem.storage.queries.turns import select
+from hotmem.storage.sqlite.connection import connect, mapped_errors
+from hotmem.storage.sqlite.migrations import STEPS, checked_version
+from hotmem.types import START_WEIGHTS, Turn, Weights
+
+
+def turns(
+    path: Path, user_id: str, most: int, key: Key | None = None
+) -> tuple[list[Turn], int, Weights]:
+    """The user's latest turns in the order they were stored, how many there are in all, and the layer weights. Blocking.
+
+    Args:
+        path: The file; others may write to it meanwhile.
+        user_id: Whose turns; an unknown user has none.
+        most: Turns at most.
+        key: What the file is encrypted with.
+
+    Raises:
+        StoreError: If the file cannot be used, or is of an older schema.
+    """
+    with mapped_errors(path), closing(connect(path, key=key, read_only=True)) as conn:
+        conn.execute("BEGIN")
+        version = checked_version(conn, path)
+        if 0 < version < len(STEPS):
+            raise StoreUnusable(
+                f"{path} has schema {version}, and {len(STEPS)} is read. Open it once with this HotMem, as `hotmem stats` does."
+            )
+        user = users.find(conn, user_id) if version else None
+        if user is None:
+            return [], 0, START_WEIGHTS
+        latest = [
+            turn for _, turn in select(conn, "t.user = ? ORDER BY t.id DESC LIMIT ?", (user, most))
+        ]
+        count = conn.execute("SELECT count(*) FROM turns WHERE user = ?", (user,)).fetchone()[0]
+        return latest[::-1], count, layer_weights.weights(conn, user)

@@ -1,1 +1,0 @@
-"""The memory file: schema, SQL and the operations the paths need."""

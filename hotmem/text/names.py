@@ -1,0 +1,172 @@
+"""Names as people mean them.
+
+A normal form in which spellings of one name are equal, and where in a text a whole name stands.
+
+"O'Brien" is "O’Brien", "ANNA  MARIA" is "Anna-Maria", "José" is "Jose", "Strauß" is "Strauss",
+"Ｍａｘ" is "Max", whatever invisible characters stand between the letters. "Max" is not in "Maxine",
+nor in "Climax"; it is in "Max's", in "Max-Peter" and in "我和Max去了". Scripts that are written without
+spaces have no edges of words: there a name stands wherever its characters do, but for katakana,
+where a name is a run of its own.
+
+A plural ("the Millers") is a word of its own, as it cannot be told from other words ("the bills" of
+Bill).
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+Found: TypeAlias = Callable[[str], bool]
+"""Whether a text holds a name."""
+
+_APOSTROPHES: Final = "'’‘‛ʼʻʽʹ′`´＇ˈꞌ՚\u05f3"
+_HYPHENS: Final = "-‐‑‒–—―−﹣－⁃⁻"
+_SAME: Final = str.maketrans(
+    {
+        **dict.fromkeys(_APOSTROPHES, "'"),
+        **dict.fromkeys(_HYPHENS, " "),
+        "‧": "・",
+        "·": "・",
+        "･": "・",
+    }
+)
+"""Before the compatibility form is taken, which makes a space and a mark of some of them. A
+hyphen joins as a space does."""
+
+_LETTERS: Final = str.maketrans(
+    {"ı": "i", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "ё": "е", "ـ": ""}
+)
+"""Letters that have no parts but are written, and recognised, with and without their stroke; and
+the stroke that only lengthens Arabic words."""
+
+_BREAK: Final = "\u200b"
+"""A break of a line that is not seen: within a word it is nothing, between words a space."""
+
+_JOINT: Final = r"(?:\. ?|[ _])"
+"""Between the parts of a name: "J. R. Smith", "J.R. Smith", "j.r.smith@example.org"."""
+
+_EDGES: Final = ' \t\n.,!?;:"“”„«»()[]'
+_INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180e\u3164\uffa0")
+_UNMARKED: Final = ("LATIN", "GREEK", "HEBREW", "ARABIC")
+"""Scripts whose marks are left out as often as not. In others a mark makes another letter."""
+
+_OWN: Final = frozenset({("n", "\u0303"), ("a", "\u030a")})
+"""Letters of their own: "Niña" is not "Nina", nor "Åsa" "Asa"."""
+
+_KATAKANA: Final = "\u30a0-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
+_HANGUL: Final = "\uac00-\ud7a3\u1100-\u11ff\u3130-\u318f"
+_UNSPACED: Final = "\u3040-\u309f\u3005\u3006\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"
+"""Han, hiragana, Thai, Lao, Burmese, Khmer and Tibetan."""
+
+_PARTICLE: Final = (
+    "(?:씨|님|군|양)?(?:이?(?:한테서|에게서|한테|에게|께서|께|에서|으로|로|하고|이랑|랑"
+    "|까지|부터|처럼|보다|은|는|이|가|을|를|의|에|와|과|도|만|야|아|여|네))?"
+)
+"""What Korean puts behind a name without a space."""
+
+_OTHER: Final = rf"[^\W{_KATAKANA}{_HANGUL}{_UNSPACED}]"
+"""A letter or digit of a script that puts spaces between words."""
+
+
+def normal(text: str) -> str:
+    """The form in which spellings of the same words are equal; what cannot be seen is not in it."""
+    if text.isascii():
+        return " ".join(text.lower().replace("-", " ").replace("`", "'").split())
+    text = unicodedata.normalize("NFKC", text.translate(_SAME)).translate(_SAME)
+    text = "".join(character for character in text if not _is_invisible(character))
+    text = unicodedata.normalize("NFKD", text.casefold())
+    text = unicodedata.normalize("NFC", _unmarked(text)).translate(_LETTERS)
+    return " ".join(text.split())
+
+
+def finder(name: str) -> Found:
+    """Tells whether a text holds the name as a whole.
+
+    A name of nothing that can be seen is in no text.
+    """
+    pattern = _pattern(name)
+    return lambda text: (
+        any(pattern.search(form) for form in _forms(text)) if pattern is not None else False
+    )
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two spellings are of one name."""
+    return normal(one).strip(_EDGES) == normal(other).strip(_EDGES)
+
+
+def is_name(name: str) -> bool:
+    """Whether there is anything in it that can be seen and looked for."""
+    return bool(normal(name))
+
+
+def unspaced(text: str) -> tuple[list[str], str]:
+    """Runs of the scripts without spaces, and of those that put particles behind a name, and what is left of the text, in its normal form."""
+    text = normal(text)
+    return ([], text) if text.isascii() else (_RUN.findall(text), _RUN.sub(" ", text))
+
+
+_RUN: Final = re.compile(rf"[{_UNSPACED}]+|[{_KATAKANA}]+|[{_HANGUL}]+")
+
+
+@lru_cache(maxsize=8)
+def _pattern(name: str) -> re.Pattern[str] | None:
+    wanted = normal(name).strip(_EDGES) or normal(name)
+    if not wanted:
+        return None
+    parts = map(re.escape, re.split(r"(?<=\w)(?:\. ?| )(?=\w)", wanted))
+    return re.compile(_before(wanted[0]) + _JOINT.join(parts) + _after(wanted[-1]))
+
+
+def _before(first: str) -> str:
+    """What may not stand before a name that begins so."""
+    if re.match(rf"[{_UNSPACED}]", first):
+        return ""
+    for script in (_KATAKANA, _HANGUL):
+        if re.match(f"[{script}]", first):
+            return rf"(?<![{script}])"
+    return rf"(?<!{_OTHER})"
+
+
+def _after(last: str) -> str:
+    """What may not stand behind a name that ends so."""
+    if re.match(rf"[{_UNSPACED}]", last):
+        return ""
+    if re.match(f"[{_KATAKANA}]", last):
+        return f"(?![{_KATAKANA}])"
+    if re.match(f"[{_HANGUL}]", last):
+        return rf"{_PARTICLE}(?![{_HANGUL}])"
+    return rf"(?!{_OTHER})"
+
+
+def _forms(text: str) -> Iterable[str]:
+    """The normal form, and the one in which unseen breaks part words, if there are any."""
+    yield normal(text)
+    if _BREAK in text:
+        yield normal(text.replace(_BREAK, " "))
+
+
+def _is_invisible(character: str) -> bool:
+    return (
+        unicodedata.category(character) == "Cf"
+        or character in _INVISIBLE
+        or "\ufe00" <= character <= "\ufe0f"
+        or character >= "\U000e0100"
+    )
+
+
+def _unmarked(text: str) -> str:
+    """A decomposed text without the marks on letters of `_UNMARKED`."""
+    kept: list[str] = []
+    letter = ""
+    for character in text:
+        if not unicodedata.combining(character):
+            letter = character
+            kept.append(character)
+        elif (letter, character) in _OWN or not unicodedata.name(
+            letter or character, ""
+        ).startswith(_UNMARKED):
+            kept.append(character)
+    return "".join(kept)

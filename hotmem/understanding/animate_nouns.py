@@ -1,0 +1,38 @@
+"""People and animals, as others speak of them."""
+
+from typing import Final
+
+from hotmem.text.word_sets import wordlist
+
+ELDERS: Final = wordlist(
+    "mum mom mummy mommy dad daddy grandma grandpa granny gran grandad granddad"
+)
+"""Who is called so by their own, as if by name: "Grandma lives in a nursing home"."""
+
+FAMILY: Final = ELDERS | wordlist(
+    "son daughter kid child baby boy girl twin brother sister sibling wife husband partner boyfriend girlfriend fiance fiancé fiancée mother father "
+    "parent uncle aunt cousin nephew niece grandson granddaughter grandchild grandmother grandfather stepson stepdaughter stepbrother stepsister "
+    "stepmother stepfather"
+)
+
+ACQUAINTANCES: Final = wordlist(
+    "friend roommate flatmate neighbour neighbor boss colleague coworker teacher doctor therapist coach dentist manager landlord ex"
+)
+
+PETS: Final = wordlist(
+    "dog cat puppy kitten rabbit bunny hamster parrot bird fish horse pony goldfish turtle snake lizard pet"
+)
+
+SOLE: Final = wordlist(
+    "wife husband spouse partner fiance fiancé fiancée girlfriend boyfriend mother father mum mom mummy mommy dad daddy boss landlord"
+)
+"""Whom people have one of at a time: "my wife" is "my wife Clara"."""
+
+MANY: Final = wordlist(
+    "friend colleague coworker cousin neighbour uncle aunt niece nephew teacher flatmate classmate"
+)
+"""Whom people mostly have several of: a second name does not end the first, and "my friend" may
+be another one than last time."""
+
+CREATURES: Final = FAMILY | ACQUAINTANCES | PETS
+"""Whom people speak of as theirs."""

@@ -1,0 +1,76 @@
+"""Favourites named before they are called so.
+
+"pizza is my favourite food", "Tupac is my favourite".
+"""
+
+from dataclasses import replace
+
+from hotmem.types import Statement
+from hotmem.types.parse import Token
+from hotmem.understanding.facts.clauses import Clause, Tense
+from hotmem.understanding.facts.predicates import complement, phrase, stands_alone
+from hotmem.understanding.facts.relations import FAVOURITE, LIKES
+from hotmem.understanding.facts.subjects import possession
+from hotmem.understanding.facts.third_person import OWN, retell, sentence
+
+_FAVOURITE = frozenset({"favourite", "favorite", "fave", "favourites", "favorites"})
+
+
+def read_favourite(clause: Clause, speaker: str) -> Statement | None:
+    """The statement of a clause whose subject is called a favourite of the speaker's, or None for any other clause.
+
+    Args:
+        clause: The clause.
+        speaker: What the speaker is called.
+    """
+    if (
+        clause.subject is None
+        or not clause.copular
+        or clause.negated
+        or clause.tense is not Tense.PRESENT
+    ):
+        return None
+    called = complement(clause.verb, "attr") or complement(clause.verb, "acomp")
+    named = phrase(clause.subject)
+    if (
+        called is None
+        or clause.subject.pos_ not in ("NOUN", "PROPN")
+        or clause.subject.tag_ == "WP"
+        or not stands_alone(named, ())
+    ):
+        return None
+    kind = _favourite(called, speaker)
+    if kind is None or any(token.lower_ in (*OWN, *_FAVOURITE) for token in named):
+        return None
+    value = retell(named, speaker)
+    are = "is" if clause.subject.tag_ in ("NN", "NNP") else "are"
+    text = sentence(kind, "is", value) if kind else sentence(value, are, "a favourite of", speaker)
+    told = (FAVOURITE if kind else LIKES).statement(
+        kind or speaker, value, text, named[0].idx, called.idx + len(called)
+    )
+    return replace(told, entities=(value,) if clause.subject.pos_ == "PROPN" else ())
+
+
+def _favourite(called: Token, speaker: str) -> str | None:
+    """What it is the favourite of ("Ana's favourite food"), "" where it is one of several or of no kind named, None where it is no favourite."""
+    several = next(
+        (
+            part
+            for child in called.children
+            if child.lower_ == "of"
+            for part in child.children
+            if part.dep_ == "pobj"
+        ),
+        None,
+    )
+    if called.lower_ == "one" and several is not None:
+        return "" if _favourite(several, speaker) is not None else None
+    if not any(child.dep_ == "poss" and child.lower_ in OWN for child in called.children):
+        return None
+    if called.lower_ in _FAVOURITE:
+        return ""
+    return (
+        possession(called, speaker)
+        if any(child.lower_ in _FAVOURITE for child in called.children)
+        else None
+    )

@@ -1,0 +1,116 @@
+"""What people say they do, did and have beyond the table of verbs.
+
+Any verb with a complement that tells something.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from hotmem.temporal import TimeMention
+from hotmem.text.word_sets import wordlist
+from hotmem.types.parse import Token
+from hotmem.understanding.facts.clauses import Clause, Tense
+from hotmem.understanding.facts.predicates import (
+    Fact,
+    complement,
+    inner_phrase,
+    phrase,
+    predicate,
+    timed,
+)
+from hotmem.understanding.facts.relations import DID, DOES, HAS, WANTS
+from hotmem.understanding.facts.subjects import Subject
+
+_EMPTY_VERBS: Final = wordlist(
+    "be do say tell let think know mean feel wonder hope wish believe guess admit ask look see talk sound seem keep happen remember forget "
+    "understand agree mention thank appreciate imagine pretend suppose worry care check figure hear give put get come show find bet assume realise "
+    "realize notice decide expect consider promise call send post share wait stop apologise apologize relate end need mind inspire"
+)
+"""Verbs that tell of the conversation, or nothing without what follows."""
+
+_EMPTY_NOUNS: Final = wordlist(
+    "idea question time fun thing stuff way feeling point plan problem issue chance luck day night week weekend morning evening look reason lot bit "
+    "kind sort type doubt clue sense trouble hope choice answer opinion thought blast great good moment while part example advice info information "
+    "anything something nothing everything someone anyone one ones other same more much many what that this it them phase flow rest objective"
+)
+"""Nouns that tell nothing as a possession or as what is done."""
+
+
+_ELSEWHERE: Final = wordlist("this that these those any more such your his her their its")
+"""What a noun has beside it that is known only from the conversation."""
+
+
+def read_general(
+    clause: Clause, subject: Subject, mentions: Sequence[TimeMention]
+) -> Iterator[Fact]:
+    """The fact of a clause that no relation of the table fits, if it is about the speaker or someone known and tells something.
+
+    Args:
+        clause: The clause, its verb not "be".
+        subject: Whom it is about.
+        mentions: The times of the utterance.
+    """
+    verb = clause.verb
+    if (
+        not subject.alive
+        or (clause.subject is None and clause.finite.tag_ == "VBG" and not clause.frame)
+        or clause.frame not in ("", "want", "used")
+        or clause.tense is Tense.FUTURE
+        or (verb.lemma_ in _EMPTY_VERBS and verb.lemma_ != "get")
+    ):
+        return
+    words, inner = predicate(clause), inner_phrase(clause)
+    mention = timed(words, mentions)
+    head = complement(verb, "dobj")
+    if verb.lemma_ in ("have", "own") or (verb.lower_ == "got" and clause.tense is Tense.PRESENT):
+        if (
+            head is not None
+            and clause.frame in ("", "used")
+            and verb.tag_ != "VBG"
+            and _tells(head)
+        ):
+            yield Fact(HAS if clause.tense is Tense.PRESENT else DID, phrase(head), words)
+        return
+    if (
+        verb.lemma_ == "get"
+        and clause.tense is Tense.PAST
+        and clause.frame == ""
+        and head is not None
+        and _tells(head)
+    ):
+        yield Fact(DID, inner, words)
+        return
+    if verb.lemma_ == "get" or not any(
+        _tells(token)
+        for token in inner
+        if mention is None or not mention.start <= token.idx < mention.stop
+    ):
+        return
+    relation = DID if clause.tense is Tense.PAST else WANTS if clause.frame == "want" else DOES
+    yield Fact(relation, inner, words)
+
+
+def _tells(token: Token) -> bool:
+    """Whether a word is a noun or name that says something by itself."""
+    if (
+        token.pos_ not in ("NOUN", "PROPN")
+        or token.lemma_.lower() in _EMPTY_NOUNS
+        or token.ent_type_ in ("DATE", "TIME", "CARDINAL", "ORDINAL")
+    ):
+        return False
+    if (
+        token.dep_ == "dobj"
+        and token.tag_ in ("NN", "NNS")
+        and [child.lower_ for child in token.children] == ["the"]
+        and not _placed(token.head)
+    ):
+        return False
+    return not any(child.lower_ in _ELSEWHERE for child in token.children)
+
+
+def _placed(verb: Token) -> bool:
+    """Whether it is said where, with whom or what for.
+
+    "the train" is any one in "I take the train to work".
+    """
+    return any(child.dep_ == "prep" for child in verb.children)

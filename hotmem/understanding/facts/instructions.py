@@ -1,0 +1,264 @@
+"""Standing instructions: what the user wants of the bot from now on, not once.
+
+"Call me Annie", "never bring up my divorce", "use Celsius" hold until they are taken back; "call me
+a taxi", "stop the music", "don't tell me!" are over once they are done. A clause is an instruction
+if it begins like one of `instruction_forms.PATTERNS`, or if it is an order that is said to last;
+what reaches `beyond` how the bot speaks to the user is none.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Final
+
+from hotmem.types import Statement
+from hotmem.types.parse import Doc, Span, Token
+from hotmem.understanding.facts.instruction_patterns import (
+    CONDITION,
+    EVER,
+    ONCE,
+    PATTERNS,
+    POLITE,
+    SPEECH,
+    STARTS,
+    TRAILING,
+    Pattern,
+)
+from hotmem.understanding.facts.instruction_withdrawals import takes_wish_back, topics, withdrawal
+from hotmem.understanding.facts.relations import ASKS
+from hotmem.understanding.facts.third_person import sentence
+from hotmem.understanding.facts.unsafe_instructions import beyond
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """A standing instruction.
+
+    Attributes:
+        words: Its words, without courtesies and reason.
+        place: First character of its words in the text, and one past the last.
+    """
+
+    words: str
+    place: tuple[int, int]
+
+
+MOST_WORDS: Final = 32
+"""Words of an instruction; a longer one is cut at a comma, or not kept."""
+
+MOST_CHARACTERS: Final = 1000
+"""Characters of a sentence that is read; a longer one was never said in one breath."""
+
+REPORT: Final = 60
+"""Characters before a clause in which it may say that the words are somebody else's."""
+
+_WANTS_NAME: Final = re.compile(
+    r"(?:the\s+)?user\s+(?:wants|prefers|likes|asks)\s+to\s+be\s+(?:called|addressed)\b",
+    re.IGNORECASE,
+)
+
+_ADVERBS: Final = frozenset({"please", "just", "only", "double", "also", "ever", "always", "never"})
+_DO: Final = frozenset({"do", "don", "dont", "not"})
+_SUBJECTS: Final = frozenset({"you", "i", "we", "they"})
+_NO_ORDER: Final = frozenset({"am", "are", "is", "was", "were", "been", "thanks", "m"})
+
+_POLITE: Final = re.compile(POLITE, re.IGNORECASE)
+_UNFINISHED: Final = re.compile(
+    rf"{POLITE}(?:{CONDITION}|before|unless|by|after)\b[^.?!]*$", re.IGNORECASE
+)
+"""A condition that the parser took for a sentence of its own, as recognisers write it."""
+
+_REPORTED: Final = re.compile(
+    r"(?<!\bto\s)\b(?:said|says|say|told|tells|asked|asks|wrote|writes|shouted|sang|sings|goes|reads|called|thinks?|hears?|heard)\b[\w\s]{0,20}[,:]?\s*[\"“'‘]?\s*$",
+    re.IGNORECASE,
+)
+"""What ends before the words of somebody else."""
+
+_THEY_SAY: Final = r"\s+(?:always\s+)?(?:said|says|used\s+to\s+say|told\s+\w+)\W*"
+_JUST_SAID: Final = re.compile(
+    rf"(?:,\s*\w+|\s(?:he|she|they|(?:my|the)\s\w+)){_THEY_SAY}$", re.IGNORECASE
+)
+_SAID_SO: Final = re.compile(rf"(?:he|she|they|i|(?:my|the)\s\w+){_THEY_SAY}", re.IGNORECASE)
+_TAG: Final = re.compile(
+    r"[\s,]+(?:ok(?:ay)?|alright|all\s+right|please|will\s+you|would\s+you|can\s+you|yeah|yes)\s*\?$",
+    re.IGNORECASE,
+)
+_ASKING: Final = re.compile(r"\b(?:can|could|would|will)\s+you\b", re.IGNORECASE)
+_REASON: Final = re.compile(
+    r"[,;]?\s+(?:because|cause)\b.*$"
+    r"|[,;]\s+(?:(?:and\s+)?i(?:['’]m|\s+am|\s+was|\s+had|['’]ve|\s+have|\s+get|\s+can['’]?t|\s+live|\s+work)|it['’]s\s+(?:too|just|so)|it\s+(?:is|was|makes|drives)"
+    r"|that['’]s|nobody|everyone|everybody|she|he|they|my\s+last|the\s+last|for\s+i|as\s+i|since\s+i|or\s+i)\b.*$",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Why it is wished, which the bot need not be told at every turn."""
+
+_DEFINED: Final = re.compile(
+    rf"{CONDITION}\s+i\b[^,]*,?\s+(?:that['’]s|it['’]s|i\s+mean|i['’]m)\b", re.IGNORECASE
+)
+"""What a word stands for follows, which is no reason."""
+
+_JOINING: Final = re.compile(r"[\s,;]+(?:and|but|so|or|then)?[\s,]*$", re.IGNORECASE)
+_LEADING: Final = re.compile(
+    r"^(?:(?:please|just|and|so|then|but|ok(?:ay)?|um+|uh+)[\s,]+)+", re.IGNORECASE
+)
+_ENDING: Final = re.compile(
+    r"(?:[\s,]+(?:please|okay|ok|and|but|so|thanks|thank\s+you|or|then|alright))+\W*$",
+    re.IGNORECASE,
+)
+
+
+def read_instructions(doc: Doc, speaker: str) -> Iterator[Statement]:
+    """Standing instructions of an utterance, in the speaker's own words.
+
+    Args:
+        doc: The parsed utterance.
+        speaker: What the speaker is called.
+    """
+    for told in find_instructions(doc):
+        yield ASKS.statement(
+            speaker, told.words, sentence(f"{speaker} asks:", told.words), *told.place
+        )
+
+
+def find_instructions(doc: Doc) -> Iterator[Instruction]:
+    """The instructions of a text, in order; questions and what the speaker does are none."""
+    spans = list(doc.sents)
+    for span, following in zip_longest(spans, spans[1:]):
+        if following is not None and _SAID_SO.fullmatch(following.text):
+            continue
+        found = list(_of_sentence(span))
+        if not found and following is not None and _unfinished(span.text):
+            found = list(_of_sentence(doc[span.start : following.end]))
+        yield from found
+
+
+def instructs(doc: Doc) -> bool:
+    """Whether a note is a standing instruction from its first word on.
+
+    "Always call me Annie", "The user wants to be called Annie".
+    """
+    if _WANTS_NAME.match(doc.text):
+        return True
+    first = next(find_instructions(doc), None)
+    return first is not None and first.place[0] <= (
+        polite.end() if (polite := _POLITE.match(doc.text)) else 0
+    )
+
+
+def _unfinished(text: str) -> bool:
+    """Whether the parser took a condition, or what is polite, for a sentence of its own."""
+    return bool(_UNFINISHED.match(text) or _POLITE.fullmatch(f"{text} "))
+
+
+def _of_sentence(span: Span) -> Iterator[Instruction]:
+    text = span.text.rstrip()
+    if len(text) > MOST_CHARACTERS or _JUST_SAID.search(text):
+        return
+    found = list(_starts(span, text))
+    ends = [*(place for place, _ in found), len(text)][1:]
+    for (_, start), end in zip(found, ends, strict=True):
+        end = start + len(_JOINING.sub("", text[start:end]))
+        words = _worded(text[start:end])
+        if (
+            words
+            and len(text[:start].split()) > 2
+            and not topics(words)
+            and withdrawal(text, start) is not None
+        ):
+            words = _worded(text[:end])
+        if (
+            words
+            and len(words.split()) <= MOST_WORDS
+            and (takes_wish_back(words) or not beyond(words, text))
+        ):
+            yield Instruction(words, (span.start_char + start, span.start_char + end))
+
+
+def _starts(span: Span, text: str) -> Iterator[tuple[int, int]]:
+    """Where instructions begin: the clause, and within it their own words."""
+    asks = text.endswith("?") and not _TAG.search(text)
+    lasting = TRAILING.search(text)
+    last, told = -1, 0
+    for boundary in STARTS.finditer(text):
+        place = boundary.end()
+        if not asks and place > last and (back := withdrawal(text, place)) is not None:
+            yield place, back[0]
+            last = told = back[1]
+            continue
+        polite = _POLITE.match(text, place)
+        start = polite.end() if polite else place
+        if not last < start < len(text) or _REPORTED.search(
+            text[max(place - REPORT, told) : place]
+        ):
+            continue
+        if asks and not _ASKING.search(text[place:start]):
+            continue
+        joined = place > 0 and "please" not in text[place:start].lower()
+        lasts = (
+            lasting is not None
+            and lasting.start() > start
+            and _ordered(span, start, joined=place > 0)
+        )
+        begun = (_begun(pattern, span, text, start, joined=joined) for pattern in PATTERNS)
+        end = next((end for end in begun if end is not None), start if lasts else None)
+        if end is not None:
+            yield place, start
+            last = end
+
+
+def _begun(pattern: Pattern, span: Span, text: str, start: int, *, joined: bool) -> int | None:
+    """Where the words end that an instruction begins with; None if it does not begin so."""
+    match = pattern.form.match(text, start)
+    if match is None or (
+        pattern.once and ONCE.search(text, start) and not EVER.search(text, start)
+    ):
+        return None
+    return match.end() if not pattern.verb or _ordered(span, match.end(), joined=joined) else None
+
+
+def _ordered(span: Span, place: int, *, joined: bool) -> bool:
+    """Whether an order stands at a place of the sentence: a verb without a subject but "you".
+
+    Args:
+        span: The sentence.
+        place: A character of it.
+        joined: Whether the verb may share the subject of one before: "I get up and always make
+            coffee".
+    """
+    words = [token for token in span if token.idx >= span.start_char + place]
+    words = [token for token in words if not token.is_space and not token.is_punct]
+    if words and words[0].lower_ in _ADVERBS:
+        words = words[1:]
+    if not words:
+        return False
+    verb = words[0]
+    if verb.lower_ in _DO:
+        return len(words) > 1 and words[1].lower_ not in _SUBJECTS
+    if verb.lower_ in _NO_ORDER or (verb.tag_ not in ("VB", "VBP") and verb.lower_ not in SPEECH):
+        return False
+    subjects = [child for child in verb.children if child.dep_ in ("nsubj", "nsubjpass", "expl")]
+    told = all(child.lower_ == "you" and child.i < verb.i for child in subjects)
+    return told and not (joined and _shares_subject(verb))
+
+
+def _shares_subject(verb: Token) -> bool:
+    """Whether the subject of a verb before it is also its own."""
+    return verb.dep_ == "conj" and any(
+        child.dep_ == "nsubj" and child.lower_ != "you" for child in verb.head.children
+    )
+
+
+def _worded(text: str) -> str:
+    """The words of an instruction as they are kept.
+
+    In small letters, without courtesies and reason.
+    """
+    words = text.strip(" ,;:-–—")
+    short = words if _DEFINED.match(words) else _REASON.sub("", words)
+    words = short if len(short.split()) > 1 else words
+    spans = [match.end() for match in re.finditer(r"\S+", words)]
+    if len(spans) > MOST_WORDS:
+        words = words[: spans[MOST_WORDS - 1]].rpartition(",")[0]
+    words = _LEADING.sub("", _ENDING.sub("", words)).strip(" .!?,;:")
+    return words if re.match(r"I\b", words) else f"{words[:1].lower()}{words[1:]}"

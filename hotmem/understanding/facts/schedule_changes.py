@@ -1,0 +1,279 @@
+"""What a text says is called off, moved or put back.
+
+"i cancelled my haircut", "the board meeting got moved to the twelfth".
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from hotmem.temporal import find_times
+from hotmem.text.stemming import STOPS, stem, stems
+from hotmem.text.word_sets import wordlist
+from hotmem.types.parse import Doc, Token
+from hotmem.understanding.facts.relations import EVENTFUL
+from hotmem.understanding.query.cues import ASKED
+
+MAY_CHANGE: Final = re.compile(
+    r"\b(?:cancel\w*|postpon\w*|reschedul\w*|scrap\w*|skip\w*|off|mov(?:e|ed|es|ing)|push\w*|shift\w*|delay\w*|chang\w+|switch\w*|swap\w*|put|br(?:ing|ought)\w*"
+    r"|back|again|now|instead|not|no|\w+n['’]?t|any\s*more|no\s+longer)\b",
+    re.IGNORECASE,
+)
+"""A word without which nothing is changed."""
+
+_CALLED_OFF: Final = wordlist("cancel postpone reschedule scrap skip")
+_PUT: Final = {
+    "call": {"off"},
+    "put": {"off", "back", "forward"},
+    "push": {"off", "back", "forward"},
+    "bring": {"forward"},
+}
+"""Verbs that change a plan with these particles only."""
+
+_MOVED: Final = wordlist("move push shift delay change switch swap bring")
+"""Verbs that change a plan where they name a time, or what takes place at one; a sofa is moved
+as well."""
+
+_ATTENDED: Final = wordlist("go come happen make attend")
+_DONE: Final = wordlist("do have see take")
+_PLACED: Final = wordlist("go come")
+"""Verbs of what does not take place where they are denied; the last ones lead to it with "to"."""
+
+_OPEN: Final = wordlist("might may could would should")
+_CONDITIONS: Final = wordlist("if unless whether in case")
+_OVER: Final = re.compile(r"\b(?:any\s*more|any\s+longer|no\s+longer|after\s+all)\b", re.IGNORECASE)
+_INSTEAD: Final = wordlist("now instead")
+_WITHIN: Final = wordlist("with of at to")
+"""Prepositions whose noun tells which one a thing is: "my appointment with the vet"."""
+
+_EVENTS: Final = frozenset(map(stem, EVENTFUL))
+_FIRST_PERSON: Final = wordlist("i we they")
+_DAYS: Final = stems(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october november december "
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth "
+    "eighteenth nineteenth twentieth thirtieth today tonight tomorrow yesterday day week weekend month year morning afternoon evening night hour "
+    "minute clock"
+)
+"""What a time is made of; it tells when, and not what."""
+
+
+class Thing(NamedTuple):
+    """What a text says is changed.
+
+    Attributes:
+        head: The stem of its main word.
+        stems: The stems of all words that tell what it is.
+        is_whole: Whether its main word is meant and not something that belongs to it: "the boiler
+            is off" is not about the boiler man.
+    """
+
+    head: str
+    stems: frozenset[str]
+    is_whole: bool = False
+
+
+def changed(doc: Doc, said_at: datetime) -> tuple[Thing, ...]:
+    """The things that a text says are called off, moved or put back, or are on again.
+
+    None for a question or a mere possibility.
+
+    Args:
+        doc: The parsed text.
+        said_at: When it was said.
+    """
+    if ASKED.search(doc.text):
+        return ()
+    found = (
+        Thing(stem(token.lower_), _phrase(token), whole) for token, whole in _changed(doc, said_at)
+    )
+    return tuple(dict.fromkeys(thing for thing in found if thing.stems))
+
+
+def concerns(thing: Thing, plan: Doc) -> bool:
+    """Whether a thing that is changed is the one a plan speaks of.
+
+    Args:
+        thing: What is changed.
+        plan: The sentence of the plan, parsed.
+    """
+    phrases = [
+        (stem(token.lower_), _phrase(token))
+        for token in plan
+        if token.dep_ != "compound" and _tells(token)
+    ]
+    words = frozenset().union(*(phrase for _, phrase in phrases))
+    shared = thing.stems & words
+    if not shared or (thing.is_whole and all(head != thing.head for head, _ in phrases)):
+        return False
+    if shared == thing.stems or len(shared) > 1:
+        return True
+    if thing.head not in shared and thing.head not in _EVENTS:
+        return False
+    return any(phrase == shared for _, phrase in phrases)
+
+
+def _changed(doc: Doc, said_at: datetime) -> Iterator[tuple[Token, bool]]:
+    times = [mention.start for mention in find_times(doc.text, said_at, ahead=True, daily=True)]
+    over = bool(_OVER.search(doc.text))
+    for token in doc:
+        if token.lower_ in ("off", "on") and all(child.pos_ == "ADV" for child in token.children):
+            yield from ((one, True) for one in _off(doc, token))
+        elif (
+            token.lower_ == "no"
+            and token.dep_ == "det"
+            and (over or times)
+            and token.head.head.lemma_ in ("be", "have")
+        ):
+            yield token.head, False
+        elif token.pos_ in ("VERB", "AUX") and not _is_open(token):
+            timed = any(start > token.idx for start in times)
+            yield from ((one, False) for one in _of_verb(token, timed=timed, over=over))
+
+
+def _of_verb(verb: Token, *, timed: bool, over: bool) -> Iterator[Token]:
+    particles = {
+        child.lower_
+        for child in verb.children
+        if child.dep_ in ("prt", "advmod", "prep", "advcl") and not _leads_to_place(child)
+    }
+    objects = [child for child in verb.children if child.dep_ in ("dobj", "nsubjpass")]
+    denied = _is_denied(verb)
+    if denied:
+        if verb.lemma_ == "be" and timed:
+            yield from _subjects(verb)
+        elif _is_not_done(verb, over=over):
+            subjects = list(_subjects(verb))
+            yield from subjects
+            if any(one.lower_ in _FIRST_PERSON for one in subjects):
+                yield from objects
+                yield from (end for end in _ends(verb) if verb.lemma_ in _PLACED)
+    elif verb.lemma_ in _CALLED_OFF or particles & _PUT.get(verb.lemma_, set()):
+        yield from objects or _subjects(verb)
+    elif verb.lemma_ in _MOVED:
+        yield from (
+            one for one in (objects or _subjects(verb)) if timed or stem(one.lower_) in _EVENTS
+        )
+    elif verb.lemma_ == "be" and timed and any(token.lower_ in _INSTEAD for token in verb.subtree):
+        yield from _subjects(verb)
+
+
+def _off(doc: Doc, word: Token) -> Iterator[Token]:
+    """What is off, or on again: "the barbecue's off", "the barbecue is back on"."""
+    after = doc[word.i + 1].lower_ if word.i + 1 < len(doc) else ""
+    again = (
+        word.lower_ == "off"
+        or doc[max(word.i - 1, 0)].lower_ == "back"
+        or after in ("again", "after")
+    )
+    if word.dep_ == "prt" or not again or after == "to":
+        return
+    verb = word.head.head if word.head.lower_ == "back" else word.head
+    if verb.lemma_ == "be":
+        yield from () if _is_denied(verb) or _is_open(verb) else _subjects(verb)
+    elif any(child.dep_ == "case" for child in word.head.children) or doc[
+        max(word.i - 1, 0)
+    ].lower_ in ("'s", "’s", "is"):
+        yield word.head
+
+
+def _is_denied(verb: Token) -> bool:
+    """Whether a verb, or one that it hangs on, is denied: "I didn't have to cancel it"."""
+    chain = [verb]
+    while (
+        chain[-1].dep_ in ("xcomp", "ccomp")
+        and chain[-1].head != chain[-1]
+        and not any(child.dep_ == "nsubj" for child in chain[-1].children)
+    ):
+        chain.append(chain[-1].head)
+    no_longer = any(child.lower_ == "longer" for child in verb.children)
+    return no_longer or any(
+        child.dep_ == "neg" or child.lower_ == "never" for one in chain for child in one.children
+    )
+
+
+def _is_not_done(verb: Token, *, over: bool) -> bool:
+    """Whether what a denied verb tells of does not take place from now on."""
+    if (
+        any(
+            child.dep_ in ("xcomp", "ccomp") and child.pos_ in ("VERB", "AUX")
+            for child in verb.children
+        )
+        or verb.dep_ == "aux"
+    ):
+        return False
+    can = any(child.tag_ == "MD" for child in verb.children)
+    goes_on = verb.tag_ == "VBG"
+    past = verb.tag_ == "VBD" or any(
+        child.lower_ in ("did", "was", "were", "had", "has", "have", "'ve")
+        for child in verb.children
+        if child.dep_ == "aux"
+    )
+    return not past and (
+        (verb.lemma_ in _ATTENDED and (can or goes_on or over))
+        or (verb.lemma_ in _DONE and (goes_on or over))
+    )
+
+
+def _is_open(verb: Token) -> bool:
+    """Whether a verb tells of a mere possibility."""
+    if any(child.lower_ in _OPEN for child in verb.children if child.tag_ == "MD"):
+        return True
+    clauses = [verb, *(child for child in verb.children if child.dep_ == "advcl"), *verb.ancestors]
+    return any(
+        child.dep_ == "mark" and child.lower_ in _CONDITIONS
+        for clause in clauses
+        for child in clause.children
+    )
+
+
+def _subjects(verb: Token) -> Iterator[Token]:
+    """Who or what a verb is said of, its own or that of the verb above.
+
+    "the physio rang to cancel".
+    """
+    own = [child for child in verb.children if child.dep_ in ("nsubj", "nsubjpass")]
+    if own or verb.dep_ not in ("xcomp", "conj", "advcl") or verb.head == verb:
+        yield from own
+    else:
+        yield from _subjects(verb.head)
+
+
+def _ends(verb: Token) -> Iterator[Token]:
+    """Where someone goes: the nouns after "to" and the like."""
+    for child in verb.children:
+        if child.dep_ == "prep" and child.lower_ in _WITHIN:
+            yield from (end for end in child.children if end.dep_ == "pobj")
+        elif child.dep_ == "xcomp" and child.pos_ in ("NOUN", "PROPN"):
+            yield child
+
+
+def _leads_to_place(particle: Token) -> bool:
+    """Whether a particle is about a place: "back in the shed"."""
+    return any(
+        child.lower_ in ("in", "into", "on", "onto", "inside", "under")
+        for child in particle.children
+    )
+
+
+def _phrase(noun: Token) -> frozenset[str]:
+    """The stems that tell which thing a noun means.
+
+    Its own, those before it and those of what it is with, of or at.
+    """
+    found = {stem(noun.lower_)} if _tells(noun) else set()
+    for child in noun.children:
+        if child.dep_ in ("compound", "poss", "nmod", "amod", "conj"):
+            found |= _phrase(child)
+        elif child.dep_ == "prep" and child.lower_ in _WITHIN:
+            for end in child.children:
+                found |= _phrase(end)
+    return frozenset(found)
+
+
+def _tells(token: Token) -> bool:
+    word = stem(token.lower_)
+    named = token.pos_ in ("NOUN", "PROPN") or (
+        token.tag_ == "VBG" and token.dep_ in ("dobj", "pobj", "nsubj")
+    )
+    return named and len(word) > 1 and word not in STOPS and word not in _DAYS

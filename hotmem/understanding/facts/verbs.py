@@ -1,0 +1,339 @@
+"""Facts of clauses with any other verb: states, habits, events, plans, wishes, duties."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from hotmem.temporal import WEEKDAYS, Granularity, TimeMention
+from hotmem.text.word_sets import wordlist
+from hotmem.types.parse import Token
+from hotmem.understanding.facts.clauses import Clause, Tense
+from hotmem.understanding.facts.events import BARE, full, read_event
+from hotmem.understanding.facts.predicates import (
+    Fact,
+    complement,
+    inner_phrase,
+    joined,
+    phrase,
+    points_there,
+    predicate,
+    timed,
+)
+from hotmem.understanding.facts.relations import (
+    CAN,
+    COMPLEMENTS,
+    DID,
+    DISLIKES,
+    DOES,
+    FREQUENT_ONLY,
+    HAS,
+    HAS_CONDITION,
+    HAS_TO,
+    KNOWS,
+    LEARNS,
+    LIKES,
+    LIVES_IN,
+    LIVES_WITH,
+    PLANS_TO,
+    PREFERS,
+    REGULARLY,
+    STATES,
+    STUDIES,
+    WANTS,
+    WORKS_AT,
+    WORKS_ON,
+    Relation,
+)
+from hotmem.understanding.facts.subjects import Subject
+from hotmem.understanding.query.entities import is_name
+
+_DULL: Final = wordlist(
+    "be do have say tell let try think know make mean feel wonder hope wish believe guess admit ask look see talk sound seem keep "
+    "happen need want forget remember understand agree like love mention add use thank appreciate miss imagine pretend suppose worry "
+    "care check figure share hear give take put go get come show find"
+)
+"""Verbs that alone make neither a plan nor a habit; "go" and "get" count with a time or a named
+place."""
+
+_FREQUENCIES: Final = wordlist(
+    "usually always often never regularly daily weekly sometimes rarely everyday normally typically"
+)
+_REPEATED: Final = frozenset(WEEKDAYS) | wordlist("weekend weekday morning evening")
+_COUNTED: Final = _REPEATED | wordlist("day week month night year afternoon")
+_ABILITIES: Final = wordlist(
+    "swim cook dance sing ski surf bake speak play ride knit sew paint draw read skate code"
+)
+_SPLIT: Final = frozenset({LIKES, DISLIKES, HAS, CAN, LEARNS, STUDIES, HAS_CONDITION})
+_CONTEXTUAL: Final = wordlist(
+    "idea sound way look fact part question answer point story thought attitude enthusiasm picture pic photo song name taste compliment "
+    "movie book show series game one time day kind"
+)
+_THERE_FOR_ALL: Final = wordlist(
+    "sea ocean beach outdoors mountain woods forest cold heat snow rain sun countryside city theatre theater cinema opera gym guitar piano violin"
+)
+"""Nouns that take "the" without meaning one that was spoken of."""
+
+_STRETCHES: Final = wordlist(
+    "while time moment year month week day hour minute age bit decade lot ton"
+)
+_COURSES: Final = wordlist(
+    "master phd degree course internship apprenticeship doctorate bachelor diploma traineeship mba a-levels"
+)
+
+
+def read_verb(clause: Clause, subject: Subject, mentions: Sequence[TimeMention]) -> Iterator[Fact]:
+    """The facts of a clause whose verb is not "be"."""
+    words = predicate(clause)
+    mention = timed(words, mentions)
+    match clause.frame, clause.tense:
+        case "must", Tense.PRESENT:
+            yet = any(child.lower_ == "yet" for child in clause.finite.children)
+            if (
+                (clause.subject is None or clause.subject.lower_ == "i")
+                and not clause.negated
+                and not yet
+                and full(clause.verb, mention, dull=_DULL)
+            ):
+                yield Fact(HAS_TO, inner_phrase(clause), words)
+        case "want", Tense.PRESENT:
+            if not clause.negated and full(clause.verb, mention, dull=_DULL):
+                yield Fact(WANTS, inner_phrase(clause), words)
+        case "can", Tense.PRESENT:
+            if clause.verb.lemma_ == "stand":
+                yield from _state(clause, words, mention)
+            elif clause.verb.lemma_ in _ABILITIES or (
+                clause.negated and clause.verb.lemma_ in ("eat", "drink", "drive")
+            ):
+                yield Fact(CAN, inner_phrase(clause), words)
+        case "plan", _:
+            if (
+                clause.tense is not Tense.PAST
+                and not clause.negated
+                and full(clause.verb, mention, dull=_DULL)
+            ):
+                yield Fact(PLANS_TO, inner_phrase(clause), words)
+        case "used", _:
+            if clause.verb.lemma_ not in _DULL and full(clause.verb, mention, dull=frozenset()):
+                yield Fact(DID, inner_phrase(clause), words)
+        case "", Tense.FUTURE:
+            if (
+                mention is not None
+                and not clause.negated
+                and clause.verb.lemma_ not in _DULL - {"go", "get", "have", "see"}
+            ):
+                yield Fact(PLANS_TO, inner_phrase(clause), words)
+        case "", Tense.PAST:
+            yield from read_event(clause, words, mention)
+        case "start", _:
+            yield from _begun(clause, words, mention)
+        case "", Tense.PRESENT:
+            yield from _present(clause, words, mention)
+
+
+def _begun(clause: Clause, words: tuple[Token, ...], mention: TimeMention | None) -> Iterator[Fact]:
+    """What was begun or ended in.
+
+    "started working at Bosch" is a job, "ended up moving to Lyon" a home.
+    """
+    if clause.verb.lemma_ == "move":
+        yield from read_event(clause, words, mention)
+    elif states := tuple(_state(clause, words, mention)):
+        yield from states
+    elif not clause.negated and full(clause.verb, mention, dull=_DULL):
+        yield Fact(DID if clause.tense is Tense.PAST else DOES, inner_phrase(clause), words)
+
+
+def _present(
+    clause: Clause, words: tuple[Token, ...], mention: TimeMention | None
+) -> Iterator[Fact]:
+    verb = clause.verb
+    progressive = verb.tag_ == "VBG" or any(
+        child.lower_ == "getting" for child in verb.children if child.dep_ == "auxpass"
+    )
+    since = any(
+        child.dep_ == "prep" and child.lower_ in ("since", "for") for child in verb.children
+    )
+    if (
+        progressive
+        and clause.finite.lemma_ == "be"
+        and not since
+        and mention is not None
+        and not _today(verb, mention)
+        and mention.grain is not Granularity.YEAR
+        and not clause.negated
+    ):
+        if verb.lemma_ in BARE or full(
+            verb, mention, dull=_DULL - {"go", "get", "have", "see", "take"}
+        ):
+            yield Fact(PLANS_TO, inner_phrase(clause), words)
+        return
+    if states := tuple(_state(clause, words, mention)):
+        yield from states
+    elif (
+        not progressive
+        and _frequent(verb)
+        and verb.lemma_ not in _DULL - {"go", "take"}
+        and len(phrase(verb)) > 1
+    ):
+        yield Fact(REGULARLY, inner_phrase(clause), words)
+
+
+def _state(clause: Clause, words: tuple[Token, ...], mention: TimeMention | None) -> Iterator[Fact]:
+    verb = clause.verb
+    if verb.lemma_ in ("work", "live") and clause.negated and points_there(verb):
+        yield Fact(WORKS_AT if verb.lemma_ == "work" else LIVES_IN, (), words)
+        return
+    if verb.lemma_ == "live" and (alone := _alone(verb)):
+        yield Fact(LIVES_WITH, alone, words)
+        return
+    if (
+        verb.lemma_ == "do"
+        and (course := complement(verb, "dobj")) is not None
+        and course.lemma_.lower() in _COURSES
+    ):
+        yield Fact(STUDIES, phrase(course), words)
+        return
+    if verb.lemma_ in ("have", "get"):
+        yield from _possession(clause)
+        return
+    for slot in (
+        *(child.lower_ for child in verb.children if child.dep_ in ("prep", "agent")),
+        "dobj",
+        "xcomp",
+    ):
+        relation, head = STATES.get((verb.lemma_, slot)), complement(verb, slot)
+        if relation is None or head is None or not _tells(relation, head, clause):
+            continue
+        for one in joined(head) if relation in _SPLIT else (head,):
+            if _tells(relation, one, clause):
+                yield Fact(
+                    relation,
+                    phrase(one, bare=relation.single, split=True),
+                    predicate(clause, only=one, head=head),
+                )
+        return
+
+
+def _tells(relation: Relation, head: Token, clause: Clause) -> bool:
+    """Whether the complement makes the relation worth keeping."""
+    progressive = clause.verb.tag_ == "VBG"
+    if (
+        head.pos_ not in ("NOUN", "PROPN", "VERB", "ADJ", "X")
+        or head.ent_type_ in ("DATE", "TIME")
+        or head.lemma_.lower() in _STRETCHES
+    ):
+        return False
+    if (
+        clause.verb.lemma_ in FREQUENT_ONLY
+        and not (progressive and relation is WORKS_ON)
+        and not clause.negated
+        and not _frequent(clause.verb)
+    ):
+        return False
+    if relation is REGULARLY:
+        return head.pos_ == "NOUN" and (clause.verb.lemma_ != "take" or not clause.negated)
+    determiners = {child.lower_ for child in head.children if child.dep_ in ("det", "poss")}
+    if relation in (LIKES, DISLIKES, PREFERS):
+        definite = (
+            "the" in determiners and head.tag_ == "NN" and head.lemma_.lower() not in _THERE_FOR_ALL
+        )
+        return (
+            head.lemma_.lower() not in _CONTEXTUAL
+            and not definite
+            and (
+                head.pos_ != "VERB"
+                or head.lemma_ not in ("hear", "see", "know", "think", "say", "be", "have")
+            )
+        )
+    if relation is WANTS:
+        return head.pos_ in ("NOUN", "PROPN") and bool(determiners & {"a", "an"})
+    if relation is CAN:
+        return (
+            head.lemma_.lower() in COMPLEMENTS[CAN]
+            or head.lower_ in COMPLEMENTS[CAN]
+            or head.ent_type_ == "LANGUAGE"
+        )
+    if relation is HAS:
+        return (
+            "the" not in determiners
+            and head.pos_ == "NOUN"
+            and not (clause.verb.lemma_ == "drive" and head.lemma_ not in COMPLEMENTS[HAS])
+        )
+    if relation is KNOWS:
+        return head.pos_ == "PROPN" and is_name(head)
+    if relation is WORKS_AT or relation is LIVES_IN:
+        return (
+            (head.pos_ in ("PROPN", "NOUN") and "the" not in determiners)
+            or is_name(head)
+            or relation is WORKS_AT
+        )
+    return True
+
+
+def _alone(verb: Token) -> tuple[Token, ...]:
+    """What says after "live" that nobody else does.
+
+    "alone", "on my own", "by myself"; nothing otherwise.
+    """
+    for child in verb.children:
+        if child.lower_ == "alone":
+            return (child,)
+        if child.dep_ == "prep" and any(
+            part.lower_ in ("own", "myself", "ourselves") for part in child.children
+        ):
+            return tuple(child.subtree)
+    return ()
+
+
+def _possession(clause: Clause) -> Iterator[Fact]:
+    """What someone has ("a dog and two cats", "asthma"), if it is worth keeping."""
+    head = complement(clause.verb, "dobj")
+    if head is None or (clause.verb.lemma_ == "get" and clause.verb.lower_ != "got"):
+        return
+    if clause.verb.tag_ == "VBG":
+        return
+    for one in joined(head):
+        lemma = one.lemma_.lower()
+        owned = (
+            any(
+                child.dep_ in ("det", "nummod", "amod", "poss")
+                and child.lower_ not in ("the", "this", "that", "any")
+                for child in one.children
+            )
+            or one.tag_ == "NNS"
+            or clause.negated
+        )
+        if lemma in COMPLEMENTS[HAS_CONDITION] or one.lower_ in COMPLEMENTS[HAS_CONDITION]:
+            yield Fact(
+                HAS_CONDITION, phrase(one, split=True), predicate(clause, only=one, head=head)
+            )
+        elif lemma in COMPLEMENTS[HAS] and owned:
+            yield Fact(HAS, phrase(one, split=True), predicate(clause, only=one, head=head))
+
+
+def _today(verb: Token, mention: TimeMention) -> bool:
+    """Whether the time is the day itself, so that the clause tells what goes on rather than what is planned."""
+    return any(
+        token.lower_ == "today" and mention.start <= token.idx < mention.stop
+        for token in verb.subtree
+    )
+
+
+def _frequent(verb: Token) -> bool:
+    """Whether a verb is said to recur: "usually", "every morning", "on Sundays", "twice a week"."""
+    for child in verb.children:
+        if child.lower_ in _FREQUENCIES:
+            return True
+        if (
+            child.dep_ == "npadvmod"
+            and child.lemma_.lower() in _COUNTED
+            and any(part.lower_ in ("every", "each", "a") for part in child.children)
+        ):
+            return True
+        if child.dep_ == "prep" and any(
+            part.tag_ in ("NNS", "NNPS") and part.lemma_.lower().rstrip("s") in _REPEATED
+            for part in child.children
+        ):
+            return True
+        if child.dep_ == "advmod" and child.lower_ in ("once", "twice"):
+            return any(part.lemma_ in _COUNTED for part in child.subtree)
+    return False

@@ -1,0 +1,322 @@
+"""Words of an utterance that point outside it.
+
+"that", "she", "again", "the other one", "the symptoms".
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from hotmem.text.word_sets import wordlist
+from hotmem.types.parse import Doc, Token
+from hotmem.understanding.query.cues import QUESTION
+from hotmem.understanding.query.mentions import PEOPLE, RELATIONAL, is_time
+
+PRONOUNS: Final = wordlist(
+    "he she they it him her them his hers its their theirs himself herself themselves itself"
+)
+SINGULAR_PEOPLE: Final = wordlist("he she him her his hers himself herself")
+PLURALS: Final = wordlist("they them their theirs themselves these those ones")
+PLACES: Final = frozenset({"here", "there"})
+FRAGMENTS: Final = wordlist("what about how and why more")
+"""Words that the marks of a fragment consist of: "what about", "and", "why", "more"."""
+
+WEATHER: Final = wordlist(
+    "rain snow hail sleet drizzle storm pour freeze windy rainy sunny cloudy foggy snowy humid dry wet warm cold hot cool chilly mild nice icy muggy "
+    "stormy breezy clear degree"
+)
+"""What "it" does or is outdoors, standing for nothing."""
+
+_DEMONSTRATIVES: Final = wordlist("this that these those")
+_IMPLICIT: Final = re.compile(
+    r"\b(?:the (?:same|other|second|first|last|previous|next)(?! (?:day|week|month|year|hour|night|morning|weekend|few|couple)s?\b)"
+    r"(?: (?:one|thing|place|time|way|person|guy|book|issue|problem))?|"
+    r"as usual|like before|like last time|(?:the|that|this) (?:problem|issue|thing|one|guy|place|topic|idea|plan)|"
+    r"(?:tell me |any)?more (?:about|on) (?:that|it|this)|else|"
+    r"again|earlier|last time|before that|back then|the other day|that time|anymore|any more)\b",
+    re.IGNORECASE,
+)
+_TIMED: Final = re.compile(r"^the (?:first|last|next|previous|other) time$", re.IGNORECASE)
+_OPENING: Final = r"^\W*(?:(?:ok|okay|so|but|oh|well|yes|no|thanks|great|interesting)\W+)*"
+_FRAGMENT: Final = re.compile(
+    _OPENING
+    + r"(?:and\W+)?((?:what|how) about|and(?=\W+(?!who|what|when|where|why|how|do|does|did|is|are|was|were|i\b|we\b)\w))\b",
+    re.IGNORECASE,
+)
+_MORE: Final = re.compile(
+    _OPENING
+    + r"(?:and\W+|(?:please|can you|could you)\W+)*(?:tell me |say |go on\W*)?(more|why|why not|how so|how come)(?: please)?\W*$",
+    re.IGNORECASE,
+)
+_COMPARING: Final = wordlist("differ compare different difference")
+_AGAINST: Final = wordlist("than from to between with and")
+_COMPLETING: Final = wordlist("of for between behind about with that who which to")
+_SELF: Final = wordlist("i me my mine we us our you your")
+OUTDOORS: Final = WEATHER | wordlist("weather temperature forecast wind humidity temp cloud")
+"""What has a place and a time, said or not."""
+
+_IMPERSONAL: Final = WEATHER | wordlist("time late early dark")
+_CLAUSES: Final = wordlist("ROOT conj advcl ccomp relcl acl pcomp")
+_SUBJECTS: Final = wordlist("nsubj nsubjpass")
+
+
+def find_ambiguous(doc: Doc) -> tuple[str, ...]:
+    """The words that point elsewhere, lower case, in order, once each.
+
+    A pronoun counts only when nothing before it in the utterance can be what it stands for; "it" of
+    the weather ("it rains"), "there is" and the relative "that" never count. A noun or a comparison
+    counts that leaves open of what ("the symptoms", "the largest", "how is it different?"), and the
+    mark of a fragment ("what about", "why").
+    """
+    found: dict[str, int] = {}
+    for token in doc:
+        if _points_outside(token):
+            found.setdefault(token.lower_, token.idx)
+    for match in _IMPLICIT.finditer(doc.text):
+        phrase = match[0].lower()
+        if not _TIMED.match(phrase) and not any(word in phrase.split() for word in found):
+            found.setdefault(phrase, match.start())
+    if not found:
+        for word, place in _left_open(doc):
+            found.setdefault(word, place)
+    return tuple(sorted(found, key=found.__getitem__))
+
+
+def _points_outside(token: Token) -> bool:
+    word = token.lower_
+    if _comments(token):
+        return False
+    if word in PRONOUNS and token.pos_ in ("PRON", "DET", "ADJ"):
+        return token.dep_ != "expl" and not impersonal(token) and not _antecedent_before(token)
+    if word in _DEMONSTRATIVES:
+        return (
+            token.tag_ == "DT"
+            and token.dep_ not in ("mark", "det", "advmod")
+            and token.head.i >= token.i - 4
+        )
+    if word in PLACES:
+        return (
+            token.dep_ == "advmod"
+            and token.i > 0
+            and not _place_before(token)
+            and "many" not in {other.lower_ for other in token.doc}
+        )
+    return False
+
+
+def _comments(token: Token) -> bool:
+    """Whether a word stands for what was just said, in a courtesy.
+
+    "that's great", "thanks for that".
+    """
+    if (
+        token.dep_ == "pobj"
+        and token.head.lower_ == "for"
+        and token.head.head.lemma_.lower() in ("thank", "thanks")
+    ):
+        return True
+    verb = token.head
+    judges = (
+        token.dep_ == "nsubj"
+        and verb.lemma_ in ("be", "sound", "look", "seem")
+        and any(child.dep_ in ("acomp", "attr") for child in verb.rights)
+    )
+    return (
+        judges
+        and token.lower_ in ("that", "it", "this", "these", "those", "they")
+        and token.i < verb.i
+        and not QUESTION.search(token.sent.text)
+    )
+
+
+def impersonal(token: Token) -> bool:
+    """Whether an "it" stands for nothing: the weather, the time, or a clause that follows."""
+    if token.lower_ != "it" or token.dep_ not in _SUBJECTS:
+        return False
+    verb = token.head
+    if verb.lemma_ in ("seem", "take"):
+        return True
+    said = [
+        verb,
+        *(
+            child
+            for child in verb.rights
+            if child.dep_ in ("acomp", "attr", "xcomp", "advmod", "oprd")
+        ),
+    ]
+    return any(
+        word.lemma_.lower() in _IMPERSONAL
+        for part in said
+        for word in (part, *part.children)
+        if word.dep_ not in ("nsubj", "dobj")
+    )
+
+
+def _antecedent_before(token: Token) -> bool:
+    """Whether a noun before a pronoun may be what it stands for.
+
+    In number and sort, and by its place in the sentence.
+    """
+    plural = token.lower_ in PLURALS
+    person = token.lower_ in SINGULAR_PEOPLE
+    for other in token.doc[: token.i]:
+        if (
+            other.pos_ not in ("NOUN", "PROPN")
+            or is_time(other)
+            or (other.dep_ == "compound" and not person)
+        ):
+            continue
+        if person:
+            if (other.pos_ == "PROPN" or _person(other)) and not (
+                other.head == token.head and token.dep_ != "poss"
+            ):
+                return True
+        elif not _reaches(other, token):
+            continue
+        elif plural:
+            if other.lower_.endswith("s") or other.conjuncts or other.pos_ == "PROPN":
+                return True
+        elif other.tag_ not in ("NNS", "NNPS") and other.ent_type_ != "PERSON":
+            return True
+    return False
+
+
+def _reaches(noun: Token, pronoun: Token) -> bool:
+    """Whether a pronoun may stand for a noun, by their places in the sentence.
+
+    A pronoun is free in its own clause (principle B of Chomsky 1981), and is not what it describes.
+    "Its" and "their" may be the subject's of their clause, or of what they are joined with.
+    """
+    if pronoun.dep_ == "poss" and (
+        pronoun.head.head == noun if pronoun.head.dep_ == "conj" else noun.dep_ in _SUBJECTS
+    ):
+        return True
+    return _clause(noun) != _clause(pronoun) and not noun.is_ancestor(pronoun)
+
+
+def _clause(token: Token) -> int:
+    """The place of the verb whose clause a word is in."""
+    while token.dep_ != "ROOT" and not (token.dep_ in _CLAUSES and token.pos_ in ("VERB", "AUX")):
+        token = token.head
+    return int(token.i)
+
+
+def _person(token: Token) -> bool:
+    return any(child.dep_ == "poss" for child in token.children) or token.lemma_.lower() in PEOPLE
+
+
+def _place_before(token: Token) -> bool:
+    return any(
+        other.dep_ == "pobj" and other.pos_ in ("NOUN", "PROPN") and not is_time(other)
+        for other in token.doc[: token.i]
+    )
+
+
+def _left_open(doc: Doc) -> Iterator[tuple[str, int]]:
+    """What an utterance without a pronoun leaves unsaid, and where."""
+    for pattern in (_FRAGMENT, _MORE):
+        if match := pattern.match(doc.text):
+            yield match[1].lower(), match.start(1)
+    words = [token.lower_ for token in doc]
+    if not any(
+        word
+        in (
+            "?",
+            "what",
+            "which",
+            "who",
+            "where",
+            "when",
+            "how",
+            "why",
+            "tell",
+            "describe",
+            "is",
+            "are",
+            "any",
+        )
+        for word in words
+    ):
+        return
+    for token in doc:
+        if _open_comparison(token):
+            yield token.lower_, token.idx
+    if _SELF.intersection(words) or any(_acts(token) for token in doc[1:]):
+        return
+    for token in doc:
+        if (
+            _open_noun(token)
+            or _open_degree(token)
+            or (token.lower_ in ("one", "ones") and token.dep_ != "nummod")
+        ):
+            yield token.lower_, token.idx
+        elif (
+            token.dep_ == "expl"
+            and "any" in words
+            and not any(other.dep_ == "prep" for other in doc)
+        ):
+            yield "any", doc[words.index("any")].idx
+
+
+def _acts(token: Token) -> bool:
+    """Whether a name is at the heart of an utterance, which then speaks for itself."""
+    return (
+        token.pos_ == "PROPN"
+        and not is_time(token)
+        and token.dep_ in ("nsubj", "nsubjpass", "poss", "dobj", "conj")
+    )
+
+
+def _open_noun(token: Token) -> bool:
+    """Whether a noun leaves open of what it is.
+
+    "the test", "common types", but not "the test of blood".
+    """
+    if (
+        token.pos_ != "NOUN"
+        or is_time(token)
+        or token.dep_ == "compound"
+        or token.lemma_ in OUTDOORS
+    ):
+        return False
+    if token.dep_ == "dobj" and any(
+        child.dep_ == "nsubj" and child.pos_ in ("NOUN", "PROPN", "VERB")
+        for child in token.head.children
+    ):
+        return False
+    if any(
+        child.dep_ in ("relcl", "acl", "poss", "appos") or child.pos_ == "PROPN"
+        for child in token.children
+    ):
+        return False
+    rest = [word.lower_ for word in token.doc[token.i + 1 :]]
+    if token.lemma_ in RELATIONAL:
+        return not any(word in ("of", "for", "between") for word in rest)
+    definite = any(child.lower_ == "the" for child in token.children)
+    return (
+        definite
+        and token.lemma_ not in ("world", "earth", "sun", "internet")
+        and (not rest or rest[0] not in _COMPLETING)
+        and not any(child.dep_ == "prep" and child.i > token.i for child in token.children)
+    )
+
+
+def _open_degree(token: Token) -> bool:
+    """Whether a superlative has no noun: "the largest"."""
+    if token.tag_ not in ("JJS", "RBS"):
+        return False
+    return not any(
+        other.pos_ in ("NOUN", "PROPN") for other in token.doc[token.i + 1 : token.i + 4]
+    ) and not any(other.lower_ in ("which", "what") and other.dep_ == "det" for other in token.doc)
+
+
+def _open_comparison(token: Token) -> bool:
+    """Whether a comparison does not say with what."""
+    comparing = token.lemma_ in _COMPARING or (
+        token.tag_ == "JJR" and token.dep_ in ("acomp", "attr")
+    )
+    return (
+        comparing
+        and token.dep_ != "amod"
+        and not any(other.lower_ in _AGAINST for other in token.doc[token.i + 1 :])
+    )

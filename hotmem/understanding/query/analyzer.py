@@ -1,0 +1,87 @@
+"""Utterance → Analysis, one line a part."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from hotmem.temporal import find_interval
+from hotmem.text.word_sets import wordlist
+from hotmem.types import Analysis, Intent
+from hotmem.types.parse import Doc, Span
+from hotmem.understanding.query.ambiguity import find_ambiguous
+from hotmem.understanding.query.coreference import expand
+from hotmem.understanding.query.entities import find_entities
+from hotmem.understanding.query.intent import find_complexity, find_intent, is_question
+from hotmem.understanding.query.needs_memory import FIRST_PERSON, needs_memory
+from hotmem.understanding.query.routing import choose_layers
+
+_TELLING: Final = frozenset({"name", "names", "call", "called", "move", "moved", "show", "amount"})
+"""Words that spaCy counts as stop words, but that people ask memories by."""
+
+AHEAD: Final = wordlist("will 'll ’ll upcoming plan plans planning planned tomorrow")
+"""Words that say that something is to come."""
+
+
+def analyse(
+    doc: Doc, at: datetime, known: Sequence[str] = (), recent: Sequence[Doc] = ()
+) -> Analysis:
+    """Works out what an utterance is after.
+
+    Args:
+        doc: The parsed utterance.
+        at: When it was said; relative times count from here.
+        known: Names the store already knows; they are recognised in any case.
+        recent: The turns before it, oldest first, for what it leaves unsaid.
+    """
+    time = find_interval(doc.text, at, ahead=looks_ahead(doc))
+    intent = find_intent(doc, timed=time is not None)
+    entities = find_entities(doc, known)
+    ambiguous = () if intent is Intent.CHITCHAT else find_ambiguous(doc)
+    needed = needs_memory(doc, intent, entities=entities, known=known, ambiguous=ambiguous)
+    complexity = find_complexity(
+        doc, intent, entities=len(entities), timed=time is not None, ambiguous=bool(ambiguous)
+    )
+    return Analysis(
+        intent=intent,
+        complexity=complexity,
+        terms=content_terms(doc),
+        entities=entities,
+        time=time,
+        ambiguous=ambiguous,
+        expansion=expand(doc, ambiguous, recent),
+        first_person=any(token.lower_ in FIRST_PERSON for token in doc),
+        needs_memory=needed,
+        layers=choose_layers(
+            intent,
+            complexity,
+            timed=time is not None,
+            ambiguous=bool(ambiguous),
+            needs_memory=needed,
+        ),
+        question=is_question(doc),
+    )
+
+
+def content_terms(doc: Doc) -> tuple[str, ...]:
+    """The content words of an utterance.
+
+    Lower case, in order, once each; numbers and names stay, stop words go.
+    """
+    words = (
+        token.lower_
+        for token in doc
+        if any(map(str.isalnum, token.text))
+        and (not token.is_stop or token.like_num or token.lower_ in _TELLING)
+    )
+    return tuple(dict.fromkeys(words))
+
+
+def looks_ahead(words: Doc | Span) -> bool:
+    """Whether an utterance, or a sentence of it, speaks of the future.
+
+    "will", "going to", "do I have to", or a present tense without any past.
+    """
+    tags = {token.tag_ for token in words}
+    if {token.lower_ for token in words} & AHEAD:
+        return True
+    return not tags & {"VBD", "VBN"} and bool(tags & {"VBZ", "VBP", "VBG", "VB"})

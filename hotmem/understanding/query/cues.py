@@ -1,0 +1,179 @@
+"""The wordings that tell what an utterance is after.
+
+Each pattern is a list of alternatives, one way of saying it a line.
+"""
+
+import re
+from typing import Final
+
+from hotmem.types import Intent
+
+
+def _any_of(*alternatives: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{alternative})" for alternative in alternatives), re.IGNORECASE)
+
+
+INTENTS: Final[tuple[tuple[Intent, re.Pattern[str]], ...]] = (
+    (
+        Intent.INSTRUCTION,
+        _any_of(
+            r"^\W*(?:(?:hey|ok|okay|please|so|and|oh|also|(?:can|could|would|will) you)[,\s]+)*(?:"
+            r"remember (?:that|this|to|my|when i)|forget (?:that|this|it|about|what|everything|my)|don['’]?t forget|keep in mind|"
+            r"remind me (?:to|about|that|on|at|in|when)|note (?:that|down)|make a note|write down|delete|erase|(?:save|store) (?:that|this))\b"
+        ),
+    ),
+    (
+        Intent.SUMMARY,
+        _any_of(
+            r"\b(?:summar(?:y|ise|ize)|recap|overview)\b",
+            r"\b(?:catch me up|bring me up to speed)\b",
+            r"\bwhat (?:did|have|had|were|do) (?:we|you and i) (?:\w+ )?(?:talk|discuss|chat|cover|sp[eo]ak)\w*\b(?! about (?:the|my|your)\b)",
+            r"\bwhat (?:was|were) (?:our|the) (?:last|previous) (?:\w+ )?(?:conversation|session|chat|talk)s?\b",
+            r"\bwhere (?:did|were) we (?:leave|stop)\b",
+        ),
+    ),
+    (
+        Intent.PATTERN,
+        _any_of(
+            r"\bhow (?:often|many times)\b",
+            r"\bevery time\b",
+            r"\b(?:do|have|am|did) i (?:always|keep|usually|often|ever stop|tend)\b",
+            r"\ba lot,? (?:haven|don|isn|aren)['’]?t\b",
+            r"\b(?:patterns?|habits?|tends? to)\b",
+            r"\bkeeps? \w+ing\b",
+            r"\bover (?:the )?(?:last|past) (?:few )?(?:sessions|conversations|weeks|months)\b",
+        ),
+    ),
+    (
+        Intent.RELATION,
+        _any_of(
+            r"\brelationship between\b",
+            r"\b(?:related to|in common|compare[ds]?|both)\b",
+            r"\bconnect(?:ed|ion)\b",
+            r"\bdifferen(?:ce|t) (?:between|from)\b",
+            r"\bhow (?:do|does|did) \w+(?: \w+)? (?:and \w+ )?(?:know|meet)\b",
+        ),
+    ),
+    (
+        Intent.REFERENCE,
+        _any_of(
+            r"\bdid \w+ (?:\w+ )?(?:say|tell|mention|call|promise|ask|recommend|suggest)\b",
+            r"\b(?:you|i|we|she|he) (?:said|told|mentioned|talked|were saying|recommended|suggested)\b",
+            r"\bremember (?:when|what|that|the|my|how|me)\b",
+            r"\b(?:exact(?:ly)? (?:words|what)|quote|word for word)\b",
+            r"\bhave i (?:told|mentioned)\b",
+            r"\bagain\s*\?",
+        ),
+    ),
+    (
+        Intent.TIME,
+        _any_of(
+            r"\bwhen\b(?! i\b.*, )",
+            r"\bwhat (?:day|date|time|year|month)\b",
+            r"\bwhich (?:day|year|month|week)\b",
+            r"\bhow (?:long|old|recently|soon)\b",
+            r"\bsince when\b",
+        ),
+    ),
+)
+"""First come, first served."""
+
+_JUDGING: Final = r"(?:that['’]s|it['’]s|that is|that sounds|sounds|how|so|very|really)"
+
+COURTESIES: Final = _any_of(
+    *(
+        rf"\b(?:{courtesy})(?!['’]\w|\w)"
+        for courtesy in (
+            r"(?:oh |well |hey )?(?:hi|hello|hey|hiya|howdy|greetings|yo)(?: there| again| you)?",
+            r"good (?:morning|afternoon|evening|night|day)|morning|evening|sleep well",
+            r"(?:thank you|thanks)(?: so much| very much| a lot| a bunch| again)?(?: for (?:your|the) help| for (?:that|asking|listening))?",
+            r"cheers|much appreciated|you['’]?re welcome|no problem|no worries|my pleasure",
+            r"(?:good)?bye(?: bye| now| for now)?|good ?night|see (?:you|ya)(?: later| soon| around| tomorrow| then)?",
+            r"talk to you (?:later|soon|tomorrow)|take care|later|catch you later|until next time",
+            r"have a (?:good|nice|great) (?:one|day|night|evening|weekend|time)",
+            r"yes(?: please| sir| indeed)?|yeah|yep|yup|no(?: thanks| thank you)?|nope|nah|ok(?:ay)?|alright|all right",
+            r"sure(?: thing)?|right|exactly|absolutely|definitely|of course|totally|indeed|agreed|got it|i see|gotcha|makes sense|fair enough",
+            r"i (?:know|agree|guess(?: so)?|think so|hope so|suppose so|understand)",
+            r"how (?:are|['’]re) (?:you|things)(?: doing| going| today| feeling)*|how(?:['’]s| is) it going|how do you do|what['’]?s up",
+            r"how have you been|how(?:['’]s| is) your day(?: going| been)?|nice to (?:meet|see|talk to) you",
+            r"and you|you too|same here|same to you|me too",
+            _JUDGING + r" (?:great|good|nice|cool|awesome|amazing|wonderful|lovely|fine|perfect)",
+            _JUDGING
+            + r" (?:funny|true|right|interesting|fantastic|sweet|sad|(?:too )?bad|ok(?:ay)?)",
+            r"great|good|nice|cool|awesome|amazing|wonderful|lovely|fine|perfect|excellent|brilliant|fantastic|interesting|funny|wow",
+            r"(?:i['’]?m|i am|doing|feeling) (?:good|fine|okay|ok|great|well|alright|not bad)|not (?:bad|much|really)|pretty good|all good",
+            r"ha(?:ha)+|lol|hmm+|mm+|mhm|uh huh|uh|um|er|erm|ah|oh|aw+|please|sorry|excuse me|pardon|never ?mind|congrat(?:ulation)?s|bless you",
+            r"go on|go ahead|wait|hold on|one (?:moment|second)|just a (?:moment|second|minute)|can you hear me|are you there|testing",
+        )
+    )
+)
+"""Greetings, thanks, farewells, assent, small talk and filler: nothing that a memory could help
+with."""
+
+_PLEASE: Final = (
+    r"^\W*(?:(?:hey|ok|okay|please|so|and|now|then|just|(?:can|could|would|will) you)[,\s]+)*"
+)
+_NOW: Final = r"(?:[\s,]+(?:please|now|right now|today|tonight|tomorrow|outside|currently|all the way|a (?:bit|little|notch)|(?:in|at) \w+))*\W*$"
+_PLAYING: Final = (
+    r"(?:music|song|track|video|playback|radio|podcast|movie|tv|television|timer|alarm|recording)"
+)
+
+DEVICE: Final = _any_of(
+    _PLEASE + r"(?:turn|switch)\b.*\b(?:on|off|up|down)" + _NOW,
+    _PLEASE + r"(?:turn|switch)\s+(?:on|off|up|down)\b",
+    _PLEASE + r"(?:dim|brighten|mute|unmute|pause|resume|rewind|skip|shuffle)\b",
+    _PLEASE
+    + r"(?:set|start|stop|cancel|snooze|extend)\s+(?:(?:a|an|the)\s+)?(?:\S+\s+){0,3}?"
+    + _PLAYING
+    + r"s?\b",
+    _PLEASE
+    + r"set\s+the\s+(?:\w+\s+)?(?:volume|temperature|thermostat|lights?|lamps?|heating|brightness|oven)\b",
+    _PLEASE
+    + r"(?:raise|lower|increase|decrease)\s+the\s+(?:\w+\s+)?(?:volume|temperature|thermostat|heating|brightness|blinds|shades)\b",
+    _PLEASE
+    + r"(?:open|close|lock|unlock|shut)\s+the\s+(?:\w+\s+)?(?:blinds|curtains|garage|doors?|windows?|gate|shades|shutters)\b",
+    _PLEASE + r"play\s+(?:(?:some|the\s+next|the\s+previous|a)\b|" + _PLAYING + r")",
+    _PLEASE + r"(?:next|previous)\s+" + _PLAYING + r"\b",
+    _PLEASE + r"volume\s+(?:up|down)\b",
+)
+"""Commands to a device in the room."""
+
+COMMON: Final = _any_of(
+    r"^\W*what(?:['’]s| is) the (?:weather|forecast)\b",
+    r"^\W*what(?:['’]s| is) the (?:time|temperature)" + _NOW,
+    r"^\W*what (?:time|day) is it" + _NOW,
+    r"\bwhat(?:['’]s| is) (?:the )?(?:square root|[\d.,]+ (?:plus|minus|times|divided|percent|multiplied|over|to the))\b",
+    r"\bwhat(?:['’]s| is| was) the (?:capital|population|currency|boiling point|melting point|official language|chemical symbol) of\b",
+    r"^\W*how (?:far|tall|big|deep|high|heavy|fast|hot) (?:is|are) the (?:moon|sun|earth|equator|ocean|sky)\b",
+    r"^\W*how (?:far|tall|big|deep|high|heavy|fast|hot) is (?:mount|mercury|venus|mars|jupiter|saturn|light|sound)\b",
+    r"^\W*how many \w+ (?:are (?:there )?)?in (?:a|an|one) \w+\W*$",
+    _PLEASE + r"(?:convert|define|translate|spell)\b",
+    r"^\W*how do you (?:spell|pronounce|say)\b",
+    r"^\W*how do you (?:boil|cook|bake|roast|fry) (?:an?|some)\b",
+    r"^\W*what does (?:the word )?\w+ mean\W*$",
+    _PLEASE
+    + r"(?:tell (?:me )?(?:a|another) (?:joke|story|riddle)|flip a coin|roll a (?:die|dice)|sing (?:a song|something))\b",
+    r"^\W*(?:what(?:['’]s| is) (?:in )?the (?:latest )?news|any news)\b(?! (?:about|from|of)\b)",
+)
+"""What anyone could be asked: the weather, the clock, sums, capitals, conversions, spelling,
+jokes."""
+
+QUESTION: Final = _any_of(
+    r"\?",
+    r"\b(?:what|who|whose|whom|where|when|why|which|how)\b",
+    r"^\W*(?:do|does|did|is|are|was|were|can|could|have|has|had|will|would|should)\b",
+)
+
+ASKED: Final = _any_of(
+    r"\?\s*$",
+    r"^(?:\W*(?:so|and|hey|well|um|uh)\b)*\W*(?:(?:did|do|does|is|are|was|were|have|has|had|can|could|shall|should|will|would|isn['’]t|didn['’]t)\s+"
+    r"(?:i|we|you|he|she|it|they|the|my|our|mum|dad|there)\b|(?:who|whose|what|when|where|which|why|how)\b)",
+)
+"""A question, with or without its mark, that tells nothing. `QUESTION` also takes "I was there
+when it rained" for one, as it may ask for memory."""
+
+HARD: Final = _any_of(
+    r"\b(?:why|how come|would|might|likely|compare|list|every|everything|both|which of|how many|overall|in total|in order|most|least)\b",
+    r"\ball (?:the|my|of)\b",
+)
+"""What asks for more than one thing, or for a conclusion."""

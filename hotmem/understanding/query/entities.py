@@ -1,0 +1,133 @@
+"""Names in an utterance.
+
+Those the language model sees, runs of proper nouns, and names the store already knows.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from hotmem.temporal import CALENDAR
+from hotmem.text.phonetics import similar_name
+from hotmem.text.word_sets import wordlist
+from hotmem.types.parse import Doc, Span, Token
+from hotmem.understanding.animate_nouns import ELDERS
+
+NAMED: Final = frozenset({"PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "PRODUCT", "WORK_OF_ART"})
+"""Entity types of OntoNotes that name something; dates, quantities and nationalities do not."""
+
+_TIMES: Final = CALENDAR | wordlist(
+    "march may today tomorrow yesterday tonight mon tue wed thu fri sat sun jan feb mar apr jun jul aug sep sept oct nov dec am pm"
+)
+_NOT_NAMES: Final = ELDERS | wordlist(
+    "hi hello hey thanks thank ok okay yes yeah yep nope no wow oh ah hmm haha lol omg bye cheers congrats congratulations sorry please "
+    "sure absolutely definitely great awesome cool nice aww yay whoa dear btw idk imo god gosh alexa siri good well best mr mrs ms dr i im"
+)
+_INNER: Final = re.compile(r"(?<=\w)['’](?=\w)")
+"""The apostrophe within a name: "O'Brien"."""
+
+_QUOTED: Final = re.compile(r"^\W+|(?:['’]s)?\W*$")
+
+
+def find_entities(doc: Doc, known: Sequence[str] = ()) -> tuple[str, ...]:
+    """The names in an utterance, as written, in order, once each.
+
+    Args:
+        doc: The parsed utterance.
+        known: Names the store knows; they are found in any case, as whole words.
+    """
+    spans = sorted(
+        (*known_spans(doc.text, known), *_named_spans(doc)), key=lambda span: (span[0], -span[1])
+    )
+    names: dict[str, str] = {}
+    stop = -1
+    for first, last in spans:
+        if first < stop:
+            continue
+        stop = last
+        name = doc.text[first:last]
+        names.setdefault(name.casefold(), name)
+    return tuple(names.values())
+
+
+def meant(
+    entities: Sequence[str], known: Sequence[str], sounding: Sequence[str]
+) -> tuple[str, ...]:
+    """The known names that were meant by those in an utterance that nobody is known by, but that sound like one.
+
+    Args:
+        entities: The names in the utterance.
+        known: Names the store knows: of who speaks, and those in the utterance.
+        sounding: Names the store knows that sound like something in the utterance.
+    """
+    familiar = {name.casefold() for name in known}
+    found = (
+        similar_name(name, (*sounding, *known))
+        for name in entities
+        if name.casefold() not in familiar
+    )
+    return tuple(dict.fromkeys(name for name in found if name is not None))
+
+
+def is_name(token: Token) -> bool:
+    """Whether a token belongs to a name.
+
+    A capitalised proper noun that is no time, greeting or title.
+    """
+    return token.pos_ == "PROPN" and token.text[:1].isupper() and _names_something(token)
+
+
+def _names_something(token: Token) -> bool:
+    return (
+        token.lower_ not in _TIMES
+        and token.lower_ not in _NOT_NAMES
+        and len(token) > 1
+        and _INNER.sub("", token.text).isalpha()
+    )
+
+
+def _named_spans(doc: Doc) -> Iterator[tuple[int, int]]:
+    taken = [False] * len(doc)
+    for entity in doc.ents:
+        words = [token for token in entity if _names_something(token)]
+        if (
+            entity.label_ in NAMED
+            and words
+            and any(token.pos_ == "PROPN" and not token.is_lower for token in words)
+        ):
+            first = entity[1:] if entity[0].pos_ in ("DET", "PRON") and len(entity) > 1 else entity
+            for token in entity:
+                taken[token.i] = True
+            yield _trimmed(first)
+    start: int | None = None
+    for index in range(len(doc) + 1):
+        named = index < len(doc) and not taken[index] and is_name(doc[index])
+        if named and start is None:
+            start = index
+        elif not named and start is not None:
+            yield doc[start].idx, doc[index - 1].idx + len(doc[index - 1])
+            start = None
+
+
+def _trimmed(span: Span) -> tuple[int, int]:
+    """The span without quotes, possessive endings and punctuation at its ends."""
+    text = span.text
+    match = re.search(r"\w", text)
+    head = match.start() if match else 0
+    tail = _QUOTED.sub("", text[head:])
+    return span.start_char + head, span.start_char + head + (len(tail) or len(text) - head)
+
+
+def known_spans(text: str, known: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Where the known names stand in a text, in any case, as whole words."""
+    lowered = text.casefold()
+    if len(lowered) != len(text):
+        return
+    for name in known:
+        folded = name.casefold()
+        start = lowered.find(folded) if folded else -1
+        while start >= 0:
+            stop = start + len(folded)
+            if not (lowered[start - 1 : start].isalnum() or lowered[stop : stop + 1].isalnum()):
+                yield start, stop
+            start = lowered.find(folded, stop)

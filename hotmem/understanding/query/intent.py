@@ -1,0 +1,91 @@
+"""What an utterance is after, how much it asks, and whether memory can help at all."""
+
+from typing import Final
+
+from hotmem.text.word_sets import wordlist
+from hotmem.types import Complexity, Intent
+from hotmem.types.parse import Doc, Token
+from hotmem.understanding.query.cues import COURTESIES, HARD, INTENTS, QUESTION
+
+LONG: Final = 14
+"""Tokens above which an utterance is at least of medium complexity."""
+
+_CONTENT: Final = frozenset({"NOUN", "PROPN", "VERB", "NUM", "ADJ"})
+_ASKING: Final = wordlist("who whose what which where when why how")
+_SELF: Final = wordlist("i my me mine")
+_FILLER: Final = wordlist(
+    "so well then too very much really just now today all again there everyone everybody guys buddy friend mate man dude bot assistant hotmem"
+)
+_FAR: Final = frozenset({Intent.SUMMARY, Intent.PATTERN, Intent.RELATION})
+
+
+def find_intent(doc: Doc, *, timed: bool) -> Intent:
+    """What an utterance asks for.
+
+    Chit-chat only when nothing of substance is left once its courtesies are taken away.
+
+    Args:
+        doc: The parsed utterance.
+        timed: Whether it names a time; a question that does asks about that time.
+    """
+    if is_chitchat(doc):
+        return Intent.CHITCHAT
+    text = doc.text
+    for intent, cue in INTENTS:
+        if cue.search(text) and (intent is not Intent.TIME or is_question(doc)):
+            return intent
+    return Intent.TIME if timed and is_question(doc) else Intent.FACT
+
+
+def is_chitchat(doc: Doc) -> bool:
+    """Whether an utterance is only greeting, thanks, farewell, assent or filler, or holds no word at all."""
+    spans = [match.span() for match in COURTESIES.finditer(doc.text)]
+    rest = [
+        token
+        for token in doc
+        if token.text.strip() and not any(start <= token.idx < stop for start, stop in spans)
+    ]
+    if not spans:
+        return not any(character.isalnum() for token in rest for character in token.text)
+    addressed = len(doc) <= 6 and not any(token.text == "?" for token in doc)
+    return not any(_matters(token, addressed=addressed) for token in rest)
+
+
+def is_question(doc: Doc) -> bool:
+    """Whether an utterance asks something, with or without its question mark."""
+    return bool(QUESTION.search(doc.text))
+
+
+def find_complexity(
+    doc: Doc, intent: Intent, *, entities: int, timed: bool, ambiguous: bool
+) -> Complexity:
+    """How much of the memory an utterance needs.
+
+    High for what spans sessions or compares, low for one plain thing.
+    """
+    verbs = sum(token.pos_ == "VERB" for token in doc)
+    if intent in _FAR or HARD.search(doc.text) or (entities > 1 and verbs > 2):
+        return Complexity.HIGH
+    if (
+        timed
+        or ambiguous
+        or entities > 1
+        or intent in (Intent.TIME, Intent.REFERENCE)
+        or len(doc) > LONG
+    ):
+        return Complexity.MEDIUM
+    return Complexity.LOW
+
+
+def _matters(token: Token, *, addressed: bool) -> bool:
+    """Whether a word outside the courtesies makes the utterance more than that.
+
+    A name at its end only addresses someone.
+    """
+    if token.lower_ in _SELF or token.lower_ in _ASKING:
+        return True
+    if token.lower_ in _FILLER or token.pos_ not in _CONTENT:
+        return False
+    return not (
+        addressed and token.pos_ == "PROPN" and token.dep_ not in ("attr", "poss", "pobj", "acomp")
+    )

@@ -1,0 +1,246 @@
+"""What a turn speaks of: its nouns, names, activities, places and times."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from hotmem.temporal import CALENDAR
+from hotmem.text.stemming import terms
+from hotmem.text.word_sets import wordlist
+from hotmem.types.parse import Doc, Token
+from hotmem.understanding.animate_nouns import ACQUAINTANCES, FAMILY, PETS
+
+RELATIONAL: Final = wordlist(
+    "type kind sort form symptom cause effect advantage disadvantage benefit drawback pro con role history origin source characteristic feature "
+    "example application use usage impact treatment risk option difference similarity relationship result finding theme purpose function importance "
+    "significance implication cost price argument evidence factor reason name rule limit alternative competitor variation style class stage step "
+    "size age variety award term series meaning creation founding invention development advance chance condition total definition root topic subject "
+    "issue way word version sign controversy level appearance contribution part number property member founder author"
+)
+"""Nouns that are of something: alone they say nothing, and leave open of what."""
+
+HEARD: Final = 40
+"""Tokens of a turn that are taken in: who answers at length names the matter first."""
+
+_EMPTY: Final = wordlist(
+    "thing things stuff lot bit way ways time times day days year years one ones something anything everything nothing someone anyone everyone "
+    "hour hours minute minutes question questions answer answers idea ideas guess fun course thanks thank problem word words people person "
+    "information info"
+)
+_TIMES: Final = CALENDAR | wordlist(
+    "today tomorrow tonight yesterday weekend week month morning afternoon evening night summer winter autumn"
+)
+_PALE: Final = wordlist(
+    "different main other good same several many various important common possible certain more most few less own next last first second third "
+    "big great famous typical interesting similar likely"
+)
+PEOPLE: Final = (
+    FAMILY | ACQUAINTANCES | wordlist("person woman man guy lady author artist singer player actor")
+)
+_OF: Final = wordlist("of for about between")
+_IN: Final = wordlist("in at near around")
+_MODIFIERS: Final = wordlist("compound amod nmod nummod poss punct conj")
+_ACTIVE: Final = wordlist("csubj pcomp")
+_SUBJECTS: Final = wordlist("nsubj nsubjpass csubj")
+_ROLE: Final = {
+    "nsubj": 3.0,
+    "nsubjpass": 3.0,
+    "csubj": 3.0,
+    "attr": 2.5,
+    "dobj": 2.5,
+    "ROOT": 2.5,
+    "pobj": 2.0,
+    "pcomp": 2.0,
+}
+
+
+class Sort(StrEnum):
+    """What sort of thing a mention is."""
+
+    THING = "thing"
+    PERSON = "person"
+    ANIMAL = "animal"
+    PLACE = "place"
+    TIME = "time"
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """Something a turn speaks of.
+
+    Attributes:
+        phrase: As said, without article and without judging adjectives.
+        words: Its stems.
+        head: The stem of its head.
+        sort: What sort of thing it is.
+        plural: Whether it is more than one.
+        named: Whether it is a proper name.
+        relational: Whether its head only says what it is to something else: "the symptoms".
+        weight: How central it is to its turn: by role in the sentence, subject over object over the
+            rest (Grosz, Joshi and Weinstein 1995).
+    """
+
+    phrase: str
+    words: frozenset[str]
+    head: str
+    sort: Sort
+    plural: bool
+    named: bool
+    relational: bool
+    weight: float
+
+
+def mentions(doc: Doc) -> Iterator[Mention]:
+    """Everything a turn speaks of, in order; of a long one, what its beginning speaks of."""
+    for token in doc[:HEARD]:
+        if token.tag_ == "VBG" and token.dep_ in _ACTIVE:
+            yield _mention(token, _activity(token))
+        elif _names(token):
+            yield _mention(token, _phrase(token))
+
+
+def is_time(token: Token) -> bool:
+    """Whether a word names a time."""
+    return token.lower_ in _TIMES or token.ent_type_ in ("DATE", "TIME")
+
+
+def is_place(token: Token) -> bool:
+    """Whether a word names a place.
+
+    By its type, or as a name or somebody's house behind "in" or "at".
+    """
+    if token.ent_type_ in ("GPE", "LOC", "FAC"):
+        return True
+    return (
+        token.dep_ == "pobj"
+        and token.head.lower_ in _IN
+        and not is_time(token)
+        and (token.pos_ == "PROPN" or _owned(token))
+    )
+
+
+def _owned(token: Token) -> bool:
+    return any(child.dep_ == "poss" for child in token.children)
+
+
+def _names(token: Token) -> bool:
+    if is_time(token):
+        return (
+            token.dep_ not in _MODIFIERS
+            and token.pos_ in ("NOUN", "PROPN")
+            and token.lower_ not in _EMPTY
+            and token.is_alpha
+        )
+    if token.pos_ not in ("NOUN", "PROPN") and not _mistaken(token):
+        return False
+    if (
+        token.dep_ in ("compound", "nmod")
+        and token.head.pos_ in ("NOUN", "PROPN")
+        and token.head.i > token.i
+    ):
+        return False
+    if len(token) < 2 or token.lower_ in ("one", "ones"):
+        return False
+    if _EMPTY.intersection((token.lower_, token.lemma_.lower())) and len(_phrase(token)) == 1:
+        return False
+    return any(map(str.isalnum, token.text)) and (not token.is_stop or token.pos_ == "PROPN")
+
+
+def _mistaken(token: Token) -> bool:
+    """Whether a rare noun was taken for another part of speech.
+
+    What stands as a subject or as the answer of "what is …" is one.
+    """
+    if not token.is_alpha or token.is_stop or token.pos_ in ("NOUN", "PROPN", "PRON", "DET", "NUM"):
+        return False
+    asked = (
+        token.head.lemma_ == "be"
+        and token.doc[0].tag_ == "WP"
+        and not any(child.dep_ in _SUBJECTS and child.tag_ != "WP" for child in token.head.children)
+    )
+    return token.dep_ in (*_SUBJECTS, "attr", "pobj") or (token.dep_ == "acomp" and asked)
+
+
+def _phrase(token: Token) -> list[Token]:
+    if is_time(token):
+        before = token.nbor(-1) if token.i else token
+        return (
+            [before, token]
+            if before.lower_ in ("this", "last", "next")
+            or (before.dep_ == "compound" and is_time(before))
+            else [token]
+        )
+    return [
+        *(word for word in token.doc[token.left_edge.i : token.i] if _belongs(word, token)),
+        token,
+    ]
+
+
+def _belongs(word: Token, head: Token) -> bool:
+    over = word
+    while over.head != head and over.dep_ in _MODIFIERS:
+        over = over.head
+    if over.head != head or not any(map(str.isalnum, word.text)) or word.lower_ in ("'s", "’s"):
+        return False
+    if over.dep_ == "poss":
+        return over.pos_ == "PROPN"
+    if word.dep_ in ("compound", "nmod", "conj"):
+        return True
+    if word.dep_ == "nummod":
+        return word.text.isdigit()
+    return word.dep_ == "amod" and word.tag_ not in ("JJS", "JJR") and word.lower_ not in _PALE
+
+
+def _activity(token: Token) -> list[Token]:
+    words = [token]
+    for child in token.rights:
+        if child.dep_ in ("dobj", "attr", "acomp"):
+            words += [*(word for word in child.lefts if word.dep_ in ("amod", "compound")), child]
+    return words
+
+
+def _mention(token: Token, words: list[Token]) -> Mention:
+    stems = frozenset(
+        stem
+        for word in words
+        if word.i == token.i or not word.is_stop or word.pos_ == "PROPN"
+        for stem in terms(word.text)
+    )
+    named = token.pos_ == "PROPN"
+    relational = (
+        token.lemma_.lower() in RELATIONAL
+        and not named
+        and not any(word.dep_ == "compound" for word in words)
+    )
+    sort = _sort(token)
+    weight = _ROLE.get(token.head.dep_ if token.dep_ == "appos" else token.dep_, 1.0)
+    if relational:
+        weight -= 3.0
+    if (token.dep_ == "pobj" and token.head.lower_ in _OF) or token.dep_ == "poss":
+        weight += 0.5
+    if named:
+        weight += 0.7
+    if sort is Sort.TIME:
+        weight -= 3.0
+    return Mention(
+        phrase=" ".join(word.text for word in words),
+        words=stems,
+        head=(terms(token.text) or [token.lower_])[-1],
+        sort=sort,
+        plural=token.tag_ in ("NNS", "NNPS") or bool(token.conjuncts),
+        named=named,
+        relational=relational,
+        weight=weight,
+    )
+
+
+def _sort(token: Token) -> Sort:
+    if is_time(token):
+        return Sort.TIME
+    lemmas = {token.lemma_.lower(), *([token.head.lemma_.lower()] if token.dep_ == "appos" else [])}
+    if lemmas & PETS:
+        return Sort.ANIMAL
+    if lemmas & PEOPLE or token.ent_type_ == "PERSON":
+        return Sort.PERSON
+    return Sort.PLACE if is_place(token) else Sort.THING

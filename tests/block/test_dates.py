@@ -1,0 +1,153 @@
+"""The days that "tomorrow" and the like meant, beside the line that says so."""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hotmem.block.dates import MOST, resolved, spelt
+from hotmem.block.packing import pack
+from hotmem.block.rendering import Layout, line
+from hotmem.models import TokenCounter
+from hotmem.options import RecallOptions
+from hotmem.ranking.answerability import Answerability
+from hotmem.ranking.ranker import deduplicate
+from hotmem.types import Evidence, EvidenceKind, Interval, TimedWords
+from tests.conversation import START
+from tests.ranking.statements import evidence, judged, query
+
+MIDNIGHT = START.replace(hour=0)
+
+
+def saying(text: str, *times: tuple[str, int, int], said_at: datetime = START) -> Evidence:
+    """A passage with times.
+
+    Their words, the first day counted from the day it is said on, and how many days.
+    """
+    named = [
+        (words, MIDNIGHT + timedelta(days=first), timedelta(days=days))
+        for words, first, days in times
+    ]
+    return evidence(text, said_at=said_at)._replace(
+        times=tuple(
+            TimedWords(words, Interval(start, start + length)) for words, start, length in named
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "text"),
+    [
+        (date(2026, 3, 10), date(2026, 3, 10), "on 10 March"),
+        (date(2025, 3, 10), date(2025, 3, 10), "on 10 March 2025"),
+        (date(2026, 3, 14), date(2026, 3, 15), "on 14 to 15 March"),
+        (date(2026, 2, 28), date(2026, 3, 1), "on 28 February to 1 March"),
+        (date(2026, 3, 9), date(2026, 3, 15), "in the week of 9 March"),
+        (date(2026, 3, 1), date(2026, 3, 31), "in March"),
+        (date(2025, 12, 1), date(2025, 12, 31), "in December 2025"),
+        (date(2025, 1, 1), date(2025, 12, 31), "in 2025"),
+        (date(2026, 3, 3), date(2026, 3, 20), ""),
+    ],
+)
+def test_days_in_plain_english(first: date, last: date, text: str) -> None:
+    assert spelt(first, last, 2026) == text
+
+
+def test_relative_times_are_resolved_and_others_are_not() -> None:
+    def days(found: Evidence, text: str | None = None) -> Sequence[tuple[date, date]]:
+        return resolved(found, text or found.text, None)
+
+    assert days(saying("I fly tomorrow.", ("tomorrow", 1, 1))) == (
+        (date(2026, 3, 3), date(2026, 3, 3)),
+    )
+    assert days(saying("I fly next week.", ("next week", 7, 7))) == (
+        (date(2026, 3, 9), date(2026, 3, 15)),
+    )
+    assert not days(saying("I fly on 9 March.", ("on 9 March", 7, 1)))
+    assert not days(saying("I fly on 2026-03-09.", ("on 2026-03-09", 7, 1)))
+    assert not days(saying("I fly in a few days.", ("in a few days", 3, 1)))
+    assert not days(saying("I have flown since Monday.", ("since Monday", -7, 8)))
+    assert not days(saying("I flew today.", ("today", 0, 1))), "the day stands above the line"
+    assert not days(saying("I fly tomorrow. Bye.", ("tomorrow", 1, 1)), "… Bye."), (
+        "the words were cut away"
+    )
+    many = saying(
+        "Tomorrow, on Friday and on Sunday.",
+        ("Tomorrow", 1, 1),
+        ("on Friday", 4, 1),
+        ("on Sunday", 6, 1),
+    )
+    assert len(days(many)) == MOST
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Asia/Tokyo", None])
+def test_a_day_of_another_zone_stays_that_day(zone: str | None) -> None:
+    """A day that was named in Berlin is the same date for who reads it elsewhere."""
+    start = datetime(2026, 3, 9, 23, tzinfo=UTC)
+    found = evidence("I fly tomorrow.")._replace(
+        times=(TimedWords("tomorrow", Interval(start, start + timedelta(days=1))),)
+    )
+    assert resolved(found, found.text, zone) == ((date(2026, 3, 10), date(2026, 3, 10)),)
+
+
+def test_the_date_stands_in_the_line_of_a_quote(tokens: TokenCounter) -> None:
+    told = saying("I'm flying to Oslo tomorrow.", ("tomorrow", 1, 1))
+    packed = pack(
+        query(), judged([(told, 0.5)]), Answerability.SOMETHING, 1000, tokens.count, RecallOptions()
+    )
+    assert "- Ana: I'm flying to Oslo tomorrow. (medium, on 3 March)" in packed.text.split("\n")
+    fact = told._replace(
+        kind=EvidenceKind.MEMORY, memory_id="m1", text="Ana is flying to Oslo on 2026-03-03."
+    )
+    packed = pack(
+        query(), judged([(fact, 0.5)]), Answerability.SOMETHING, 1000, tokens.count, RecallOptions()
+    )
+    assert "on 3 March" not in packed.text
+
+
+def test_the_same_words_of_two_days_are_two_statements() -> None:
+    first = saying("I see the dentist tomorrow.", ("tomorrow", 1, 1))
+    second = saying("I see the dentist tomorrow.", ("tomorrow", 9, 1))._replace(
+        key=2, turns=(2,), turn_ids=("t2",)
+    )
+    again = saying("I see the dentist tomorrow.", ("tomorrow", 9, 1))._replace(
+        key=3, turns=(3,), turn_ids=("t3",)
+    )
+    kept, merged = deduplicate(judged([(first, 0.9), (second, 0.8), (again, 0.7)]))
+    assert ([one.evidence.key for one in kept], merged) == ([1, 2], 1)
+
+
+WORDS = ("tomorrow", "next Friday", "in two weeks", "last month", "on the 9th", "yesterday")
+spans = st.tuples(
+    st.sampled_from(WORDS), st.integers(-400, 400), st.sampled_from([1, 2, 7, 30, 365])
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    drawn=st.lists(
+        st.tuples(st.text(max_size=60), st.lists(spans, max_size=4)), min_size=1, max_size=12
+    ),
+    budget=st.integers(1, 600),
+)
+def test_dates_never_break_the_budget_or_the_words(
+    tokens: TokenCounter, drawn: list[tuple[str, list[tuple[str, int, int]]]], budget: int
+) -> None:
+    told = [
+        (
+            saying(f"{text} {number} {' '.join(words for words, _, _ in times)}", *times)._replace(
+                key=number, turns=(number,), turn_ids=(f"t{number}",)
+            ),
+            0.5,
+        )
+        for number, (text, times) in enumerate(drawn, 1)
+    ]
+    packed = pack(
+        query(), judged(told), Answerability.SOMETHING, budget, tokens.count, RecallOptions()
+    )
+    assert packed.tokens == tokens.count(packed.text) <= budget
+    layout = Layout(query().at.year)
+    for item in packed.items:
+        assert item.text in packed.text and line(item, layout) in packed.text.split("\n")

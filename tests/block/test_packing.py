@@ -1,0 +1,219 @@
+"""Packing: never above the budget, every item literally in the text, nothing twice, limits kept."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hotmem.block.packing import LEAST_LINES, LEFT_OUT, MOST_SUMMARIES, PASSAGES_PER_TURN, pack
+from hotmem.block.rendering import CLOSING, OPENING, POSSIBLY, Layout, line
+from hotmem.models import TokenCounter
+from hotmem.options import RecallOptions
+from hotmem.ranking.answerability import Answerability
+from hotmem.ranking.ranker import FACT_FROM, deduplicate
+from hotmem.types import Evidence, EvidenceKind, Layer, Mark, Query
+from tests.ranking.statements import evidence, judged, query, statements
+
+KNOWN = (Answerability.DOUBTFUL, Answerability.SOMETHING)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    drawn=statements(),
+    budget=st.integers(1, 1500),
+    symbols=st.booleans(),
+    facts=st.integers(0, 6),
+    known=st.sampled_from(KNOWN),
+)
+def test_whatever_is_packed_fits_and_is_literal(
+    tokens: TokenCounter,
+    drawn: list[tuple[Evidence, float]],
+    budget: int,
+    symbols: bool,
+    facts: int,
+    known: Answerability,
+) -> None:
+    options = RecallOptions(symbols=symbols, max_facts=facts)
+    packed = pack(query(), deduplicate(judged(drawn))[0], known, budget, tokens.count, options)
+    assert packed.tokens == tokens.count(packed.text) <= budget
+    assert bool(packed.items) == bool(packed.text)
+    for item in packed.items:
+        assert item.text in packed.text and line(
+            item, Layout(query().at.year, symbols)
+        ) in packed.text.split("\n")
+    marks = {item.mark for item in packed.items}
+    assert marks <= {Mark.LOW} if known is Answerability.DOUBTFUL else marks <= set(Mark)
+    kinds = Counter(item.kind for item in packed.items)
+    assert kinds[EvidenceKind.MEMORY] <= facts
+    assert kinds[EvidenceKind.SUMMARY] <= MOST_SUMMARIES
+    passages = Counter(
+        item.turn_ids[0] for item in packed.items if item.kind is EvidenceKind.PASSAGE
+    )
+    assert all(number <= PASSAGES_PER_TURN for number in passages.values())
+    if packed.items:
+        assert packed.text.startswith(OPENING) and packed.text.endswith(CLOSING)
+        assert packed.text.count(OPENING) == packed.text.count(CLOSING) == 1
+        assert len(packed.text.split("\n")) >= 4 + len(packed.items) - 1
+
+
+def test_all_fits_when_there_is_room(tokens: TokenCounter) -> None:
+    told = [
+        (evidence(f"The dog {deed}.", key=key), 0.5)
+        for key, deed in enumerate(("sleeps", "eats", "barks", "runs away"))
+    ]
+    assert (
+        len(
+            pack(
+                query(), judged(told), Answerability.SOMETHING, 1000, tokens.count, RecallOptions()
+            ).items
+        )
+        == 4
+    )
+
+
+def test_what_does_not_fit_gives_way_to_what_does(tokens: TokenCounter) -> None:
+    told = [
+        (evidence("The dog " + "sleeps and " * 300 + "eats.", key=1), 0.9),
+        (evidence("The dog barks.", key=2), 0.5),
+    ]
+    packed = pack(
+        query(), judged(told), Answerability.SOMETHING, 100, tokens.count, RecallOptions()
+    )
+    assert [item.text for item in packed.items] == ["The dog barks."]
+
+
+def test_a_long_turn_is_cut_down_to_what_tells_and_a_fact_is_not(tokens: TokenCounter) -> None:
+    words = "Well, how are you? My dog Potola sleeps under the stairs."
+    told = [(evidence(words, key=1), 0.6), (evidence(words, EvidenceKind.MEMORY, key=2), 0.5)]
+    fact, quote = pack(
+        query(), judged(told), Answerability.SOMETHING, 1000, tokens.count, RecallOptions()
+    ).items
+    assert (fact.text, quote.text) == (words, "… My dog Potola sleeps under the stairs.")
+
+
+def test_what_is_doubtful_is_marked_low_and_the_best_of_what_is_known_at_least_medium(
+    tokens: TokenCounter,
+) -> None:
+    told = [
+        (evidence("The dog sleeps.", key=1), 0.9),
+        (evidence("The dog barks.", key=2), 0.05),
+        (evidence("The dog eats.", key=3), 0.8),
+    ]
+
+    def marks(statements: list[tuple[Evidence, float]], known: Answerability) -> dict[str, Mark]:
+        return {
+            item.turn_ids[0]: item.mark
+            for item in pack(
+                query(), judged(statements), known, 1000, tokens.count, RecallOptions()
+            ).items
+        }
+
+    assert marks(told, Answerability.SOMETHING) == {
+        "t1": Mark.HIGH,
+        "t2": Mark.LOW,
+        "t3": Mark.HIGH,
+    }
+    assert marks(told, Answerability.DOUBTFUL) == dict.fromkeys(("t1", "t2", "t3"), Mark.LOW)
+    assert marks(told[1:2], Answerability.SOMETHING) == {"t2": Mark.MEDIUM}
+
+
+def test_nothing_packs_to_nothing(tokens: TokenCounter) -> None:
+    packed = pack(query(), [], Answerability.SOMETHING, 1000, tokens.count, RecallOptions())
+    assert (packed.items, packed.text, packed.tokens) == ((), "", 0)
+
+
+@pytest.mark.parametrize(
+    "layers", [(Layer.SEMANTIC,), (Layer.SEMANTIC, Layer.VERBATIM), (Layer.FACTS,)]
+)
+def test_one_threshold_holds_for_every_layer_and_by_default_none(
+    tokens: TokenCounter, layers: tuple[Layer, ...]
+) -> None:
+    def items(relevance: float, options: RecallOptions) -> int:
+        found = judged([(evidence(), relevance)], layers=[dict.fromkeys(layers, 1.0)])
+        return len(pack(query(), found, Answerability.SOMETHING, 1000, tokens.count, options).items)
+
+    assert items(0.3, RecallOptions(semantic_threshold=0.5)) == 0
+    assert items(0.3, RecallOptions(semantic_threshold=0.2)) == 1
+    assert items(LEFT_OUT, RecallOptions()) == 1
+
+
+def test_what_was_stored_outright_is_never_lost_for_being_a_memory(tokens: TokenCounter) -> None:
+    stored = [
+        evidence(f"Note {key} on the dog.", EvidenceKind.MEMORY, key=key)._replace(
+            turns=(), turn_ids=()
+        )
+        for key in range(1, 10)
+    ]
+    packed = pack(
+        query(),
+        judged([(one, FACT_FROM / 4) for one in stored]),
+        Answerability.SOMETHING,
+        1000,
+        tokens.count,
+        RecallOptions(max_facts=2),
+    )
+    assert len(packed.items) == 9
+
+
+def test_less_is_spent_when_the_answer_is_clear(tokens: TokenCounter) -> None:
+    best = (evidence("The dog sleeps.", key=1), 0.9)
+    rest = [
+        (evidence(f"Line {key} is about ferries.", key=key), LEFT_OUT / 20) for key in range(2, 12)
+    ]
+    assert (
+        len(
+            pack(
+                query(),
+                judged([best, *rest]),
+                Answerability.SOMETHING,
+                1000,
+                tokens.count,
+                RecallOptions(),
+            ).items
+        )
+        == LEAST_LINES
+    )
+    assert (
+        len(
+            pack(
+                query(),
+                judged([best, *rest]),
+                Answerability.DOUBTFUL,
+                1000,
+                tokens.count,
+                RecallOptions(),
+            ).items
+        )
+        > LEAST_LINES
+    )
+    unsure = [(found, 10 * relevance) for found, relevance in rest]
+    assert (
+        len(
+            pack(
+                query(),
+                judged([best, *unsure]),
+                Answerability.SOMETHING,
+                1000,
+                tokens.count,
+                RecallOptions(),
+            ).items
+        )
+        > LEAST_LINES
+    )
+
+
+def test_what_is_doubtful_is_said_of_questions_alone_and_can_be_switched_off(
+    tokens: TokenCounter,
+) -> None:
+    found, asked = judged([(evidence(), 0.3)]), query()
+    told = replace(asked, analysis=replace(asked.analysis, question=False))
+
+    def says(asked: Query, known: Answerability, options: RecallOptions) -> bool:
+        return POSSIBLY in pack(asked, found, known, 1000, tokens.count, options).text
+
+    assert says(asked, Answerability.DOUBTFUL, RecallOptions())
+    assert not says(asked, Answerability.SOMETHING, RecallOptions())
+    assert not says(told, Answerability.DOUBTFUL, RecallOptions())
+    assert not says(asked, Answerability.DOUBTFUL, RecallOptions(say_unknown=False))

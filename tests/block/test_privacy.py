@@ -1,0 +1,55 @@
+"""Private statements: delivered when they are asked about, withheld from remarks."""
+
+from dataclasses import replace
+
+import pytest
+
+from hotmem.block.packing import pack
+from hotmem.block.privacy import ASKED_FOR, is_private
+from hotmem.models import TokenCounter
+from hotmem.options import RecallOptions
+from hotmem.ranking.answerability import Answerability
+from tests.ranking.statements import evidence, judged, query
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The wifi password is tulip42.",
+        "My PIN is 4471.",
+        "Ana doesn't know about the party yet.",
+        "This stays between us.",
+        "It's a surprise for Rui.",
+    ],
+)
+def test_codes_and_secrets_are_private(text: str) -> None:
+    assert is_private(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["I pinned the note to the fridge.", "The dog barks.", "I know the way."]
+)
+def test_the_rest_is_not(text: str) -> None:
+    assert not is_private(text)
+
+
+@pytest.mark.parametrize(
+    ("question", "relevance", "told"),
+    [(False, ASKED_FOR / 2, False), (False, ASKED_FOR * 2, True), (True, ASKED_FOR / 2, True)],
+)
+def test_a_remark_brings_nothing_private_that_it_is_not_about(
+    tokens: TokenCounter, question: bool, relevance: float, told: bool
+) -> None:
+    asked = query()
+    asked = replace(asked, analysis=replace(asked.analysis, question=question))
+    statements = judged(
+        [
+            (evidence("The dog barks.", key=1), 0.5),
+            (evidence("The wifi password is tulip42.", key=2), relevance),
+        ]
+    )
+    packed = pack(asked, statements, Answerability.SOMETHING, 1000, tokens.count, RecallOptions())
+    assert [item.text for item in packed.items] == [
+        "The dog barks.",
+        *(["The wifi password is tulip42."] if told else []),
+    ]

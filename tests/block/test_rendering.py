@@ -1,0 +1,121 @@
+"""The text of a block: sections, dates, marks, and a fence that what was said cannot touch."""
+
+import re
+from dataclasses import replace
+from datetime import timedelta
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hotmem.block.rendering import (
+    CLOSING,
+    MOST_TOPICS,
+    OPENING,
+    Layout,
+    arranged,
+    frame,
+    line,
+    nothing_known,
+    render,
+)
+from hotmem.text.escaping import shown
+from hotmem.types import EvidenceKind, Mark
+from tests.conversation import START
+from tests.hostile import control_tokens, hostile, invisible
+from tests.ranking.statements import QUOTE
+
+LAYOUT = Layout(START.year)
+SYMBOLIC = Layout(START.year, symbols=True)
+FACT = replace(
+    QUOTE, kind=EvidenceKind.MEMORY, text="Ana lives in Lisbon.", memory_id="m1", speaker="Ana"
+)
+OVERVIEW = replace(QUOTE, kind=EvidenceKind.SUMMARY, text="About: ferries.", speaker=None)
+
+
+def test_a_block_as_a_whole() -> None:
+    later = replace(
+        QUOTE,
+        text="It was late.",
+        speaker="Ben",
+        mark=Mark.MEDIUM,
+        said_at=START + timedelta(minutes=5),
+    )
+    doubtful = replace(QUOTE, text="Perhaps at ten.", mark=Mark.LOW, speaker=None)
+    text = render(arranged([doubtful, later, OVERVIEW, QUOTE, FACT]), LAYOUT)
+    parts = (
+        "Ana lives in Lisbon.",
+        "About: ferries.",
+        "- Perhaps",
+        "- Ana: The ferry leaves at nine.",
+        "- Ben: It was late.",
+    )
+    position = [text.index(part) for part in parts]
+    assert position == sorted(position)
+    lines = text.split("\n")
+    assert lines[:2] == [OPENING, LAYOUT.label] and lines[-1] == CLOSING
+    assert "(high" in line(FACT, LAYOUT) and "2 March)" in line(FACT, LAYOUT)
+    assert lines.count("2 March:") == 2, "a date stands once for each section's lines of one day"
+    assert text.count("(high)") == 2 and text.count("(medium)") == 1 and "(low)" not in text
+
+
+def test_what_no_longer_holds_says_until_when() -> None:
+    assert "until 4 March)" in line(replace(FACT, valid_until=START + timedelta(days=2)), LAYOUT)
+
+
+def test_a_date_names_its_year_where_it_is_not_that_of_the_question() -> None:
+    assert "2 March 2026:" in render([QUOTE], Layout(2027)) and "in 2027." in render(
+        [QUOTE], Layout(2027)
+    )
+    assert "2026" not in line(FACT, LAYOUT)
+
+
+def test_marks_as_symbols_if_asked() -> None:
+    assert "🟢" in line(QUOTE, SYMBOLIC) and "🟡" in line(
+        replace(QUOTE, mark=Mark.MEDIUM), SYMBOLIC
+    )
+    assert "🔴" in line(replace(QUOTE, mark=Mark.LOW), SYMBOLIC)
+    assert "high" not in render([QUOTE], SYMBOLIC)
+
+
+def test_no_items_no_text() -> None:
+    assert render([], LAYOUT) == ""
+    assert frame(LAYOUT).split("\n") == [OPENING, LAYOUT.label, CLOSING]
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(hostile, hostile, st.sampled_from(EvidenceKind)), min_size=1, max_size=6))
+def test_a_block_keeps_its_shape_whatever_was_said(
+    told: list[tuple[str, str, EvidenceKind]],
+) -> None:
+    items = [
+        replace(QUOTE, text=shown(text), speaker=speaker or None, kind=kind)
+        for text, speaker, kind in told
+    ]
+    text = render(arranged(items), LAYOUT)
+    assert text.count(OPENING) == text.count(CLOSING) == 1 and text.endswith(CLOSING)
+    assert not control_tokens(text) and not invisible(text.replace("\n", ""))
+    assert len(text.split("\n")) == len(text.splitlines()) <= 2 + 3 * len(items) + 1, (
+        "each item on one line"
+    )
+    marks = [one.mark.value for one in items if one.mark is not Mark.LOW]
+    assert len(re.findall(r" \((?:high|medium|low)\b", text)) == len(marks), "no mark but ours"
+    starts = ("- ", "2 March", "Facts:", "Background:", "Said:", "<", LAYOUT.label)
+    assert all(row.startswith(starts) for row in text.split("\n"))
+
+
+@settings(deadline=None)
+@given(st.lists(hostile, max_size=10))
+def test_the_line_that_nothing_is_known_is_one_line(topics: list[str]) -> None:
+    text = nothing_known(topics)
+    assert (
+        "\n" not in text
+        and text.startswith(OPENING)
+        and text.endswith(CLOSING)
+        and text.count(CLOSING) == 1
+    )
+
+
+def test_it_names_what_was_asked_for() -> None:
+    assert "dog, cello" in nothing_known(["dog", "cello"])
+    assert "t6" not in nothing_known([f"t{number}" for number in range(MOST_TOPICS + 1)])
+    assert "about" not in nothing_known([])

@@ -1,0 +1,143 @@
+"""What is left of a statement: enough of it, word for word, in order, and not a sentence more."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hotmem.block.trimming import ELLIPSIS, KEPT, trimmed
+from hotmem.text.stemming import stems
+from hotmem.text.stopwords import STOP_WORDS
+from tests.conversation import stands_in
+
+SENTENCES = (
+    "Hi there!",
+    "That is so great.",
+    "How are you?",
+    "Wow…",
+    "My sister moved to Porto last spring because of a job at the hospital.",
+    "She is allergic to walnuts!",
+    "We found the keys on the ferry to Braga.",
+    "“Never on Sundays,” he said.",
+    "Do you remember the old mill by the lake?",
+    "I paid 120 euros for two tickets.",
+    "ünïcode 🐕 potola!",
+)
+
+spoken = st.lists(
+    st.tuples(st.sampled_from(SENTENCES), st.sampled_from([" ", "\n", "  "])),
+    min_size=1,
+    max_size=8,
+).map(lambda parts: "".join(sentence + space for sentence, space in parts).rstrip())
+questions = st.sampled_from(
+    [
+        "",
+        "Where does my sister live?",
+        "What about the mill and the ferry?",
+        "How much were the tickets?",
+    ]
+).map(stems)
+STOPS = stems(" ".join(STOP_WORDS))
+
+
+def content(text: str) -> frozenset[str]:
+    """Stems of its content words."""
+    return stems(text) - STOPS
+
+
+def parts(text: str) -> list[str]:
+    """The sentences of a text made of the ones above, in order.
+
+    Ellipses of whole sentences are no sentences.
+    """
+    found = []
+    while text := text.lstrip():
+        sentence = next((one for one in SENTENCES if text.startswith(one)), ELLIPSIS)
+        assert text.startswith(sentence)
+        found.append(sentence)
+        text = text[len(sentence) :]
+    return [one for one in found if one != ELLIPSIS]
+
+
+@given(spoken | st.text(max_size=200), questions)
+def test_enough_is_kept_word_for_word_and_in_order(text: str, asked: frozenset[str]) -> None:
+    short = trimmed(text, asked)
+    assert stands_in(short, text)
+    assert len(content(short)) >= KEPT * len(content(text))
+    assert len(short) <= len(text)
+
+
+@given(spoken, questions)
+def test_no_sentence_is_kept_that_could_go(text: str, asked: frozenset[str]) -> None:
+    kept = parts(trimmed(text, asked))
+    assert kept
+    for place in range(len(kept)):
+        left = [*kept[:place], *kept[place + 1 :]]
+        assert not left or len(content(" ".join(left))) < KEPT * len(content(text))
+
+
+@given(spoken, questions)
+def test_what_goes_is_marked_and_what_stays_is_left_alone(text: str, asked: frozenset[str]) -> None:
+    short = trimmed(text, asked)
+    assert short == text if parts(short) == parts(text) else ELLIPSIS in short
+    assert f" {ELLIPSIS} {ELLIPSIS}" not in short
+
+
+@given(spoken, questions)
+def test_trimming_again_takes_whole_sentences_only(text: str, asked: frozenset[str]) -> None:
+    once = trimmed(text, asked)
+    twice = trimmed(once, asked)
+    assert stands_in(twice, once) and len(content(twice)) >= KEPT * len(content(once))
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["well", "my", "Dog", "ran,", "off", "(twice)", "3", "ü", "🐕", "Dr", "no-one"]
+        ),
+        max_size=60,
+    ).map(" ".join),
+    questions,
+)
+def test_one_sentence_or_a_text_without_full_stops_is_whole(
+    text: str, asked: frozenset[str]
+) -> None:
+    assert trimmed(text, asked) == text
+    assert trimmed(f"{text}?", asked) == f"{text}?"
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "short"),
+    [
+        (
+            "Hi! My sister moved to Porto because of a job at the hospital.",
+            "",
+            "… My sister moved to Porto because of a job at the hospital.",
+        ),
+        (
+            "My dog Potola sleeps under the stairs. That is so great!",
+            "",
+            "My dog Potola sleeps under the stairs. …",
+        ),
+        (
+            "Well, so. And then? My dog Potola sleeps under the stairs. You too.",
+            "",
+            "… My dog Potola sleeps under the stairs. …",
+        ),
+        ("My dog sleeps. Well, you know.\nThe cat runs.", "", "My dog sleeps. … The cat runs."),
+        ("How are you? I am. You are.", "", "… You are."),
+        ("", "", ""),
+        ("  ", "", "  "),
+    ],
+)
+def test_by_example(text: str, question: str, short: str) -> None:
+    assert trimmed(text, stems(question)) == short
+
+
+def test_what_was_asked_for_goes_last() -> None:
+    tale = "My sister lives in Porto because of a good job at the hospital. I drink tea. He paints doors."
+    tea, doors = (
+        trimmed(tale, stems("Do I drink tea?")),
+        trimmed(tale, stems("Who paints the doors?")),
+    )
+    assert ("tea" in tea, "doors" in tea) == (True, False)
+    assert ("tea" in doors, "doors" in doors) == (False, True)

@@ -1,0 +1,263 @@
+"""What a terminal shows: words as they are, whatever they look like, and ids that can be typed."""
+
+import asyncio
+import json
+import re
+import sys
+from pathlib import Path
+from shutil import copy
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from hotmem import InvalidInput, Memory, __version__
+from hotmem.cli import app, console
+from hotmem.models import CachedEncoder, Language
+from hotmem.options import ModelOptions
+from hotmem.storage.sqlite.connection import connect
+from tests.conversation import said
+
+MARKUP = "[/docs/readme]"
+"""Read as markup it closes a style that was never opened, which is an error."""
+
+STORED = f"The page {MARKUP} needs pip install x[inspect] :smile:."
+SPOKEN = f"My dog is called Potola, see {MARKUP} and x[bold]y."
+
+
+@pytest.fixture(scope="module")
+def told_once(
+    tmp_path_factory: pytest.TempPathFactory, encoder: CachedEncoder, language: Language
+) -> Path:
+    database = tmp_path_factory.mktemp("told") / "memory.db"
+
+    async def run() -> None:
+        async with Memory.open(database, encoder=encoder, language=language) as memory:
+            await memory.remember(said(SPOKEN, session="[/s]"))
+            await memory.remember(said(SPOKEN, session="later [/s]", minutes=90))
+            for tag in ("[/tag]", "[/other]"):
+                await memory.store_memory(
+                    STORED.replace("page", f"page {tag}"),
+                    user_id="ana",
+                    context={"tags": [tag], "source": "[/x]"},
+                )
+            for session in ("[/s]", "later [/s]"):
+                await memory.end_session(user_id="ana", session_id=session)
+            await memory.settle()
+            block = await memory.recall(
+                "What is my dog called?", user_id="ana", session_id="asking [/s]"
+            )
+            await memory.feedback(block, "Your dog is called Potola [/really].")
+
+    asyncio.run(run())
+    return database
+
+
+@pytest.fixture
+def told(told_once: Path, database: Path) -> Path:
+    """A file full of what looks like markup."""
+    return Path(copy(told_once, database))
+
+
+@pytest.fixture(autouse=True)
+def surroundings(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model_options: ModelOptions
+) -> None:
+    monkeypatch.setenv("HOTMEM_CACHE_DIR", str(model_options.cache_dir))
+    monkeypatch.setattr(console, "screen", console.console(width=80))
+    monkeypatch.chdir(tmp_path)
+
+
+def run(*words: str | Path) -> Result:
+    """Runs a command."""
+    return CliRunner().invoke(app.app, [str(word) for word in words])
+
+
+def refused(*words: str | Path) -> str:
+    """The one error of a command."""
+    outcome = run(*words)
+    assert isinstance(outcome.exception, InvalidInput), outcome.output
+    return str(outcome.exception)
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (("memories",), "[inspect]"),
+        (("memories", "--past"), MARKUP),
+        (("recall", "Which page needs pip install?"), "x[inspect] :smile:"),
+        (("search", "page that needs pip install"), MARKUP),
+        (("contextual", "dog"), "[/s]"),
+        (("trace", "page that needs pip install", "--expected", MARKUP), MARKUP),
+        (("stats",), "[/tag]"),
+        (("timeline",), MARKUP),
+        (("network",), "Potola"),
+        (("usage",), MARKUP),
+        (("decisions",), "filed"),
+        (("optimise",), "decision"),
+        (("evolve",), "references"),
+        (("subcategories",), "subcategories"),
+        (("quality",), "everything"),
+        (("discover",), "search_memory"),
+        (("store", "Read [/this] and x[that] :smile:.", "--tag", "[/a]"), "[/a]"),
+        (("undo", MARKUP), ""),
+        (("forget", "--entity", MARKUP), "forgotten"),
+    ],
+)
+def test_every_command_shows_text_that_looks_like_markup(
+    words: tuple[str, ...], shown: str, told: Path
+) -> None:
+    outcome = run(*words, "-u", "ana", "-d", told)
+    assert outcome.exception is None or isinstance(outcome.exception, InvalidInput), repr(
+        outcome.exception
+    )
+    assert shown in " ".join(outcome.output.split()), outcome.output
+
+
+def test_an_import_and_an_export_show_it_too(told: Path, tmp_path: Path) -> None:
+    file = tmp_path / "[out].jsonl"
+    assert run("export", file, "-u", "ana", "-d", told).exit_code == 0
+    assert json.loads(file.read_text("utf-8").splitlines()[0])
+    foreign = tmp_path / "mem0.json"
+    record = {
+        "id": "1",
+        "memory": STORED,
+        "user_id": "ana",
+        "created_at": "2026-03-02T09:00:00Z",
+        "metadata": {"category": "[/c]"},
+    }
+    foreign.write_text(json.dumps({"results": [record]}), "utf-8")
+    outcome = run("import", foreign, "-u", "ana", "-d", tmp_path / "[copy].db")
+    assert outcome.exit_code == 0 and "[/c]" in outcome.output, outcome.output
+    assert run("backup", tmp_path / "[b].db", "-d", told).output.endswith("[b].db\n")
+
+
+def test_errors_are_shown_word_for_word_in_one_line(
+    told: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for package, words, hint in (
+        ("uvicorn", ("inspect", "-u", "ana"), 'pip install "pipecat-hotmem[inspect]"'),
+        ("mcp.server.lowlevel", ("serve-mcp", "-u", "ana"), 'pip install "pipecat-hotmem[mcp]"'),
+        (
+            "adjustText",
+            ("network", "-u", "ana", "-d", str(told), "--png", "x.png"),
+            'pip install "pipecat-hotmem[pictures]"',
+        ),
+    ):
+        for name in [
+            name
+            for name in sys.modules
+            if name.startswith(
+                (
+                    "hotmem.inspector",
+                    "hotmem.core.local_server",
+                    "hotmem.tools.mcp",
+                    "hotmem.cli.plots",
+                )
+            )
+        ]:
+            monkeypatch.delitem(sys.modules, name)
+            package_of, _, module = name.rpartition(".")
+            monkeypatch.delattr(
+                f"{package_of}.{module}", raising=False
+            )  # where an earlier import left it
+        monkeypatch.setitem(sys.modules, package, None)
+        monkeypatch.setattr(sys, "argv", ["hotmem", *words])
+        with pytest.raises(SystemExit):
+            app.main()
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.endswith(f"Run: {hint}")
+
+
+def test_ids_can_be_typed_as_they_are_shown(told: Path) -> None:
+    listed = run("memories", "-u", "ana", "-d", told).output
+    first, second = re.findall(r"(?m)^│ ([0-9a-f]{12}) │ .*The page", listed)
+    found = run("search", "page that needs pip install", "-u", "ana", "-d", told).output
+    assert f"│ {first} │" in found
+    assert run("edit", first, "-u", "ana", "-d", told, "--importance", "5").exit_code == 0
+    assert (
+        "found" in run("trace", "pip install", "-u", "ana", "-d", told, "--expected", second).output
+    )
+    merged = json.loads(run("merge", first, second, "-u", "ana", "-d", told, "--json").output)
+    decided = run("decisions", "-u", "ana", "-d", told).output
+    assert f"│ {merged['decision'][:12]} │ merged" in decided and f"→ {first}" in decided
+    assert run("undo", merged["decision"][:12], "-u", "ana", "-d", told).exit_code == 0
+    assert "taken back on" in run("decisions", "-u", "ana", "-d", told).output
+    assert "1 memory" in run("forget", "--memory-id", first, "-u", "ana", "-d", told).output
+    assert "1 memory" in run("forget", "--memory-id", second[:8], "-u", "ana", "-d", told).output
+    assert "not among this user's memories" in refused(
+        "forget", "--memory-id", first, "-u", "ana", "-d", told
+    )
+
+
+def test_a_beginning_of_several_ids_is_refused(told: Path) -> None:
+    with connect(told) as conn:
+        conn.execute("UPDATE memories SET name = 'abcdef12' || substr(name, 9)")
+    conn.close()
+    error = refused("forget", "--memory-id", "abcdef12", "-u", "ana", "-d", told)
+    assert "is the beginning of several ids: abcdef12" in error and "Give more characters" in error
+    assert "abcdef12" in refused("edit", "ABCDEF12", "-u", "ana", "-d", told, "--importance", "5")
+    assert run("memories", "-u", "ana", "-d", told).output.count("abcdef12") == 3, (
+        "nothing was forgotten"
+    )
+    assert "not among" in refused(
+        "edit", "abcdef1", "-u", "ana", "-d", told, "--importance", "5"
+    ), "too short to be looked up"
+
+
+def test_the_beginning_of_an_id_of_someone_else_is_no_id(told: Path) -> None:
+    run("store", "Ben likes tea.", "-u", "ben", "-d", told)
+    (bens,) = re.findall(
+        r"(?m)^│ ([0-9a-f]{12}) │", run("memories", "-u", "ben", "-d", told).output
+    )
+    assert "not among this user's memories" in refused(
+        "forget", "--memory-id", bens, "-u", "ana", "-d", told
+    )
+    assert "not among this user's memories" in refused(
+        "edit", bens, "-u", "ana", "-d", told, "--importance", "5"
+    )
+
+
+def test_the_version_is_told() -> None:
+    assert run("--version").output == f"hotmem {__version__}\n"
+
+
+OF_A_USER = (
+    ("memories",), ("recall", "x"), ("search", "x"), ("contextual", "x"), ("trace", "x"), ("stats",), ("timeline",), ("network",), ("usage",),
+    ("decisions",), ("optimise",), ("evolve",), ("subcategories",), ("quality",), ("discover",), ("undo", "x"),
+    ("edit", "x", "--holds"), ("merge", "x", "y"), ("forget", "--everything"), ("export", "out.jsonl"),
+    ("timeline", "--png", "x.png"), ("network", "--png", "x.png"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("words", OF_A_USER, ids=" ".join)
+def test_an_unknown_user_is_told_who_is_known(
+    words: tuple[str, ...], told: Path, tmp_path: Path
+) -> None:
+    before = sorted(tmp_path.iterdir())
+    assert refused(*words, "-u", "bob", "-d", told).endswith(
+        "knows no user 'bob'. Name another with --user; it knows 'ana'."
+    )
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("words", OF_A_USER[:4], ids=" ".join)
+def test_an_empty_memory_says_so(words: tuple[str, ...], database: Path) -> None:
+    database.touch()
+    assert "is empty: nothing has been remembered yet" in refused(
+        *words, "-u", "ana", "-d", database
+    )
+
+
+def test_what_is_no_file_is_said(tmp_path: Path) -> None:
+    assert f"{tmp_path} is a folder" in refused("stats", "-u", "ana", "-d", tmp_path)
+    assert "copy.db is not there. Name a copy" in refused("restore", "copy.db", "-d", "new.db")
+    assert "A URL (sqlite://…) is no memory file" in str(
+        run("stats", "-u", "ana", "-d", "sqlite:///memory.db").exception
+    )
+
+
+def test_forget_names_its_options(told: Path) -> None:
+    for more in ((), ("--everything", "--entity", "Potola")):
+        assert "exactly one of --entity, --session, --memory-id and --everything" in refused(
+            "forget", "-u", "ana", "-d", told, *more
+        )

@@ -1,0 +1,152 @@
+"""`hotmem doctor`: what it finds, what it says to do, and its exit code."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from hotmem.cli import app, console
+from hotmem.core.encryption_key import Key
+from hotmem.settings import Settings
+from hotmem.storage.sqlite.connection import connect
+from hotmem.storage.store import Store
+from hotmem.types import Turn, Work
+from tests.conversation import said
+
+SECRET = "Potola"
+
+
+@pytest.fixture(autouse=True)
+def surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in Settings.model_fields:
+        monkeypatch.delenv(f"HOTMEM_{name.upper()}", raising=False)
+    monkeypatch.setattr(console, "screen", console.console(width=200))
+    tmp_path.chmod(0o700)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def told(database: Path) -> Path:
+    """A file with two turns that wait."""
+    turns = [
+        said(f"My dog is called {SECRET}.", name="t1"),
+        said("I live in Porto.", user="ben", name="t2"),
+    ]
+    asyncio.run(keep(database, turns))
+    return database
+
+
+async def keep(path: Path, turns: Sequence[Turn], key: Key | None = None) -> None:
+    store = Store.open(path, key)
+    for turn in turns:
+        await store.add_turn(turn, datetime.now(UTC))
+    await store.close()
+
+
+async def fail(path: Path, work: Work, key: int) -> None:
+    store = Store.open(path)
+    await store.count_failure(work, key, "ZeroDivisionError", 1, 1.0, datetime.now(UTC))
+    await store.close()
+
+
+def run(*words: str | Path) -> Result:
+    return CliRunner().invoke(app.app, ["doctor", *map(str, words)])
+
+
+def test_a_sound_file_is_well(told: Path) -> None:
+    done = run("-d", told)
+    assert done.exit_code == 0, done.output
+    for words in (
+        "only its owner",
+        "not encrypted",
+        "today's",
+        "sound",
+        "2 turns to be understood",
+        "2 passages to be embedded",
+    ):
+        assert words in done.output
+    assert SECRET not in done.output
+
+
+def test_what_was_set_aside_is_named_and_gets_its_tries_back(told: Path) -> None:
+    for work in (Work.TURN, Work.PASSAGE):
+        asyncio.run(fail(told, work, 1))
+    done = run("-d", told)
+    assert done.exit_code == 1
+    assert "2 pieces of work" in done.output and "hotmem doctor --retry" in done.output
+    assert (
+        done.output.count("ZeroDivisionError") == 2 and "ana" in done.output and "t1" in done.output
+    )
+    assert SECRET not in done.output
+    found = json.loads(run("-d", told, "--json").output)
+    assert found["well"] is False
+    assert {
+        (one["user_id"], one["work"], one["piece"], one["tries"]) for one in found["failures"]
+    } == {
+        ("ana", "turn", "t1", 1),
+        ("ana", "passage", "t1", 1),
+    }
+    done = run("-d", told, "--retry")
+    assert done.exit_code == 0 and "2 pieces of work have their tries back" in done.output
+    with closing(connect(told, read_only=True)) as conn:
+        assert conn.execute(
+            "SELECT (SELECT sum(held) FROM pending), (SELECT sum(held) FROM passages)"
+        ).fetchone() == (0, 0)
+
+
+def test_a_file_that_others_may_read_needs_attention(told: Path) -> None:
+    told.chmod(0o644)
+    done = run("-d", told)
+    assert done.exit_code == 1 and f"chmod 600 {told}" in done.output.replace("\n", "")
+
+
+def test_a_folder_that_others_may_write_needs_attention(told: Path) -> None:
+    told.parent.chmod(0o777)
+    done = run("-d", told)
+    assert done.exit_code == 1 and "chmod go-w" in done.output
+
+
+def test_a_damaged_file_is_told_of_and_not_written(told: Path) -> None:
+    content = bytearray(told.read_bytes())
+    content[4096 * 4 : 4096 * 6] = b"\xff" * 8192
+    told.write_bytes(content)
+    done = run("-d", told)
+    assert done.exit_code == 1 and "estore" in done.output
+    assert told.read_bytes() == content
+
+
+def test_an_index_that_lacks_a_row_is_to_be_repaired(told: Path) -> None:
+    with closing(connect(told)) as conn:
+        conn.execute("DELETE FROM passage_entries WHERE user = 1")
+    done = run("-d", told)
+    assert done.exit_code == 1 and "hotmem repair" in done.output
+
+
+def test_an_encrypted_file_without_its_key_and_with_it(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asyncio.run(
+        keep(database, [said("My dog is called Potola.")], Key("a long and secret sentence"))
+    )
+    done = run("-d", database)
+    assert done.exit_code == 1 and "no key was given" in done.output
+    monkeypatch.setenv("HOTMEM_KEY", "a long and secret sentence")
+    done = run("-d", database)
+    assert done.exit_code == 0 and "encrypted" in done.output
+
+
+def test_a_file_that_is_open_is_looked_at_as_it_is(told: Path) -> None:
+    async def opened() -> Result:
+        store = Store.open(told)
+        await store.add_turn(said("Another sentence.", name="t3"), datetime.now(UTC))
+        done = await asyncio.to_thread(run, "-d", told)
+        await store.close()
+        return done
+
+    done = asyncio.run(opened())
+    assert done.exit_code == 0 and "3 turns to be understood" in done.output

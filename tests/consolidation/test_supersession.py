@@ -1,0 +1,262 @@
+"""What a new statement does to what is known.
+
+Tables, and the rule that the order of telling must not matter.
+"""
+
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from itertools import pairwise, permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hotmem.consolidation.supersession import apply_correction, revise
+from hotmem.text.validation import plain
+from hotmem.types import Category, Correction, Kind, Revision, Statement, StoredMemory, Termination
+from tests.conversation import START
+
+LIVES, LIKES = "lives in", "likes"
+
+
+def day(number: int) -> datetime:
+    return START + timedelta(days=number)
+
+
+def statement(value: str, relation: str = LIVES, *, negated: bool = False) -> Statement:
+    text = f"Ana {'never ' if negated else ''}{relation} {value}."
+    return Statement(
+        text,
+        "Ana",
+        relation,
+        value,
+        Kind.FACT,
+        Category.CONTEXTS,
+        3,
+        0,
+        len(text),
+        negated=negated,
+        single=relation == LIVES,
+    )
+
+
+def known(
+    value: str,
+    said: int,
+    relation: str = LIVES,
+    *,
+    until: int | None = None,
+    negated: bool = False,
+    name: str = "",
+) -> StoredMemory:
+    told = statement(value, relation, negated=negated)
+    ended = None if until is None else day(until)
+    return StoredMemory(
+        name or value,
+        told.text,
+        "Ana",
+        relation,
+        value,
+        told.kind,
+        told.category,
+        3,
+        negated,
+        told.changes,
+        told.single,
+        day(said),
+        day(said),
+        ended,
+        0,
+        ("t",),
+    )
+
+
+TABLE = [
+    ("nothing known", statement("Porto"), 5, [], Revision()),
+    ("the same again", statement("Porto"), 5, [known("Porto", 1)], Revision(confirms="Porto")),
+    ("the same in other letters", statement("the porto!"), 5, [known("Porto", 1)], Revision(confirms="Porto")),
+    ("the same, told late", statement("Porto"), 1, [known("Porto", 5)], Revision(confirms="Porto")),
+    ("a new value", statement("Lisbon"), 5, [known("Porto", 1)], Revision(ends=("Porto",))),
+    ("a new value at the same moment", statement("Lisbon"), 1, [known("Porto", 1)], Revision(ends=("Porto",))),
+    ("an old value, told late", statement("Porto"), 1, [known("Lisbon", 5)], Revision(valid_until=day(5))),
+    ("between two", statement("Braga"), 5, [known("Lisbon", 9), known("Porto", 1, until=9)], Revision(ends=("Porto",), valid_until=day(9))),
+    ("before two", statement("Braga"), 1, [known("Lisbon", 9), known("Porto", 5, until=9)], Revision(valid_until=day(5))),
+    ("back again", statement("Porto"), 9, [known("Lisbon", 5), known("Porto", 1, until=5)], Revision(ends=("Lisbon",))),
+    ("what has ended stays ended", statement("Braga"), 9, [known("Lisbon", 5), known("Porto", 1, until=5)], Revision(ends=("Lisbon",))),
+    ("a denial ends", statement("Porto", negated=True), 5, [known("Porto", 1)], Revision(ends=("Porto",))),
+    ("a denial of another value", statement("Braga", negated=True), 5, [known("Porto", 1)], Revision()),
+    ("a denial again", statement("Porto", negated=True), 5, [known("Porto", 1, negated=True)], Revision(confirms="Porto")),
+    ("a denial, told late", statement("Porto", negated=True), 1, [known("Porto", 5)], Revision(valid_until=day(5))),
+    ("what was denied", statement("Porto"), 5, [known("Porto", 1, negated=True)], Revision(ends=("Porto",))),
+    ("what is denied later", statement("Porto"), 1, [known("Porto", 5, negated=True)], Revision(valid_until=day(5))),
+    ("beside a denial", statement("Lisbon"), 5, [known("Porto", 1, negated=True)], Revision()),
+    ("one of many", statement("tea", LIKES), 5, [known("coffee", 1, LIKES)], Revision()),
+    ("one of many again", statement("tea", LIKES), 5, [known("coffee", 1, LIKES), known("tea", 2, LIKES)], Revision(confirms="tea")),
+    ("one of many denied", statement("tea", LIKES, negated=True), 5, [known("coffee", 1, LIKES), known("tea", 2, LIKES)], Revision(ends=("tea",))),
+    ("a denial that says less", statement("Porto", negated=True), 5, [known("Porto in Portugal", 1)], Revision(ends=("Porto in Portugal",))),
+    ("a denial of any", statement("", negated=True), 5, [known("Porto", 1)], Revision(ends=("Porto",))),
+    ("liked again", statement("tea", LIKES), 5, [known("tea", 2, LIKES, negated=True)], Revision(ends=("tea",))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("told", "said", "memories", "revision"),
+    [case[1:] for case in TABLE],
+    ids=[case[0] for case in TABLE],
+)
+def test_revisions(
+    told: Statement, said: int, memories: list[StoredMemory], revision: Revision
+) -> None:
+    assert revise(told, day(said), memories) == revision
+
+
+@pytest.mark.parametrize(
+    ("value", "relation", "ends"),
+    [
+        ("church choir", "can", True),
+        ("tenor", "can", False),
+        ("choir", LIKES, False),
+        ("smokes in the choirs", "can", True),
+    ],
+)
+def test_what_is_over_ends_what_was_told_in_other_words(
+    value: str, relation: str, ends: bool
+) -> None:
+    over = replace(
+        statement("given up the choir", "did", negated=True),
+        ending=Termination(("choir",), ("can", "does")),
+    )
+    held = known(value, 1, relation)
+    assert revise(over, day(5), [held]) == Revision(ends=(held.id,) if ends else ())
+
+
+def learnt(told: list[tuple[str, int]]) -> dict[str, tuple[int, datetime | None]]:
+    """When each value was said and until when it held, after telling them in this order."""
+    memories: dict[str, StoredMemory] = {}
+    for value, said in told:
+        latest_first = sorted(memories.values(), key=lambda memory: memory.said_at, reverse=True)
+        revision = revise(statement(value), day(said), latest_first)
+        assert revision.confirms is None
+        for ended in revision.ends:
+            memories[ended] = known(ended, (memories[ended].said_at - START).days, until=said)
+        until = None if revision.valid_until is None else (revision.valid_until - START).days
+        memories[value] = known(value, said, until=until)
+    return {
+        value: ((memory.said_at - START).days, memory.valid_until)
+        for value, memory in memories.items()
+    }
+
+
+@given(st.lists(st.integers(0, 50), min_size=2, max_size=4, unique=True))
+def test_the_order_of_telling_does_not_matter(days: list[int]) -> None:
+    told = [(f"Town {number}", said) for number, said in enumerate(days)]
+    outcomes = [learnt(list(order)) for order in permutations(told)]
+    assert all(outcome == outcomes[0] for outcome in outcomes)
+    in_time = sorted(told, key=lambda one: one[1])
+    for (value, _), (_, following) in pairwise(in_time):
+        assert outcomes[0][value][1] == day(following)
+    assert outcomes[0][in_time[-1][0]][1] is None
+
+
+def test_a_named_mistake_is_exchanged() -> None:
+    dog = known("Paola", 1, "is called")
+    amended = apply_correction(Correction("Paola", "Potola", 3, 20), [known("Porto", 2), dog])
+    assert amended is not None
+    old, new = amended
+    assert old is dog
+    assert (new.text, new.object, new.relation, new.start, new.stop) == (
+        "Ana is called Potola.",
+        "Potola",
+        "is called",
+        3,
+        20,
+    )
+    assert new.entities == ("Potola",)
+
+
+def test_what_is_put_right_still_changes_with_time() -> None:
+    for old in (
+        known("Siemens", 1, "works at"),
+        replace(known("Siemens", 1, "works at"), changes=True),
+    ):
+        amended = apply_correction(Correction("Siemens", "Bosch", 0, 5), [old])
+        assert amended is not None and amended[1].changes is old.changes
+
+
+def test_the_latest_memory_that_holds_the_mistake_is_meant() -> None:
+    amended = apply_correction(
+        Correction("porto", "Lisbon", 0, 5), [known("Porto", 5, "works in"), known("Porto", 1)]
+    )
+    assert (
+        amended is not None
+        and amended[0].relation == "works in"
+        and amended[1].text == "Ana works in Lisbon."
+    )
+
+
+def test_a_mistake_is_a_whole_word() -> None:
+    assert apply_correction(Correction("Port", "Lisbon", 0, 5), [known("Porto", 1)]) is None
+    assert apply_correction(Correction("C++", "Rust", 0, 5), [known("C++", 1, LIKES)]) is not None
+
+
+def test_an_unnamed_mistake_is_the_last_of_its_relation() -> None:
+    memories = [known("tea", 3, LIKES), known("Porto", 2), known("Braga", 1)]
+    amended = apply_correction(Correction("", "Lisbon", 0, 5, LIVES), memories)
+    assert (
+        amended is not None
+        and amended[0].object == "Porto"
+        and amended[1].text == "Ana lives in Lisbon."
+    )
+    assert apply_correction(Correction("", "Porto", 0, 5, LIVES), memories[:2]) is None, (
+        "what holds already is no mistake"
+    )
+    assert apply_correction(Correction("", "Lisbon", 0, 5), memories) is None
+    assert apply_correction(Correction("", "Lisbon", 0, 5, LIVES), []) is None
+
+
+def test_a_count_takes_the_place_of_the_one_before_the_same_thing() -> None:
+    kids, cats = known("two kids", 1, "has"), known("two cats", 2, "has")
+    old, new = apply_correction(Correction("", "three kids", 0, 5), [cats, kids]) or pytest.fail(
+        "not understood"
+    )
+    assert (old, new.text) == (kids, "Ana has three kids.")
+    assert apply_correction(Correction("", "three kids", 0, 5), [known("kids", 1, "has")]) is None
+
+
+def test_a_day_takes_the_place_of_the_latest_one_planned() -> None:
+    vet = known("pick up Milo on 2026-11-23 (Monday) at 17:00", 3, "has to")
+    past, later = known("moved in the week of 2020-03-02", 4, "did"), known("Porto", 5)
+    assert START.date() < date(2026, 11, 23)
+    old, new = apply_correction(
+        Correction("", "2026-11-26 (Thursday)", 0, 5, "is on"), [later, past, vet]
+    ) or pytest.fail("not understood")
+    assert (old, new.object) == (vet, "pick up Milo on 2026-11-26 (Thursday) at 17:00")
+    assert new.text == "Ana has to pick up Milo on 2026-11-26 (Thursday) at 17:00."
+    assert apply_correction(Correction("", "2026-11-23 (Monday)", 0, 5, "is on"), [vet]) is None, (
+        "it says the same"
+    )
+
+
+@given(st.text(max_size=30), st.text(min_size=1, max_size=30), st.text(max_size=30))
+def test_any_correction_can_be_tried(wrong: str, right: str, value: str) -> None:
+    amended = apply_correction(Correction(wrong, right, 0, 1, LIVES), [known(value, 1)])
+    assert amended is None or isinstance(amended[1], Statement)
+
+
+@pytest.mark.parametrize(
+    ("value", "bare"),
+    [
+        ("the  Dog!", "dog"),
+        ("my dog", "dog"),
+        ("Anna", "anna"),
+        ("a", "a"),
+        ('"Potola."', "potola"),
+    ],
+)
+def test_values_are_compared_without_their_dress(value: str, bare: str) -> None:
+    assert plain(value) == bare
+
+
+@given(st.text(max_size=40))
+def test_a_plain_value_stays_plain(value: str) -> None:
+    assert plain(value) == " ".join(plain(value).split())

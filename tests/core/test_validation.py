@@ -1,0 +1,92 @@
+"""Numbers that cannot be used are refused where they are given, whatever takes them."""
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from math import inf, nan
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hotmem import InvalidInput, Memory, Options
+from hotmem.options import (
+    AuditOptions,
+    BackgroundOptions,
+    EvolutionOptions,
+    ForgettingOptions,
+    ModelOptions,
+    RecallOptions,
+    RewriteOptions,
+    SearchingOptions,
+)
+from hotmem.pipecat import HotMemProcessor
+from hotmem.settings import Settings
+
+GROUPS = (
+    RecallOptions,
+    AuditOptions,
+    BackgroundOptions,
+    EvolutionOptions,
+    SearchingOptions,
+    ForgettingOptions,
+    ModelOptions,
+    RewriteOptions,
+)
+NUMBERS = [
+    (group, one.name)
+    for group in GROUPS
+    for one in fields(group)
+    if one.type in (int, float, float | None)
+]
+
+
+def test_there_is_no_number_without_bounds() -> None:
+    assert len(NUMBERS) == 19
+
+
+@pytest.mark.parametrize(("group", "name"), NUMBERS)
+@pytest.mark.parametrize("value", [nan, inf, -inf, -1, "5", True])
+def test_an_option_is_a_number_within_its_bounds(
+    group: Callable[[], Any], name: str, value: object
+) -> None:
+    with pytest.raises(InvalidInput, match=rf"^{name} is .*\. Pass a (whole )?number "):
+        replace(group(), **{name: value})
+
+
+@pytest.mark.parametrize("value", [nan, inf, -1, True])
+async def test_a_recall_takes_no_other_deadline(memory: Memory, value: float) -> None:
+    with pytest.raises(InvalidInput, match="deadline_ms is"):
+        await memory.recall("Hello?", user_id="ana", deadline_ms=value)
+
+
+async def test_a_limit_is_no_number_below_nothing(memory: Memory) -> None:
+    with pytest.raises(InvalidInput, match="limit is -1"):
+        await memory.vocabulary("ana", limit=-1)
+    with pytest.raises(InvalidInput, match="limit is nan"):
+        await memory.weights_over_time("ana", limit=nan)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("deadline_ms", nan),
+        ("deadline_ms", -1),
+        ("max_tokens", 0),
+        ("opening_tokens", -1),
+        ("opening_tokens", nan),
+        ("user_id", ""),
+        ("session_id", 5),
+    ],
+)
+def test_a_processor_is_not_built_with_what_it_cannot_use(
+    tmp_path: Path, name: str, value: object
+) -> None:
+    given: dict[str, Any] = {"user_id": "ana", name: value}
+    with pytest.raises(InvalidInput, match=f"{name} "):
+        HotMemProcessor(tmp_path / "memory.db", options=Options(), **given)
+
+
+def test_no_setting_is_infinite(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOTMEM_RECALL_DEADLINE_MS", "inf")
+    with pytest.raises(InvalidInput, match="HOTMEM_RECALL_DEADLINE_MS cannot be 'inf'"):
+        Settings.of_environment()

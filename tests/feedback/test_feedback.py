@@ -1,0 +1,243 @@
+"""Feedback through the memory.
+
+Frozen, reset, looked at, by two at once, with a clock that jumps, and with weights that are
+nonsense.
+"""
+
+import asyncio
+import json
+import multiprocessing
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+import pytest
+
+from hotmem import ContextBlock, Memory, Options
+from hotmem.feedback.learning import learn
+from hotmem.feedback.weights import LONGEST_STEP
+from hotmem.models import CachedEncoder, Language
+from hotmem.options import LearningOptions
+from hotmem.storage.sqlite.connection import connect
+from hotmem.storage.store import Store
+from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, START_WEIGHTS, Intent, Layer, Learnt
+from tests.conversation import START, said
+
+LATER = START + timedelta(days=3)
+ASKED = "What's my dog called?"
+
+
+async def told(memory: Memory) -> ContextBlock:
+    for text in (
+        "My dog is called Potola.",
+        "My dog hates the postman.",
+        "The garage code is 4711.",
+        "My sister lives in Braga with two dogs.",
+    ):
+        await memory.remember(said(text))
+    await memory.end_session(user_id="ana", session_id="monday")
+    await memory.settle()
+    return await memory.recall(ASKED, user_id="ana", session_id="thursday", at=LATER)
+
+
+def again(block: ContextBlock) -> ContextBlock:
+    """The same block as of another recall: a block's use counts once."""
+    return replace(block, id=uuid4().hex)
+
+
+async def test_with_learning_off_recall_is_the_same_to_the_bit_after_a_thousand_feedbacks(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> None:
+    off = Options(learning=LearningOptions(adaptive=False))
+    async with Memory.open(database, off, encoder=encoder, language=language) as memory:
+        before = await told(memory)
+        for _ in range(1000):
+            await memory.feedback(again(before), reply="She's called Potola!")
+        after = await memory.recall(ASKED, user_id="ana", session_id="thursday", at=LATER)
+        assert (after.text, after.items) == (before.text, before.items)
+        assert (
+            await memory.weights("ana") == START_WEIGHTS
+            and await memory.weights_over_time("ana") == []
+        )
+
+
+async def test_what_is_learnt_can_be_looked_at_frozen_and_reset(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> None:
+    async with Memory.open(database, encoder=encoder, language=language) as memory:
+        block = await told(memory)
+        for _ in range(3):
+            usage = await memory.feedback(again(block), reply="She's called Potola!")
+        steps = await memory.weights_over_time("ana")
+        assert [step.version for step in steps] == [3, 2, 1]
+        assert steps[0].weights == usage.weights == await memory.weights("ana") != START_WEIGHTS
+    async with Memory.open(
+        database,
+        Options(learning=LearningOptions(adaptive=False)),
+        encoder=encoder,
+        language=language,
+    ) as memory:
+        assert (
+            await memory.feedback(again(block), reply="She's called Potola!")
+        ).weights == usage.weights, "frozen is not forgotten"
+        begin = await memory.reset_weights("ana")
+        assert await memory.weights("ana") == begin
+        assert (await memory.weights_over_time("ana"))[0].reason == "reset"
+        assert await memory.weights_over_time("nobody") == []
+
+
+async def test_two_at_once_lose_no_step(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> None:
+    async with (
+        Memory.open(database, encoder=encoder, language=language) as one,
+        Memory.open(database, encoder=encoder, language=language) as other,
+    ):
+        block = await told(one)
+        await asyncio.gather(
+            *(
+                memory.feedback(again(block), reply="She's called Potola!")
+                for memory in (one, other)
+                for _ in range(10)
+            )
+        )
+        assert sorted(step.version for step in await one.weights_over_time("ana")) == list(
+            range(1, 21)
+        )
+
+
+def learn_often(path: Path, steps: int) -> None:
+    """Takes steps from what is learnt, each a tenth of the way from the facts' weight to 1.5.
+
+    The body of a process.
+    """
+
+    def step(before: Learnt) -> Learnt:
+        return replace(
+            before,
+            own=replace(before.own, facts=before.own.facts + (MOST_WEIGHT - before.own.facts) / 10),
+            version=before.version + 1,
+        )
+
+    async def taken() -> None:
+        store = Store.open(path)
+        try:
+            user = await store.user("ana")
+            assert user is not None
+            for _ in range(steps):
+                await store.learn_weights(user, Intent.FACT, step, LATER)
+        finally:
+            await store.close()
+
+    asyncio.run(taken())
+
+
+async def test_two_processes_lose_no_step(memory: Memory, database: Path) -> None:
+    await memory.remember(said("My dog is called Potola."))
+    context = multiprocessing.get_context("spawn")
+    both = [context.Process(target=learn_often, args=(database, 15)) for _ in range(2)]
+    for process in both:
+        process.start()
+    for process in both:
+        await asyncio.to_thread(process.join)
+    assert [process.exitcode for process in both] == [0, 0]
+    assert [step.version for step in await memory.weights_over_time("ana")] == list(
+        range(30, 0, -1)
+    )
+    assert (await memory.weights("ana")).facts == pytest.approx(MOST_WEIGHT - 0.5 * 0.9**30), (
+        "each step began where the one before ended"
+    )
+
+
+async def test_a_clock_that_jumps_changes_nothing_of_what_is_learnt(memory: Memory) -> None:
+    block, store, encoder = await told(memory), memory.store, memory.reader.encoder
+    for now in (
+        datetime(2031, 1, 1, tzinfo=UTC),
+        datetime(1999, 1, 1, tzinfo=UTC),
+        datetime(2026, 1, 1, tzinfo=UTC),
+    ):
+        count, reply = memory.reader.tokens.count, "She's called Potola!"
+        await learn(
+            store,
+            encoder,
+            again(block),
+            reply,
+            LearningOptions(),
+            count,
+            now,
+            lambda: True,
+            interrupted=False,
+        )
+    assert [step.version for step in await memory.weights_over_time("ana")] == [3, 2, 1]
+
+
+@pytest.mark.parametrize("nonsense", ["1e300", "-5", "'heavy'", "9e999"])
+async def test_weights_written_by_hand_count_as_far_as_they_make_sense(
+    memory: Memory, database: Path, nonsense: str
+) -> None:
+    block = await told(memory)
+    await memory.feedback(again(block), reply="She's called Potola!")
+    with closing(connect(database)) as conn:
+        conn.execute(f"UPDATE weights SET weight = {nonsense}")
+        conn.execute('UPDATE learning SET state = \'{"seen": [1, null], "good": 3\'')
+        conn.execute("UPDATE intent_weights SET moved = 'far'")
+    after = (await memory.feedback(again(block), reply="She's called Potola!")).weights
+    assert all(LEAST_WEIGHT <= after[layer] <= MOST_WEIGHT for layer in Layer)
+    assert (await memory.recall(ASKED, user_id="ana", at=LATER)).items
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"seen": [1e300] * 25},
+        {"seen": [-1.0] * 25},
+        {"seen": [float(place) for place in range(25)]},
+        {"place": 1e300, "lead": 1e300},
+        {"place": 10**400, "lead": "far", "seen": [10**400] * 25},
+        {"good": {"facts": 1e300, "sessions": 10**400, "semantic": None, "verbatim": -3}},
+        [1, 2],
+    ],
+    ids=["singular", "negative", "lopsided", "far off", "no float", "no weights", "no object"],
+)
+async def test_a_state_written_by_hand_teaches_no_nonsense(
+    memory: Memory, database: Path, state: object
+) -> None:
+    block = await told(memory)
+    for _ in range(3):
+        before = (await memory.feedback(again(block), reply="She's called Potola!")).weights
+    with closing(connect(database)) as conn:
+        conn.execute("UPDATE learning SET state = ?", (json.dumps(state),))
+        conn.execute("UPDATE intent_weights SET moved = '[1e300, -1e300, 5, 0]'")
+    for _ in range(3):
+        after = (await memory.feedback(again(block), reply="She's called Potola!")).weights
+        for layer in Layer:
+            assert LEAST_WEIGHT <= after[layer] <= MOST_WEIGHT
+            assert (
+                abs(after[layer] - before[layer]) <= LONGEST_STEP * START_WEIGHTS[layer] + 1e-9
+                or after == START_WEIGHTS
+            )
+        before = after
+    with closing(connect(database)) as conn:
+        (moved,) = (
+            json.loads(text) for (text,) in conn.execute("SELECT moved FROM intent_weights")
+        )
+    assert np.abs(moved).max() < MOST_WEIGHT / min(START_WEIGHTS.as_dict().values()), (
+        "what was moved without bound is within them again"
+    )
+
+
+async def test_a_step_that_goes_back_leaves_no_intent_moved(memory: Memory) -> None:
+    await told(memory)
+    user = await memory.store.user("ana")
+    assert user is not None
+    moved = Learnt(intent=(0.1, 0.0, 0.0, 0.0), seen=(1.0,) * 25, version=1)
+    await memory.store.learn_weights(user, Intent.FACT, lambda _: moved, LATER)
+    assert (await memory.store.profile(user, ())).moved == {Intent.FACT: (0.1, 0.0, 0.0, 0.0)}
+    await memory.store.learn_weights(
+        user, Intent.FACT, lambda before: replace(before, seen=(), version=2), LATER
+    )
+    assert (await memory.store.profile(user, ())).moved == {}
+    assert (await memory.weights_over_time("ana"))[0].reason == "back to the last good ones"

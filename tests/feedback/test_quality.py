@@ -1,0 +1,297 @@
+"""The quality record: what one reply adds, how sums are read, and that it stays small and whole whatever comes."""
+
+import asyncio
+import json
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hotmem import Memory
+from hotmem.errors import InvalidInput
+from hotmem.feedback.quality import tallied
+from hotmem.models import CachedEncoder, Language
+from hotmem.options import LearningOptions, Options
+from hotmem.ranking.answerability import Answerability
+from hotmem.storage.queries import quality
+from hotmem.storage.queries import usage as usages
+from hotmem.storage.sqlite.connection import connect
+from hotmem.tools.registry import tool
+from hotmem.types import (
+    ContextBlock,
+    Intent,
+    Latencies,
+    Layer,
+    Quality,
+    QualityRecord,
+    Tally,
+    Trace,
+)
+from tests.conversation import START, said
+
+LATER = START + timedelta(days=3)
+TIMES = st.lists(st.floats(0.3, 60_000), min_size=1, max_size=50)
+COUNTS = st.integers(0, 10_000)
+TALLIES = st.builds(
+    Tally, *[COUNTS] * 8, TIMES.map(lambda times: sum(map(Latencies.of, times), Latencies()))
+)
+ONE = Tally(1, 4, 1, 100, 60, 1, 0, 0, Latencies.of(20.0))
+
+
+async def told(memory: Memory) -> ContextBlock:
+    """The block of a question after two things were said."""
+    for number, text in enumerate(
+        ("My dog is called Potola.", "My dog sleeps in the old laundry basket.")
+    ):
+        await memory.remember(said(text, minutes=number))
+    await memory.settle()
+    return await memory.recall(
+        "What is my dog called?", user_id="ana", session_id="thursday", at=LATER
+    )
+
+
+@given(TIMES, st.floats(0.01, 1))
+def test_a_time_read_from_the_histogram_is_nearly_the_time(
+    times: list[float], share: float
+) -> None:
+    counted = sum(map(Latencies.of, times), Latencies())
+    exact = sorted(times)[max(0, -(-round(share * len(times) * 1e9) // 10**9) - 1)]
+    found = counted.quantile(share)
+    assert found is not None and exact / 1.1 <= found <= exact * 1.1
+    assert len(counted.counts) <= 73 and sum(count for _, count in counted.counts) == len(times)
+
+
+@pytest.mark.parametrize("ms", [0.0, -5.0, 1e-9, 1e12, float("inf"), float("nan")])
+def test_a_clock_that_jumps_still_gives_a_time(ms: float) -> None:
+    found = Latencies.of(ms).quantile(0.5)
+    assert found is not None and 0.2 < found < 70_000
+
+
+@given(TALLIES, TALLIES, TALLIES)
+def test_tallies_add_up_in_any_order(one: Tally, other: Tally, third: Tally) -> None:
+    assert one + other == other + one
+    assert (one + other) + third == one + (other + third)
+    assert one + Tally() == one
+
+
+def test_shares_of_nothing_are_none() -> None:
+    nothing = Tally()
+    assert (
+        nothing.precision,
+        nothing.waste,
+        nothing.coverage,
+        nothing.nothing_known,
+        nothing.p50_ms,
+    ) == (None,) * 5
+    assert (ONE.precision, ONE.waste, ONE.coverage, ONE.nothing_known) == (0.25, 0.6, 1.0, 0.0)
+
+
+async def test_a_reply_adds_to_its_day_intent_and_layers(memory: Memory) -> None:
+    block = await told(memory)
+    usage = await memory.feedback(block, reply="She's called Potola!")
+    found = await memory.quality("ana")
+    whole = found.total()
+    assert list(found.by_day()) == [LATER.date()] and list(found.by_intent()) == [Intent.FACT]
+    assert (whole.turns, whole.given, whole.used, whole.helped) == (
+        1,
+        len(block.items),
+        len(usage.used),
+        1,
+    )
+    assert whole.tokens == block.tokens and 0 < whole.wasted < whole.tokens
+    assert whole.p50_ms == pytest.approx(sum(block.trace.stages.values()), rel=0.1)
+    for layer, tally in found.by_layer().items():
+        assert tally.given == sum(layer in item.layers for item in block.items)
+        assert tally.used == sum(layer in use.item.layers for use in usage.used)
+        assert tally.tokens <= whole.tokens
+
+
+@pytest.mark.parametrize(
+    ("known", "counts"),
+    [
+        (Answerability.SOMETHING, 0),
+        (Answerability.DOUBTFUL, 1),
+        (Answerability.NOTHING, 1),
+        (None, 0),
+    ],
+)
+async def test_what_is_not_known_for_certain_counts_as_unknown(
+    memory: Memory, known: Answerability | None, counts: int
+) -> None:
+    block = await told(memory)
+    await memory.feedback(
+        replace(block, trace=replace(block.trace, known=known)), reply="I am not sure."
+    )
+    found = await memory.quality("ana")
+    assert found.total().given and found.total().empty == counts
+    assert found.total(block.items[0].layer).empty == 0, "the layer found something"
+
+
+async def test_what_is_known_and_in_sight_is_not_unknown(memory: Memory) -> None:
+    block = await told(memory)
+    await memory.feedback(replace(block, items=(), text=""), reply="Potola.")
+    assert (await memory.quality("ana")).total().empty == 0
+
+
+async def test_a_block_counts_once_and_an_unheard_reply_not_at_all(memory: Memory) -> None:
+    block = await told(memory)
+    await memory.feedback(block, reply="She's called Potola!")
+    before = await memory.quality("ana")
+    await memory.feedback(block, reply="She's called Potola!")
+    await memory.feedback(replace(block, id="unheard"), reply="", interrupted=True)
+    assert await memory.quality("ana") == before
+
+
+async def test_it_is_counted_that_nothing_was_known_and_small_talk_is_not(memory: Memory) -> None:
+    await told(memory)
+    for question in ("What is the name of Gwendolyn's accountant?", "Hello there!"):
+        block = await memory.recall(question, user_id="ana", at=LATER)
+        assert not block.items
+        await memory.feedback(block, reply="I do not know.")
+    total = (await memory.quality("ana")).total()
+    assert (total.turns, total.empty, total.nothing_known, total.precision) == (1, 1, 1.0, None)
+
+
+async def test_a_late_block_counts_as_late(memory: Memory) -> None:
+    await told(memory)
+    late = await memory.recall("What is my dog called?", user_id="ana", at=LATER, deadline_ms=0)
+    await memory.feedback(late, reply="I do not know.")
+    found = await memory.quality("ana")
+    assert found.total().late == 1 and list(found.by_intent()) == [None]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["Potola.", "Potola " * 5_000, "Elle s'appelle Potola, bien sûr.", "いいえ", "\x00 \ud800 …"],
+)
+async def test_any_reply_is_counted(memory: Memory, reply: str) -> None:
+    usage = await memory.feedback(await told(memory), reply=reply)
+    total = (await memory.quality("ana")).total()
+    assert total.turns == 1 and total.used == len(usage.used)
+
+
+async def test_switched_off_nothing_is_recorded(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> None:
+    options = Options(learning=LearningOptions(analytics=False))
+    async with Memory.open(database, options, encoder=encoder, language=language) as memory:
+        await memory.feedback(await told(memory), reply="She's called Potola!")
+        assert await memory.quality("ana") == Quality()
+
+
+async def test_two_writers_lose_no_turn(
+    memory: Memory, encoder: CachedEncoder, language: Language
+) -> None:
+    block = await told(memory)
+    async with Memory.open(memory.path, encoder=encoder, language=language) as other:
+        replies = [
+            one.feedback(replace(block, id=f"{number}"), reply="Potola!")
+            for number in range(10)
+            for one in (memory, other)
+        ]
+        await asyncio.gather(*replies)
+    assert (await memory.quality("ana")).total().turns == 10
+
+
+async def test_an_export_holds_it_whole_and_forgetting_the_user_removes_it(
+    memory: Memory, tmp_path: Path, encoder: CachedEncoder, language: Language
+) -> None:
+    await memory.feedback(await told(memory), reply="She's called Potola!")
+    before, file = await memory.quality("ana"), tmp_path / "export.jsonl"
+    lines = [line async for line in memory.export("ana")]
+    await asyncio.to_thread(file.write_text, "\n".join(lines), "utf-8")
+    async with Memory.open(tmp_path / "second.db", encoder=encoder, language=language) as second:
+        for _ in range(2):
+            await second.take_in(file)
+            assert await second.quality("ana") == before
+        spoilt = next(line for line in lines if '"quality"' in line).replace(
+            '"turns": 1', '"turns": -1'
+        )
+        await asyncio.to_thread(file.write_text, spoilt, "utf-8")
+        with pytest.raises(InvalidInput, match=r"tally\.turns"):
+            await second.take_in(file)
+    await memory.forget(user_id="ana", everything=True)
+    assert await memory.quality("ana") == Quality()
+    with closing(connect(memory.path, read_only=True)) as conn:
+        assert conn.execute("SELECT count(*) FROM quality").fetchone()[0] == 0
+
+
+async def test_a_question_is_forgotten_with_its_turn(memory: Memory) -> None:
+    await told(memory)
+    question = "My pin is 9911, what is my dog called?"
+    await memory.remember(said(question, session="thursday", minutes=4000))
+    await memory.feedback(await memory.recall(question, user_id="ana", at=LATER), reply="Potola!")
+    await memory.forget(user_id="ana", session_id="thursday")
+    with closing(connect(memory.path, read_only=True)) as conn:
+        assert conn.execute("SELECT count(*) FROM recalls").fetchone()[0] == 0
+
+
+async def test_years_of_days_stay_bounded_whatever_the_clock_says(memory: Memory) -> None:
+    await told(memory)
+    user = await memory.store.user("ana")
+    assert user is not None
+    days = [
+        date(2020, 1, 1) + timedelta(days=number) for number in range(0, 2 * quality.MOST_DAYS, 2)
+    ]
+    with closing(connect(memory.path)) as conn:
+        conn.execute("BEGIN")
+        for day in (*days, date.max, date.min):
+            quality.add(
+                conn,
+                user,
+                [
+                    QualityRecord(day, intent, layer, ONE)
+                    for intent in (None, *Intent)
+                    for layer in (None, *Layer)
+                ],
+            )
+        conn.execute("COMMIT")
+    found = await memory.quality("ana")
+    kept = list(found.by_day())
+    assert kept == [*days[1:], date.max]
+    assert found.total().turns == len(kept) * (len(Intent) + 1)
+    part = await memory.quality("ana", since=days[3], until=days[5])
+    assert list(part.by_day(Layer.FACTS)) == days[3:6]
+
+
+async def test_recalls_are_kept_item_by_item_only_for_a_while(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(usages, "MOST_RECALLS", 5)
+    monkeypatch.setattr(usages, "PRUNED_EVERY", 3)
+    block = await told(memory)
+    for number in range(30):
+        await memory.feedback(replace(block, id=f"{number}"), reply="Potola!")
+    with closing(connect(memory.path, read_only=True)) as conn:
+        names = [row[0] for row in conn.execute("SELECT name FROM recalls ORDER BY id")]
+        assert conn.execute("SELECT count(DISTINCT recall) FROM uses").fetchone()[0] == len(names)
+    assert names[-5:] == ["25", "26", "27", "28", "29"] and len(names) <= 8
+    assert (await memory.quality("ana")).total().turns == 30
+
+
+async def test_the_tool_tells_it(memory: Memory) -> None:
+    block = await told(memory)
+    await memory.feedback(replace(block, at=datetime.now(UTC)), reply="She's called Potola!")
+    answer = await tool("memory_quality").call(memory, "ana", {"days": 2})
+    assert answer["total"]["turns"] == 1 and answer["total"]["coverage"] == 1.0
+    assert set(answer["by_layer"]) == set(Layer) and list(answer["by_intent"]) == ["fact"]
+    assert json.dumps(answer)
+    assert (await tool("memory_quality").call(memory, "nobody", {}))["total"]["precision"] is None
+
+
+def test_a_block_of_the_memorys_own_words_is_no_recall() -> None:
+    told = ContextBlock(
+        "Done.",
+        2,
+        (),
+        Trace(reason="the user asked something of the memory"),
+        "ana",
+        None,
+        "Forget that.",
+        LATER,
+    )
+    assert tallied(told, (), len) == []

@@ -1,0 +1,274 @@
+"""What is too old is forgotten by rules, a little at a time.
+
+A clock that may be wrong removes nothing.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner, Result
+
+from hotmem import InvalidInput, Memory, Options
+from hotmem.cli import app, console
+from hotmem.models import CachedEncoder, Language
+from hotmem.operations.retention import Retention, doubted
+from hotmem.options import RetentionRule
+from hotmem.retention_rules import rules_of
+from hotmem.settings import Settings
+from hotmem.storage.queries.retention import Clock
+from hotmem.storage.sqlite.connection import connect
+from hotmem.storage.store import Store
+from hotmem.types import Act, Action, Actor, Category, Role, Turn
+
+NOW = datetime.now(UTC)
+
+DAY = timedelta(days=1)
+
+
+def turn(user: str, days: float, text: str = "I like walnuts.", name: str | None = None) -> Turn:
+    said = Turn(user, f"{user} {int(days)}", Role.USER, text, NOW - days * DAY, user.title())
+    return (
+        said
+        if name is None
+        else Turn(user, said.session_id, Role.USER, text, said.spoken_at, said.speaker, name)
+    )
+
+
+async def run_down(retention: Retention, now: datetime) -> int:
+    count = 0
+    while await retention.portion(now):
+        count += 1
+    return count
+
+
+def texts(path: Path, table: str = "turns") -> set[str]:
+    with closing(connect(path, read_only=True)) as conn:
+        return {text for (text,) in conn.execute(f"SELECT text FROM {table}")}
+
+
+async def test_turns_and_what_only_they_told_go_by_age_and_memories_by_category(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> None:
+    async with Memory.open(database, encoder=encoder, language=language) as memory:
+        for one in (
+            turn("ana", 400, "My dog is called Potola."),
+            turn("ana", 100, "I live in Porto."),
+            turn("ana", 100.1, "I live in Porto. I am allergic to walnuts."),
+            turn("ana", 10, "I am allergic to peanuts."),
+            turn("ben", 100, "I am allergic to wheat. My sister is called Marta."),
+        ):
+            await memory.remember(one)
+        await memory.settle()
+        await memory.store_memory(
+            "Ana takes Oleander for her heart.", user_id="ana", context={"category": "projects"}
+        )
+        filed = {known.text for known in await memory.memories("ana", past=True)}
+        with closing(connect(database)) as conn:
+            conn.execute(
+                "UPDATE memories SET category = iif(text LIKE '%allergic%', 'projects', 'contexts') WHERE noted_at IS NULL"
+            )
+        rules = (RetentionRule(365), RetentionRule(90, Category.PROJECTS))
+        retention = Retention(memory.store, rules, 365)
+        planned = await retention.rehearsed(datetime.now(UTC))
+        assert len(await memory.memories("ana", past=True)) == len(filed)
+        done = await retention.all(datetime.now(UTC))
+        assert [(one.user_id, one.rule) for one in done] == [
+            ("ana", "all older than 365 days"),
+            ("ana", "projects older than 90 days"),
+            ("ben", "projects older than 90 days"),
+        ]
+        assert done == planned
+        ana = {known.text for known in await memory.memories("ana", past=True)}
+        assert ana == {
+            "Ana lives in Porto.",
+            "Ana is allergic to peanuts.",
+            "Ana takes Oleander for her heart.",
+        }
+        assert {known.text for known in await memory.memories("ben", past=True)} == {
+            "Ben's sister is called Marta."
+        }
+        entries = await memory.store.audit_entries(None, None, Action.FORGET, 10)
+        assert {(one.who, one.user_id, one.act.what) for one in entries} == {
+            (Actor.RETENTION, one.user_id, one.rule) for one in done
+        }
+    held = await asyncio.to_thread(database.read_bytes)
+    assert not [word for word in (b"Potola", b"wheat") if word in held]
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    said=st.lists(
+        st.tuples(st.sampled_from(["ana", "ben", "eve"]), st.integers(0, 60)), max_size=40
+    ),
+    rules=st.lists(
+        st.builds(
+            RetentionRule, st.integers(1, 50), st.none(), st.sampled_from([None, "ana", "ben"])
+        ),
+        max_size=3,
+    ),
+)
+def test_what_stays_is_what_every_rule_lets_stay(
+    said: list[tuple[str, int]],
+    rules: list[RetentionRule],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    path = tmp_path_factory.mktemp("kept") / "memory.db"
+
+    async def run() -> None:
+        store = Store.open(path)
+        for number, (user, days) in enumerate(said):
+            await store.add_turn(turn(user, days + 0.5, f"number {number}", str(number)), NOW)
+        await run_down(Retention(store, rules, 365), NOW)
+        await store.close()
+
+    asyncio.run(run())
+    kept = {
+        f"number {number}"
+        for number, (user, days) in enumerate(said)
+        if all(days + 0.5 <= rule.days for rule in rules if rule.user_id in (None, user))
+    }
+    assert texts(path) == kept
+
+
+@pytest.mark.parametrize("year", [1970, 2070])
+async def test_a_wrong_clock_removes_nothing_and_says_so(
+    database: Path, year: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = Store.open(database)
+    for days in (1, 500):
+        await store.add_turn(turn("ana", days, f"{days} days ago"), NOW)
+    await store.note_clock(NOW)
+    await store.audit(None, Actor.PROGRAM, Act(Action.BACKUP, "backup"), NOW - 500 * DAY)
+    wrong = NOW.replace(year=year)
+    retention = Retention(store, (RetentionRule(365),), 365)
+    assert await run_down(retention, wrong) == 0
+    assert "nothing is removed for its age: the clock says" in capsys.readouterr().err
+    await store.add_turn(turn("ana", 2, "written meanwhile"), wrong)
+    assert await run_down(Retention(store, (RetentionRule(365),), 365), wrong) == 0
+    assert texts(database) == {"1 days ago", "500 days ago", "written meanwhile"}
+    assert len(await store.audit_entries(None, None, None, 10)) == 1
+    await store.close()
+
+
+async def test_the_right_clock_removes_and_is_noted(database: Path) -> None:
+    store = Store.open(database)
+    for days in (1, 500):
+        await store.add_turn(turn("ana", days, f"{days} days ago"), NOW)
+    await store.audit(None, Actor.PROGRAM, Act(Action.BACKUP, "backup"), NOW - 500 * DAY)
+    retention = Retention(store, (RetentionRule(365),), 365)
+    await run_down(retention, NOW)
+    assert texts(database) == {"1 days ago"}
+    assert (await store.clock()).seen == NOW
+    assert [one.who for one in await store.audit_entries(None, None, None, 10)] == [Actor.RETENTION]
+    await store.add_turn(turn("ana", 400, "old, and told late"), NOW)
+    assert await run_down(retention, NOW + timedelta(hours=23)) == 0
+    await run_down(retention, NOW + timedelta(hours=25))
+    assert texts(database) == {"1 days ago"}
+    await store.close()
+
+
+@pytest.mark.parametrize(
+    ("now", "seen", "newest", "right"),
+    [
+        (datetime(1970, 1, 1, tzinfo=UTC), None, None, False),
+        (NOW, None, None, True),
+        (NOW, NOW - DAY, NOW + DAY / 2, True),
+        (NOW, NOW - DAY, NOW + 2 * DAY, False),
+        (NOW, NOW - 300 * DAY, NOW - 300 * DAY, True),
+        (NOW, NOW - 400 * DAY, NOW - 400 * DAY, False),
+        (NOW, NOW - 400 * DAY, NOW, False),
+    ],
+)
+def test_which_clocks_are_trusted(
+    now: datetime, seen: datetime | None, newest: datetime | None, right: bool
+) -> None:
+    assert (doubted(now, Clock(seen, newest)) is None) is right
+
+
+async def test_the_background_does_it(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> None:
+    options = Options(retention=(RetentionRule(30, user_id="ana"),))
+    async with Memory.open(database, options, encoder=encoder, language=language) as memory:
+        for one in (
+            turn("ana", 40, "My dog is called Potola."),
+            turn("ana", 2, "I live in Porto."),
+            turn("ben", 40, "I live in Braga."),
+        ):
+            await memory.remember(one)
+    async with Memory.open(database, options, encoder=encoder, language=language) as memory:
+        await memory.settle()
+    assert texts(database) == {"I live in Porto.", "I live in Braga."}
+    assert texts(database, "memories") == {"Ana lives in Porto.", "Ben lives in Braga."}
+
+
+@pytest.fixture
+def run(database: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Result]:
+    monkeypatch.setattr(console, "screen", console.console(width=200))
+    monkeypatch.chdir(tmp_path)
+    return lambda *words: CliRunner().invoke(app.app, ["retain", "-d", str(database), *words])
+
+
+def test_the_command_tells_first_and_then_does_it(
+    database: Path, run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    async def keep() -> None:
+        store = Store.open(database)
+        for days in (1, 100, 500):
+            await store.add_turn(turn("ana", days, f"{days} days ago"), NOW)
+        await store.close()
+
+    asyncio.run(keep())
+    refused = run()
+    assert isinstance(refused.exception, InvalidInput) and "HOTMEM_RETENTION_DAYS" in str(
+        refused.exception
+    )
+    monkeypatch.setenv("HOTMEM_RETENTION_DAYS", "365")
+    (tmp_path / "rules.json").write_text('[{"days": 50, "user_id": "ana"}]')
+    monkeypatch.setenv("HOTMEM_RETENTION_FILE", str(tmp_path / "rules.json"))
+    told = [(one["rule"], one["turns"]) for one in json.loads(run("--dry-run", "--json").output)]
+    assert told == [("all older than 365 days", 1), ("all older than 50 days", 2)]
+    assert len(texts(database)) == 3
+    done = run()
+    assert done.exit_code == 0 and "all older than 50 days" in done.output, done.output
+    assert texts(database) == {"1 days ago"}
+    assert "nothing is too old" in run("--dry-run").output
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "{}",
+        '[{"days": 0}]',
+        '[{"days": 5, "category": "Nonsense"}]',
+        '[{"days": 5, "user": "ana"}]',
+        '[{"category": "projects"}]',
+        "[5",
+    ],
+)
+def test_a_file_that_holds_no_rules_is_told_of(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "rules.json"
+    file.write_text(content)
+    with pytest.raises(InvalidInput, match=r"Write a list such as|days is 0"):
+        rules_of(file)
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        rules_of(tmp_path / "none.json")
+
+
+def test_the_settings_make_the_rules(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "rules.json"
+    file.write_text('[{"days": 90, "category": "projects"}, {"days": 30, "user_id": "ana"}]')
+    monkeypatch.setenv("HOTMEM_RETENTION_DAYS", "365")
+    monkeypatch.setenv("HOTMEM_RETENTION_FILE", str(file))
+    assert Settings().options().retention == (
+        RetentionRule(365),
+        RetentionRule(90, Category.PROJECTS),
+        RetentionRule(30, None, "ana"),
+    )

@@ -1,0 +1,208 @@
+"""What is stored outright.
+
+Filed, tagged, compared, findable at once, and forgotten like anything else.
+"""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from hotmem import InvalidInput, Memory
+from hotmem.operations.requests import StoreContext
+from hotmem.operations.results import as_json
+from hotmem.types import Category, Kind, NewMemory
+from tests.conversation import said
+
+LATER = datetime.now(UTC) + timedelta(days=30)
+
+
+async def test_a_stored_statement_is_in_the_next_block(memory: Memory) -> None:
+    stored = await memory.store_memory("The boiler's serial number is 44 B 19.", user_id="ana")
+    assert stored.success and stored.id and not stored.merged
+    block = await memory.recall("What is the serial number of the boiler?", user_id="ana")
+    assert "44 B 19" in block.text
+    assert [item.memory_id for item in block.items] == [stored.id]
+    assert block.items[0].turn_ids == ()
+
+
+async def test_what_is_given_is_not_decided(memory: Memory) -> None:
+    context = StoreContext(
+        category=Category.SYSTEM,
+        kind=Kind.RULE,
+        importance=5,
+        tags=("Voice ",),
+        source="settings page",
+        note="asked twice",
+    )
+    stored = await memory.store_memory(
+        "The dentist is on Tuesday at nine.", user_id="ana", context=context
+    )
+    assert (stored.analysis.category, stored.analysis.kind, stored.analysis.importance) == (
+        Category.SYSTEM,
+        Kind.RULE,
+        5,
+    )
+    assert "voice" in stored.analysis.tags
+    assert stored.analysis.confidence == 1.0 and stored.analysis.sure
+
+
+async def test_the_same_said_again_confirms(memory: Memory) -> None:
+    first = await memory.store_memory(
+        "The wifi password at the cottage is bluefinch77.", user_id="ana"
+    )
+    again = await memory.store_memory(
+        "For the cottage, the wifi password is bluefinch77.", user_id="ana"
+    )
+    assert again.merged and again.id == first.id
+    (known,) = await memory.memories("ana")
+    assert known.confirmations == 1
+
+
+async def test_what_was_forgotten_meanwhile_is_not_confirmed(memory: Memory) -> None:
+    stored = await memory.store_memory("The cottage has no heating.", user_id="ana")
+    user = await memory.store.user("ana")
+    assert user is not None
+    note = NewMemory("The cottage has no heating.", Kind.FACT, Category.CONTEXTS, 3)
+    assert await memory.store.confirm(user, stored.id, note, LATER, "the same")
+    await memory.forget(user_id="ana", memory_id=stored.id)
+    assert not await memory.store.confirm(user, stored.id, note, LATER, "the same")
+
+
+async def test_what_was_given_besides_the_words_is_not_lost_in_another_memory(
+    memory: Memory,
+) -> None:
+    first = await memory.store_memory("The cottage has no heating.", user_id="ana")
+    again = await memory.store_memory(
+        "The cottage has no heating.", user_id="ana", context={"note": "the landlord denies it"}
+    )
+    assert not again.merged
+    assert [one.id for one in again.recommendations.suggested_merges] == [first.id]
+
+
+async def test_a_tag_that_means_one_in_use_is_that_one(memory: Memory) -> None:
+    first = await memory.store_memory("The bicycle needs a chain.", user_id="ana")
+    second = await memory.store_memory("My bike has a flat tyre.", user_id="ana")
+    assert "bicycle" in first.analysis.tags
+    assert "bicycle" in second.analysis.tags and "bike" not in second.analysis.tags
+    assert second.recommendations.tag_consolidations == {"bike": "bicycle"}
+
+
+async def test_what_looks_alike_and_is_not_the_same_is_kept(memory: Memory) -> None:
+    await memory.store_memory("Paul owes me fifty euros.", user_id="ana")
+    await memory.store_memory("My sister Clara lives in Munich.", user_id="ana")
+    for text in ("I owe Lena fifty euros.", "My brother Konrad lives in Munich."):
+        assert not (await memory.store_memory(text, user_id="ana")).merged
+    assert len(await memory.memories("ana")) == 4
+
+
+async def test_what_may_be_the_same_is_suggested(memory: Memory) -> None:
+    await memory.store_memory("I drive a grey Skoda Octavia.", user_id="ana")
+    stored = await memory.store_memory("The user's car is a grey Skoda Octavia.", user_id="ana")
+    assert stored.merged or [one.content for one in stored.recommendations.suggested_merges] == [
+        "I drive a grey Skoda Octavia."
+    ]
+
+
+async def test_what_expires_is_given_until_then(memory: Memory) -> None:
+    await memory.store_memory(
+        "The guest code for the garage is 5512.",
+        user_id="ana",
+        context={"expires_at": LATER.isoformat()},
+    )
+    assert (
+        "5512"
+        in (await memory.recall("What is the guest code for the garage?", user_id="ana")).text
+    )
+    after = LATER + timedelta(days=1)
+    found = await memory.search_memory("guest code garage", user_id="ana", at=after)
+    assert found.results == ()
+    (expired,) = (
+        await memory.search_memory(
+            "guest code garage", user_id="ana", options={"include_expired": True}, at=after
+        )
+    ).results
+    assert not expired.holds
+
+
+async def test_a_stored_statement_is_forgotten_everywhere(database: Path, memory: Memory) -> None:
+    stored = await memory.store_memory(
+        "The safe opens with Zanzibarquark.",
+        user_id="ana",
+        context={"tags": ["quarkbox"], "note": "Zanzibarquark!"},
+    )
+    await memory.forget(user_id="ana", memory_id=stored.id)
+    await memory.store_memory("The cellar opens with Quibblemoor.", user_id="ana")
+    context = {"note": "Quibblemoor's own", "source": "Quibblemoor", "tags": ["quibblemoor"]}
+    await memory.store_memory("It is loud on Fridays.", user_id="ana", context=context)
+    block = await memory.recall("What does the cellar open with?", user_id="ana")
+    await memory.feedback(block, reply="It opens with Quibblemoor.")
+    await memory.forget(user_id="ana", entity="Quibblemoor")
+    assert await memory.memories("ana") == []
+    await memory.close()
+    held = (await asyncio.to_thread(database.read_bytes)).lower()
+    assert not [word for word in (b"zanzibarquark", b"quibblemoor", b"quarkbox") if word in held]
+
+
+async def test_forgetting_a_stretch_of_time_takes_what_was_stored_in_it(memory: Memory) -> None:
+    await memory.store_memory("The garden gate sticks.", user_id="ana")
+    now = datetime.now(UTC)
+    await memory.forget(
+        user_id="ana", after=now - timedelta(minutes=1), before=now + timedelta(minutes=1)
+    )
+    assert await memory.memories("ana") == []
+
+
+async def test_nobody_finds_what_another_stored(memory: Memory) -> None:
+    await memory.store_memory("The alarm code is 9911.", user_id="ana")
+    await memory.remember(said("Hello there.", user="ben"))
+    assert (await memory.search_memory("alarm code", user_id="ben")).results == ()
+    assert not (await memory.store_memory("The alarm code is 9911.", user_id="ben")).merged
+
+
+@pytest.mark.parametrize(
+    ("context", "named"),
+    [
+        ({"importance": 9}, "importance is 9"),
+        ({"category": "cats"}, "'contexts', 'projects'"),
+        ({"kind": 3}, "kind is 3"),
+        ({"expires_at": "next Tuesday"}, "expires_at is 'next Tuesday'"),
+        ({"expires_at": "2027-01-01T00:00:00"}, "expires_at"),
+        ({"colour": "red"}, "colour is not known here. Known are: category"),
+        ({"tags": [""]}, "tags.0"),
+    ],
+)
+async def test_a_wrong_field_is_named_and_nothing_is_stored(
+    memory: Memory, context: dict[str, object], named: str
+) -> None:
+    with pytest.raises(InvalidInput, match=named):
+        await memory.store_memory("My dog is called Potola.", user_id="ana", context=context)
+    assert await memory.memories("ana") == []
+
+
+@pytest.mark.parametrize("content", ["", "  \n", "x" * 5_001, 7])
+async def test_what_is_no_statement_is_refused(memory: Memory, content: str) -> None:
+    with pytest.raises(InvalidInput, match="content"):
+        await memory.store_memory(content, user_id="ana")
+
+
+async def test_the_answer_is_json_with_the_same_names(memory: Memory) -> None:
+    answer = as_json(await memory.store_memory("I can't stand coriander.", user_id="ana"))
+    assert set(answer) == {"success", "id", "merged", "analysis", "recommendations"}
+    assert {"category", "tags", "importance", "confidence", "concepts"} <= set(answer["analysis"])
+    assert set(answer["recommendations"]) == {
+        "similar_memories",
+        "suggested_merges",
+        "tag_consolidations",
+    }
+
+
+async def test_another_value_is_not_suggested_for_a_merge(memory: Memory) -> None:
+    await memory.store_memory("I take oat milk in my coffee.", user_id="ana")
+    stored = await memory.store_memory("I take soy milk in my coffee.", user_id="ana")
+    assert not stored.merged
+    assert not stored.recommendations.suggested_merges
+    assert [one.content for one in stored.recommendations.similar_memories] == [
+        "I take oat milk in my coffee."
+    ]

@@ -1,0 +1,283 @@
+"""What a bot is told without asking.
+
+In its first words, with the first turn, and the user's wishes ever after.
+"""
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+from pipecat.frames.frames import LLMContextFrame, LLMContextUserTurnFrame, LLMRunFrame, TextFrame
+from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.tests.utils import SleepFrame, run_test
+
+from hotmem import Memory
+from hotmem.block.rendering import WISHES
+from hotmem.pipecat import HotMemProcessor
+from hotmem.types import ContextBlock
+from pipelines.responder import reply_to
+from tests.pipecat.daniel import (
+    MONDAY,
+    PATIENT_MS,
+    THURSDAY,
+    asking,
+    blocks,
+    contexts,
+    daniels,
+    tell,
+)
+from tests.pipecat.failing import Hanging, Raising
+from tests.pipecat.scene import scene, turns_in
+
+ANNIE = "- “call me Annie”"
+
+
+def session(
+    memory: Memory | Path,
+    name: str,
+    *,
+    deadline_ms: float = PATIENT_MS,
+    opening_tokens: int | None = None,
+) -> HotMemProcessor:
+    """A processor for a session of somebody whose name nobody gave."""
+    clock = {"monday": MONDAY, "thursday": THURSDAY}[name]
+    return HotMemProcessor(
+        memory,
+        user_id="annie",
+        session_id=name,
+        deadline_ms=deadline_ms,
+        opening_tokens=opening_tokens,
+        clock=lambda: clock,
+    )
+
+
+def first_words() -> LLMContextFrame:
+    """A context in which the user has not spoken."""
+    return LLMContextFrame(
+        context=LLMContext(messages=[{"role": "developer", "content": "Greet the user."}])
+    )
+
+
+async def taught(memory: Memory | Path) -> None:
+    """The first session, by another processor."""
+    async with scene(session(memory, "monday"), ["Hello!", "Of course.", "I see."]) as stage:
+        await stage.exchange("Hi, please call me Annie.")
+        await stage.exchange("Never mention my ex.")
+        await stage.exchange("I am allergic to peanuts.")
+
+
+async def test_the_second_session_greets_by_name_without_asking(database: Path) -> None:
+    await taught(database)
+    processor = session(database, "thursday")
+    given: list[ContextBlock] = []
+    processor.add_event_handler("on_memory_opened", lambda _, block: given.append(block))
+    async with scene(processor, ["Hello Annie!"]) as stage:
+        await stage.worker.queue_frame(LLMRunFrame())
+        await stage.reply()
+        (shown,) = stage.model.shown
+        (block,) = blocks(shown)
+        assert "Call them Annie." in block
+        assert ANNIE in block
+        assert "- “never mention my ex”" in block
+        assert "allergic to peanuts" in block
+        assert reply_to(LLMContext(messages=shown)) == "Hello Annie! Good to hear from you."  # type: ignore[arg-type]
+        assert blocks(list(stage.context.get_messages())) == []  # type: ignore[arg-type]
+    assert [one.text for one in given] == [block]
+    assert ("user", block) not in turns_in(database)
+    assert not any("<memory>" in text for _, text in turns_in(database))
+
+
+async def test_wishes_hold_in_later_turns_whatever_they_ask(memory: Memory) -> None:
+    await taught(memory)
+    await memory.settle()
+    async with scene(session(memory, "thursday")) as stage:
+        for text in (
+            "Hello!",
+            "Am I allergic to anything?",
+            "Thanks!",
+            "Turn the light off.",
+            "What is my aunt's shoe size?",
+        ):
+            await stage.exchange(text)
+        opening, *later = map(blocks, stage.model.shown)
+        assert "Call them Annie." in opening[0]
+        for told in later:
+            wishes = [block for block in told if WISHES in block]
+            assert [block.splitlines()[2:-1] for block in wishes] == [
+                [ANNIE, "- “never mention my ex”"]
+            ]
+        assert [len(told) for told in (later[0], later[1], later[2])] == [2, 1, 1]
+        assert "peanuts" in later[0][1]
+        assert len(stage.context.get_messages()) == 10
+
+
+async def test_a_wish_of_this_session_holds_from_the_next_turn_on(memory: Memory) -> None:
+    async with scene(session(memory, "monday")) as stage:
+        await stage.exchange("Good morning!")
+        await stage.exchange("Always call me Annie.")
+        await memory.settle()
+        await asyncio.sleep(0.3)
+        await stage.exchange("Thanks!")
+        assert WISHES not in str(stage.model.shown[:2])
+        assert "- “always call me Annie”" in blocks(stage.model.shown[2])[0]
+
+
+async def test_what_was_forgotten_is_no_wish_any_more(memory: Memory) -> None:
+    await taught(memory)
+    await memory.settle()
+    async with scene(session(memory, "thursday")) as stage:
+        await stage.exchange("Hello!")
+        await stage.exchange("Delete all of my data.")
+        await stage.exchange("Yes, do it.")
+        await asyncio.sleep(0.5)
+        stage.context.set_messages([])
+        await stage.worker.queue_frame(LLMRunFrame())
+        await stage.reply()
+        assert blocks(stage.model.shown[-1]) == []
+        await stage.exchange("Thanks!")
+        assert ANNIE in blocks(stage.model.shown[0])[0]
+        assert blocks(stage.model.shown[-1]) == []
+
+
+async def test_the_block_stands_before_the_users_first_words(memory: Memory) -> None:
+    await tell(memory)
+    down, _ = await run_test(
+        daniels(memory, opening_tokens=None),
+        frames_to_send=[SleepFrame(0.3), asking("What is my dog called?")],
+    )
+    (frame,) = contexts(down)
+    opening, recalled, question = frame.context.get_messages()
+    assert "Call them Daniel." in str(opening)
+    assert "Rocky" in str(recalled)
+    assert question["role"] == "user"  # type: ignore[index]
+
+
+async def test_the_first_turn_has_it_also_after_the_bot_spoke_first_and_after_a_withdrawn_guess(
+    memory: Memory,
+) -> None:
+    await taught(memory)
+    await memory.settle()
+    ended = LLMContextUserTurnFrame(text="Am I allergic?", timestamp="2026-03-05T08:00:00Z")
+    sent = [
+        first_words(),
+        asking("Am I aller", speculation=True),
+        ended,
+        asking("Am I allergic?"),
+        asking("Am I allergic?"),
+    ]
+    down, _ = await run_test(session(memory, "thursday"), frames_to_send=[SleepFrame(0.3), *sent])
+    assert [
+        "Call them Annie." in str(frame.context.get_messages()) for frame in contexts(down)
+    ] == [True] * 4
+
+
+async def test_it_is_within_its_own_budget(memory: Memory) -> None:
+    await taught(memory)
+    await memory.settle()
+    down, _ = await run_test(
+        session(memory, "thursday", opening_tokens=60),
+        frames_to_send=[SleepFrame(0.3), first_words()],
+    )
+    (block,) = blocks(list(contexts(down)[0].context.get_messages()))  # type: ignore[arg-type]
+    assert memory.reader.tokens.count(block) <= 60
+    assert ANNIE in block
+
+
+async def test_switched_off_nothing_is_told(memory: Memory) -> None:
+    await taught(memory)
+    await memory.settle()
+    sent = [first_words(), asking("Thanks!")]
+    down, _ = await run_test(
+        session(memory, "thursday", opening_tokens=0), frames_to_send=[SleepFrame(0.3), *sent]
+    )
+    assert contexts(down) == sent
+
+
+class Late(Memory):
+    """A memory whose opening takes its time."""
+
+    async def opening(self, **more: object) -> ContextBlock:
+        await asyncio.sleep(0.6)
+        return await super().opening(**more)  # type: ignore[arg-type]
+
+
+class Broken(Memory):
+    """A memory that cannot be opened with."""
+
+    async def opening(self, **_: object) -> ContextBlock:
+        raise OSError("peanuts")
+
+
+async def test_a_late_opening_delays_nothing_and_is_told_when_it_is_there(
+    database: Path, memory: Memory
+) -> None:
+    await taught(memory)
+    await memory.settle()
+    async with Late(
+        database, encoder=memory.reader.encoder, language=memory.reader.language
+    ) as late:
+        processor = session(late, "thursday", deadline_ms=100)
+        began = time.perf_counter()
+        down, _ = await run_test(processor, frames_to_send=[first_words(), TextFrame("on")])
+        assert "Annie" not in str(contexts(down)[0].context.get_messages())
+        assert time.perf_counter() - began < 3
+        again = session(late, "thursday", deadline_ms=100)
+        down, _ = await run_test(
+            again, frames_to_send=[first_words(), SleepFrame(2.5), asking("Thanks!")]
+        )
+        assert ["Annie" in str(frame.context.get_messages()) for frame in contexts(down)] == [
+            False,
+            True,
+        ]
+        assert processor.failures == again.failures == 0
+
+
+@pytest.mark.parametrize("kind", [Broken, Raising, Hanging])
+async def test_a_broken_opening_lets_every_frame_through(
+    kind: type[Memory], memory: Memory, database: Path
+) -> None:
+    await taught(memory)
+    await memory.settle()
+    async with kind(
+        database, encoder=memory.reader.encoder, language=memory.reader.language
+    ) as broken:
+        processor = session(broken, "thursday", deadline_ms=100)
+        sent = [first_words(), SleepFrame(0.3), asking("Am I allergic?"), TextFrame("on")]
+        began = time.perf_counter()
+        down, _ = await run_test(processor, frames_to_send=sent)
+        assert time.perf_counter() - began < 4
+        assert len(contexts(down)) == 2
+        assert isinstance(down[-1], TextFrame)
+        assert (processor.failures > 0) is (kind is not Hanging)
+
+
+async def test_a_broken_opening_is_waited_for_by_nobody(memory: Memory, database: Path) -> None:
+    async with Broken(
+        database, encoder=memory.reader.encoder, language=memory.reader.language
+    ) as broken:
+        processor = session(broken, "thursday", deadline_ms=3_000)
+        began = time.perf_counter()
+        down, _ = await run_test(
+            processor, frames_to_send=[first_words(), first_words(), first_words()]
+        )
+        assert len(contexts(down)) == 3
+        assert time.perf_counter() - began < 2.5
+
+
+async def test_a_memory_that_cannot_be_opened(shopping_list: Path) -> None:
+    frame = first_words()
+    down, _ = await run_test(
+        session(shopping_list, "thursday"), frames_to_send=[frame], start_timeout=60
+    )
+    assert contexts(down) == [frame]
+
+
+async def test_what_it_rests_on_is_told(memory: Memory) -> None:
+    await taught(memory)
+    await memory.settle()
+    async with scene(session(memory, "thursday")) as stage:
+        await stage.worker.queue_frame(LLMRunFrame())
+        await stage.reply()
+        await stage.exchange("How do you know that?")
+        assert "from what" in blocks(stage.model.shown[1])[-1]

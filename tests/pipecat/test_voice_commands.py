@@ -1,0 +1,446 @@
+"""What the user asks of the memory is carried out in the pipeline, and told in the block.
+
+Deleting waits for a yes.
+"""
+
+import asyncio
+import json
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hotmem import Memory, Turn
+from hotmem.pipecat import HotMemProcessor, write_queue
+from hotmem.pipecat.voice_commands import VoiceCommands
+from hotmem.storage.sqlite.connection import connect
+from hotmem.understanding.query.voice_commands import Command, Order
+from tests.pipecat.daniel import THURSDAY, TOLD, blocks, daniels, tell
+from tests.pipecat.scene import scene, turns_in
+
+
+async def test_forgetting_waits_for_a_yes_and_leaves_no_trace(
+    memory: Memory, database: Path
+) -> None:
+    await tell(memory)
+    async with scene(
+        daniels(memory), ["Forget all about Boston, are you sure?", "It is gone."]
+    ) as bot:
+        await bot.exchange("Please forget everything about Boston.")
+        assert any("Boston" in text for _, text in turns_in(database)), (
+            "nothing goes before the yes"
+        )
+        await bot.exchange("Yes.")
+    asked, done = (blocks(messages)[0] for messages in bot.model.shown)
+    assert "are sure" in asked and "Boston" in asked and "1 turn and 1 fact, for good" in asked
+    assert "deleted" in done and "Boston" not in done
+    assert not [text for _, text in turns_in(database) if "Boston" in text]
+    assert not [
+        known for known in await memory.memories("daniel", past=True) if "Boston" in known.text
+    ]
+    assert [known for known in await memory.memories("daniel") if "Rocky" in known.text]
+
+
+async def test_without_a_yes_nothing_goes(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    async with scene(daniels(memory)) as bot:
+        await bot.exchange("Forget everything you know about me.")
+        await bot.exchange("No, wait.")
+        await bot.exchange("Yes.")
+    assert "for good" in blocks(bot.model.shown[0])[0]
+    assert not any(
+        "are deleted" in block for messages in bot.model.shown[1:] for block in blocks(messages)
+    )
+    assert any("Boston" in text for _, text in turns_in(database))
+
+
+async def test_what_was_said_last_can_be_taken_back(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    async with scene(daniels(memory)) as bot:
+        await bot.exchange("My code word is Oleander.")
+        await bot.exchange("Forget that.")
+        await bot.exchange("Yes please.")
+    assert not [text for _, text in turns_in(database) if "Oleander" in text]
+    assert any("Rocky" in text for _, text in turns_in(database))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["Okay, cancel that.", "Absolutely keep it.", "Yes, I changed my mind.", "Okay.", "Sure."],
+)
+async def test_only_a_plain_yes_deletes(answer: str, memory: Memory, database: Path) -> None:
+    await tell(memory)
+    async with scene(daniels(memory)) as bot:
+        await bot.exchange("Delete all my data.")
+        await bot.exchange(answer)
+        await bot.exchange("Yes.")
+    assert "3 turns and 3 facts" in blocks(bot.model.shown[0])[0]
+    assert {text for _, text in turns_in(database)} >= set(TOLD)
+
+
+async def test_what_is_not_stored_is_not_asked_about(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    async with scene(daniels(memory)) as bot:
+        await bot.exchange("Forget everything about Utrecht.")
+        await bot.exchange("Yes.")
+    assert "Nothing of it is stored" in blocks(bot.model.shown[0])[0]
+    assert {text for _, text in turns_in(database)} >= set(TOLD)
+
+
+async def test_what_the_bot_did_not_ask_is_not_answered(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    async with scene(daniels(memory, deadline_ms=0)) as bot:
+        await bot.exchange("Delete all my data.")
+        assert not blocks(bot.model.shown[0]), "the question was late"
+        await bot.exchange("Yes.")
+    assert {text for _, text in turns_in(database)} >= set(TOLD)
+
+
+@pytest.mark.parametrize("said", [("Forget that.", "Yes."), ("Actually, don't keep that.",)])
+async def test_what_was_said_last_goes_whatever_the_clock_says(
+    said: tuple[str, ...], memory: Memory, database: Path
+) -> None:
+    await tell(memory)
+    stopped = datetime(1970, 1, 1, tzinfo=UTC)
+    async with scene(
+        daniels(memory, clock=lambda: stopped), ["Oleander it is.", "Sure?", "Done."]
+    ) as bot:
+        await bot.exchange("My code word is Oleander.")
+        await memory.remember(
+            Turn("daniel", "car", "user", "I am on my way to Delft.", stopped, speaker="Daniel")
+        )
+        for text in said:
+            await bot.exchange(text)
+    kept = [text for _, text in turns_in(database)]
+    assert {*TOLD, "I am on my way to Delft."} <= set(kept)
+    assert "oleander" not in words_in(database)
+
+
+async def test_what_is_taken_back_needs_no_yes(memory: Memory, database: Path) -> None:
+    async with scene(daniels(memory), ["Nice.", "Oh.", "It is gone.", "Sunny."]) as bot:
+        for text in (
+            "I like tea.",
+            "I have herpes.",
+            "Actually don't keep that.",
+            "How is the weather?",
+        ):
+            await bot.exchange(text)
+        await memory.settle()
+    assert "It is removed" in blocks(bot.model.shown[2])[0]
+    assert turns_in(database) == [
+        ("user", "I like tea."),
+        ("assistant", "Nice."),
+        ("user", "How is the weather?"),
+        ("assistant", "Sunny."),
+    ]
+    assert "herpes" not in words_in(database)
+
+
+async def test_a_turn_off_the_record_leaves_nothing_behind(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    replies = [
+        "I am sorry that you have cancer. Rocky may help.",
+        "Sunny. And all the best with your cancer.",
+        "You are welcome.",
+    ]
+    async with scene(daniels(memory), replies) as bot:
+        for text in (
+            "i have cancer and miss rocky um please don't save that",
+            "How is the weather?",
+            "Thank you.",
+        ):
+            await bot.exchange(text)
+        await memory.settle()
+    first, second, _ = bot.model.shown
+    assert "not stored" in blocks(first)[-1] and not any(
+        "not stored" in block for block in blocks(second)
+    )
+    assert "cancer" in str(second), "it stays in the conversation"
+    assert [text for _, text in turns_in(database)][len(TOLD) :] == [
+        "How is the weather?",
+        "Thank you.",
+        "You are welcome.",
+    ]
+    assert "cancer" not in words_in(database)
+    with closing(connect(database, read_only=True)) as conn:
+        assert not conn.execute(
+            "SELECT query FROM recalls WHERE query LIKE '%save that%'"
+        ).fetchall()
+
+
+async def test_off_the_record_the_models_tools_keep_nothing_either(memory: Memory) -> None:
+    async with scene(daniels(memory)) as bot:
+        await bot.exchange("I have cancer. Please don't save that.")
+        await memory.settle()
+        await bot.exchange("Tell me a joke.")
+        assert memory.withholds("The user has cancer.", user_id="daniel")
+        assert not memory.hides("The user has cancer.", user_id="daniel")
+
+
+async def in_a_room(memory: Memory, *said: tuple[str, str]) -> list[list[dict[str, str]]]:
+    """A session in which Daniel ("d") and a guest ("g") speak; what the model was shown."""
+    async with scene(daniels(memory, speakers={"d": "Daniel", "g": "Guest"})) as bot:
+        for speaker, text in said:
+            await bot.speak(final=text, speaker=speaker, pause_s=0.0)
+            await bot.reply()
+    await memory.settle()
+    return bot.model.shown
+
+
+async def test_a_guest_has_nothing_deleted(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    shown = await in_a_room(
+        memory,
+        ("g", "Delete all my data."),
+        ("g", "Yes."),
+        ("d", "Delete all my data."),
+        ("g", "Yes."),
+        ("d", "Yes."),
+    )
+    assert "only the user can" in blocks(shown[0])[0] and "only the user can" in blocks(shown[3])[0]
+    assert {text for _, text in turns_in(database)} >= set(TOLD)
+
+
+async def test_the_owner_in_the_same_room_can(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    await in_a_room(memory, ("g", "I like ferns."), ("d", "Delete all my data."), ("d", "Yes."))
+    assert not {text for _, text in turns_in(database)} & {*TOLD, "I like ferns."}
+
+
+async def test_a_guest_is_not_told_what_is_known(memory: Memory) -> None:
+    await tell(memory)
+    shown = await in_a_room(
+        memory, ("g", "What do you know about me?"), ("d", "What do you know about me?")
+    )
+    (refused,), told = blocks(shown[0]), blocks(shown[1])
+    assert "only the user can" in refused and "Boston" not in refused
+    assert "Boston" in told[0]
+
+
+async def test_a_guest_goes_off_the_record_and_only_the_user_comes_back(
+    memory: Memory, database: Path
+) -> None:
+    await in_a_room(
+        memory,
+        ("g", "This is off the record."),
+        ("g", "Back on the record."),
+        ("d", "I like tea."),
+        ("d", "Back on the record."),
+        ("d", "I sail."),
+    )
+    assert [text for role, text in turns_in(database) if role == "user"] == ["I sail."]
+
+
+async def test_what_a_guest_says_of_the_user_is_in_doubt(memory: Memory) -> None:
+    await tell(memory)
+    await in_a_room(memory, ("g", "Daniel is allergic to cats. I live in Rome."))
+    said = {known.text: known for known in await memory.memories("daniel")}
+    export = [json.loads(line) async for line in memory.export("daniel")]
+    hedged = {one["text"]: one["hedged"] for one in export if one["type"] == "memory"}
+    assert (
+        hedged["Daniel is allergic to cats."]
+        and not hedged["Guest lives in Rome."]
+        and not hedged["Daniel is allergic to peanuts."]
+    )
+    assert "Daniel is allergic to peanuts." in said
+
+
+async def test_off_the_record_nothing_is_kept(memory: Memory, database: Path) -> None:
+    async with scene(daniels(memory), ["Fine.", "I see.", "Back again.", "Noted."]) as bot:
+        await bot.exchange("This is off the record.")
+        await bot.exchange("I am planning a surprise for Ines.")
+        await bot.exchange("OK, we're back on the record.")
+        await bot.exchange("I bought a kite.")
+    assert turns_in(database) == [("user", "I bought a kite."), ("assistant", "Noted.")]
+    begun, ongoing, ended, after = map(blocks, bot.model.shown)
+    assert len(begun) == 1 and "Nothing is stored" in begun[0]
+    assert "nothing is stored" in ongoing[-1], "the model does not say that it will remember"
+    assert len(ended) == 1 and "kept again" in ended[0]
+    assert not any("stored" in block for block in after)
+
+
+async def test_off_the_record_nothing_is_said_to_be_kept(memory: Memory, database: Path) -> None:
+    async with scene(daniels(memory)) as bot:
+        await bot.exchange("Let's go off the record.")
+        await bot.exchange("Remember that my code word is Oleander.")
+    assert "is not kept" in blocks(bot.model.shown[1])[0]
+    assert turns_in(database) == []
+
+
+async def test_off_the_record_no_question_is_kept_either(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    async with scene(daniels(memory), ["Rocky.", "Fine.", "In Boston."]) as bot:
+        await bot.exchange("What is my dog called?")
+        await bot.exchange("This is off the record.")
+        await bot.exchange("Where does my sister live?")
+    assert "Boston" in blocks(bot.model.shown[-1])[0], "what is known is still used"
+    with closing(connect(database, read_only=True)) as conn:
+        assert conn.execute("SELECT query FROM recalls").fetchall() == [("What is my dog called?",)]
+
+
+async def test_what_is_known_and_where_it_comes_from_is_told(memory: Memory) -> None:
+    await tell(memory)
+    async with scene(daniels(memory)) as bot:
+        await bot.exchange("What do you know about me?")
+        await bot.exchange("What is my dog called?")
+        await bot.exchange("How do you know that?")
+    every, _, source = (blocks(messages)[0] for messages in bot.model.shown)
+    assert all(word in every for word in ("Rocky", "Boston", "peanuts", "2026-03-02"))
+    assert "dog is called Rocky." in source and "2026-03-02" in source
+
+
+async def test_a_stranger_is_told_that_nothing_is_known(memory: Memory) -> None:
+    async with scene(daniels(memory)) as bot:
+        await bot.exchange("What do you know about me?")
+        await bot.exchange("How do you know that?")
+    assert "Nothing is known" in blocks(bot.model.shown[0])[0]
+    assert "Nothing from earlier" in blocks(bot.model.shown[1])[0]
+
+
+async def test_what_is_forgotten_is_not_written_afterwards(
+    memory: Memory, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(write_queue, "AFTER_S", 0.3)
+    await tell(memory)
+    async with scene(daniels(memory)) as bot:
+        await bot.exchange("My code word is Oleander.")
+        await bot.exchange("Forget everything about me.")
+        await bot.exchange("Yes.")
+    assert not [text for _, text in turns_in(database) if "Oleander" in text or "Rocky" in text]
+
+
+async def forget_marlow(
+    memory: Memory, replies: list[str], *said: str
+) -> list[list[dict[str, str]]]:
+    """A session in which Marlow is told, confirmed and forgotten, and then this is said.
+
+    What the model was shown.
+    """
+    replies = ["Marlow it is.", "Forget Marlow, are you sure?", *replies]
+    async with scene(daniels(memory), replies) as bot:
+        for text in (
+            "I am moving to Marlow in May.",
+            "Forget what I said about Marlow.",
+            "Yes.",
+            *said,
+        ):
+            await bot.exchange(text)
+        await memory.settle()
+        return bot.model.shown
+
+
+def words_in(path: Path) -> str:
+    """Every text that the file holds, in its tables and its indexes, as one.
+
+    But for what can be brought back for a day.
+    """
+    with closing(connect(path, read_only=True)) as conn:
+        tables = [
+            name
+            for (name,) in conn.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%' AND name <> 'deleted_rows'"
+            )
+        ]
+        rows = (row for table in tables for row in conn.execute(f"SELECT * FROM {table}"))
+        return " ".join(
+            str(value) for row in rows for value in row if isinstance(value, str | bytes)
+        ).casefold()
+
+
+async def test_the_bot_does_not_bring_back_what_was_forgotten(
+    memory: Memory, database: Path
+) -> None:
+    await forget_marlow(
+        memory,
+        ["Okay, I've forgotten about Marlow.", "Boats. Marlow has many.", "You're welcome."],
+        "I like boats.",
+        "Thanks.",
+    )
+    assert turns_in(database) == [
+        ("user", "Yes."),
+        ("user", "I like boats."),
+        ("user", "Thanks."),
+        ("assistant", "You're welcome."),
+    ]
+    assert "marlow" not in words_in(database)
+
+
+async def test_what_the_user_speaks_of_again_is_kept_again(memory: Memory, database: Path) -> None:
+    await forget_marlow(memory, ["Done.", "Marlow, noted."], "My aunt lives in Marlow.")
+    assert turns_in(database)[-2:] == [
+        ("user", "My aunt lives in Marlow."),
+        ("assistant", "Marlow, noted."),
+    ]
+
+
+async def test_the_model_sees_no_more_what_was_forgotten(memory: Memory) -> None:
+    shown = await forget_marlow(
+        memory, ["Done.", "Nice.", "Yes."], "My aunt lives in Marlow.", "Is it pretty there?"
+    )
+    assert "Marlow in May" in str(shown[1])
+    assert "Marlow" not in str(shown[2]), "the reply that tells of it is made without it"
+    assert "Marlow in May" not in str(shown[4]) and "aunt lives in Marlow" in str(shown[4])
+    said = [
+        message
+        for message in shown[2]
+        if message["role"] == "user" and "<memory>" not in message["content"]
+    ]
+    assert len(said) == 3, "the messages themselves stay"
+
+
+@pytest.mark.parametrize(
+    "which",
+    [{"everything": True}, {"session_id": "thursday"}, {"after": THURSDAY}, {"entity": "oleander"}],
+)
+async def test_what_a_program_forgets_the_bot_does_not_bring_back(
+    memory: Memory, database: Path, which: dict[str, Any]
+) -> None:
+    processor, stored = daniels(memory), asyncio.Queue[Turn]()
+
+    async def on_stored(_: HotMemProcessor, turn: Turn) -> None:
+        stored.put_nowait(turn)
+
+    processor.add_event_handler("on_memory_stored", on_stored)
+    async with scene(
+        processor, ["Noted.", "Your code word was Oleander.", "You have a dog."]
+    ) as bot:
+        await bot.exchange("My code word is Oleander.")
+        assert [(await stored.get()).text, (await stored.get()).text][-1] == "Noted."
+        await memory.forget(user_id="daniel", **which)
+        await bot.exchange("What was it?")
+        await bot.exchange("What else?")
+    assert "Oleander" not in str(bot.model.shown[1:])
+    assert "oleander" not in words_in(database)
+    assert ("assistant", "You have a dog.") in turns_in(database)
+
+
+async def test_the_next_session_may_speak_of_it(memory: Memory, database: Path) -> None:
+    await forget_marlow(memory, ["Done."])
+    assert not memory.withholds("Marlow", user_id="daniel")
+
+
+async def test_a_yes_to_another_question_deletes_nothing(memory: Memory, database: Path) -> None:
+    await tell(memory)
+    async with scene(
+        daniels(memory),
+        ["By the way, do you like tea?", "Are you sure that Rocky is to be deleted?"],
+    ) as bot:
+        await bot.exchange("Forget everything about Rocky.")
+        await bot.exchange("Yes.")
+        assert [text for _, text in turns_in(database) if "Rocky" in text], "the bot did not ask"
+        assert "Nothing is deleted yet" in str(bot.model.shown[1])
+        await bot.exchange("Yes.")
+    assert not [text for _, text in turns_in(database) if "Rocky" in text]
+
+
+async def test_forget_that_means_what_the_user_said_and_not_a_guest() -> None:
+    commands = VoiceCommands("daniel", "thursday")
+    commands.hear(1, "I hid the key under the mat.")
+    commands.noted("key")
+    commands.hear(2, "I like jazz.", "I like jazz.", own="")
+    commands.noted("jazz")
+    commands.hear(3, "Forget that.")
+    what, _ = commands._meant(Command(Order.FORGET_LAST))
+    assert what == {"turn_ids": ("key",)}

@@ -1,0 +1,533 @@
+"""Imports in portions: one that fails or is taken back leaves the store as it was, one that was killed goes on, and bots go on meanwhile."""
+
+import asyncio
+import json
+import multiprocessing
+import random
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hotmem import InvalidInput, Memory
+from hotmem.core.priority import RecallPriority
+from hotmem.errors import StoreFull
+from hotmem.models import CachedEncoder, Language
+from hotmem.portability import importer
+from hotmem.portability.jsonl import written
+from hotmem.portability.sources import own
+from hotmem.storage.sqlite.connection import connect
+from hotmem.storage.store import Store
+from hotmem.tools.import_export import Import, import_memories
+from hotmem.tools.maintenance import (
+    Nothing,
+    Recent,
+    Undo,
+    memory_decisions,
+    undo_decision,
+    validate_storage,
+)
+from hotmem.types import Category, ImportResult, Kind, MemoryRecord, Of, Words
+from tests.conversation import START, said
+from tests.victim import import_until_killed
+
+SEED = 20261122
+KILLS = 8
+LONGEST_S = 0.15
+
+OF_IMPORTS = ("imports", "import_changes")
+NUMBERED = ("sqlite_sequence", "revisions")
+"""Tables of counters that only grow."""
+
+
+def contents(path: Path, *, without: tuple[str, ...] = ()) -> dict[str, list[Any]]:
+    """Every row of the file, by table; the index of words by the terms that rows are found by."""
+    with closing(connect(path, read_only=True)) as conn:
+        tables = [
+            name
+            for (name,) in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            if "_words_" not in name
+        ]
+        held = {
+            name: sorted(map(repr, conn.execute(f"SELECT * FROM {name}")))
+            for name in tables
+            if name not in (*NUMBERED, *without)
+        }
+        held["meta"] = [row for row in held.get("meta", []) if not row.startswith("('clock'")]
+        for kind in ("passage", "memory"):
+            conn.execute(
+                f"CREATE VIRTUAL TABLE temp.{kind}_terms USING fts5vocab(main, {kind}_words, 'instance')"
+            )
+            held[f"{kind}_words"] = sorted(
+                map(repr, conn.execute(f"SELECT term, doc FROM temp.{kind}_terms"))
+            )
+        return held
+
+
+@pytest.fixture
+async def other(
+    tmp_path: Path, encoder: CachedEncoder, language: Language
+) -> AsyncIterator[Memory]:
+    """Where the files come from."""
+    async with Memory.open(tmp_path / "other.db", encoder=encoder, language=language) as opened:
+        yield opened
+
+
+async def told(memory: Memory) -> None:
+    """What Ana says elsewhere.
+
+    Facts, a correction, a reminder, and a note with tags; summarised, with weights and a quality
+    record.
+    """
+    for number, text in enumerate(
+        (
+            "My dog is called Paola.",
+            "No, I said Potola, not Paola.",
+            "I live in Porto.",
+            "I moved to Leeds.",
+        )
+    ):
+        await memory.remember(
+            said(text, session="elsewhere", minutes=9_000 + number, name=f"e{number}")
+        )
+    await memory.remember(
+        said("Rui wants to open a bakery.", session="monday", minutes=9_100, name="e9")
+    )
+    for session in ("elsewhere", "monday"):
+        await memory.end_session(user_id="ana", session_id=session)
+    await memory.settle()
+    await memory.store_memory(
+        "The boiler's serial number is 44 B 19.",
+        user_id="ana",
+        context={"tags": ["heating", "dog"]},
+    )
+    block = await memory.recall(
+        "What is my dog called?", user_id="ana", at=START + timedelta(days=30)
+    )
+    await memory.feedback(block, reply="She's called Potola!")
+
+
+async def here_before(memory: Memory) -> None:
+    """What is known before an import.
+
+    A session of the same name, the same city, and a tag of the same name.
+    """
+    await memory.remember(said("My sister Bea lives in Porto.", session="monday", name="b1"))
+    await memory.end_session(user_id="ana", session_id="monday")
+    await memory.settle()
+    await memory.store_memory("The dog eats at six.", user_id="ana", context={"tags": ["dog"]})
+
+
+async def exported(memory: Memory, path: Path) -> list[str]:
+    lines = [line async for line in memory.export("ana")]
+    await asyncio.to_thread(path.write_text, "\n".join(lines), "utf-8")
+    return lines
+
+
+async def spoilt(memory: Memory, path: Path) -> Path:
+    """An export whose last memory cannot be used: its id is another user's."""
+    lines = await exported(memory, path)
+    last = max(number for number, line in enumerate(lines) if '"type": "quality"' in line)
+    lines[last] = lines[last].replace('"day": "', '"day": "someday ')
+    await asyncio.to_thread(path.write_text, "\n".join(lines), "utf-8")
+    return path
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record a transaction, and a row or so of what is taken back."""
+    monkeypatch.setattr(importer, "WRITING_S", 0.0)
+    monkeypatch.setattr(importer, "PORTION", 3)
+
+
+@pytest.mark.usefixtures("slow")
+async def test_one_that_fails_leaves_the_store_as_it_was(
+    memory: Memory, other: Memory, tmp_path: Path
+) -> None:
+    await told(other)
+    await here_before(memory)
+    await memory.settle()
+    before = await asyncio.to_thread(contents, memory.path)
+    file = await spoilt(other, tmp_path / "spoilt.jsonl")
+    with pytest.raises(InvalidInput, match="day"):
+        await memory.take_in(file)
+    assert await asyncio.to_thread(contents, memory.path) == before
+    await memory.settle()
+    assert await asyncio.to_thread(contents, memory.path) == before
+    assert (await validate_storage(memory, "ana", Nothing())).sound
+
+
+@pytest.mark.usefixtures("slow")
+async def test_one_that_fails_leaves_no_user_behind(
+    memory: Memory, other: Memory, tmp_path: Path
+) -> None:
+    await told(other)
+    before = await asyncio.to_thread(contents, memory.path)
+    with pytest.raises(InvalidInput, match="day"):
+        await memory.take_in(await spoilt(other, tmp_path / "spoilt.jsonl"))
+    assert await asyncio.to_thread(contents, memory.path) == before
+
+
+@pytest.mark.usefixtures("slow")
+async def test_taken_back_what_was_known_is_as_it_was(
+    memory: Memory, other: Memory, tmp_path: Path
+) -> None:
+    await told(other)
+    await here_before(memory)
+    await memory.settle()
+    before = await asyncio.to_thread(contents, memory.path, without=(*OF_IMPORTS, "decisions"))
+    await exported(other, tmp_path / "ana.jsonl")
+    taken = await memory.take_in(tmp_path / "ana.jsonl")
+    await memory.settle()
+    (decision,) = [
+        one
+        for one in (await memory_decisions(memory, "ana", Recent())).decisions
+        if one.action == "imported"
+    ]
+    assert (
+        decision.reason
+        == f"hotmem: {taken.turns} turns and {taken.memories} memories were not there, 0 were"
+    )
+    undone = await undo_decision(memory, "ana", Undo(decision=decision.id))
+    assert (undone.restored, undone.removed) == (0, taken.turns + taken.memories)
+    await memory.settle()
+    after = await asyncio.to_thread(contents, memory.path, without=(*OF_IMPORTS, "decisions"))
+    assert after == before
+    with pytest.raises(InvalidInput, match="was taken back on"):
+        await undo_decision(memory, "ana", Undo(decision=decision.id))
+    again = await memory.take_in(tmp_path / "ana.jsonl")
+    assert again == taken
+
+
+@pytest.mark.usefixtures("slow")
+async def test_said_again_after_an_export_is_imported_it_stays(
+    memory: Memory, other: Memory, tmp_path: Path
+) -> None:
+    await told(other)
+    await exported(other, tmp_path / "ana.jsonl")
+    await memory.take_in(tmp_path / "ana.jsonl")
+    await memory.settle()
+    for number in range(3):
+        await memory.remember(said("I live in Leeds.", session="after", minutes=90_000 + number))
+    await memory.store_memory("The boiler's serial number is 44 B 19.", user_id="ana")
+    await memory.settle()
+    decision = next(
+        one
+        for one in (await memory_decisions(memory, "ana", Recent())).decisions
+        if one.action == "imported"
+    )
+    await undo_decision(memory, "ana", Undo(decision=decision.id))
+    await memory.settle()
+    held = {one.text: one.confirmations for one in await memory.memories("ana", past=True)}
+    assert held == {"Ana moved to Leeds.": 2, "The boiler's serial number is 44 B 19.": 0}
+    assert (await validate_storage(memory, "ana", Nothing())).sound
+
+
+async def test_what_is_said_after_an_import_outlives_it(memory: Memory, tmp_path: Path) -> None:
+    chat = tmp_path / "chat.txt"
+    chat.write_text(
+        "2024-05-06 09:00 Ana: My dog is called Potola.\n2024-05-06 09:01 Ana: I live in Porto.\n2024-05-06 09:02 Ana: I like walnuts.\n"
+    )
+    await memory.remember(said("I live in Braga.", minutes=-3_000_000))
+    await memory.settle()
+    await import_memories(memory, "ana", Import(file=str(chat)))
+    await memory.settle()
+    assert not next(
+        one for one in await memory.memories("ana", past=True) if "Braga" in one.text
+    ).current
+    since = (
+        "My dog is called Potola.",
+        "My dog is called Potola.",
+        "No, I said I like hazelnuts, not walnuts.",
+        "I own a boat.",
+    )
+    for number, text in enumerate(since):
+        await memory.remember(said(text, session="after", minutes=number))
+    await memory.settle()
+    decision = next(
+        one
+        for one in (await memory_decisions(memory, "ana", Recent())).decisions
+        if one.action == "imported"
+    )
+    await undo_decision(memory, "ana", Undo(decision=decision.id))
+    await memory.settle()
+    held = {one.text: one for one in await memory.memories("ana", past=True)}
+    assert set(held) >= {"Ana lives in Braga.", "Ana's dog is called Potola.", "Ana owns a boat."}
+    assert not any("walnuts" in text or "Porto" in text for text in held)
+    assert (
+        held["Ana lives in Braga."].current
+        and held["Ana's dog is called Potola."].confirmations == 1
+    )
+    assert "Potola" in (await memory.recall("What is my dog called?", user_id="ana")).text
+    assert (await validate_storage(memory, "ana", Nothing())).sound
+
+
+async def test_a_bot_is_not_kept_waiting_and_what_it_stores_stays(
+    memory: Memory, tmp_path: Path
+) -> None:
+    file = tmp_path / "many.jsonl"
+    lines = [turn_line(number) for number in range(1500)]
+    await asyncio.to_thread(
+        file.write_text, "\n".join([*lines, lines[0].replace("ferry", "train")]), "utf-8"
+    )
+    taking = asyncio.create_task(memory.take_in(file))
+    waits = []
+    for number in range(5):
+        await asyncio.sleep(0.05)
+        began = asyncio.get_running_loop().time()
+        await memory.remember(said(f"My lucky number is {number}.", name=f"live {number}"))
+        waits.append(asyncio.get_running_loop().time() - began)
+    assert not taking.done() and max(waits) < 0.5
+    with pytest.raises(InvalidInput, match="stands twice"):
+        await taking
+    await memory.settle()
+    assert [turn.id for turn in await turns(memory)] == [f"live {number}" for number in range(5)]
+    assert len(await memory.memories("ana")) == 1
+
+
+async def test_what_a_full_disk_stops_is_taken_back_once_there_is_room(
+    memory: Memory, tmp_path: Path
+) -> None:
+    await memory.remember(said("I was here before."))
+    await memory.settle()
+    file = tmp_path / "many.jsonl"
+    await asyncio.to_thread(
+        file.write_text, "\n".join(turn_line(number) for number in range(3000)), "utf-8"
+    )
+    assert memory.store._db._writer is not None
+    writer = memory.store._db._writer
+    writer.execute(
+        f"PRAGMA max_page_count = {writer.execute('PRAGMA page_count').fetchone()[0] + 200}"
+    )
+    with pytest.raises(StoreFull):
+        await memory.take_in(file)
+    writer.execute("PRAGMA max_page_count = 1000000")
+    await memory.settle()
+    assert [turn.text for turn in await turns(memory)] == ["I was here before."]
+
+
+async def test_taking_back_that_was_cut_short_is_finished_on_the_next_open(
+    memory: Memory, other: Memory, tmp_path: Path, encoder: CachedEncoder, language: Language
+) -> None:
+    await told(other)
+    before = await asyncio.to_thread(contents, memory.path)
+    file = await spoilt(other, tmp_path / "spoilt.jsonl")
+    incoming = own(file)
+    taking = await memory.store.taking(incoming.source, incoming.form)
+    portion = taking.following(incoming.records, 5) or []
+    await memory.store.take_in(taking, portion, datetime.now(UTC), 1.0)
+    await memory.store.give_up_import(incoming.source)
+    await memory.close()
+    async with Memory.open(memory.path, encoder=encoder, language=language) as again:
+        await again.settle()
+        assert await asyncio.to_thread(contents, memory.path) == before
+
+
+async def test_what_is_not_finished_is_left_alone_and_can_be_taken_back(
+    memory: Memory, tmp_path: Path
+) -> None:
+    store = memory.store
+    await begun(store, tmp_path)
+    await memory.remember(said("My dog is called Potola.", name="live"))
+    await memory.settle()
+    assert [one.text for one in await memory.memories("ana")] == ["Ana's dog is called Potola."]
+    with closing(connect(memory.path, read_only=True)) as conn:
+        assert (
+            conn.execute("SELECT count(*) FROM passages WHERE vector NOT NULL").fetchone()[0] == 1
+        )
+    assert "Potola" in (await memory.recall("What is my dog called?", user_id="ana")).text
+    (decision,) = (await memory_decisions(memory, "ana", Recent())).decisions
+    assert "import the same file again" in decision.reason
+    await undo_decision(memory, "ana", Undo(decision=decision.id))
+    assert [turn.id for turn in await turns(memory)] == ["live"]
+
+
+async def test_one_at_a_time_and_each_user_their_own(memory: Memory, tmp_path: Path) -> None:
+    await begun(memory.store, tmp_path)
+    file = tmp_path / "two.jsonl"
+    bens = [turn_line(number).replace('"ana"', '"ben"') for number in range(4)]
+    await asyncio.to_thread(
+        file.write_text, "\n".join([*bens, *map(turn_line, range(100, 104))]), "utf-8"
+    )
+    (unfinished,) = (await memory_decisions(memory, "ana", Recent())).decisions
+    with pytest.raises(InvalidInput, match=f"take it back: undo {unfinished.id}"):
+        await memory.take_in(file)
+    assert await memory.store.user("ben") is None
+    assert (await memory.take_in(tmp_path / "ten.jsonl")).turns == 10
+    assert (await memory.take_in(file)).turns == 8
+    decision = (await memory_decisions(memory, "ben", Recent())).decisions[0]
+    with pytest.raises(InvalidInput, match="nothing that can be taken back"):
+        await undo_decision(memory, "ana", Undo(decision=decision.id))
+    assert (await undo_decision(memory, "ben", Undo(decision=decision.id))).removed == 4
+    assert len(await turns(memory)) == 14
+
+
+async def test_forgetting_everything_forgets_the_import(memory: Memory, tmp_path: Path) -> None:
+    await begun(memory.store, tmp_path)
+    await memory.forget(user_id="ana", everything=True)
+    with closing(connect(memory.path, read_only=True)) as conn:
+        assert [
+            conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            for table in (*OF_IMPORTS, "turns", "passages", "pending")
+        ] == [0] * 5
+
+
+@pytest.mark.timeout(200)
+def test_killed_again_and_again_it_ends_as_if_it_never_was(tmp_path: Path) -> None:
+    file = tmp_path / "many.jsonl"
+    file.write_text("\n".join(export_lines(1500)), "utf-8")
+    whole, broken = tmp_path / "whole.db", tmp_path / "broken.db"
+    taken = asyncio.run(imported_alone(whole, file))
+    stood = [kill(broken, file, moment) for moment in moments()]
+    assert stood == sorted(stood) and 0 < stood[0] < stood[-1]
+    assert asyncio.run(imported_alone(broken, file)) == taken
+    assert lasting(broken) == lasting(whole)
+
+
+@pytest.mark.timeout(200)
+def test_killed_while_it_fails_or_is_taken_back_it_leaves_nothing(tmp_path: Path) -> None:
+    file, path = tmp_path / "spoilt.jsonl", tmp_path / "memory.db"
+    lines = export_lines(150)
+    lines[-2] = lines[-2].replace('"importance": 3', '"importance": 9')
+    file.write_text("\n".join(lines), "utf-8")
+    asyncio.run(remembered(path))
+    before = contents(path)
+    assert any([kill(path, file, moment) for moment in moments()])
+    with pytest.raises(InvalidInput, match="importance"):
+        asyncio.run(imported_alone(path, file))
+    assert contents(path) == before
+
+
+def moments() -> Iterator[float]:
+    """Seconds after its first record at which each victim is killed."""
+    chosen = random.Random(SEED)
+    return (chosen.uniform(0.0, LONGEST_S) for _ in range(KILLS))
+
+
+def kill(path: Path, file: Path, after_s: float) -> int:
+    """Kills an import so long after its first record.
+
+    Returns how many records the file holds then.
+    """
+    nursery = multiprocessing.get_context("forkserver")
+    nursery.set_forkserver_preload(["tests.victim"])
+    heard, mouth = nursery.Pipe(duplex=False)
+    victim = nursery.Process(target=import_until_killed, args=(path, file, mouth))
+    victim.start()
+    mouth.close()
+    assert heard.poll(60), "the import never began"
+    victim.join(after_s)
+    victim.kill()
+    victim.join()
+    heard.close()
+    with closing(connect(path)) as conn:
+        return int(conn.execute("SELECT coalesce(sum(records), 0) FROM imports").fetchone()[0])
+
+
+async def imported_alone(path: Path, file: Path) -> ImportResult:
+    """Imports a file where nothing else is done."""
+    store = Store.open(path)
+    try:
+        return await importer.take_in(store, RecallPriority(), own(file), lambda: None)
+    finally:
+        await store.close()
+
+
+async def remembered(path: Path) -> None:
+    store = Store.open(path)
+    await store.add_turn(said("I was here before.", session="s0"), START)
+    await store.close()
+
+
+def lasting(path: Path) -> dict[str, list[Any]]:
+    """Every row but for the times at which it was imported."""
+    held = contents(
+        path, without=(*OF_IMPORTS, "meta", "decisions", "sessions", "weights", "weight_history")
+    )
+    with closing(connect(path, read_only=True)) as conn:
+        held["sessions"] = conn.execute(
+            "SELECT id, user, name, started_at, last_at, summary_due, passages FROM sessions"
+        ).fetchall()
+        held["weights"] = conn.execute("SELECT user, layer, weight FROM weights").fetchall()
+        held["imports"] = conn.execute(
+            "SELECT user, source, state, records, turns, memories, known, others FROM imports"
+        ).fetchall()
+    return held
+
+
+def export_lines(turns: int) -> list[str]:
+    """An export of so many turns, each with a memory that takes the place of the one before, and a summary of each session."""
+    lines = [json.dumps({"type": "export", "version": 2, "user_id": "ana"})]
+    lines += [
+        json.dumps(json.loads(turn_line(number)) | {"entities": [f"Rui {number % 7}"]})
+        for number in range(turns)
+    ]
+    weights = {"facts": 1.1, "sessions": 1.0, "semantic": 1.0, "verbatim": 0.9}
+    lines.append(json.dumps({"type": "weights", "user_id": "ana"} | weights))
+    for session in range(turns // 20):
+        sentences = {"narrative": [{"text": "The ferry is late.", "turn_id": f"t{session * 20}"}]}
+        summary = {
+            "session_id": f"s{session}",
+            "topics": ["ferry"],
+            "text": "The ferry.",
+            "sentences": sentences,
+        }
+        lines.append(json.dumps({"type": "summary", "user_id": "ana"} | summary))
+    for number in range(turns):
+        record = MemoryRecord(
+            id=f"m{number}",
+            text=f"Ferry {number} is late.",
+            subject="ferry",
+            relation="is",
+            object="late",
+            kind=Kind.FACT,
+            category=Category.CONTEXTS,
+            importance=3,
+            hedged=False,
+            negated=False,
+            changes=False,
+            single=False,
+            said_at=START,
+            superseded_by=f"m{number + 1}" if number + 1 < turns else None,
+            tags=("ferry", f"tag {number % 9}"),
+            entities=(f"Rui {number % 5}",),
+            words=(Words(f"t{number}", 0, 5),),
+        )
+        lines.append(written(Of("ana", record)))
+    return [*lines, json.dumps({"type": "end", "user_id": "ana", "records": len(lines) - 1})]
+
+
+async def begun(store: Store, folder: Path) -> None:
+    """The first half of an import of ten turns."""
+    file = folder / "ten.jsonl"
+    await asyncio.to_thread(file.write_text, "\n".join(map(turn_line, range(10))), "utf-8")
+    incoming = own(file)
+    taking = await store.taking(incoming.source, incoming.form)
+    await store.take_in(taking, taking.following(incoming.records, 5) or [], datetime.now(UTC), 1.0)
+
+
+async def turns(memory: Memory) -> list[Any]:
+    user = await memory.store.user("ana")
+    assert user is not None
+    return [turn for _, turn in await memory.store.user_turns(user)]
+
+
+def turn_line(number: int) -> str:
+    turn = {
+        "type": "turn",
+        "id": f"t{number}",
+        "user_id": "ana",
+        "session_id": f"s{number // 20}",
+        "role": "user",
+        "speaker": "Ana",
+    }
+    return json.dumps(
+        turn
+        | {
+            "text": f"The ferry number {number} is late.",
+            "spoken_at": (START + timedelta(minutes=number)).isoformat(),
+        }
+    )

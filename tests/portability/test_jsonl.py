@@ -1,0 +1,319 @@
+"""An export holds everything, and imported it answers as before.
+
+An import that fails leaves nothing behind.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
+from pathlib import Path
+from shutil import copy
+
+import pytest
+
+from hotmem import InvalidInput, Memory
+from hotmem.models import CachedEncoder, Language
+from hotmem.portability import imported
+from hotmem.portability.jsonl import PASSED_OVER, RECORDED
+from hotmem.storage.sqlite.connection import connect
+from hotmem.tools.maintenance import Merge, Nothing, memory_stats, merge_memories, validate_storage
+from hotmem.types import ExportedTurn, Role, Turn
+from tests.conversation import START, life, said
+
+LATER = START + timedelta(days=151)
+
+QUESTIONS = (
+    "What is my dog called?",
+    "Where did I live before?",
+    "Who is allergic to walnuts?",
+    "What did Rui do in Porto?",
+    "What is the serial number of the boiler?",
+    "Who wants to open a bakery?",
+    "What did we talk about last week?",
+)
+
+
+@pytest.fixture
+async def second(
+    tmp_path: Path, encoder: CachedEncoder, language: Language
+) -> AsyncIterator[Memory]:
+    """Another, empty memory."""
+    async with Memory.open(tmp_path / "second.db", encoder=encoder, language=language) as opened:
+        yield opened
+
+
+async def tell(memory: Memory) -> None:
+    """A life in 150 turns, a correction, a move, feedback, two notes that say the same, and one that expires."""
+    for turn in life():
+        await memory.remember(turn)
+    for number, text in enumerate(
+        (
+            "My dog is called Paola.",
+            "I live in Utrecht.",
+            "No, I said Potola, not Paola.",
+            "I moved to Leeds.",
+        )
+    ):
+        await memory.remember(said(text, session="last", minutes=216_000 + number))
+    for session in ("last", "monday"):
+        await memory.end_session(user_id="ana", session_id=session)
+    await memory.settle()
+    await memory.store_memory(
+        "The boiler's serial number is 44 B 19.",
+        user_id="ana",
+        context={"tags": ["heating"], "note": "on the left"},
+    )
+    kept = await memory.store_memory("I drive a grey Skoda Octavia.", user_id="ana")
+    other = await memory.store_memory(
+        "My own vehicle is one of those Octavias, grey.", user_id="ana"
+    )
+    await merge_memories(memory, "ana", Merge(into=kept.id, ids=(other.id,)))
+    await memory.store_memory(
+        "The cat's chip is 981.",
+        user_id="ana",
+        context={"expires_at": (LATER + timedelta(days=1)).isoformat()},
+    )
+    block = await memory.recall("What is my dog called?", user_id="ana", at=LATER)
+    await memory.feedback(block, reply="She's called Potola!")
+
+
+@pytest.fixture(scope="module")
+def told_once(
+    tmp_path_factory: pytest.TempPathFactory, encoder: CachedEncoder, language: Language
+) -> Path:
+    database = tmp_path_factory.mktemp("told") / "memory.db"
+
+    async def run() -> None:
+        async with Memory.open(database, encoder=encoder, language=language) as memory:
+            await tell(memory)
+
+    asyncio.run(run())
+    return database
+
+
+@pytest.fixture
+def database(told_once: Path, tmp_path: Path) -> Path:
+    """A file in which all of that is told."""
+    return Path(copy(told_once, tmp_path / "memory.db"))
+
+
+async def written(memory: Memory, path: Path) -> list[str]:
+    """The lines of an export, which is written to a file too."""
+    lines = [line async for line in memory.export("ana")]
+    await asyncio.to_thread(path.write_text, "\n".join(lines), "utf-8")
+    return lines
+
+
+async def test_imported_it_answers_as_before(
+    memory: Memory, second: Memory, tmp_path: Path
+) -> None:
+    lines = await written(memory, tmp_path / "export.jsonl")
+    told: list[None] = []
+    taken = await second.take_in(tmp_path / "export.jsonl", lambda: told.append(None))
+    await second.settle()
+    kept = [line for line in lines if json.loads(line)["type"] not in PASSED_OVER]
+    assert taken.known == 0 and len(told) == len(kept) - 2
+    assert {json.loads(line)["action"] for line in lines if '"type": "decision"' in line} == {
+        "filed",
+        "merged",
+    }
+    for question in QUESTIONS:
+        ours, theirs = [
+            await one.recall(question, user_id="ana", at=LATER) for one in (memory, second)
+        ]
+        assert ours.text == theirs.text, question
+        assert [(item.memory_id, item.turn_ids, item.mark) for item in ours.items] == [
+            (item.memory_id, item.turn_ids, item.mark) for item in theirs.items
+        ]
+    assert await second.memories("ana", past=True) == await memory.memories("ana", past=True)
+    assert await second.weights("ana") == await memory.weights("ana")
+    again = [line async for line in second.export("ana")]
+    assert again == kept
+    before, after = [await memory_stats(one, "ana", Nothing()) for one in (memory, second)]
+    for count in ("turns", "memories", "merged", "entities", "tags"):
+        assert getattr(before, count) == getattr(after, count)
+    assert after.waiting == 0 and (await validate_storage(second, "ana", Nothing())).sound
+
+
+async def test_imported_twice_it_is_there_once(
+    memory: Memory, second: Memory, tmp_path: Path
+) -> None:
+    await written(memory, tmp_path / "export.jsonl")
+    first = await second.take_in(tmp_path / "export.jsonl")
+    again = await second.take_in(tmp_path / "export.jsonl")
+    assert (again.turns, again.memories, again.known) == (0, 0, first.turns + first.memories)
+    await second.settle()
+    assert (await validate_storage(second, "ana", Nothing())).sound
+
+
+def line(turn: Turn) -> str:
+    """A turn as others write it."""
+    said = {
+        "id": turn.id,
+        "user_id": turn.user_id,
+        "session_id": turn.session_id,
+        "role": turn.role,
+        "speaker": turn.speaker,
+        "text": turn.text,
+    }
+    return json.dumps({"type": "turn"} | said | {"spoken_at": turn.spoken_at.isoformat()})
+
+
+async def test_turns_alone_are_understood_anew(second: Memory, tmp_path: Path) -> None:
+    spoken = [
+        said("My dog is called Potola.", name="dog"),
+        said(
+            '"Quoted", ünïcode 🐕\nand a second line',
+            role=Role.ASSISTANT,
+            speaker=None,
+            minutes=1.5,
+            name="reply",
+        ),
+    ]
+    file = tmp_path / "turns.jsonl"
+    file.write_text("\n".join(line(turn) for turn in spoken), "utf-8")
+    assert list(imported(file)) == spoken
+    await second.take_in(file)
+    await second.settle()
+    assert [known.text for known in await second.memories("ana")] == ["Ana's dog is called Potola."]
+    assert await second.summary(user_id="ana", session_id="monday") is not None
+
+
+def without(kind: str) -> Callable[[list[str]], list[str]]:
+    return lambda lines: [line for line in lines if f'"type": "{kind}"' not in line]
+
+
+def counted(spoil: Callable[[list[str]], list[str]]) -> Callable[[list[str]], list[str]]:
+    """The same, with a last line that counts what is left."""
+
+    def spoil_and_count(lines: list[str]) -> list[str]:
+        left = spoil(lines)
+        records = sum(json.loads(line)["type"] in RECORDED for line in left)
+        return [*left[:-1], json.dumps(json.loads(left[-1]) | {"records": records})]
+
+    return spoil_and_count
+
+
+def cut(lines: list[str]) -> list[str]:
+    return [*lines[:-3], lines[-3][: len(lines[-3]) // 2]]
+
+
+def replaced(old: str, new: str) -> Callable[[list[str]], list[str]]:
+    return lambda lines: [re.sub(old, new, line, count=1) for line in lines]
+
+
+def twice(kind: str) -> Callable[[list[str]], list[str]]:
+    """The first record of a kind once more, with other words."""
+
+    def spoil(lines: list[str]) -> list[str]:
+        place = next(number for number, line in enumerate(lines, 1) if f'"type": "{kind}"' in line)
+        again, end = (
+            json.loads(lines[place - 1]) | {"text": "Something else."},
+            json.loads(lines[-1]),
+        )
+        return [
+            *lines[:place],
+            json.dumps(again),
+            *lines[place:-1],
+            json.dumps(end | {"records": end["records"] + 1}),
+        ]
+
+    return spoil
+
+
+@pytest.mark.parametrize(
+    ("spoil", "named"),
+    [
+        (cut, "is not JSON"),
+        (twice("turn"), "or stands twice in the file"),
+        (twice("memory"), "or stands twice in the file"),
+        (counted(without("turn")), "comes from the turn"),
+        (lambda lines: lines[:-1], "is half of one"),
+        (without("quality"), "ends an export of"),
+        (replaced('"version": 2', '"version": 3'), "an export of version 3"),
+        (replaced('"type": "memory"', '"type": "song"'), "type is 'song'. Known are export, turn"),
+        (
+            replaced('"category": "contexts"', '"category": "songs"'),
+            "category: Input should be 'contexts', 'projects'",
+        ),
+        (replaced(r'"entities": \[\]', '"entities": 3'), "entities is no list of names"),
+        (replaced('"kind": "fact"', '"kind": "song"'), "kind: Input should be 'fact'"),
+        (
+            replaced(r'"importance": \d', '"importance": 9'),
+            "importance: Input should be less than or equal to 5",
+        ),
+        (
+            replaced('"confirmations": 0', '"confirmations": -3'),
+            "confirmations: Input should be greater than or equal to 0",
+        ),
+        (replaced('("type": "memory".*?"text": )"[^"]*"', r'\1" "'), "text: .*text is empty"),
+        (replaced('("type": "memory".*?"id": )"[^"]*"', r'\1""'), "id: .*id is empty"),
+        (replaced('"type": "memory", "user_id": "ana"', '"type": "memory"'), "has no user_id"),
+    ],
+)
+async def test_half_an_import_is_none(
+    memory: Memory,
+    second: Memory,
+    tmp_path: Path,
+    spoil: Callable[[list[str]], list[str]],
+    named: str,
+) -> None:
+    lines = await written(memory, tmp_path / "export.jsonl")
+    await second.remember(said("I was here before.", user="ana", session="early", name="early"))
+    await second.settle()
+    file = tmp_path / "spoilt.jsonl"
+    await asyncio.to_thread(file.write_text, "\n".join(spoil(lines)), "utf-8")
+    with pytest.raises(InvalidInput, match=named):
+        await second.take_in(file)
+    stats = await memory_stats(second, "ana", Nothing())
+    assert (stats.turns, stats.sessions) == (1, 1)
+    assert (await validate_storage(second, "ana", Nothing())).sound
+
+
+async def test_a_memory_of_another_user_is_not_taken(memory: Memory, tmp_path: Path) -> None:
+    lines = await written(memory, tmp_path / "export.jsonl")
+    file = tmp_path / "ben.jsonl"
+    await asyncio.to_thread(
+        file.write_text, "\n".join(lines).replace('"user_id": "ana"', '"user_id": "ben"'), "utf-8"
+    )
+    with pytest.raises(InvalidInput, match="belongs to another user"):
+        await memory.take_in(file)
+    assert (await memory_stats(memory, "ben", Nothing())).turns == 0
+
+
+async def test_a_forgotten_user_leaves_no_line(memory: Memory) -> None:
+    await memory.forget(user_id="ana", everything=True)
+    assert [line async for line in memory.export("ana")] == []
+    with connect(memory.path) as conn:
+        assert conn.execute("SELECT count(*) FROM tags").fetchone()[0] == 0
+        assert conn.execute("SELECT count(*) FROM decisions").fetchone()[0] == 0
+
+
+def test_lines_are_read_as_they_come(tmp_path: Path) -> None:
+    file = tmp_path / "long.jsonl"
+    turn = {
+        "type": "turn",
+        "id": "1",
+        "user_id": "ana",
+        "session_id": "s",
+        "role": "user",
+        "text": "Hi.",
+        "spoken_at": START.isoformat(),
+    }
+    file.write_text(
+        "\n".join(
+            [
+                json.dumps({"type": "export", "version": 2, "user_id": "ana"}),
+                json.dumps(turn | {"entities": ["Rui"]}),
+                "{",
+            ]
+        ),
+        "utf-8",
+    )
+    lines = imported(file)
+    first = next(lines)
+    assert first == ExportedTurn(Turn("ana", "s", Role.USER, "Hi.", START, None, "1"), ("Rui",))
+    with pytest.raises(InvalidInput, match="Line 3 is not JSON"):
+        next(lines)

@@ -1,0 +1,176 @@
+"""What mem0 exports, in each of its shapes."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from hotmem import InvalidInput
+from hotmem.models import CachedEncoder, Language
+from hotmem.portability import UserMapping, classify
+from hotmem.portability.foreign_records import ForeignMemory, Notes
+from hotmem.portability.mem0 import memories
+from hotmem.types import Category, MemoryRecord
+
+CHANGED = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
+HOSTED = {
+    "id": "0a1b",
+    "memory": "Vegetarian since childhood",
+    "user_id": "ana",
+    "metadata": {"source": "onboarding", "category": "diet"},
+    "categories": ["food", "personal_details"],
+    "immutable": False,
+    "created_at": "2025-03-19T09:09:00.146390-07:00",
+    "updated_at": "2025-04-01T10:00:00Z",
+    "expiration_date": "2026-12-31",
+    "score": 0.3,
+}
+OPEN_SOURCE = {
+    "id": "2c3d",
+    "memory": "Plays the cello",
+    "hash": "x",
+    "metadata": None,
+    "created_at": "2025-03-19T09:09:00",
+    "updated_at": None,
+}
+OPEN_MEMORY: dict[str, object] = {
+    "id": "4e5f",
+    "content": "Has a boat",
+    "metadata": {},
+    "state": "active",
+    "app": "x",
+    "categories": [],
+    "created_at": None,
+}
+
+
+ANA = UserMapping("ana")
+
+
+def read(path: Path, text: str, whose: UserMapping = ANA) -> tuple[list[ForeignMemory], Notes]:
+    file = path / "mem0.json"
+    file.write_text(text, encoding="utf-8")
+    notes = Notes()
+    return list(memories(file, whose, CHANGED, notes)), notes
+
+
+ALL = [HOSTED, OPEN_SOURCE, OPEN_MEMORY]
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        json.dumps(ALL),
+        json.dumps(
+            {
+                "count": 3,
+                "next": None,
+                "previous": None,
+                "results": ALL,
+                "relations": [{"source": "ana", "target": "boat"}],
+            }
+        ),
+        json.dumps({"memories": ALL}),
+        "\n".join(map(json.dumps, ALL)),
+    ],
+)
+def test_every_shape(tmp_path: Path, layout: str) -> None:
+    (hosted, own, boat), notes = read(tmp_path, layout)
+    assert (hosted.id, hosted.text, hosted.categories) == (
+        "0a1b",
+        "Vegetarian since childhood",
+        ("food", "personal_details", "diet"),
+    )
+    assert hosted.noted_at == datetime(2025, 3, 19, 16, 9, 0, 146390, tzinfo=UTC)
+    assert hosted.said_at == datetime(2025, 4, 1, 10, tzinfo=UTC)
+    assert (
+        hosted.expires_at == datetime(2027, 1, 1, tzinfo=UTC)
+        and hosted.remark == "source: onboarding"
+    )
+    assert (
+        own.said_at == own.noted_at == datetime(2025, 3, 19, 9, 9, tzinfo=UTC)
+        and own.user_id == "ana"
+        and own.expires_at is None
+    )
+    assert (boat.text, boat.categories, boat.remark, boat.said_at) == (
+        "Has a boat",
+        (),
+        None,
+        CHANGED,
+    )
+    assert notes.undated == 1
+
+
+def test_what_is_put_away_or_of_others_is_left_out_and_counted(tmp_path: Path) -> None:
+    records = [
+        HOSTED,
+        HOSTED | {"user_id": "ben"},
+        OPEN_MEMORY | {"user_id": "ana", "state": "deleted"},
+        HOSTED | {"id": "x", "memory": " "},
+    ]
+    found, notes = read(tmp_path, json.dumps(records), UserMapping("anna", "ana"))
+    assert [(one.id, one.user_id) for one in found] == [("0a1b", "anna")]
+    assert notes.left_out == {"of other users": 1, "deleted": 1, "without words": 1}
+
+
+@pytest.mark.parametrize(
+    ("record", "whose", "error"),
+    [
+        (
+            HOSTED | {"user_id": "ben"},
+            UserMapping("ana"),
+            "Record 1: user_id is 'ben'. Only records of 'ana'",
+        ),
+        (OPEN_SOURCE, UserMapping(), "Record 1 has no user_id"),
+        ({"memory": "Hi."}, UserMapping("ana"), "Record 1 has no id"),
+        ({"id": "1"}, UserMapping("ana"), "Record 1 has no memory"),
+        (
+            HOSTED | {"memory": 7.5},
+            UserMapping("ana"),
+            "memory is 7.5. Input should be a valid string",
+        ),
+        (HOSTED | {"created_at": "yesterday"}, UserMapping("ana"), "created_at is 'yesterday'"),
+        (HOSTED | {"categories": "food"}, UserMapping("ana"), "categories is 'food'"),
+        (
+            HOSTED | {"state": "gone"},
+            UserMapping("ana"),
+            "'active', 'paused', 'archived' or 'deleted'",
+        ),
+        ("Hi.", UserMapping("ana"), "Record 1 is no object"),
+        (HOSTED | {"memory": "x" * 6000}, UserMapping("ana"), "memory has 6,000 characters"),
+    ],
+)
+def test_a_record_that_cannot_be_used_is_named(
+    tmp_path: Path, record: object, whose: UserMapping, error: str
+) -> None:
+    with pytest.raises(InvalidInput, match=error):
+        read(tmp_path, json.dumps([record]), whose)
+
+
+def test_foreign_categories_become_ours_and_stay_as_tags(
+    encoder: CachedEncoder, language: Language
+) -> None:
+    def known(name: str, text: str, *categories: str) -> ForeignMemory:
+        return ForeignMemory(name, "ana", text, categories, CHANGED, CHANGED)
+
+    notes = Notes()
+    given = [
+        known("1", "The deposit is due on Friday.", "tasks"),
+        known("2", "Remember to call the plumber tomorrow morning.", "home_improvement"),
+        known("3", "Blue.", "misc"),
+        known("4", "Always answer me in short sentences."),
+    ]
+    found = [of.record for of in classify.records(given, encoder, language, notes)]
+    assert all(isinstance(one, MemoryRecord) for one in found)
+    reminder, plumber, blue, rule = (one for one in found if isinstance(one, MemoryRecord))
+    assert (reminder.category, reminder.tags, reminder.origin, reminder.object) == (
+        Category.REMINDERS,
+        ("tasks",),
+        "mem0",
+        reminder.text,
+    )
+    assert plumber.category is Category.REMINDERS and plumber.tags == ("home improvement",)
+    assert rule.category is Category.SYSTEM and rule.tags == ()
+    assert notes.filed["tasks"] == {Category.REMINDERS: 1} and notes.unsure["tasks"] == 0
+    assert notes.unsure["misc"] == 1 and notes.ids == ["3"] and blue.tags == ("misc",)

@@ -1,0 +1,119 @@
+"""What a person may ask for: everything that is held of them, and nothing of anyone else."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from hotmem import InvalidInput, Memory
+from hotmem.storage.queries.subject_access import HELD, LEFT_OUT
+from hotmem.storage.sqlite.connection import Connection, connect
+from hotmem.storage.sqlite.migrations import migrate
+from hotmem.tools.import_export import export_subject
+from hotmem.tools.registry import tool
+from tests.conversation import said
+
+OF_NOBODY = {"meta", "former_vectors", "shared_weights"}
+"""Tables of the whole file, with no row of a user's."""
+
+
+@pytest.fixture
+async def told(memory: Memory) -> AsyncIterator[Memory]:
+    """Ana's memory with something in most tables, and Ben's, of which no word may be told."""
+    await memory.remember(
+        said("My dog is called Paola. I met Marta in Porto yesterday.", name="t1")
+    )
+    await memory.remember(said("My dog is called Potola.", name="t2", minutes=5))
+    await memory.remember(
+        said(
+            "I keep Oleander on the balcony.", user="ben", session="Braga", speaker="Ben", name="t3"
+        )
+    )
+    await memory.end_session(user_id="ana", session_id="monday")
+    await memory.settle()
+    stored = await memory.store_memory(
+        "Ana drives a grey Octavia.", user_id="ana", context={"tags": ["car"]}
+    )
+    await tool("edit_memory").call(
+        memory, "ana", {"id": stored.id, "content": "Ana drives a red Octavia."}
+    )
+    block = await memory.recall("What's my dog called?", user_id="ana")
+    await memory.feedback(block, "Your dog is called Potola.")
+    await memory.search_memory("Oleander", user_id="ben")
+    yield memory
+
+
+def tables(conn: Connection) -> set[str]:
+    """All tables; of a virtual one, not those that it makes for itself."""
+    rows = conn.execute(
+        "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    ).fetchall()
+    virtual = [name for name, sql in rows if sql.startswith("CREATE VIRTUAL")]
+    return {name for name, _ in rows if not any(name.startswith(f"{one}_") for one in virtual)}
+
+
+def test_every_table_is_told_or_has_its_reason(database: Path) -> None:
+    with closing(connect(database)) as conn:
+        migrate(conn, database)
+        assert {*HELD} | {*LEFT_OUT} | OF_NOBODY == tables(conn)
+        assert not {*HELD} & {*LEFT_OUT}
+        with_user = {
+            name
+            for name in tables(conn)
+            if "user" in {row[1] for row in conn.execute(f"PRAGMA table_info({name})")}
+        }
+    assert with_user <= {*HELD} | {*LEFT_OUT}
+
+
+async def test_every_row_and_column_of_the_user_is_there(told: Memory, tmp_path: Path) -> None:
+    file = tmp_path / "ana.json"
+    done = await export_subject(told, "ana", file)
+    text = await asyncio.to_thread(file.read_text, "utf-8")
+    document = json.loads(text)
+    assert [one["table"] for one in document["contents"]] == list(HELD)
+    assert (
+        {one["table"]: one["rows"] for one in document["contents"]}
+        == done.lines
+        == {table: len(document[table]) for table in HELD}
+    )
+    with closing(connect(told.path, read_only=True)) as conn:
+        for table in HELD:
+            columns = [row[1:3] for row in conn.execute(f"PRAGMA table_info({table})")]
+            wanted = {name for name, sort in columns if sort != "BLOB" and name != "user"}
+            assert all(row.keys() >= wanted for row in document[table]), table
+            if ("user", "INTEGER") in columns:
+                assert (
+                    len(document[table])
+                    == conn.execute(f"SELECT count(*) FROM {table} WHERE user = 1").fetchone()[0]
+                ), table
+    filled = {
+        "turns",
+        "memories",
+        "sources",
+        "summaries",
+        "entities",
+        "happenings",
+        "tags",
+        "decisions",
+        "recalls",
+        "uses",
+        "weights",
+        "quality",
+        "audit",
+    }
+    assert all(document[table] for table in filled)
+    for words in ("Paola", "Potola", "grey Octavia", "What's my dog called?", "car"):
+        assert words in text
+    for words in ("Oleander", "Braga", "t3"):
+        assert words not in text
+    assert document["turns"][0]["spoken_at"].startswith("2026-03-02T09:00")
+    assert document["audit"][-1]["what"] == "all"
+
+
+async def test_who_is_unknown_gets_no_file(told: Memory, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="nothing is known"):
+        await export_subject(told, "nobody", tmp_path / "nobody.json")
+    assert not (tmp_path / "nobody.json").exists()

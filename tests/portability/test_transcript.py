@@ -1,0 +1,150 @@
+"""Transcripts as people and messengers write them, each read turn by turn."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hotmem import InvalidInput, Turn
+from hotmem.portability.foreign_records import Notes, Talk
+from hotmem.portability.formats import FileForm, form_of
+from hotmem.portability.transcript import turns
+
+CHANGED = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
+
+
+def read(
+    path: Path, text: str, *, zone: str = "UTC", day_first: bool | None = None
+) -> tuple[list[Turn], Notes]:
+    file = path / "chat.txt"
+    file.write_text(text, encoding="utf-8")
+    notes = Notes()
+    talk = Talk("ana", "chat", frozenset({"bot"}), ZoneInfo(zone), CHANGED, day_first)
+    return list(turns(file, talk, notes)), notes
+
+
+def told(found: list[Turn]) -> list[tuple[str | None, str, str]]:
+    return [
+        (turn.speaker, f"{turn.spoken_at.astimezone(UTC):%Y-%m-%d %H:%M}", turn.text)
+        for turn in found
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Ana: I moved.\nBot: Where to?",
+            [("Ana", "2026-01-05 12:00", "I moved."), ("Bot", "2026-01-05 12:00", "Where to?")],
+        ),
+        ("2024-05-06 09:06 Ana: Hi: you.", [("Ana", "2024-05-06 09:06", "Hi: you.")]),
+        ("[2024-05-06T09:06:30Z] Ana: Hi.", [("Ana", "2024-05-06 09:06", "Hi.")]),
+        ("2024-05-06T09:06:30+02:00 Ana: Hi.", [("Ana", "2024-05-06 07:06", "Hi.")]),
+        (
+            "06/25/24, 9:07\u202fPM - Ana Li: Hi\nyou two.",
+            [("Ana Li", "2024-06-25 21:07", "Hi\nyou two.")],
+        ),
+        ("\u200e[25/06/2024, 21:07:11] ~ Zoë: Hi.", [("Zoë", "2024-06-25 21:07", "Hi.")]),
+        ("25.06.24, 21:07 - Ana: Hi.", [("Ana", "2024-06-25 21:07", "Hi.")]),
+        (
+            "**Ana:** Hi.\n**Bot** (10:05 AM): Yes.",
+            [("Ana", "2026-01-05 12:00", "Hi."), ("Bot", "2026-01-05 10:05", "Yes.")],
+        ),
+        (
+            "--- 7 May 2024 ---\n[23:58] Ana: Hi.\n[00:01] Bot: Hello.",
+            [("Ana", "2024-05-07 23:58", "Hi."), ("Bot", "2024-05-08 00:01", "Hello.")],
+        ),
+        ("# Wednesday, May 8, 2024\n\nAna: Hi.\n", [("Ana", "2024-05-08 00:00", "Hi.")]),
+        (
+            "[09:05] Ana: One\nNote: two\n[09:06] Bot: Three",
+            [("Ana", "2026-01-05 09:05", "One\nNote: two"), ("Bot", "2026-01-05 09:06", "Three")],
+        ),
+    ],
+)
+def test_forms(tmp_path: Path, text: str, expected: list[tuple[str, str, str]]) -> None:
+    found, _ = read(tmp_path, text)
+    assert told(found) == expected
+    assert [turn.role for turn in found] == [
+        "assistant" if turn.speaker == "Bot" else "user" for turn in found
+    ]
+    assert form_of(tmp_path / "chat.txt") is FileForm.TRANSCRIPT
+
+
+def test_a_clock_without_zone_is_the_speakers(tmp_path: Path) -> None:
+    found, _ = read(tmp_path, "2024-07-06 09:06 Ana: Hi.", zone="Europe/Lisbon")
+    assert found[0].spoken_at == datetime(2024, 7, 6, 8, 6, tzinfo=UTC)
+
+
+def test_a_long_silence_begins_a_session(tmp_path: Path) -> None:
+    found, _ = read(
+        tmp_path,
+        "2024-05-06 09:00 Ana: One.\n2024-05-06 12:59 Ana: Two.\n2024-05-06 17:00 Ana: Three.",
+    )
+    assert [turn.session_id for turn in found] == [
+        "chat 2024-05-06 09:00",
+        "chat 2024-05-06 09:00",
+        "chat 2024-05-06 17:00",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "month", "unsure"),
+    [
+        ("06/05/2024, 10:00 - Ana: Hi.\n25/05/2024, 10:00 - Ana: Hi.", None, 5, 0),
+        ("06/05/2024, 10:00 - Ana: Hi.\n06/25/2024, 10:00 - Ana: Hi.", None, 6, 0),
+        ("06/05/2024, 10:00 - Ana: Hi.", None, 5, 1),
+        ("06/05/2024, 10:00 AM - Ana: Hi.", None, 6, 1),
+        ("06/05/2024, 10:00 - Ana: Hi.", False, 6, 0),
+    ],
+)
+def test_whether_the_day_stands_first(
+    tmp_path: Path, text: str, given: bool | None, month: int, unsure: int
+) -> None:
+    found, notes = read(tmp_path, text, day_first=given)
+    assert found[0].spoken_at.month == month and len(notes.told) == unsure
+
+
+def test_lines_of_nobody_are_counted(tmp_path: Path) -> None:
+    text = "Chat of Monday\n25/06/24, 21:07 - Ana: Hi.\n25/06/24, 21:08 - Messages are encrypted\n25/06/24, 21:09 - Bot: Yes."
+    found, notes = read(tmp_path, text)
+    assert [turn.text for turn in found] == ["Hi.", "Yes."] and notes.left_out == {
+        "lines of no speaker": 2
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("2024-13-45 09:00 Ana: Hi.", "Line 1: '2024-13-45 09:00' is no time"),
+        ("Ana: Hi.\nBot: \x00\x01", "Line 2 cannot be used: text is empty"),
+    ],
+)
+def test_a_turn_that_cannot_be_used_is_named(tmp_path: Path, text: str, error: str) -> None:
+    with pytest.raises(InvalidInput, match=error):
+        read(tmp_path, text)
+
+
+names = st.sampled_from(["Ana", "Bot", "Zoë", "Mr. O'Neil", "José-Luis"])
+words = st.text(st.characters(categories=("L", "N", "P")), min_size=1, max_size=30).map(
+    lambda text: f"w{text}"
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(st.lists(st.tuples(names, words), min_size=1, max_size=8), st.integers(0, 7))
+def test_what_was_written_is_read(tmp_path: Path, said: list[tuple[str, str]], more: int) -> None:
+    lines = [
+        f"[{CHANGED + timedelta(minutes=place):%Y-%m-%d %H:%M}] {name}: {text}"
+        for place, (name, text) in enumerate(said)
+    ]
+    found, _ = read(tmp_path, "\n".join(lines))
+    assert [(turn.speaker, turn.text) for turn in found] == said
+    assert len({turn.id for turn in found}) == len(said)
+    grown, _ = read(
+        tmp_path,
+        "\n".join([*lines, *(f"[2026-02-0{day + 1} 10:00] Ana: More." for day in range(more))]),
+    )
+    assert grown[: len(found)] == found

@@ -1,0 +1,132 @@
+"""What the ranking is told of each candidate: numbers that no order of the candidates changes."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from hotmem.models import CachedEncoder
+from hotmem.ranking.features import FEATURES, features
+from hotmem.retrieval.fusion import Candidate
+from hotmem.types import Evidence, EvidenceKind, Layer, Query
+from tests.ranking.statements import evidence, query, statements
+
+
+def table(asked: Query, told: Sequence[Candidate]) -> dict[str, NDArray[np.float32]]:
+    """The columns by name."""
+    return dict(zip(FEATURES, features(asked, told).T, strict=True))
+
+
+def found(*told: Evidence, by: Layer = Layer.VERBATIM) -> list[Candidate]:
+    """Candidates that one layer found, the first best."""
+    return [Candidate(one, {by: 1.0 / place}) for place, one in enumerate(told, 1)]
+
+
+def read(encoder: CachedEncoder, one: Evidence) -> Evidence:
+    """The statement as it is once it is embedded."""
+    reading = encoder.read([f"{one.speaker}: {one.text}"])[0]
+    return one._replace(vector=reading.row, signs=reading.signs)
+
+
+@settings(deadline=None)
+@given(statements(most=12), st.data())
+def test_they_are_finite_and_no_order_counts(
+    drawn: list[tuple[Evidence, float]], data: st.DataObject
+) -> None:
+    distinct = {(one.kind, one.session, one.position, one.key): one for one, _ in drawn}
+    told = found(*distinct.values())
+    first = features(query(), told)
+    assert (
+        first.shape == (len(told), len(FEATURES))
+        and first.dtype == np.float32
+        and np.all(np.isfinite(first))
+    )
+    order = data.draw(st.permutations(range(len(told))))
+    assert np.allclose(features(query(), [told[row] for row in order]), first[order], atol=1e-5)
+
+
+def test_what_answers_stands_out_by_words_by_meaning_and_piece_by_piece(
+    encoder: CachedEncoder,
+) -> None:
+    reading = encoder.read(["What is my dog called?"])[0]
+    asked = replace(query("What is my dog called?"), vector=reading.row, pieces=reading.states)
+    dog, train = (
+        read(encoder, one)
+        for one in (
+            evidence("My dog is called Potola.", key=1),
+            evidence("The train leaves at noon.", key=5, session=2),
+        )
+    )
+    columns = table(asked, found(train, dog))
+    for name in (
+        "overlap",
+        "cosine",
+        "match",
+        "match_all",
+        "window_match",
+        "session_match",
+        "session_overlap",
+        "session_cosine",
+    ):
+        assert columns[name][1] > columns[name][0] + 0.1, name
+    assert (
+        columns["cosine_gap"][1] == columns["match_gap"][1] == columns["window_match_gap"][1] == 0
+    )
+    assert columns["match_gap"][0] == pytest.approx(columns["match"][0] - columns["match"][1])
+
+
+def test_a_neighbour_and_a_session_share_what_was_said_beside_them(encoder: CachedEncoder) -> None:
+    reading = encoder.read(["What is my dog called?"])[0]
+    asked = replace(query("What is my dog called?"), vector=reading.row, pieces=reading.states)
+    told = [
+        evidence("My dog is called Potola.", key=1),
+        evidence("How lovely!", key=2),
+        evidence("The rest.", key=9),
+        evidence("Else.", key=4, session=2),
+    ]
+    columns = table(asked, found(*(read(encoder, one) for one in told)))
+    assert columns["window_match"][1] == columns["window_match"][0] > columns["window_match"][2]
+    assert (
+        columns["session_match"][0]
+        == columns["session_match"][1]
+        == columns["session_match"][2]
+        > columns["session_match"][3]
+    )
+    assert columns["window_words"][1] == pytest.approx((1.0 + 0.0) / 2)
+
+
+def test_what_is_not_embedded_yet_has_its_words() -> None:
+    columns = table(
+        query(), found(evidence("The dog sleeps.", key=1), evidence("The cat eats.", key=5))
+    )
+    assert columns["overlap"][0] > columns["overlap"][1] == 0
+    assert not columns["cosine"].any() and not columns["match"].any()
+
+
+def test_who_is_asked_about() -> None:
+    asked = replace(query("What did Ben say about the dog?"), speakers=("Ana", "Ben Ode"))
+    columns = table(
+        asked, found(evidence(key=1, speaker="Ben Ode"), evidence(key=5, speaker="Ana"))
+    )
+    assert (columns["speaker_fits"].tolist(), columns["other_speaker"].tolist()) == ([1, 0], [0, 1])
+    nobody = table(
+        replace(asked, text="Where is the dog?"),
+        found(evidence(key=1, speaker="Ben Ode"), evidence(key=5, speaker="Ana")),
+    )
+    assert (nobody["speaker_fits"].tolist(), nobody["other_speaker"].tolist()) == ([1, 1], [0, 0])
+
+
+def test_a_passage_has_what_was_read_from_it() -> None:
+    fact = evidence("Ana has a dog.", EvidenceKind.MEMORY, key=3, turn=1)
+    columns = table(
+        query(), [*found(fact, by=Layer.FACTS), *found(evidence(key=1), evidence(key=5))]
+    )
+    assert columns["fact"].tolist() == [1, 1, 0]
+
+
+def test_nothing_has_no_features() -> None:
+    assert features(query(), []).shape == (0, len(FEATURES))

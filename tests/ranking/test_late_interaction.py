@@ -1,0 +1,137 @@
+"""Late interaction against a plain loop, and what must hold whatever the numbers are."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from numpy.typing import NDArray
+
+from hotmem.models import CachedEncoder
+from hotmem.ranking.late_interaction import best_matches, telling
+from hotmem.types import SignBits
+
+WIDTH = 16
+
+Question = NDArray[np.float32]
+
+questions = arrays.arrays(
+    np.float32,
+    st.tuples(st.integers(1, 5), st.just(WIDTH)),
+    elements=st.integers(-9, 9).map(float),
+    fill=st.nothing(),
+).filter(lambda drawn: bool(np.abs(drawn).sum(axis=1).all()))
+statements = st.none() | arrays.arrays(np.uint8, st.tuples(st.integers(0, 6), st.just(WIDTH // 8)))
+several = st.lists(statements, min_size=1, max_size=6)
+
+
+def signs(states: Question) -> SignBits:
+    """As they are kept of a text that is searched."""
+    return np.packbits(states > 0, axis=1)
+
+
+def by_hand(question: Question, told: Sequence[SignBits | None]) -> list[list[float]]:
+    """The best agreement, number by number."""
+
+    def agreement(piece: Question, bits: SignBits) -> float:
+        weighed = [
+            float(value) if bit else -float(value)
+            for value, bit in zip(piece, np.unpackbits(bits), strict=True)
+        ]
+        return sum(weighed) / sum(map(abs, weighed))
+
+    return [
+        [
+            0.0 if one is None else max((agreement(piece, bits) for bits in one), default=0.0)
+            for piece in question
+        ]
+        for one in told
+    ]
+
+
+@given(questions, several)
+def test_it_is_the_best_agreement_of_each_piece(
+    question: Question, told: list[SignBits | None]
+) -> None:
+    found = best_matches(question, told)
+    assert found.shape == (len(told), len(question)) and found.dtype == np.float32
+    assert np.allclose(found, by_hand(question, told), atol=1e-5)
+    assert np.all(np.abs(found) <= 1 + 1e-5)
+
+
+@given(questions, several, st.data())
+def test_a_statement_with_the_questions_own_pieces_matches_wholly_and_none_better(
+    question: Question, told: list[SignBits | None], data: st.DataObject
+) -> None:
+    place = data.draw(st.integers(0, len(told)))
+    rest = told[0] if told[0] is not None else np.empty((0, WIDTH // 8), dtype=np.uint8)
+    found = best_matches(
+        question, [*told[:place], np.concatenate([rest, signs(question)]), *told[place:]]
+    )
+    assert np.allclose(found[place], 1, atol=1e-5)
+    assert np.all(found <= found[place] + 1e-5)
+
+
+@given(questions, several, st.data())
+def test_no_order_counts(
+    question: Question, told: list[SignBits | None], data: st.DataObject
+) -> None:
+    order = data.draw(st.permutations(range(len(told))))
+    found = best_matches(question, told)
+    assert np.allclose(
+        best_matches(question, [told[row] for row in order]), found[order], atol=1e-6
+    )
+    assert np.allclose(
+        best_matches(question, [one if one is None else one[::-1] for one in told]),
+        found,
+        atol=1e-6,
+    )
+    assert np.allclose(best_matches(question[::-1], told), found[:, ::-1], atol=1e-6)
+
+
+@given(
+    questions, st.lists(st.none() | st.just(np.empty((0, WIDTH // 8), dtype=np.uint8)), max_size=4)
+)
+def test_without_pieces_nothing_matches(question: Question, told: list[SignBits | None]) -> None:
+    assert np.array_equal(best_matches(question, told), np.zeros((len(told), len(question))))
+
+
+@given(several)
+def test_a_question_without_pieces_matches_nothing(told: list[SignBits | None]) -> None:
+    assert best_matches(np.empty((0, WIDTH), dtype=np.float32), told).shape == (len(told), 0)
+
+
+def test_a_piece_of_zeros_agrees_with_nothing() -> None:
+    assert best_matches(
+        np.zeros((1, WIDTH), dtype=np.float32), [np.full((2, WIDTH // 8), 255, dtype=np.uint8)]
+    ).tolist() == [[0.0]]
+
+
+@given(questions, several)
+def test_what_tells_apart_sums_to_one(question: Question, told: list[SignBits | None]) -> None:
+    weight = telling(best_matches(question, told))
+    assert weight.shape == (len(question),)
+    assert np.all(weight >= 0) and abs(float(weight.sum()) - 1) < 1e-5
+
+
+def test_what_matches_everything_alike_tells_nothing() -> None:
+    matches = np.array([[0.9, 0.1, 0.5], [0.9, 0.5, 0.5], [0.9, 0.9, 0.8]], dtype=np.float32)
+    assert np.allclose(telling(matches), [0, 0.4 / 0.6, 0.2 / 0.6], atol=1e-6)
+
+
+def test_where_nothing_tells_apart_all_pieces_count_the_same() -> None:
+    assert np.allclose(telling(np.array([[0.2, 0.9]], dtype=np.float32)), [0.5, 0.5])
+    assert telling(np.empty((3, 0), dtype=np.float32)).shape == (0,)
+
+
+def test_what_answers_a_question_matches_it_best(encoder: CachedEncoder) -> None:
+    told = (
+        "Ana: My dog is called Potola.",
+        "Ana: The train to Porto leaves at noon.",
+        "Ben: We painted the kitchen yellow in May.",
+    )
+    question = encoder.read(["What is my dog called?"])[0].states
+    matches = best_matches(question, [reading.signs for reading in encoder.read(told)])
+    dog, train, kitchen = matches @ telling(matches)
+    assert dog > max(train, kitchen) + 0.2

@@ -1,0 +1,118 @@
+"""Hits become candidates; what the model has before it already does not."""
+
+from functools import partial
+
+import pytest
+
+from hotmem.retrieval.fusion import Candidate, fused, pooled, split_visible
+from hotmem.types import EvidenceKind, Hit, Layer
+from tests.ranking.statements import evidence, query
+
+
+def test_each_row_keeps_every_layers_best_score() -> None:
+    passage = (EvidenceKind.PASSAGE, 1)
+    hits = [
+        Hit(Layer.VERBATIM, *passage, 2.0),
+        Hit(Layer.VERBATIM, *passage, 5.0),
+        Hit(Layer.SEMANTIC, *passage, -0.5),
+        Hit(Layer.FACTS, EvidenceKind.MEMORY, 1, 0.1),
+    ]
+    assert pooled(hits) == {
+        passage: {Layer.VERBATIM: 5.0, Layer.SEMANTIC: -0.5},
+        (EvidenceKind.MEMORY, 1): {Layer.FACTS: 0.1},
+    }
+
+
+def test_a_neighbour_that_no_layer_found_has_no_scores() -> None:
+    found, neighbour = evidence(key=1), evidence(key=2)
+    first, second = fused(
+        pooled([Hit(Layer.VERBATIM, EvidenceKind.PASSAGE, 1, 2.0)]), [found, neighbour]
+    )
+    assert (
+        first.scores == {Layer.VERBATIM: 2.0}
+        and second.scores == {}
+        and second.evidence is neighbour
+    )
+
+
+@pytest.mark.parametrize(
+    "visible", ["The dog sleeps.", "the  DOG sleeps.\n", "Ana: The dog sleeps. And so on."]
+)
+def test_what_is_visible_is_left_out_whatever_its_case_and_spaces(visible: str) -> None:
+    kept, _ = split_visible(
+        [
+            Candidate(evidence("The dog sleeps.", key=1), {}),
+            Candidate(evidence("The dog barks.", key=2), {}),
+        ],
+        [visible],
+        query(),
+    )
+    assert [candidate.evidence.key for candidate in kept] == [2]
+
+
+def test_the_question_itself_is_no_answer() -> None:
+    own, earlier = (
+        evidence("Where is the dog?", key=1, session=1),
+        evidence("Where is the dog?", key=2, session=2),
+    )
+    kept, _ = split_visible(
+        [Candidate(own, {}), Candidate(earlier, {})], [], query("where is the dog?", session="s1")
+    )
+    assert [candidate.evidence.key for candidate in kept] == [2]
+
+
+def test_a_fact_of_this_session_is_left_out_while_its_words_are_in_sight() -> None:
+    fact = evidence("The user's dog is called Rocky.", kind=EvidenceKind.MEMORY, key=1, session=1)
+    candidate = Candidate(fact, {})
+    part = partial(split_visible, [candidate])
+    assert part(["My dog is called Rocky."], query(session="s1")) == ([], [candidate])
+    assert part(["My dog is called Rex.", "Rocky is a film."], query(session="s1")) == (
+        [candidate],
+        [],
+    )
+    assert part(["My dog is called Rocky."], query(session="s2")) == ([candidate], []), (
+        "an earlier session's facts may be told"
+    )
+
+
+def test_a_fact_that_corrects_another_is_told_with_it() -> None:
+    stale = evidence(
+        "The user's dog is called Rex.", kind=EvidenceKind.MEMORY, key=1, session=2
+    )._replace(replaced_by=2)
+    fact = evidence("The user's dog is called Rocky.", kind=EvidenceKind.MEMORY, key=2, session=1)
+    kept, _ = split_visible(
+        [Candidate(stale, {}), Candidate(fact, {})],
+        ["My dog is called Rocky."],
+        query(session="s1"),
+    )
+    assert [candidate.evidence.key for candidate in kept] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("fact", "visible", "question"),
+    [
+        ("The user has two cats.", ["How many cats do I have?"], "How many cats do I have?"),
+        (
+            "The user's name is Daniel.",
+            ["What is my name?", "That is a fine name."],
+            "What is my name?",
+        ),
+        (
+            "The user's sister lives in Boston.",
+            ["Did I say that my sister lives in Boston?"],
+            "Did I say that my sister lives in Boston?",
+        ),
+        (
+            "The user does not eat meat.",
+            ["Do you eat meat?", "Tell me what I eat."],
+            "Tell me what I eat.",
+        ),
+        ("The user has two cats.", ["I like cats."], "How many cats do I have?"),
+    ],
+)
+def test_a_fact_is_told_unless_a_text_in_sight_really_holds_it(
+    fact: str, visible: list[str], question: str
+) -> None:
+    found = evidence(fact, kind=EvidenceKind.MEMORY, key=1, session=1)
+    lacking, _ = split_visible([Candidate(found, {})], visible, query(question, session="s1"))
+    assert lacking

@@ -1,0 +1,197 @@
+"""What all four layers keep to, and what each finds."""
+
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from hotmem import Memory
+from hotmem.errors import DeadlineExceeded
+from hotmem.models import Language, read
+from hotmem.retrieval.layers.base import LayerSearch
+from hotmem.retrieval.layers.facts import Facts
+from hotmem.retrieval.layers.semantic import Semantic
+from hotmem.retrieval.layers.sessions import Sessions, blended
+from hotmem.retrieval.layers.verbatim import Verbatim, phrases
+from hotmem.storage.store import Store
+from hotmem.types import Analysis, Complexity, EvidenceKind, Hit, Intent, Layer, Query, UserKey
+from tests.conversation import START, said
+from tests.letters import LetterEncoder
+
+LAYERS = (Facts, Sessions, Semantic, Verbatim)
+
+TOLD = {
+    "ana": (
+        ("kitchen", "We decided to take oak for the kitchen because Rui works with oak."),
+        ("kitchen", "My dog is called Potola."),
+        ("travel", "The ferry to Porto leaves at nine."),
+        ("travel", "I live in Porto."),
+        ("school", "Marta learns the cello. She said \"never on Sundays\" to the whole class."),
+    ),
+    "ben": (("kitchen", "My dog is called Wilbur, and the kitchen is made of oak."), ("travel", "I live in Porto, near the ferry.")),
+}  # fmt: skip
+
+
+def query(text: str, user: UserKey, *terms: str, entities: tuple[str, ...] = ()) -> Query:
+    """A question that asks all layers."""
+    analysis = Analysis(
+        Intent.FACT, Complexity.HIGH, terms, entities, None, (), (), True, True, tuple(Layer)
+    )
+    reading = read(LetterEncoder(), [text])[0]
+    return Query(text, user, None, START, analysis, ("Ana",), reading.row, reading.states)
+
+
+@pytest.fixture
+async def store(database: Path, language: Language) -> AsyncIterator[Store]:
+    """Two users' sessions, understood and summarised."""
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        for user, lines in TOLD.items():
+            for number, (session, text) in enumerate(lines):
+                await memory.remember(
+                    said(text, user=user, session=session, minutes=number, name=f"{user}-{number}")
+                )
+            for session in {session for session, _ in lines}:
+                await memory.end_session(user_id=user, session_id=session)
+        await memory.settle()
+    opened = Store.open(database)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def ana(store: Store) -> UserKey:
+    found = await store.user("ana")
+    assert found is not None
+    return found
+
+
+async def texts(store: Store, user: UserKey, hits: list[Hit]) -> list[str]:
+    """The words of the hits, in their order."""
+    return [
+        found.text for hit in hits for found in await store.evidence(user, {hit.kind: [hit.key]})
+    ]
+
+
+@pytest.mark.parametrize("kind", LAYERS)
+class TestEveryLayer:
+    async def test_finds_the_users_own_rows_only(
+        self, kind: type[Facts], store: Store, ana: UserKey
+    ) -> None:
+        hits = await kind(store).search(
+            query(
+                "dog kitchen oak Porto ferry",
+                ana,
+                "dog",
+                "kitchen",
+                "oak",
+                "porto",
+                "ferry",
+                entities=("Porto",),
+            ),
+            None,
+        )
+        assert hits
+        ben = await store.user("ben")
+        assert ben is not None
+        for hit in hits:
+            assert hit.layer is kind(store).layer
+            assert len(await store.evidence(ana, {hit.kind: [hit.key]})) == 1
+            assert await store.evidence(ben, {hit.kind: [hit.key]}) == []
+
+    async def test_puts_the_best_first_and_each_row_once(
+        self, kind: type[Facts], store: Store, ana: UserKey
+    ) -> None:
+        hits = await kind(store).search(
+            query("Where is the dog in Porto?", ana, "dog", "porto", entities=("Porto",)), None
+        )
+        for sort in EvidenceKind:
+            scores = [hit.score for hit in hits if hit.kind is sort]
+            assert scores == sorted(scores, reverse=True)
+        assert len({(hit.kind, hit.key) for hit in hits}) == len(hits)
+
+    async def test_stops_at_its_deadline(
+        self, kind: type[Facts], store: Store, ana: UserKey
+    ) -> None:
+        with pytest.raises(DeadlineExceeded):
+            await kind(store).search(query("Where is the dog?", ana, "dog"), time.monotonic() - 1)
+
+    async def test_finds_nothing_for_nobody(self, kind: type[Facts], store: Store) -> None:
+        assert (
+            list(await kind(store).search(query("Where is the dog?", UserKey(0), "dog"), None))
+            == []
+        )
+
+    async def test_finds_nothing_in_an_empty_file(self, kind: type[Facts], tmp_path: Path) -> None:
+        empty = Store.open(tmp_path / "empty.db")
+        await empty.adopt_encoder(LetterEncoder.name, LetterEncoder.dimension)
+        assert (
+            list(await kind(empty).search(query("Where is the dog?", UserKey(1), "dog"), None))
+            == []
+        )
+        await empty.close()
+
+    async def test_needs_no_words(self, kind: type[Facts], store: Store, ana: UserKey) -> None:
+        assert all(
+            hit.layer is kind(store).layer
+            for hit in await kind(store).search(query("?!", ana), None)
+        )
+
+    async def test_is_a_layer(self, kind: type[Facts], store: Store) -> None:
+        layer: LayerSearch = kind(store)
+        assert layer.layer.value == kind.__name__.lower()
+
+
+async def test_facts_are_found_by_word_and_by_entity(store: Store, ana: UserKey) -> None:
+    by_word = await Facts(store).search(query("What is my dog called?", ana, "dog", "called"), None)
+    assert (await texts(store, ana, list(by_word)))[0] == "Ana's dog is called Potola."
+    by_entity = await Facts(store).search(query("What about it?", ana, entities=("PORTO",)), None)
+    assert "Ana lives in Porto." in await texts(store, ana, list(by_entity))
+
+
+async def test_sessions_are_found_by_their_words_then_their_passages(
+    store: Store, ana: UserKey
+) -> None:
+    hits = await Sessions(store).search(query("What about the ferry?", ana, "ferry"), None)
+    summaries = [hit for hit in hits if hit.kind is EvidenceKind.SUMMARY]
+    passages = [hit for hit in hits if hit.kind is EvidenceKind.PASSAGE]
+    best = (await store.evidence(ana, {EvidenceKind.SUMMARY: [summaries[0].key]}))[0]
+    assert best.session_id == "travel"
+    assert (await texts(store, ana, passages))[0] == "The ferry to Porto leaves at nine."
+
+
+async def test_verbatim_puts_an_exact_phrase_first(store: Store, ana: UserKey) -> None:
+    hits = await Verbatim(store).search(
+        query(
+            'Who said "never on Sundays" in Porto, to Rui, with the ferry?',
+            ana,
+            "porto",
+            "rui",
+            "sundays",
+        ),
+        None,
+    )
+    assert (await texts(store, ana, list(hits)))[0].startswith("Marta learns the cello.")
+
+
+async def test_semantic_puts_the_nearest_first(store: Store, ana: UserKey) -> None:
+    hits = await Semantic(store).search(query("The ferry to Porto leaves at nine", ana), None)
+    assert (await texts(store, ana, list(hits)))[0] == "The ferry to Porto leaves at nine."
+    assert all(-1.001 <= hit.score <= 1.001 for hit in hits)
+
+
+def test_phrases_are_what_is_quoted_and_names_of_several_words() -> None:
+    asked = query(
+        'Who said “never on Sundays” and "ok" to Rui?', UserKey(1), entities=("Rui", "Marta Lopes")
+    )
+    assert phrases(asked) == ("never on Sundays", "Marta Lopes")
+
+
+def test_sessions_blend_words_and_meaning_in_halves() -> None:
+    assert blended({1: 4.0, 2: 2.0}, {2: 0.8, 3: 0.6, 4: -0.5}) == [
+        (2, 0.25 + 0.4),
+        (1, 0.5),
+        (3, 0.3),
+        (4, 0.0),
+    ]
+    assert blended({}, {}) == []

@@ -1,0 +1,174 @@
+"""Threads, transactions and deadlines around the file."""
+
+import asyncio
+import time
+from contextlib import closing
+from pathlib import Path
+from shutil import copyfile
+
+import pytest
+
+from hotmem.errors import DeadlineExceeded, HotMemError, MemoryClosed, StoreError, StoreFull
+from hotmem.storage.sqlite import connection
+from hotmem.storage.sqlite.connection import Connection, connect
+from hotmem.storage.sqlite.database import CHECKPOINTED_AFTER, READERS, Database
+
+COUNT_FOR_EVER = (
+    "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+)
+
+
+def count_for_ever(conn: Connection) -> int:
+    return int(conn.execute(COUNT_FOR_EVER).fetchone()[0])
+
+
+def count(conn: Connection) -> int:
+    return int(conn.execute("SELECT count(*) FROM users").fetchone()[0])
+
+
+def add(conn: Connection, name: str) -> None:
+    conn.execute("INSERT INTO users (name) VALUES (?)", (name,))
+
+
+async def test_a_deadline_stops_a_query_inside_sqlite(database: Path) -> None:
+    opened = Database.open(database)
+    try:
+        started = time.monotonic()
+        with pytest.raises(DeadlineExceeded):
+            await opened.read_until(started + 0.1, count_for_ever)
+        assert time.monotonic() - started < 2
+        with pytest.raises(DeadlineExceeded):
+            await opened.read_until(time.monotonic() - 1, count)
+        assert await opened.read(count) == 0, "the connection is usable again, without a deadline"
+        assert await opened.read_until(None, count) == 0
+    finally:
+        await opened.close()
+
+
+async def test_the_loop_runs_on_while_all_readers_are_busy(database: Path) -> None:
+    opened = Database.open(database)
+    try:
+        until = time.monotonic() + 0.3
+        busy = [
+            asyncio.create_task(opened.read_until(until, count_for_ever)) for _ in range(READERS)
+        ]
+        ticks = 0
+        while not all(task.done() for task in busy):
+            await asyncio.sleep(0.01)
+            ticks += 1
+        assert ticks >= 5
+        assert all(
+            isinstance(result, DeadlineExceeded)
+            for result in await asyncio.gather(*busy, return_exceptions=True)
+        )
+    finally:
+        await opened.close()
+
+
+async def test_the_journal_is_copied_into_the_file_behind_the_writes(
+    database: Path, tmp_path: Path
+) -> None:
+    opened = Database.open(database)
+    copy = tmp_path / "without-journal.db"
+    try:
+        for number in range(CHECKPOINTED_AFTER):
+            await opened.write(add, f"user {number}")
+        await opened.write(count)
+        copyfile(database, copy)
+    finally:
+        await opened.close()
+    with closing(connect(copy)) as conn:
+        assert count(conn) == CHECKPOINTED_AFTER
+
+
+async def test_a_write_that_fails_leaves_nothing(database: Path) -> None:
+    opened = Database.open(database)
+
+    def half(conn: Connection) -> None:
+        add(conn, "ana")
+        raise ZeroDivisionError
+
+    def twice(conn: Connection) -> None:
+        add(conn, "ana")
+        add(conn, "ana")
+
+    try:
+        with pytest.raises(ZeroDivisionError):
+            await opened.write(half)
+        with pytest.raises(StoreError, match="rolled back"):
+            await opened.write(twice)
+        assert await opened.read(count) == 0
+        await opened.write(add, "ana")
+        assert await opened.read(count) == 1
+    finally:
+        await opened.close()
+
+
+async def test_readers_cannot_write(database: Path) -> None:
+    opened = Database.open(database)
+    try:
+        with pytest.raises(StoreError):
+            await opened.read(add, "ana")
+        assert await opened.read(count) == 0
+    finally:
+        await opened.close()
+
+
+async def test_what_write_returned_from_is_on_the_disk(
+    database: Path, monkeypatch: pytest.MonkeyPatch, durable: str
+) -> None:
+    monkeypatch.setattr(connection, "SYNCHRONOUS", durable)
+    opened = Database.open(database)
+    try:
+        await opened.write(add, "ana")
+        with closing(connect(database, read_only=True)) as other:
+            assert count(other) == 1
+        assert (
+            await opened.write(lambda conn: conn.execute("PRAGMA synchronous").fetchone()[0]) == 2
+        )
+        assert (
+            await opened.write(lambda conn: conn.execute("PRAGMA journal_mode").fetchone()[0])
+            == "wal"
+        )
+    finally:
+        await opened.close()
+
+
+async def test_closing_leaves_one_file_and_can_be_done_twice(database: Path) -> None:
+    opened = Database.open(database)
+    await opened.write(add, "ana")
+    await opened.close()
+    await opened.close()
+    assert await asyncio.to_thread(lambda: [path.name for path in database.parent.iterdir()]) == [
+        database.name
+    ]
+    with pytest.raises(MemoryClosed, match="Open it again"):
+        await opened.read(count)
+
+
+async def test_a_file_without_a_journal_is_opened_and_closed(database: Path) -> None:
+    for _ in range(2):
+        await Database.open(database).close()
+        with closing(connect(database)) as conn:
+            assert conn.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",)
+
+
+async def test_a_full_file_is_told_from_other_failures(database: Path) -> None:
+    opened = Database.open(database)
+    try:
+        most = await opened.write(lambda conn: conn.execute("PRAGMA page_count").fetchone()[0])
+        assert opened._writer is not None
+        opened._writer.execute(f"PRAGMA max_page_count = {most}")
+        with pytest.raises(StoreFull, match="Free some space"):
+            await opened.write(add, "x" * 100_000)
+        assert issubclass(StoreFull, HotMemError) and await opened.read(count) == 0
+    finally:
+        await opened.close()
+
+
+async def test_a_closed_file_is_told_to_who_reads_here_too(database: Path) -> None:
+    opened = Database.open(database)
+    here = opened.here()
+    await opened.close()
+    with pytest.raises(MemoryClosed):
+        await here.read(lambda conn: conn.execute("SELECT 1").fetchone())

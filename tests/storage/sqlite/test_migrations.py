@@ -1,0 +1,202 @@
+"""Files of every version keep opening and answering; the schema changes only by a migration."""
+
+import json
+import re
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from shutil import copy
+
+import pytest
+
+from hotmem import Memory, StoreUnusable, Weights
+from hotmem.models import CachedEncoder, Language
+from hotmem.storage.sqlite import migrations, recordings
+from hotmem.storage.sqlite.connection import Connection, connect
+from hotmem.storage.sqlite.migrations import APPLICATION_ID, STEPS, migrate
+from tests.conversation import START, turns_told
+from tests.letters import LetterEncoder
+from tests.storage.sqlite.make_version1 import FILE, QUESTION, TURNS
+
+SNAPSHOT = Path(__file__).with_name("schema.sql")
+
+
+def schema(conn: Connection) -> str:
+    """Every table, index and trigger that a migration made, by name.
+
+    Not those that FTS5 and vec0 make for themselves.
+    """
+    rows = conn.execute(
+        "SELECT type, name, sql FROM sqlite_master WHERE sql NOT NULL ORDER BY type, name"
+    ).fetchall()
+    virtual = [name for _, name, sql in rows if sql.startswith("CREATE VIRTUAL")]
+    own = [
+        sql
+        for _, name, sql in rows
+        if not any(name.startswith(f"{table}_") for table in virtual) and name != "sqlite_sequence"
+    ]
+    return "\n".join(re.sub(r"\s+", " ", sql) + ";" for sql in own) + "\n"
+
+
+def test_the_schema_is_the_one_in_the_snapshot(database: Path) -> None:
+    """After a deliberate change, with a migration of its own, write the new snapshot by hand from this comparison."""
+    with closing(connect(database)) as conn:
+        migrate(conn, database)
+        assert schema(conn) == SNAPSHOT.read_text("utf-8")
+
+
+def test_migrating_marks_the_file_and_happens_once(database: Path) -> None:
+    with closing(connect(database)) as conn:
+        migrate(conn, database)
+        before = database.read_bytes()
+        migrate(conn, database)
+        assert conn.execute("PRAGMA user_version").fetchone()[0] == len(STEPS)
+        assert conn.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
+        assert database.read_bytes() == before
+
+
+def test_a_step_that_fails_leaves_the_version_before_it(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(conn: Connection) -> None:
+        conn.execute("CREATE TABLE half (id)")
+        raise ZeroDivisionError
+
+    with closing(connect(database)) as conn:
+        monkeypatch.setattr(migrations, "STEPS", (*STEPS, breaks))
+        with pytest.raises(ZeroDivisionError):
+            migrate(conn, database)
+        assert conn.execute("PRAGMA user_version").fetchone()[0] == len(STEPS)
+        assert not conn.execute("SELECT 1 FROM sqlite_master WHERE name = 'half'").fetchone()
+        assert not conn.in_transaction
+
+
+def test_an_older_file_is_brought_up_step_by_step(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def adds(conn: Connection) -> None:
+        conn.execute("ALTER TABLE users ADD COLUMN shown TEXT")
+
+    with closing(connect(database)) as conn:
+        migrate(conn, database)
+        conn.execute("INSERT INTO users (name) VALUES ('ana')")
+        monkeypatch.setattr(migrations, "STEPS", (*STEPS, adds))
+        migrate(conn, database)
+        assert conn.execute("PRAGMA user_version").fetchone()[0] == len(STEPS) + 1
+        assert conn.execute("SELECT name, shown FROM users").fetchall() == [("ana", None)]
+
+
+def test_the_third_step_makes_passages_wait_and_leaves_the_rest(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy(FILE, database)
+    with closing(connect(database)) as conn:
+        with monkeypatch.context() as before:
+            before.setattr(migrations, "STEPS", STEPS[:2])
+            migrate(conn, database)
+        passages, memories, summaries = embedded(conn)
+        assert all(
+            rows == with_vector == signed > 0
+            for rows, with_vector, signed in (passages, memories, summaries)
+        )
+        migrate(conn, database)
+        assert embedded(conn) == [(passages[0], 0, 0), memories, summaries]
+        assert conn.execute("SELECT count(*) FROM pieces").fetchone()[0] == 0
+
+
+async def test_passages_of_the_first_version_get_the_signs_of_their_word_pieces(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> None:
+    copy(FILE, database)
+    async with Memory.open(database, encoder=encoder, language=language) as memory:
+        await memory.settle()
+    with closing(connect(database, read_only=True)) as conn:
+        rows = conn.execute(
+            "SELECT width, length(signs) FROM passages LEFT JOIN pieces ON passage = id"
+        ).fetchall()
+        assert len(rows) >= len(TURNS)
+        assert all(
+            width == 128 // 8 and length > width and length % width == 0 for width, length in rows
+        )
+
+
+async def test_a_file_of_the_first_version_opens_and_answers(
+    database: Path, language: Language
+) -> None:
+    copy(FILE, database)
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        block = await memory.recall(
+            QUESTION, user_id="ana", session_id="third", at=START + timedelta(days=60)
+        )
+        assert "Potola" in block.text
+        assert await turns_told(memory, "ben") == [TURNS[-1].text]
+        held = {known.text: known.current for known in await memory.memories("ana", past=True)}
+        assert held["Ana's dog is called Potola."] and not held["Ana's dog is called Paola."]
+        assert held["Ana lives in Lisbon."] and not held["Ana lives in Porto."]
+        assert await memory.summary(user_id="ana", session_id="first") is not None
+        assert (
+            len(
+                [
+                    line
+                    async for line in memory.export("ana")
+                    if json.loads(line)["type"] == "question"
+                ]
+            )
+            == 1
+        )
+        assert await memory.remember(TURNS[0]) is False
+        assert (await memory.forget(user_id="ana", everything=True)).turns == 4
+    with closing(connect(database, read_only=True)) as conn:
+        assert conn.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+
+
+def test_who_only_reads_a_file_is_told_that_it_is_older(database: Path) -> None:
+    copy(FILE, database)
+    before = database.read_bytes()
+    with pytest.raises(StoreUnusable, match=r"has schema 1, and .* Open it once"):
+        recordings.turns(database, "ana", 10)
+    assert database.read_bytes() == before
+    with closing(connect(database)) as conn:
+        migrate(conn, database)
+        conn.execute(
+            "INSERT INTO weights SELECT id, 'semantic', 99, 0 FROM users WHERE name = 'ana'"
+        )
+        conn.execute(
+            "INSERT INTO weights SELECT id, 'nonsense', 1, 0 FROM users WHERE name = 'ana'"
+        )
+    told, count, weights = recordings.turns(database, "ana", 10)
+    assert len(told) == count == 4
+    assert weights == Weights(semantic=1.5)
+
+
+async def test_a_file_of_the_first_version_takes_another_encoder(
+    database: Path, language: Language
+) -> None:
+    class Longer(LetterEncoder):
+        name = "another encoder"
+
+    copy(FILE, database)
+    async with Memory.open(database, encoder=Longer(), language=language) as memory:
+        await memory.settle()
+    with closing(connect(database, read_only=True)) as conn:
+        assert all(
+            rows == with_vector == indexed > 0 for rows, with_vector, indexed in embedded(conn)
+        )
+        assert (
+            conn.execute("SELECT value FROM meta WHERE key = 'encoder'")
+            .fetchone()[0]
+            .startswith("another encoder")
+        )
+
+
+def embedded(conn: Connection) -> list[tuple[int, int, int]]:
+    """Of each table the rows, the rows with a vector and the rows in the index."""
+    tables = {"passages": "passage", "memories": "memory", "summaries": "summary"}
+    return [
+        (
+            conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0],
+            conn.execute(f"SELECT count(*) FROM {table} WHERE vector NOT NULL").fetchone()[0],
+            conn.execute(f"SELECT count(*) FROM {kind}_entries WHERE bits NOT NULL").fetchone()[0],
+        )
+        for table, kind in tables.items()
+    ]

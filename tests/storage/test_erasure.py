@@ -1,0 +1,203 @@
+"""No byte is left once `forget` returns.
+
+With the process alive, after a kill, beside readers, in an encrypted file; or the receipt says so.
+"""
+
+import asyncio
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from hotmem import Memory, Options
+from hotmem.core.encryption_key import Key
+from hotmem.models import CachedEncoder, Language
+from hotmem.options import BackgroundOptions
+from hotmem.storage.sqlite.connection import connect
+from hotmem.storage.store import Store
+from hotmem.text.stemming import stem, stems
+from hotmem.understanding.query.voice_commands import find_command
+from tests.conversation import START, life, said
+from tests.letters import LetterEncoder
+
+SECRET = "Xylomander"
+STEM = b"xyloman"
+TURNS = (f"My dog is called {SECRET}.", f"{SECRET} lives in Porto, I think.", "I like walnuts.")
+EAGER = Options(background=BackgroundOptions(idle_s=0.1))
+"""Options with which the background looks around every tenth of a second."""
+
+
+READING = "import pathlib, sys; [sys.stdout.buffer.write(file.read_bytes()) for file in pathlib.Path(sys.argv[1]).iterdir()]"
+
+
+def whole(path: Path) -> bytes:
+    """Every byte of the file and of whatever lies beside it, in lower case.
+
+    Read by another process, as closing a file drops this one's locks.
+    """
+    return subprocess.run(
+        [sys.executable, "-ISc", READING, str(path.parent)], check=True, capture_output=True
+    ).stdout.lower()
+
+
+async def copies(path: Path) -> int:
+    return (await asyncio.to_thread(whole, path)).count(STEM)
+
+
+@pytest.fixture
+async def memory(database: Path, language: Language) -> AsyncIterator[Memory]:
+    async with Memory.open(
+        database, EAGER, encoder=CachedEncoder(LetterEncoder(), 100), language=language
+    ) as opened:
+        for number, turn in enumerate(TURNS):
+            await opened.remember(said(turn, minutes=number))
+        await opened.settle()
+        yield opened
+
+
+async def test_nothing_is_left_while_the_process_lives(memory: Memory, database: Path) -> None:
+    assert await copies(database) > 10
+    receipt = await memory.forget(user_id="ana", entity=SECRET)
+    assert await copies(database) == 0
+    assert receipt.emptied and receipt.turns == 2
+    assert "Nothing of it is left in the memory file." in str(receipt) and "Backups" in str(receipt)
+
+
+VICTIM = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from hotmem.store.store import Store
+from tests.conversation import START, said
+
+async def run(path):
+    store = Store.open(path)
+    for number in range(40):
+        await store.add_turn(said(f"Xylomander is number {number} of my dogs.", minutes=number), START)
+    await store.forget(await store.user("ana"), entity="Xylomander")
+    if sys.argv[2] == "emptied":
+        assert await store.empty_journal(1.0)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+asyncio.run(run(Path(sys.argv[1])))
+"""
+
+
+@pytest.mark.parametrize("when", ["emptied", "committed"])
+async def test_nothing_is_left_after_a_kill(when: str, database: Path) -> None:
+    died = await asyncio.to_thread(
+        subprocess.run, [sys.executable, "-c", VICTIM, str(database), when], check=False
+    )
+    assert died.returncode == -signal.SIGKILL
+    if when == "committed":
+        assert await copies(database), "what is not emptied yet is there"
+        await Store.open(database).close()
+    assert await copies(database) == 0
+
+
+async def test_what_another_program_keeps_goes_once_it_stops_reading(
+    memory: Memory, database: Path
+) -> None:
+    with closing(connect(database, read_only=True)) as other:
+        other.execute("BEGIN")
+        other.execute("SELECT count(*) FROM turns").fetchone()
+        receipt = await memory.forget(user_id="ana", entity=SECRET)
+        assert not receipt.emptied and "another program reads it" in str(receipt)
+        assert await copies(database)
+        assert await asyncio.wait_for(memory.remember(said("I like ferns.")), 1), (
+            "others write meanwhile"
+        )
+        other.execute("ROLLBACK")
+        left = 1
+        for _ in range(100):
+            if not (left := await copies(database)):
+                break
+            await asyncio.sleep(0.1)
+        assert left == 0
+
+
+async def test_forgetting_waits_for_a_short_read(memory: Memory, database: Path) -> None:
+    with closing(connect(database, read_only=True)) as other:
+        other.execute("BEGIN")
+        other.execute("SELECT count(*) FROM turns").fetchone()
+        asyncio.get_running_loop().call_later(0.2, lambda: other.execute("ROLLBACK"))
+        assert (await memory.forget(user_id="ana", entity=SECRET)).emptied
+        assert await copies(database) == 0
+
+
+async def test_closing_tells_of_what_another_program_keeps(
+    memory: Memory, database: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with closing(connect(database, read_only=True)) as other:
+        other.execute("BEGIN")
+        other.execute("SELECT count(*) FROM turns").fetchone()
+        await memory.forget(user_id="ana", entity=SECRET)
+        await memory.close()
+        assert "journal not emptied" in capsys.readouterr().err
+    await Store.open(database).close()
+    assert await copies(database) == 0
+
+
+async def test_nothing_is_left_beneath_the_cipher(database: Path, language: Language) -> None:
+    def pages() -> bytes:
+        with closing(connect(database, key=Key.of("a long passphrase"), read_only=True)) as conn:
+            return conn.serialize("main").lower()
+
+    options = Options(key="a long passphrase")
+    async with Memory.open(database, options, encoder=LetterEncoder(), language=language) as memory:
+        for number, turn in enumerate(TURNS):
+            await memory.remember(said(turn, minutes=number))
+        await memory.settle()
+        assert (await asyncio.to_thread(pages)).count(STEM)
+        assert (await memory.forget(user_id="ana", entity=SECRET)).emptied
+        assert (await asyncio.to_thread(pages)).count(STEM) == 0
+
+
+async def test_nothing_is_left_among_many_turns(database: Path) -> None:
+    """Pages are split, joined and moved; what a moved row leaves behind is overwritten too."""
+    store = Store.open(database)
+    for turn in life(turns=600):
+        await store.add_turn(turn, START)
+    for number in range(0, 300, 3):
+        await store.add_turn(
+            said(
+                f"{SECRET} was here, {number} times. " * (1 + number % 40),
+                session=f"week {number % 10}",
+            ),
+            START,
+        )
+    user = await store.user("ana")
+    assert user is not None
+    await store.forget(user, entity=SECRET)
+    assert await store.empty_journal(1.0)
+    assert await copies(database) == 0
+    await store.close()
+
+
+async def test_the_process_keeps_no_words_to_save_time(memory: Memory) -> None:
+    await memory.recall(f"Where does {SECRET} live?", user_id="ana")
+    encoder = memory.reader.encoder
+    assert isinstance(encoder, CachedEncoder)
+    find_command(f"Forget everything about {SECRET}.")
+    before = encoder.misses
+    encoder.encode([TURNS[2]])
+    await memory.forget(user_id="ana", entity=SECRET)
+    for function in (stem, stems, find_command):
+        assert function.cache_info().currsize == 0
+    encoder.encode([TURNS[2]])
+    assert encoder.misses == before + 2
+    assert memory.withholds(f"{SECRET} lives in Porto.", user_id="ana")
+    assert STEM.decode() not in repr(vars(memory._withheld)).lower()
+
+
+async def test_nothing_is_left_of_what_waited_beside_the_file(
+    memory: Memory, database: Path
+) -> None:
+    await memory.forget(user_id="ana", entity=SECRET)
+    await memory.spool(said(f"{SECRET} waits."))
+    assert await copies(database)
+    assert (await memory.forget(user_id="ana", entity=SECRET)).turns == 1
+    assert await copies(database) == 0

@@ -1,0 +1,472 @@
+"""What is forgotten is gone.
+
+From every answer, and from every byte of the file and its journal, once `forget` returns.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hotmem import Memory, Options
+from hotmem.consolidation.supersession import apply_correction, revise
+from hotmem.models import Language
+from hotmem.options import BackgroundOptions
+from hotmem.storage.queries.index_entries import to_bits
+from hotmem.storage.search.vectors import to_bytes
+from hotmem.storage.store import Store
+from hotmem.tools.editing import Edit, edit_memory
+from hotmem.tools.maintenance import Recent, Undo, memory_decisions, undo_decision
+from hotmem.types import ForgetResult, Role, SessionSummary, SummarySentence
+from hotmem.understanding.facts import understand
+from tests.conversation import START, said, turns_told
+from tests.letters import DIMENSION, NO_SIGNS, LetterEncoder
+from tests.storage.test_erasure import whole
+
+SECRET = "Xylomander"
+STEM = b"xyloman"
+"""What a stemmed index would keep of it."""
+
+TELLING = (
+    "My dog is called {} now.",
+    "{} lives in Porto, I think.",
+    "I moved to {} last year, and I like it.",
+    "My dog is called Paola. No, I said {}, not Paola.",
+    "I really like {}! We decided to call {} tomorrow.",
+    '"{}", she said, again and again: {}-{}, don\'t forget the {}.',
+)
+HARMLESS = (
+    "My dog is called Paola.",
+    "I live in Braga.",
+    "I like walnuts a lot.",
+    "We decided to paint the kitchen.",
+    "Do you know the weather for today?",
+)
+
+DAY = 24 * 60
+
+
+async def by_entity(memory: Memory) -> None:
+    await memory.forget(user_id="ana", entity=SECRET.swapcase())
+
+
+async def by_session(memory: Memory) -> None:
+    await memory.forget(user_id="ana", session_id="secret")
+
+
+async def by_time(memory: Memory) -> None:
+    await memory.forget(
+        user_id="ana", after=START + timedelta(days=100), before=START + timedelta(days=200)
+    )
+
+
+async def by_turns(memory: Memory) -> None:
+    records = [json.loads(line) async for line in memory.export("ana")]
+    going = [
+        one["id"]
+        for one in records
+        if one["type"] == "turn" and SECRET.casefold() in one["text"].casefold()
+    ]
+    await memory.forget(user_id="ana", turn_ids=going)
+
+
+async def by_user(memory: Memory) -> None:
+    await memory.forget(user_id="ana", everything=True)
+
+
+async def by_memory(memory: Memory) -> None:
+    while told := [
+        known
+        for known in await memory.memories("ana", past=True)
+        if SECRET.casefold() in known.text.casefold()
+    ]:
+        removed = await memory.forget(user_id="ana", memory_id=told[0].id)
+        assert removed.memories >= 1
+
+
+Sentence = tuple[int, bool, str]
+
+sentences = st.lists(
+    st.tuples(
+        st.integers(0, 4), st.booleans(), st.sampled_from([SECRET, SECRET.upper(), SECRET.lower()])
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+async def told(memory: Memory, lines: list[Sentence], telling: tuple[str, ...]) -> None:
+    """Ana tells secrets and harmless things, asks and is answered; Ben tells harmless things."""
+    for number, (which, secret, word) in enumerate([*lines, (0, True, SECRET)]):
+        text = (
+            telling[which % len(telling)].replace("{}", word)
+            if secret
+            else HARMLESS[which % len(HARMLESS)]
+        )
+        session, minutes = ("secret", 150 * DAY) if secret else (f"harmless {which}", which * DAY)
+        await memory.remember(
+            said(text, session=session, minutes=minutes + number, name=f"t{number}")
+        )
+        await memory.end_session(user_id="ana", session_id=session)
+    await memory.remember(said("I live in Utrecht.", user="ben"))
+    await memory.settle()
+    asked = START + timedelta(days=151)
+    block = await memory.recall(
+        f"What do you know of {SECRET}?", user_id="ana", session_id="secret", at=asked
+    )
+    usage = await memory.feedback(block, reply=" ".join(item.text for item in block.items))
+    assert usage.used
+
+
+@pytest.mark.parametrize("forget", [by_entity, by_session, by_time, by_turns, by_user, by_memory])
+def test_no_byte_is_left_of_what_is_forgotten(
+    forget: Callable[[Memory], object], language: Language
+) -> None:
+    telling = TELLING[:1] if forget is by_memory else TELLING
+
+    @settings(max_examples=15, deadline=None)
+    @given(sentences)
+    def whatever_is_told(lines: list[Sentence]) -> None:
+        async def run(path: Path) -> None:
+            async with Memory.open(path, encoder=LetterEncoder(), language=language) as memory:
+                await told(memory, lines, telling)
+                await forget(memory)  # type: ignore[misc]
+                assert STEM not in await asyncio.to_thread(whole, path)
+                seen = [known.text for known in await memory.memories("ana", past=True)]
+                seen += [line async for line in memory.export("ana")]
+                seen.append(
+                    (await memory.recall("What do you know of the dog?", user_id="ana")).text
+                )
+                assert SECRET.casefold() not in " ".join(seen).casefold()
+                await memory.settle()
+                assert "Utrecht" in (await memory.recall("Where do I live?", user_id="ben")).text
+
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "memory.db")
+            asyncio.run(run(path))
+            assert STEM not in whole(path)
+            assert b"utrecht" in whole(path)
+
+    whatever_is_told()
+
+
+async def test_the_bytes_are_there_before(database: Path, language: Language) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        await told(memory, [(4, True, SECRET)], TELLING)
+    assert (await asyncio.to_thread(whole, database)).count(STEM) > 10
+
+
+async def test_no_vector_and_no_sign_of_a_word_piece_is_left_either(database: Path) -> None:
+    store = Store.open(database)
+    encoder = LetterEncoder()
+    await store.adopt_encoder(encoder.name, encoder.dimension)
+    texts = [f"{SECRET} sleeps under the stairs of the old lighthouse.", "I like walnuts."]
+    for number, text in enumerate(texts):
+        await store.add_turn(said(text, session=str(number)), START)
+    waiting = await store.waiting_for_vectors(10)
+    rows = encoder.encode([text for _, _, text in waiting])
+    signs = [
+        np.packbits(np.random.default_rng(number).normal(size=(9, DIMENSION)) > 0, axis=1)
+        for number in range(2)
+    ]
+    await store.put_vectors(waiting, list(rows), signs)
+    user = await store.user("ana")
+    assert user is not None
+    await store.forget(user, session_id="0")
+    await store.close()
+    content = await asyncio.to_thread(database.read_bytes)
+    assert (
+        to_bytes(rows[1]) in content
+        and to_bits(rows[1]) in content
+        and signs[1].tobytes() in content
+    )
+    assert (
+        to_bytes(rows[0]) not in content
+        and to_bits(rows[0]) not in content
+        and signs[0].tobytes() not in content
+    )
+
+
+async def test_other_users_names_and_sessions_stay(database: Path, language: Language) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        await told(memory, [(0, False, SECRET), (1, True, SECRET)], TELLING)
+        before = len(await turns_told(memory))
+        removed = await memory.forget(user_id="ana", entity=SECRET)
+        assert removed.turns == 2 and removed.memories >= 1 and removed.sessions == 1
+        assert len(await turns_told(memory)) == before - 2
+        assert not [line async for line in memory.export("ana") if '"type": "question"' in line]
+        assert [known.text for known in await memory.memories("ana", past=True)] == [
+            "Ana's dog is called Paola."
+        ]
+        assert await memory.memories("ana") == [], (
+            "what the forgotten had replaced does not come back to life"
+        )
+        again = await memory.forget(user_id="ana", entity=SECRET)
+        assert (again.turns, again.memories, again.sessions) == (0, 0, 0)
+
+
+async def test_an_entity_is_a_whole_word(database: Path, language: Language) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        for text in (
+            "I met Ann at the ferry.",
+            "I met Anna at the ferry.",
+            "ANN'S car broke down.",
+            "We like Ann-Marie.",
+        ):
+            await memory.remember(said(text))
+        assert (await memory.forget(user_id="ana", entity="ann")).turns == 3
+        await memory.settle()
+        assert await turns_told(memory) == ["I met Anna at the ferry."]
+        reports = (await memory.recall("Whom did I meet at the ferry?", user_id="ana")).trace.layers
+        assert any(report.hits for report in reports), "it is found"
+
+
+async def test_a_correction_goes_with_the_words_it_corrected(
+    database: Path, language: Language
+) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        await memory.remember(said(f"My sister {SECRET} lives in Porto.", session="secret"))
+        await memory.remember(said("No, I said Braga, not Porto.", session="later", minutes=DAY))
+        await memory.remember(
+            said("No, I said Malmo, not Braga.", session="later", minutes=DAY + 1)
+        )
+        await memory.settle()
+        assert f"Ana's sister {SECRET} lives in Malmo." in [
+            known.text for known in await memory.memories("ana")
+        ]
+        assert (await memory.forget(user_id="ana", session_id="secret")).memories >= 3
+        assert await memory.memories("ana", past=True) == []
+        assert len(await turns_told(memory)) == 2
+    assert STEM not in await asyncio.to_thread(whole, database)
+
+
+async def test_what_a_turn_told_besides_stays_known(database: Path, language: Language) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        await memory.remember(said("My dog is called Potola. I live in Braga."))
+        await memory.settle()
+        dog = next(known for known in await memory.memories("ana") if "Potola" in known.text)
+        removed = await memory.forget(user_id="ana", memory_id=dog.id)
+        assert (removed.turns, removed.memories) == (1, 1)
+        assert [known.text for known in await memory.memories("ana")] == ["Ana lives in Braga."]
+        assert (await memory.forget(user_id="ana", memory_id=dog.id)).memories == 0
+
+
+async def test_only_the_turns_named_go_whatever_their_time(
+    database: Path, language: Language
+) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        for text, session, name in (
+            ("I live in Braga.", "phone", "t1"),
+            ("My dog is called Potola.", "phone", "t2"),
+            ("I like tea.", "car", "t3"),
+        ):
+            await memory.remember(said(text, session=session, name=name))
+        await memory.remember(said("I like ferns.", user="ben", name="t2"))
+        await memory.settle()
+        removed = await memory.forget(user_id="ana", turn_ids=["t2", "unknown"])
+        assert (removed.turns, removed.memories, removed.sessions) == (1, 1, 0)
+        assert await turns_told(memory) == ["I live in Braga.", "I like tea."]
+        assert [known.text for known in await memory.memories("ana")] == [
+            "Ana likes tea.",
+            "Ana lives in Braga.",
+        ]
+        assert await turns_told(memory, "ben") == ["I like ferns."]
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        {"entity": SECRET},
+        {"session_id": "secret"},
+        {"after": START + timedelta(days=100)},
+        {"turn_ids": ["t1", "t2"]},
+        {"everything": True},
+    ],
+)
+async def test_a_dry_run_counts_what_goes_and_changes_nothing(
+    what: dict[str, Any], database: Path, language: Language
+) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        await told(memory, [(0, False, SECRET), (1, True, SECRET), (0, True, SECRET)], TELLING)
+        before = [line async for line in memory.export("ana")]
+        counted = await memory.forget(user_id="ana", dry_run=True, **what)
+        assert [line async for line in memory.export("ana")] == before
+        assert not memory.withholds(f"You told me about {SECRET} and the dog.", user_id="ana")
+        assert (await memory.recall("Who lives in Porto?", user_id="ana")).items
+        assert counted.turns and await memory.forget(user_id="ana", **what) == counted
+        assert await memory.forget(user_id="nobody", dry_run=True, **what) == ForgetResult(0, 0, 0)
+
+
+async def test_a_summary_is_made_anew_without_what_was_forgotten(
+    database: Path, language: Language
+) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        await memory.remember(
+            said(f"We decided to visit {SECRET} in spring because of the flowers.")
+        )
+        await memory.remember(
+            said("We decided to paint the kitchen yellow because of the light.", minutes=1)
+        )
+        await memory.end_session(user_id="ana", session_id="monday")
+        await memory.settle()
+        assert SECRET in repr(await memory.summary(user_id="ana", session_id="monday"))
+        await memory.forget(user_id="ana", entity=SECRET)
+        assert await memory.summary(user_id="ana", session_id="monday") is None
+        await memory.settle()
+        anew = repr(await memory.summary(user_id="ana", session_id="monday"))
+        assert "yellow" in anew and SECRET not in anew
+
+
+async def test_forgetting_in_the_midst_of_the_work(database: Path, language: Language) -> None:
+    async with Memory.open(
+        database,
+        Options(background=BackgroundOptions(batch=2)),
+        encoder=LetterEncoder(),
+        language=language,
+    ) as memory:
+        for number in range(60):
+            await memory.remember(
+                said(f"Number {number}: my dog is called {SECRET}.", session="secret")
+            )
+            if number % 10 == 9:
+                await memory.end_session(user_id="ana", session_id="secret")
+                await memory.forget(user_id="ana", everything=True)
+                await memory.remember(said("I live in Utrecht.", user="ben", session=f"s{number}"))
+        await memory.settle()
+        assert [known.text for known in await memory.memories("ben", past=True)] == [
+            "Ana lives in Utrecht."
+        ]
+    assert STEM not in await asyncio.to_thread(whole, database)
+
+
+async def test_work_begun_for_a_forgotten_row_ends_nowhere(
+    database: Path, language: Language
+) -> None:
+    """Each piece of work is read, its turn is forgotten, another user's turn comes, and only then the result is written."""
+    store = Store.open(database)
+    encoder = LetterEncoder()
+    await store.adopt_encoder(encoder.name, encoder.dimension)
+    await store.add_turn(said(f"My dog is called {SECRET}.", session="secret"), START)
+    user = await store.user("ana")
+    assert user is not None
+    ((kind, passage, text),) = await store.waiting_for_vectors(5)
+    ((key, turn),) = await store.waiting_turns(5)
+    understanding = understand(
+        language.parse([turn.text])[0], turn.speaker, Role(turn.role), turn.spoken_at
+    )
+    assert understanding.statements
+    await store.put_vectors([(kind, passage, text)], list(encoder.encode([text])), [NO_SIGNS])
+    await store.end_session(user, "secret")
+    session = await store.session_due(START, 0)
+    assert session is not None
+    seen = await store.unsummarised(session)
+    assert seen is not None
+    summary = SessionSummary(("dogs",), (SummarySentence(turn.text, turn.id),))
+
+    await store.forget(user, everything=True)
+    await store.add_turn(said("I live in Utrecht.", user="ben"), START)
+    await store.put_vectors([(kind, passage, text)], list(encoder.encode([text])), [NO_SIGNS])
+    await store.learn({key: understanding}, revise, apply_correction)
+    await store.put_summary(seen, summary, {}, turn.text)
+
+    ben = await store.user("ben")
+    assert ben is not None
+    assert await store.memories(ben, START, past=True) == []
+    assert await store.summary(ben, "monday") is None
+    assert [text for _, _, text in await store.waiting_for_vectors(5)] == [
+        "Ana: I live in Utrecht."
+    ]
+    assert [turn.text for _, turn in await store.waiting_turns(5)] == ["I live in Utrecht."]
+    await store.close()
+    assert STEM not in await asyncio.to_thread(whole, database)
+
+
+async def test_a_summary_of_other_turns_than_the_sessions_is_dropped(database: Path) -> None:
+    store = Store.open(database)
+    encoder = LetterEncoder()
+    await store.adopt_encoder(encoder.name, encoder.dimension)
+    await store.add_turn(said(f"My dog is called {SECRET}.", name="one"), START)
+    await store.add_turn(said("I like walnuts.", name="two"), START)
+    user = await store.user("ana")
+    assert user is not None
+    await store.end_session(user, "monday")
+    waiting = await store.waiting_for_vectors(5)
+    rows = list(encoder.encode([text for _, _, text in waiting]))
+    await store.put_vectors(waiting, rows, [NO_SIGNS] * 2)
+    session = await store.session_due(START, 0)
+    assert session is not None
+    seen = await store.unsummarised(session)
+    assert seen is not None
+    await store.forget(user, entity=SECRET)
+    await store.add_turn(said("I like the ferry.", name="three"), START)
+    await store.put_summary(
+        seen,
+        SessionSummary(("dogs",), (SummarySentence(seen.turns[0].text, "one"),)),
+        {},
+        seen.turns[0].text,
+    )
+    assert await store.summary(user, "monday") is None
+    await store.close()
+    assert STEM not in await asyncio.to_thread(whole, database)
+
+
+async def test_what_others_were_given_of_turns_with_the_same_ids_stays(
+    database: Path, language: Language
+) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        for user, town in (("ana", "Porto"), ("ben", "Utrecht")):
+            await memory.remember(said(f"I live in {town}.", user=user, name="t1"))
+            await memory.settle()
+            block = await memory.recall(
+                "Where do I live?", user_id=user, at=START + timedelta(days=1)
+            )
+            assert (await memory.feedback(block, reply=f"You live in {town}.")).used
+        await memory.forget(user_id="ana", session_id="monday")
+        assert not [line async for line in memory.export("ana") if '"type": "question"' in line]
+        assert [line async for line in memory.export("ben") if '"type": "question"' in line]
+
+
+async def test_words_that_were_taken_back_leave_no_tag(database: Path, language: Language) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        await memory.remember(said(f"I bought a red {SECRET} last week.", session="secret"))
+        await memory.remember(said("Just kidding!", session="secret", minutes=1))
+        await memory.settle()
+        assert await memory.memories("ana", past=True) == []
+        await memory.forget(user_id="ana", session_id="secret")
+    assert STEM not in await asyncio.to_thread(whole, database)
+
+
+async def test_an_edit_taken_back_leaves_no_word_of_its_own(
+    database: Path, language: Language
+) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        kept = await memory.store_memory("The boiler's number is 44.", user_id="ana")
+        edited = await edit_memory(
+            memory, "ana", Edit(id=kept.id, content="The boiler's number is 45.")
+        )
+        await edit_memory(
+            memory, "ana", Edit(id=edited.id, tags=(SECRET,), reason=f"{SECRET} told me")
+        )
+        (done,) = [
+            one
+            for one in (await memory_decisions(memory, "ana", Recent())).decisions
+            if one.action == "edited"
+        ]
+        await undo_decision(memory, "ana", Undo(decision=done.id))
+        told = (await memory_decisions(memory, "ana", Recent())).decisions
+        assert {one.action for one in told if one.memory_ids == (kept.id,)} == {
+            "filed",
+            "edited",
+            "refiled",
+        }
+        await memory.forget(user_id="ana", memory_id=kept.id)
+        assert not (await memory_decisions(memory, "ana", Recent())).decisions
+    assert STEM not in await asyncio.to_thread(whole, database)

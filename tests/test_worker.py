@@ -1,0 +1,206 @@
+"""Background work: what fails is set aside and tried again on the next open.
+
+Nothing hangs, nothing else is held up.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from hotmem import Memory, Options
+from hotmem.models import CachedEncoder, Language
+from hotmem.models.encoder import Vectors
+from hotmem.options import BackgroundOptions
+from hotmem.storage.sqlite import connection
+from hotmem.storage.sqlite.connection import connect
+from tests.conversation import START, said
+from tests.letters import LetterEncoder
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+POISON = "poison"
+
+AT_ONCE = Options(background=BackgroundOptions(pause_s=0.01))
+"""Options with which what fails is tried again soon."""
+
+
+class Choking(Language):
+    """spaCy's model, but for texts that it chokes on."""
+
+    def __init__(self, language: Language) -> None:
+        self._language = language
+
+    def parse(self, texts: Sequence[str], *, names: bool = True) -> "list[Doc]":
+        if any(POISON in text for text in texts):
+            raise ZeroDivisionError
+        return self._language.parse(texts, names=names)
+
+
+class Failing(LetterEncoder):
+    """Counts letters, but not while it is broken."""
+
+    broken = True
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        if self.broken and any(POISON in text for text in texts):
+            raise MemoryError
+        return super().encode(texts)
+
+
+async def test_a_turn_that_cannot_be_read_is_set_aside_and_read_on_the_next_open(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> None:
+    options = Options(background=BackgroundOptions(batch=1, pause_s=0.01))
+    async with Memory.open(
+        database, options, encoder=encoder, language=Choking(language)
+    ) as memory:
+        await memory.remember(said(f"I live in Porto. The {POISON} is in the cupboard."))
+        await memory.remember(said("My dog is called Potola."))
+        async with asyncio.timeout(30):
+            await memory.settle()
+        assert [known.text for known in await memory.memories("ana")] == [
+            "Ana's dog is called Potola."
+        ]
+        assert POISON in (await memory.recall("Who lives in Porto?", user_id="ana")).text, (
+            "its words are found all the same"
+        )
+    async with Memory.open(database, options, encoder=encoder, language=language) as memory:
+        await memory.settle()
+        assert "Ana lives in Porto." in [known.text for known in await memory.memories("ana")]
+
+
+async def test_one_unreadable_turn_of_a_batch_does_not_take_the_others_with_it(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> None:
+    async with Memory.open(
+        database, AT_ONCE, encoder=encoder, language=Choking(language)
+    ) as memory:
+        await memory.remember(said("My dog is called Potola."))
+        await memory.remember(said(f"The {POISON} is in the cupboard."))
+        await memory.remember(said("I live in Porto."))
+        async with asyncio.timeout(30):
+            await memory.settle()
+        assert {known.object for known in await memory.memories("ana")} == {"Potola", "Porto"}
+
+
+async def test_an_encoder_that_fails_holds_up_no_settle_and_is_tried_again(
+    database: Path, language: Language
+) -> None:
+    encoder = Failing()
+    async with Memory.open(database, AT_ONCE, encoder=encoder, language=language) as memory:
+        await memory.remember(said(f"The {POISON} is in the cupboard."))
+        async with asyncio.timeout(30):
+            await memory.settle()
+    encoder.broken = False
+    async with Memory.open(database, AT_ONCE, encoder=encoder, language=language) as memory:
+        await memory.remember(said("My dog is called Potola."))
+        await memory.settle()
+    with connect(database, read_only=True) as conn:
+        assert conn.execute("SELECT count(*) FROM passages WHERE vector IS NULL").fetchone()[0] == 0
+    conn.close()
+
+
+async def test_a_file_locked_for_a_while_holds_up_no_settle(
+    database: Path, encoder: CachedEncoder, language: Language, monkeypatch: "pytest.MonkeyPatch"
+) -> None:
+    monkeypatch.setattr(connection, "LOCK_WAIT_S", 0.05)
+    async with Memory.open(database, encoder=encoder, language=language) as memory:
+        await memory.remember(said("My dog is called Potola."))
+        other = connect(database)
+        other.execute("BEGIN IMMEDIATE")
+        async with asyncio.timeout(30):
+            await memory.settle()
+        other.execute("ROLLBACK")
+        other.close()
+        await memory.settle()
+        assert [known.object for known in await memory.memories("ana")] == ["Potola"]
+
+
+async def test_closing_in_the_midst_of_the_work_loses_nothing(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> None:
+    async with Memory.open(database, encoder=encoder, language=language) as memory:
+        for number in range(20):
+            await memory.remember(said(f"I like walnuts with number {number}.", name=str(number)))
+    async with Memory.open(database, encoder=encoder, language=language) as memory:
+        await memory.settle()
+        assert len(await memory.memories("ana")) == 20
+    assert not [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+
+
+async def test_a_memory_that_is_busy_still_answers(memory: Memory) -> None:
+    for number in range(30):
+        await memory.remember(
+            said(
+                f"Number {number}: "
+                + "we talked for a long time about the garden and the ferry. " * 20
+            )
+        )
+    ticks, settling = 0, asyncio.create_task(memory.settle())
+    while not settling.done():
+        await memory.recall("What about the ferry?", user_id="ana", at=START + timedelta(days=1))
+        ticks += 1
+    await settling
+    assert ticks >= 2
+
+
+async def test_another_encoder_embeds_everything_anew(
+    database: Path, encoder: CachedEncoder, language: Language
+) -> None:
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
+        await memory.remember(said("My dog is called Potola."))
+        await memory.end_session(user_id="ana", session_id="monday")
+        await memory.settle()
+    async with Memory.open(database, encoder=encoder, language=language) as memory:
+        assert "Potola" in (await memory.recall("What's my dog called?", user_id="ana")).text, (
+            "while that goes on, words are enough"
+        )
+        await memory.settle()
+    conn = connect(database, read_only=True)
+    for table in ("passages", "memories", "summaries"):
+        sizes = {len(row[0]) for row in conn.execute(f"SELECT vector FROM {table}")}
+        assert sizes == {encoder.dimension}
+    stored = np.frombuffer(
+        conn.execute("SELECT vector FROM passages").fetchone()[0], dtype=np.int8
+    ).astype(np.float32)
+    conn.close()
+    wanted = encoder.encode(["Ana: My dog is called Potola."])[0]
+    assert float(stored @ wanted) / float(np.linalg.norm(stored)) > 0.99
+
+
+async def test_what_a_joke_told_is_unlearnt_and_what_it_ended_holds_again(memory: Memory) -> None:
+    for minutes, text in enumerate(
+        (
+            "My dog is called Rex. I live in Porto.",
+            "I live in Beja. I have a lion.",
+            "Just kidding!",
+        )
+    ):
+        await memory.remember(said(text, minutes=minutes))
+        await memory.settle()
+    assert {known.text for known in await memory.memories("ana", past=True)} == {
+        "Ana's dog is called Rex.",
+        "Ana lives in Porto.",
+    }
+    assert all(known.current for known in await memory.memories("ana", past=True))
+
+
+@pytest.mark.parametrize(
+    "heard",
+    [
+        "my dog is called rex i moved to berlin in march",
+        "MY DOG IS CALLED REX I MOVED TO BERLIN IN MARCH",
+    ],
+)
+async def test_facts_are_read_from_text_without_case(memory: Memory, heard: str) -> None:
+    await memory.remember(said(heard))
+    await memory.settle()
+    texts = [known.text for known in await memory.memories("ana")]
+    assert "Ana's dog is called Rex." in texts
+    assert any("Berlin" in text for text in texts)

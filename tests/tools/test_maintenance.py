@@ -1,0 +1,339 @@
+"""Keeping a memory in order.
+
+Counts, periods, merges that can be taken back, soundness, copies made while others talk.
+"""
+
+import asyncio
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hotmem import InvalidInput, Memory
+from hotmem.consolidation.tagging import consolidated, same_thing
+from hotmem.operations.requests import checked
+from hotmem.storage.sqlite.connection import connect
+from hotmem.tools.import_export import Copying, backup_restore
+from hotmem.tools.maintenance import (
+    Merge,
+    Nothing,
+    Recent,
+    Span,
+    Undo,
+    Unused,
+    memory_decisions,
+    memory_health,
+    memory_stats,
+    memory_timeline,
+    merge_memories,
+    optimize_tags,
+    repair_index,
+    undo_decision,
+    validate_storage,
+)
+from hotmem.tools.registry import tool
+from hotmem.types import TagUse
+from tests.conversation import said
+
+CAR, SAME_CAR = "I drive a grey Skoda Octavia.", "My own vehicle is one of those Octavias, grey."
+
+
+async def tell(memory: Memory) -> None:
+    """A session in March, one in April, and something stored."""
+    await memory.remember(said("My dog is called Potola."))
+    await memory.remember(said("Potola can swim now.", session="april", minutes=60 * 24 * 40))
+    await memory.end_session(user_id="ana", session_id="monday")
+    await memory.settle()
+    await memory.store_memory(
+        CAR, user_id="ana", context={"tags": ["car"], "category": "contexts", "importance": 4}
+    )
+
+
+async def two_cars(memory: Memory) -> tuple[str, str]:
+    """The ids of two memories that say the same."""
+    first = await memory.store_memory(CAR, user_id="ana")
+    second = await memory.store_memory(SAME_CAR, user_id="ana")
+    assert not second.merged
+    return first.id, second.id
+
+
+async def contents(memory: Memory) -> set[str]:
+    """What a search for the car finds."""
+    found = await memory.search_memory(
+        "grey Octavia", user_id="ana", options={"min_relevance": 0.0}
+    )
+    return {one.content for one in found.results}
+
+
+async def test_counts(memory: Memory) -> None:
+    await tell(memory)
+    await memory.remember(said("Somebody else's words.", user="ben"))
+    stats = await memory_stats(memory, "ana", Nothing())
+    assert (
+        stats.turns,
+        stats.sessions,
+        stats.stored,
+        stats.waiting,
+        stats.merged,
+        stats.summaries,
+    ) == (2, 2, 1, 0, 0, 1)
+    assert (
+        stats.memories
+        == sum(stats.by_category.values())
+        == sum(stats.by_kind.values())
+        == sum(stats.by_importance.values())
+    )
+    assert stats.tags["car"] == 1
+    assert (
+        stats.first_said is not None
+        and stats.last_said is not None
+        and (stats.last_said - stats.first_said).days == 40
+    )
+    assert stats.file_bytes > 0
+    assert (await memory_stats(memory, "nobody", Nothing())).turns == 0
+
+
+async def test_periods(memory: Memory) -> None:
+    await tell(memory)
+    march, april, *_ = (await memory_timeline(memory, "ana", Span())).periods
+    assert (march.period, march.turns, march.memories) == (
+        "2026-03",
+        1,
+        ("Ana's dog is called Potola.",),
+    )
+    assert (april.period, april.turns) == ("2026-04", 1)
+    days = (await memory_timeline(memory, "ana", Span(by="day", about="potola"))).periods
+    assert [day.period for day in days] == ["2026-03-02", "2026-04-11"]
+    assert (await memory_timeline(memory, "ana", Span(about="Rui"))).periods == ()
+
+
+async def test_a_merge_is_found_once_and_can_be_taken_back(memory: Memory) -> None:
+    kept, gone = await two_cars(memory)
+    assert await contents(memory) == {CAR, SAME_CAR}
+    merged = await merge_memories(
+        memory, "ana", Merge(into=kept, ids=(gone,), reason="the same car")
+    )
+    assert await contents(memory) == {CAR}
+    assert "Octavias" not in (await memory.recall("Which car do I drive?", user_id="ana")).text
+    assert [(one.text, one.confirmations) for one in await memory.memories("ana")] == [(CAR, 1)]
+    latest = (await memory_decisions(memory, "ana", Recent())).decisions[0]
+    assert (latest.id, latest.action, latest.reason, latest.memory_ids, latest.into) == (
+        merged.decision,
+        "merged",
+        "the same car",
+        (gone,),
+        kept,
+    )
+    assert (await undo_decision(memory, "ana", Undo(decision=merged.decision))).restored == 1
+    assert await contents(memory) == {CAR, SAME_CAR}
+    assert {one.confirmations for one in await memory.memories("ana")} == {0}
+    with pytest.raises(InvalidInput, match="was taken back on"):
+        await undo_decision(memory, "ana", Undo(decision=merged.decision))
+    assert (await validate_storage(memory, "ana", Nothing())).sound
+
+
+async def test_a_merge_needs_memories_of_the_user(memory: Memory) -> None:
+    kept, gone = await two_cars(memory)
+    other = (await memory.store_memory("I have a boat.", user_id="ben")).id
+    for into, ids in ((kept, (other,)), (other, (kept,)), (kept, (kept,)), (kept, ("nothing",))):
+        with pytest.raises(InvalidInput):
+            await merge_memories(memory, "ana", Merge(into=into, ids=ids))
+    decision = (await merge_memories(memory, "ana", Merge(into=kept, ids=(gone,)))).decision
+    with pytest.raises(InvalidInput, match="is nothing that can be taken back"):
+        await undo_decision(memory, "ben", Undo(decision=decision))
+    with pytest.raises(InvalidInput, match="not among this user's memories"):
+        await merge_memories(memory, "ana", Merge(into=kept, ids=(gone,)))
+    assert await contents(memory) == {CAR}
+
+
+async def test_what_a_forgotten_memory_stood_for_is_forgotten_too(
+    database: Path, memory: Memory
+) -> None:
+    kept, gone = await two_cars(memory)
+    await merge_memories(memory, "ana", Merge(into=kept, ids=(gone,)))
+    await memory.forget(user_id="ana", memory_id=kept)
+    await memory.close()
+    held = (await asyncio.to_thread(database.read_bytes)).lower()
+    assert b"octavia" not in held and b"skoda" not in held
+
+
+async def test_what_a_forgotten_session_stood_for_stands_alone_again(memory: Memory) -> None:
+    await memory.remember(said("My dog is called Potola.", session="one"))
+    await memory.settle()
+    (spoken,) = await memory.memories("ana")
+    noted = await memory.store_memory(
+        "Potola is the name of the dog.", user_id="ana", context={"note": "from the vet"}
+    )
+    await merge_memories(memory, "ana", Merge(into=spoken.id, ids=(noted.id,)))
+    await memory.forget(user_id="ana", session_id="one")
+    assert [one.id for one in await memory.memories("ana")] == [noted.id]
+    assert (await validate_storage(memory, "ana", Nothing())).sound
+
+
+async def test_every_decision_has_its_reason(memory: Memory) -> None:
+    await memory.store_memory(CAR, user_id="ana", context={"category": "contexts"})
+    await memory.store_memory(CAR, user_id="ana")
+    confirmed, filed = (await memory_decisions(memory, "ana", Recent())).decisions
+    assert (
+        filed.action == "filed" and "contexts" in filed.reason and "category given" in filed.reason
+    )
+    assert confirmed.action == "confirmed" and "% sure" in confirmed.reason
+    assert len((await memory_decisions(memory, "ana", Recent(limit=1))).decisions) == 1
+
+
+async def test_tags_that_mean_the_same_become_one_and_can_be_taken_back(memory: Memory) -> None:
+    for number, tag in enumerate(
+        (
+            "holiday",
+            "holidays",
+            "summer holiday",
+            "car insurance",
+            "insurance for the car",
+            "recipe",
+        )
+    ):
+        await memory.store_memory(
+            f"Note number {number} is kept here.",
+            user_id="ana",
+            context={"tags": [tag], "note": str(number)},
+        )
+    before = (await memory_stats(memory, "ana", Nothing())).tags
+    done = await optimize_tags(memory, "ana", Unused())
+    after = (await memory_stats(memory, "ana", Nothing())).tags
+    assert {
+        "holidays": "holiday",
+        "car insurance": "insurance for the car",
+    }.items() <= done.merged.items()
+    assert len(after) == len(before) - len(done.merged) and after["holiday"] == 2
+    again = await memory.store_memory(
+        "The last note.", user_id="ana", context={"tags": ["holidays"]}
+    )
+    assert "holidays" in again.analysis.tags
+    assert (await memory_stats(memory, "ana", Nothing())).tags["holiday"] == 3
+    assert (await undo_decision(memory, "ana", Undo(decision=done.decision))).restored == len(
+        done.merged
+    ) + done.archived
+    assert set((await memory_stats(memory, "ana", Nothing())).tags) >= set(before)
+
+
+def test_the_tag_of_more_words_stays() -> None:
+    tags = [
+        TagUse(1, "holidays", 5),
+        TagUse(2, "summer holiday", 1),
+        TagUse(3, "recipe", 9),
+        TagUse(4, "far", 1),
+    ]
+    rows = np.array(
+        [[1, 0, 0], [0.9, np.sqrt(1 - 0.81), 0], [0, 0, 1], [0.75, -np.sqrt(1 - 0.5625), 0]],
+        dtype=np.float32,
+    )
+    assert consolidated(tags, rows) == [(tags[0], tags[1])]
+    assert consolidated([], np.empty((0, 3), dtype=np.float32)) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "cosine", "same"),
+    [
+        ("summer holidays", "holiday", 0.81, True),
+        ("coconut milk", "coconut", 0.9, False),
+        ("old recipe", "new recipe", 0.83, False),
+        ("film", "movie", 0.84, True),
+        ("tv show", "tv series", 0.9, True),
+        ("car insurance", "insurance for the car", 0.8, True),
+    ],
+)
+def test_tags_of_different_things_stay_apart(
+    one: str, other: str, cosine: float, same: bool
+) -> None:
+    assert same_thing(one, other, cosine) is same
+    assert same_thing(other, one, cosine) is same
+
+
+async def test_a_damaged_index_is_told_and_mended(database: Path, memory: Memory) -> None:
+    await tell(memory)
+    before = (await memory.recall("What is my dog called?", user_id="ana")).text
+    assert (await validate_storage(memory, "ana", Nothing())).sound
+    await memory.close()
+    with closing(connect(database)) as conn:
+        conn.execute("DELETE FROM passage_entries")
+        conn.execute("UPDATE memory_entries SET bits = NULL")
+        conn.execute(
+            "INSERT INTO summary_entries (user, id, session, length) VALUES (1, 99, 99, 0)"
+        )
+    await memory.start()
+    told = await validate_storage(memory, "ana", Nothing())
+    assert not told.sound
+    assert {fault.what for fault in told.faults} == {
+        "passages that no search finds",
+        "memories not found by their meaning",
+        "summaries in the index that are not there any more",
+    }
+    repaired = await repair_index(memory, "ana", Nothing())
+    assert repaired.entries > 3 and repaired.faults == ()
+    assert (await memory.recall("What is my dog called?", user_id="ana")).text == before
+
+
+async def test_a_copy_made_while_others_talk_is_whole(tmp_path: Path, memory: Memory) -> None:
+    await tell(memory)
+    target = tmp_path / "copy.db"
+    asked = Copying(action="backup", file=str(target))
+    told: list[tuple[int, int]] = []
+
+    async def talk() -> None:
+        for number in range(30):
+            await memory.remember(
+                said(
+                    f"This is sentence number {number}.", session="friday", minutes=90_000 + number
+                )
+            )
+
+    await asyncio.gather(
+        talk(), backup_restore(memory, "ana", asked, lambda left, whole: told.append((left, whole)))
+    )
+    assert told and told[-1][0] == 0
+    async with Memory.open(
+        target, encoder=memory.reader.encoder, language=memory.reader.language
+    ) as copy:
+        assert "Potola" in (await copy.recall("What is my dog called?", user_id="ana")).text
+        assert (await validate_storage(copy, "ana", Nothing())).sound
+    with pytest.raises(InvalidInput, match="exists"):
+        await backup_restore(memory, "ana", asked)
+
+
+async def test_health_is_the_sum_of_its_parts(memory: Memory) -> None:
+    await tell(memory)
+    health = await memory_health(memory, "ana")
+    assert health.score == pytest.approx(
+        sum(part.share * part.weight for part in health.parts.values())
+    )
+    assert sum(part.weight for part in health.parts.values()) == pytest.approx(1)
+    assert health.parts["summarised"].share == 0.5 and any(
+        "end_session" in advice for advice in health.advice
+    )
+    assert 0 <= (await memory_health(memory, "nobody")).score <= 1
+
+
+async def test_discovery_names_every_tool_once(memory: Memory) -> None:
+    answer = await tool("discover_memory_tools").call(memory, "ana", {})
+    assert set(answer["tools"]) == {"memory", "maintenance", "analysis", "migration", "debugging"}
+    assert (
+        "search_memory" in answer["tools"]["memory"]
+        and "repair_index" in answer["tools"]["debugging"]
+    )
+    assert set(answer["health"]) == {"score", "parts", "advice"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "named"),
+    [
+        (Span, {"by": "week"}, "'day', 'month' or 'year'"),
+        (Recent, {"limit": 0}, "limit is 0"),
+        (Merge, {"into": "a", "ids": []}, "ids is"),
+        (Merge, {"ids": ["a"]}, "into"),
+        (Nothing, {"all": True}, "all is not known here"),
+    ],
+)
+def test_wrong_arguments_are_named(kind: type, given: dict[str, object], named: str) -> None:
+    with pytest.raises(InvalidInput, match=named):
+        checked(kind, given)

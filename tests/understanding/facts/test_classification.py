@@ -1,0 +1,62 @@
+"""Where statements are filed, by statements that are not among the fitted ones."""
+
+import numpy as np
+import pytest
+
+from hotmem.models import CachedEncoder, Language
+from hotmem.types import Category
+from hotmem.understanding.facts.classification import features, file
+from hotmem.understanding.facts.tags import MOST, circumstances, found
+
+
+@pytest.mark.parametrize(
+    ("text", "category"),
+    [
+        ("My daughter Lotte goes to school in Delft.", Category.CONTEXTS),
+        ("The extension is half built, we're still waiting for the windows.", Category.PROJECTS),
+        ("It turns out the mould comes from the leaking gutter.", Category.LEARNINGS),
+        ("Dentist appointment on the ninth at a quarter past ten.", Category.REMINDERS),
+        ("The router's admin password is horse-7431.", Category.REFERENCES),
+        ("Marcel called last night and apologised for what he said.", Category.INTERACTIONS),
+        ("Please keep your answers short in the morning.", Category.SYSTEM),
+    ],
+)
+def test_plain_statements_of_each_category(
+    encoder: CachedEncoder, language: Language, text: str, category: Category
+) -> None:
+    filed = file(language.parse([text])[0], encoder.encode([text])[0])
+    assert filed.category is category
+    assert 0 < filed.confidence <= 1 and 1 <= filed.importance <= 5
+
+
+@pytest.mark.parametrize("text", ["x", "??!", "喂", "a " * 2000])
+def test_anything_is_filed_somewhere(encoder: CachedEncoder, language: Language, text: str) -> None:
+    assert file(language.parse([text])[0], encoder.encode([text])[0]).category in Category
+
+
+def test_another_encoders_vector_tells_nothing_and_breaks_nothing(language: Language) -> None:
+    doc = language.parse(["The dentist is on Tuesday."])[0]
+    assert file(doc, np.ones(3, dtype=np.float32)) == file(doc, np.zeros(7, dtype=np.float32))
+
+
+def test_features_of_a_block_weigh_the_same_together(language: Language) -> None:
+    seen = features(language.parse(["Feed the cat."])[0])
+    words = [value for name, value in seen.items() if ":" not in name]
+    assert np.isclose(np.square(words).sum(), 2.5**2)
+
+
+def test_tags_say_what_it_is_about(language: Language) -> None:
+    doc = language.parse(["The blue bicycle needs a new chain before the race in Utrecht."])[0]
+    assert found(doc) == ("bicycle", "chain", "race", "utrecht")
+    long = language.parse(
+        [
+            "The cat, the dog, the cow, the horse, the goose, the sheep and the goat live on the farm."
+        ]
+    )[0]
+    assert len(found(long)) == MOST
+
+
+def test_tags_say_what_is_asked_for() -> None:
+    assert circumstances("Pay the electrician as soon as possible!") == ("urgent",)
+    assert "recurring" in circumstances("Water the ficus every Sunday.")
+    assert circumstances("The ficus is green.") == ()

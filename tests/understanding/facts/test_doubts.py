@@ -1,0 +1,64 @@
+"""What a correction teaches beside the new value: whom to doubt, and whom to know."""
+
+from datetime import timedelta
+
+from hotmem import Memory
+from hotmem.types import Item, Role
+from tests.conversation import START, said
+
+LATER = START + timedelta(days=3)
+
+
+async def shown(memory: Memory, asked: str, words: str) -> Item:
+    block = await memory.recall(asked, user_id="ana", session_id="thursday", at=LATER)
+    return next(item for item in block.items if words in item.text)
+
+
+async def test_a_corrected_source_is_trusted_less_and_again_when_confirmed(memory: Memory) -> None:
+    await memory.remember(said("My dog is called Paola and my cat is called Minka."))
+    await memory.settle()
+    before = (await shown(memory, "What's my cat called?", "Minka")).confidence
+    await memory.remember(said("No, I said Potola, not Paola.", minutes=1))
+    await memory.settle()
+    doubted = (await shown(memory, "What's my cat called?", "Minka")).confidence
+    assert doubted < before
+    await memory.remember(said("My cat is called Minka.", minutes=2))
+    await memory.settle()
+    assert (await shown(memory, "What's my cat called?", "Minka")).confidence > doubted
+
+
+async def test_the_same_mistake_is_not_served_twice(memory: Memory) -> None:
+    await memory.remember(said("My dog is called Paola."))
+    await memory.remember(said("No, I said Potola, not Paola.", minutes=1))
+    await memory.settle()
+    for _ in range(2):
+        block = await memory.recall(
+            "What's my dog called?", user_id="ana", session_id="thursday", at=LATER
+        )
+        assert "Potola" in block.items[0].text
+        assert all(
+            item.valid_until is not None
+            for item in block.items
+            if "Paola" in item.text and "Potola" not in item.text
+        )
+        await memory.feedback(block, reply="She's called Potola!")
+
+
+async def test_a_turn_of_the_bot_that_was_wrong_is_doubted(memory: Memory) -> None:
+    await memory.remember(
+        said(
+            "The workshop closes at six, right after the lantern parade on Rua Verde.",
+            role=Role.ASSISTANT,
+        )
+    )
+    await memory.settle()
+    before = (await shown(memory, "Where is the lantern parade?", "Rua Verde")).confidence
+    await memory.remember(said("No, it's Rua Azul, not Rua Verde.", minutes=1))
+    await memory.settle()
+    assert (await shown(memory, "Where is the lantern parade?", "Rua Verde")).confidence < before
+
+
+async def test_the_right_name_is_known_from_then_on(memory: Memory) -> None:
+    await memory.remember(said("No, I said Ottoline, not Caroline."))
+    await memory.settle()
+    assert "Ottoline" in await memory.vocabulary("ana")

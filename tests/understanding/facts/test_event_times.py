@@ -1,0 +1,162 @@
+"""What happened has a time of its own, apart from when it was told.
+
+Days are those of who speaks.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from hotmem import Memory
+from hotmem.models import CachedEncoder, Language
+from hotmem.storage.sqlite.connection import connect
+from hotmem.types import Role, Turn
+from hotmem.understanding.facts import understand
+
+BERLIN = ZoneInfo("Europe/Berlin")
+NEW_YORK = ZoneInfo("America/New_York")
+
+
+@pytest.fixture
+async def copy(tmp_path: Path, encoder: CachedEncoder, language: Language) -> AsyncIterator[Memory]:
+    """Another, empty memory."""
+    async with Memory.open(tmp_path / "copy.db", encoder=encoder, language=language) as opened:
+        yield opened
+
+
+def told(text: str, at: datetime) -> Turn:
+    return Turn("ana", at.date().isoformat(), "user", text, at, "Ana", id=text)
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        (
+            "I flew to Rome on Tuesday.",
+            datetime(2026, 11, 17, tzinfo=UTC),
+            datetime(2026, 11, 18, tzinfo=UTC),
+        ),
+        (
+            "I will fly to Rome on Tuesday.",
+            datetime(2026, 11, 24, tzinfo=UTC),
+            datetime(2026, 11, 25, tzinfo=UTC),
+        ),
+        (
+            "We got married two summers ago.",
+            datetime(2025, 6, 1, tzinfo=UTC),
+            datetime(2025, 9, 1, tzinfo=UTC),
+        ),
+        (
+            "I have lived here since March.",
+            datetime(2026, 3, 1, tzinfo=UTC),
+            datetime(2026, 11, 18, 12, tzinfo=UTC),
+        ),
+    ],
+)
+def test_a_turn_tells_when_it_happened(
+    text: str, first: datetime, last: datetime, language: Language
+) -> None:
+    (happening,) = understand(
+        language.parse([text])[0], "Ana", Role.USER, datetime(2026, 11, 18, 12, tzinfo=UTC)
+    ).happenings
+    assert (happening.interval.start, happening.interval.end) == (first, last)
+    assert text[happening.start : happening.stop].split()[-1].rstrip(".") in {
+        "Tuesday",
+        "ago",
+        "March",
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I go running every Monday.",
+        "I have to be there before Friday.",
+        "I know that for three hours.",
+        "Hello!",
+    ],
+)
+def test_habits_and_open_ends_happen_at_no_time(text: str, language: Language) -> None:
+    assert not understand(
+        language.parse([text])[0], "Ana", Role.USER, datetime(2026, 11, 18, 12, tzinfo=UTC)
+    ).happenings
+
+
+async def test_what_happened_is_found_by_when_it_happened(memory: Memory) -> None:
+    """Two like things are told in the same minute, half a year after they happened."""
+    at = datetime(2026, 11, 18, 12, tzinfo=UTC)
+    await memory.remember(told("On May 3rd I had lunch with Rui in the old harbour.", at))
+    await memory.remember(
+        told("On June 9th I had lunch with Rui in the old market.", at + timedelta(seconds=9))
+    )
+    await memory.settle()
+    for question, place in (
+        ("Where did I have lunch with Rui in May?", "harbour"),
+        ("Where did I have lunch with Rui in June?", "market"),
+    ):
+        block = await memory.recall(question, user_id="ana", at=at + timedelta(days=9))
+        assert place in max(block.items, key=lambda item: item.relevance).text
+
+
+@pytest.mark.parametrize(
+    ("zone", "day"), [(BERLIN, "2026-05-05"), (NEW_YORK, "2026-05-04"), (UTC, "2026-05-04")]
+)
+async def test_yesterday_is_that_of_who_speaks(zone: ZoneInfo, day: str, memory: Memory) -> None:
+    """Half past eleven in the evening of the fifth in Iceland is the sixth in Berlin."""
+    at = datetime(2026, 5, 5, 23, 30, tzinfo=UTC).astimezone(zone)
+    await memory.remember(told("I bought a boat yesterday.", at))
+    await memory.settle()
+    assert day in (await memory.memories(user_id="ana"))[0].text
+
+
+async def test_dates_are_shown_by_the_clock_of_who_asks(memory: Memory) -> None:
+    at = datetime(2026, 5, 5, 23, 30, tzinfo=UTC)
+    await memory.remember(told("The boat is called Esperança.", at))
+    await memory.settle()
+    for zone, day in ((UTC, "\n5 May:\n"), (BERLIN, "\n6 May:\n")):
+        assert (
+            day
+            in (
+                await memory.recall(
+                    "What is the boat called?",
+                    user_id="ana",
+                    at=(at + timedelta(days=3)).astimezone(zone),
+                )
+            ).text
+        )
+
+
+async def test_an_export_keeps_zones_and_what_happened(
+    memory: Memory, copy: Memory, tmp_path: Path
+) -> None:
+    at = datetime(2026, 3, 28, 23, 30, tzinfo=BERLIN)
+    await memory.remember(told("I had lunch with Rui on May 3rd.", at))
+    await memory.remember(
+        told(
+            "I will see him tomorrow.",
+            at.astimezone(ZoneInfo("Asia/Kathmandu")) + timedelta(minutes=1),
+        )
+    )
+    await memory.settle()
+    path = tmp_path / "ana.jsonl"
+    lines = [line async for line in memory.export(user_id="ana")]
+    await asyncio.to_thread(path.write_text, "\n".join(lines), "utf-8")
+    await copy.take_in(path)
+    assert [line async for line in copy.export(user_id="ana")] == lines
+    assert '"zone": "Europe/Berlin"' in lines[1] and '"zone": "Asia/Kathmandu"' in lines[2]
+    assert "2025-05-02T22:00:00Z" in lines[1]
+
+
+async def test_what_is_forgotten_happened_at_no_time(memory: Memory, database: Path) -> None:
+    await memory.remember(
+        told("I had lunch with Rui on May 3rd.", datetime(2026, 11, 18, 12, tzinfo=UTC))
+    )
+    await memory.settle()
+    await memory.forget(user_id="ana", entity="Rui")
+    await memory.close()
+    with connect(database) as conn:
+        assert conn.execute("SELECT count(*) FROM happenings").fetchone()[0] == 0

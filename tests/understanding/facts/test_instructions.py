@@ -1,0 +1,175 @@
+"""Standing instructions are told from commands for once, as people say them and as recognisers write them."""
+
+import json
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from hotmem import Memory
+from hotmem.models import Language
+from hotmem.types import Category, Kind, StoredMemory
+from hotmem.understanding.facts.instruction_topics import called, not_called, subjects
+from hotmem.understanding.facts.instructions import find_instructions, instructs
+from tests.conversation import said
+
+UTTERANCES: Final = json.loads(Path(__file__).with_name("instructions.json").read_text("utf-8"))
+"""What is wished for good and what is not. The rules were written without a look at the half
+that is `held`."""
+
+KEPT = {
+    "please always call me Annie": "always call me Annie",
+    "call me Annie": "call me Annie",
+    "from now on answer in German": "from now on answer in German",
+    "never bring up my divorce": "never bring up my divorce",
+    "Don't use my full name.": "don't use my full name",
+    "stop suggesting pork recipes": "stop suggesting pork recipes",
+    "when I say 'the office' I mean the one in Leeds": "when I say 'the office' I mean the one in Leeds",
+    "keep your answers short": "keep your answers short",
+    "use Celsius": "use Celsius",
+    "My name is Katherine but please call me Kat.": "call me Kat",
+    "Please keep it brief, I'm usually driving.": "keep it brief",
+    "Unless I tell you otherwise, book window seats.": "unless I tell you otherwise, book window seats",
+    "Could you always use metric units with me?": "always use metric units with me",
+}
+ONCE = [
+    "call me a taxi",
+    "call me back tomorrow",
+    "never mind",
+    "always nice to talk to you",
+    "stop the music",
+    "don't tell me!",
+    "keep the change",
+    "I get up at six and always make coffee.",
+    "Always take an umbrella, my mum says.",
+    "From now on I'm going to run every day.",
+    "Let's not talk about it tonight.",
+    "Don't ever let this slip: it's me who pays for her lessons.",
+]
+
+
+def bare(text: str) -> str:
+    """The text as many recognisers write it."""
+    return re.sub(r"[^\w\s'’-]", "", text).lower()
+
+
+async def understood(memory: Memory, texts: list[str]) -> dict[str, list[StoredMemory]]:
+    """What was understood to be wished by each of the texts, each said in a session of its own."""
+    for number, text in enumerate(texts):
+        await memory.remember(
+            said(text, session=f"session {number}", minutes=number, name=str(number))
+        )
+    await memory.settle()
+    found: dict[str, list[StoredMemory]] = {text: [] for text in texts}
+    for known in await memory.memories("ana", past=True):
+        for turn in known.turn_ids if known.relation == "asks" else ():
+            found[texts[int(turn)]].append(known)
+    return found
+
+
+@pytest.mark.parametrize("form", [str, bare])
+async def test_wishes_are_understood_and_commands_for_once_are_not(
+    memory: Memory, form: type[str]
+) -> None:
+    texts = [form(text) for text in (*KEPT, *ONCE)]
+    found = await understood(memory, texts)
+    told = {text: [known.object for known in found[form(text)]] for text in KEPT}
+    if form is str:
+        assert told == {text: [words] for text, words in KEPT.items()}
+    assert [text for text, words in told.items() if not words] == []
+    assert [text for text in ONCE if found[form(text)]] == []
+    assert {
+        (known.kind, known.category, known.importance)
+        for wishes in found.values()
+        for known in wishes
+    } == {(Kind.RULE, Category.SYSTEM, 5)}
+
+
+@pytest.mark.parametrize(
+    ("part", "recall", "precision"), [("seen", 0.95, 0.97), ("held", 0.90, 0.95)]
+)
+@pytest.mark.parametrize("form", [str, bare])
+async def test_many_wordings(
+    memory: Memory, part: str, recall: float, precision: float, form: type[str]
+) -> None:
+    standing, other = (
+        list(dict.fromkeys(map(form, UTTERANCES[part][name]))) for name in ("standing", "other")
+    )
+    found = await understood(memory, [*standing, *other])
+    right = sum(bool(found[text]) for text in standing)
+    wrong = sum(bool(found[text]) for text in other)
+    assert right / len(standing) >= recall
+    assert right / (right + wrong) >= precision
+
+
+@pytest.mark.parametrize(
+    ("note", "rule"),
+    [
+        ("Always call me Annie.", True),
+        ("Never mention my ex", True),
+        ("Please keep answers short.", True),
+        ("The user wants to be called Annie.", True),
+        ("Idris has a stammer. Never finish his sentences.", False),
+        ("The boiler's serial number is 44 B 19.", False),
+        ("Call the dentist on Friday.", False),
+    ],
+)
+def test_a_note_is_an_instruction_from_its_first_word(
+    language: Language, note: str, rule: bool
+) -> None:
+    assert instructs(language.parse([note])[0]) is rule
+
+
+def test_places_are_those_of_the_words(language: Language) -> None:
+    text = "I'm off on Monday. By the way, never mention my ex and keep it short, please."
+    found = list(find_instructions(language.parse([text])[0]))
+    assert [text[slice(*one.place)].strip(" ,.") for one in found] == [
+        "never mention my ex",
+        "keep it short, please",
+    ]
+    assert [one.words for one in found] == ["never mention my ex", "keep it short"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "when i say " * 90,
+        "please never " * 80,
+        "a, " * 330,
+        "if i tell you don't " * 50,
+        "and always call me " * 60,
+    ],
+)
+def test_long_breaths_are_read_in_time(language: Language, text: str) -> None:
+    (doc,) = language.parse([text])
+    list(find_instructions(doc))
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "refused"),
+    [
+        ("call me Annie", "Annie", ""),
+        ("always call me jo", "Jo", ""),
+        ("call me by my middle name, Ruth, from now on", "Ruth", ""),
+        ("I'd rather you called me Mrs. Doyle", "Mrs. Doyle", ""),
+        ("I go by Lex, not Alexander", "Lex", ""),
+        ("Address her as Hils, never Hilary.", "Hils", ""),
+        ("don't call me Katherine, call me Kat", "Kat", "Katherine"),
+        ("stop calling me sir", "", "sir"),
+        ("don't use my full name", "", ""),
+        ("use Celsius", "", ""),
+    ],
+)
+def test_the_name_to_use(words: str, name: str, refused: str) -> None:
+    assert (called(words), not_called(words)) == (name, refused)
+
+
+def test_what_there_is_one_wish_about_at_a_time() -> None:
+    assert subjects("call me Annie") == {"name"}
+    assert subjects("don't call me Bob") == set()
+    assert subjects("distances in miles, but the temperature in Celsius") == {
+        "distance",
+        "temperature",
+    }
+    assert subjects("never mention my ex") == set()

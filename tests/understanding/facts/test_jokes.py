@@ -1,0 +1,49 @@
+"""What was only a joke tells nothing; what stands beside it does."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from hotmem.models import Language
+from hotmem.types import Role
+from hotmem.understanding.facts import understand
+from hotmem.understanding.facts.jokes import jests, takes_back
+
+
+@pytest.mark.parametrize(
+    ("said", "jest"),
+    [
+        ("I live on a boat, just kidding.", "I live on a boat, "),
+        ("I own three castles. Only joking!", "I own three castles. "),
+        ("I paint. I own a lion, I'm kidding of course. I bake.", "I own a lion, "),
+        ("I have a zebra, that was just a joke.", "I have a zebra, "),
+        ("i have a zebra haha kidding", "i have a zebra "),
+        ("I live in Evora, I'm not kidding.", None),
+        ("I live in Evora, haha.", None),
+        ("My brother is always joking.", "My brother is always "),
+    ],
+)
+def test_the_sentence_before_the_remark(said: str, jest: str | None) -> None:
+    assert [said[start:stop] for start, stop in jests(said)] == ([] if jest is None else [jest])
+
+
+@pytest.mark.parametrize(
+    ("said", "back"),
+    [
+        ("Just kidding!", True),
+        ("No, I didn't, that was a joke.", True),
+        ("i was joking", True),
+        ("Don't believe that one, I was only joking.", True),
+        ("I own a lion, just kidding.", False),
+        ("I'm not kidding.", False),
+        ("He told a joke.", False),
+    ],
+)
+def test_a_remark_about_the_turn_before(said: str, back: bool) -> None:
+    assert takes_back(said) is back
+
+
+def test_no_fact_is_read_from_it(language: Language) -> None:
+    doc = language.parse(["I have a lion, just kidding, but I have a dog."])[0]
+    told = understand(doc, "Ana", Role.USER, datetime(2026, 3, 2, tzinfo=UTC)).statements
+    assert [one.object for one in told] == ["dog"]

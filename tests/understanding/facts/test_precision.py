@@ -1,0 +1,129 @@
+"""What must not be read into what was said: ends, days, wishes and facts of something else."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from hotmem import Memory
+from hotmem.models import Language
+from hotmem.types import Role, Turn, Understanding
+from hotmem.understanding.facts import understand_said
+from hotmem.understanding.facts.instruction_topics import called
+
+MONDAY = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
+
+
+def read(language: Language, text: str) -> Understanding:
+    return understand_said(
+        language.parse([text])[0], lambda said: language.parse([said])[0], "Jo", Role.USER, MONDAY
+    )
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        ("I work at Castor Payments.", "I switched to Linear."),
+        ("I work at Castor Payments.", "We switched from Jira to Linear."),
+        ("I live in Ghent.", "We moved from Slack to Teams."),
+        ("I live in Ghent.", "I moved from Outlook to Gmail."),
+        ("I work at Castor.", "I've left Castor a voicemail."),
+    ],
+)
+async def test_nothing_ends_because_of_something_else(memory: Memory, held: str, said: str) -> None:
+    for number, text in enumerate((held, said)):
+        await memory.remember(
+            Turn("jo", "one", "user", text, MONDAY + timedelta(minutes=number), speaker="Jo")
+        )
+    await memory.settle()
+    assert f"Jo {held.removeprefix('I ').replace('work', 'works').replace('live', 'lives')}" in [
+        known.text for known in await memory.memories("jo")
+    ]
+
+
+async def test_a_home_ends_with_a_move_and_a_job_with_another(memory: Memory) -> None:
+    texts = (
+        "I live in Leeds.",
+        "I work at Nokia.",
+        "We moved from Leeds to York.",
+        "I switched jobs to Siemens.",
+    )
+    for number, text in enumerate(texts):
+        await memory.remember(
+            Turn("jo", "one", "user", text, MONDAY + timedelta(minutes=number), speaker="Jo")
+        )
+    await memory.settle()
+    told = {known.text for known in await memory.memories("jo")}
+    assert told == {"Jo moved from Leeds to York.", "Jo switched jobs to Siemens."}
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("call me Captain from now on", "Captain"),
+        ("call me captain because I like it", "Captain"),
+        ("call me Dr Who", "Dr Who"),
+    ],
+)
+def test_a_name_ends_before_a_function_word(words: str, name: str) -> None:
+    assert called(words) == name
+
+
+@pytest.mark.parametrize(
+    ("said", "day"),
+    [
+        ("i've quit smoking on the first of october", "2026-10-01"),
+        ("i hurt my back on the second of october", "2026-10-02"),
+        ("i'm flying to rome on the first of october", "2027-10-01"),
+        ("My exam is on the first of october.", "2027-10-01"),
+        ("I've booked a table for the first of october", "2027-10-01"),
+        ("I'm flying in four days.", "2026-11-06"),
+        ("My sister comes back in two weeks.", "2026-11-16"),
+    ],
+)
+def test_the_day_that_is_meant(language: Language, said: str, day: str) -> None:
+    (happening,) = read(language, said).happenings
+    assert str(happening.interval.start.date()) == day
+
+
+@pytest.mark.parametrize(
+    "said", ["Our customer pays in sixty days.", "The SLA says we answer in four days."]
+)
+def test_how_long_something_takes_is_no_day(language: Language, said: str) -> None:
+    assert not read(language, said).happenings
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "don't tell anyone but i'm pregnant",
+        "Don't tell anyone, I got the job.",
+        "never tell anyone but we won",
+        "keep it between us, I'm pregnant",
+    ],
+)
+def test_a_secret_is_no_standing_wish(language: Language, said: str) -> None:
+    assert not [fact for fact in read(language, said).statements if fact.relation == "asks"]
+
+
+def test_a_wish_about_what_is_told_to_others_stays(language: Language) -> None:
+    assert [
+        fact.relation for fact in read(language, "Never tell anyone my address.").statements
+    ] == ["asks"]
+
+
+def test_what_follows_a_joke_is_no_fact(language: Language) -> None:
+    assert not read(language, "Ha, just kidding, I'm the CEO of the universe.").statements
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("Pedro doesn't eat pork and neither do I.", "Pedro does not eat pork."),
+        (
+            "Priya goes running with priya every tuesday and.",
+            "Priya goes running with priya every tuesday.",
+        ),
+    ],
+)
+def test_no_word_is_left_hanging(language: Language, said: str, fact: str) -> None:
+    assert [one.text for one in read(language, said).statements] == [fact]

@@ -1,0 +1,61 @@
+"""The documented examples of every relation."""
+
+from datetime import UTC, datetime
+from importlib.resources import files
+
+import pytest
+
+from hotmem.models import Language
+from hotmem.types import Role, Statement
+from hotmem.understanding.facts import relations, understand_said
+from hotmem.understanding.facts.relations import Relation
+
+TABLE = {
+    name: relation for name, relation in vars(relations).items() if isinstance(relation, Relation)
+}
+
+CELLS = [
+    tuple(cell.strip() for cell in line.strip("|").split("|"))
+    for line in files("hotmem.understanding.facts")
+    .joinpath("RELATIONS.md")
+    .read_text("utf-8")
+    .splitlines()
+    if line.startswith("| ") and not line.startswith("| relation")
+]
+ROWS = [cells for cells in CELLS if len(cells) == 4]
+ALSO = [cells for cells in CELLS if len(cells) == 3]
+
+
+def read(language: Language, said: str) -> tuple[Statement, ...]:
+    doc = language.parse([said])[0]
+    return understand_said(
+        doc,
+        lambda text: language.parse([text])[0],
+        "Ana",
+        Role.USER,
+        datetime(2026, 3, 2, 9, 0, tzinfo=UTC),
+    ).statements
+
+
+def test_every_relation_is_documented() -> None:
+    assert [name for name, *_ in ROWS] == list(dict.fromkeys(name for name, *_ in ROWS))
+    assert {name for name, *_ in ROWS} == TABLE.keys()
+
+
+@pytest.mark.parametrize(("name", "values", "said", "kept"), ROWS, ids=[name for name, *_ in ROWS])
+def test_an_example_is_kept_as_documented(
+    language: Language, name: str, values: str, said: str, kept: str
+) -> None:
+    told = read(language, said)
+    assert " ".join(one.text for one in told) == kept
+    assert {(one.relation, one.single) for one in told} == {(TABLE[name].name, values == "one")}
+    assert TABLE[name].single is (values == "one")
+
+
+@pytest.mark.parametrize(("name", "said", "kept"), ALSO, ids=[said for _, said, _ in ALSO])
+def test_other_words_are_kept_as_documented(
+    language: Language, name: str, said: str, kept: str
+) -> None:
+    told = read(language, said)
+    assert " ".join(one.text for one in told) == kept
+    assert {one.relation for one in told} == {TABLE[name].name}

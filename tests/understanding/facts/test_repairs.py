@@ -1,0 +1,119 @@
+"""What a speaker takes back in the same breath is taken out, and nothing else."""
+
+from datetime import UTC, datetime
+from itertools import pairwise
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hotmem.models import Language
+from hotmem.types import Role
+from hotmem.understanding.facts import understand
+from hotmem.understanding.facts.repairs import repaired
+
+MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+def meant(language: Language, text: str) -> str:
+    found = repaired(language.parse([text])[0])
+    return text if found is None else found.text
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("The vet is on Monday, no, Tuesday.", "The vet is on Tuesday."),
+        (
+            "My train goes on Friday, sorry, on Saturday at nine.",
+            "My train goes on Saturday at nine.",
+        ),
+        ("I live in Evora, I mean in Beja.", "I live in Beja."),
+        ("My brother works as a baker, no wait, a butcher.", "My brother works as a butcher."),
+        ("I was born in Graz, no, I was born in Linz.", "I was born in Linz."),
+        (
+            "We have two goats, or rather three goats, and a donkey.",
+            "We have three goats, and a donkey.",
+        ),
+        (
+            "My neighbour is Omar, sorry, Amar, and his son is Ali, no, Eli.",
+            "My neighbour is Amar, and his son is Eli.",
+        ),
+        ("My favourite colour is teal, no wait, it is ochre.", "My favourite colour is ochre."),
+        ("The dentist is on Monday, no, it is on Tuesday.", "The dentist is on Tuesday."),
+        ("My brother works for Shell, sorry, he works for BP.", "My brother works for BP."),
+        ("My sister lives in Paris. No, wait, she lives in Lyon.", "My sister lives in Lyon."),
+        ("My sister lives in Paris. Sorry, Lyon.", "My sister lives in Lyon."),
+        ("My sister is a nurse, no she is a midwife.", "My sister is a midwife."),
+        ("My boss is called Karen um no Sharon.", "My boss is called Sharon."),
+        ("I paint. My teacher is Jo, uh, no, Bo.", "I paint. My teacher is Bo."),
+    ],
+)
+def test_what_was_wrong_goes(language: Language, said: str, wanted: str) -> None:
+    assert meant(language, said) == wanted
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I like tea, no sugar.",
+        "Well, I live in Evora.",
+        "I was late, sorry, the traffic was bad.",
+        "My dog, well, he died last year.",
+        "I love Rome, I mean really love it.",
+        "She said yes, no, maybe.",
+        "We have no children, sorry.",
+        "No, wait, I have two dogs.",
+        "I called Tom, no answer.",
+        "I have a dog. Sorry, I have to go.",
+        "My sister is a nurse. Sorry, she is lovely.",
+        "My dog is called Rex, no wait, that is the cat.",
+        "My birthday is on the third of May, no, the fourth.",
+        "",
+    ],
+)
+def test_what_was_meant_stays(language: Language, said: str) -> None:
+    assert repaired(language.parse([said])[0]) is None
+
+
+def test_facts_of_a_repaired_turn_have_their_places_in_what_was_said(language: Language) -> None:
+    said = "My dog is called Paola, no, Potola, and I live in Evora, I mean in Beja."
+    found = repaired(language.parse([said])[0])
+    assert found is not None
+    understood = found.placed(understand(language.parse([found.text])[0], "Ana", Role.USER, MONDAY))
+    spans = {one.object: said[one.start : one.stop] for one in understood.statements}
+    assert spans["Potola"].startswith("My dog") and spans["Potola"].endswith("Potola")
+    assert spans["Beja"].endswith("Beja") and not {"Paola", "Evora"} & spans.keys()
+
+
+@settings(
+    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "I live in Beja",
+                "no",
+                "sorry",
+                "I mean",
+                "a cat",
+                "on Monday",
+                ",",
+                ".",
+                "wait",
+                "actually",
+                "not",
+            ]
+        ),
+        max_size=9,
+    )
+)
+def test_what_is_kept_are_stretches_of_what_was_said(language: Language, parts: list[str]) -> None:
+    said = " ".join(parts)
+    found = repaired(language.parse([said])[0])
+    if found is not None:
+        assert all(piece.text == said[piece.start : piece.stop] for piece in found.pieces)
+        assert all(
+            one.start <= one.stop <= following.start for one, following in pairwise(found.pieces)
+        )

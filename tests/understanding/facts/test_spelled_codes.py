@@ -1,0 +1,72 @@
+"""Numbers, letters and names that are said twice: a fact has them word for word, or is not read."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from hotmem.models import Language
+from hotmem.types import Role, Understanding
+from hotmem.understanding.facts import understand_said
+
+MONDAY = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
+
+
+def read(language: Language, text: str) -> Understanding:
+    return understand_said(
+        language.parse([text])[0], lambda said: language.parse([said])[0], "Jo", Role.USER, MONDAY
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("my pin is four four seven two", "four four seven two"),
+        ("my pin is 4 4 7 2", "4 4 7 2"),
+        ("My phone number is 0113 224 4567.", "0113 224 4567"),
+        ("my password is l s six six d d", "l s six six d d"),
+        ("my locker number is two two", "two two"),
+        ("my pin is one nine nine nine", "one nine nine nine"),
+        ("my number is oh seven seven double four six", "oh seven seven double four six"),
+        ("my code is a a seven b", "a a seven b"),
+        ("my pin is twenty twenty", "twenty twenty"),
+        ("My PIN is 1987.", "1987"),
+        ("my locker number is 2024", "2024"),
+    ],
+)
+def test_codes_are_kept_word_for_word(language: Language, said: str, code: str) -> None:
+    (fact,) = read(language, said).statements
+    assert (fact.object, fact.text.endswith(f" is {code}.")) == (code, True)
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("i take two two milligram tablets", "Jo takes two two milligram tablets."),
+        (
+            "I take two two-milligram tablets every morning.",
+            "Jo takes two two-milligram tablets every morning.",
+        ),
+        ("i love duran duran", "Jo loves duran duran."),
+        ("my pin is not 4 4 7 2", "Jo's pin is not 4 4 7 2."),
+    ],
+)
+def test_numbers_and_names_said_twice_are_meant(language: Language, said: str, kept: str) -> None:
+    assert [fact.text for fact in read(language, said).statements] == [kept]
+
+
+@pytest.mark.parametrize("said", ["my password is tiger 7 7", "my password is fox 9 9"])
+def test_part_of_a_code_is_never_told(language: Language, said: str) -> None:
+    assert not read(language, said).statements
+
+
+def test_words_said_twice_by_accident_are_told_once(language: Language) -> None:
+    assert [fact.text for fact in read(language, "my sister is a a nurse").statements] == [
+        "Jo's sister is a nurse."
+    ]
+
+
+@pytest.mark.parametrize(
+    "said", ["my blood pressure was one twenty twenty", "my code is 12 2020 33"]
+)
+def test_a_number_in_a_row_of_numbers_is_no_time(language: Language, said: str) -> None:
+    assert not read(language, said).happenings

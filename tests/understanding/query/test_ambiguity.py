@@ -1,0 +1,89 @@
+"""Words that point outside their utterance, and those that only look like it."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hotmem.models import Language
+from hotmem.understanding.query.ambiguity import find_ambiguous
+
+POINTING = [
+    ("where does she live?", ("she",)),
+    ("tell me more about that", ("that",)),
+    ("what foods cause it?", ("it",)),
+    ("What is the evidence for it?", ("it",)),
+    ("What are their advantages?", ("their",)),
+    ("what is the same one as before", ("the same one",)),
+    ("what did we talk about last time", ("last time",)),
+    ("What are the main symptoms?", ("symptoms",)),
+    ("How many types are there?", ("types",)),
+    ("Are there any side effects?", ("any", "effects")),
+    ("What is the largest?", ("largest",)),
+    ("How is a container different?", ("different",)),
+    ("What about Tuesday?", ("what about",)),
+    ("and the tall tower?", ("and", "tower")),
+    ("why?", ("why",)),
+    ("tell me more", ("more",)),
+]
+
+CLEAR = [
+    "Is it raining?",
+    "Will it be cold and windy tomorrow?",
+    "it takes an hour by bus",
+    "Where does Marta live and what does she do?",
+    "If you eat no meat at all, is it bad for you?",
+    "Tell me about soup and its history.",
+    "Does Marta like her job?",
+    "What does the photo on Joanna's board remind her of?",
+    "What's my dog called?",
+    "What did Tom forget at the library?",
+    "What are the symptoms of flu?",
+    "How does a container differ from a machine?",
+    "How is steel different from iron?",
+    "that's great, thanks for that",
+    "I think that you are right",
+    "Is there a doctor in Ulm?",
+    "what will I do the next day",
+    "",
+]
+
+
+@pytest.mark.parametrize(("text", "words"), POINTING)
+def test_pointing_words_are_found(language: Language, text: str, words: tuple[str, ...]) -> None:
+    assert find_ambiguous(language.parse([text])[0]) == words
+
+
+@pytest.mark.parametrize("text", CLEAR)
+def test_what_stands_alone_is_not_ambiguous(language: Language, text: str) -> None:
+    assert find_ambiguous(language.parse([text])[0]) == ()
+
+
+@settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    words=st.lists(
+        st.sampled_from(
+            [
+                "and",
+                "what about",
+                "it",
+                "the",
+                "their",
+                "there",
+                "one",
+                "why",
+                "tower",
+                "Ulm",
+                "is",
+                "?",
+                "most",
+            ]
+        ),
+        max_size=12,
+    )
+)
+def test_words_are_of_the_utterance_once_each(language: Language, words: list[str]) -> None:
+    found = find_ambiguous(language.parse([" ".join(words)])[0])
+    assert len(set(found)) == len(found)
+    assert all(word in " ".join(words).lower() for word in found)

@@ -1,0 +1,63 @@
+"""A yes to a deletion is a yes from its first word to its last."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hotmem.understanding.query.consent import assents
+
+ANSWERS = json.loads(Path(__file__).with_name("consent.json").read_text())
+"""Answers by another hand to the question whether something is to be deleted."""
+
+
+@pytest.mark.parametrize("case", ANSWERS, ids=lambda case: case["answer"])
+def test_answers_of_others(case: dict[str, Any]) -> None:
+    assert assents(case["answer"], "Tom") is case["yes"]
+
+
+@pytest.mark.parametrize(
+    ("said", "yes"),
+    [
+        ("Yes.", True),
+        ("yes please", True),
+        ("Go ahead.", True),
+        ("Sure, do it", True),
+        ("um ok yes", True),
+        ("That's right.", True),
+        ("Yes, delete everything about Tom Miller.", True),
+        ("Alright, go ahead and delete it.", True),
+        ("Yes, I'd like you to delete it.", True),
+        ("Yes, forget Tom Miller.", True),
+        ("Yes, delete the turns and the facts.", True),
+        ("Yes, delete the facts.", False),
+        ("Yes, except the dentist.", False),
+        ("Yes, but wait", False),
+        ("No.", False),
+        ("Okay.", False),
+        ("sure", False),
+        ("Right.", False),
+        ("Yeah, right.", False),
+        ("okay sure", False),
+        ("Yes?", False),
+        ("Yes...", False),
+        ("yes and", False),
+        ("Yes, no.", False),
+        ("Forget it.", False),
+        ("Everything.", False),
+        ("Yes, forget everything about Ana.", False),
+        ("Yes do not", False),
+        ("", False),
+    ],
+)
+def test_assent(said: str, yes: bool) -> None:
+    assert assents(said, "Tom Miller") is yes
+
+
+@settings(deadline=None)
+@given(st.text(max_size=200), st.text(max_size=20))
+def test_any_words_can_be_an_answer(said: str, about: str) -> None:
+    assert not assents(f"{said} no", about)

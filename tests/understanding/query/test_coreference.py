@@ -1,0 +1,90 @@
+"""What ambiguous utterances stand for in their conversation."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hotmem.models import Language
+from hotmem.understanding.query.ambiguity import find_ambiguous
+from hotmem.understanding.query.coreference import MOST_TERMS, MOST_TURNS, expand
+
+MEANT = {
+    "the last name said is the centre": (
+        ["What is throat cancer?", "Is it treatable?", "Tell me about lung cancer."],
+        "What are its symptoms?",
+        ("lung cancer",),
+    ),
+    "a pronoun carries the centre on": (
+        ["What is the Ulm Minster?", "How tall is it?", "Who paid for it?"],
+        "Is it open on Sunday?",
+        ("Ulm Minster",),
+    ),
+    "a noun that leaves open of what": (
+        ["Tell me about the Bronze Age collapse."],
+        "What are the possible causes?",
+        ("Bronze Age collapse",),
+    ),
+    "a name said in short": (
+        ["What was the Stanford Experiment?", "Who is Anna?"],
+        "What were the results of the experiment?",
+        ("Stanford Experiment",),
+    ),
+    "a person, not a thing": (
+        ["My sister Marta is visiting us.", "She brought a cake."],
+        "Where does she live?",
+        ("Marta",),
+    ),
+    "an animal may be she": (
+        ["My dog Potola is ill.", "I cleaned the kitchen."],
+        "What does she eat?",
+        ("Potola",),
+    ),
+    "many for they": (
+        ["Tell me about tiger sharks.", "Where is Berlin?"],
+        "What do they eat?",
+        ("tiger sharks",),
+    ),
+    "the place and the time of the weather": (
+        ["Will it snow in Detroit tomorrow?", "No."],
+        "How cold will it be?",
+        ("Detroit", "tomorrow"),
+    ),
+    "only the place, where a time is named": (
+        ["Will it snow in Detroit tomorrow?"],
+        "Is it going to rain on Friday?",
+        ("Detroit",),
+    ),
+    "the last question again, for another time": (
+        ["Will it be cold tomorrow?", "Yes."],
+        "What about Friday?",
+        ("cold",),
+    ),
+    "nothing to point at": ([], "What are its symptoms?", ()),
+    "nothing ambiguous": (["What is throat cancer?"], "Where does Tom live?", ()),
+    "nobody there": (["I bought a table."], "Where does she live?", ()),
+}
+
+
+@pytest.mark.parametrize(("recent", "text", "phrases"), MEANT.values(), ids=MEANT)
+def test_what_is_left_unsaid(
+    language: Language, recent: list[str], text: str, phrases: tuple[str, ...]
+) -> None:
+    *before, doc = language.parse([*recent, text])
+    assert expand(doc, find_ambiguous(doc), before) == phrases
+
+
+def test_turns_long_ago_are_forgotten(language: Language) -> None:
+    first, other, doc = language.parse(["What is throat cancer?", "Well.", "Is it treatable?"])
+    assert expand(doc, ("it",), [first, *[other] * (MOST_TURNS - 1)]) == ("throat cancer",)
+    assert expand(doc, ("it",), [first, *[other] * MOST_TURNS]) == ()
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(texts=st.lists(st.text(max_size=60), min_size=1, max_size=4))
+def test_any_conversation_gives_few_phrases_of_it(language: Language, texts: list[str]) -> None:
+    *before, doc = language.parse(texts)
+    phrases = expand(doc, ("it",), before)
+    assert len(phrases) <= MOST_TERMS
+    assert all(word in " ".join(texts[:-1]) for phrase in phrases for word in phrase.split())

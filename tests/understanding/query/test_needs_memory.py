@@ -1,0 +1,62 @@
+"""What no memory can help with, and what only looks like it."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from hotmem.models import Language
+from hotmem.understanding.query.analyzer import analyse
+
+MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+def needed(language: Language, text: str, *known: str) -> bool:
+    return analyse(language.parse([text], names=False)[0], MONDAY, known).needs_memory
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Turn on the lamp.",
+        "set a timer for ten minutes",
+        "Could you close the blinds?",
+        "What's the weather like?",
+        "What time is it?",
+        "What's the temperature outside right now?",
+        "Turn the volume up a bit, please.",
+        "How do you boil an egg?",
+        "What's the capital of France?",
+        "Tell me a joke.",
+    ],
+)
+def test_devices_and_what_anyone_could_be_asked_need_none(language: Language, text: str) -> None:
+    assert not needed(language, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Turn on my favourite lamp.",
+        "Play the song I told you about.",
+        "Hey, what's my dog's name?",
+        "What time is the wedding?",
+        "What's the time of the meeting with the landlord?",
+        "What's the temperature the cake needs?",
+        "What day is it that the plumber comes?",
+        "Switch the appointment with Dr Lee on Friday to Monday.",
+        "How do you cook the stew from Sunday?",
+        "What's the news about the exam?",
+        "How do you cook the stew my grandmother made?",
+        "Play that again.",
+        "Which restaurant was it?",
+    ],
+)
+def test_whoever_speaks_of_themselves_or_points_elsewhere_needs_it(
+    language: Language, text: str
+) -> None:
+    assert needed(language, text)
+
+
+def test_a_name_the_memory_knows_is_worth_asking(language: Language) -> None:
+    assert not needed(language, "What is the capital of Mongolia?")
+    assert needed(language, "What is the capital of Mongolia?", "Mongolia")

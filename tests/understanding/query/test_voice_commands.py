@@ -1,0 +1,88 @@
+"""What is asked of the memory itself, and what only sounds like it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hotmem.understanding.query.voice_commands import Command, Order, find_command
+
+
+@pytest.mark.parametrize(
+    ("said", "command"),
+    [
+        ("Remember that I'm allergic to nuts.", Command(Order.KEEP)),
+        ("Please don't forget to water the ferns.", Command(Order.KEEP)),
+        ("hey can you make a note that the rent is due", Command(Order.KEEP)),
+        ("Forget that.", Command(Order.FORGET_LAST)),
+        ("uh forget that please", Command(Order.FORGET_LAST)),
+        ("please forget what I just said", Command(Order.NOT_LAST)),
+        ("I am ill, please don't save that.", Command(Order.NOT_THIS)),
+        ("um can you uh forget everything about tom", Command(Order.FORGET_ABOUT, "tom")),
+        ("Forget everything about my ex.", Command(Order.FORGET_ABOUT, "ex")),
+        (
+            "Could you delete everything you know about Tom Miller, please?",
+            Command(Order.FORGET_ABOUT, "Tom Miller"),
+        ),
+        ("delete whatever i told you about the clinic", Command(Order.FORGET_ABOUT, "clinic")),
+        ("Forget everything you know about me.", Command(Order.FORGET_ALL)),
+        ("Delete all my data now.", Command(Order.FORGET_ALL)),
+        ("Delete all of my data.", Command(Order.FORGET_ALL)),
+        ("Forget all of that.", Command(Order.FORGET_LAST)),
+        ("Forget everything.", Command(Order.FORGET_ALL)),
+        ("Undo.", Command(Order.UNDO)),
+        ("oh no, undo that please", Command(Order.UNDO)),
+        ("Bring it back!", Command(Order.UNDO)),
+        ("I want that back.", Command(Order.UNDO)),
+        ("Can you bring back what you deleted?", Command(Order.UNDO)),
+        ("What do you know about me?", Command(Order.TELL_ALL)),
+        ("tell me everything you remember about me", Command(Order.TELL_ALL)),
+        ("How do you know that?", Command(Order.TELL_SOURCE)),
+        ("wait, who told you that?", Command(Order.TELL_SOURCE)),
+        ("Don't remember this.", Command(Order.OFF_RECORD)),
+        ("This is off the record.", Command(Order.OFF_RECORD)),
+        ("Let's go off the record.", Command(Order.OFF_RECORD)),
+        ("Can we talk off the record for a moment?", Command(Order.OFF_RECORD)),
+        ("Please keep this off the record", Command(Order.OFF_RECORD)),
+        ("I want to tell you something off the record.", Command(Order.OFF_RECORD)),
+        ("Don't store anything I say now.", Command(Order.OFF_RECORD)),
+        ("Let's go back on the record.", Command(Order.ON_RECORD)),
+        ("back on record", Command(Order.ON_RECORD)),
+        ("start recording again please", Command(Order.ON_RECORD)),
+        ("ok we're back on the record", Command(Order.ON_RECORD)),
+        ("You can take notes again.", Command(Order.ON_RECORD)),
+    ],
+)
+def test_a_command_is_known(said: str, command: Command) -> None:
+    assert find_command(said) == command
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "What do you know about Lisbon?",
+        "Do you remember my dog's name?",
+        "Can you remember that you recommended a book?",
+        "I always forget everything about maths.",
+        "I forgot that.",
+        "Forget about it.",
+        "Never mind, forget it.",
+        "How do you know when bread is done?",
+        "My record player is off.",
+        "He said the interview was recorded again.",
+        "My boss told me off the record that he leaves.",
+        "I told her off the record.",
+        "What does off the record mean?",
+        "I don't remember anything from school.",
+        "Delete the second item from my shopping list.",
+        "I can't remember what I told you about my sister.",
+        "",
+    ],
+)
+def test_what_only_sounds_like_one_is_none(said: str) -> None:
+    assert find_command(said) is None
+
+
+@given(st.text(max_size=200))
+def test_any_words_can_be_looked_at(said: str) -> None:
+    found = find_command(said)
+    assert found is None or (found.order is Order.FORGET_ABOUT) is bool(found.about)
