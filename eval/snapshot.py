@@ -66,6 +66,7 @@ def record(
         int, typer.Option(help="Questions in all, spread evenly over all histories.", min=1)
     ] = 400,
     limit: Annotated[int, typer.Option(help="Conversations of each dataset.", min=1)] = 4,
+    scenes: Annotated[int, typer.Option(help="Pipeline scenes.", min=0)] = SCENES,
     cache: Annotated[
         Path | None, typer.Option(help="Folder that keeps embeddings and parses for later runs.")
     ] = None,
@@ -77,7 +78,7 @@ def record(
         folder.mkdir(parents=True, exist_ok=True)
         loaded = models(folder / "shelf.db")
         with out.open("w", encoding="utf-8") as file:
-            for answer in _recorded(selected(data, 1, limit), questions, loaded, console):
+            for answer in _recorded(selected(data, 1, limit), questions, scenes, loaded, console):
                 file.write(json.dumps(answer, ensure_ascii=False) + "\n")
 
 
@@ -105,7 +106,11 @@ def compare(
 
 
 def _recorded(
-    data: Mapping[str, Sequence[Conversation]], questions: int, loaded: Models, console: Console
+    data: Mapping[str, Sequence[Conversation]],
+    questions: int,
+    scenes: int,
+    loaded: Models,
+    console: Console,
 ) -> Iterator[dict[str, Any]]:
     told = [
         (name, history)
@@ -123,7 +128,7 @@ def _recorded(
         label = f"{name} {history.conversation.user} {history.source} {history.sessions or 'all'}"
         yield from asyncio.run(_answers(label, _thinned(history.conversation, each), loaded))
     people = list(LOADERS[Dataset.EVERYDAY](EVERYDAY))
-    for scene in track(range(SCENES), "scenes", console=console):
+    for scene in track(range(scenes), "scenes", console=console):
         yield asyncio.run(_scene(scene, people[scene % len(people)], scene // len(people), loaded))
 
 
