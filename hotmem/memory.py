@@ -64,7 +64,7 @@ from hotmem.types import (
     Actor,
     Category,
     ContextBlock,
-    Evolved,
+    EvolutionResult,
     ForgetResult,
     ImportResult,
     Quality,
@@ -134,7 +134,7 @@ class Memory:
         self._precedence = RecallPriority()
         self._withheld = SuppressedTexts()
         self._unkept = SuppressedTexts()
-        self._forgettings = 0
+        self._forget_version = 0
         self._fed_back: deque[str] = deque(maxlen=FED_BACK)
         self._live: tuple[Store, RecallContext, Worker, WorkerThreads] | None = None
         self._spool: Spool | None = None
@@ -183,7 +183,7 @@ class Memory:
                 if before is None
                 else await asyncio.to_thread(load_former, before, self.options.models)
             )
-            self._forgettings = await store.forgettings()
+            self._forget_version = await store.forget_version()
         except BaseException:  # cancelled or not, no open file is left behind
             await store.close()
             raise
@@ -357,7 +357,7 @@ class Memory:
 
         It may hold that.
         """
-        return block.forgettings is not None and block.forgettings < self._forgettings
+        return block.forget_version is not None and block.forget_version < self._forget_version
 
     def hides(self, text: str, *, user_id: str) -> bool:
         """Whether it tells what the user had forgotten.
@@ -463,18 +463,18 @@ class Memory:
             else checked_number(deadline_ms, "deadline_ms", 0.0),
             visible=checked_visible(visible),
         )
-        known = self._forgettings
+        known = self._forget_version
         with self._precedence.recalling():
             try:
                 block = await lanes.recalls.run(recall(reader, request), request.timeout_s)
             except TimeoutError:
                 block = late(request)
         if (
-            block.forgettings is None
+            block.forget_version is None
         ):  # it was late: what was forgotten before it began is what was known then
-            block = replace(block, forgettings=known)
+            block = replace(block, forget_version=known)
         else:
-            self._forgettings = max(self._forgettings, block.forgettings)
+            self._forget_version = max(self._forget_version, block.forget_version)
         if actor() in LOOKING:
             await self.audit(Act(Action.READ, "recall", memories=len(block.items)), user_id=user_id)
         return block
@@ -507,7 +507,7 @@ class Memory:
             StoreError: If the file cannot be read.
         """
         store, reader, *_ = self._open()
-        forgettings = await store.forgettings()
+        forget_version = await store.forget_version()
         asked = OpeningAsked(
             user_id=checked_id(user_id, "user_id"),
             session_id=None if session_id is None else checked_id(session_id, "session_id"),
@@ -519,7 +519,7 @@ class Memory:
         )
         return replace(
             await opening(store, reader.language, reader.tokens.count, asked),
-            forgettings=forgettings,
+            forget_version=forget_version,
         )
 
     async def store_memory(
@@ -774,7 +774,9 @@ class Memory:
         store, user = await self._of(user_id)
         return [] if user is None else await store.subcategories(user)
 
-    async def evolve(self, user_id: str, *, category: Category | None = None) -> list[Evolved]:
+    async def evolve(
+        self, user_id: str, *, category: Category | None = None
+    ) -> list[EvolutionResult]:
         """Finds a user's subcategories anew now, which the background else does every few hours.
 
         Args:
@@ -968,7 +970,7 @@ class Memory:
                 self._withheld.drop, user_id, _singly((await store.words(user))[1])
             )
         caches.clear(reader)
-        self._forgettings = await store.forgettings()
+        self._forget_version = await store.forget_version()
         try:
             emptied = removed.restorable_until is not None or await store.empty_journal(
                 JOURNAL_WAIT_S

@@ -16,7 +16,7 @@ from hotmem.core.encryption_key import KeySource
 from hotmem.core.validation import Bounded, bounded
 from hotmem.errors import InvalidInput
 from hotmem.text.timezones import now_here
-from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, Category, Layer, Weights
+from hotmem.types import MAX_WEIGHT, MIN_WEIGHT, Category, Layer, Weights
 
 LEAST_TOKENS: Final = 1
 
@@ -278,16 +278,16 @@ def checked_weights(weights: Weights) -> Weights:
     """The weights, unchanged.
 
     Raises:
-        InvalidInput: If one is not a number from `LEAST_WEIGHT` to `MOST_WEIGHT`.
+        InvalidInput: If one is not a number from `MIN_WEIGHT` to `MAX_WEIGHT`.
     """
     wrong = [
         f"{layer} is {weight!r}"
         for layer, weight in weights.as_dict().items()
-        if not LEAST_WEIGHT <= weight <= MOST_WEIGHT
+        if not MIN_WEIGHT <= weight <= MAX_WEIGHT
     ]
     if wrong:
         raise InvalidInput(
-            f"A layer weight is out of its bounds: {', '.join(wrong)}. Use numbers from {LEAST_WEIGHT} to {MOST_WEIGHT}."
+            f"A layer weight is out of its bounds: {', '.join(wrong)}. Use numbers from {MIN_WEIGHT} to {MAX_WEIGHT}."
         )
     return weights
 
@@ -302,5 +302,5 @@ def weights_of(text: str) -> Weights:
         numbers = [float(number) for number in text.split(",")]
         return checked_weights(Weights.from_dict(dict(zip(Layer, numbers, strict=True))))
     except (ValueError, InvalidInput) as error:
-        known = f"{','.join(Layer)} as numbers from {LEAST_WEIGHT} to {MOST_WEIGHT}: 1,0.8,0.6,0.4"
+        known = f"{','.join(Layer)} as numbers from {MIN_WEIGHT} to {MAX_WEIGHT}: 1,0.8,0.6,0.4"
         raise InvalidInput(f"{text!r} are no layer weights. Write {known}.") from error

@@ -20,7 +20,7 @@ from hotmem.retrieval.fanout import ask
 from hotmem.retrieval.fusion import Candidate
 from hotmem.retrieval.query import build_query
 from hotmem.types import (
-    UNMOVED,
+    NO_OFFSET,
     ContextBlock,
     Hit,
     LayerOutcome,
@@ -86,7 +86,7 @@ async def recall(reader: RecallContext, request: RecallRequest) -> ContextBlock:
         cut_short,
         known,
     )
-    return replace(_block(request, packed, trace), forgettings=found.profile.forgettings)
+    return replace(_block(request, packed, trace), forget_version=found.profile.forget_version)
 
 
 async def retrieve(reader: RecallContext, request: RecallRequest, watch: StageTimer) -> Retrieved:
@@ -101,7 +101,7 @@ async def retrieve(reader: RecallContext, request: RecallRequest, watch: StageTi
     )
     profile = replace(
         profile,
-        weights=for_intent(profile.weights, profile.moved.get(query.analysis.intent, UNMOVED)),
+        weights=for_intent(profile.weights, profile.moved.get(query.analysis.intent, NO_OFFSET)),
     )
     watch.mark("query")
     hits, reports = await ask(reader.layers, query, watch.deadline(LAYERS_SHARE))

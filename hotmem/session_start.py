@@ -26,7 +26,13 @@ from hotmem.text.timezones import by_clock
 from hotmem.text.validation import plain
 from hotmem.text.word_sets import wordlist
 from hotmem.types import ContextBlock, Evidence, EvidenceKind, Interval, Item, Layer, Mark, Trace
-from hotmem.types.session_start import Later, Loop, Row, SessionFacts, Told
+from hotmem.types.session_start import (
+    DatedWords,
+    LaterTurn,
+    MemoryCandidate,
+    OpenLoop,
+    SessionFacts,
+)
 from hotmem.understanding.facts.instruction_topics import called, capitalised, not_called, subjects
 from hotmem.understanding.facts.instruction_withdrawals import takes_wish_back, withdrawn
 from hotmem.understanding.facts.pipeline import ANONYMOUS
@@ -187,7 +193,7 @@ def at_hand(at: datetime) -> Interval:
     return Interval(first, datetime.combine(at.date() + timedelta(days=2), time(), at.tzinfo))
 
 
-def in_force(rules: Sequence[Row]) -> list[Row]:
+def in_force(rules: Sequence[MemoryCandidate]) -> list[MemoryCandidate]:
     """Standing instructions that hold.
 
     Not taken back, not replaced by a later one, not reaching beyond how the bot speaks to the user.
@@ -235,7 +241,7 @@ def in_force(rules: Sequence[Row]) -> list[Row]:
 def _there(known: SessionFacts, found: Mapping[tuple[EvidenceKind, int], Evidence]) -> SessionFacts:
     """What is known without what was forgotten while it was read."""
 
-    def rows(held: Sequence[Row]) -> tuple[Row, ...]:
+    def rows(held: Sequence[MemoryCandidate]) -> tuple[MemoryCandidate, ...]:
         return tuple(row for row in held if (EvidenceKind.MEMORY, row.key) in found)
 
     told = (
@@ -325,7 +331,7 @@ def _arranged(lines: Iterable[Line]) -> list[Line]:
     return sorted(lines, key=lambda line: _ORDER.index(line.heading.partition(" ")[0]))
 
 
-def _name(known: SessionFacts, rules: Sequence[Row]) -> Iterator[Line]:
+def _name(known: SessionFacts, rules: Sequence[MemoryCandidate]) -> Iterator[Line]:
     """The name to use, by the user's own wish, or by what is known, and the one they bear.
 
     Not one that they refuse.
@@ -365,7 +371,10 @@ def _name(known: SessionFacts, rules: Sequence[Row]) -> Iterator[Line]:
 
 
 def _wish(
-    rule: Row, found: Mapping[tuple[EvidenceKind, int], Evidence], speaker: str | None, asked: Asked
+    rule: MemoryCandidate,
+    found: Mapping[tuple[EvidenceKind, int], Evidence],
+    speaker: str | None,
+    asked: Asked,
 ) -> Line:
     """An instruction in its own words; in a room of several people, whose it is."""
     words = rendering.quoted(rule.object.strip())
@@ -397,7 +406,7 @@ def _facts(
     return lines[:MOST_FACTS]
 
 
-def _rank(row: Row, speaker: str | None) -> int | None:
+def _rank(row: MemoryCandidate, speaker: str | None) -> int | None:
     """How late a fact comes; None for what is not worth telling."""
     if not row.relation:
         return (
@@ -419,7 +428,7 @@ def _rank(row: Row, speaker: str | None) -> int | None:
     return RANKS[row.relation]
 
 
-def _noted_rank(row: Row, speaker: str | None) -> int | None:
+def _noted_rank(row: MemoryCandidate, speaker: str | None) -> int | None:
     """How late a note comes.
 
     As early as the same fact that was said of the user, or by its importance.
@@ -520,7 +529,7 @@ def _plans(
             )
 
 
-def _changed(plan: _Plan, later: Sequence[Later], language: Language) -> Later | None:
+def _changed(plan: _Plan, later: Sequence[LaterTurn], language: Language) -> LaterTurn | None:
     """The last words that call a plan off, move it, or put it on again."""
     about = stems(plan.words) - STOPS
     since = [one for one in later if one.said_at > plan.item.said_at and about & stems(one.text)]
@@ -544,7 +553,7 @@ def _clock(interval: Interval, text: str, asked: Asked) -> str:
     return f" (at {by_clock(interval.start, asked.at.tzinfo):%H:%M})"
 
 
-def _ahead(told: Told, language: Language, asked: Asked) -> bool:
+def _ahead(told: DatedWords, language: Language, asked: Asked) -> bool:
     """Whether it was still to come when it was said; of the day itself the sentence tells it."""
     start, words = _sentence_at(told)
     if _ASKS.search(words) or (_DENIES.search(words) and not _NO_DENIAL.search(words)):
@@ -561,7 +570,9 @@ def _ahead(told: Told, language: Language, asked: Asked) -> bool:
 
 
 def _noted(
-    notes: Sequence[Row], found: Mapping[tuple[EvidenceKind, int], Evidence], asked: Asked
+    notes: Sequence[MemoryCandidate],
+    found: Mapping[tuple[EvidenceKind, int], Evidence],
+    asked: Asked,
 ) -> Iterator[_Plan]:
     """What was stored outright and names a time within the days."""
     days = at_hand(asked.at)
@@ -599,7 +610,7 @@ def _day(day: date, today: date) -> str:
     return f"Tomorrow, {day} ({day:%A}):" if day > today else f"Today, {today} ({today:%A}):"
 
 
-def _loops(loops: Sequence[Loop], told: set[str], asked: Asked) -> Iterator[Line]:
+def _loops(loops: Sequence[OpenLoop], told: set[str], asked: Asked) -> Iterator[Line]:
     """What was left open last time and is not told as a plan already."""
     fresh = [
         one
@@ -647,12 +658,12 @@ def _item(text: str, found: Evidence, asked: Asked, relevance: float) -> Item:
     )
 
 
-def _sentence(told: Told) -> str:
+def _sentence(told: DatedWords) -> str:
     """The sentence of a turn that names the time, as it is shown."""
     return _cut(_sentence_at(told)[1].strip())
 
 
-def _sentence_at(told: Told) -> tuple[int, str]:
+def _sentence_at(told: DatedWords) -> tuple[int, str]:
     """Where in a turn the sentence begins that names the time, and its words."""
     spans = [match.span() for match in _SENTENCE.finditer(told.text)]
     start, stop = next(

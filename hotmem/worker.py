@@ -1,4 +1,4 @@
-"""Work off the spoken path: embedding, understanding, summarising, evolving, taking imports back.
+"""JobKind off the spoken path: embedding, understanding, summarising, evolving, taking imports back.
 
 Durable, resumed after a crash, one piece at a time, in turn for all users who wait for some
 (`hotmem.storage.queries.jobs`).
@@ -43,18 +43,18 @@ from hotmem.text.readable import as_read, readable, readable_spans
 from hotmem.types import (
     Category,
     EvidenceKind,
-    Evolved,
+    EvolutionResult,
+    JobKind,
     Role,
     SessionSummary,
     SignBits,
     Statement,
+    SummaryInput,
     Topic,
     Turn,
     Understanding,
-    Unsummarised,
     UserKey,
     Vector,
-    Work,
 )
 from hotmem.types.parse import Doc
 from hotmem.understanding.facts import understand_said
@@ -163,7 +163,7 @@ class Worker:
         self.wake()
         await self._settled.wait()
 
-    async def evolve(self, user: UserKey, categories: Iterable[Category]) -> list[Evolved]:
+    async def evolve(self, user: UserKey, categories: Iterable[Category]) -> list[EvolutionResult]:
         """Finds the subcategories of these categories anew, one after the other.
 
         Raises:
@@ -255,7 +255,7 @@ class Worker:
 
     async def _attempt(
         self,
-        work: Work,
+        work: JobKind,
         pieces: Sequence[T],
         key: Callable[[T], int | str],
         run: Callable[[Sequence[T]], Awaitable[Any]],
@@ -283,7 +283,7 @@ class Worker:
                 await self._attempt(work, half, key, run)
 
     async def _count_failure(
-        self, work: Work, key: int | str, error: Exception, user: UserKey | None = None
+        self, work: JobKind, key: int | str, error: Exception, user: UserKey | None = None
     ) -> None:
         log.warning("background work failed", work=work, piece=key, error=type(error).__name__)
         now, options = datetime.now(UTC), self._options
@@ -305,7 +305,7 @@ class Worker:
     async def _embed(self) -> bool:
         waiting = await self._store.waiting_for_vectors(self._options.batch)
         for kind, group in groupby(waiting, key=lambda row: row[0]):
-            await self._attempt(Work(kind), list(group), lambda row: row[1], self._put_embedded)
+            await self._attempt(JobKind(kind), list(group), lambda row: row[1], self._put_embedded)
         return bool(waiting)
 
     async def _embed_anew(self) -> bool:
@@ -359,7 +359,7 @@ class Worker:
         """Learns some waiting turns; each user's in the order they were said."""
         waiting = await self._store.waiting_turns(PARSED_AT_ONCE)
         if waiting:
-            await self._attempt(Work.TURN, waiting, lambda one: one[0], self._learn)
+            await self._attempt(JobKind.TURN, waiting, lambda one: one[0], self._learn)
         return bool(waiting)
 
     async def _learn(self, waiting: Sequence[tuple[int, Turn]]) -> None:
@@ -426,7 +426,7 @@ class Worker:
         key = await self._store.import_due()
         if key is not None:
             await self._attempt(
-                Work.IMPORT, [key], lambda key: key, lambda _: self._store.take_back(WRITING_S)
+                JobKind.IMPORT, [key], lambda key: key, lambda _: self._store.take_back(WRITING_S)
             )
         return key is not None
 
@@ -435,7 +435,9 @@ class Worker:
             datetime.now(UTC), self._options.idle_s, thorough=thorough
         )
         if session is not None:
-            await self._attempt(Work.SESSION, [session], lambda session: session, self._put_summary)
+            await self._attempt(
+                JobKind.SESSION, [session], lambda session: session, self._put_summary
+            )
         return session is not None
 
     async def _put_summary(self, sessions: Sequence[int]) -> None:
@@ -447,7 +449,7 @@ class Worker:
         summary, topics = await asyncio.to_thread(self._summary, seen)
         await self._store.put_summary(seen, summary, topics, render_summary(summary))
 
-    def _summary(self, seen: Unsummarised) -> tuple[SessionSummary, Mapping[str, Topic]]:
+    def _summary(self, seen: SummaryInput) -> tuple[SessionSummary, Mapping[str, Topic]]:
         """The summary of what is not summarised yet and what was quoted before, and what its topics weigh."""
         docs = list(self._parse(seen.turns))
         counted = [
@@ -480,9 +482,9 @@ class Worker:
         except OF_THE_FILE:
             raise
         except Exception as error:  # one category that cannot evolve must not hold up the others
-            await self._count_failure(Work.CATEGORY, category, error, user)
+            await self._count_failure(JobKind.CATEGORY, category, error, user)
         else:
-            await self._store.count_success(Work.CATEGORY, category, user)
+            await self._store.count_success(JobKind.CATEGORY, category, user)
         return True
 
     async def _retain(self) -> bool:

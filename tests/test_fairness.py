@@ -23,7 +23,7 @@ from hotmem.storage.queries import jobs, turns
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.migrations import migrate
 from hotmem.storage.store import Store
-from hotmem.types import Category, Evolved, UserKey, Work
+from hotmem.types import Category, EvolutionResult, JobKind, UserKey
 from tests.conversation import said
 from tests.letters import LetterEncoder
 
@@ -97,7 +97,7 @@ async def test_an_encoder_that_raises_on_one_text_leaves_that_alone_without_its_
             await memory.remember(said(f"I like walnuts with number {number}.", name=str(number)))
         async with asyncio.timeout(60):
             await memory.settle()
-        (failure,) = [one for one in await memory.store.failures(10) if one.work is Work.PASSAGE]
+        (failure,) = [one for one in await memory.store.failures(10) if one.work is JobKind.PASSAGE]
         assert (failure.user_id, failure.tries, failure.error, failure.again_at) == (
             "eve",
             3,
@@ -135,8 +135,8 @@ async def test_a_summary_that_fails_leaves_the_others(database: Path, language: 
         ]
         assert told == [True, True, False, True, True]
         assert {(one.work, one.piece) for one in await memory.store.failures(10)} == {
-            (Work.TURN, "2"),
-            (Work.SESSION, "day 2"),
+            (JobKind.TURN, "2"),
+            (JobKind.SESSION, "day 2"),
         }
 
 
@@ -170,7 +170,7 @@ def test_what_each_user_said_is_understood_in_its_order(conn: Connection) -> Non
     for user in ("ana", "ben", "eve"):
         tell(conn, user, 9)
     served, seen = jobs.Served(), []
-    while keys := jobs.following(conn, Work.TURN, served, 4):
+    while keys := jobs.following(conn, JobKind.TURN, served, 4):
         seen += keys
         conn.executemany("DELETE FROM pending WHERE turn = ?", [(key,) for key in keys])
     assert len(seen) == 27
@@ -200,7 +200,7 @@ def test_nobody_waits_for_more_than_a_round_of_all_others(
         conn.execute("INSERT INTO imports VALUES (1, 'taken'), (2, 'taken'), (3, 'taking')")
         conn.executemany("INSERT INTO pending (user, import) VALUES (?, ?)", rows)
         served, waits = jobs.Served(), Counter[int]()
-        while keys := jobs.following(conn, Work.TURN, served, limit):
+        while keys := jobs.following(conn, JobKind.TURN, served, limit):
             assert len(keys) == len(set(keys)) <= limit
             said_by = {
                 user
@@ -241,8 +241,8 @@ def test_choosing_costs_the_same_with_ten_times_as_much_waiting(
     conn: Connection, held: int
 ) -> None:
     def chosen() -> None:
-        jobs.following(conn, Work.TURN, jobs.Served(), 4)
-        jobs.following(conn, Work.PASSAGE, jobs.Served(), 4)
+        jobs.following(conn, JobKind.TURN, jobs.Served(), 4)
+        jobs.following(conn, JobKind.PASSAGE, jobs.Served(), 4)
         jobs.session(conn, jobs.Served())
         jobs.idle(conn, NOW + timedelta(days=1), 600)
 
@@ -267,7 +267,7 @@ async def test_tries_have_growing_pauses_and_end(database: Path) -> None:
     ((key, _),) = await store.waiting_turns(1)
     at, pauses = NOW, []
     for _ in range(3):
-        await store.count_failure(Work.TURN, key, "ZeroDivisionError", 4, 1.0, at)
+        await store.count_failure(JobKind.TURN, key, "ZeroDivisionError", 4, 1.0, at)
         assert await store.waiting_turns(1) == []
         (failure,) = await store.failures(10)
         assert failure.again_at is not None
@@ -280,7 +280,7 @@ async def test_tries_have_growing_pauses_and_end(database: Path) -> None:
         assert await store.resume_failures(at) is None
         assert [key for key, _ in await store.waiting_turns(1)] == [key]
     assert pauses == [1, 4, 16]
-    await store.count_failure(Work.TURN, key, "ZeroDivisionError", 4, 1.0, at)
+    await store.count_failure(JobKind.TURN, key, "ZeroDivisionError", 4, 1.0, at)
     (failure,) = await store.failures(10)
     assert (failure.tries, failure.again_at, failure.piece) == (4, None, "t")
     assert await store.resume_failures(at + timedelta(days=999)) is None
@@ -288,7 +288,7 @@ async def test_tries_have_growing_pauses_and_end(database: Path) -> None:
     assert await store.failures(10) == [] and len(await store.waiting_turns(1)) == 1
     user = await store.user("ana")
     assert user is not None
-    await store.count_failure(Work.TURN, key, "ZeroDivisionError", 1, 1.0, at)
+    await store.count_failure(JobKind.TURN, key, "ZeroDivisionError", 1, 1.0, at)
     await store.forget(user, everything=True)
     assert await store.failures(10) == []
     await store.close()
@@ -358,7 +358,7 @@ async def test_an_import_that_cannot_be_taken_back_leaves_the_others(
         async with asyncio.timeout(60):
             await memory.settle()
         assert [(one.work, one.user_id, one.error) for one in await memory.store.failures(10)] == [
-            (Work.IMPORT, "ana", "KeyError")
+            (JobKind.IMPORT, "ana", "KeyError")
         ]
     assert conn.execute("SELECT id FROM imports").fetchall() == [(1,)]
 
@@ -391,7 +391,7 @@ async def test_a_category_that_cannot_evolve_leaves_the_others(
         user: UserKey,
         category: Category,
         *rest: Any,  # noqa: ANN401
-    ) -> Evolved:
+    ) -> EvolutionResult:
         if category is Category.PROJECTS:
             raise ZeroDivisionError
         return await evolve(store, precedence, user, category, *rest)
@@ -411,7 +411,7 @@ async def test_a_category_that_cannot_evolve_leaves_the_others(
             await memory.settle()
         (failure,) = await memory.store.failures(10)
         assert (failure.work, failure.piece, failure.tries, failure.again_at) == (
-            Work.CATEGORY,
+            JobKind.CATEGORY,
             "projects",
             3,
             None,

@@ -33,6 +33,7 @@ from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.migrations import migrate
 from hotmem.types import (
     EvidenceKind,
+    JobKind,
     Role,
     SessionSummary,
     SignBits,
@@ -40,7 +41,6 @@ from hotmem.types import (
     Turn,
     Understanding,
     Vector,
-    Work,
 )
 from hotmem.understanding.facts import tags, understand
 from hotmem.understanding.query.entities import find_entities
@@ -241,7 +241,7 @@ def _write(
     now = datetime.now(UTC)
     for turn in batch:
         turns.add(conn, turn, now)
-    waiting = turns.numbered(conn, jobs.following(conn, Work.TURN, jobs.Served(), len(batch)))
+    waiting = turns.numbered(conn, jobs.following(conn, JobKind.TURN, jobs.Served(), len(batch)))
     for (key, _), understanding in zip(
         waiting, reading.understandings([turn for _, turn in waiting]), strict=True
     ):

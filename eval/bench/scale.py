@@ -43,7 +43,7 @@ from hotmem.models.onnx import OnnxEncoder
 from hotmem.options import ModelOptions, RecallOptions
 from hotmem.retrieval.layers.semantic import PASSAGES
 from hotmem.storage.search.searches import VectorSearch
-from hotmem.types import ContextBlock, EvidenceKind, Sought
+from hotmem.types import ContextBlock, EvidenceKind, QueryVectors
 
 USUAL: Final = (1_000, 10_000, 100_000)
 """Turns of one user, if nothing else is said."""
@@ -295,7 +295,7 @@ async def _found(memory: Memory, asked: Sequence[str], exact: Keys) -> tuple[flo
     shares = []
     for vector, keys in zip(reader.encoder.encode(asked), exact.tolist(), strict=True):
         (nearest,) = await reader.store.search(
-            user, VectorSearch(EvidenceKind.PASSAGE, Sought(vector), PASSAGES)
+            user, VectorSearch(EvidenceKind.PASSAGE, QueryVectors(vector), PASSAGES)
         )
         near = {key for key, _ in nearest}
         shares.append(

@@ -34,14 +34,14 @@ from hotmem.ranking.features import features
 from hotmem.ranking.ranker import deduplicate, rank
 from hotmem.ranking.relevance import fitted_model
 from hotmem.types import (
+    NO_OFFSET,
     START_WEIGHTS,
-    UNMOVED,
     Intent,
     IntentOffset,
     ItemUse,
     Layer,
     LayerOutcome,
-    Learnt,
+    LearningState,
     Weights,
 )
 
@@ -146,24 +146,24 @@ class Replayed:
 class Ours:
     """The rule that ships, as it is kept for one user."""
 
-    state: Learnt
+    state: LearningState
     intents: dict[Intent, IntentOffset]
 
     @classmethod
     def at(cls, beginning: Weights) -> "Ours":
         """The rule before anything was learnt."""
-        return cls(Learnt(shared=beginning, own=beginning, good=beginning), {})
+        return cls(LearningState(shared=beginning, own=beginning, good=beginning), {})
 
     def weights(self, intent: Intent) -> Weights:
         """What ranks a question of this intent."""
-        return for_intent(self.state.own, self.intents.get(intent, UNMOVED))
+        return for_intent(self.state.own, self.intents.get(intent, NO_OFFSET))
 
     def told(self, intent: Intent, uses: Sequence[ItemUse], asked: Sequence[Layer]) -> None:
         """Learns from a reply."""
         lesson = TrainingExample.of(uses, self.weights(intent), asked)
         if lesson is not None:
             self.state = learnt(
-                replace(self.state, intent=self.intents.get(intent, UNMOVED)), lesson
+                replace(self.state, intent=self.intents.get(intent, NO_OFFSET)), lesson
             )
             self.intents = self.intents | {intent: self.state.intent} if self.state.seen else {}
 

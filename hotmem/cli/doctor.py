@@ -16,7 +16,7 @@ from hotmem.storage.spool import path_of, waiting_in
 from hotmem.storage.sqlite.diagnosis import diagnosed
 from hotmem.storage.store import Store
 from hotmem.text import escaping
-from hotmem.types import Diagnosis, Failure
+from hotmem.types import Diagnosis, FailedJob
 
 
 def doctor(
@@ -80,7 +80,7 @@ def _show(found: Diagnosis) -> None:
         console.screen.print(failures)
 
 
-def _again(one: Failure) -> str:
+def _again(one: FailedJob) -> str:
     return (
         "set aside"
         if one.again_at is None
@@ -102,5 +102,5 @@ def _as_json(found: Diagnosis) -> dict[str, Any]:
     }
 
 
-def _isoformat(one: Failure) -> str | None:
+def _isoformat(one: FailedJob) -> str | None:
     return None if one.again_at is None else one.again_at.isoformat()

@@ -15,7 +15,7 @@ from hotmem.consolidation.clustering import grouped
 from hotmem.core.priority import RecallPriority
 from hotmem.options import EvolutionOptions
 from hotmem.storage.store import Store
-from hotmem.types import Category, Evolved, Members, SubcategoryDraft, UserKey
+from hotmem.types import Category, CategoryMembers, EvolutionResult, SubcategoryDraft, UserKey
 
 MOST_CLUSTERED: Final = 2000
 """Memories of a category that are clustered, 0.5 s of one processor; the others are placed in
@@ -32,7 +32,7 @@ async def evolve(
     category: Category,
     options: EvolutionOptions,
     now: datetime,
-) -> Evolved:
+) -> EvolutionResult:
     """Finds the subcategories of a user's category anew. Recalls go before each step of it.
 
     What is forgotten meanwhile must not come back in a keyword: then nothing is changed, and it is
@@ -58,7 +58,7 @@ async def evolve(
     evolution = await store.draft_evolution(user, category, drafts, members, now)
     before = tuple(members.named)
     if evolution is None or not drafts:
-        return Evolved(category, members.total, before, (), None)
+        return EvolutionResult(category, members.total, before, (), None)
     after: int | None = 0
     while after is not None:
         await precedence.wait_idle()
@@ -68,14 +68,14 @@ async def evolve(
     reason = f"{members.total} memories of {category} are in {len(named)} subcategories: {len(named) - len(new)} as before, {len(new)} new"
     decision = await store.adopt_evolution(evolution, reason, now)
     return (
-        Evolved(category, members.total, named, new, decision)
+        EvolutionResult(category, members.total, named, new, decision)
         if decision
-        else Evolved(category, members.total, before, (), None)
+        else EvolutionResult(category, members.total, before, (), None)
     )
 
 
 def drafted(
-    members: Members,
+    members: CategoryMembers,
     category: Category,
     options: EvolutionOptions,
     now: datetime,

@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from typing import Final
 
 from hotmem.text.validation import plain
-from hotmem.types import Correction, Revision, Statement, StoredMemory, Termination
+from hotmem.types import Correction, Statement, StoredMemory, Supersession, Termination
 
 ISO_LENGTH: Final = 10
 """Characters of "2026-11-24"."""
@@ -26,7 +26,7 @@ MISHEARD: Final = 0.6
 misheard: "Patola" and "Potola" have 0.83."""
 
 
-def revise(statement: Statement, told_at: datetime, known: Sequence[StoredMemory]) -> Revision:
+def revise(statement: Statement, told_at: datetime, known: Sequence[StoredMemory]) -> Supersession:
     """What the statement does to the memories of its subject and relation.
 
     Args:
@@ -38,9 +38,9 @@ def revise(statement: Statement, told_at: datetime, known: Sequence[StoredMemory
         (memory for memory in known if memory.current and _same(statement, memory)), None
     )
     if confirmed:
-        return Revision(confirms=confirmed.id)
+        return Supersession(confirms=confirmed.id)
     if not statement.replaces:
-        return Revision()
+        return Supersession()
     contrary = [memory for memory in known if _contrary(statement, memory)]
     later = [memory.said_at for memory in contrary if memory.told_at > told_at]
     ended = [
@@ -49,7 +49,9 @@ def revise(statement: Statement, told_at: datetime, known: Sequence[StoredMemory
         if memory.told_at <= told_at
         and (memory.valid_until is None or memory.valid_until > told_at)
     ]
-    return Revision(ends=tuple(memory.id for memory in ended), valid_until=min(later, default=None))
+    return Supersession(
+        ends=tuple(memory.id for memory in ended), valid_until=min(later, default=None)
+    )
 
 
 def apply_correction(

@@ -24,14 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.types import (
-    LEAST_WEIGHT,
-    MOST_WEIGHT,
+    MAX_WEIGHT,
+    MIN_WEIGHT,
+    NO_OFFSET,
     START_WEIGHTS,
-    UNMOVED,
     IntentOffset,
     ItemUse,
     Layer,
-    Learnt,
+    LearningState,
     Weights,
 )
 
@@ -176,7 +176,7 @@ def multipliers(given: Weights) -> NDArray[np.float64]:
 def bounded(theta: NDArray[np.float64]) -> NDArray[np.float64]:
     """Weights over their start weights within the bounds; what is no number is 1."""
     return np.clip(
-        np.where(np.isfinite(theta), theta, 1.0), LEAST_WEIGHT / STARTS, MOST_WEIGHT / STARTS
+        np.where(np.isfinite(theta), theta, 1.0), MIN_WEIGHT / STARTS, MAX_WEIGHT / STARTS
     )
 
 
@@ -192,7 +192,7 @@ def for_intent(own: Weights, moved: IntentOffset) -> Weights:
     return weights(multipliers(own) + np.array(moved))
 
 
-def learnt(before: Learnt, lesson: TrainingExample) -> Learnt:
+def learnt(before: LearningState, lesson: TrainingExample) -> LearningState:
     """What is learnt after one more reply.
 
     If the weights have fallen behind the last good ones, these are taken up again.
@@ -213,7 +213,7 @@ def learnt(before: Learnt, lesson: TrainingExample) -> Learnt:
 
 
 def _step(
-    before: Learnt, lesson: TrainingExample, theta: NDArray[np.float64]
+    before: LearningState, lesson: TrainingExample, theta: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """What has been seen, and the Newton step with what draws back to the start weights."""
     certain = np.diag([PRIOR] * len(LAYERS) + [PLACE_PRIOR])
@@ -243,14 +243,14 @@ def _precision(seen: Sequence[float], certain: NDArray[np.float64]) -> NDArray[n
     return kept if likely else certain
 
 
-def _watched(before: Learnt, after: Learnt, lesson: TrainingExample) -> Learnt:
+def _watched(before: LearningState, after: LearningState, lesson: TrainingExample) -> LearningState:
     """The new state, or the last good one if the weights before this reply foretold its use worse than that for some time."""
     now, good = multipliers(for_intent(before.own, before.intent)), multipliers(before.good)
     lead = WATCHED * before.lead + (1 - WATCHED) * (
         lesson.loss(good, before.place) - lesson.loss(now, before.place)
     )
     if lead < TOO_FAR_BEHIND:
-        return replace(after, own=before.good, intent=UNMOVED, seen=(), lead=0.0)
+        return replace(after, own=before.good, intent=NO_OFFSET, seen=(), lead=0.0)
     if lead > 0 and after.version % CHECKED_EVERY == 0:
         return replace(after, good=after.own, lead=0.0)
     return replace(after, lead=lead)

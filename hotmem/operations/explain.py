@@ -23,7 +23,7 @@ from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.recall import retrieve
 from hotmem.retrieval.context import RecallContext, RecallRequest
 from hotmem.text.stemming import stems
-from hotmem.types import Evidence, EvidenceKind, Hit, Interval, Layer, LayerReport, Located
+from hotmem.types import Evidence, EvidenceKind, Hit, Interval, Layer, LayerReport, LocatedRow
 
 REASONS: Final = 5
 """Features told of a result, those that move its relevance most."""
@@ -236,7 +236,7 @@ def _traced(reader: RecallContext, weighed: Weighed, options: SearchOptions) -> 
 def _verdict(
     hits: Sequence[Hit],
     weighed: Weighed,
-    located: Located,
+    located: LocatedRow,
     evidence: Evidence | None,
     options: SearchOptions,
 ) -> Verdict:
@@ -275,7 +275,7 @@ def _verdict(
 def _outcome(
     hits: Sequence[Hit],
     weighed: Weighed,
-    located: Located,
+    located: LocatedRow,
     judged: ScoredCandidate | None,
     ranks: Mapping[Layer, Rank],
     cosine: float | None,
@@ -352,7 +352,7 @@ def _nearest(hits: Sequence[Hit], kind: EvidenceKind, cosine: float | None) -> s
     return f"its cosine is {cosine:.2f}, and {len(scores)} memories were nearer by words, meaning or names"
 
 
-def _ranks(hits: Sequence[Hit], located: Located) -> dict[Layer, Rank]:
+def _ranks(hits: Sequence[Hit], located: LocatedRow) -> dict[Layer, Rank]:
     """Where each layer had it."""
     ranks: dict[Layer, Rank] = {}
     for layer in Layer:

@@ -32,7 +32,7 @@ from hotmem.retrieval.context import RecallContext
 from hotmem.retrieval.query import NOBODY
 from hotmem.storage.search.searches import VectorSearch
 from hotmem.storage.store import Store
-from hotmem.types import Category, EvidenceKind, Kind, NewMemory, Sought, UserKey, Vector
+from hotmem.types import Category, EvidenceKind, Kind, NewMemory, QueryVectors, UserKey, Vector
 from hotmem.types.parse import Doc
 from hotmem.understanding.facts import tags as tagging
 from hotmem.understanding.facts.classification import SURE_FROM, file
@@ -104,7 +104,7 @@ async def store(
         importance=filing.importance,
         tags=tagged.tags,
         tag_vectors=tagged.vectors,
-        tags_taken=tagged.taken,
+        tag_replacements=tagged.taken,
         entities=entities,
         expires_at=context.expires_at,
         source=context.source,
@@ -169,7 +169,7 @@ async def _compared(
     before = reader.former.encoder
     former = None if before is None else (await asyncio.to_thread(before.encode, [content]))[0]
     (nearest,) = await reader.store.search(
-        user, VectorSearch(EvidenceKind.MEMORY, Sought(row, former), COMPARED)
+        user, VectorSearch(EvidenceKind.MEMORY, QueryVectors(row, former), COMPARED)
     )
     cosines = {key: cosine for key, cosine in nearest if cosine >= LIKE_FROM}
     known = await reader.store.evidence(user, {EvidenceKind.MEMORY: list(cosines)})

@@ -14,7 +14,7 @@ from typing import Final
 
 from hotmem.models import Encoder, Language, read
 from hotmem.portability.foreign_records import ForeignMemory, Notes
-from hotmem.types import Category, MemoryRecord, Of
+from hotmem.types import Category, MemoryRecord, UserRecord
 from hotmem.understanding.facts.classification import SURE_FROM, file
 from hotmem.understanding.query.entities import find_entities
 
@@ -46,7 +46,7 @@ filed under "family" may be a reminder."""
 
 def records(
     memories: Iterable[ForeignMemory], encoder: Encoder, language: Language, notes: Notes
-) -> Iterator[Of]:
+) -> Iterator[UserRecord]:
     """The memories in their order. Blocking: a parse and an embedding each, some 10 ms.
 
     Args:
@@ -94,7 +94,7 @@ def records(
                 tags=tuple(dict.fromkeys(_plain(name)[:LONGEST_TAG] for name in one.categories)),
                 entities=find_entities(doc),
             )
-            yield Of(one.user_id, record)
+            yield UserRecord(one.user_id, record)
 
 
 def _plain(name: str) -> str:

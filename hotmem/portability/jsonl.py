@@ -46,13 +46,13 @@ from hotmem.types import (
     EventTime,
     EvolutionRecord,
     ExportedTurn,
-    Imported,
+    ImportRecord,
     MemoryRecord,
-    Of,
     QualityRecord,
     SummaryRecord,
     Turn,
     UserKey,
+    UserRecord,
     Weights,
 )
 
@@ -150,7 +150,7 @@ async def _records(store: Store, user: UserKey, user_id: str) -> AsyncIterator[s
     while known := await store.memory_records(user, after, PAGE, last):
         after = known[-1][0]
         for _, record in known:
-            yield written(Of(user_id, record))
+            yield written(UserRecord(user_id, record))
     for summary in await store.summary_records(user):
         yield _line(
             "summary", {"user_id": user_id} | RECORDS["summary"].dump_python(summary, mode="json")
@@ -178,7 +178,7 @@ class _Line(NamedTuple):
     exported: bool
 
 
-def imported(path: Path, whose: UserMapping = EVERYONE) -> Iterator[Imported]:
+def imported(path: Path, whose: UserMapping = EVERYONE) -> Iterator[ImportRecord]:
     """The records of a file, in its order, without decisions and questions.
 
     Each is checked when it is its turn.
@@ -205,7 +205,7 @@ def check(path: Path) -> None:
         pass
 
 
-def parsed(lines: Iterable[str], whose: UserMapping = EVERYONE) -> Iterator[Imported]:
+def parsed(lines: Iterable[str], whose: UserMapping = EVERYONE) -> Iterator[ImportRecord]:
     """The records of lines that are read already."""
     for number, kind, record, exported in _outlined(lines):
         where = f"Line {number}"
@@ -214,7 +214,7 @@ def parsed(lines: Iterable[str], whose: UserMapping = EVERYONE) -> Iterator[Impo
                 turn = _turn(record | {"user_id": user_id}, number)
                 yield _read_turn(turn, record, number) if exported else turn
         elif (user_id := whose.taken(record.pop("user_id", None), where)) is not None:
-            yield Of(user_id, _known(kind, record, number))
+            yield UserRecord(user_id, _known(kind, record, number))
 
 
 def _outlined(lines: Iterable[str]) -> Iterator[_Line]:
@@ -261,7 +261,7 @@ def kind_of(line: str) -> str:
     return line.split('"', 4)[3]
 
 
-def written(record: Of) -> str:
+def written(record: UserRecord) -> str:
     """A memory as a line, without line end.
 
     Args:

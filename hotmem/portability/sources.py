@@ -13,7 +13,7 @@ from hotmem.errors import InvalidInput
 from hotmem.portability.formats import FileForm
 from hotmem.portability.jsonl import check, imported
 from hotmem.portability.user_mapping import EVERYONE, UserMapping
-from hotmem.types import Imported
+from hotmem.types import ImportRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,11 @@ class Incoming:
 
     form: FileForm
     source: str
-    records: Iterator[Imported]
+    records: Iterator[ImportRecord]
 
 
 def incoming(
-    path: Path, form: FileForm, records: Iterable[Imported], whose: UserMapping, *how: object
+    path: Path, form: FileForm, records: Iterable[ImportRecord], whose: UserMapping, *how: object
 ) -> Incoming:
     """The records of a file.
 

@@ -171,7 +171,7 @@ def _by_session_and_fact(candidates: Sequence[Candidate]) -> dict[str, object]:
 
 def _by_form(query: Query, evidence: Sequence[Evidence]) -> dict[str, object]:
     """Who speaks, and what sort of statement it is."""
-    forms = np.array([found.forms for found in evidence])
+    forms = np.array([found.answer_types for found in evidence])
     answer = expected_answer_types(query.text)
     answering = forms & answer != 0
     time = query.analysis.time
@@ -182,7 +182,8 @@ def _by_form(query: Query, evidence: Sequence[Evidence]) -> dict[str, object]:
         "first_person": forms & AnswerType.FIRST_PERSON != 0,
         "question": forms & AnswerType.QUESTION != 0,
         "own_question": [
-            found.role is Role.USER and found.forms & AnswerType.QUESTION != 0 for found in evidence
+            found.role is Role.USER and found.answer_types & AnswerType.QUESTION != 0
+            for found in evidence
         ],
         "assistant": [found.role is Role.ASSISTANT for found in evidence],
         "length": [math.log1p(len(found.terms)) for found in evidence],
@@ -192,7 +193,7 @@ def _by_form(query: Query, evidence: Sequence[Evidence]) -> dict[str, object]:
         "name": forms & AnswerType.NAME != 0,
         "time": forms & AnswerType.TIME != 0,
         "in_time": [
-            time is not None and (found.tells_of_time or time.start <= found.said_at < time.end)
+            time is not None and (found.matches_time or time.start <= found.said_at < time.end)
             for found in evidence
         ],
     }
@@ -217,7 +218,7 @@ def _by_query(
 
     Whether any shares a word with it, and whether it asks.
     """
-    told = np.array([found.forms & AnswerType.QUESTION == 0 for found in evidence])
+    told = np.array([found.answer_types & AnswerType.QUESTION == 0 for found in evidence])
     best_overlap = float(np.max(columns["overlap"], where=told, initial=0.0))
     unshared, said = float(best_overlap < UNSHARED), float(not query.analysis.question)
     whole = np.ones(len(evidence), dtype=np.float32)

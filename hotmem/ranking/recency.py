@@ -100,7 +100,9 @@ def current_first(query: Query, judged: Sequence[ScoredCandidate]) -> list[Score
 def _tells_of_change(one: ScoredCandidate, form: AnswerType) -> bool:
     said = one.evidence.text
     return (
-        bool(one.evidence.forms & form) and not one.replaced and _CHANGED.search(said) is not None
+        bool(one.evidence.answer_types & form)
+        and not one.replaced
+        and _CHANGED.search(said) is not None
     )
 
 

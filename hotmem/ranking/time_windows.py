@@ -178,7 +178,9 @@ def day_first(query: Query, judged: Sequence[ScoredCandidate]) -> list[ScoredCan
 
 
 def _answering(found: Evidence) -> float:
-    return ANSWERS if found.role is Role.ASSISTANT or found.forms & AnswerType.QUESTION else 1.0
+    return (
+        ANSWERS if found.role is Role.ASSISTANT or found.answer_types & AnswerType.QUESTION else 1.0
+    )
 
 
 def _said_in(found: Evidence, window: Interval) -> float:

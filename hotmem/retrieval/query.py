@@ -103,7 +103,7 @@ def _analysed(doc: Doc, request: RecallRequest, profile: Profile) -> Analysis:
     analysis = analyse(doc, request.at, known)
     if analysis.needs_memory and _only_wishes(doc, analysis):
         analysis = replace(analysis, needs_memory=False).asking(())
-    names = meant(analysis.entities, known, profile.sounding)
+    names = meant(analysis.entities, known, profile.similar_names)
     terms = (*analysis.terms, *(name.casefold() for name in names))
     return (
         replace(analysis, entities=(*analysis.entities, *names), terms=terms) if names else analysis

@@ -68,26 +68,27 @@ from hotmem.types import (
     Act,
     Action,
     Actor,
-    Asked,
+    AnsweredRecall,
     AuditEntry,
     Category,
+    CategoryMembers,
     ContextBlock,
     Decision,
     EventTime,
     Evidence,
     EvidenceKind,
     EvolutionRecord,
-    Failure,
+    FailedJob,
     Fault,
     ForgetResult,
-    Imported,
+    ImportRecord,
     ImportResult,
     Intent,
     Interval,
     ItemUse,
-    Learnt,
-    Located,
-    Members,
+    JobKind,
+    LearningState,
+    LocatedRow,
     MemoryMetadata,
     MemoryRecord,
     Mention,
@@ -97,25 +98,24 @@ from hotmem.types import (
     QualityRecord,
     Restorable,
     SessionSummary,
-    Share,
     SignBits,
     Stats,
     StoredMemory,
     Subcategory,
     SubcategoryDraft,
+    SummaryInput,
     SummaryRecord,
     TagUse,
     Topic,
     Turn,
     Understanding,
     UndoResult,
-    Unsummarised,
+    UseCount,
     UsedMemory,
     UserKey,
     Vector,
     Weights,
     WeightSnapshot,
-    Work,
 )
 from hotmem.types.session_start import SessionFacts
 
@@ -214,7 +214,7 @@ class Store:
         """The last turns of a session, in order."""
         return await self._db.read(turns.latest, user, session_id, limit)
 
-    async def unsummarised(self, session: int) -> Unsummarised | None:
+    async def unsummarised(self, session: int) -> SummaryInput | None:
         """What the next summary of a session is made from; None if all of it is summarised."""
         return await self._db.read(summaries.unsummarised, session)
 
@@ -358,12 +358,14 @@ class Store:
     async def waiting_turns(self, limit: int) -> list[tuple[int, Turn]]:
         """The next turns that wait to be understood, in turn from all users who have some, with their row numbers; each user's in their order."""
         return await self._db.read(
-            lambda conn: turns.numbered(conn, jobs.following(conn, Work.TURN, self._served, limit))
+            lambda conn: turns.numbered(
+                conn, jobs.following(conn, JobKind.TURN, self._served, limit)
+            )
         )
 
     async def count_failure(
         self,
-        work: Work,
+        work: JobKind,
         key: int | str,
         error: str,
         attempts: int,
@@ -388,7 +390,7 @@ class Store:
         await self._db.write(jobs.resume, now)
         return await self._db.read(jobs.paused)
 
-    async def count_success(self, work: Work, key: int | str, user: UserKey) -> None:
+    async def count_success(self, work: JobKind, key: int | str, user: UserKey) -> None:
         """Drops the account of a piece that failed before.
 
         Needed of categories alone, as others' goes with what they wait in.
@@ -407,11 +409,11 @@ class Store:
         """Gives everything that failed its tries back; returns how many pieces."""
         return await self._db.write(jobs.forgive)
 
-    async def failures(self, limit: int) -> list[Failure]:
+    async def failures(self, limit: int) -> list[FailedJob]:
         """What failed and was not done since, the latest first."""
         return await self._db.read(jobs.failures, limit)
 
-    async def waiting_work(self) -> dict[Work, int]:
+    async def waiting_work(self) -> dict[JobKind, int]:
         """How much of each sort waits, all users together."""
         return await self._db.read(jobs.waiting)
 
@@ -636,7 +638,7 @@ class Store:
         """A user's category that last evolved so long ago and has gained at least so many memories since."""
         return await self._db.read(subcategories.due, now, every, least)
 
-    async def evolving(self, user: UserKey, category: Category, limit: int) -> Members:
+    async def evolving(self, user: UserKey, category: Category, limit: int) -> CategoryMembers:
         """The embedded memories of a category, at most so many, and the subcategories they are in."""
         return await self._db.read(subcategories.members, user, category, limit)
 
@@ -645,7 +647,7 @@ class Store:
         user: UserKey,
         category: Category,
         drafts: Sequence[SubcategoryDraft],
-        members: Members,
+        members: CategoryMembers,
         now: datetime,
     ) -> int | None:
         """Writes an evolution down without making it live.
@@ -701,13 +703,13 @@ class Store:
 
     async def recalls(
         self, user: UserKey, after: datetime | None, before: datetime | None, most: int
-    ) -> list[Asked]:
+    ) -> list[AnsweredRecall]:
         """The latest recalls that a reply followed, in order."""
         return await self._db.read(usage_stats.asked, user, after, before, most)
 
     async def use_shares(
         self, user: UserKey, after: datetime | None, before: datetime | None, limit: int
-    ) -> dict[str, dict[str, Share]]:
+    ) -> dict[str, dict[str, UseCount]]:
         """Items given and used by "category", "kind", "tag" and "entity", each with its names, the most used first."""
         return await self._db.read(usage_stats.shares, user, after, before, limit)
 
@@ -721,7 +723,7 @@ class Store:
         """Names of the user's entities by their keys, among a JSON list of keys."""
         return await self._db.read(usage_stats.known_names, user, keys)
 
-    async def located(self, user: UserKey, expected: str, most: int) -> list[Located]:
+    async def located(self, user: UserKey, expected: str, most: int) -> list[LocatedRow]:
         """Rows that are, or hold, what was expected of a search.
 
         A memory's id, a turn's id, or words.
@@ -784,7 +786,7 @@ class Store:
         return await self._db.read(import_rows.taking, source, form, with_forgotten=with_forgotten)
 
     async def take_in(
-        self, taking: ImportSession, records: Sequence[Imported], now: datetime, limit_s: float
+        self, taking: ImportSession, records: Sequence[ImportRecord], now: datetime, limit_s: float
     ) -> int:
         """Stores the records of an import that follow, for so many seconds, in one transaction.
 
@@ -858,7 +860,7 @@ class Store:
         return found
 
     async def put_summary(
-        self, seen: Unsummarised, summary: SessionSummary, topics: Mapping[str, Topic], text: str
+        self, seen: SummaryInput, summary: SessionSummary, topics: Mapping[str, Topic], text: str
     ) -> None:
         """Stores a session's summary and what its topics weigh, unless its turns changed since they were seen."""
         await self._db.write(summaries.put, seen, summary, topics, text)
@@ -904,7 +906,11 @@ class Store:
         return await self._db.read(usage.recorded, user)
 
     async def learn_weights(
-        self, user: UserKey, intent: Intent, step: Callable[[Learnt], Learnt], now: datetime
+        self,
+        user: UserKey,
+        intent: Intent,
+        step: Callable[[LearningState], LearningState],
+        now: datetime,
     ) -> Weights:
         """Takes one step from what is learnt of a user and keeps it, with nothing learnt in between; returns the user's weights after it."""
         return await self._db.write(layer_weights.learn, user, intent, step, now)
@@ -1073,7 +1079,7 @@ class Store:
         self._shelf.drop(user)
         return restored
 
-    async def forgettings(self) -> int:
+    async def forget_version(self) -> int:
         """How many times something was forgotten in this file."""
         return await self._db.read(deletion_marks.number)
 

@@ -25,7 +25,7 @@ from hotmem.portability.jsonl import kind_of, parsed, written
 from hotmem.portability.sources import incoming, own
 from hotmem.storage.queries import maintenance as files
 from hotmem.text.validation import checked_id
-from hotmem.types import Act, Action, Category, Imported, ImportResult
+from hotmem.types import Act, Action, Category, ImportRecord, ImportResult
 
 T = TypeVar("T")
 
@@ -361,7 +361,7 @@ async def backup_restore(
 
 def _talk(
     form: FileForm, path: Path, whose: UserMapping, asked: Import, notes: Notes
-) -> Iterator[Imported]:
+) -> Iterator[ImportRecord]:
     if whose.user_id is None:
         raise InvalidInput(
             "user_id is missing. A transcript does not say whose memory it goes into; name it (--user)."

@@ -22,7 +22,7 @@ from hotmem.storage.store import Store
 from hotmem.types import (
     Category,
     Decision,
-    Evolved,
+    EvolutionResult,
     Fault,
     Period,
     Stats,
@@ -122,7 +122,7 @@ class Evolve:
 class Evolution:
     """What became of each category."""
 
-    categories: tuple[Evolved, ...]
+    categories: tuple[EvolutionResult, ...]
 
 
 @dataclass(frozen=True, slots=True)

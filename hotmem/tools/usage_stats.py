@@ -18,7 +18,7 @@ from hotmem.core.validation import check_order
 from hotmem.memory import Memory
 from hotmem.operations.requests import CLOSED, zone
 from hotmem.retrieval.query import NOBODY
-from hotmem.types import Asked, Share, UsedMemory
+from hotmem.types import AnsweredRecall, UseCount, UsedMemory
 from hotmem.understanding.query.ngrams import word_runs
 
 MOST_RECALLS: Final = 20_000
@@ -106,10 +106,10 @@ class UsagePatterns:
     by_hour: Mapping[str, int]
     by_weekday: Mapping[str, int]
     asked_about: Mapping[str, int]
-    by_category: Mapping[str, Share]
-    by_kind: Mapping[str, Share]
-    by_tag: Mapping[str, Share]
-    by_entity: Mapping[str, Share]
+    by_category: Mapping[str, UseCount]
+    by_kind: Mapping[str, UseCount]
+    by_tag: Mapping[str, UseCount]
+    by_entity: Mapping[str, UseCount]
     most_used: tuple[UsedMemory, ...]
     never_used: int
     unused: tuple[UsedMemory, ...]
@@ -163,9 +163,9 @@ async def usage_patterns(memory: Memory, user_id: str, asked: Patterns) -> Usage
     )
 
 
-def by_session(recalls: Sequence[Asked]) -> list[SessionUse]:
+def by_session(recalls: Sequence[AnsweredRecall]) -> list[SessionUse]:
     """The recalls of each session together, in the order in which the sessions began."""
-    held: defaultdict[str, list[Asked]] = defaultdict(list)
+    held: defaultdict[str, list[AnsweredRecall]] = defaultdict(list)
     for one in recalls:
         held[one.session_id or ""].append(one)
     found = []
@@ -193,7 +193,7 @@ def trend(sessions: Sequence[SessionUse]) -> float | None:
     ) / len(earlier)
 
 
-def _runs(recalls: Sequence[Asked]) -> Counter[str]:
+def _runs(recalls: Sequence[AnsweredRecall]) -> Counter[str]:
     """How many questions hold each run of one to three words, in lower case."""
     return Counter(
         run for one in recalls for run in {run.casefold() for run in word_runs(one.query)}

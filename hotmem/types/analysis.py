@@ -30,7 +30,7 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AnsweredRecall:
     """A recall that a reply followed.
 
     When, in which session, what was asked, how many items were given and how many the reply used.
@@ -44,7 +44,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class UseCount:
     """Items given to the language model, and those of them that replies used."""
 
     given: int
@@ -65,7 +65,7 @@ class UsedMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class LocatedRow:
     """A row that holds what was expected of a search.
 
     Attributes:

@@ -108,7 +108,7 @@ class ContextBlock:
         query: The question.
         at: When it was asked, in the zone of who asks.
         visible: Texts the language model had before it besides.
-        forgettings: How many times something had been forgotten in the file when it was read; None
+        forget_version: How many times something had been forgotten in the file when it was read; None
             if that is not known. What was forgotten later is not recorded as used.
     """
 
@@ -122,7 +122,7 @@ class ContextBlock:
     at: datetime
     visible: tuple[str, ...] = field(default=(), repr=False)
     id: str = field(default_factory=lambda: uuid4().hex)
-    forgettings: int | None = field(default=None, repr=False, compare=False)
+    forget_version: int | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ class Subcategory:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Members:
+class CategoryMembers:
     """The memories of a category that are clustered, and where they are now.
 
     Attributes:
@@ -77,7 +77,7 @@ class SubcategoryDraft:
 
 
 @dataclass(frozen=True, slots=True)
-class Evolved:
+class EvolutionResult:
     """What became of a category.
 
     Attributes:

@@ -47,7 +47,7 @@ class Cursor:
 
 
 @dataclass(frozen=True, slots=True)
-class Screen(Generic[T]):
+class Page(Generic[T]):
     """A stretch of a list, and where the stretches before and behind it begin, if there are any."""
 
     rows: tuple[T, ...]
@@ -190,7 +190,7 @@ class SourceWords:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryPage:
+class MemoryDetails:
     """Everything about one memory.
 
     Attributes:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from hotmem.types.remember import ForgetResult
 
 
-class Work(StrEnum):
+class JobKind(StrEnum):
     """Sorts of background work, by what a piece of each is."""
 
     TURN = "turn"
@@ -21,7 +21,7 @@ class Work(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FailedJob:
     """A piece of background work that failed, and was not done since.
 
     Attributes:
@@ -37,7 +37,7 @@ class Failure:
     """
 
     user_id: str
-    work: Work
+    work: JobKind
     piece: str
     tries: int
     error: str
@@ -159,7 +159,7 @@ class Diagnosis:
     """In what state a memory file is: what was found, and what failed, the latest first."""
 
     findings: tuple[Finding, ...]
-    failures: tuple[Failure, ...]
+    failures: tuple[FailedJob, ...]
 
     @property
     def well(self) -> bool:

@@ -15,7 +15,7 @@ from hotmem.types.vocabulary import Category, Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class SourceSpan:
     """Where in a turn a memory was read: characters from `start`, up to before `stop`."""
 
     turn_id: str
@@ -67,7 +67,7 @@ class MemoryRecord:
     remark: str | None = None
     tags: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
-    words: tuple[Words, ...] = ()
+    words: tuple[SourceSpan, ...] = ()
     subcategory: str | None = None
 
     @property
@@ -144,14 +144,14 @@ class ExportedTurn:
 
 
 @dataclass(frozen=True, slots=True)
-class Of:
+class UserRecord:
     """A record of a user."""
 
     user_id: str
     record: MemoryRecord | SummaryRecord | EvolutionRecord | Weights | QualityRecord
 
 
-Imported: TypeAlias = Turn | ExportedTurn | Of
+ImportRecord: TypeAlias = Turn | ExportedTurn | UserRecord
 """What an import takes in."""
 
 

@@ -14,9 +14,9 @@ from hotmem.types.vocabulary import (
     EvidenceKind,
     Intent,
     Layer,
+    QueryVectors,
     Role,
     SignBits,
-    Sought,
     Source,
     UserKey,
     Vector,
@@ -134,9 +134,9 @@ class Query:
     former_pieces: NDArray[np.float32] | None = None
 
     @property
-    def sought(self) -> Sought:
+    def sought(self) -> QueryVectors:
         """What stored vectors are compared with."""
-        return Sought(self.vector, self.former)
+        return QueryVectors(self.vector, self.former)
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -202,7 +202,7 @@ class Evidence(NamedTuple):
         said_at: When it was said, UTC.
         told_at: Its place in the order of what was told; None is when it was said.
         terms: The stems of its words.
-        forms: What it is made of, as the bits of `Form`; none of a fact or a summary.
+        answer_types: What it is made of, as the bits of `AnswerType`; none of a fact or a summary.
         vector: Its embedding, or None while that is still being made.
         signs: Token signs, uint8 (tokens, width / 8), of passages and of memories stored outright;
             None while they are being made.
@@ -213,7 +213,7 @@ class Evidence(NamedTuple):
         valid_until: When it stopped being true, if it did.
         replaced_by: Row number of the memory that holds in its place now, if there is one.
         after_question: Whether the passage before it, by another speaker, asks something.
-        tells_of_time: Whether its words tell of the time asked about.
+        matches_time: Whether its words tell of the time asked about.
         times: The times that it names, in order; of a memory, those of the words it was read from.
         doubts: How often what its turn says was corrected and not confirmed since; of a memory, its
             least doubted turn's.
@@ -233,7 +233,7 @@ class Evidence(NamedTuple):
     said_at: datetime
     terms: frozenset[str]
     vector: Vector | None
-    forms: int = 0
+    answer_types: int = 0
     signs: SignBits | None = None
     memory_id: str | None = None
     hedged: bool = False
@@ -242,7 +242,7 @@ class Evidence(NamedTuple):
     valid_until: datetime | None = None
     replaced_by: int | None = None
     after_question: bool = False
-    tells_of_time: bool = False
+    matches_time: bool = False
     doubts: int = 0
     times: tuple[TimedWords, ...] = ()
     told_at: datetime | None = None
@@ -288,18 +288,18 @@ class Weights:
 START_WEIGHTS: Final = Weights()
 """Where every user begins."""
 
-LEAST_WEIGHT: Final = 0.1
-MOST_WEIGHT: Final = 1.5
+MIN_WEIGHT: Final = 0.1
+MAX_WEIGHT: Final = 1.5
 """Bounds of a weight (the design's)."""
 
 IntentOffset = tuple[float, ...]
 """How far weights are moved, over their start weights; one number a layer, in the layers' order."""
 
-UNMOVED: Final[IntentOffset] = (0.0,) * len(Layer)
+NO_OFFSET: Final[IntentOffset] = (0.0,) * len(Layer)
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
+class LearningState:
     """What is learnt of a user's layer weights, to be kept and taken up again.
 
     Attributes:
@@ -317,7 +317,7 @@ class Learnt:
 
     shared: Weights = START_WEIGHTS
     own: Weights = START_WEIGHTS
-    intent: IntentOffset = UNMOVED
+    intent: IntentOffset = NO_OFFSET
     place: float = 0.0
     seen: tuple[float, ...] = ()
     good: Weights = START_WEIGHTS
@@ -348,17 +348,17 @@ class Profile:
     Attributes:
         speakers: Names of those who spoke in the user's sessions.
         entities: Known entities that the utterance names.
-        sounding: Known entities that sound like a capitalised word of it.
+        similar_names: Known entities that sound like a capitalised word of it.
         weights: The user's layer weights.
         moved: How far they are moved for an intent.
-        forgettings: How many times something was forgotten in the file before it was read.
+        forget_version: How many times something was forgotten in the file before it was read.
         encoder: Name and dimension of the file's encoder; None if nothing is known of the user.
     """
 
     speakers: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
-    sounding: tuple[str, ...] = ()
+    similar_names: tuple[str, ...] = ()
     weights: Weights = START_WEIGHTS
     moved: Mapping[Intent, IntentOffset] = field(default_factory=dict)
-    forgettings: int = 0
+    forget_version: int = 0
     encoder: str | None = None

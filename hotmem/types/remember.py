@@ -275,7 +275,7 @@ class NewMemory:
     importance: int
     tags: tuple[str, ...] = ()
     tag_vectors: Mapping[str, Vector] = field(default_factory=dict)
-    tags_taken: Mapping[str, str] = field(default_factory=dict)
+    tag_replacements: Mapping[str, str] = field(default_factory=dict)
     entities: tuple[str, ...] = ()
     expires_at: datetime | None = None
     source: str | None = None
@@ -343,7 +343,7 @@ class UndoResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Revision:
+class Supersession:
     """What a new statement does to the memories that are about the same thing.
 
     Attributes:
@@ -395,7 +395,7 @@ class Topic(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Unsummarised:
+class SummaryInput:
     """What the next summary of a session is made from.
 
     All of it, or of a long one what its summary quotes and the turns that follow.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from hotmem.types.recall import Interval
 
 
-class Row(NamedTuple):
+class MemoryCandidate(NamedTuple):
     """A memory that holds, as far as choosing among memories needs it.
 
     Attributes:
@@ -35,7 +35,7 @@ class Row(NamedTuple):
     told_in: str = ""
 
 
-class Told(NamedTuple):
+class DatedWords(NamedTuple):
     """Words of a turn that name a time.
 
     Attributes:
@@ -57,7 +57,7 @@ class Told(NamedTuple):
     passage: int
 
 
-class Loop(NamedTuple):
+class OpenLoop(NamedTuple):
     """A sentence on what was left open, and the id, the session and the time (UTC) of its turn."""
 
     text: str
@@ -66,7 +66,7 @@ class Loop(NamedTuple):
     said_at: datetime
 
 
-class Later(NamedTuple):
+class LaterTurn(NamedTuple):
     """A turn of the user that is later than a plan, with its id and its time (UTC)."""
 
     text: str
@@ -90,10 +90,10 @@ class SessionFacts:
     """
 
     speaker: str | None = None
-    rules: tuple[Row, ...] = ()
-    facts: tuple[Row, ...] = ()
-    notes: tuple[Row, ...] = ()
-    told: tuple[Told, ...] = ()
-    later: tuple[Later, ...] = ()
-    loops: tuple[Loop, ...] = ()
+    rules: tuple[MemoryCandidate, ...] = ()
+    facts: tuple[MemoryCandidate, ...] = ()
+    notes: tuple[MemoryCandidate, ...] = ()
+    told: tuple[DatedWords, ...] = ()
+    later: tuple[LaterTurn, ...] = ()
+    loops: tuple[OpenLoop, ...] = ()
     pending: bool = False

@@ -13,7 +13,7 @@ SignBits = NDArray[np.uint8]
 """SignBits of a text's word pieces, one bit a dimension, shape (pieces, width / 8)."""
 
 
-class Sought(NamedTuple):
+class QueryVectors(NamedTuple):
     """A query's embedding, for vectors of both the encoders that a file may hold while it is embedded anew.
 
     Attributes:

@@ -15,7 +15,7 @@ from hotmem.core.encryption_key import Key
 from hotmem.settings import Settings
 from hotmem.storage.sqlite.connection import connect
 from hotmem.storage.store import Store
-from hotmem.types import Turn, Work
+from hotmem.types import JobKind, Turn
 from tests.conversation import said
 
 SECRET = "Potola"
@@ -48,7 +48,7 @@ async def keep(path: Path, turns: Sequence[Turn], key: Key | None = None) -> Non
     await store.close()
 
 
-async def fail(path: Path, work: Work, key: int) -> None:
+async def fail(path: Path, work: JobKind, key: int) -> None:
     store = Store.open(path)
     await store.count_failure(work, key, "ZeroDivisionError", 1, 1.0, datetime.now(UTC))
     await store.close()
@@ -74,7 +74,7 @@ def test_a_sound_file_is_well(told: Path) -> None:
 
 
 def test_what_was_set_aside_is_named_and_gets_its_tries_back(told: Path) -> None:
-    for work in (Work.TURN, Work.PASSAGE):
+    for work in (JobKind.TURN, JobKind.PASSAGE):
         asyncio.run(fail(told, work, 1))
     done = run("-d", told)
     assert done.exit_code == 1

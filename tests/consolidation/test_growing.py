@@ -22,10 +22,10 @@ from hotmem.types import (
     EvidenceKind,
     Role,
     SessionSummary,
+    SummaryInput,
     SummarySentence,
     Topic,
     Turn,
-    Unsummarised,
 )
 from hotmem.worker import NO_SIGNS
 from tests.consolidation.test_summary import SPOKEN
@@ -72,7 +72,7 @@ async def add(store: Store, told: Sequence[Turn]) -> None:
     await store._db.write(put)
 
 
-async def due(store: Store) -> Unsummarised | None:
+async def due(store: Store) -> SummaryInput | None:
     user = await store.user("ana")
     assert user is not None
     await store.end_session(user, "long")
@@ -80,7 +80,7 @@ async def due(store: Store) -> Unsummarised | None:
     return None if session is None else await store.unsummarised(session)
 
 
-def of_first(seen: Unsummarised) -> SessionSummary:
+def of_first(seen: SummaryInput) -> SessionSummary:
     """A full summary that quotes the first turns of what it is made from."""
     quoted = tuple(SummarySentence(turn.text, turn.id) for turn in seen.turns[:5])
     return SessionSummary(("ferry",), quoted, quoted, quoted)

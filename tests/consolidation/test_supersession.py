@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 
 from hotmem.consolidation.supersession import apply_correction, revise
 from hotmem.text.validation import plain
-from hotmem.types import Category, Correction, Kind, Revision, Statement, StoredMemory, Termination
+from hotmem.types import (
+    Category,
+    Correction,
+    Kind,
+    Statement,
+    StoredMemory,
+    Supersession,
+    Termination,
+)
 from tests.conversation import START
 
 LIVES, LIKES = "lives in", "likes"
@@ -72,30 +80,30 @@ def known(
 
 
 TABLE = [
-    ("nothing known", statement("Porto"), 5, [], Revision()),
-    ("the same again", statement("Porto"), 5, [known("Porto", 1)], Revision(confirms="Porto")),
-    ("the same in other letters", statement("the porto!"), 5, [known("Porto", 1)], Revision(confirms="Porto")),
-    ("the same, told late", statement("Porto"), 1, [known("Porto", 5)], Revision(confirms="Porto")),
-    ("a new value", statement("Lisbon"), 5, [known("Porto", 1)], Revision(ends=("Porto",))),
-    ("a new value at the same moment", statement("Lisbon"), 1, [known("Porto", 1)], Revision(ends=("Porto",))),
-    ("an old value, told late", statement("Porto"), 1, [known("Lisbon", 5)], Revision(valid_until=day(5))),
-    ("between two", statement("Braga"), 5, [known("Lisbon", 9), known("Porto", 1, until=9)], Revision(ends=("Porto",), valid_until=day(9))),
-    ("before two", statement("Braga"), 1, [known("Lisbon", 9), known("Porto", 5, until=9)], Revision(valid_until=day(5))),
-    ("back again", statement("Porto"), 9, [known("Lisbon", 5), known("Porto", 1, until=5)], Revision(ends=("Lisbon",))),
-    ("what has ended stays ended", statement("Braga"), 9, [known("Lisbon", 5), known("Porto", 1, until=5)], Revision(ends=("Lisbon",))),
-    ("a denial ends", statement("Porto", negated=True), 5, [known("Porto", 1)], Revision(ends=("Porto",))),
-    ("a denial of another value", statement("Braga", negated=True), 5, [known("Porto", 1)], Revision()),
-    ("a denial again", statement("Porto", negated=True), 5, [known("Porto", 1, negated=True)], Revision(confirms="Porto")),
-    ("a denial, told late", statement("Porto", negated=True), 1, [known("Porto", 5)], Revision(valid_until=day(5))),
-    ("what was denied", statement("Porto"), 5, [known("Porto", 1, negated=True)], Revision(ends=("Porto",))),
-    ("what is denied later", statement("Porto"), 1, [known("Porto", 5, negated=True)], Revision(valid_until=day(5))),
-    ("beside a denial", statement("Lisbon"), 5, [known("Porto", 1, negated=True)], Revision()),
-    ("one of many", statement("tea", LIKES), 5, [known("coffee", 1, LIKES)], Revision()),
-    ("one of many again", statement("tea", LIKES), 5, [known("coffee", 1, LIKES), known("tea", 2, LIKES)], Revision(confirms="tea")),
-    ("one of many denied", statement("tea", LIKES, negated=True), 5, [known("coffee", 1, LIKES), known("tea", 2, LIKES)], Revision(ends=("tea",))),
-    ("a denial that says less", statement("Porto", negated=True), 5, [known("Porto in Portugal", 1)], Revision(ends=("Porto in Portugal",))),
-    ("a denial of any", statement("", negated=True), 5, [known("Porto", 1)], Revision(ends=("Porto",))),
-    ("liked again", statement("tea", LIKES), 5, [known("tea", 2, LIKES, negated=True)], Revision(ends=("tea",))),
+    ("nothing known", statement("Porto"), 5, [], Supersession()),
+    ("the same again", statement("Porto"), 5, [known("Porto", 1)], Supersession(confirms="Porto")),
+    ("the same in other letters", statement("the porto!"), 5, [known("Porto", 1)], Supersession(confirms="Porto")),
+    ("the same, told late", statement("Porto"), 1, [known("Porto", 5)], Supersession(confirms="Porto")),
+    ("a new value", statement("Lisbon"), 5, [known("Porto", 1)], Supersession(ends=("Porto",))),
+    ("a new value at the same moment", statement("Lisbon"), 1, [known("Porto", 1)], Supersession(ends=("Porto",))),
+    ("an old value, told late", statement("Porto"), 1, [known("Lisbon", 5)], Supersession(valid_until=day(5))),
+    ("between two", statement("Braga"), 5, [known("Lisbon", 9), known("Porto", 1, until=9)], Supersession(ends=("Porto",), valid_until=day(9))),
+    ("before two", statement("Braga"), 1, [known("Lisbon", 9), known("Porto", 5, until=9)], Supersession(valid_until=day(5))),
+    ("back again", statement("Porto"), 9, [known("Lisbon", 5), known("Porto", 1, until=5)], Supersession(ends=("Lisbon",))),
+    ("what has ended stays ended", statement("Braga"), 9, [known("Lisbon", 5), known("Porto", 1, until=5)], Supersession(ends=("Lisbon",))),
+    ("a denial ends", statement("Porto", negated=True), 5, [known("Porto", 1)], Supersession(ends=("Porto",))),
+    ("a denial of another value", statement("Braga", negated=True), 5, [known("Porto", 1)], Supersession()),
+    ("a denial again", statement("Porto", negated=True), 5, [known("Porto", 1, negated=True)], Supersession(confirms="Porto")),
+    ("a denial, told late", statement("Porto", negated=True), 1, [known("Porto", 5)], Supersession(valid_until=day(5))),
+    ("what was denied", statement("Porto"), 5, [known("Porto", 1, negated=True)], Supersession(ends=("Porto",))),
+    ("what is denied later", statement("Porto"), 1, [known("Porto", 5, negated=True)], Supersession(valid_until=day(5))),
+    ("beside a denial", statement("Lisbon"), 5, [known("Porto", 1, negated=True)], Supersession()),
+    ("one of many", statement("tea", LIKES), 5, [known("coffee", 1, LIKES)], Supersession()),
+    ("one of many again", statement("tea", LIKES), 5, [known("coffee", 1, LIKES), known("tea", 2, LIKES)], Supersession(confirms="tea")),
+    ("one of many denied", statement("tea", LIKES, negated=True), 5, [known("coffee", 1, LIKES), known("tea", 2, LIKES)], Supersession(ends=("tea",))),
+    ("a denial that says less", statement("Porto", negated=True), 5, [known("Porto in Portugal", 1)], Supersession(ends=("Porto in Portugal",))),
+    ("a denial of any", statement("", negated=True), 5, [known("Porto", 1)], Supersession(ends=("Porto",))),
+    ("liked again", statement("tea", LIKES), 5, [known("tea", 2, LIKES, negated=True)], Supersession(ends=("tea",))),
 ]  # fmt: skip
 
 
@@ -105,7 +113,7 @@ TABLE = [
     ids=[case[0] for case in TABLE],
 )
 def test_revisions(
-    told: Statement, said: int, memories: list[StoredMemory], revision: Revision
+    told: Statement, said: int, memories: list[StoredMemory], revision: Supersession
 ) -> None:
     assert revise(told, day(said), memories) == revision
 
@@ -127,7 +135,7 @@ def test_what_is_over_ends_what_was_told_in_other_words(
         ending=Termination(("choir",), ("can", "does")),
     )
     held = known(value, 1, relation)
-    assert revise(over, day(5), [held]) == Revision(ends=(held.id,) if ends else ())
+    assert revise(over, day(5), [held]) == Supersession(ends=(held.id,) if ends else ())
 
 
 def learnt(told: list[tuple[str, int]]) -> dict[str, tuple[int, datetime | None]]:

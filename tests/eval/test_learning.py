@@ -36,7 +36,7 @@ from hotmem.core.stage_timer import StageTimer
 from hotmem.feedback.weights import TOO_FAR_BEHIND, multipliers
 from hotmem.models import CachedEncoder
 from hotmem.recall import retrieve
-from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, START_WEIGHTS, Intent, Layer
+from hotmem.types import MAX_WEIGHT, MIN_WEIGHT, START_WEIGHTS, Intent, Layer
 from tests.eval.test_studies import PEOPLE, PNG, written
 from tests.feedback.test_weights import MEANT
 
@@ -85,7 +85,7 @@ def test_a_replay_is_the_same_again(tiny: Replay) -> None:
     assert len(first.begun) == len(first.ended) == 4
     assert first.points[0].weights == BEGINNINGS["inverted"] != first.points[-1].weights
     assert all(
-        LEAST_WEIGHT <= point.weights[layer] <= MOST_WEIGHT
+        MIN_WEIGHT <= point.weights[layer] <= MAX_WEIGHT
         for point in first.points
         for layer in Layer
     )

@@ -23,7 +23,7 @@ from hotmem.models import CachedEncoder, Language
 from hotmem.options import LearningOptions
 from hotmem.storage.sqlite.connection import connect
 from hotmem.storage.store import Store
-from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, START_WEIGHTS, Intent, Layer, Learnt
+from hotmem.types import MAX_WEIGHT, MIN_WEIGHT, START_WEIGHTS, Intent, Layer, LearningState
 from tests.conversation import START, said
 
 LATER = START + timedelta(days=3)
@@ -115,10 +115,10 @@ def learn_often(path: Path, steps: int) -> None:
     The body of a process.
     """
 
-    def step(before: Learnt) -> Learnt:
+    def step(before: LearningState) -> LearningState:
         return replace(
             before,
-            own=replace(before.own, facts=before.own.facts + (MOST_WEIGHT - before.own.facts) / 10),
+            own=replace(before.own, facts=before.own.facts + (MAX_WEIGHT - before.own.facts) / 10),
             version=before.version + 1,
         )
 
@@ -147,7 +147,7 @@ async def test_two_processes_lose_no_step(memory: Memory, database: Path) -> Non
     assert [step.version for step in await memory.weights_over_time("ana")] == list(
         range(30, 0, -1)
     )
-    assert (await memory.weights("ana")).facts == pytest.approx(MOST_WEIGHT - 0.5 * 0.9**30), (
+    assert (await memory.weights("ana")).facts == pytest.approx(MAX_WEIGHT - 0.5 * 0.9**30), (
         "each step began where the one before ended"
     )
 
@@ -185,7 +185,7 @@ async def test_weights_written_by_hand_count_as_far_as_they_make_sense(
         conn.execute('UPDATE learning SET state = \'{"seen": [1, null], "good": 3\'')
         conn.execute("UPDATE intent_weights SET moved = 'far'")
     after = (await memory.feedback(again(block), reply="She's called Potola!")).weights
-    assert all(LEAST_WEIGHT <= after[layer] <= MOST_WEIGHT for layer in Layer)
+    assert all(MIN_WEIGHT <= after[layer] <= MAX_WEIGHT for layer in Layer)
     assert (await memory.recall(ASKED, user_id="ana", at=LATER)).items
 
 
@@ -214,7 +214,7 @@ async def test_a_state_written_by_hand_teaches_no_nonsense(
     for _ in range(3):
         after = (await memory.feedback(again(block), reply="She's called Potola!")).weights
         for layer in Layer:
-            assert LEAST_WEIGHT <= after[layer] <= MOST_WEIGHT
+            assert MIN_WEIGHT <= after[layer] <= MAX_WEIGHT
             assert (
                 abs(after[layer] - before[layer]) <= LONGEST_STEP * START_WEIGHTS[layer] + 1e-9
                 or after == START_WEIGHTS
@@ -224,7 +224,7 @@ async def test_a_state_written_by_hand_teaches_no_nonsense(
         (moved,) = (
             json.loads(text) for (text,) in conn.execute("SELECT moved FROM intent_weights")
         )
-    assert np.abs(moved).max() < MOST_WEIGHT / min(START_WEIGHTS.as_dict().values()), (
+    assert np.abs(moved).max() < MAX_WEIGHT / min(START_WEIGHTS.as_dict().values()), (
         "what was moved without bound is within them again"
     )
 
@@ -233,7 +233,7 @@ async def test_a_step_that_goes_back_leaves_no_intent_moved(memory: Memory) -> N
     await told(memory)
     user = await memory.store.user("ana")
     assert user is not None
-    moved = Learnt(intent=(0.1, 0.0, 0.0, 0.0), seen=(1.0,) * 25, version=1)
+    moved = LearningState(intent=(0.1, 0.0, 0.0, 0.0), seen=(1.0,) * 25, version=1)
     await memory.store.learn_weights(user, Intent.FACT, lambda _: moved, LATER)
     assert (await memory.store.profile(user, ())).moved == {Intent.FACT: (0.1, 0.0, 0.0, 0.0)}
     await memory.store.learn_weights(

@@ -20,13 +20,13 @@ from hotmem.feedback.weights import (
     weights,
 )
 from hotmem.types import (
-    LEAST_WEIGHT,
-    MOST_WEIGHT,
+    MAX_WEIGHT,
+    MIN_WEIGHT,
+    NO_OFFSET,
     START_WEIGHTS,
-    UNMOVED,
     ItemUse,
     Layer,
-    Learnt,
+    LearningState,
     UsageKind,
     Weights,
 )
@@ -54,11 +54,11 @@ MEANT = (used(0.9, (0, 0, 2, 0)), used(0.05, (0, 0, 0, 2)))
 
 parts = st.tuples(*[st.floats(-20, 20)] * len(LAYERS))
 uses = st.lists(st.builds(used, st.floats(0, 1), parts, st.floats(0, 1)), min_size=2, max_size=6)
-any_weights = st.builds(Weights, *(st.floats(LEAST_WEIGHT, MOST_WEIGHT) for _ in LAYERS))
+any_weights = st.builds(Weights, *(st.floats(MIN_WEIGHT, MAX_WEIGHT) for _ in LAYERS))
 
 
 def test_the_layer_whose_item_was_used_gains_on_the_other() -> None:
-    after = learnt(Learnt(), lesson(*MEANT))
+    after = learnt(LearningState(), lesson(*MEANT))
     assert (
         after.own.semantic > START_WEIGHTS.semantic and after.own.verbatim < START_WEIGHTS.verbatim
     )
@@ -67,7 +67,7 @@ def test_the_layer_whose_item_was_used_gains_on_the_other() -> None:
 
 
 def test_all_users_follow_a_little_and_the_intent_a_little_more() -> None:
-    after = learnt(Learnt(), lesson(*MEANT))
+    after = learnt(LearningState(), lesson(*MEANT))
     whole = multipliers(for_intent(after.own, after.intent)) - 1
     assert multipliers(after.shared) - 1 == pytest.approx(0.1 * whole)
     assert np.array(after.intent) == pytest.approx(0.2 * whole)
@@ -79,7 +79,7 @@ def test_too_little_teaches_nothing() -> None:
         "one item is not better than another"
     )
     assert (
-        TrainingExample.of((used(0.1, (1, 0, 0, 0)), used(0.2, UNMOVED)), START_WEIGHTS, LAYERS)
+        TrainingExample.of((used(0.1, (1, 0, 0, 0)), used(0.2, NO_OFFSET)), START_WEIGHTS, LAYERS)
         is None
     ), "nothing was used"
 
@@ -91,7 +91,7 @@ def test_what_the_layers_add_is_taken_back_to_the_start_weights() -> None:
 
 def test_the_place_takes_its_own_share() -> None:
     """Items alike but for their place tell of the place alone."""
-    state = Learnt()
+    state = LearningState()
     for _ in range(50):
         state = learnt(state, lesson(used(0.9, (1, 1, 1, 1)), used(0.05, (1, 1, 1, 1))))
     assert state.place < -0.1 and multipliers(state.own) == pytest.approx(np.ones(len(LAYERS)))
@@ -104,12 +104,10 @@ def test_a_reply_moves_them_within_the_bounds_and_not_far(
     seen = TrainingExample.of(told, before, asked)
     if seen is None:
         return
-    after = learnt(Learnt(shared=before, own=before, good=before), seen)
+    after = learnt(LearningState(shared=before, own=before, good=before), seen)
     for layer in LAYERS:
-        assert LEAST_WEIGHT - 1e-9 <= after.own[layer] <= MOST_WEIGHT + 1e-9
-        assert (
-            LEAST_WEIGHT - 1e-9 <= for_intent(after.own, after.intent)[layer] <= MOST_WEIGHT + 1e-9
-        )
+        assert MIN_WEIGHT - 1e-9 <= after.own[layer] <= MAX_WEIGHT + 1e-9
+        assert MIN_WEIGHT - 1e-9 <= for_intent(after.own, after.intent)[layer] <= MAX_WEIGHT + 1e-9
         assert layer in asked or after.own[layer] == pytest.approx(before[layer]), (
             "who was not asked learns nothing"
         )
@@ -118,8 +116,8 @@ def test_a_reply_moves_them_within_the_bounds_and_not_far(
 
 @given(st.lists(uses, min_size=1, max_size=30))
 def test_the_same_replies_always_teach_the_same(replies: list[list[ItemUse]]) -> None:
-    def taught() -> Learnt:
-        state = Learnt()
+    def taught() -> LearningState:
+        state = LearningState()
         for told in replies:
             seen = TrainingExample.of(told, for_intent(state.own, state.intent), LAYERS)
             state = state if seen is None else learnt(state, seen)
@@ -131,8 +129,8 @@ def test_the_same_replies_always_teach_the_same(replies: list[list[ItemUse]]) ->
 def test_weights_that_are_far_off_come_back_within_two_hundred_replies_that_tell_nothing_of_them() -> (
     None
 ):
-    state = Learnt(shared=INVERTED, own=INVERTED, good=INVERTED)
-    blank = lesson(used(0.9, UNMOVED), used(0.05, UNMOVED))
+    state = LearningState(shared=INVERTED, own=INVERTED, good=INVERTED)
+    blank = lesson(used(0.9, NO_OFFSET), used(0.05, NO_OFFSET))
     for _ in range(200):
         state = learnt(state, blank)
     assert np.abs(multipliers(state.own) - 1).max() <= FAR + 0.1
@@ -141,13 +139,13 @@ def test_weights_that_are_far_off_come_back_within_two_hundred_replies_that_tell
 
 def test_weights_that_foretell_the_use_worse_than_the_last_good_ones_give_way_to_them() -> None:
     bad = weights(np.array([1.0, 1.0, 0.2, 3.0]))
-    state = Learnt(own=bad, lead=TOO_FAR_BEHIND)
+    state = LearningState(own=bad, lead=TOO_FAR_BEHIND)
     after = learnt(state, lesson(*MEANT, given=bad))
-    assert after.own == state.good and after.seen == () and after.intent == UNMOVED
+    assert after.own == state.good and after.seen == () and after.intent == NO_OFFSET
 
 
 def test_weights_that_are_ahead_become_the_good_ones() -> None:
-    state = Learnt()
+    state = LearningState()
     for _ in range(60):
         state = learnt(state, lesson(*MEANT, given=for_intent(state.own, state.intent)))
     assert state.good.semantic > START_WEIGHTS.semantic
@@ -155,6 +153,6 @@ def test_weights_that_are_ahead_become_the_good_ones() -> None:
 
 def test_multipliers_of_nonsense_are_within_the_bounds() -> None:
     assert multipliers(Weights(float("nan"), 99.0, -3.0, 0.4)) == pytest.approx(
-        [1.0, MOST_WEIGHT / 0.8, LEAST_WEIGHT / 0.6, 1.0]
+        [1.0, MAX_WEIGHT / 0.8, MIN_WEIGHT / 0.6, 1.0]
     )
     assert pytest.approx(START_WEIGHTS.as_dict()) == weights(np.ones(len(STARTS))).as_dict()

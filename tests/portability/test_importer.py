@@ -30,7 +30,7 @@ from hotmem.tools.maintenance import (
     undo_decision,
     validate_storage,
 )
-from hotmem.types import Category, ImportResult, Kind, MemoryRecord, Of, Words
+from hotmem.types import Category, ImportResult, Kind, MemoryRecord, SourceSpan, UserRecord
 from tests.conversation import START, said
 from tests.victim import import_until_killed
 
@@ -494,9 +494,9 @@ def export_lines(turns: int) -> list[str]:
             superseded_by=f"m{number + 1}" if number + 1 < turns else None,
             tags=("ferry", f"tag {number % 9}"),
             entities=(f"Rui {number % 5}",),
-            words=(Words(f"t{number}", 0, 5),),
+            words=(SourceSpan(f"t{number}", 0, 5),),
         )
-        lines.append(written(Of("ana", record)))
+        lines.append(written(UserRecord("ana", record)))
     return [*lines, json.dumps({"type": "end", "user_id": "ana", "records": len(lines) - 1})]
 
 

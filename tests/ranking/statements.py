@@ -114,7 +114,7 @@ def evidence(
         turns=(row,),
         said_at=said_at,
         terms=stems(text),
-        forms=answer_types(text),
+        answer_types=answer_types(text),
         vector=vector,
         memory_id=f"m{key}" if kind is EvidenceKind.MEMORY else None,
     )

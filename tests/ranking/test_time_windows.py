@@ -138,7 +138,7 @@ def test_what_happened_counts_by_when_it_happened() -> None:
         evidence("I saw Rui.", said_at=inside),
         told_of("I will see Rui.", TODAY + 20 * DAY, said_at=inside),
         evidence("I saw Rui.", said_at=outside),
-        evidence("Did I see Rui?", said_at=inside)._replace(forms=int(AnswerType.QUESTION)),
+        evidence("Did I see Rui?", said_at=inside)._replace(answer_types=int(AnswerType.QUESTION)),
         evidence("You saw Rui.", said_at=inside)._replace(role=Role.ASSISTANT),
     ]
     exact, coarse, undated, other, nowhere, question, reply = belonging(

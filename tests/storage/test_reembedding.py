@@ -27,7 +27,16 @@ from hotmem.storage.search.user_index import Index
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.migrations import migrate
 from hotmem.storage.store import Store
-from hotmem.types import Category, EvidenceKind, Interval, Kind, NewMemory, Sought, UserKey, Vector
+from hotmem.types import (
+    Category,
+    EvidenceKind,
+    Interval,
+    Kind,
+    NewMemory,
+    QueryVectors,
+    UserKey,
+    Vector,
+)
 from tests.conversation import said
 from tests.letters import DIMENSION, NO_SIGNS
 from tests.storage.search.test_vectors import NOW, unit
@@ -36,7 +45,7 @@ BEFORE, AFTER = unit(1, 64), unit(2, 64)
 """What the former and the file's encoder make of each row, by its number; they have nothing in
 common."""
 
-SOUGHT = Sought(unit(3, 1)[0], unit(4, 1)[0])
+SOUGHT = QueryVectors(unit(3, 1)[0], unit(4, 1)[0])
 
 
 @contextmanager
@@ -79,7 +88,7 @@ def ana(conn: Connection) -> UserKey:
     return user
 
 
-def cosines(conn: Connection, sought: Sought) -> dict[int, float]:
+def cosines(conn: Connection, sought: QueryVectors) -> dict[int, float]:
     """Of each row that has a vector its cosine to what is sought, by hand."""
     upto = reembedding.boundary(conn, EvidenceKind.PASSAGE)
     pairs: dict[int, tuple[Vector, Vector | None]] = {
@@ -91,7 +100,7 @@ def cosines(conn: Connection, sought: Sought) -> dict[int, float]:
     }
 
 
-def is_found_as_by_hand(conn: Connection, index: Index, sought: Sought = SOUGHT) -> None:
+def is_found_as_by_hand(conn: Connection, index: Index, sought: QueryVectors = SOUGHT) -> None:
     """Every row is found, each by its own vector.
 
     Without the former encoder, those of the new one alone.
@@ -143,7 +152,7 @@ def test_each_row_is_found_by_the_vector_it_has(steps: Sequence[str], portion: i
             elif step == "forget":
                 forget.session(conn, held.user, f"s{told // 16}")
             is_found_as_by_hand(conn, held)
-            is_found_as_by_hand(conn, held, Sought(SOUGHT.vector))
+            is_found_as_by_hand(conn, held, QueryVectors(SOUGHT.vector))
         while renew(conn, portion):
             is_found_as_by_hand(conn, held)
         reembedding.finish(conn)
@@ -239,7 +248,7 @@ def test_changed_back_late_the_many_that_were_changed_are_kept(conn: Connection)
 def test_a_search_before_anything_is_embedded_finds_nothing(conn: Connection) -> None:
     tell(conn, 60, embedded=False)
     held = Index(EvidenceKind.PASSAGE, ana(conn))
-    assert vectors.nearest(conn, held, Sought(SOUGHT.vector), 3) == []
+    assert vectors.nearest(conn, held, QueryVectors(SOUGHT.vector), 3) == []
     assert vectors.nearest(conn, held, SOUGHT, 1) == []
 
 

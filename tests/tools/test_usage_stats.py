@@ -6,7 +6,7 @@ import pytest
 
 from hotmem import InvalidInput, Memory
 from hotmem.tools.usage_stats import Patterns, SessionUse, by_session, trend, usage_patterns
-from hotmem.types import Asked
+from hotmem.types import AnsweredRecall
 from tests.conversation import START, said
 
 MONDAY = START + timedelta(days=7, hours=14)
@@ -72,8 +72,8 @@ async def test_hours_are_those_of_the_zone_and_the_stretch(memory: Memory) -> No
         await usage_patterns(memory, "ana", Patterns(timezone="Moon"))
 
 
-def asked(session: str, day: int, given: int, used: int) -> Asked:
-    return Asked(datetime(2026, 3, day, tzinfo=UTC), session, "?", given, used)
+def asked(session: str, day: int, given: int, used: int) -> AnsweredRecall:
+    return AnsweredRecall(datetime(2026, 3, day, tzinfo=UTC), session, "?", given, used)
 
 
 def test_sessions_and_their_trend_by_arithmetic() -> None:

@@ -13,7 +13,7 @@ from hotmem.inspector.plots import bars, lines
 from hotmem.inspector.site import Site, found
 from hotmem.inspector.writing import share
 from hotmem.storage.inspection import Inspection
-from hotmem.types import LEAST_WEIGHT, MOST_WEIGHT, START_WEIGHTS, Layer, Tally, WeightSnapshot
+from hotmem.types import MAX_WEIGHT, MIN_WEIGHT, START_WEIGHTS, Layer, Tally, WeightSnapshot
 from hotmem.types.inspection import StoredWeight
 
 DAY, MONTH, YEAR = 10, 7, 4
@@ -89,8 +89,8 @@ async def show(site: Site, request: Request) -> Response:
         ahead=ahead,
         learns=learns,
         moved=moved,
-        least=LEAST_WEIGHT,
-        most=MOST_WEIGHT,
+        least=MIN_WEIGHT,
+        most=MAX_WEIGHT,
     )
 
 
@@ -104,9 +104,7 @@ async def plot(site: Site, request: Request) -> Response:
     if name == "weights":
         weights, _ = usable(await rows.weights())
         values = {one.layer.value: (one.start, one.weight) for one in weights}
-        return await _drawn(
-            site, lambda: bars(values, "how much it weighs", MOST_WEIGHT, dark=dark)
-        )
+        return await _drawn(site, lambda: bars(values, "how much it weighs", MAX_WEIGHT, dark=dark))
     if name == "history":
         steps = thinned((await site.memory.store.weights_over_time(rows.user, MOST_STEPS))[::-1])
         counted = {layer.value: [step.weights[layer] for step in steps] for layer in Layer}
@@ -180,7 +178,7 @@ def usable(stored: Sequence[StoredWeight]) -> tuple[list[LayerWeight], list[str]
         elif (
             isinstance(one.weight, float | int)
             and math.isfinite(one.weight)
-            and LEAST_WEIGHT <= one.weight <= MOST_WEIGHT
+            and MIN_WEIGHT <= one.weight <= MAX_WEIGHT
         ):
             weights.append(LayerWeight(layer, start, float(one.weight), one.updated_at))
         else:
@@ -190,7 +188,7 @@ def usable(stored: Sequence[StoredWeight]) -> tuple[list[LayerWeight], list[str]
                     start,
                     start,
                     one.updated_at,
-                    f"the file holds {str(one.weight)[:40]!r}, not {LEAST_WEIGHT} to {MOST_WEIGHT}",
+                    f"the file holds {str(one.weight)[:40]!r}, not {MIN_WEIGHT} to {MAX_WEIGHT}",
                 )
             )
     return weights, sorted(held)

@@ -13,7 +13,7 @@ from hotmem.storage.inspection import Inspection
 from hotmem.storage.search.searches import LexicalSearch
 from hotmem.text.readable import LONGEST_QUESTION, readable
 from hotmem.types import Category, Evidence, EvidenceKind, Kind
-from hotmem.types.inspection import MemoryFilter, MemoryPage, MemoryRow, Screen
+from hotmem.types.inspection import MemoryDetails, MemoryFilter, MemoryRow, Page
 
 ROWS: Final = 50
 
@@ -38,7 +38,7 @@ async def listed(site: Site, request: Request) -> Response:
         tag=asked.get("tag", "").strip().lower() or None,
         keys=await _with_words(site, rows, words) if words else None,
     )
-    memories: Screen[MemoryRow] = await rows.memories(wanted, place(request), ROWS)
+    memories: Page[MemoryRow] = await rows.memories(wanted, place(request), ROWS)
     filters = {
         name: asked.get(name, "") for name in ("words", "kind", "category", "standing", "tag")
     }
@@ -50,7 +50,7 @@ async def listed(site: Site, request: Request) -> Response:
 async def one(site: Site, request: Request) -> Response:
     """One memory."""
     rows, now = await site.rows(), datetime.now(UTC)
-    memory: MemoryPage = found(await rows.memory(key(request)))
+    memory: MemoryDetails = found(await rows.memory(key(request)))
     evidence = await site.memory.store.evidence(rows.user, {EvidenceKind.MEMORY: [memory.row.key]})
     known = next(one for one in evidence if one.key == memory.row.key)
     return site.show(
@@ -63,7 +63,7 @@ async def one(site: Site, request: Request) -> Response:
     )
 
 
-def reasons(memory: MemoryPage, evidence: Evidence, now: datetime) -> list[str]:
+def reasons(memory: MemoryDetails, evidence: Evidence, now: datetime) -> list[str]:
     """Why a memory is trusted as far as it is, in sentences."""
     told = [
         f"What is read from speech starts at {SOURCE[EvidenceKind.MEMORY]:.0%}.".replace("%", " %")

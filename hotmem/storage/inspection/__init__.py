@@ -13,12 +13,12 @@ from hotmem.types.inspection import (
     Cursor,
     EntityGraph,
     EntityRow,
+    MemoryDetails,
     MemoryFilter,
-    MemoryPage,
     MemoryRow,
+    Page,
     RecallRow,
     RecordedItem,
-    Screen,
     SessionRow,
     StoredWeight,
     Totals,
@@ -46,7 +46,7 @@ class Inspection:
         """The zone that the last turn was spoken in, if it is known."""
         return await self._db.read(conversations.zone, self.user)
 
-    async def sessions(self, at: Cursor | None, rows: int) -> Screen[SessionRow]:
+    async def sessions(self, at: Cursor | None, rows: int) -> Page[SessionRow]:
         """The sessions, the latest first."""
         return await self._db.read(conversations.sessions, self.user, at, rows)
 
@@ -54,7 +54,7 @@ class Inspection:
         """One session."""
         return await self._db.read(conversations.session, self.user, key)
 
-    async def turns(self, session: int, at: Cursor | None, rows: int) -> Screen[TurnRow]:
+    async def turns(self, session: int, at: Cursor | None, rows: int) -> Page[TurnRow]:
         """The turns of a session, in the order they were spoken."""
         return await self._db.read(conversations.turns, self.user, session, at, rows)
 
@@ -66,7 +66,7 @@ class Inspection:
         """What the bot said first in a session between two times."""
         return await self._db.read(conversations.reply_to, self.user, session_id, first, last)
 
-    async def turns_mentioning(self, entity: int, at: Cursor | None, rows: int) -> Screen[TurnRow]:
+    async def turns_mentioning(self, entity: int, at: Cursor | None, rows: int) -> Page[TurnRow]:
         """The turns that mention an entity, those that came last first."""
         return await self._db.read(conversations.mentioning, self.user, entity, at, rows)
 
@@ -74,13 +74,11 @@ class Inspection:
         """Row numbers of turns by their ids."""
         return await self._db.read(conversations.turn_keys, self.user, ids)
 
-    async def memories(
-        self, wanted: MemoryFilter, at: Cursor | None, rows: int
-    ) -> Screen[MemoryRow]:
+    async def memories(self, wanted: MemoryFilter, at: Cursor | None, rows: int) -> Page[MemoryRow]:
         """The memories that pass a filter, the latest first."""
         return await self._db.read(statements.memories, self.user, wanted, at, rows)
 
-    async def memory(self, key: int) -> MemoryPage | None:
+    async def memory(self, key: int) -> MemoryDetails | None:
         """Everything about one memory."""
         return await self._db.read(statements.memory, self.user, key)
 
@@ -100,7 +98,7 @@ class Inspection:
         """The memories that were read from a turn."""
         return await self._db.read(statements.read_from, self.user, turn)
 
-    async def entities(self, begins: str, at: Cursor | None, rows: int) -> Screen[EntityRow]:
+    async def entities(self, begins: str, at: Cursor | None, rows: int) -> Page[EntityRow]:
         """The entities whose name begins so, those mentioned most first."""
         return await self._db.read(names.entities, self.user, begins, at, rows)
 
@@ -116,7 +114,7 @@ class Inspection:
         """The entities that are mentioned most, and which stand together."""
         return await self._db.read(names.graph, self.user, most)
 
-    async def recalls(self, at: Cursor | None, rows: int) -> Screen[RecallRow]:
+    async def recalls(self, at: Cursor | None, rows: int) -> Page[RecallRow]:
         """The recorded recalls, the latest first."""
         return await self._db.read(replies.recalls, self.user, at, rows)
 

@@ -10,7 +10,7 @@ from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.sqlite.connection import Connection
 from hotmem.text.timezones import in_zone
 from hotmem.types import Role, UserKey
-from hotmem.types.inspection import Count, Cursor, Screen, SessionRow, Totals, TurnRow
+from hotmem.types.inspection import Count, Cursor, Page, SessionRow, Totals, TurnRow
 
 SESSIONS: Final = """
     SELECT s.last_at, s.id, s.name, s.started_at, (SELECT y.topics FROM summaries y WHERE y.id = s.id) FROM sessions s WHERE s.user = ?"""
@@ -55,7 +55,7 @@ def zone(conn: Connection, user: UserKey) -> str | None:
     return None if row is None else row[0]
 
 
-def sessions(conn: Connection, user: UserKey, at: Cursor | None, rows: int) -> Screen[SessionRow]:
+def sessions(conn: Connection, user: UserKey, at: Cursor | None, rows: int) -> Page[SessionRow]:
     """The user's sessions, the latest first."""
     return screen(
         conn,
@@ -76,7 +76,7 @@ def session(conn: Connection, user: UserKey, key: int) -> SessionRow | None:
 
 def turns(
     conn: Connection, user: UserKey, session: int, at: Cursor | None, rows: int
-) -> Screen[TurnRow]:
+) -> Page[TurnRow]:
     """The turns of a session, in the order they were spoken."""
     return screen(
         conn,
@@ -109,7 +109,7 @@ def reply_to(
 
 def mentioning(
     conn: Connection, user: UserKey, entity: int, at: Cursor | None, rows: int
-) -> Screen[TurnRow]:
+) -> Page[TurnRow]:
     """The turns that mention an entity, those that came last first.
 
     A name that is in every turn costs no more than another.

@@ -8,7 +8,7 @@ from typing import Final
 from hotmem.storage.inspection.paging import MOST_COUNTED, screen
 from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import UserKey
-from hotmem.types.inspection import Cursor, EntityGraph, EntityRow, Screen
+from hotmem.types.inspection import Cursor, EntityGraph, EntityRow, Page
 
 MENTIONS: Final = """
     SELECT e.id, e.name, (SELECT count(*) FROM (SELECT 1 FROM turn_entities x WHERE x.entity = e.id LIMIT :most)),
@@ -33,7 +33,7 @@ TOGETHER: Final = """
 
 def entities(
     conn: Connection, user: UserKey, begins: str, at: Cursor | None, rows: int
-) -> Screen[EntityRow]:
+) -> Page[EntityRow]:
     """The user's entities whose name begins so, whatever its case, those mentioned most first.
 
     All are counted: 50 ms with 100,000 memories.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.types.inspection import Count, Cursor, Screen
+from hotmem.types.inspection import Count, Cursor, Page
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ def screen(
     at: Cursor | None,
     rows: int,
     rising: bool = False,
-) -> Screen[T]:
+) -> Page[T]:
     """The rows at a place in a list.
 
     Args:
@@ -50,12 +50,12 @@ def screen(
     if back:
         found.reverse()
     if not found:
-        return Screen(())
+        return Page(())
     before = (
         Cursor(found[0][0], found[0][1], back=True) if (more if back else at is not None) else None
     )
     behind = Cursor(found[-1][0], found[-1][1]) if back or more else None
-    return Screen(tuple(made(row) for row in found), before, behind)
+    return Page(tuple(made(row) for row in found), before, behind)
 
 
 def bounded(conn: Connection, sql: str, values: Sequence[object]) -> Count:

@@ -13,7 +13,7 @@ from hotmem.storage.queries.quality import COUNTS
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import Latencies, Layer, Tally, UserKey
-from hotmem.types.inspection import Cursor, RecallRow, RecordedItem, Screen, StoredWeight
+from hotmem.types.inspection import Cursor, Page, RecallRow, RecordedItem, StoredWeight
 
 RECALLS: Final = """
     SELECT r.asked_at, r.id, r.query, r.session, (SELECT s.id FROM sessions s WHERE s.user = r.user AND s.name = r.session),
@@ -22,7 +22,7 @@ RECALLS: Final = """
     FROM recalls r WHERE r.user = ?"""
 
 
-def recalls(conn: Connection, user: UserKey, at: Cursor | None, rows: int) -> Screen[RecallRow]:
+def recalls(conn: Connection, user: UserKey, at: Cursor | None, rows: int) -> Page[RecallRow]:
     """The user's recorded recalls, the latest first."""
     return screen(conn, RECALLS, (user,), _recall, by=("r.asked_at", "r.id"), at=at, rows=rows)
 

@@ -10,7 +10,14 @@ from hotmem.storage.queries.subcategories import OF_MEMORY
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import Category, Kind, UserKey
-from hotmem.types.inspection import Cursor, MemoryFilter, MemoryPage, MemoryRow, Screen, SourceWords
+from hotmem.types.inspection import (
+    Cursor,
+    MemoryDetails,
+    MemoryFilter,
+    MemoryRow,
+    Page,
+    SourceWords,
+)
 
 COLUMNS: Final = """m.said_at, m.id, m.name, m.text, m.kind, m.category, m.importance, m.valid_until, m.merged_into IS NOT NULL,
     m.noted_at IS NOT NULL"""
@@ -36,7 +43,7 @@ has thousands."""
 
 def memories(
     conn: Connection, user: UserKey, wanted: MemoryFilter, at: Cursor | None, rows: int
-) -> Screen[MemoryRow]:
+) -> Page[MemoryRow]:
     """The user's memories that pass a filter, the latest first.
 
     Without those that others stand for.
@@ -71,7 +78,7 @@ def memories(
     )
 
 
-def memory(conn: Connection, user: UserKey, key: int) -> MemoryPage | None:
+def memory(conn: Connection, user: UserKey, key: int) -> MemoryDetails | None:
     """Everything about one memory of the user."""
     row = conn.execute(
         f"""SELECT {COLUMNS}, m.subject, m.relation, m.object, m.hedged, m.negated, m.changes, m.single, m.confirmations, m.accesses,
@@ -83,7 +90,7 @@ def memory(conn: Connection, user: UserKey, key: int) -> MemoryPage | None:
         return None
     subject, relation, value, hedged, negated, changes, single, *standing = row[10:]
     confirmations, accesses, accessed_at, noted_at, origin, remark, by, into, subcategory = standing
-    return MemoryPage(
+    return MemoryDetails(
         row=memory_row(row),
         subcategory=subcategory,
         subject=subject,

@@ -3,7 +3,7 @@
 from typing import Final
 
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.types import EvidenceKind, Located, UserKey
+from hotmem.types import EvidenceKind, LocatedRow, UserKey
 
 MEMORY: Final = """
     SELECT m.id, m.name, m.text, m.vector IS NOT NULL, (SELECT o.name FROM memories o WHERE o.id = m.merged_into)
@@ -14,7 +14,7 @@ PASSAGE: Final = """
     FROM turns t JOIN passages p ON p.turn = t.id WHERE t.user = :user AND {which} ORDER BY t.spoken_at DESC, p.id LIMIT :most"""
 
 
-def located(conn: Connection, user: UserKey, expected: str, most: int) -> list[Located]:
+def located(conn: Connection, user: UserKey, expected: str, most: int) -> list[LocatedRow]:
     """The memory or the turn of an id.
 
     Or the latest memories, and passages of turns, that hold these words in this order, whatever
@@ -26,7 +26,7 @@ def located(conn: Connection, user: UserKey, expected: str, most: int) -> list[L
         expected: A memory's id, a turn's id, or words.
         most: Rows at most.
     """
-    found: list[Located] = []
+    found: list[LocatedRow] = []
     words = "instr(lower({text}), lower(:expected))"
     said = "substr(t.text, p.start + 1, p.stop - p.start)"
     for memory, passage in (
@@ -40,7 +40,7 @@ def located(conn: Connection, user: UserKey, expected: str, most: int) -> list[L
             asked = {"user": user, "expected": expected, "most": most - len(found)}
             rows = conn.execute(sql.format(which=which), asked)
             found += [
-                Located(kind, key, name, text, bool(embedded), into)
+                LocatedRow(kind, key, name, text, bool(embedded), into)
                 for key, name, text, embedded, into in rows
             ]
         if found:

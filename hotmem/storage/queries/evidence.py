@@ -142,7 +142,7 @@ def passages(
                 turns=(turn,),
                 said_at=from_stored(spoken_at),
                 terms=derived.read(terms),
-                forms=found_forms,
+                answer_types=found_forms,
                 vector=vector,
                 signs=unpacked(width, signs),
                 valid_until=valid_until,
@@ -192,7 +192,7 @@ def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evide
                 turns=tuple(int(turn) for turn, _ in sources),
                 said_at=from_stored(row[3]),
                 terms=stems(row[1]),
-                forms=AnswerType.NONE if sources else answer_types(row[1]),
+                answer_types=AnswerType.NONE if sources else answer_types(row[1]),
                 vector=vector,
                 signs=unpacked(row[15], row[16]),
                 memory_id=row[2],
@@ -269,7 +269,7 @@ def _timed(conn: Connection, found: Sequence[Evidence], asked: Interval) -> list
         for kind in EvidenceKind
     }
     return [
-        one._replace(tells_of_time=True) if one.key in telling[one.kind] else one for one in found
+        one._replace(matches_time=True) if one.key in telling[one.kind] else one for one in found
     ]
 
 

@@ -16,10 +16,10 @@ from hotmem.types import (
     Category,
     Kind,
     MemoryRecord,
+    SourceSpan,
     SummaryRecord,
     SummarySentence,
     UserKey,
-    Words,
 )
 
 PLAIN: Final = [
@@ -101,7 +101,7 @@ def memories(
             tuple(json.loads(columns["tags"])),
             tuple(json.loads(columns["entities"])),
         )
-        columns["words"] = tuple(Words(*words) for words in json.loads(columns["words"]))
+        columns["words"] = tuple(SourceSpan(*words) for words in json.loads(columns["words"]))
         found.append((key, MemoryRecord(id=name, **columns)))
     return found
 

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 from hotmem.storage.queries import decisions, imports, jobs, order, quality, subcategories
 from hotmem.storage.queries.jobs import WHEN_ENDED
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.types import Category, QualityRecord, UserKey, Work
+from hotmem.types import Category, JobKind, QualityRecord, UserKey
 
 AT_ONCE: Final = 16
 """Rows taken back between two looks at the clock."""
@@ -71,7 +71,7 @@ class RollbackState(NamedTuple):
     decision: int | None
 
 
-DUE: Final = f"state IN (?, ?) AND {jobs.NOT_HELD.format(work=Work.IMPORT, key='imports.id', user='imports.user')} ORDER BY id LIMIT 1"
+DUE: Final = f"state IN (?, ?) AND {jobs.NOT_HELD.format(work=JobKind.IMPORT, key='imports.id', user='imports.user')} ORDER BY id LIMIT 1"
 
 
 def due(conn: Connection) -> int | None:

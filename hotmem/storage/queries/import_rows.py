@@ -45,14 +45,14 @@ from hotmem.types import (
     EvidenceKind,
     EvolutionRecord,
     ExportedTurn,
-    Imported,
+    ImportRecord,
     ImportResult,
     MemoryRecord,
-    Of,
     QualityRecord,
     SummaryRecord,
     Turn,
     UserKey,
+    UserRecord,
     Weights,
 )
 
@@ -89,12 +89,12 @@ class ImportSession:
     links: list[Link] = field(default_factory=list)
     with_forgotten: bool = False
 
-    def following(self, records: Iterator[Imported], limit: int) -> list[Imported] | None:
+    def following(self, records: Iterator[ImportRecord], limit: int) -> list[ImportRecord] | None:
         """Those of the next records that are not in the store yet; None at the end."""
         portion = list(islice(records, limit))
         return [record for record in portion if self._notes(record)] if portion else None
 
-    def _notes(self, record: Imported) -> bool:
+    def _notes(self, record: ImportRecord) -> bool:
         user_id = _user_of(record)
         self.read[user_id] += 1
         match record:
@@ -103,7 +103,7 @@ class ImportSession:
                 self.heard[user_id, turn.session_id] += 1
                 if record is turn:
                     self.plain_sessions.add((user_id, turn.session_id))
-            case Of(_, MemoryRecord() as memory) if memory.links:
+            case UserRecord(_, MemoryRecord() as memory) if memory.links:
                 self.links.append((user_id, memory.id, memory.links))
         return self.read[user_id] > self.taken[user_id]
 
@@ -120,7 +120,7 @@ def taking(
 def take_in(
     conn: Connection,
     taking: ImportSession,
-    records: Sequence[Imported],
+    records: Sequence[ImportRecord],
     now: datetime,
     limit_s: float,
 ) -> int:
@@ -213,7 +213,7 @@ def _import_of(conn: Connection, taking: ImportSession, user_id: str, now: datet
 
 
 def _put(
-    conn: Connection, one: Import, taking: ImportSession, record: Imported, now: datetime
+    conn: Connection, one: Import, taking: ImportSession, record: ImportRecord, now: datetime
 ) -> str:
     """Stores a record unless it is there, or was forgotten and is to stay out.
 
@@ -222,7 +222,7 @@ def _put(
     if _stays_out(conn, one.user, taking, record):
         return (
             "passed over"
-            if isinstance(record, Of) and isinstance(record.record, SummaryRecord)
+            if isinstance(record, UserRecord) and isinstance(record.record, SummaryRecord)
             else "forgotten"
         )
     if isinstance(record, Turn | ExportedTurn):
@@ -250,7 +250,9 @@ def _put(
             return _other(_put_quality(conn, one, cell))
 
 
-def _stays_out(conn: Connection, user: UserKey, taking: ImportSession, record: Imported) -> bool:
+def _stays_out(
+    conn: Connection, user: UserKey, taking: ImportSession, record: ImportRecord
+) -> bool:
     """Whether what a record holds was forgotten.
 
     If it is to come back all the same, it is no longer.
@@ -259,9 +261,9 @@ def _stays_out(conn: Connection, user: UserKey, taking: ImportSession, record: I
     match record:
         case Turn() | ExportedTurn():
             sort, one = "turn", _turn_of(record).id
-        case Of(_, MemoryRecord() as memory):
+        case UserRecord(_, MemoryRecord() as memory):
             sort, one = "memory", memory.id
-        case Of(_, SummaryRecord() as summary):
+        case UserRecord(_, SummaryRecord() as summary):
             sort, one = "summary", summary.session_id
         case _:
             return False
@@ -272,10 +274,10 @@ def _stays_out(conn: Connection, user: UserKey, taking: ImportSession, record: I
     return not taking.with_forgotten
 
 
-def _read_from_forgotten(conn: Connection, user: UserKey, record: Imported) -> bool:
+def _read_from_forgotten(conn: Connection, user: UserKey, record: ImportRecord) -> bool:
     """Whether a memory has no words but those of turns that were forgotten."""
     match record:
-        case Of(_, MemoryRecord(noted_at=None, words=words)) if words:
+        case UserRecord(_, MemoryRecord(noted_at=None, words=words)) if words:
             return all(deletion_marks.has(conn, user, "turn", one.turn_id) for one in words)
     return False
 
@@ -309,8 +311,8 @@ def _put_quality(conn: Connection, one: Import, cell: QualityRecord) -> bool:
     return added
 
 
-def _user_of(record: Imported) -> str:
-    return record.user_id if isinstance(record, Turn | Of) else record.turn.user_id
+def _user_of(record: ImportRecord) -> str:
+    return record.user_id if isinstance(record, Turn | UserRecord) else record.turn.user_id
 
 
 def _turn_of(record: Turn | ExportedTurn) -> Turn:

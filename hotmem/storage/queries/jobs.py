@@ -19,7 +19,7 @@ from hotmem.storage.queries.imports import TAKEN
 from hotmem.storage.queries.order import BEHIND
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.types import Failure, UserKey, Work
+from hotmem.types import FailedJob, JobKind, UserKey
 
 
 class Queue(NamedTuple):
@@ -40,14 +40,14 @@ EMBEDDED: Final = "vector IS NULL AND held = 0 AND id > coalesce((SELECT upto FR
 that is done."""
 
 QUEUES: Final = {
-    Work.TURN: Queue("pending", "turn", "held = 0"),
-    Work.PASSAGE: Queue("passages", "id", EMBEDDED.format(kind=Work.PASSAGE)),
-    Work.MEMORY: Queue("memories", "id", EMBEDDED.format(kind=Work.MEMORY)),
-    Work.SUMMARY: Queue("summaries", "id", EMBEDDED.format(kind=Work.SUMMARY)),
+    JobKind.TURN: Queue("pending", "turn", "held = 0"),
+    JobKind.PASSAGE: Queue("passages", "id", EMBEDDED.format(kind=JobKind.PASSAGE)),
+    JobKind.MEMORY: Queue("memories", "id", EMBEDDED.format(kind=JobKind.MEMORY)),
+    JobKind.SUMMARY: Queue("summaries", "id", EMBEDDED.format(kind=JobKind.SUMMARY)),
 }
 
 HELD: Final = {work: (queue.table, queue.key) for work, queue in QUEUES.items()} | {
-    Work.SESSION: ("sessions", "id")
+    JobKind.SESSION: ("sessions", "id")
 }
 """Tables whose rows are marked while they are left alone, and their keys. Categories and imports
 have none: they are few."""
@@ -97,12 +97,12 @@ class Served:
     """
 
     def __init__(self) -> None:
-        self.user: defaultdict[Work, int] = defaultdict(int)
-        self.imported: defaultdict[Work, int] = defaultdict(int)
+        self.user: defaultdict[JobKind, int] = defaultdict(int)
+        self.imported: defaultdict[JobKind, int] = defaultdict(int)
         self.first = 0
 
 
-def following(conn: Connection, work: Work, served: Served, limit: int) -> list[int]:
+def following(conn: Connection, work: JobKind, served: Served, limit: int) -> list[int]:
     """Keys of the next waiting rows, shared out among all who have some, those first who were not served last."""
     queue = QUEUES[work]
     users = _next(conn, queue, "import IS NULL", "user", served.user[work], limit)
@@ -187,15 +187,15 @@ def session(conn: Connection, served: Served) -> tuple[int | None, bool]:
     Returns:
         The session, if one was found, and whether there is more to look through.
     """
-    begun = user = served.user[Work.SESSION]
+    begun = user = served.user[JobKind.SESSION]
     for _ in range(USERS_SEEN):
         row = conn.execute(
             f"SELECT user FROM sessions WHERE {OVER} AND user > ? ORDER BY user LIMIT 1", (user,)
         ).fetchone()
         if row is None:
-            served.user[Work.SESSION] = 0
+            served.user[JobKind.SESSION] = 0
             return None, begun > 0
-        served.user[Work.SESSION] = user = row[0]
+        served.user[JobKind.SESSION] = user = row[0]
         found = conn.execute(
             f"""SELECT s.id FROM sessions s WHERE {OVER} AND user = ?
                     AND NOT EXISTS (SELECT 1 FROM passages p WHERE p.session = s.id AND p.vector IS NULL AND p.held = 0)
@@ -211,7 +211,7 @@ def session(conn: Connection, served: Served) -> tuple[int | None, bool]:
 
 def failed(
     conn: Connection,
-    work: Work,
+    work: JobKind,
     key: int | str,
     error: str,
     attempts: int,
@@ -260,7 +260,7 @@ def failed(
     )
 
 
-def succeeded(conn: Connection, work: Work, key: int | str, user: UserKey) -> None:
+def succeeded(conn: Connection, work: JobKind, key: int | str, user: UserKey) -> None:
     """Drops the account of a piece that failed before: of a category.
 
     All others' go with what they wait in.
@@ -325,7 +325,7 @@ def forgive(conn: Connection) -> int:
     return len(rows)
 
 
-def failures(conn: Connection, limit: int) -> list[Failure]:
+def failures(conn: Connection, limit: int) -> list[FailedJob]:
     """What failed and was not done since, the latest first."""
     rows = conn.execute(
         f"SELECT u.name, f.kind, ({NAMED}), f.tries, f.error, f.failed_at, f.again_at FROM failures f JOIN users u ON u.id = f.user "
@@ -333,9 +333,9 @@ def failures(conn: Connection, limit: int) -> list[Failure]:
         (limit,),
     )
     return [
-        Failure(
+        FailedJob(
             user,
-            Work(kind),
+            JobKind(kind),
             str(piece),
             tries,
             error,
@@ -346,20 +346,20 @@ def failures(conn: Connection, limit: int) -> list[Failure]:
     ]
 
 
-def waiting(conn: Connection) -> dict[Work, int]:
+def waiting(conn: Connection) -> dict[JobKind, int]:
     """How much of each sort waits and was not set aside, all users together."""
     counts = {
         work: f"SELECT count(*) FROM {queue.table} WHERE {queue.waits}"
         for work, queue in QUEUES.items()
     }
-    counts[Work.SESSION] = f"SELECT count(*) FROM sessions WHERE {OVER}"
-    counts[Work.IMPORT] = "SELECT count(*) FROM imports WHERE state IN ('failed', 'undone')"
+    counts[JobKind.SESSION] = f"SELECT count(*) FROM sessions WHERE {OVER}"
+    counts[JobKind.IMPORT] = "SELECT count(*) FROM imports WHERE state IN ('failed', 'undone')"
     return {work: conn.execute(sql).fetchone()[0] for work, sql in counts.items()}
 
 
 def _release(conn: Connection, pieces: list[tuple[str, int | str, int]]) -> None:
     for kind, key, user in pieces:
-        work = Work(kind)
+        work = JobKind(kind)
         if work in HELD:
             table, column = HELD[work]
             conn.execute(f"UPDATE {table} SET held = 0 WHERE {column} = ?", (key,))
@@ -369,9 +369,9 @@ def _release(conn: Connection, pieces: list[tuple[str, int | str, int]]) -> None
         )
 
 
-def rotated(served: Served) -> Iterator[Work]:
+def rotated(served: Served) -> Iterator[JobKind]:
     """The sorts of rows to be embedded, each first in its turn."""
-    works = (Work.PASSAGE, Work.MEMORY, Work.SUMMARY)
+    works = (JobKind.PASSAGE, JobKind.MEMORY, JobKind.SUMMARY)
     first = served.first
     served.first = (first + 1) % len(works)
     return iter((*works[first:], *works[:first]))

@@ -12,14 +12,14 @@ from typing import Any, Final, TypeGuard
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import (
-    LEAST_WEIGHT,
-    MOST_WEIGHT,
+    MAX_WEIGHT,
+    MIN_WEIGHT,
+    NO_OFFSET,
     START_WEIGHTS,
-    UNMOVED,
     Intent,
     IntentOffset,
     Layer,
-    Learnt,
+    LearningState,
     UserKey,
     Weights,
     WeightSnapshot,
@@ -46,14 +46,18 @@ def moved(conn: Connection, user: UserKey) -> dict[Intent, IntentOffset]:
     """How far the weights are moved for each intent, over the start weights."""
     rows = conn.execute("SELECT intent, moved FROM intent_weights WHERE user = ?", (user,))
     return {
-        Intent(intent): _numbers(_read(text, list), len(UNMOVED)) or UNMOVED
+        Intent(intent): _numbers(_read(text, list), len(NO_OFFSET)) or NO_OFFSET
         for intent, text in rows
         if intent in tuple(Intent)
     }
 
 
 def learn(
-    conn: Connection, user: UserKey, intent: Intent, step: Callable[[Learnt], Learnt], now: datetime
+    conn: Connection,
+    user: UserKey,
+    intent: Intent,
+    step: Callable[[LearningState], LearningState],
+    now: datetime,
 ) -> Weights:
     """Takes a step from what is learnt of a user and keeps it, in the transaction that reads it.
 
@@ -134,7 +138,7 @@ def over_time(conn: Connection, user: UserKey, limit: int) -> list[WeightSnapsho
     ]
 
 
-def _learnt(conn: Connection, user: UserKey, intent: Intent) -> Learnt:
+def _learnt(conn: Connection, user: UserKey, intent: Intent) -> LearningState:
     """What is learnt of a user; what cannot be read of it is as at the beginning."""
     begin, own = shared(conn), weights(conn, user)
     row = conn.execute("SELECT version, state FROM learning WHERE user = ?", (user,)).fetchone()
@@ -142,10 +146,10 @@ def _learnt(conn: Connection, user: UserKey, intent: Intent) -> Learnt:
     place, lead = _number(state.get("place")), _number(state.get("lead"))
     good = state.get("good")
     size = (len(Layer) + 1) ** 2
-    return Learnt(
+    return LearningState(
         shared=begin,
         own=own,
-        intent=moved(conn, user).get(intent, UNMOVED),
+        intent=moved(conn, user).get(intent, NO_OFFSET),
         place=place,
         seen=_numbers(state.get("seen"), size),
         good=_within(good if isinstance(good, dict) else {}, begin),
@@ -159,7 +163,7 @@ def _within(found: Mapping[str, Any], others: Weights) -> Weights:
     good = {layer: float(found[layer]) for layer in Layer if _is_number(found.get(layer))}
     return Weights.from_dict(
         others.as_dict()
-        | {layer: min(max(weight, LEAST_WEIGHT), MOST_WEIGHT) for layer, weight in good.items()}
+        | {layer: min(max(weight, MIN_WEIGHT), MAX_WEIGHT) for layer, weight in good.items()}
     )
 
 

@@ -18,14 +18,14 @@ from hotmem.types import (
     EvidenceKind,
     Kind,
     KnownSubjects,
-    Revision,
     Statement,
     StoredMemory,
+    Supersession,
     Understanding,
     UserKey,
 )
 
-Revise = Callable[[Statement, datetime, Sequence[StoredMemory]], Revision]
+Revise = Callable[[Statement, datetime, Sequence[StoredMemory]], Supersession]
 """Decides what a statement, said at a time, does to the memories about the same subject and
 relation."""
 

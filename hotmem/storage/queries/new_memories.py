@@ -69,7 +69,7 @@ def keep(
             "INSERT OR IGNORE INTO memory_entities (entity, memory) VALUES (?, ?)", (entity, key)
         )
     tags.attach(conn, user, key, note.tags, now, note.tag_vectors)
-    tags.take(conn, user, note.tags_taken)
+    tags.take(conn, user, note.tag_replacements)
     record(conn, user, "filed", reason, [(key, None)], now)
     return name
 
@@ -95,7 +95,7 @@ def confirm(
     if row is None:
         return False
     tags.attach(conn, user, row[0], note.tags, now, note.tag_vectors)
-    tags.take(conn, user, note.tags_taken)
+    tags.take(conn, user, note.tag_replacements)
     record(conn, user, "confirmed", reason, [(row[0], None)], now)
     return True
 

@@ -7,7 +7,13 @@ from typing import Final
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import Interval, UserKey
-from hotmem.types.session_start import Later, Loop, Row, SessionFacts, Told
+from hotmem.types.session_start import (
+    DatedWords,
+    LaterTurn,
+    MemoryCandidate,
+    OpenLoop,
+    SessionFacts,
+)
 
 RECENT_TURNS: Final = 200
 """Turns of the user by which the name is told that they speak under."""
@@ -36,7 +42,7 @@ def read_rules(conn: Connection, user: UserKey, now: int) -> SessionFacts:
     )
 
 
-def _rules(conn: Connection, user: UserKey, now: int) -> tuple[Row, ...]:
+def _rules(conn: Connection, user: UserKey, now: int) -> tuple[MemoryCandidate, ...]:
     """Standing instructions, said (`asks`) or stored outright as rules of the system, latest first."""
     rows = conn.execute(
         f"""SELECT * FROM (
@@ -111,8 +117,8 @@ def speaker(conn: Connection, user: UserKey) -> str | None:
 
 def _facts(
     conn: Connection, user: UserKey, relations: Sequence[str], subjects: Sequence[str], now: int
-) -> list[Row]:
-    found: dict[int, Row] = {}
+) -> list[MemoryCandidate]:
+    found: dict[int, MemoryCandidate] = {}
     for subject in subjects:
         values = {"user": user, "now": now, "subject": subject, "most": MOST_OF_A_RELATION}
         for relation in relations:
@@ -142,7 +148,7 @@ def _told_in(conn: Connection, keys: Sequence[int]) -> dict[int, str]:
     return dict(rows.fetchall())
 
 
-def _notes(conn: Connection, user: UserKey, now: int) -> tuple[Row, ...]:
+def _notes(conn: Connection, user: UserKey, now: int) -> tuple[MemoryCandidate, ...]:
     rows = conn.execute(
         f"""SELECT * FROM (SELECT {_COLUMNS}, m.kind FROM memories m INDEXED BY memories_in_order WHERE m.user = :user AND {_HOLDS}
                            ORDER BY m.told_at DESC, m.id DESC LIMIT :most) WHERE relation = '' AND kind <> 'rule'""",
@@ -151,7 +157,7 @@ def _notes(conn: Connection, user: UserKey, now: int) -> tuple[Row, ...]:
     return tuple(_row(row[:-1]) for row in rows)
 
 
-def _told(conn: Connection, user: UserKey, days: Interval, now: int) -> list[Told]:
+def _told(conn: Connection, user: UserKey, days: Interval, now: int) -> list[DatedWords]:
     """What the user said to take place within the days.
 
     Not what no longer holds, or was read as something else since.
@@ -176,7 +182,7 @@ def _told(conn: Connection, user: UserKey, days: Interval, now: int) -> list[Tol
         },
     )
     return [
-        Told(
+        DatedWords(
             text,
             start,
             stop,
@@ -190,16 +196,16 @@ def _told(conn: Connection, user: UserKey, days: Interval, now: int) -> list[Tol
     ]
 
 
-def _later(conn: Connection, user: UserKey, since: int, now: int) -> list[Later]:
+def _later(conn: Connection, user: UserKey, since: int, now: int) -> list[LaterTurn]:
     rows = conn.execute(
         """SELECT text, name, spoken_at FROM turns INDEXED BY turns_by_time
            WHERE user = ? AND role = 'user' AND spoken_at > ? AND spoken_at <= ? ORDER BY spoken_at DESC, id DESC LIMIT ?""",
         (user, since, now, LATER_READ),
     )
-    return [Later(text, turn, from_stored(said_at)) for text, turn, said_at in rows]
+    return [LaterTurn(text, turn, from_stored(said_at)) for text, turn, said_at in rows]
 
 
-def _loops(conn: Connection, user: UserKey, live: str | None) -> list[Loop]:
+def _loops(conn: Connection, user: UserKey, live: str | None) -> list[OpenLoop]:
     """What was left open in the last session that has a summary."""
     rows = conn.execute(
         """SELECT x.text, t.name, s.name, t.spoken_at FROM summary_sentences x JOIN turns t ON t.id = x.turn JOIN sessions s ON s.id = x.summary
@@ -209,9 +215,9 @@ def _loops(conn: Connection, user: UserKey, live: str | None) -> list[Loop]:
         (user, live),
     )
     return [
-        Loop(text, turn, session, from_stored(said_at)) for text, turn, session, said_at in rows
+        OpenLoop(text, turn, session, from_stored(said_at)) for text, turn, session, said_at in rows
     ]
 
 
-def _row(row: tuple[int, str, str, str, str, int, int, int, int]) -> Row:
-    return Row(*row[:7], said_at=from_stored(row[7]), told_at=row[8])
+def _row(row: tuple[int, str, str, str, str, int, int, int, int]) -> MemoryCandidate:
+    return MemoryCandidate(*row[:7], said_at=from_stored(row[7]), told_at=row[8])

@@ -25,15 +25,15 @@ from hotmem.text.labels import BETWEEN, proposals
 from hotmem.text.stemming import terms
 from hotmem.types import (
     Category,
+    CategoryMembers,
     EvidenceKind,
     EvolutionRecord,
-    Members,
-    Sought,
+    JobKind,
+    QueryVectors,
     Subcategory,
     SubcategoryDraft,
     SubcategoryRecord,
     UserKey,
-    Work,
 )
 
 DRAFT, LIVE, PAST, UNDONE, NOTHING = "draft", "live", "past", "undone", "nothing"
@@ -59,7 +59,7 @@ OF_MEMORY: Final = """
     WHERE x.memory = m.id AND e.state = 'live'"""
 """The name of the live subcategory of a memory `m`."""
 
-NOT_HELD: Final = jobs.NOT_HELD.format(work=Work.CATEGORY, key="m.category", user="m.user")
+NOT_HELD: Final = jobs.NOT_HELD.format(work=JobKind.CATEGORY, key="m.category", user="m.user")
 
 LIVE_OF: Final = "SELECT id FROM evolutions WHERE user = ? AND category = ? AND state = 'live'"
 
@@ -91,7 +91,7 @@ def due(
     return None if row is None else (UserKey(row[0]), Category(row[1]))
 
 
-def members(conn: Connection, user: UserKey, category: Category, limit: int) -> Members:
+def members(conn: Connection, user: UserKey, category: Category, limit: int) -> CategoryMembers:
     """The embedded memories of a category, spread evenly over all of them if there are more than `limit`.
 
     Those that still have vectors of the former encoder, which cannot be compared with the others,
@@ -118,7 +118,7 @@ def members(conn: Connection, user: UserKey, category: Category, limit: int) -> 
         f"WHERE s.evolution = ({LIVE_OF}) GROUP BY s.id",
         (user, category),
     )
-    return Members(
+    return CategoryMembers(
         keys=tuple(row[0] for row in rows),
         ids=tuple(row[1] for row in rows),
         texts=tuple(row[2] for row in rows),
@@ -135,7 +135,7 @@ def draft(
     user: UserKey,
     category: Category,
     drafts: Sequence[SubcategoryDraft],
-    members: Members,
+    members: CategoryMembers,
     now: datetime,
 ) -> int | None:
     """Writes an evolution down without making it live. A draft that was left behind goes.
@@ -283,7 +283,7 @@ def of_user(conn: Connection, user: UserKey) -> list[Subcategory]:
 
 
 def in_digests(
-    conn: Connection, user: UserKey, sought: Sought, looked_into: int
+    conn: Connection, user: UserKey, sought: QueryVectors, looked_into: int
 ) -> list[tuple[int, float]]:
     """Row numbers and cosines of the memories that stand for the live subcategories nearest to a vector, nearest first."""
     boundary = reembedding.boundary(conn, EvidenceKind.MEMORY)

@@ -12,7 +12,7 @@ from hotmem.storage.queries.jobs import WHEN_ENDED
 from hotmem.storage.queries.turns import of_keys
 from hotmem.storage.search import vectors
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.types import EvidenceKind, SessionSummary, SummarySentence, Topic, Unsummarised, UserKey
+from hotmem.types import EvidenceKind, SessionSummary, SummaryInput, SummarySentence, Topic, UserKey
 
 WHOLE: Final = 200
 """Turns of a session that are summarised at once, a second of work; of a longer one what is new.
@@ -34,7 +34,7 @@ def end(conn: Connection, user: UserKey, session_name: str) -> bool:
     return row is not None
 
 
-def unsummarised(conn: Connection, session: int) -> Unsummarised | None:
+def unsummarised(conn: Connection, session: int) -> SummaryInput | None:
     """What the next summary of a session is made from, at a cost that does not grow with it.
 
     None if all is summarised.
@@ -61,7 +61,7 @@ def unsummarised(conn: Connection, session: int) -> Unsummarised | None:
     spoken = of_keys(conn, {*new, *again})
     rows_of = vectors.of_turns(conn, [key for key, _ in spoken])
     embedded = [(key, turn) for key, turn in spoken if key in rows_of]
-    return Unsummarised(
+    return SummaryInput(
         session=session,
         turns=tuple(turn for _, turn in embedded),
         vectors=np.array([rows_of[key] for key, _ in embedded], dtype=np.float32),
@@ -104,7 +104,7 @@ def done(conn: Connection, session: int) -> None:
 
 def put(
     conn: Connection,
-    seen: Unsummarised,
+    seen: SummaryInput,
     summary: SessionSummary,
     topics: Mapping[str, Topic],
     text: str,

@@ -28,7 +28,7 @@ def record(
 
     False if it is known already, or the user had something forgotten since the block was made.
     """
-    if deletion_marks.forgot_since(conn, user, block.forgettings):
+    if deletion_marks.forgot_since(conn, user, block.forget_version):
         return False
     ms = sum(block.trace.stages.values())
     row = conn.execute(

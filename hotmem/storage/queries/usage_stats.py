@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.types import Asked, Share, UsedMemory, UserKey
+from hotmem.types import AnsweredRecall, UseCount, UsedMemory, UserKey
 
 SPAN: Final = "r.user = :user AND r.asked_at >= :first AND r.asked_at < :last"
 
@@ -37,7 +37,7 @@ MOST_USED: Final = """
 
 def asked(
     conn: Connection, user: UserKey, after: datetime | None, before: datetime | None, most: int
-) -> list[Asked]:
+) -> list[AnsweredRecall]:
     """The latest recalls that a reply followed, in order."""
     rows = conn.execute(
         f"""SELECT r.asked_at, r.session, r.query, count(u.place), coalesce(sum(u.kind <> 'unused'), 0)
@@ -45,14 +45,14 @@ def asked(
         _span(user, after, before, most),
     ).fetchall()
     return [
-        Asked(from_stored(at), session, query, given, used)
+        AnsweredRecall(from_stored(at), session, query, given, used)
         for at, session, query, given, used in reversed(rows)
     ]
 
 
 def shares(
     conn: Connection, user: UserKey, after: datetime | None, before: datetime | None, limit: int
-) -> dict[str, dict[str, Share]]:
+) -> dict[str, dict[str, UseCount]]:
     """Items given and used by "category", "kind", "tag" and "entity", each with its names, the most used first; of tags and entities so many."""
     asked = _span(user, after, before, limit)
     queries = {
@@ -62,7 +62,7 @@ def shares(
         "entity": BY_ENTITY,
     }
     return {
-        by: {name: Share(given, used) for name, given, used in conn.execute(sql, asked)}
+        by: {name: UseCount(given, used) for name, given, used in conn.execute(sql, asked)}
         for by, sql in queries.items()
     }
 

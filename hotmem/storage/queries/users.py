@@ -61,10 +61,10 @@ def profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Profile:
     return Profile(
         speakers=tuple(row[0] for row in speaking),
         entities=tuple(row[0] for row in named),
-        sounding=tuple(row[0] for row in sounding),
+        similar_names=tuple(row[0] for row in sounding),
         weights=layer_weights.weights(conn, user),
         moved=layer_weights.moved(conn, user),
-        forgettings=deletion_marks.number(conn),
+        forget_version=deletion_marks.number(conn),
         encoder=encoders.current(conn),
     )
 

@@ -21,7 +21,7 @@ K1: Final = 1.2
 B: Final = 0.75
 """BM25's constants (Robertson et al. 1994), as FTS5 has them."""
 
-LEAST_WEIGHT: Final = 1e-6
+MIN_WEIGHT: Final = 1e-6
 """Of a term that most rows hold."""
 
 
@@ -81,7 +81,7 @@ def sessions(
 
 def weight(rows: int, holding: int) -> float:
     """How much a term tells (inverse document frequency) that `holding` of all `rows` hold."""
-    return max(float(np.log((rows - holding + 0.5) / (holding + 0.5))), LEAST_WEIGHT)
+    return max(float(np.log((rows - holding + 0.5) / (holding + 0.5))), MIN_WEIGHT)
 
 
 def saturation(

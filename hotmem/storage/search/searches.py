@@ -11,7 +11,7 @@ from hotmem.storage.queries import event_times, memories, subcategories
 from hotmem.storage.search import bm25, time_windows, vectors
 from hotmem.storage.search.user_index import Index
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.types import EvidenceKind, Interval, Sought, UserKey
+from hotmem.types import EvidenceKind, Interval, QueryVectors, UserKey
 
 Ranking: TypeAlias = list[tuple[int, float]]
 """Row numbers and scores, best first."""
@@ -69,7 +69,7 @@ class VectorSearch:
     """
 
     kind: EvidenceKind
-    sought: Sought
+    sought: QueryVectors
     limit: int
 
     @property
@@ -93,7 +93,7 @@ class SessionSearch:
     """
 
     sessions: Sequence[int]
-    sought: Sought
+    sought: QueryVectors
     limit: int
 
     @property
@@ -117,7 +117,7 @@ class ClusterSearch:
         looked_into: Subcategories at most.
     """
 
-    sought: Sought
+    sought: QueryVectors
     looked_into: int
 
     @property
@@ -167,7 +167,7 @@ class SaidIn:
 
     kind: EvidenceKind
     window: Interval
-    sought: Sought
+    sought: QueryVectors
     limit: int
 
     @property

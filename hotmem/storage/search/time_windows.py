@@ -9,7 +9,7 @@ from hotmem.storage.queries import reembedding
 from hotmem.storage.queries.times import to_stored
 from hotmem.storage.search.vectors import cosine, sought_bytes
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.types import EvidenceKind, Interval, Sought, UserKey
+from hotmem.types import EvidenceKind, Interval, QueryVectors, UserKey
 
 MOST: Final = 1000
 """Turns, or memories, of a window that are looked at, the latest."""
@@ -31,7 +31,7 @@ def said(
     user: UserKey,
     kind: EvidenceKind,
     window: Interval,
-    sought: Sought,
+    sought: QueryVectors,
     limit: int,
 ) -> list[tuple[int, float]]:
     """Row numbers and cosines of the user's rows that were said in the window, nearest first.

@@ -19,7 +19,7 @@ from hotmem.storage.queries.index_entries import TABLES, to_bits
 from hotmem.storage.search import token_signs
 from hotmem.storage.search.user_index import WORD, Index
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.types import EvidenceKind, SignBits, Sought, UserKey, Vector
+from hotmem.types import EvidenceKind, QueryVectors, SignBits, UserKey, Vector
 
 BY_HAMMING: Final = 2.5
 """Rows that pass the first step for each row wanted, times the cube root of all rows."""
@@ -96,7 +96,9 @@ def put(
             token_signs.put(conn, kind, key, of_pieces)
 
 
-def nearest(conn: Connection, index: Index, sought: Sought, limit: int) -> list[tuple[int, float]]:
+def nearest(
+    conn: Connection, index: Index, sought: QueryVectors, limit: int
+) -> list[tuple[int, float]]:
     """Row numbers and cosines of the user's nearest rows, nearest first."""
     known = index.read(conn)
     if not len(known.bits):
@@ -125,7 +127,7 @@ def nearest(conn: Connection, index: Index, sought: Sought, limit: int) -> list[
 
 
 def inside(
-    conn: Connection, user: UserKey, sessions: Sequence[int], sought: Sought, limit: int
+    conn: Connection, user: UserKey, sessions: Sequence[int], sought: QueryVectors, limit: int
 ) -> list[tuple[int, float]]:
     """Row numbers and cosines of the nearest passages of these sessions.
 
@@ -214,7 +216,7 @@ def cosine(column: str, key: str, boundary: int) -> str:
     return f"coalesce(1 - vec_distance_cosine(vec_int8({column}), vec_int8({sought})), 0)"
 
 
-def sought_bytes(sought: Sought) -> dict[str, bytes | None]:
+def sought_bytes(sought: QueryVectors) -> dict[str, bytes | None]:
     """The values of `cosine`.
 
     What the former encoder does not read is as far from everything as a text without a direction.
@@ -229,7 +231,7 @@ def _by_byte(
     user: UserKey,
     column: str,
     values: Sequence[int],
-    sought: Sought,
+    sought: QueryVectors,
     boundary: int,
     limit: int,
 ) -> list[tuple[int, float]]:

@@ -18,7 +18,7 @@ from hotmem.storage.queries.order import BEHIND
 from hotmem.storage.sqlite import connection, files
 from hotmem.storage.sqlite.connection import Connection, connect, mapped_errors
 from hotmem.storage.sqlite.migrations import STEPS, checked_version
-from hotmem.types import Diagnosis, Finding, Work
+from hotmem.types import Diagnosis, Finding, JobKind
 
 LONGEST_JOURNAL: Final = 64 * 2**20
 """Bytes of a journal that nothing is wrong with: four times those from which a write empties it
@@ -31,12 +31,12 @@ OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 
 WAITING: Final = {
-    Work.TURN: "turns to be understood",
-    Work.PASSAGE: "passages to be embedded",
-    Work.MEMORY: "memories to be embedded",
-    Work.SUMMARY: "summaries to be embedded",
-    Work.SESSION: "conversations to be summarised",
-    Work.IMPORT: "imports to be taken back",
+    JobKind.TURN: "turns to be understood",
+    JobKind.PASSAGE: "passages to be embedded",
+    JobKind.MEMORY: "memories to be embedded",
+    JobKind.SUMMARY: "summaries to be embedded",
+    JobKind.SESSION: "conversations to be summarised",
+    JobKind.IMPORT: "imports to be taken back",
 }
 """What is told of each sort of work that waits."""
 

@@ -115,8 +115,8 @@ def test_the_score_is_that_of_the_formula(conn: Connection) -> None:
     assert (text_of(conn, best), text_of(conn, other)) == ("dog", "dog cello porto ferry")
     rarity = log((4 - 2 + 0.5) / (2 + 0.5))
     assert rarity == 0, "half of the rows hold it"
-    assert score == pytest.approx(bm25.LEAST_WEIGHT * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 1 / 2.75)))
-    assert less == pytest.approx(bm25.LEAST_WEIGHT * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 4 / 2.75)))
+    assert score == pytest.approx(bm25.MIN_WEIGHT * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 1 / 2.75)))
+    assert less == pytest.approx(bm25.MIN_WEIGHT * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 4 / 2.75)))
 
 
 def test_a_phrase_wants_all_its_words(conn: Connection) -> None:
@@ -154,7 +154,7 @@ def test_a_session_is_found_by_all_that_was_said_in_it(conn: Connection) -> None
     rain, barks = log((3 - 2 + 0.5) / 2.5), log((3 - 1 + 0.5) / 1.5)
     assert rain < 0 < barks, "most sessions hold rain"
     share = 2.2 / (1 + 1.2 * (0.25 + 0.75 * 8 / usual))
-    assert found[0][1] == pytest.approx(barks * share + bm25.LEAST_WEIGHT * share)
+    assert found[0][1] == pytest.approx(barks * share + bm25.MIN_WEIGHT * share)
 
 
 @given(

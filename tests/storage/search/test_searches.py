@@ -25,7 +25,7 @@ from hotmem.storage.search.searches import (
 )
 from hotmem.storage.sqlite.connection import connect
 from hotmem.storage.store import Store
-from hotmem.types import EvidenceKind, Interval, Sought
+from hotmem.types import EvidenceKind, Interval, QueryVectors
 from tests.conversation import said
 from tests.letters import NO_SIGNS, LetterEncoder
 
@@ -59,8 +59,8 @@ async def test_each_search_has_its_own_ranking(database: Path) -> None:
         ben,
         LexicalSearch(EvidenceKind.PASSAGE, ["ferries"], 5),
         LexicalSearch(EvidenceKind.SUMMARY, ["ferries"], 5),
-        VectorSearch(EvidenceKind.PASSAGE, Sought(vector), 2),
-        SessionSearch(range(1, 20), Sought(vector), 5),
+        VectorSearch(EvidenceKind.PASSAGE, QueryVectors(vector), 2),
+        SessionSearch(range(1, 20), QueryVectors(vector), 5),
         EntitySearch(["Porto"], 5),
     )
     assert {key for key, _ in by_words} == {4, 6} and len(by_session) == 1
@@ -131,10 +131,10 @@ async def test_what_was_said_and_what_happens_in_a_window_is_the_users_own(
     vector = LetterEncoder().encode(["Ana: The dog barks."])[0]
     spoken, happening, of_memories, nothing = await store.search(
         ben,
-        SaidIn(EvidenceKind.PASSAGE, days(3, 5), Sought(vector), 9),
+        SaidIn(EvidenceKind.PASSAGE, days(3, 5), QueryVectors(vector), 9),
         HappenedIn(EvidenceKind.PASSAGE, days(3, 4), 9),
         HappenedIn(EvidenceKind.MEMORY, days(3, 7), 9),
-        SaidIn(EvidenceKind.PASSAGE, days(20, 25), Sought(vector), 9),
+        SaidIn(EvidenceKind.PASSAGE, days(20, 25), QueryVectors(vector), 9),
     )
 
     async def texts(kind: EvidenceKind, ranking: list[tuple[int, float]]) -> list[str]:

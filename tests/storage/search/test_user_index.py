@@ -16,7 +16,7 @@ from hotmem.storage.search import bm25, index_cache, postings, user_index, vecto
 from hotmem.storage.search.index_cache import IndexCache
 from hotmem.storage.search.user_index import Index
 from hotmem.storage.sqlite.connection import Connection, connect
-from hotmem.types import EvidenceKind, SessionSummary, SignBits, Sought, UserKey, Vector
+from hotmem.types import EvidenceKind, QueryVectors, SessionSummary, SignBits, UserKey, Vector
 from tests.conversation import said
 from tests.letters import LetterEncoder
 
@@ -170,11 +170,11 @@ def test_a_forgotten_row_is_found_no_more_by_an_index_that_does_not_know(conn: C
     embed(conn)
     held = Index(EvidenceKind.PASSAGE, ana(conn))
     query: Vector = LetterEncoder().encode(["The ferry"])[0]
-    assert len(vectors.nearest(conn, held, Sought(query), 5)) == 2
+    assert len(vectors.nearest(conn, held, QueryVectors(query), 5)) == 2
     forget.session(conn, ana(conn), "gone")
     held._revision += 1  # the change goes unnoticed
     assert len(held.read(conn).keys) == 2
-    ((key, _),) = vectors.nearest(conn, held, Sought(query), 5)
+    ((key, _),) = vectors.nearest(conn, held, QueryVectors(query), 5)
     assert conn.execute("SELECT session FROM passages WHERE id = ?", (key,)).fetchone() == (2,)
 
 

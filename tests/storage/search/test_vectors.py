@@ -14,7 +14,7 @@ from hotmem.storage.queries.index_entries import to_bits
 from hotmem.storage.search import vectors
 from hotmem.storage.search.user_index import WORD, Index
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.types import EvidenceKind, Sought
+from hotmem.types import EvidenceKind, QueryVectors
 from tests.conversation import said
 from tests.letters import DIMENSION, NO_SIGNS
 
@@ -44,7 +44,7 @@ def test_all_of_the_users_rows_are_found_in_the_order_of_their_cosine(
     user = users.find(conn, "ana")
     assert user is not None
     query = unit(seed + 100, 1)[0]
-    found = vectors.nearest(conn, Index(EvidenceKind.PASSAGE, user), Sought(query), 30)
+    found = vectors.nearest(conn, Index(EvidenceKind.PASSAGE, user), QueryVectors(query), 30)
     by_hand = {
         key: float(row @ query)
         for number, (key, row) in enumerate(zip(keys, rows, strict=True))
@@ -73,7 +73,7 @@ def test_the_nearest_few_are_nearly_those_of_an_exact_search(conn: Connection) -
         found = {
             key
             for key, _ in vectors.nearest(
-                conn, Index(EvidenceKind.PASSAGE, user), Sought(centre), 20
+                conn, Index(EvidenceKind.PASSAGE, user), QueryVectors(centre), 20
             )
         }
         assert len(found & exact) >= 18
@@ -87,7 +87,7 @@ def test_put_replaces_and_skips_rows_that_are_gone(conn: Connection) -> None:
     put(conn, [key], second[None])
     user = users.find(conn, "ana")
     assert user is not None
-    found = vectors.nearest(conn, Index(EvidenceKind.PASSAGE, user), Sought(second), 5)
+    found = vectors.nearest(conn, Index(EvidenceKind.PASSAGE, user), QueryVectors(second), 5)
     assert [row for row, _ in found] == [key] and found[0][1] > 0.99
     assert conn.execute("SELECT count(*) FROM passage_entries").fetchone()[0] == 1
 
@@ -153,7 +153,7 @@ def test_a_search_inside_sessions_stays_there(conn: Connection) -> None:
             "SELECT id FROM sessions WHERE name IN ('session 0', 'session 2') ORDER BY id"
         )
     ]
-    found = vectors.inside(conn, user, sessions, Sought(rows[0]), 10)
+    found = vectors.inside(conn, user, sessions, QueryVectors(rows[0]), 10)
     assert {key for key, _ in found} == {keys[number] for number in (0, 2, 3, 5, 6, 8)}
     assert found[0][0] == keys[0]
     assert [cosine for _, cosine in found] == sorted((cosine for _, cosine in found), reverse=True)
