@@ -8,56 +8,59 @@ PINS := .pins
 COMMA := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test attack test-browser lint pins audit peers clean clean-peers
+.PHONY: help setup demo test test-fast attack test-browser lint pins audit peers clean clean-peers
 
-help: ## Shows this list.
+help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(VENV)/installed ## Makes .venv with everything pinned in constraints.txt.
+setup: $(VENV)/installed ## Create .venv with everything pinned in constraints.txt.
 
-demo: setup ## Replays two recorded sessions: heard, remembered, recalled.
+demo: setup ## Replay two recorded sessions through recognition, memory and recall.
 	$(BIN)/python -m pipelines.replay --demo
 
-test: lint ## Checks style and types and runs every test.
+test: lint ## Check style and types and run every test; a quarter of an hour.
 	$(BIN)/pytest
 
-attack: lint ## Attacks the memory in full: 1,000 kills, 240 power cuts, 150 corruptions, 500 injections and more; a quarter of an hour.
+test-fast: setup ## Run the tests that are not marked slow; a minute and a half.
+	$(BIN)/pytest -m "not slow"
+
+attack: lint ## Run the attack tests in full: 1,000 kills, 240 power cuts, 150 corruptions, 500 injections; a quarter of an hour.
 	$(BIN)/pytest --full tests/attacks tests/test_crash.py tests/storage/sqlite/test_damage.py tests/storage/test_forget.py tests/test_isolation.py \
 		tests/test_encryption.py tests/storage/test_spool.py tests/test_fairness.py tests/operations/test_retention.py
 
-test-browser: setup ## Tests the browser bot, the inspector and the report in headless Chromium; as root on Debian it installs Chromium first.
+test-browser: setup ## Test the browser bot, the inspector and the report in headless Chromium, installed first as root on Debian.
 	@command -v chromedriver >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium-driver; } \
 		|| { echo "Chromium and its driver are missing. On Debian: apt-get install chromium-driver"; exit 1; }
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[$(EXTRAS),browser]" selenium
 	$(BIN)/pytest tests/browser
 
-lint: setup ## Checks style and types.
+lint: setup ## Check style and types.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-audit: setup $(AUDIT)/installed ## Looks installed packages up among known vulnerabilities and lists their licences; needs the network.
+audit: setup $(AUDIT)/installed ## List licences and known vulnerabilities of installed packages; needs the network.
 	@$(BIN)/python .ci/licences.py
 	@$(BIN)/python -m pip freeze --exclude-editable | sed 's/+.*//' > $(AUDIT)/installed.txt
 	@$(AUDIT)/bin/pip-audit --strict --no-deps --disable-pip --requirement $(AUDIT)/installed.txt \
-		|| { echo "Not every package is known to be sound: see above. If the advisories at pypi.org could not be reached, connect to the network and repeat it."; exit 1; }
+		|| { echo "The audit failed: see above. If pypi.org could not be reached, connect to the network and try again."; exit 1; }
 
-pins: $(PINS)/installed ## Writes requirements.txt, what make setup installs with its checksums, after a change of constraints.txt; minutes.
+pins: $(PINS)/installed ## Write requirements.txt with checksums after a change of constraints.txt; some minutes.
 	$(PINS)/bin/pip-compile --quiet --generate-hashes $(patsubst %,--extra %,$(subst $(COMMA), ,$(EXTRAS))) --constraint constraints.txt --unsafe-package torch \
 		--strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header --no-annotate --output-file requirements.txt pyproject.toml
-	@{ echo '# What make setup installs, by its checksums, but for torch. `make pins` writes it from constraints.txt.'; \
+	@{ echo '# Everything that make setup installs except torch, with checksums. Written by `make pins` from constraints.txt.'; \
 		grep -v '^ *#\|^pipecat-hotmem ' requirements.txt | grep . ; } > $(PINS)/pinned && mv $(PINS)/pinned requirements.txt
 
-peers: $(patsubst eval/peers/%.txt,$(PEERS)/%/installed,$(wildcard eval/peers/*.txt)) ## Makes each peer's own environment for python -m eval peers: 3 GB, some minutes.
+peers: $(patsubst eval/peers/%.txt,$(PEERS)/%/installed,$(wildcard eval/peers/*.txt)) ## Create an environment for each peer of python -m eval peers: 3 GB, some minutes.
 
-clean: ## Removes .venv, caches and builds; prepared models stay in the user's cache folder.
+clean: ## Remove .venv, caches and builds; prepared models stay in the user's cache folder.
 	rm -rf $(VENV) $(AUDIT) $(PINS) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-clean-peers: ## Removes the peers' environments.
+clean-peers: ## Remove the peers' environments.
 	rm -rf $(PEERS)
 
-# Everything but torch by its checksum, then HotMem, and torch, whose builds differ from machine to machine.
+# Torch is not pinned by checksum: its builds differ between machines.
 $(VENV)/installed: pyproject.toml constraints.txt requirements.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --requirement requirements.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[$(EXTRAS)]"
@@ -73,7 +76,7 @@ $(PINS)/installed: | $(BIN)/python
 	$(PINS)/bin/python -m pip install --quiet pip-tools==7.6.2
 	touch $@
 
-# The encoder is installed once; a peer's own packages come before it on the path.
+# The encoder is installed once for all peers; a peer's own packages precede it on the path.
 $(PEERS)/encoder/installed: constraints.txt | $(BIN)/python
 	$(BIN)/python -m venv --clear $(@D)
 	$(@D)/bin/python -m pip install --quiet --constraint constraints.txt sentence-transformers torch
@@ -86,8 +89,8 @@ $(PEERS)/%/installed: eval/peers/%.txt $(PEERS)/encoder/installed
 	touch $@
 
 $(BIN)/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "HotMem needs Python 3.11 or newer. Name one: make PYTHON=python3.12 ..."; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "HotMem needs Python 3.11 or newer. Choose one: make PYTHON=python3.12 ..."; exit 1; }
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null \
 		|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq python3-venv; } \
-		|| { echo "This Python cannot make virtual environments. Install them: apt-get install python3-venv"; exit 1; }
+		|| { echo "This Python cannot create virtual environments. Run: apt-get install python3-venv"; exit 1; }
 	$(PYTHON) -m venv $(VENV)

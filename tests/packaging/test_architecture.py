@@ -1,0 +1,134 @@
+"""The layering that docs/architecture.md describes holds in the source."""
+
+import re
+from graphlib import CycleError, TopologicalSorter
+from typing import Final
+
+import pytest
+
+from tests.packaging.source import ROOT, imports, modules
+
+LAYERS: Final = (
+    ("errors",),
+    ("core",),
+    ("text",),
+    ("types",),
+    ("options", "retention_rules"),
+    ("temporal",),
+    ("models",),
+    ("understanding",),
+    ("storage",),
+    ("retrieval",),
+    ("ranking",),
+    ("block",),
+    ("feedback",),
+    ("consolidation",),
+    ("portability",),
+    ("session_start",),
+    ("recall", "remember", "worker"),
+    ("operations",),
+    ("settings", "memory"),
+    ("tools",),
+    ("cli", "inspector", "pipecat", "replay"),
+)
+"""Packages and top modules from the bottom up; those of one layer may import each other."""
+
+UPWARD: Final = {
+    ("core.logs", "text.escaping"),
+    ("retrieval.candidates", "ranking.time_windows"),
+    ("retrieval.context", "ranking.relevance"),
+    ("retrieval.layers.sessions", "ranking.time_windows"),
+    ("text.answer_types", "types"),
+    ("worker", "operations.retention"),
+}
+"""Imports against the layering that are left. Remove an entry when its import is gone."""
+
+MOST_LINES: Final = 400
+
+LONG: Final = {
+    "cli.commands",
+    "memory",
+    "pipecat.processor",
+    "pipecat.voice_commands",
+    "session_start",
+    "storage.queries.deletions",
+    "storage.queries.import_rows",
+    "storage.queries.memories",
+    "storage.queries.subcategories",
+    "storage.sqlite.database",
+    "storage.store",
+    "temporal.composition",
+    "temporal.days",
+    "temporal.periods",
+    "tools.import_export",
+    "tools.registry",
+    "types.remember",
+    "understanding.facts.clauses",
+    "understanding.facts.copulas",
+    "understanding.facts.pipeline",
+    "understanding.facts.predicates",
+    "worker",
+}
+"""Modules that are still longer. Remove an entry when its module has been split."""
+
+RANK: Final = {package: rank for rank, layer in enumerate(LAYERS) for package in layer}
+
+KNOWN: Final = modules()
+PACKAGES: Final = {module.package for module in KNOWN.values()} - {""}
+GRAPH: Final = {name: imports(module, KNOWN) for name, module in KNOWN.items()}
+
+
+def test_no_module_imports_itself_by_a_cycle() -> None:
+    try:
+        TopologicalSorter(GRAPH).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_every_package_has_a_layer() -> None:
+    assert RANK.keys() >= PACKAGES
+
+
+def test_no_package_imports_a_higher_one() -> None:
+    upward = {
+        (name, imported)
+        for name, found in GRAPH.items()
+        for imported in found
+        if name and imported and RANK[KNOWN[imported].package] > RANK[KNOWN[name].package]
+    }
+    assert upward - UPWARD == set(), "imports a package of a higher layer"
+    assert UPWARD - upward == set(), "is gone: remove it from UPWARD"
+
+
+def test_only_programs_import_the_public_package() -> None:
+    """`import hotmem` inside the package would make every module depend on the public names."""
+    programs = {"cli", "inspector", "pipecat", "replay"}
+    assert {
+        name for name, found in GRAPH.items() if "" in found and KNOWN[name].package not in programs
+    } == set()
+
+
+def test_only_the_storage_package_speaks_sql() -> None:
+    statement = re.compile(
+        r"\b(SELECT\b.+\bFROM|INSERT (OR \w+ )?INTO|DELETE FROM|UPDATE \w+ SET)\b"
+    )
+    assert [
+        name
+        for name, module in KNOWN.items()
+        if module.package != "storage" and statement.search(module.source)
+    ] == []
+
+
+def test_no_module_is_long() -> None:
+    long = {name for name, module in KNOWN.items() if module.lines > MOST_LINES}
+    assert long - LONG == set(), f"has more than {MOST_LINES} lines"
+    assert LONG - long == set(), "has been split: remove it from LONG"
+
+
+def test_the_architecture_page_lists_the_layers_in_this_order() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    rows = re.findall(r"^\| (`hotmem/.*?) \|", text, re.MULTILINE)
+    listed = [
+        {name for name in re.findall(r"`hotmem/(\w+)", row) if name in PACKAGES} for row in rows
+    ]
+    assert listed == [set(layer) & PACKAGES for layer in LAYERS]
