@@ -147,7 +147,7 @@ def forget(
         if entity is not None and not (gone.turns or gone.memories):
             console.screen.print(f"nothing that was said or is known mentions {entity!r}")
             return
-        console.screen.print(f"{gone.told()} would be forgotten" if dry_run else str(gone))
+        console.screen.print(f"{gone.summary()} would be forgotten" if dry_run else str(gone))
 
     console.with_memory(console.existing(database), run, user=user)
 

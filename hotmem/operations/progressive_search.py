@@ -122,7 +122,7 @@ async def progressive(
 
 async def _digests(reader: RecallContext, query: Query) -> list[Hit]:
     """The statements that stand for the subcategories which the query is nearest to."""
-    (found,) = await reader.store.search(query.user, ClusterSearch(query.sought, LOOKED_INTO))
+    (found,) = await reader.store.search(query.user, ClusterSearch(query.vectors, LOOKED_INTO))
     return [
         Hit(Layer.FACTS, EvidenceKind.MEMORY, key, 1 / (RANK_CONSTANT + rank))
         for rank, (key, _) in enumerate(found)

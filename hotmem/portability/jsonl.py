@@ -5,7 +5,7 @@ Everything that is known of one user, one record a line, for keeping, moving and
     {"type": "export", "version": 2, "user_id": …}
     {"type": "turn", "id": …, "user_id": …, "session_id": …, "role": …, "speaker": …, "text": …,
     "spoken_at": ISO 8601, "zone": …,
-     "entities": [names], "happenings": [see hotmem.types.Happening], "doubts": how often it was
+     "entities": [names], "happenings": [see hotmem.types.EventTime], "doubts": how often it was
      corrected, "waiting": whether it was not understood yet}
     {"type": "evolution", "user_id": …, and the fields of hotmem.types.EvolutionRecord}
     {"type": "memory", "user_id": …, and the fields of hotmem.types.MemoryRecord}

@@ -44,7 +44,7 @@ MEDIUM_CONFIDENCE: Final = 0.4
 
 def confidence(evidence: Evidence, at: datetime) -> float:
     """Probability, 0 to 1, that the statement holds at a time."""
-    trust = max(SOURCE[evidence.kind] - DOUBTED * evidence.doubts, LEAST_SOURCE)
+    trust = max(SOURCE[evidence.kind] - DOUBTED * evidence.correction_count, LEAST_SOURCE)
     if evidence.hedged:
         trust *= DOUBT
     if evidence.changes:

@@ -1,14 +1,14 @@
-"""The data between the stages, in the order of the path. Everything here is immutable.
+"""Immutable data between the stages, one module per data path.
 
 Turn → Understanding → SessionSummary                                       (write path)
 utterance → Analysis → Query → Hit → Evidence → Item → ContextBlock         (read path)
 reply → Usage → QualityRecord, Weights                                      (feedback path)
 """
 
-from hotmem.types.analysis import AnsweredRecall, Label, LocatedRow, Mention, UseCount, UsedMemory
 from hotmem.types.audit import Act, Action, Actor, AuditEntry
 from hotmem.types.block import ContextBlock, Item, ItemUse, LayerReport, Trace, Usage
 from hotmem.types.evolution import CategoryMembers, EvolutionResult, Subcategory, SubcategoryDraft
+from hotmem.types.forgetting import ForgetResult, Restorable
 from hotmem.types.maintenance import (
     Diagnosis,
     FailedJob,
@@ -19,6 +19,15 @@ from hotmem.types.maintenance import (
     Period,
     Stats,
     TagUse,
+)
+from hotmem.types.memories import (
+    Decision,
+    KnownSubjects,
+    MemoryMetadata,
+    NewMemory,
+    StoredMemory,
+    Supersession,
+    UndoResult,
 )
 from hotmem.types.portability import (
     EvolutionRecord,
@@ -50,27 +59,22 @@ from hotmem.types.recall import (
     Weights,
     WeightSnapshot,
 )
-from hotmem.types.remember import (
+from hotmem.types.sessions import SessionSummary, SummaryInput, SummarySentence, Topic
+from hotmem.types.turns import Turn, aware
+from hotmem.types.understanding import (
     Correction,
-    Decision,
     EventTime,
-    ForgetResult,
-    KnownSubjects,
-    MemoryMetadata,
-    NewMemory,
-    Restorable,
-    SessionSummary,
     Statement,
-    StoredMemory,
-    SummaryInput,
-    SummarySentence,
-    Supersession,
     Termination,
-    Topic,
-    Turn,
     Understanding,
-    UndoResult,
-    aware,
+)
+from hotmem.types.usage_stats import (
+    AnsweredRecall,
+    Label,
+    LocatedRow,
+    Mention,
+    UseCount,
+    UsedMemory,
 )
 from hotmem.types.vocabulary import (
     AnswerType,

@@ -1,7 +1,4 @@
-"""Who looked at a memory, changed it or took something out of it.
-
-Ids, counts and times, and never a word.
-"""
+"""Audit log entries: who read, changed or removed what, without any text."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,10 +6,7 @@ from enum import StrEnum
 
 
 class Actor(StrEnum):
-    """On whose behalf something is done.
-
-    The user's own voice, the bot's model, or who uses one of the other doors.
-    """
+    """The interface through which an action was requested."""
 
     VOICE = "voice"
     TOOL = "tool"
@@ -24,7 +18,7 @@ class Actor(StrEnum):
 
 
 class Action(StrEnum):
-    """What is done. Why a memory was changed is among the decisions."""
+    """The kind of action. The reasons for changes are recorded as decisions."""
 
     READ = "read"
     CHANGE = "change"
@@ -35,14 +29,14 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """Something that was done.
+    """An action and the number of records it affected.
 
     Attributes:
-        action: What sort of thing.
-        what: With what: the name of a tool or a page, or the kind of thing that was forgotten.
-        turns: Turns that were found, or went.
-        memories: The same of memories.
-        sessions: The same of sessions.
+        action: The kind of action.
+        what: The name of the tool or page, or the kind of records that were removed.
+        turns: Turns read or removed.
+        memories: Memories read or removed.
+        sessions: Sessions read or removed.
     """
 
     action: Action
@@ -54,14 +48,14 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """An act on record.
+    """An entry of the audit log.
 
     Attributes:
-        number: Its own number; all that is left to call an erased user by.
+        number: The entry's number, which remains when the user is erased.
         at: When, UTC.
-        user_id: Whose memory; None of all users together, or of a user who was erased.
-        who: On whose behalf.
-        act: What was done.
+        user_id: The user; None for all users together and for a user who was erased.
+        who: The interface.
+        act: The action.
     """
 
     number: int

@@ -1,4 +1,4 @@
-"""What comes out: the context block with its items and its trace, and what a reply made of it."""
+"""Output of a recall: the context block, its items and trace, and their use by the reply."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,24 +14,24 @@ class Item:
     """One line of the context block.
 
     Attributes:
-        text: The words; they stand literally in the block's text.
-        kind: What it is.
-        layer: The layer that counted most in finding it.
+        text: The text, verbatim as in the block.
+        kind: The kind of evidence.
+        layer: The layer that contributed most.
         layers: Every layer that found it.
-        relevance: Probability, 0 to 1, that it helps with this query.
-        confidence: Probability, 0 to 1, that it can be trusted now.
-        mark: Both in one word.
-        turn_ids: The turns whose words it holds.
+        relevance: Probability, 0 to 1, that it helps to answer the query.
+        confidence: Probability, 0 to 1, that it is true now.
+        mark: Relevance and confidence on a scale of three.
+        turn_ids: The turns that it quotes or was read from.
         memory_id: The memory's id, for memories.
-        session_id: The session it was said in.
+        session_id: The session of those turns.
         speaker: Who said it, if known.
-        said_at: When it was said, by the clock of who asks.
+        said_at: When it was said, in the time zone of the query.
         valid_until: When it stopped being true, if it did.
-        vector: The unit row of the statement it was cut from; None while it has none.
-        parts: What the features of each layer add to its logit, in the layers' order; none where
-            nothing weighed it.
-        times: First and last day, by the clock of who asks, that its words name by where they were
-            said ("tomorrow"); of quotes.
+        vector: Embedding of the untrimmed statement, a unit row; None if it has none yet.
+        parts: Contribution of each layer's features to its logit, in the order of `Layer`; zeros
+            if it was not scored.
+        times: Of a quote, the first and last day that its relative times ("tomorrow") mean, in the
+            time zone of the query.
     """
 
     text: str
@@ -54,7 +54,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class LayerReport:
-    """One layer's part in a recall: how it ended, how many hits it gave, and its time in ms."""
+    """One layer's part in a recall: its outcome, number of hits, and time in milliseconds."""
 
     layer: Layer
     outcome: LayerOutcome
@@ -64,20 +64,20 @@ class LayerReport:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Why a block is what it is.
+    """How a block was made.
 
     Attributes:
-        analysis: What the query was taken to ask; None if the analysis itself was late.
-        layers: One report a layer; none if the analysis was late.
+        analysis: The query's analysis; None if it missed the deadline.
+        layers: One report per layer; none if the analysis missed the deadline.
         stages: Milliseconds of each stage, in order.
-        candidates: Pieces of evidence weighed.
-        merged: Pieces that said the same as a better one.
+        candidates: Number of candidates scored.
+        merged: Number of candidates dropped as duplicates.
         weights: The layer weights used.
-        reason: One sentence on the outcome.
-        rewrite: What a language model made of the question, if one was asked.
-        late: Whether something was left out because it was not ready by the deadline.
-        known: How far what was found answers: "known", "possibly related" or "nothing"; None where
-            memory was not needed or not ready.
+        reason: The outcome, one sentence.
+        rewrite: The language model's rewrite of the query, if one was requested.
+        late: Whether anything was left out because it missed the deadline.
+        known: Answerability of the query: "known", "possibly related" or "nothing"; None if no
+            memory was needed or none was ready.
     """
 
     analysis: Analysis | None = None
@@ -94,22 +94,22 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class ContextBlock:
-    """What the language model is given.
+    """The context block given to the language model.
 
     Attributes:
-        text: The block, the one line that nothing is known, or "" where no memory was needed or all
-            that is known was visible.
-        tokens: Tokens of `text`, never above the budget.
+        text: The block; one line if nothing is known; "" if no memory was needed or all relevant
+            memories are already in the visible conversation.
+        tokens: Tokens of `text`, at most the budget.
         items: Its items, in the order of the text.
-        trace: Why it is what it is.
-        id: The block's own id.
-        user_id: Whose memory was asked.
-        session_id: The session of the question, or None.
-        query: The question.
-        at: When it was asked, in the zone of who asks.
-        visible: Texts the language model had before it besides.
-        forget_version: How many times something had been forgotten in the file when it was read; None
-            if that is not known. What was forgotten later is not recorded as used.
+        trace: How it was made.
+        id: The block's id.
+        user_id: The user whose memory was queried.
+        session_id: The session of the query, or None.
+        query: The query.
+        at: When it was asked, in the user's time zone.
+        visible: Other texts that the language model could see.
+        forget_version: Number of deletions in the file when it was read; None if unknown. Items
+            forgotten since are not recorded as used.
     """
 
     text: str
@@ -127,7 +127,7 @@ class ContextBlock:
 
 @dataclass(frozen=True, slots=True)
 class ItemUse:
-    """What a reply made of one item, and how strongly (0 to 1)."""
+    """How a reply used one item, and how strongly (0 to 1)."""
 
     item: Item
     kind: UsageKind
@@ -136,13 +136,13 @@ class ItemUse:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a reply made of a block.
+    """How a reply used a block.
 
     Attributes:
-        block_id: The block.
+        block_id: The block's id.
         uses: One entry per item, in the block's order.
         precision: Items used / items given, 0 to 1; 0 for a block without items.
-        interrupted: Whether the reply was cut off; only what was heard was counted.
+        interrupted: Whether the reply was cut off, in which case only the part heard counts.
         weights: The layer weights after learning from it.
     """
 
@@ -154,5 +154,5 @@ class Usage:
 
     @property
     def used(self) -> tuple[ItemUse, ...]:
-        """The entries of items that were used."""
+        """Entries of the items that the reply used."""
         return tuple(use for use in self.uses if use.kind is not UsageKind.UNUSED)

@@ -1,4 +1,4 @@
-"""What categories evolve into."""
+"""Subcategories, and the input and result of finding them."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,17 +11,17 @@ from hotmem.types.vocabulary import Category, Vector
 
 @dataclass(frozen=True, slots=True)
 class Subcategory:
-    """A part of a category that has shown itself in what is known.
+    """A cluster of a category's memories.
 
     Attributes:
         category: The category.
-        name: Its most telling keywords; it stays while most of what is in it does.
-        keywords: Words that its memories hold more often than the rest of the category, the most
-            telling first.
-        memories: How many are in it.
-        digest: The statements that stand for it best.
-        since: When it was first there, UTC.
-        evolved_at: When the category last evolved, UTC.
+        name: Its first keywords; it keeps its name while most of its memories stay together.
+        keywords: Words more frequent in its memories than in the rest of the category, highest
+            weight first.
+        memories: Number of its memories.
+        digest: Its most central statements.
+        since: When it first existed, UTC.
+        evolved_at: When the category was last clustered, UTC.
     """
 
     category: Category
@@ -35,16 +35,15 @@ class Subcategory:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CategoryMembers:
-    """The memories of a category that are clustered, and where they are now.
+    """The memories of a category to be clustered, and their current subcategories.
 
     Attributes:
         keys: Row numbers.
-        ids: Their ids.
-        texts: Their words.
-        rows: Their embeddings, unit rows, float32 (memories, dimension).
-        named: The memories of each live subcategory, by row number, and since when it is there, by
-            its name.
-        total: Memories of the category, those among them that are not clustered.
+        ids: Memory ids.
+        texts: Texts.
+        rows: Embeddings, unit rows, float32 (memories, dimension).
+        named: By subcategory name, the row numbers of its memories and when it first existed.
+        total: Number of memories in the category, those that are not clustered included.
     """
 
     keys: tuple[int, ...]
@@ -57,15 +56,15 @@ class CategoryMembers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SubcategoryDraft:
-    """A subcategory as it is to be.
+    """A subcategory that is not live yet.
 
     Attributes:
         name: Its name.
-        keywords: Its words.
-        examples: Ids of the memories that stand for it best.
-        since: When it was first there, UTC.
-        centroid: The mean of its memories' embeddings, a unit row.
-        members: Row numbers of the memories in it.
+        keywords: Its keywords.
+        examples: Ids of its most central memories.
+        since: When it first existed, UTC.
+        centroid: Mean of its memories' embeddings, a unit row.
+        members: Row numbers of its memories.
     """
 
     name: str
@@ -78,14 +77,14 @@ class SubcategoryDraft:
 
 @dataclass(frozen=True, slots=True)
 class EvolutionResult:
-    """What became of a category.
+    """The result of clustering a category.
 
     Attributes:
         category: The category.
-        memories: How many it holds.
-        subcategories: The names of its subcategories.
-        new: Those among them that were not there before.
-        decision: The decision's id, by which it can be taken back; None if nothing changed.
+        memories: Number of its memories.
+        subcategories: Names of its subcategories.
+        new: Names of those that did not exist before.
+        decision: Id of the decision, for undoing it; None if nothing changed.
     """
 
     category: Category

@@ -1,4 +1,4 @@
-"""What a person looks at: a user's rows as the inspector shows them, one screen at a time."""
+"""A user's rows as the inspector shows them, one page at a time."""
 
 import re
 from collections.abc import Mapping
@@ -16,14 +16,12 @@ _CURSOR: Final = re.compile(r"(on|back)_(-?\d{1,18})_(\d{1,18})")
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """A place in an ordered list, by what the list is ordered by.
-
-    What comes in between does not move it.
+    """A position in an ordered list, stable when rows are inserted (keyset pagination).
 
     Attributes:
-        value: The number that the list is ordered by, of the row at the edge.
-        key: Its row number, for those of the same value.
-        back: Whether what stands before it is wanted, and not what follows.
+        value: Sort value of the row at the edge of the page.
+        key: Row number of that row, which orders rows of equal value.
+        back: Whether the rows before it are wanted instead of those after it.
     """
 
     value: int
@@ -35,29 +33,29 @@ class Cursor:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The cursor that was written so.
+        """Parse the string form of a cursor.
 
         Raises:
-            InvalidInput: If none was.
+            InvalidInput: If it is not one.
         """
         found = _CURSOR.fullmatch(text)
         if found is None:
-            raise InvalidInput(f"{text[:40]!r} is no place in this list. Open its first page.")
+            raise InvalidInput(f"{text[:40]!r} is not a page of this list. Open its first page.")
         return cls(int(found[2]), int(found[3]), found[1] == "back")
 
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """A stretch of a list, and where the stretches before and behind it begin, if there are any."""
+    """A page of a list, with cursors to the previous and the next page, if there are any."""
 
     rows: tuple[T, ...]
-    before: Cursor | None = None
-    behind: Cursor | None = None
+    previous: Cursor | None = None
+    next: Cursor | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many; where it is not `exact`, at least so many."""
+    """A number of rows; a lower bound if not `exact`."""
 
     rows: int
     exact: bool = True
@@ -68,16 +66,16 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """How much there is of a user, each counted up to a bound.
+    """Counts of what is stored of a user, each up to a bound.
 
     Attributes:
-        turns: What was said.
-        sessions: Conversations.
-        memories: Statements, those that no longer hold among them.
-        entities: Names spoken of.
-        waiting: Turns that are not understood yet.
+        turns: Turns.
+        sessions: Sessions.
+        memories: Memories, ended ones included.
+        entities: Names mentioned.
+        waiting: Turns whose facts are not extracted yet.
         first_said: When the first turn was spoken, UTC.
-        last_said: When the last one was.
+        last_said: When the last turn was spoken, UTC.
     """
 
     turns: Count
@@ -91,7 +89,16 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class SessionRow:
-    """A conversation: its row number, its id, when it began and ended, its turns, and the topics of its summary."""
+    """A session in a list.
+
+    Attributes:
+        key: Its row number.
+        id: Its id.
+        started_at: When its first turn was spoken, UTC.
+        last_at: When its last turn was spoken, UTC.
+        turns: Number of its turns.
+        topics: The topics of its summary.
+    """
 
     key: int
     id: str
@@ -103,7 +110,7 @@ class SessionRow:
 
 @dataclass(frozen=True, slots=True)
 class TurnRow:
-    """A turn.
+    """A turn in a list.
 
     Attributes:
         key: Its row number.
@@ -111,11 +118,11 @@ class TurnRow:
         session: Row number of its session.
         session_id: The session's id.
         role: The speaker's role.
-        speaker: Who spoke, if known.
-        text: The words.
-        spoken_at: When, in the zone it was spoken in, if that is known, otherwise in UTC.
-        memories: Memories that were read from it.
-        waiting: Whether it is not understood yet.
+        speaker: The speaker's name, if known.
+        text: The text.
+        spoken_at: When it was spoken, in the speaker's time zone if known, otherwise in UTC.
+        memories: Number of memories read from it.
+        waiting: Whether its facts are not extracted yet.
     """
 
     key: int
@@ -132,15 +139,15 @@ class TurnRow:
 
 @dataclass(frozen=True, slots=True)
 class MemoryFilter:
-    """Which memories are wanted; None and () are any.
+    """Conditions on memories; None matches any.
 
     Attributes:
-        kind: Of this kind.
-        category: Of this category.
-        holds: Those that hold at `now`, or those that do not.
-        now: The wall clock.
-        tag: Filed under this tag, or under one that it stands for.
-        keys: Among these row numbers.
+        now: The current time.
+        kind: The kind of statement.
+        category: The category.
+        holds: True for memories that are valid at `now`, False for the others.
+        tag: A tag, which also matches the tags that it replaces.
+        keys: Row numbers.
     """
 
     now: datetime
@@ -158,14 +165,14 @@ class MemoryRow:
     Attributes:
         key: Its row number.
         id: Its id.
-        text: The statement.
-        kind: What sort of statement it is.
-        category: Where it belongs.
+        text: The text.
+        kind: The kind of statement.
+        category: The category.
         importance: 1 to 5.
         said_at: When it was last said, UTC.
-        valid_until: When it stopped, or stops, being true, UTC; None while nothing ends it.
-        merged: Whether another memory stands for it.
-        noted: Whether it was stored or edited by hand, and not read from what was said.
+        valid_until: When it stopped, or stops, being true, UTC; None for never.
+        merged: Whether it was merged into another memory.
+        noted: Whether it was stored or edited explicitly, not read from turns.
     """
 
     key: int
@@ -182,7 +189,7 @@ class MemoryRow:
 
 @dataclass(frozen=True, slots=True)
 class SourceWords:
-    """A turn that a memory was read from, and the characters of it that hold the words."""
+    """A turn that a memory was read from, and the character span of the source words."""
 
     turn: TurnRow
     start: int
@@ -191,32 +198,32 @@ class SourceWords:
 
 @dataclass(frozen=True, slots=True)
 class MemoryDetails:
-    """Everything about one memory.
+    """All that is stored about one memory.
 
     Attributes:
-        row: What a list shows of it.
-        subcategory: Where in its category it belongs, if that has evolved.
-        subject: Whom or what it is about; "" where that was not read.
-        relation: What is said of it.
+        row: The memory as in a list.
+        subcategory: Name of its subcategory, if it has one.
+        subject: The person or thing that it is about; "" if unknown.
+        relation: The relation.
         object: The value.
-        hedged: Said with doubt.
-        negated: Says that something is not so.
-        changes: Of a sort that changes with time.
-        single: A new value of its relation replaces it.
-        confirmations: How often it was said again.
-        accesses: How often a search or a reply used it.
-        accessed_at: When last, UTC.
-        noted_at: When it was stored or edited by hand, UTC.
-        origin: Where one that was stored comes from.
-        remark: The user's remark.
-        tags: What it is filed under.
+        hedged: Whether it was said with doubt.
+        negated: Whether it says that something is not so.
+        changes: Whether facts of this relation change with time.
+        single: Whether a new value of the relation supersedes it.
+        confirmations: Number of times it was repeated.
+        accesses: Number of times a search or a reply used it.
+        accessed_at: When it was last used, UTC.
+        noted_at: When it was stored or edited explicitly, UTC.
+        origin: Source of an explicitly stored memory.
+        remark: The user's note.
+        tags: Its tags.
         entities: Names in it, with their row numbers.
-        sources: The latest turns it was read from.
-        replaced_by: The memory that took its place.
-        merged_into: The memory that stands for it.
-        replaces: Memories whose place it took, latest first.
-        stands_for: Memories that went into it.
-        decisions: What was decided about it, latest first: action, reason, time.
+        sources: The latest turns that it was read from.
+        replaced_by: The memory that superseded it.
+        merged_into: The memory that it was merged into.
+        replaces: Memories that it superseded, latest first.
+        stands_for: Memories that were merged into it.
+        decisions: Decisions about it, latest first: action, reason, time.
     """
 
     row: MemoryRow
@@ -246,10 +253,7 @@ class MemoryDetails:
 
 @dataclass(frozen=True, slots=True)
 class EntityRow:
-    """A name that is spoken of.
-
-    Its row number, how it is written, and the turns and memories that mention it.
-    """
+    """A named entity: its row number, its name, and the number of turns and memories with it."""
 
     key: int
     name: str
@@ -259,7 +263,12 @@ class EntityRow:
 
 @dataclass(frozen=True, slots=True)
 class EntityGraph:
-    """The names mentioned most, and how often two of them stand together in a turn or a memory, by their places in `entities`."""
+    """The most mentioned entities, and the co-occurrence counts of pairs.
+
+    Attributes:
+        entities: The entities.
+        links: Turns and memories that mention both, by the pair's indices in `entities`.
+    """
 
     entities: tuple[EntityRow, ...]
     links: Mapping[tuple[int, int], int]
@@ -267,18 +276,18 @@ class EntityGraph:
 
 @dataclass(frozen=True, slots=True)
 class RecallRow:
-    """A question that was answered with memory, as it was recorded.
+    """A recorded recall.
 
     Attributes:
         key: Its row number.
-        query: The question.
+        query: The query.
         session: Row number of its session, if there is one.
-        session_id: The session's id, if there was one.
-        asked_at: When, UTC.
-        given: Items of the block.
-        used: Items that the reply used.
+        session_id: The session's id, if there is one.
+        asked_at: When it was asked, UTC.
+        given: Number of items in the block.
+        used: Number of items that the reply used.
         tokens: Tokens of the block.
-        ms: Milliseconds the recall took.
+        ms: Duration of the recall in milliseconds.
         interrupted: Whether the reply was cut off.
     """
 
@@ -302,9 +311,9 @@ class RecordedItem:
         layers: Layers that found it.
         use: How the reply used it.
         strength: How strongly, 0 to 1.
-        relevance: How relevant it was thought to be, 0 to 1.
-        text: Its words as they stand today; "" if they are gone.
-        memory: Row number of its memory, if it is one.
+        relevance: Its predicted relevance, 0 to 1.
+        text: Its current text; "" if it was removed.
+        memory: Row number of the memory, for memories.
         turns: Row numbers of its turns.
     """
 
@@ -319,7 +328,7 @@ class RecordedItem:
 
 @dataclass(frozen=True, slots=True)
 class StoredWeight:
-    """A layer's weight as the file holds it, whatever that is, and when it was last changed, UTC."""
+    """A layer's weight as stored, unchecked, and when it was last changed, UTC."""
 
     layer: str
     weight: object

@@ -1,15 +1,15 @@
-"""The state of a memory, as the tools tell it."""
+"""Data of the maintenance tools: statistics, health and failed jobs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from hotmem.types.remember import ForgetResult
+from hotmem.types.forgetting import ForgetResult
 
 
 class JobKind(StrEnum):
-    """Sorts of background work, by what a piece of each is."""
+    """The kind of a background job, named after what it processes."""
 
     TURN = "turn"
     PASSAGE = "passage"
@@ -22,17 +22,17 @@ class JobKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FailedJob:
-    """A piece of background work that failed, and was not done since.
+    """A background job that failed and has not succeeded since.
 
     Attributes:
-        user_id: Whose.
-        work: What sort of work.
-        piece: The id of the turn (of a passage too), memory, session or decision, or the category's
+        user_id: The user.
+        work: The kind of job.
+        piece: Id of the turn (also for a passage), memory, session or decision, or the category's
             name.
-        tries: How often it failed.
-        error: The name of the error's type.
-        failed_at: When it failed last, UTC.
-        again_at: When it is tried again, in the past if that waits for other work; None if it was
+        tries: Number of failed attempts.
+        error: Name of the exception type.
+        failed_at: When it last failed, UTC.
+        again_at: When it is retried, UTC; in the past if it waits for other jobs; None if it was
             set aside.
     """
 
@@ -47,28 +47,27 @@ class FailedJob:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What there is of a user.
+    """Counts of what is stored of a user.
 
     Attributes:
-        turns: What was said.
-        sessions: Conversations.
-        memories: Statements that are known, those that no longer hold among them.
-        ended: Statements that no longer hold, or will not some day.
-        merged: Statements that said the same as another and went into it.
-        stored: Statements that were stored outright.
-        never_used: Statements that no search and no reply has used.
-        entities: People, places and things spoken of.
-        summaries: Sessions that are summarised.
-        waiting: Turns that wait to be understood.
-        failed: Pieces of background work that failed and were set aside; `hotmem doctor` names
-            them.
-        by_category: Statements of each category.
-        by_kind: Statements of each kind.
-        by_importance: Statements of each importance.
-        by_subcategory: Statements of each subcategory, by category.
-        tags: Statements under each tag, the most used first.
+        turns: Turns.
+        sessions: Sessions.
+        memories: Memories, ended ones included.
+        ended: Memories with an end of validity, past or future.
+        merged: Memories that were merged into another as duplicates.
+        stored: Memories that were stored explicitly, not read from turns.
+        never_used: Memories that no search and no reply has used.
+        entities: People, places and things mentioned.
+        summaries: Sessions with a summary.
+        waiting: Turns whose facts are not extracted yet.
+        failed: Background jobs that failed and were set aside; `hotmem doctor` lists them.
+        by_category: Memories by category.
+        by_kind: Memories by kind.
+        by_importance: Memories by importance.
+        by_subcategory: Memories by category and subcategory.
+        tags: Memories by tag, most used first.
         first_said: When the first turn was spoken, UTC.
-        last_said: When the last one was.
+        last_said: When the last turn was spoken, UTC.
         file_bytes: Size of the whole file, all users together.
     """
 
@@ -95,7 +94,14 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class TagUse:
-    """A tag: its row number, its name, how many memories are filed under it, and whether it stands for others already."""
+    """A tag and its use.
+
+    Attributes:
+        key: Its row number.
+        name: Its name.
+        memories: Number of memories with it.
+        stands: Whether it already replaces other tags.
+    """
 
     key: int
     name: str
@@ -105,9 +111,12 @@ class TagUse:
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """What a day, month or year brought.
+    """A day, month or year of the timeline.
 
-    Its ISO date, the turns spoken, and the statements last said in it.
+    Attributes:
+        period: Its ISO date.
+        turns: Number of turns spoken in it.
+        memories: Statements last said in it.
     """
 
     period: str
@@ -117,7 +126,7 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something that is wrong with a file: where, how many rows, and what."""
+    """An integrity error of a file: its place, the number of rows, and a description."""
 
     where: str
     rows: int
@@ -126,12 +135,12 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Overdue:
-    """What is older than a rule lets it be.
+    """Records older than a retention rule allows.
 
     Attributes:
-        user_id: Whose.
+        user_id: The user.
         rule: The rule, in words.
-        gone: How much goes, or went.
+        gone: What is, or was, removed.
     """
 
     user_id: str
@@ -141,11 +150,11 @@ class Overdue:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that was found of a memory file.
+    """The result of one check of a memory file.
 
     Attributes:
-        about: What was looked at.
-        fact: What was found.
+        about: What was checked.
+        fact: The result.
         fix: What to do, if it needs attention.
     """
 
@@ -156,7 +165,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """In what state a memory file is: what was found, and what failed, the latest first."""
+    """The health of a memory file: the checks' results, and failed jobs, latest first."""
 
     findings: tuple[Finding, ...]
     failures: tuple[FailedJob, ...]

@@ -1,7 +1,6 @@
-"""spaCy's types of a parse, for annotations alone.
+"""spaCy's parse types, for annotations only.
 
-spaCy takes a second to load. It is loaded together with its model, by `hotmem.models.language`, and
-not to name a type.
+Importing spaCy is slow, so only `hotmem.models.language` does it, together with the model.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""What an export holds of a memory, whole."""
+"""Records of an export."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,13 +10,15 @@ from pydantic import AfterValidator, AwareDatetime, Field
 from hotmem.text.validation import checked_id, checked_text
 from hotmem.types.quality import QualityRecord
 from hotmem.types.recall import Weights
-from hotmem.types.remember import EventTime, SummarySentence, Turn
+from hotmem.types.sessions import SummarySentence
+from hotmem.types.turns import Turn
+from hotmem.types.understanding import EventTime
 from hotmem.types.vocabulary import Category, Kind
 
 
 @dataclass(frozen=True, slots=True)
 class SourceSpan:
-    """Where in a turn a memory was read: characters from `start`, up to before `stop`."""
+    """The character span of a turn that a memory was read from, from `start` to before `stop`."""
 
     turn_id: str
     start: Annotated[int, Field(ge=0)]
@@ -25,20 +27,20 @@ class SourceSpan:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRecord:
-    """A memory with all its standing.
+    """A memory with all its metadata.
 
-    See `Statement`, `StoredMemory` and `Note` for what the fields mean.
+    For the other fields see `Statement`, `StoredMemory` and `NewMemory`.
 
     Attributes:
-        words: Where it was read; none for one that was stored outright.
-        subcategory: The name of its place in its category, if that has evolved.
-        superseded_by: Id of the memory that took its place.
+        words: Spans that it was read from; none if it was stored explicitly.
+        subcategory: Name of its subcategory, if it has one.
+        superseded_by: Id of the memory that superseded it.
         amends: Id of the memory that it corrects.
-        merged_into: Id of the memory that stands for it.
-        told_at: Its place in the order of what was told, if that is not when it was said, UTC.
-        noted_at: When it was stored outright, UTC.
-        origin: Where one that was stored comes from.
-        remark: The user's remark about it.
+        merged_into: Id of the memory that it was merged into.
+        told_at: Its position in the order of statements, UTC, if that is not `said_at`.
+        noted_at: When it was stored explicitly, UTC.
+        origin: Source of an explicitly stored memory.
+        remark: The user's note.
     """
 
     id: Annotated[str, AfterValidator(lambda given: checked_id(given, "id"))]
@@ -72,7 +74,7 @@ class MemoryRecord:
 
     @property
     def links(self) -> dict[str, str]:
-        """The ids of other memories, by what they are to this one."""
+        """Ids of related memories, by field name."""
         named = {
             "superseded_by": self.superseded_by,
             "amends": self.amends,
@@ -83,7 +85,7 @@ class MemoryRecord:
 
 @dataclass(frozen=True, slots=True)
 class SummaryRecord:
-    """A session's summary with the turns its sentences come from, by part."""
+    """A session's summary, its sentences by part with the turns that they quote."""
 
     session_id: str
     topics: tuple[str, ...]
@@ -93,10 +95,13 @@ class SummaryRecord:
 
 @dataclass(frozen=True, slots=True)
 class SubcategoryRecord:
-    """A subcategory without its memories, which name it; see `Subcategory`.
+    """A subcategory without its memories, whose records name it; see `Subcategory`.
 
     Attributes:
-        examples: Ids of the memories that stand for it best.
+        name: Its name.
+        keywords: Its keywords.
+        examples: Ids of its most central memories.
+        since: When it first existed, UTC.
     """
 
     name: str
@@ -111,8 +116,8 @@ class EvolutionRecord:
 
     Attributes:
         category: The category.
-        evolved_at: When they were found, UTC.
-        memories: How many memories it held then.
+        evolved_at: When the category was clustered, UTC.
+        memories: Number of memories it had then.
         subcategories: The subcategories.
     """
 
@@ -124,43 +129,47 @@ class EvolutionRecord:
 
 @dataclass(frozen=True, slots=True)
 class ExportedTurn:
-    """A turn of an export and what was known of it.
+    """A turn of an export with what was derived from it.
 
     Attributes:
         turn: The turn.
         entities: Names in it.
-        happenings: When what it tells of happened.
-        doubts: How often what it says was corrected and not confirmed since.
-        waiting: Whether it still waited to be understood.
-        told_at: Its place in the order of what was told, if that is not when it was said.
+        event_times: Times of the events that it mentions.
+        correction_count: Number of corrections of its statements since their last confirmation.
+        waiting: Whether its facts were not extracted yet.
+        told_at: Its position in the order of statements, UTC, if that is not `spoken_at`.
     """
 
     turn: Turn
     entities: tuple[str, ...] = ()
-    happenings: tuple[EventTime, ...] = ()
-    doubts: int = 0
+    event_times: tuple[EventTime, ...] = ()
+    correction_count: int = 0
     waiting: bool = False
     told_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class UserRecord:
-    """A record of a user."""
+    """A record other than a turn, and the user it belongs to."""
 
     user_id: str
     record: MemoryRecord | SummaryRecord | EvolutionRecord | Weights | QualityRecord
 
 
 ImportRecord: TypeAlias = Turn | ExportedTurn | UserRecord
-"""What an import takes in."""
+"""A record that an import accepts."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """What an import brought.
+    """The result of an import.
 
-    Turns and memories that were not there, those that were, sessions, and what stays out as it was
-    forgotten.
+    Attributes:
+        turns: Turns added.
+        memories: Memories added.
+        known: Turns and memories that were stored already.
+        sessions: Sessions added.
+        forgotten: Records skipped because they were forgotten.
     """
 
     turns: int

@@ -1,6 +1,6 @@
-"""The quality record: what replies made of what was given, added up by day, intent and layer.
+"""The quality record: use of the items by replies, summed by day, intent and layer.
 
-It holds counts and no words.
+It holds counts only, no text.
 """
 
 import math
@@ -17,28 +17,24 @@ from hotmem.types.vocabulary import Intent, Layer
 Key = TypeVar("Key", bound=Hashable)
 
 PER_DOUBLING: Final = 4
-"""Bins of a latency for each doubling: a time read from its bin is at most 9 % off."""
+"""Histogram bins per doubling of the latency; the error of a bin is at most 9 %."""
 
 FIRST_BIN: Final = -8
 LAST_BIN: Final = 64
-"""Bins of 0.25 ms and of 65 s, which also hold what is shorter and longer: a histogram has 73 at
-most."""
+"""The bins of 0.25 ms and of 65 s; shorter and longer times are clamped to them."""
 
 Count = Annotated[int, Field(ge=0)]
 
 
 @dataclass(frozen=True, slots=True)
 class Latencies:
-    """A histogram of times on a logarithmic scale: pairs of bin and count, the shortest first.
-
-    Bin b stands for 2^(b / 4) ms.
-    """
+    """A histogram of times: pairs of bin and count, shortest first. Bin b means 2^(b / 4) ms."""
 
     counts: tuple[tuple[Annotated[int, Field(ge=FIRST_BIN, le=LAST_BIN)], Count], ...] = ()
 
     @classmethod
     def of(cls, ms: float) -> Self:
-        """One time."""
+        """The histogram of one time."""
         place = (
             FIRST_BIN
             if ms <= 0
@@ -59,7 +55,7 @@ class Latencies:
         )
 
     def quantile(self, share: float) -> float | None:
-        """Milliseconds that this share (0 to 1) of the times does not exceed; None without any."""
+        """The quantile (0 to 1) of the times in milliseconds; None if there are none."""
         wanted = share * sum(count for _, count in self.counts)
         for place, count in self.counts:
             wanted -= count
@@ -70,11 +66,10 @@ class Latencies:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What a number of turns came to. Sums of tallies are tallies.
+    """Sums over turns, of the whole block or of one layer. Tallies can be added and subtracted.
 
-    Only turns count that asked the memory and got a reply of which something was heard. Of a layer,
-    those in which it was asked, and the items that it found; an item that several layers found
-    counts for each.
+    A turn counts if the memory was queried and some of the reply was heard; for a layer, if the
+    layer was queried. An item that several layers found counts for each.
 
     Attributes:
         turns: Turns.
@@ -83,10 +78,10 @@ class Tally:
         tokens: Tokens given: the whole block's, or those of the layer's items.
         wasted: Tokens of items that the reply did not use.
         helped: Turns in which the reply used an item.
-        empty: Turns in which nothing, or nothing certain, was known of what was asked; of a layer,
-            those in which it found nothing.
-        late: Turns in which something was not ready in time, or failed.
-        latencies: How long it took.
+        empty: Turns in which nothing, or nothing certain, was known; of a layer, those in which it
+            found nothing.
+        late: Turns in which something missed the deadline or failed.
+        latencies: Durations.
     """
 
     turns: Count = 0
@@ -127,47 +122,44 @@ class Tally:
 
     @property
     def precision(self) -> float | None:
-        """Items used of items given, 0 to 1; None where nothing was given."""
+        """Items used / items given, 0 to 1; None if none were given."""
         return self.used / self.given if self.given else None
 
     @property
     def waste(self) -> float | None:
-        """Tokens wasted of tokens given, 0 to 1; None where none were."""
+        """Tokens wasted / tokens given, 0 to 1; None if none were given."""
         return self.wasted / self.tokens if self.tokens else None
 
     @property
     def coverage(self) -> float | None:
-        """Share of the turns, 0 to 1, in which the reply used something; None without turns."""
+        """Share of turns, 0 to 1, in which the reply used an item; None without turns."""
         return self.helped / self.turns if self.turns else None
 
     @property
     def nothing_known(self) -> float | None:
-        """Share of the turns, 0 to 1, in which nothing, or nothing certain, was known.
-
-        None without turns.
-        """
+        """Share of turns, 0 to 1, in which nothing certain was known; None without turns."""
         return self.empty / self.turns if self.turns else None
 
     @property
     def p50_ms(self) -> float | None:
-        """The median latency; None where none is recorded."""
+        """Median latency; None if none is recorded."""
         return self.latencies.quantile(0.5)
 
     @property
     def p95_ms(self) -> float | None:
-        """The 95th percentile of the latency; None where none is recorded."""
+        """95th percentile of the latency; None if none is recorded."""
         return self.latencies.quantile(0.95)
 
 
 @dataclass(frozen=True, slots=True)
 class QualityRecord:
-    """One cell of the record.
+    """One cell of the quality record.
 
     Attributes:
-        day: When it was asked, in UTC.
-        intent: What was asked for; None where the question was not read in time.
-        layer: Which layer's part it is; None is the whole block.
-        tally: What it came to.
+        day: Day of the queries, UTC.
+        intent: Their intent; None if the analysis missed the deadline.
+        layer: The layer; None for the whole block.
+        tally: The sums.
     """
 
     day: date
@@ -178,9 +170,7 @@ class QualityRecord:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """The quality record of a user, day by day, and its sums.
-
-    Everywhere the layer None is the whole block.
+    """The quality record of a user. The layer None means the whole block.
 
     Attributes:
         records: Its cells, by day, intent and layer.
@@ -189,19 +179,19 @@ class Quality:
     records: tuple[QualityRecord, ...] = ()
 
     def total(self, layer: Layer | None = None) -> Tally:
-        """Everything."""
+        """The sum over all days and intents."""
         return sum((one.tally for one in self.records if one.layer is layer), Tally())
 
     def by_day(self, layer: Layer | None = None) -> dict[date, Tally]:
-        """Each day that has any turn, the earliest first."""
+        """The sums of each day with a turn, earliest first."""
         return _summed((one for one in self.records if one.layer is layer), lambda one: one.day)
 
     def by_intent(self, layer: Layer | None = None) -> dict[Intent | None, Tally]:
-        """Each intent that was met."""
+        """The sums of each intent that occurred."""
         return _summed((one for one in self.records if one.layer is layer), lambda one: one.intent)
 
     def by_layer(self) -> dict[Layer, Tally]:
-        """Each layer, in the layers' order."""
+        """The sums of each layer, in the order of `Layer`."""
         return {layer: self.total(layer) for layer in Layer}
 
 

@@ -1,4 +1,4 @@
-"""The data of the read path up to the ranking: an utterance, its analysis, what the layers find."""
+"""Data of the read path up to the ranking: analysis, query, hits and evidence."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -25,14 +25,14 @@ from hotmem.types.vocabulary import (
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A span of time in UTC: `start` belongs to it, `end` does not."""
+    """A half-open interval of time, UTC: `start` is included, `end` is not."""
 
     start: datetime
     end: datetime
 
 
 class TimedWords(NamedTuple):
-    """Words that name a time ("tomorrow"), and the interval they meant when they were said."""
+    """A time expression ("tomorrow"), and the interval it meant when it was said."""
 
     words: str
     interval: Interval
@@ -40,20 +40,20 @@ class TimedWords(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What an utterance is after.
+    """The analysis of an utterance.
 
     Attributes:
         intent: What it asks for.
         complexity: How much of the memory it needs.
-        terms: Its content words, lower case, in order, once each.
+        terms: Its content words, lower case, in order, without duplicates.
         entities: Names in it, as written.
-        time: The time it speaks of, or None.
-        ambiguous: Words in it that point elsewhere ("that", "she", "again").
-        expansion: Words from the recent turns that those may stand for.
+        time: The time it mentions, or None.
+        ambiguous: Words that refer outside the utterance ("that", "she", "again").
+        expansion: Words from recent turns that those may refer to.
         first_person: Whether it asks about the user ("my", "I").
-        needs_memory: False for utterances that no memory can help.
-        layers: The layers worth asking.
-        question: Whether it asks something, with or without a question mark.
+        needs_memory: False if no memory can help to answer it.
+        layers: The layers to query.
+        question: Whether it is a question, with or without a question mark.
     """
 
     intent: Intent
@@ -69,23 +69,23 @@ class Analysis:
     question: bool = True
 
     def asking(self, layers: tuple[Layer, ...]) -> Self:
-        """The same analysis with other layers to ask."""
+        """A copy with other layers to query."""
         return replace(self, layers=layers)
 
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """What a language model made of an utterance.
+    """A language model's rewrite of an utterance.
 
     Attributes:
         original: The utterance.
-        expanded: What it means, or the utterance itself.
+        expanded: The rewrite, or the utterance itself.
         rewritten: Whether they differ.
-        confidence: The model's, 0 to 1.
-        resolved: What it says it resolved.
-        turns: Turns it was shown.
-        reason: The outcome in a sentence.
-        ms: Milliseconds it took.
+        confidence: The model's confidence, 0 to 1.
+        resolved: The references that the model says it resolved.
+        turns: Number of recent turns in the prompt.
+        reason: The outcome, one sentence.
+        ms: Duration in milliseconds.
     """
 
     original: str
@@ -99,26 +99,25 @@ class Rewrite:
 
 
 DEICTIC: Final = frozenset({"today", "tonight", "tomorrow", "yesterday"})
-"""Words for days that mean another one each time they are said."""
+"""Words for days whose meaning depends on when they are said."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """An analysed utterance, ready for the layers.
+    """An analysed utterance, ready for retrieval.
 
     Attributes:
         text: The utterance.
-        user: The user's number in the store.
-        session_id: The session it was said in, or None.
-        at: When it was said, in the speaker's zone.
-        analysis: What it is after.
-        speakers: Names of those who spoke in the user's sessions.
-        vector: Its embedding, that of its expansion with it.
-        pieces: States of its word pieces, float32 (pieces, width); none where the encoder tells
-            none.
-        rewrite: What a language model made of it, if one was asked.
-        former: Its embedding by the file's former encoder, while some rows have vectors of that.
-        former_pieces: States of its word pieces by that; None if that reads other pieces.
+        user: The user's row number.
+        session_id: The session, or None.
+        at: When it was said, in the speaker's time zone.
+        analysis: Its analysis.
+        speakers: Speaker names of the user's sessions.
+        vector: The embedding of the utterance with its expansion.
+        pieces: Its token vectors, float32 (tokens, width); no rows if the encoder has none.
+        rewrite: The language model's rewrite, if one was requested.
+        former: Its embedding by the file's former encoder, while rows have vectors of that.
+        former_pieces: Its token vectors by the former encoder; None if that tokenizes differently.
     """
 
     text: str
@@ -134,21 +133,21 @@ class Query:
     former_pieces: NDArray[np.float32] | None = None
 
     @property
-    def sought(self) -> QueryVectors:
-        """What stored vectors are compared with."""
+    def vectors(self) -> QueryVectors:
+        """Its embeddings, to compare with stored vectors."""
         return QueryVectors(self.vector, self.former)
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """What it is about: its content words and what its pointing words may stand for."""
+        """Its content words and the words that its references may mean."""
         return (*self.analysis.terms, *self.analysis.expansion)
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """The words to search for: its topics without the speakers' names.
+        """The search terms: its topics without speakers' names and resolved days.
 
-        A speaker's turns hardly name the speaker, the other one's do; who spoke is weighed apart. A
-        day that is resolved is not searched for by its word: "tomorrow" was said of another day.
+        Speakers are left out because turns rarely name their own speaker; the speaker is scored
+        separately. A resolved "tomorrow" would match turns that mean another day.
         """
         names = {word for speaker in self.speakers for word in speaker.casefold().split()}
         undated = tuple(
@@ -160,20 +159,20 @@ class Query:
 
     @property
     def stems(self) -> frozenset[str]:
-        """Stems of the words to search for."""
+        """Stems of the search terms."""
         return stems(" ".join(self.terms))
 
 
 class Hit(NamedTuple):
     """One candidate from one layer, before fusion.
 
-    A recall has some three hundred; a frozen dataclass takes four times as long to make.
+    A named tuple because a recall creates hundreds, and frozen dataclasses are slower to create.
 
     Attributes:
-        layer: Who found it.
-        kind: Which table `key` belongs to.
+        layer: The layer that found it.
+        kind: The kind of evidence.
         key: Row number of the evidence.
-        score: The layer's own score; larger is better, comparable within one layer and kind only.
+        score: The layer's score; larger is better, comparable within one layer and kind only.
     """
 
     layer: Layer
@@ -183,40 +182,39 @@ class Hit(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """A stored statement as the ranking sees it: a passage of a turn, a memory or a summary.
+    """A stored passage, memory or summary as the ranking sees it.
 
-    A named tuple, as a recall loads two hundred: a frozen dataclass of so many fields takes 7 µs to
-    make, five times as long.
+    A named tuple because a recall loads hundreds, and frozen dataclasses are slower to create.
 
     Attributes:
-        kind: What it is.
+        kind: The kind of evidence.
         key: Its row number.
-        text: The words, as they would be shown.
-        speaker: Who said it, if known.
+        text: The text, as it would be shown.
+        speaker: The speaker's name, if known.
         role: The speaker's role; None for a summary.
-        session_id: The session it belongs to.
+        session_id: Its session.
         session: The session's row number.
-        position: Place among the session's passages; -1 for memories and summaries.
-        turn_ids: The turns it comes from.
+        position: Position among the session's passages; -1 for memories and summaries.
+        turn_ids: The turns that it quotes or was read from.
         turns: Row numbers of those turns.
         said_at: When it was said, UTC.
-        told_at: Its place in the order of what was told; None is when it was said.
-        terms: The stems of its words.
-        answer_types: What it is made of, as the bits of `AnswerType`; none of a fact or a summary.
-        vector: Its embedding, or None while that is still being made.
-        signs: Token signs, uint8 (tokens, width / 8), of passages and of memories stored outright;
-            None while they are being made.
+        told_at: Its position in the order of statements, UTC; None if that is `said_at`.
+        terms: Stems of its words.
+        answer_types: Bits of `AnswerType`; 0 for facts and summaries.
+        vector: Its embedding; None if it has none yet.
+        signs: Token signs, uint8 (tokens, width / 8), of passages and explicitly stored memories;
+            None if it has none yet.
         memory_id: The memory's id, for memories.
         hedged: Whether it was said with doubt.
-        changes: Whether it is of a sort that changes with time (a job, not a birthday).
-        confirmations: How often it was said again.
+        changes: Whether facts of its relation change with time (a job, not a birthday).
+        confirmations: Number of times it was repeated.
         valid_until: When it stopped being true, if it did.
-        replaced_by: Row number of the memory that holds in its place now, if there is one.
-        after_question: Whether the passage before it, by another speaker, asks something.
-        matches_time: Whether its words tell of the time asked about.
-        times: The times that it names, in order; of a memory, those of the words it was read from.
-        doubts: How often what its turn says was corrected and not confirmed since; of a memory, its
-            least doubted turn's.
+        replaced_by: Row number of the memory that supersedes it, if there is one.
+        after_question: Whether the previous passage is a question by another speaker.
+        matches_time: Whether it mentions the time that the query asks about.
+        times: Its time expressions, in order; of a memory, those of the words it was read from.
+        correction_count: Number of corrections of its turn's statements since their last
+            confirmation; of a memory, the least of its turns.
         former: Whether vector and signs are of the file's former encoder.
     """
 
@@ -243,19 +241,19 @@ class Evidence(NamedTuple):
     replaced_by: int | None = None
     after_question: bool = False
     matches_time: bool = False
-    doubts: int = 0
+    correction_count: int = 0
     times: tuple[TimedWords, ...] = ()
     told_at: datetime | None = None
     former: bool = False
 
     @property
     def place(self) -> datetime:
-        """What it is told before and after by."""
+        """Its position in the order of statements, UTC."""
         return self.told_at or self.said_at
 
     @property
     def source(self) -> Source:
-        """Where it comes from; a memory without a turn was stored outright."""
+        """Its source; a memory without a turn was stored explicitly."""
         if self.kind is EvidenceKind.PASSAGE:
             return Source.QUOTE
         if self.kind is EvidenceKind.SUMMARY:
@@ -265,7 +263,7 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much each layer's evidence counts, each from 0.1 to 1.5."""
+    """Layer weights, each from 0.1 to 1.5."""
 
     facts: float = 1.0
     sessions: float = 0.8
@@ -276,43 +274,42 @@ class Weights:
         return float(getattr(self, layer.value))
 
     def as_dict(self) -> dict[Layer, float]:
-        """The weights by layer, in the layers' order."""
+        """The weights by layer, in the order of `Layer`."""
         return {layer: self[layer] for layer in Layer}
 
     @classmethod
     def from_dict(cls, weights: Mapping[Layer, float]) -> Self:
-        """Weights of every layer named; the others keep their start."""
+        """Create weights from a mapping; layers not in it have their start weight."""
         return cls(**{layer.value: weight for layer, weight in weights.items()})
 
 
 START_WEIGHTS: Final = Weights()
-"""Where every user begins."""
+"""The weights that every user starts with."""
 
 MIN_WEIGHT: Final = 0.1
 MAX_WEIGHT: Final = 1.5
-"""Bounds of a weight (the design's)."""
+"""Bounds of a layer weight."""
 
 IntentOffset = tuple[float, ...]
-"""How far weights are moved, over their start weights; one number a layer, in the layers' order."""
+"""Offsets of the weights / start weights for one intent, in the order of `Layer`."""
 
 NO_OFFSET: Final[IntentOffset] = (0.0,) * len(Layer)
 
 
 @dataclass(frozen=True, slots=True)
 class LearningState:
-    """What is learnt of a user's layer weights, to be kept and taken up again.
+    """The state of learning a user's layer weights.
 
     Attributes:
-        shared: Where users begin, which follows what all of them teach.
+        shared: Start weights of new users, learnt from all users.
         own: The user's weights.
-        intent: How far they are moved for the intent at hand.
-        place: What the last place of a block adds to an item's logit of being used, beside the
-            first.
-        seen: What was seen so far, as a precision matrix over the layers and the place, row by row;
-            none at the beginning.
-        good: The weights to go back to.
-        lead: Mean nats by which `own` foretold the use better than they did lately.
-        version: Replies learnt from.
+        intent: Their offset for the intent of the reply being learnt from.
+        place: Position effect: difference in the logit of use between the last and the first item
+            of a block.
+        seen: Precision matrix over the layers and the position effect, row by row; empty at first.
+        good: Weights to roll back to.
+        lead: Moving average, in nats, by which `own` predicted use better than `good`.
+        version: Number of replies learnt from.
     """
 
     shared: Weights = START_WEIGHTS
@@ -329,10 +326,10 @@ class WeightSnapshot(NamedTuple):
     """A user's layer weights after one step of learning.
 
     Attributes:
-        version: Replies learnt from by then.
-        at: When it was, by the clock of the machine, UTC.
+        version: Number of replies learnt from by then.
+        at: When it was, UTC.
         weights: The weights for all intents.
-        reason: What moved them.
+        reason: The reason for the change.
     """
 
     version: int
@@ -343,16 +340,16 @@ class WeightSnapshot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What the read path knows of a user before it looks.
+    """What the read path loads of a user before retrieval.
 
     Attributes:
-        speakers: Names of those who spoke in the user's sessions.
-        entities: Known entities that the utterance names.
-        similar_names: Known entities that sound like a capitalised word of it.
+        speakers: Speaker names of the user's sessions.
+        entities: Stored entities that the utterance names.
+        similar_names: Stored entities that sound like a capitalised word of it.
         weights: The user's layer weights.
-        moved: How far they are moved for an intent.
-        forget_version: How many times something was forgotten in the file before it was read.
-        encoder: Name and dimension of the file's encoder; None if nothing is known of the user.
+        moved: Their offsets by intent.
+        forget_version: Number of deletions in the file when it was read.
+        encoder: Name and dimension of the file's encoder; None if the user is unknown.
     """
 
     speakers: tuple[str, ...] = ()

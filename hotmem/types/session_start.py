@@ -1,4 +1,4 @@
-"""What the store knows at the start of a session, before it is weighed and written out."""
+"""Data of the session-start block, as read from the store."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,19 +8,19 @@ from hotmem.types.recall import Interval
 
 
 class MemoryCandidate(NamedTuple):
-    """A memory that holds, as far as choosing among memories needs it.
+    """A valid memory that may go into the block.
 
     Attributes:
         key: Its row number.
-        text: A whole sentence.
-        subject: Whom or what it is about; "" for a memory that was stored outright.
-        relation: Its relation; "" likewise.
-        object: The value; of an instruction, its words.
+        text: A self-contained sentence.
+        subject: The person or thing that it is about; "" if it was stored explicitly.
+        relation: The relation; "" if it was stored explicitly.
+        object: The value; of an instruction, its text.
         importance: 1 to 5.
-        confirmations: How often it was said again.
-        said_at: When it was said last, UTC.
-        told_at: Its place in the order of what was told.
-        told_in: The turns that it was read from, as text.
+        confirmations: Number of times it was repeated.
+        said_at: When it was last said, UTC.
+        told_at: Its position in the order of statements, in microseconds.
+        told_in: Text of the turns that it was read from.
     """
 
     key: int
@@ -36,16 +36,16 @@ class MemoryCandidate(NamedTuple):
 
 
 class DatedWords(NamedTuple):
-    """Words of a turn that name a time.
+    """A time expression in a turn.
 
     Attributes:
         text: The turn.
-        start: First character of the words.
-        stop: One past the last.
-        interval: What they mean, UTC.
-        said_at: When they were said, UTC.
-        memories: Row numbers of the memories that hold of what was read there.
-        passage: Row number of the passage they stand in.
+        start: First character of the expression.
+        stop: One past its last character.
+        interval: The resolved time, UTC.
+        said_at: When it was said, UTC.
+        memories: Row numbers of the valid memories read from the same words.
+        passage: Row number of the passage with the expression.
     """
 
     text: str
@@ -58,7 +58,14 @@ class DatedWords(NamedTuple):
 
 
 class OpenLoop(NamedTuple):
-    """A sentence on what was left open, and the id, the session and the time (UTC) of its turn."""
+    """A sentence of a summary's open loops.
+
+    Attributes:
+        text: The sentence.
+        turn_id: Id of the turn that it quotes.
+        session_id: The session of that turn.
+        said_at: When it was said, UTC.
+    """
 
     text: str
     turn_id: str
@@ -67,7 +74,7 @@ class OpenLoop(NamedTuple):
 
 
 class LaterTurn(NamedTuple):
-    """A turn of the user that is later than a plan, with its id and its time (UTC)."""
+    """A user's turn that is later than a plan: its text, id and time (UTC)."""
 
     text: str
     turn_id: str
@@ -76,17 +83,17 @@ class LaterTurn(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SessionFacts:
-    """What is known of a user at the start of a session.
+    """What is stored of a user at the start of a session.
 
     Attributes:
-        speaker: The name that most of the user's turns were said under, if any were.
+        speaker: The most frequent speaker name of the user's turns, if any.
         rules: Standing instructions, latest first.
-        facts: What is known of the user and those around them, latest first.
-        notes: What was stored outright lately, latest first.
-        told: What was said to take place in the days asked for, in order of time.
-        later: What the user said since the first of these plans, latest first.
-        loops: What the last session left open.
-        pending: Whether something the user said waits to be understood.
+        facts: Facts about the user and people around them, latest first.
+        notes: Recent explicitly stored memories, latest first.
+        told: Time expressions within the requested days, in order of time.
+        later: The user's turns since the first of these plans, latest first.
+        loops: Open loops of the last session.
+        pending: Whether facts of any of the user's turns are not extracted yet.
     """
 
     speaker: str | None = None

@@ -1,4 +1,4 @@
-"""The words of the field as types: who speaks, what is asked, how it is found, how sure it is."""
+"""Enumerations and elementary types."""
 
 from enum import IntFlag, StrEnum
 from typing import NamedTuple, NewType
@@ -7,18 +7,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vector = NDArray[np.float32]
-"""A unit row of the encoder's dimension."""
+"""An embedding: a unit row of the encoder's dimension."""
 
 SignBits = NDArray[np.uint8]
-"""SignBits of a text's word pieces, one bit a dimension, shape (pieces, width / 8)."""
+"""Signs of a text's token vectors, one bit per dimension, shape (tokens, width / 8)."""
 
 
 class QueryVectors(NamedTuple):
-    """A query's embedding, for vectors of both the encoders that a file may hold while it is embedded anew.
+    """A query's embeddings by the encoders of the stored vectors.
+
+    While a file is re-embedded, it holds vectors of two encoders.
 
     Attributes:
         vector: By the file's encoder.
-        former: By the one before; None where it is not needed, or not available.
+        former: By the former encoder; None if it is not needed or not available.
     """
 
     vector: Vector
@@ -26,18 +28,18 @@ class QueryVectors(NamedTuple):
 
 
 UserKey = NewType("UserKey", int)
-"""The store's number for a user; a query carries it so that no search can leave the user's rows."""
+"""Row number of a user. Every search takes one, so that it is limited to that user's rows."""
 
 
 class Role(StrEnum):
-    """Who spoke a turn."""
+    """The speaker's role."""
 
     USER = "user"
     ASSISTANT = "assistant"
 
 
 class Layer(StrEnum):
-    """A way of retrieving."""
+    """A retrieval layer."""
 
     __hash__ = str.__hash__
 
@@ -48,7 +50,7 @@ class Layer(StrEnum):
 
 
 class Intent(StrEnum):
-    """What an utterance is after."""
+    """What an utterance asks for."""
 
     FACT = "fact"
     REFERENCE = "reference"
@@ -61,7 +63,7 @@ class Intent(StrEnum):
 
 
 class Complexity(StrEnum):
-    """How much an utterance asks of the memory."""
+    """How much of the memory a query needs."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -69,10 +71,10 @@ class Complexity(StrEnum):
 
 
 class Source(StrEnum):
-    """Where a piece of evidence comes from; each has a relevance model of its own.
+    """The source of a piece of evidence; each has its own relevance model.
 
-    QUOTE is a passage of a turn, FACT was read from one, STATEMENT was stored outright, SUMMARY is
-    of a session.
+    QUOTE is a passage of a turn, FACT a memory read from a turn, STATEMENT a memory stored
+    explicitly, SUMMARY a session summary.
     """
 
     __hash__ = str.__hash__
@@ -84,7 +86,7 @@ class Source(StrEnum):
 
 
 class Mark(StrEnum):
-    """How sure HotMem is of an item."""
+    """Relevance and confidence of an item on a scale of three."""
 
     HIGH = "high"
     MEDIUM = "medium"
@@ -92,7 +94,7 @@ class Mark(StrEnum):
 
 
 class EvidenceKind(StrEnum):
-    """What a piece of evidence is."""
+    """The kind of a piece of evidence, which tells the table of its row number."""
 
     __hash__ = str.__hash__
 
@@ -102,7 +104,7 @@ class EvidenceKind(StrEnum):
 
 
 class AnswerType(IntFlag):
-    """What a text is made of. The numbers are kept with every passage: new forms go to the end."""
+    """Types of answer that a text may hold. Stored with passages, so values must not change."""
 
     NONE = 0
     NAME = 1
@@ -122,7 +124,7 @@ class UsageKind(StrEnum):
 
 
 class LayerOutcome(StrEnum):
-    """What became of asking a layer."""
+    """The outcome of querying a layer."""
 
     ANSWERED = "answered"
     LATE = "late"
@@ -131,7 +133,7 @@ class LayerOutcome(StrEnum):
 
 
 class Kind(StrEnum):
-    """What sort of statement a memory is."""
+    """The kind of statement that a memory is."""
 
     FACT = "fact"
     PREFERENCE = "preference"
@@ -142,7 +144,7 @@ class Kind(StrEnum):
 
 
 class Category(StrEnum):
-    """Where a memory belongs."""
+    """The category of a memory."""
 
     CONTEXTS = "contexts"
     PROJECTS = "projects"

@@ -271,8 +271,8 @@ async def test_forgetting_shows_what_goes_and_removes_it(pages: Pages, memory: M
 @pytest.mark.parametrize(
     ("path", "told"),
     [
-        ("/memories?at=nonsense", "no place in this list"),
-        ("/memories?at=on_99999999999999999999_1", "no place in this list"),
+        ("/memories?at=nonsense", "not a page of this list"),
+        ("/memories?at=on_99999999999999999999_1", "not a page of this list"),
         ("/memories?kind=cake", "is no kind"),
         ("/memories?category=%3Cb%3E", "is no category"),
         ("/merge?key=x&key=-1", "at least two"),

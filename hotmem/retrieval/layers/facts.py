@@ -28,7 +28,7 @@ class Facts:
         rankings = await self.store.search(
             query.user,
             LexicalSearch(EvidenceKind.MEMORY, query.terms, MEMORIES),
-            VectorSearch(EvidenceKind.MEMORY, query.sought, MEMORIES),
+            VectorSearch(EvidenceKind.MEMORY, query.vectors, MEMORIES),
             EntitySearch(query.analysis.entities, MEMORIES),
             until=until,
         )

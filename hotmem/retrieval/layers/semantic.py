@@ -25,6 +25,6 @@ class Semantic:
     async def search(self, query: Query, until: float | None) -> Sequence[Hit]:
         """Passages, each with its cosine to the query."""
         (found,) = await self.store.search(
-            query.user, VectorSearch(EvidenceKind.PASSAGE, query.sought, PASSAGES), until=until
+            query.user, VectorSearch(EvidenceKind.PASSAGE, query.vectors, PASSAGES), until=until
         )
         return [Hit(self.layer, EvidenceKind.PASSAGE, key, cosine) for key, cosine in found]

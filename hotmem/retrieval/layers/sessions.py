@@ -55,7 +55,7 @@ class Sessions:
         by_words, by_meaning, *of_window = await self.store.search(
             query.user,
             LexicalSearch(EvidenceKind.SUMMARY, query.terms, SESSIONS),
-            VectorSearch(EvidenceKind.SUMMARY, query.sought, SESSIONS),
+            VectorSearch(EvidenceKind.SUMMARY, query.vectors, SESSIONS),
             *timed,
             until=until,
         )
@@ -63,7 +63,7 @@ class Sessions:
         summaries = [Hit(self.layer, EvidenceKind.SUMMARY, key, score) for key, score in ranked]
         best = [key for key, _ in ranked[:LOOKED_INTO]]
         (inside,) = await self.store.search(
-            query.user, SessionSearch(best, query.sought, LOOKED_INTO * PASSAGES_EACH), until=until
+            query.user, SessionSearch(best, query.vectors, LOOKED_INTO * PASSAGES_EACH), until=until
         )
         usual = [
             *summaries,
@@ -88,7 +88,10 @@ def _timed(query: Query) -> tuple[HappenedIn | SaidIn, ...]:
     if window is None:
         return ()
     happened = (HappenedIn(kind, window, limit) for kind, limit in HAPPENED.items())
-    return (*happened, *(SaidIn(kind, window, query.sought, limit) for kind, limit in SAID.items()))
+    return (
+        *happened,
+        *(SaidIn(kind, window, query.vectors, limit) for kind, limit in SAID.items()),
+    )
 
 
 def _each_once(hits: Sequence[Hit]) -> list[Hit]:

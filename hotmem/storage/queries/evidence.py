@@ -147,7 +147,7 @@ def passages(
                 signs=unpacked(width, signs),
                 valid_until=valid_until,
                 replaced_by=replaced_by,
-                doubts=doubts or 0,
+                correction_count=doubts or 0,
                 told_at=None if told_at is None else from_stored(told_at),
                 after_question=before is not None
                 and (before.session, before.position + 1) == (session, position)
@@ -201,7 +201,7 @@ def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Evide
                 confirmations=row[7],
                 valid_until=valid_until,
                 replaced_by=replaced_by,
-                doubts=row[14] or 0,
+                correction_count=row[14] or 0,
                 told_at=None if row[17] is None else from_stored(row[17]),
             )
         )

@@ -329,9 +329,9 @@ def _understood(conn: Connection, user: UserKey, read: ExportedTurn) -> None:
         conn.execute(
             "INSERT OR IGNORE INTO turn_entities (entity, turn) VALUES (?, ?)", (entity, key)
         )
-    event_times.put(conn, key, read.happenings)
-    if read.doubts:
-        conn.execute("INSERT INTO doubts (turn, times) VALUES (?, ?)", (key, read.doubts))
+    event_times.put(conn, key, read.event_times)
+    if read.correction_count:
+        conn.execute("INSERT INTO doubts (turn, times) VALUES (?, ?)", (key, read.correction_count))
 
 
 def _add_turn(

@@ -122,7 +122,7 @@ def learn(
         conn.execute(
             "INSERT OR IGNORE INTO turn_entities (entity, turn) VALUES (?, ?)", (entity, turn)
         )
-    event_times.put(conn, turn, understanding.happenings)
+    event_times.put(conn, turn, understanding.event_times)
     if understanding.jest:
         _unlearn_turn_before(conn, user, turn)
     corrected: list[Correction] = []

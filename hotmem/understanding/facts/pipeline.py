@@ -89,7 +89,7 @@ def understand(doc: Doc, speaker: str | None, role: Role, said_at: datetime) -> 
     times = directed_times(doc, said_at)
     happenings = tuple(read_happenings(said_at, times))
     if role is not Role.USER:
-        return Understanding(entities=entities, happenings=happenings)
+        return Understanding(entities=entities, event_times=happenings)
     name = speaker or ANONYMOUS
     wrong = tuple(doubtful(doc.text))
     idle = (*jests(doc.text), *wrong)

@@ -51,9 +51,9 @@ class Reworded:
                 replace(one, start=self._start(one.start), stop=self._stop(one.stop))
                 for one in understanding.corrections
             ),
-            happenings=tuple(
+            event_times=tuple(
                 replace(one, start=self._start(one.start), stop=self._stop(one.stop))
-                for one in understanding.happenings
+                for one in understanding.event_times
             ),
         )
 

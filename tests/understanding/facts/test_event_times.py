@@ -62,7 +62,7 @@ def test_a_turn_tells_when_it_happened(
 ) -> None:
     (happening,) = understand(
         language.parse([text])[0], "Ana", Role.USER, datetime(2026, 11, 18, 12, tzinfo=UTC)
-    ).happenings
+    ).event_times
     assert (happening.interval.start, happening.interval.end) == (first, last)
     assert text[happening.start : happening.stop].split()[-1].rstrip(".") in {
         "Tuesday",
@@ -83,7 +83,7 @@ def test_a_turn_tells_when_it_happened(
 def test_habits_and_open_ends_happen_at_no_time(text: str, language: Language) -> None:
     assert not understand(
         language.parse([text])[0], "Ana", Role.USER, datetime(2026, 11, 18, 12, tzinfo=UTC)
-    ).happenings
+    ).event_times
 
 
 async def test_what_happened_is_found_by_when_it_happened(memory: Memory) -> None:

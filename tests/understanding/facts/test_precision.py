@@ -81,7 +81,7 @@ def test_a_name_ends_before_a_function_word(words: str, name: str) -> None:
     ],
 )
 def test_the_day_that_is_meant(language: Language, said: str, day: str) -> None:
-    (happening,) = read(language, said).happenings
+    (happening,) = read(language, said).event_times
     assert str(happening.interval.start.date()) == day
 
 
@@ -89,7 +89,7 @@ def test_the_day_that_is_meant(language: Language, said: str, day: str) -> None:
     "said", ["Our customer pays in sixty days.", "The SLA says we answer in four days."]
 )
 def test_how_long_something_takes_is_no_day(language: Language, said: str) -> None:
-    assert not read(language, said).happenings
+    assert not read(language, said).event_times
 
 
 @pytest.mark.parametrize(

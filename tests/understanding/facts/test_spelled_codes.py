@@ -69,4 +69,4 @@ def test_words_said_twice_by_accident_are_told_once(language: Language) -> None:
     "said", ["my blood pressure was one twenty twenty", "my code is 12 2020 33"]
 )
 def test_a_number_in_a_row_of_numbers_is_no_time(language: Language, said: str) -> None:
-    assert not read(language, said).happenings
+    assert not read(language, said).event_times

@@ -20,7 +20,7 @@ def read(text: str, said_at: datetime, language: Language) -> list[str]:
     return sorted(
         {
             day
-            for one in told.happenings
+            for one in told.event_times
             if (day := f"{one.interval.start:%Y-%m-%d}") >= f"{said_at:%Y-%m-%d}"
         }
     )

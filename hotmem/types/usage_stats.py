@@ -1,4 +1,4 @@
-"""What the tools of analysis read of a memory."""
+"""Data of the usage statistics and the diagnostics tools."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,7 +8,7 @@ from hotmem.types.vocabulary import EvidenceKind
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A name or a concept: the key it is found under, how it is written, and whether it is a name."""
+    """A name or a topic: its lookup key, its spelling, and whether it is a name."""
 
     key: str
     name: str
@@ -17,7 +17,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A label with the row numbers of the turns and memories that hold it."""
+    """A label, and the row numbers of the turns and memories that mention it."""
 
     label: Label
     turns: frozenset[int]
@@ -25,7 +25,7 @@ class Mention:
 
     @property
     def count(self) -> int:
-        """Turns and memories together."""
+        """Number of turns and memories."""
         return len(self.turns) + len(self.memories)
 
 
@@ -33,7 +33,12 @@ class Mention:
 class AnsweredRecall:
     """A recall that a reply followed.
 
-    When, in which session, what was asked, how many items were given and how many the reply used.
+    Attributes:
+        at: When the query was asked, UTC.
+        session_id: The session, or None.
+        query: The query.
+        given: Number of items in the context block.
+        used: Number of those that the reply used.
     """
 
     at: datetime
@@ -45,7 +50,7 @@ class AnsweredRecall:
 
 @dataclass(frozen=True, slots=True)
 class UseCount:
-    """Items given to the language model, and those of them that replies used."""
+    """Number of items given to the language model, and of those that replies used."""
 
     given: int
     used: int
@@ -53,9 +58,13 @@ class UseCount:
 
 @dataclass(frozen=True, slots=True)
 class UsedMemory:
-    """A memory, and how often a search or a reply used it.
+    """A memory, and how often searches and replies used it.
 
-    Its id, its words, how often, and when last, UTC.
+    Attributes:
+        id: The memory's id.
+        content: Its text.
+        accesses: Number of uses.
+        last_accessed: When it was last used, UTC.
     """
 
     id: str
@@ -66,15 +75,15 @@ class UsedMemory:
 
 @dataclass(frozen=True, slots=True)
 class LocatedRow:
-    """A row that holds what was expected of a search.
+    """A row that holds what a search was expected to find.
 
     Attributes:
-        kind: What it is.
+        kind: The kind of evidence.
         key: Its row number.
-        id: The memory's or the turn's id.
-        content: The words.
-        embedded: Whether it is found by its meaning already.
-        merged_into: Id of the memory that stands for it.
+        id: Id of the memory or turn.
+        content: Its text.
+        embedded: Whether it has an embedding yet.
+        merged_into: Id of the memory that it was merged into.
     """
 
     kind: EvidenceKind

@@ -1,0 +1,108 @@
+"""Results of `Memory.forget` and of deletions that can be restored."""
+
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from typing import Any, Final
+
+COPIES: Final = "Backups, exports and other copies that were made before still hold it."
+
+_SINGULAR: Final = {"memories": "memory", "summaries": "summary", "recalls": "record of use"}
+_PLURAL: Final = {"recalls": "records of use"}
+_MAIN: Final = ("turns", "memories", "sessions")
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetResult:
+    """What a `forget` removed; `str` describes it in plain English.
+
+    It covers the memory file and its journal. It does not cover copies made before (backups,
+    exports, other programs), blocks that the file system has freed but not overwritten, or the
+    process's memory until it is reused.
+
+    Attributes:
+        turns: Turns removed.
+        memories: Memories removed, merged ones included.
+        sessions: Sessions of which nothing is left.
+        summaries: Summaries removed; those of remaining sessions are made again.
+        names: Entity names that nothing mentions any more.
+        tags: Tags that no memory has any more.
+        decisions: Records of decisions about memories.
+        recalls: Records of queries and of what replies used.
+        emptied: Whether the journal is empty. If not, another program was reading it, and the
+            journal keeps copies until that program ends; truncation is retried in the background,
+            on closing and on the next opening.
+        restorable_until: Until when `Memory.restore` can undo it; None if it cannot be undone.
+    """
+
+    turns: int
+    memories: int
+    sessions: int
+    summaries: int = 0
+    names: int = 0
+    tags: int = 0
+    decisions: int = 0
+    recalls: int = 0
+    emptied: bool = field(default=True, compare=False)
+    restorable_until: datetime | None = field(default=None, compare=False)
+
+    def __add__(self, other: "ForgetResult") -> "ForgetResult":
+        theirs = other.counts()
+        summed: dict[str, Any] = {
+            name: count + theirs[name] for name, count in self.counts().items()
+        }
+        return ForgetResult(**summed, emptied=self.emptied and other.emptied)
+
+    @property
+    def anything(self) -> bool:
+        """Whether anything was removed."""
+        return any(self.counts().values())
+
+    def counts(self) -> dict[str, int]:
+        """The number of removed records, by attribute name."""
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.compare}
+
+    def __str__(self) -> str:
+        """The receipt in plain English."""
+        if not self.anything:
+            return "Nothing of it is stored, and nothing was removed."
+        if self.restorable_until is not None:
+            outcome = (
+                "It is hidden from everything, and erased after "
+                f"{self.restorable_until:%Y-%m-%d %H:%M %Z}; until then it can be brought back."
+            )
+        elif self.emptied:
+            outcome = "Nothing of it is left in the memory file."
+        else:
+            outcome = (
+                "Nothing of it is left in the memory file, but its journal has copies as long as "
+                "another program reads it; they go once that ends."
+            )
+        return f"{self.summary()} removed. {outcome} {COPIES}"
+
+    def summary(self) -> str:
+        """The counts in words: "2 turns, 1 memory and 1 session (1 summary)"."""
+        counts = self.counts()
+        turns, memories, sessions = (_counted(counts[name], name) for name in _MAIN)
+        others = [
+            _counted(count, name) for name, count in counts.items() if count and name not in _MAIN
+        ]
+        return f"{turns}, {memories} and {sessions}" + (f" ({', '.join(others)})" if others else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Restorable:
+    """A deletion that can be, or was, restored.
+
+    Attributes:
+        asked_at: When it was requested.
+        erase_at: When it becomes permanent.
+        removed: What it removes.
+    """
+
+    asked_at: datetime
+    erase_at: datetime
+    removed: ForgetResult
+
+
+def _counted(count: int, name: str) -> str:
+    return f"{count} {_SINGULAR.get(name, name[:-1]) if count == 1 else _PLURAL.get(name, name)}"

@@ -1,0 +1,176 @@
+"""Memories: stored statements, new ones to insert, and decisions about them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from hotmem.types.vocabulary import Category, Kind, Vector
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMemory:
+    """A memory as supersession and editing read it from the store.
+
+    Attributes:
+        id: The memory's id.
+        text: A self-contained sentence.
+        subject: The person or thing that it is about.
+        relation: The relation.
+        object: The value.
+        kind: The kind of statement.
+        category: The category.
+        importance: 1 to 5.
+        negated: Whether it says that something is not so.
+        changes: Whether facts of this relation change with time.
+        single: Whether a new value of the relation supersedes it.
+        said_at: When it was last said, UTC.
+        told_at: Its position in the order of statements, UTC: later than every earlier statement,
+            even if the clock was set back in between.
+        valid_until: When it stopped being true; None while it is true.
+        confirmations: Number of times it was repeated.
+        turn_ids: The turns that it was read from.
+    """
+
+    id: str
+    text: str
+    subject: str
+    relation: str
+    object: str
+    kind: Kind
+    category: Category
+    importance: int
+    negated: bool
+    changes: bool
+    single: bool
+    said_at: datetime
+    told_at: datetime
+    valid_until: datetime | None
+    confirmations: int
+    turn_ids: tuple[str, ...]
+
+    @property
+    def current(self) -> bool:
+        """Whether nothing has ended it."""
+        return self.valid_until is None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSubjects:
+    """The people and things that a user's current facts are about.
+
+    Attributes:
+        subjects: Subjects of facts.
+        names: Subject, name, and whether the name was said to be the only one, of each fact that
+            names its subject.
+        possessions: Owner and value of each fact that states a possession.
+    """
+
+    subjects: tuple[str, ...] = ()
+    names: tuple[tuple[str, str, bool], ...] = ()
+    possessions: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NewMemory:
+    """A memory to insert as written, with its classification.
+
+    Attributes:
+        text: The text.
+        kind: The kind of statement.
+        category: The category.
+        importance: 1 to 5.
+        tags: Its tags.
+        tag_vectors: The embeddings of new tags, by tag.
+        tag_replacements: Existing tags to use instead of new ones, by the new tag.
+        entities: Names in it.
+        expires_at: When it stops being true, UTC; None for never.
+        source: Where it comes from, if given.
+        remark: The user's note, if given.
+    """
+
+    text: str
+    kind: Kind
+    category: Category
+    importance: int
+    tags: tuple[str, ...] = ()
+    tag_vectors: Mapping[str, Vector] = field(default_factory=dict)
+    tag_replacements: Mapping[str, str] = field(default_factory=dict)
+    entities: tuple[str, ...] = ()
+    expires_at: datetime | None = None
+    source: str | None = None
+    remark: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryMetadata:
+    """What a search result shows of a memory besides its text.
+
+    Attributes:
+        kind: The kind of statement.
+        category: The category.
+        importance: 1 to 5.
+        created: When it was stored or last said, UTC.
+        accesses: Number of times it was returned.
+        accessed_at: When it was last returned, UTC, if ever.
+        subcategory: Name of its subcategory, if it has one.
+    """
+
+    kind: Kind
+    category: Category
+    importance: int
+    created: datetime
+    accesses: int
+    accessed_at: datetime | None
+    subcategory: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A recorded decision about memories.
+
+    Attributes:
+        id: The decision's id.
+        action: "filed", "confirmed", "refiled", "edited", "merged", "tags consolidated", "evolved"
+            or "imported".
+        reason: The reason, one sentence.
+        decided_at: When it was made, UTC.
+        undone_at: When it was undone, UTC, if it was.
+        memory_ids: The memories.
+        into: The memory that they were merged into, or that has the edited text, if there is one.
+    """
+
+    id: str
+    action: str
+    reason: str
+    decided_at: datetime
+    undone_at: datetime | None
+    memory_ids: tuple[str, ...]
+    into: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class UndoResult:
+    """The result of undoing a decision.
+
+    Attributes:
+        restored: Memories, tags and subcategories restored.
+        removed: Turns and memories of an import removed.
+    """
+
+    restored: int
+    removed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Supersession:
+    """The effect of a new statement on stored memories of the same subject.
+
+    Attributes:
+        confirms: The memory that it repeats, if any.
+        ends: Memories that it ends.
+        valid_until: When the statement itself stopped being true, if a later one is stored already.
+    """
+
+    confirms: str | None = None
+    ends: tuple[str, ...] = ()
+    valid_until: datetime | None = None

@@ -1,0 +1,77 @@
+"""Session summaries and their input."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hotmem.types.turns import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class SummarySentence:
+    """A sentence of a summary, and the id of the turn that it quotes."""
+
+    text: str
+    turn_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """An extractive summary of a session.
+
+    Attributes:
+        topics: Its topics, highest weight first.
+        narrative: The most central sentences, in order.
+        decisions: Sentences that state decisions.
+        open_loops: Sentences that state what is left to do or to find out.
+    """
+
+    topics: tuple[str, ...] = ()
+    narrative: tuple[SummarySentence, ...] = ()
+    decisions: tuple[SummarySentence, ...] = ()
+    open_loops: tuple[SummarySentence, ...] = ()
+
+
+class Topic(NamedTuple):
+    """A topic of a session.
+
+    Attributes:
+        written: Its first spelling.
+        weight: Number of mentions; those by the user count more.
+    """
+
+    written: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SummaryInput:
+    """The input of a session's next summary.
+
+    It is the whole session or, of a long one, the turns that its current summary quotes and those
+    after it.
+
+    Attributes:
+        session: The session's row number.
+        turns: The turns, in the order they were spoken.
+        vectors: Their embeddings, unit rows, float32 (turns, dimension).
+        keys: Their row numbers.
+        fresh: Row numbers of the turns whose topics are not counted yet.
+        topics: Topic counts so far, by lower-case name.
+        summarised: Last turn of the current summary's input; None without a summary.
+        through: Last of `keys` that the next summary covers.
+        latest: Last turn of the session.
+    """
+
+    session: int
+    turns: tuple[Turn, ...]
+    vectors: NDArray[np.float32]
+    keys: tuple[int, ...]
+    fresh: frozenset[int]
+    topics: Mapping[str, Topic]
+    summarised: int | None
+    through: int
+    latest: int

@@ -1,0 +1,118 @@
+"""Results of fact extraction: what the language analysis reads in one turn."""
+
+from dataclasses import dataclass
+
+from hotmem.types.recall import Interval
+from hotmem.types.vocabulary import Category, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Termination:
+    """A statement's claim that facts of other relations are over: "I've given up the choir".
+
+    Attributes:
+        things: Words that name what is over: "choir".
+        relations: Relations of the same subject whose facts end if their value holds one of
+            `things`.
+    """
+
+    things: tuple[str, ...]
+    relations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One fact read from a turn, with the span of its source words.
+
+    Attributes:
+        text: A self-contained sentence: "Ana's dog is called Potola."
+        subject: The person or thing that the fact is about: "Ana", "Ana's dog".
+        relation: One of a closed set of relations: "is called", "lives in".
+        object: The value, as spoken.
+        kind: The kind of statement.
+        category: The category.
+        importance: 1 (passing) to 5 (must not be forgotten).
+        start: First character of the source words in the turn.
+        stop: One past the last character of the source words.
+        entities: Names in it, as written.
+        hedged: Whether it was said with doubt ("maybe", "I think").
+        negated: Whether it says that something is not, or no longer, so.
+        changes: Whether facts of this relation change with time.
+        single: Whether the relation has one value at a time, so that a new value supersedes.
+        tags: Tags, all of them words of `text`.
+        ending: Facts of other relations that it ends, if any.
+        replaces: Whether it may supersede stored facts. "My dog is called Rex" does not: another
+            dog may be meant.
+    """
+
+    text: str
+    subject: str
+    relation: str
+    object: str
+    kind: Kind
+    category: Category
+    importance: int
+    start: int
+    stop: int
+    entities: tuple[str, ...] = ()
+    hedged: bool = False
+    negated: bool = False
+    changes: bool = False
+    single: bool = False
+    tags: tuple[str, ...] = ()
+    ending: Termination | None = None
+    replaces: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A correction, "No, I said `right`, not `wrong`", with its span in the turn.
+
+    Attributes:
+        wrong: The retracted value; "" if it is not named, which means the last fact of `relation`
+            or the last name similar to `right`.
+        right: The corrected value; a day as its ISO date.
+        start: First character of the correction in the turn.
+        stop: One past its last character.
+        relation: The relation of the value; "" if the words do not say.
+    """
+
+    wrong: str
+    right: str
+    start: int
+    stop: int
+    relation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EventTime:
+    """The time of an event that a turn mentions, as opposed to the time of the turn.
+
+    Attributes:
+        start: First character of the time expression in the turn.
+        stop: One past its last character.
+        interval: The resolved time, UTC.
+    """
+
+    start: int
+    stop: int
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Understanding:
+    """Everything that the language analysis reads in one turn.
+
+    Attributes:
+        statements: Facts.
+        corrections: Corrections of earlier facts.
+        entities: Names.
+        jest: Whether the turn begins by saying that the one before it was a joke.
+        event_times: Times of the events that it mentions.
+    """
+
+    statements: tuple[Statement, ...] = ()
+    corrections: tuple[Correction, ...] = ()
+    entities: tuple[str, ...] = ()
+    jest: bool = False
+    event_times: tuple[EventTime, ...] = ()
