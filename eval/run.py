@@ -186,7 +186,7 @@ async def ingested(conversation: Conversation, models: Models) -> AsyncIterator[
             file, encoder=models.shelved_encoder, language=models.shelved_language
         ) as memory:
             if conversation.imported:
-                await memory.take_in(_written(conversation, Path(folder) / "turns.jsonl"))
+                await memory.import_records(_written(conversation, Path(folder) / "turns.jsonl"))
             for session in () if conversation.imported else conversation.sessions:
                 for turn in session.turns:
                     await memory.remember(turn)

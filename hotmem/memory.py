@@ -807,7 +807,7 @@ class Memory:
             else await store.summary(user, checked_id(session_id, "session_id"))
         )
 
-    async def take_in(
+    async def import_records(
         self,
         source: Path | Incoming,
         progress: Callable[[], None] = lambda: None,
@@ -838,7 +838,7 @@ class Memory:
         store, _, background, _ = self._open()
         incoming = await asyncio.to_thread(own, source) if isinstance(source, Path) else source
         try:
-            return await importer.take_in(
+            return await importer.import_records(
                 store, self._precedence, incoming, progress, with_forgotten=with_forgotten
             )
         finally:

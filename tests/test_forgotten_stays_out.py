@@ -130,12 +130,12 @@ async def test_what_was_forgotten_comes_back_when_it_is_wanted(
     before = await _texts(memory)
     file = await _exported(memory, tmp_path / "export.jsonl")
     receipt = await memory.forget(user_id="ana", entity=SECRET)
-    taken = await memory.take_in(file, with_forgotten=True)
+    taken = await memory.import_records(file, with_forgotten=True)
     assert (taken.turns, taken.memories, taken.forgotten) == (receipt.turns, receipt.memories, 0)
     await memory.settle()
     assert await _texts(memory) == before
     await memory.forget(user_id="ana", entity=SECRET)
-    assert (await memory.take_in(file)).forgotten == receipt.turns + receipt.memories, (
+    assert (await memory.import_records(file)).forgotten == receipt.turns + receipt.memories, (
         "it was forgotten again"
     )
 
@@ -144,14 +144,14 @@ async def test_who_was_forgotten_stays_forgotten(memory: Memory, tmp_path: Path)
     await _told(memory)
     file = await _exported(memory, tmp_path / "export.jsonl")
     await memory.forget(user_id="ana", everything=True)
-    taken = await memory.take_in(file)
+    taken = await memory.import_records(file)
     assert (taken.turns, taken.memories) == (0, 0) and taken.forgotten >= 4
     assert await turns_told(memory) == []
     other = tmp_path / "other.db"
     async with Memory.open(
         other, encoder=memory.reader.encoder, language=memory.reader.language
     ) as elsewhere:
-        assert (await elsewhere.take_in(file)).turns == 4, "another file knows nothing of it"
+        assert (await elsewhere.import_records(file)).turns == 4, "another file knows nothing of it"
 
 
 async def test_undoing_an_import_and_repeating_it_brings_nothing_back(
@@ -160,7 +160,7 @@ async def test_undoing_an_import_and_repeating_it_brings_nothing_back(
     await _told(memory)
     file = await _exported(memory, tmp_path / "export.jsonl")
     await memory.forget(user_id="ana", everything=True)
-    await memory.take_in(file, with_forgotten=True)
+    await memory.import_records(file, with_forgotten=True)
     await memory.settle()
     await memory.forget(user_id="ana", entity=SECRET)
     user = await memory.store.user("ana")
@@ -168,7 +168,7 @@ async def test_undoing_an_import_and_repeating_it_brings_nothing_back(
     (done,) = [one for one in await memory.store.decisions(user, -1) if one.action == "imported"]
     await memory.store.undo(user, done.id, START)
     await memory.take_back()
-    await memory.take_in(file)
+    await memory.import_records(file)
     assert SECRET not in await _known(memory) and "Porto" in await _known(memory)
 
 

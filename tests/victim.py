@@ -77,7 +77,7 @@ def import_until_killed(path: Path, file: Path, out: Connection) -> None:
 
 async def _import(path: Path, file: Path, out: Connection) -> None:
     store = Store.open(path)
-    await importer.take_in(store, RecallPriority(), own(file), lambda: out.send(None))
+    await importer.import_records(store, RecallPriority(), own(file), lambda: out.send(None))
 
 
 async def _remember(path: Path, cache_dir: Path, first: int, out: Connection) -> None:

@@ -531,7 +531,7 @@ def export(
     console.with_memory(console.existing(database), run, user=user)
 
 
-def take_in(
+def import_(
     file: Annotated[Path, typer.Argument(help="The file to be read.")],
     user: Annotated[
         str | None,
@@ -644,12 +644,12 @@ PANELS: Final = {
     "Ask": (search, contextual, trace),
     "Add and change": (store, edit, merge, undo, optimise, evolve),
     "See whether it helps": (quality, usage),
-    "The file": (export, take_in, backup, restore, validate, repair),
+    "The file": (export, import_, backup, restore, validate, repair),
     "For other programs": (serve_mcp, discover),
 }
 """The commands by what they are for; `hotmem.cli.app` adds to them."""
 
-NAMED: Final = {take_in: "import", serve_mcp: "serve-mcp"}
+NAMED: Final = {import_: "import", serve_mcp: "serve-mcp"}
 
 
 def register(app: typer.Typer) -> None:

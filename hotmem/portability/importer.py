@@ -30,7 +30,7 @@ WRITING_S: Final = 0.03
 """Seconds of writing after which others have their turn."""
 
 
-async def take_in(
+async def import_records(
     store: Store,
     precedence: RecallPriority,
     incoming: Incoming,
@@ -87,7 +87,9 @@ async def _taken(
     ) is not None:
         while portion:
             await precedence.wait_idle()
-            portion = portion[await store.take_in(taking, portion, datetime.now(UTC), WRITING_S) :]
+            portion = portion[
+                await store.import_records(taking, portion, datetime.now(UTC), WRITING_S) :
+            ]
         for _ in range(taking.read.total() - before):
             progress()
         before = taking.read.total()

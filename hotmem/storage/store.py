@@ -785,7 +785,7 @@ class Store:
         """An import, from where it was broken off or from the beginning."""
         return await self._db.read(import_rows.taking, source, form, with_forgotten=with_forgotten)
 
-    async def take_in(
+    async def import_records(
         self, taking: ImportSession, records: Sequence[ImportRecord], now: datetime, limit_s: float
     ) -> int:
         """Stores the records of an import that follow, for so many seconds, in one transaction.
@@ -797,7 +797,7 @@ class Store:
             StoreLocked: If the import is not where it was left.
             StoreError: If they could not be committed.
         """
-        return await self._db.write(import_rows.take_in, taking, records, now, limit_s)
+        return await self._db.write(import_rows.import_records, taking, records, now, limit_s)
 
     async def link_taken(self, taking: ImportSession, links: Sequence[Link]) -> None:
         """Sets what memories of an import are to others."""

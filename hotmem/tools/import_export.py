@@ -303,13 +303,13 @@ async def import_memories(
             memory, path, whose, notes, progress, tell, with_forgotten=asked.with_forgotten
         )
     elif form is FileForm.HOTMEM:
-        taken = await memory.take_in(
+        taken = await memory.import_records(
             await asyncio.to_thread(own, path, whose), tell, with_forgotten=asked.with_forgotten
         )
     else:
         how = (asked.session or path.stem, sorted(asked.bots), asked.timezone, asked.day_first)
         records = _talk(form, path, whose, asked, notes)
-        taken = await memory.take_in(
+        taken = await memory.import_records(
             await asyncio.to_thread(incoming, path, form, records, whose, *how),
             tell,
             with_forgotten=asked.with_forgotten,
@@ -405,7 +405,7 @@ async def _taken_filed(
 
     with TemporaryFile("w+", encoding="utf-8") as between:
         await asyncio.to_thread(write, between)
-        return await memory.take_in(
+        return await memory.import_records(
             await asyncio.to_thread(incoming, path, FileForm.MEM0, parsed(between), whose),
             tell,
             with_forgotten=with_forgotten,

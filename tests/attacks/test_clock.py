@@ -179,7 +179,7 @@ async def test_the_order_survives_an_export(
     async with Memory.open(
         tmp_path / "other.db", Options(), encoder=encoder, language=language
     ) as other:
-        await other.take_in(file)
+        await other.import_records(file)
         await other.settle()
         assert await other.memories("ana", past=True) == await ana.memories("ana", past=True)
         await say(other, RIGHT + timedelta(days=1), "I live in Chicago.")

@@ -321,7 +321,7 @@ async def test_an_export_takes_subcategories_along(
     file = tmp_path / "export.jsonl"
     await asyncio.to_thread(file.write_text, "\n".join(lines), "utf-8")
     async with Memory.open(tmp_path / "second.db", encoder=encoder, language=language) as second:
-        await second.take_in(file)
+        await second.import_records(file)
         await second.settle()
         kept = [line for line in lines if kind_of(line) not in PASSED_OVER]
         assert [line async for line in second.export("ana")] == kept

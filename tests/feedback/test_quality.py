@@ -206,14 +206,14 @@ async def test_an_export_holds_it_whole_and_forgetting_the_user_removes_it(
     await asyncio.to_thread(file.write_text, "\n".join(lines), "utf-8")
     async with Memory.open(tmp_path / "second.db", encoder=encoder, language=language) as second:
         for _ in range(2):
-            await second.take_in(file)
+            await second.import_records(file)
             assert await second.quality("ana") == before
         spoilt = next(line for line in lines if '"quality"' in line).replace(
             '"turns": 1', '"turns": -1'
         )
         await asyncio.to_thread(file.write_text, spoilt, "utf-8")
         with pytest.raises(InvalidInput, match=r"tally\.turns"):
-            await second.take_in(file)
+            await second.import_records(file)
     await memory.forget(user_id="ana", everything=True)
     assert await memory.quality("ana") == Quality()
     with closing(connect(memory.path, read_only=True)) as conn:

@@ -153,7 +153,7 @@ async def test_one_that_fails_leaves_the_store_as_it_was(
     before = await asyncio.to_thread(contents, memory.path)
     file = await spoilt(other, tmp_path / "spoilt.jsonl")
     with pytest.raises(InvalidInput, match="day"):
-        await memory.take_in(file)
+        await memory.import_records(file)
     assert await asyncio.to_thread(contents, memory.path) == before
     await memory.settle()
     assert await asyncio.to_thread(contents, memory.path) == before
@@ -167,7 +167,7 @@ async def test_one_that_fails_leaves_no_user_behind(
     await told(other)
     before = await asyncio.to_thread(contents, memory.path)
     with pytest.raises(InvalidInput, match="day"):
-        await memory.take_in(await spoilt(other, tmp_path / "spoilt.jsonl"))
+        await memory.import_records(await spoilt(other, tmp_path / "spoilt.jsonl"))
     assert await asyncio.to_thread(contents, memory.path) == before
 
 
@@ -180,7 +180,7 @@ async def test_taken_back_what_was_known_is_as_it_was(
     await memory.settle()
     before = await asyncio.to_thread(contents, memory.path, without=(*OF_IMPORTS, "decisions"))
     await exported(other, tmp_path / "ana.jsonl")
-    taken = await memory.take_in(tmp_path / "ana.jsonl")
+    taken = await memory.import_records(tmp_path / "ana.jsonl")
     await memory.settle()
     (decision,) = [
         one
@@ -198,7 +198,7 @@ async def test_taken_back_what_was_known_is_as_it_was(
     assert after == before
     with pytest.raises(InvalidInput, match="was taken back on"):
         await undo_decision(memory, "ana", Undo(decision=decision.id))
-    again = await memory.take_in(tmp_path / "ana.jsonl")
+    again = await memory.import_records(tmp_path / "ana.jsonl")
     assert again == taken
 
 
@@ -208,7 +208,7 @@ async def test_said_again_after_an_export_is_imported_it_stays(
 ) -> None:
     await told(other)
     await exported(other, tmp_path / "ana.jsonl")
-    await memory.take_in(tmp_path / "ana.jsonl")
+    await memory.import_records(tmp_path / "ana.jsonl")
     await memory.settle()
     for number in range(3):
         await memory.remember(said("I live in Leeds.", session="after", minutes=90_000 + number))
@@ -273,7 +273,7 @@ async def test_a_bot_is_not_kept_waiting_and_what_it_stores_stays(
     await asyncio.to_thread(
         file.write_text, "\n".join([*lines, lines[0].replace("ferry", "train")]), "utf-8"
     )
-    taking = asyncio.create_task(memory.take_in(file))
+    taking = asyncio.create_task(memory.import_records(file))
     waits = []
     for number in range(5):
         await asyncio.sleep(0.05)
@@ -303,7 +303,7 @@ async def test_what_a_full_disk_stops_is_taken_back_once_there_is_room(
         f"PRAGMA max_page_count = {writer.execute('PRAGMA page_count').fetchone()[0] + 200}"
     )
     with pytest.raises(StoreFull):
-        await memory.take_in(file)
+        await memory.import_records(file)
     writer.execute("PRAGMA max_page_count = 1000000")
     await memory.settle()
     assert [turn.text for turn in await turns(memory)] == ["I was here before."]
@@ -318,7 +318,7 @@ async def test_taking_back_that_was_cut_short_is_finished_on_the_next_open(
     incoming = own(file)
     taking = await memory.store.taking(incoming.source, incoming.form)
     portion = taking.following(incoming.records, 5) or []
-    await memory.store.take_in(taking, portion, datetime.now(UTC), 1.0)
+    await memory.store.import_records(taking, portion, datetime.now(UTC), 1.0)
     await memory.store.give_up_import(incoming.source)
     await memory.close()
     async with Memory.open(memory.path, encoder=encoder, language=language) as again:
@@ -354,10 +354,10 @@ async def test_one_at_a_time_and_each_user_their_own(memory: Memory, tmp_path: P
     )
     (unfinished,) = (await memory_decisions(memory, "ana", Recent())).decisions
     with pytest.raises(InvalidInput, match=f"take it back: undo {unfinished.id}"):
-        await memory.take_in(file)
+        await memory.import_records(file)
     assert await memory.store.user("ben") is None
-    assert (await memory.take_in(tmp_path / "ten.jsonl")).turns == 10
-    assert (await memory.take_in(file)).turns == 8
+    assert (await memory.import_records(tmp_path / "ten.jsonl")).turns == 10
+    assert (await memory.import_records(file)).turns == 8
     decision = (await memory_decisions(memory, "ben", Recent())).decisions[0]
     with pytest.raises(InvalidInput, match="nothing that can be taken back"):
         await undo_decision(memory, "ana", Undo(decision=decision.id))
@@ -431,7 +431,7 @@ async def imported_alone(path: Path, file: Path) -> ImportResult:
     """Imports a file where nothing else is done."""
     store = Store.open(path)
     try:
-        return await importer.take_in(store, RecallPriority(), own(file), lambda: None)
+        return await importer.import_records(store, RecallPriority(), own(file), lambda: None)
     finally:
         await store.close()
 
@@ -506,7 +506,9 @@ async def begun(store: Store, folder: Path) -> None:
     await asyncio.to_thread(file.write_text, "\n".join(map(turn_line, range(10))), "utf-8")
     incoming = own(file)
     taking = await store.taking(incoming.source, incoming.form)
-    await store.take_in(taking, taking.following(incoming.records, 5) or [], datetime.now(UTC), 1.0)
+    await store.import_records(
+        taking, taking.following(incoming.records, 5) or [], datetime.now(UTC), 1.0
+    )
 
 
 async def turns(memory: Memory) -> list[Any]:

@@ -111,7 +111,7 @@ async def test_imported_it_answers_as_before(
 ) -> None:
     lines = await written(memory, tmp_path / "export.jsonl")
     told: list[None] = []
-    taken = await second.take_in(tmp_path / "export.jsonl", lambda: told.append(None))
+    taken = await second.import_records(tmp_path / "export.jsonl", lambda: told.append(None))
     await second.settle()
     kept = [line for line in lines if json.loads(line)["type"] not in PASSED_OVER]
     assert taken.known == 0 and len(told) == len(kept) - 2
@@ -141,8 +141,8 @@ async def test_imported_twice_it_is_there_once(
     memory: Memory, second: Memory, tmp_path: Path
 ) -> None:
     await written(memory, tmp_path / "export.jsonl")
-    first = await second.take_in(tmp_path / "export.jsonl")
-    again = await second.take_in(tmp_path / "export.jsonl")
+    first = await second.import_records(tmp_path / "export.jsonl")
+    again = await second.import_records(tmp_path / "export.jsonl")
     assert (again.turns, again.memories, again.known) == (0, 0, first.turns + first.memories)
     await second.settle()
     assert (await validate_storage(second, "ana", Nothing())).sound
@@ -175,7 +175,7 @@ async def test_turns_alone_are_understood_anew(second: Memory, tmp_path: Path) -
     file = tmp_path / "turns.jsonl"
     file.write_text("\n".join(line(turn) for turn in spoken), "utf-8")
     assert list(imported(file)) == spoken
-    await second.take_in(file)
+    await second.import_records(file)
     await second.settle()
     assert [known.text for known in await second.memories("ana")] == ["Ana's dog is called Potola."]
     assert await second.summary(user_id="ana", session_id="monday") is not None
@@ -266,7 +266,7 @@ async def test_half_an_import_is_none(
     file = tmp_path / "spoilt.jsonl"
     await asyncio.to_thread(file.write_text, "\n".join(spoil(lines)), "utf-8")
     with pytest.raises(InvalidInput, match=named):
-        await second.take_in(file)
+        await second.import_records(file)
     stats = await memory_stats(second, "ana", Nothing())
     assert (stats.turns, stats.sessions) == (1, 1)
     assert (await validate_storage(second, "ana", Nothing())).sound
@@ -279,7 +279,7 @@ async def test_a_memory_of_another_user_is_not_taken(memory: Memory, tmp_path: P
         file.write_text, "\n".join(lines).replace('"user_id": "ana"', '"user_id": "ben"'), "utf-8"
     )
     with pytest.raises(InvalidInput, match="belongs to another user"):
-        await memory.take_in(file)
+        await memory.import_records(file)
     assert (await memory_stats(memory, "ben", Nothing())).turns == 0
 
 

@@ -297,8 +297,8 @@ async def test_what_comes_back_with_an_import_is_there_once(memory: Memory, tmp_
         file.write_text, "\n".join([line async for line in memory.export("ana")]), "utf-8"
     )
     await memory.forget(user_id="ana", entity=SECRET, grace=DAY)
-    assert (await memory.take_in(file)).forgotten
-    await memory.take_in(file, with_forgotten=True)
+    assert (await memory.import_records(file)).forgotten
+    await memory.import_records(file, with_forgotten=True)
     await memory.settle()
     assert await memory.restore(user_id="ana") is not None
     await memory.settle()
@@ -322,7 +322,7 @@ async def test_what_came_with_an_import_that_was_taken_back_stays_away(
         file.write_text, json.dumps(line | {"spoken_at": START.isoformat()}), "utf-8"
     )
     before = await turns_told(memory)
-    assert (await memory.take_in(file)).turns == 1
+    assert (await memory.import_records(file)).turns == 1
     await memory.settle()
     await memory.forget(user_id="ana", entity=SECRET, grace=DAY)
     user = await user_of(memory)

@@ -117,7 +117,7 @@ def taking(
     )
 
 
-def take_in(
+def import_records(
     conn: Connection,
     taking: ImportSession,
     records: Sequence[ImportRecord],

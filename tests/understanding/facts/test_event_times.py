@@ -145,7 +145,7 @@ async def test_an_export_keeps_zones_and_what_happened(
     path = tmp_path / "ana.jsonl"
     lines = [line async for line in memory.export(user_id="ana")]
     await asyncio.to_thread(path.write_text, "\n".join(lines), "utf-8")
-    await copy.take_in(path)
+    await copy.import_records(path)
     assert [line async for line in copy.export(user_id="ana")] == lines
     assert '"zone": "Europe/Berlin"' in lines[1] and '"zone": "Asia/Kathmandu"' in lines[2]
     assert "2025-05-02T22:00:00Z" in lines[1]
