@@ -1,31 +1,31 @@
-"""Every error HotMem raises, drawn as a tree.
+"""Every error that HotMem raises, as a tree.
 
     HotMemError
-    ├── InvalidInput          an argument cannot be used; nothing was stored
+    ├── InvalidInput          an argument is invalid; nothing was stored or changed
     ├── MemoryClosed          the memory was used before open or after close
-    ├── ModelMissing          weights or tables of a model are not installed or not the expected ones
-    ├── ExtraMissing          a feature needs packages of an extra that is not installed
-    ├── DeadlineExceeded      a stage did not finish in its time
+    ├── ModelMissing          model weights or tables are missing or have the wrong checksum
+    ├── ExtraMissing          an optional dependency (extra) is not installed
+    ├── DeadlineExceeded      a stage did not finish within its deadline
     └── StoreError            the database file
-        ├── StoreUnusable     not HotMem's, or not readable
-        │   └── StoreDamaged  no database, truncated, or not what was written; nothing more is written into it
-        ├── StoreKeyWrong     encrypted, and the key is missing or another; or plain, and there is a key
-        ├── StoreTooNew       written by a newer HotMem
-        ├── StoreLocked       another program holds the file
-        ├── StoreReadOnly     the file or its folder cannot be written
+        ├── StoreUnusable     not a HotMem file, or not readable
+        │   └── StoreDamaged  not a database, truncated or corrupt; no further writes
+        ├── StoreKeyWrong     the encryption key is missing, wrong or not needed
+        ├── StoreTooNew       written by a newer version of HotMem
+        ├── StoreLocked       another process holds the write lock
+        ├── StoreReadOnly     the file or its folder is not writable
         ├── StoreGone         the file was deleted or replaced while it was open
         └── StoreFull         the disk is full
 
-A message gives the fact first, then the fix. Speech and memory text never appear in it.
+A message states the problem first, then the fix. It never contains speech or memory text.
 """
 
 
 class HotMemError(Exception):
-    """Base of every error that HotMem raises on purpose."""
+    """Base class of all errors that HotMem raises."""
 
 
 class InvalidInput(HotMemError, ValueError):
-    """An argument cannot be used. Nothing was stored or changed."""
+    """An argument is invalid. Nothing was stored or changed."""
 
 
 class MemoryClosed(HotMemError):
@@ -33,11 +33,11 @@ class MemoryClosed(HotMemError):
 
 
 class ModelMissing(HotMemError):
-    """A model's weights or tables are missing or have the wrong checksum."""
+    """Model weights or tables are missing or have the wrong checksum."""
 
 
 class ExtraMissing(HotMemError, ImportError):
-    """A feature needs packages that an optional extra installs."""
+    """A feature needs packages of an optional extra that is not installed."""
 
 
 class DeadlineExceeded(HotMemError):
@@ -45,41 +45,35 @@ class DeadlineExceeded(HotMemError):
 
 
 class StoreError(HotMemError):
-    """The database file cannot do what was asked. What was stored before is untouched."""
+    """The database operation failed. Data stored earlier is unchanged."""
 
 
 class StoreUnusable(StoreError):
-    """The file is not HotMem's, or cannot be opened."""
+    """The file is not a HotMem file or cannot be opened."""
 
 
 class StoreDamaged(StoreUnusable):
-    """The file is no database, or its content is not what was written.
-
-    Nothing more is written into it.
-    """
+    """The file is not a database, or it is truncated or corrupt. No further writes are made."""
 
 
 class StoreKeyWrong(StoreError):
-    """The file is encrypted and the key is missing or another one, or it is plain and a key was given."""
+    """The encryption key is missing or wrong, or a key was given for a plain file."""
 
 
 class StoreTooNew(StoreError):
-    """The file was written by a newer HotMem."""
+    """The file was written by a newer version of HotMem."""
 
 
 class StoreLocked(StoreError):
-    """Another program holds the write lock for longer than the waiting time."""
+    """Another process held the write lock until the timeout."""
 
 
 class StoreReadOnly(StoreError):
-    """The file or its folder cannot be written."""
+    """The file or its folder is not writable."""
 
 
 class StoreGone(StoreError):
-    """The file was deleted, moved or replaced while it was open.
-
-    What was to be written is not kept.
-    """
+    """The file was deleted, moved or replaced while it was open. Pending writes are lost."""
 
 
 class StoreFull(StoreError):

@@ -32,7 +32,7 @@ from hotmem.operations.requests import SearchOptions, StoreContext, checked
 from hotmem.operations.results import ContextualResult, SearchResult, Stored
 from hotmem.operations.retention import Retention
 from hotmem.operations.suppression import SuppressedTexts, phrase_of
-from hotmem.options import LEAST_TOKENS, Options, checked_visible
+from hotmem.options import MIN_TOKENS, Options, checked_visible
 from hotmem.portability import exported, importer
 from hotmem.portability.sources import Incoming, own
 from hotmem.ranking.relevance import RelevanceModel, fitted_model
@@ -457,7 +457,7 @@ class Memory:
             at=self.options.now() if at is None else aware(at, "at"),
             max_tokens=self.options.recall.max_tokens
             if max_tokens is None
-            else checked_number(max_tokens, "max_tokens", LEAST_TOKENS, whole=True),
+            else checked_number(max_tokens, "max_tokens", MIN_TOKENS, whole=True),
             deadline_ms=self.options.recall.deadline_ms
             if deadline_ms is None
             else checked_number(deadline_ms, "deadline_ms", 0.0),
@@ -1082,5 +1082,5 @@ def _configured(path: str | Path | None, options: Options | None) -> tuple[Path,
         return Path(path), options
     from hotmem.settings import Settings  # takes a tenth of a second, which who passes both saves
 
-    settings = Settings.of_environment()
+    settings = Settings.from_environment()
     return Path(settings.database if path is None else path), options or settings.options()

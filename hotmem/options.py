@@ -1,7 +1,7 @@
-"""Options of each stage, passed in and never read from the environment here.
+"""Options of each stage, passed as arguments; this module does not read the environment.
 
-`hotmem.settings` fills them from HOTMEM_ variables where a memory is opened without any; everything
-inside the package receives them as arguments. A number out of its bounds raises `InvalidInput`.
+`hotmem.settings` fills them from HOTMEM_ variables when a memory is opened without options. A
+number out of range raises `InvalidInput`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,30 +18,29 @@ from hotmem.errors import InvalidInput
 from hotmem.text.timezones import now_here
 from hotmem.types import MAX_WEIGHT, MIN_WEIGHT, Category, Layer, Weights
 
-LEAST_TOKENS: Final = 1
+MIN_TOKENS: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
 class RecallOptions(Bounded):
-    """How a block is made.
+    """Options of recall and of the context block.
 
     Attributes:
-        max_tokens: Tokens of a block at most.
-        deadline_ms: Milliseconds after which a block holds what is ready by then. None waits for
-            all.
-        max_facts: Facts in a block at most.
-        semantic_threshold: Least calibrated relevance, 0 to 1, of any item, whichever layer found
-            it.
+        max_tokens: Maximum tokens of a context block.
+        deadline_ms: Deadline in milliseconds; the block contains what is ready by then. None
+            waits for all layers.
+        max_facts: Maximum facts in a block.
+        semantic_threshold: Minimum calibrated relevance, 0 to 1, of an item of any layer.
         verbatim_window: Characters of the turn shown on each side of a passage, 0 to 1000.
-        symbols: Marks as coloured circles instead of words.
-        layers: The layers there are.
-        choose_layers: Whether the analysis chooses among them; otherwise all are asked.
-        say_unknown: Whether a block says of a question that nothing, or nothing certain, is known.
-        opening_tokens: Tokens at most of what is given without being asked: who the user is,
-            standing instructions, what is at hand and what was left open. 0 gives none.
+        symbols: Show confidence marks as coloured circles instead of words.
+        layers: The enabled layers.
+        choose_layers: Let the query analysis choose among the layers; otherwise all are queried.
+        say_unknown: State in the block that nothing, or nothing certain, is known of a question.
+        opening_tokens: Maximum tokens of what is given without a question: user profile, standing
+            instructions, current matters and open ends. 0 disables it.
     """
 
-    max_tokens: int = bounded(1000, LEAST_TOKENS, whole=True)
+    max_tokens: int = bounded(1000, MIN_TOKENS, whole=True)
     deadline_ms: float | None = bounded(None, 0)
     max_facts: int = bounded(5, 0, whole=True)
     semantic_threshold: float = bounded(0.0, 0, 1)
@@ -55,13 +54,12 @@ class RecallOptions(Bounded):
 
 @dataclass(frozen=True, slots=True)
 class LearningOptions:
-    """How feedback changes the memory.
+    """Options of learning from feedback.
 
     Attributes:
-        adaptive: Whether the layer weights move; those that were learnt stay in use without.
-        analytics: Whether usage is recorded.
-        weights: Layer weights for everyone instead of those that are learnt, which rest meanwhile;
-            None has each user's own.
+        adaptive: Update the layer weights from replies. If off, learned weights stay in use.
+        analytics: Record usage.
+        weights: Fixed layer weights for all users; None uses each user's learned weights.
 
     Raises:
         InvalidInput: If a weight is not a number within the bounds.
@@ -73,24 +71,24 @@ class LearningOptions:
 
     def __post_init__(self) -> None:
         if self.weights is not None:
-            checked_weights(self.weights)
+            check_weights(self.weights)
 
     @property
     def moves_weights(self) -> bool:
-        """Whether replies move the layer weights."""
+        """Whether replies change the layer weights."""
         return self.adaptive and self.weights is None
 
 
 @dataclass(frozen=True, slots=True)
 class BackgroundOptions(Bounded):
-    """When background work runs.
+    """Options of background jobs.
 
     Attributes:
         idle_s: Seconds without a turn after which a session is summarised.
         batch: Texts embedded at once.
-        attempts: Tries before a piece of work is set aside, until the memory is opened again or
+        attempts: Attempts before a job is set aside, until the memory is opened again or
             `hotmem doctor --retry`.
-        pause_s: Seconds before the second try; each further pause is four times as long.
+        pause_s: Seconds before the second attempt; each further pause is four times as long.
     """
 
     idle_s: float = bounded(600.0, 0)
@@ -101,13 +99,13 @@ class BackgroundOptions(Bounded):
 
 @dataclass(frozen=True, slots=True)
 class EvolutionOptions(Bounded):
-    """How categories evolve into subcategories.
+    """Options of subcategories, found by clustering the memories of a category.
 
     Attributes:
-        on: Whether they do so by themselves, in the background.
-        every_s: Seconds after which a category that has grown evolves anew.
-        cluster_size: Memories of a subcategory at least, 2 or more.
-        most: Subcategories of a category at most.
+        on: Rebuild subcategories in the background.
+        every_s: Seconds after which the subcategories of a category that has grown are rebuilt.
+        cluster_size: Minimum memories of a subcategory, 2 or more.
+        most: Maximum subcategories of a category.
     """
 
     on: bool = True
@@ -118,16 +116,13 @@ class EvolutionOptions(Bounded):
 
 @dataclass(frozen=True, slots=True)
 class SearchingOptions(Bounded):
-    """How the memory tools search.
+    """Options of search by the memory tools. `python -m eval progressive` compares them.
 
     Attributes:
-        progressive: Whether a search goes from digests to turns and stops when enough is found,
-            unless it says otherwise itself. Off, as it takes half as long again as a search of
-            everything: memories alone seldom are enough (`python -m eval progressive`).
-        suffices: Good results that are enough.
-        good: Mean relevance, 0 to 1, from which they are (the design's); one above is never
-            reached. A lower one ends more searches early and loses evidence: at 0.6 two to four
-            points of REALTALK's.
+        progressive: By default, search from summaries to turns and stop at enough good results.
+        suffices: Good results at which a progressive search stops.
+        good: Mean relevance, 0 to 1, at which results count as good; a value above 1 never stops
+            early.
     """
 
     progressive: bool = False
@@ -137,10 +132,10 @@ class SearchingOptions(Bounded):
 
 @dataclass(frozen=True, slots=True)
 class ForgettingOptions(Bounded):
-    """How the user's own deletions are done, those that they ask their bot for.
+    """Options of deletions that a user requests by voice.
 
     Attributes:
-        grace_s: Seconds for which they can be brought back; then they are erased. 0 erases at once.
+        grace_s: Seconds during which a deletion can be undone; then it is final. 0 erases at once.
     """
 
     grace_s: float = bounded(24 * 3600.0, 0)
@@ -148,7 +143,7 @@ class ForgettingOptions(Bounded):
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions(Bounded):
-    """Which models run and where their prepared files lie.
+    """Which models run, and the folder of their prepared files.
 
     Attributes:
         encoder: "default" (all-MiniLM-L6-v2 trained on talks, int8, ONNX Runtime), a file
@@ -170,13 +165,13 @@ class ModelOptions(Bounded):
 
 @dataclass(frozen=True, slots=True)
 class RewriteOptions(Bounded):
-    """A language model that says what an utterance leaves unsaid; without one rules do.
+    """Options of query rewriting by a language model; without a model, rules rewrite.
 
     Attributes:
-        model: Its name; "" for none.
-        base_url: An endpoint of OpenAI's protocol; None is OpenAI's own.
-        api_key: Its key.
-        deadline_ms: Milliseconds it has; the recall's own deadline holds besides.
+        model: Model name; "" for none.
+        base_url: OpenAI-compatible endpoint; None is OpenAI's own.
+        api_key: API key.
+        deadline_ms: Deadline in milliseconds; the deadline of the recall applies as well.
     """
 
     model: str = ""
@@ -187,13 +182,13 @@ class RewriteOptions(Bounded):
 
 @dataclass(frozen=True, slots=True)
 class AuditOptions(Bounded):
-    """What is kept of who looked at a memory, changed it or took something out of it.
+    """Options of the audit log: who read, changed, exported or deleted memories.
 
-    Blocks of a bot are not, as records of their use are.
+    Recalls of a bot are not logged; their usage records are stored separately.
 
     Attributes:
-        on: Whether it is kept.
-        days: Days after which an entry goes.
+        on: Write the audit log.
+        days: Days after which an entry is deleted.
     """
 
     on: bool = True
@@ -202,25 +197,24 @@ class AuditOptions(Bounded):
 
 @dataclass(frozen=True, slots=True)
 class RetentionRule(Bounded):
-    """How long something is kept.
+    """How long data is kept.
 
     Attributes:
-        days: Days since it was said or, of a memory, last said or stored.
-        category: Only memories of this category, with the turns they were read from; None is all
-            that was said, is known and was asked.
-        user_id: Only of this user; None is of everybody.
+        days: Age in days, since a turn was spoken or a memory last stated or stored.
+        category: Only memories of this category, with their source turns; None covers turns,
+            memories and queries.
+        user_id: Only this user; None covers all users.
     """
 
-    __pydantic_config__ = ConfigDict(
-        extra="forbid"
-    )  # a rule of a file with a misspelt user would be everybody's
+    # A misspelt user_id in a rules file would otherwise apply the rule to all users.
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
     days: int = bounded(MISSING, 1, 36_500, whole=True)
     category: Category | None = None
     user_id: str | None = None
 
-    def told(self) -> str:
-        """The rule in words, without the user's name."""
+    def describe(self) -> str:
+        """Describe the rule, without the user ID."""
         return f"{self.category or 'all'} older than {self.days} days"
 
 
@@ -229,13 +223,13 @@ class Options:
     """All options of a memory.
 
     Attributes:
-        time_zone: Where the user is; None is this machine's zone.
-        retention: How long what is kept, by default for ever. Every rule that fits is applied, so
-            that the shortest holds.
-        key: What the file is encrypted with: a passphrase, the path of a file whose first line it
-            is, or a function that returns it. None is a plain file.
-        spool_dir: Folder in which turns wait while the memory file cannot be written; None is
-            beside it. One on another disk outlives a full one.
+        time_zone: Time zone of the user; None is the time zone of this machine.
+        retention: Retention rules; without any, data is kept for ever. All matching rules apply,
+            so the shortest wins.
+        key: Encryption key: a passphrase, the path of a file whose first line is the passphrase,
+            or a function that returns it. None for a plain file.
+        spool_dir: Folder that holds turns while the memory file cannot be written; None is the
+            folder of the memory file. Choose another disk to survive a full one.
     """
 
     recall: RecallOptions = field(default_factory=RecallOptions)
@@ -253,15 +247,15 @@ class Options:
     spool_dir: Path | None = None
 
     def now(self) -> datetime:
-        """The wall clock, where the user is."""
+        """Return the current time in the time zone of the user."""
         return now_here() if self.time_zone is None else datetime.now(self.time_zone)
 
 
 def checked_visible(visible: Sequence[str]) -> tuple[str, ...]:
-    """The texts, unchanged.
+    """Return the texts as a tuple.
 
     Raises:
-        InvalidInput: If it is one text, or holds something that is none.
+        InvalidInput: If it is a single string or contains something other than strings.
     """
     if (
         isinstance(visible, str)
@@ -269,13 +263,14 @@ def checked_visible(visible: Sequence[str]) -> tuple[str, ...]:
         or not all(isinstance(text, str) for text in visible)
     ):
         raise InvalidInput(
-            'visible is no list of texts. Pass the texts the language model has before it, such as ["Hello!"].'
+            "visible is not a list of strings. Pass the texts in the context of the language "
+            'model, such as ["Hello!"].'
         )
     return tuple(visible)
 
 
-def checked_weights(weights: Weights) -> Weights:
-    """The weights, unchanged.
+def check_weights(weights: Weights) -> Weights:
+    """Return the weights unchanged.
 
     Raises:
         InvalidInput: If one is not a number from `MIN_WEIGHT` to `MAX_WEIGHT`.
@@ -287,20 +282,21 @@ def checked_weights(weights: Weights) -> Weights:
     ]
     if wrong:
         raise InvalidInput(
-            f"A layer weight is out of its bounds: {', '.join(wrong)}. Use numbers from {MIN_WEIGHT} to {MAX_WEIGHT}."
+            f"A layer weight is out of range: {', '.join(wrong)}. "
+            f"Use numbers from {MIN_WEIGHT} to {MAX_WEIGHT}."
         )
     return weights
 
 
-def weights_of(text: str) -> Weights:
-    """Layer weights written as numbers in the layers' order: "1,0.8,0.6,0.4".
+def parse_layer_weights(text: str) -> Weights:
+    """Parse layer weights, comma-separated in the order of the layers: "1,0.8,0.6,0.4".
 
     Raises:
-        InvalidInput: If it is not one number for each layer, or one is out of its bounds.
+        InvalidInput: If there is not one number for each layer, or a number is out of range.
     """
     try:
         numbers = [float(number) for number in text.split(",")]
-        return checked_weights(Weights.from_dict(dict(zip(Layer, numbers, strict=True))))
+        return check_weights(Weights.from_dict(dict(zip(Layer, numbers, strict=True))))
     except (ValueError, InvalidInput) as error:
-        known = f"{','.join(Layer)} as numbers from {MIN_WEIGHT} to {MAX_WEIGHT}: 1,0.8,0.6,0.4"
-        raise InvalidInput(f"{text!r} are no layer weights. Write {known}.") from error
+        usage = f"{','.join(Layer)} as numbers from {MIN_WEIGHT} to {MAX_WEIGHT}: 1,0.8,0.6,0.4"
+        raise InvalidInput(f"{text!r} are not layer weights. Write {usage}.") from error

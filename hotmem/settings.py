@@ -1,10 +1,10 @@
-"""Settings from HOTMEM_ variables.
+"""Settings from HOTMEM_ environment variables.
 
-    an argument ─▶ a HOTMEM_ variable of the environment ─▶ a line of .env (programs only) ─▶ the default
+Precedence, highest first: argument, environment variable, line of .env (programs only), default.
 
-`Settings()` is for programs (the `hotmem` command, the bots in pipelines/): it also reads the file
-.env of the working directory. `Settings.of_environment()` is for the library: a memory that is
-opened without options takes them from there, and no file.
+`Settings()` is for programs (the `hotmem` command, the bots in pipelines/); it also reads the file
+.env in the working directory. `Settings.from_environment()` is for the library: it reads the
+environment but no file, and fills the options of a memory that is opened without options.
 """
 
 import os
@@ -33,7 +33,7 @@ from hotmem.options import (
     RetentionRule,
     RewriteOptions,
     SearchingOptions,
-    weights_of,
+    parse_layer_weights,
 )
 from hotmem.retention_rules import rules_of
 from hotmem.types import Layer, Weights
@@ -42,24 +42,24 @@ DEFAULTS: Final = Options()
 
 PREFIX: Final = "HOTMEM_"
 
-OF_THE_BOTS: Final = ("HOTMEM_LLM_BASE_URL", "HOTMEM_LLM_MODEL", "HOTMEM_LLM_API_KEY")
-"""Variables that the bots in pipelines/ read, and the package does not."""
+PIPELINE_VARIABLES: Final = ("HOTMEM_LLM_BASE_URL", "HOTMEM_LLM_MODEL", "HOTMEM_LLM_API_KEY")
+"""Variables read by the bots in pipelines/ but not by the package."""
 
 ENV_FILE: Final = Path(".env")
 
-Numbers = Annotated[
+LayerWeights = Annotated[
     Weights | None,
     NoDecode,
-    BeforeValidator(lambda value: weights_of(value) if isinstance(value, str) else value),
+    BeforeValidator(lambda value: parse_layer_weights(value) if isinstance(value, str) else value),
 ]
-"""Layer weights, written as numbers with commas between them."""
+"""Layer weights as comma-separated numbers."""
 
 
 class Variables(BaseSettings):
-    """Settings whose errors are one line.
+    """Settings that report validation errors as `InvalidInput` in one line.
 
     Raises:
-        InvalidInput: If a value or the file .env cannot be used, naming it and what is wrong.
+        InvalidInput: If a value or the file .env is invalid; the message names it.
     """
 
     def __init__(self, **values: Any) -> None:  # noqa: ANN401 - any field's
@@ -67,26 +67,28 @@ class Variables(BaseSettings):
             super().__init__(**values)
         except ValidationError as error:
             prefix = str(self.model_config.get("env_prefix", ""))
-            raise InvalidInput(" ".join(_wrong(prefix, one) for one in error.errors())) from error
+            raise InvalidInput(
+                " ".join(_describe_error(prefix, one) for one in error.errors())
+            ) from error
         except UnicodeDecodeError as error:
             raise InvalidInput(f"{ENV_FILE.absolute()} is not UTF-8. Save it as UTF-8.") from error
         except OSError as error:
             raise InvalidInput(
-                f"{ENV_FILE.absolute()} cannot be read ({type(error).__name__}). Make it readable, or move it away."
+                f"{ENV_FILE.absolute()} cannot be read ({type(error).__name__}). "
+                "Make it readable, or move it away."
             ) from error
 
 
 class Settings(Variables):
-    """What can be set from outside; every name has the prefix HOTMEM_.
+    """All settings; every variable has the prefix HOTMEM_.
 
-    A variable with the prefix that is no setting is named in a warning, with the one that was
-    meant.
+    An unknown variable with this prefix causes a warning that suggests the closest setting.
 
     Args:
-        values: Settings by name, before the environment and the file.
+        values: Settings by name; they take precedence over the environment and the file.
 
     Raises:
-        InvalidInput: If a value or the file .env cannot be used, naming it and what is wrong.
+        InvalidInput: If a value or the file .env is invalid; the message names it.
     """
 
     model_config = SettingsConfigDict(
@@ -101,65 +103,74 @@ class Settings(Variables):
     key: str = Field(
         default="",
         repr=False,
-        description="The passphrase of an encrypted memory file; empty: HOTMEM_KEY_FILE, or a plain file.",
+        description=(
+            "Passphrase of an encrypted memory file; empty: HOTMEM_KEY_FILE, or a plain file."
+        ),
     )
     key_file: Path | None = Field(
-        default=None, description="A file whose first line is the passphrase."
+        default=None, description="File whose first line is the passphrase."
     )
     spool_dir: Path | None = Field(
         default=None,
-        description="Folder where turns wait while the memory file cannot be written; empty: beside it.",
+        description=(
+            "Folder that holds turns while the memory file cannot be written; "
+            "empty: beside the file."
+        ),
     )
     multilayer_retrieval: bool = Field(
-        default=True, description="Ask all four layers as needed; off: the facts layer alone."
+        default=True, description="Query all four layers as needed; false: only the facts layer."
     )
     max_context_tokens: int = Field(
-        default=DEFAULTS.recall.max_tokens, ge=1, description="Tokens of a context block at most."
+        default=DEFAULTS.recall.max_tokens, ge=1, description="Maximum tokens of a context block."
     )
     opening_tokens: int = Field(
         default=DEFAULTS.recall.opening_tokens,
         ge=0,
-        description="Tokens at most of what is given without being asked; 0: nothing is.",
+        description="Maximum tokens of what is given without a question; 0 disables it.",
     )
     say_unknown: bool = Field(
         default=DEFAULTS.recall.say_unknown,
-        description="Tell the model of a question that nothing, or nothing certain, is known.",
+        description="Tell the model when nothing, or nothing certain, is known of a question.",
     )
     max_facts: int = Field(
-        default=DEFAULTS.recall.max_facts, ge=0, description="Facts in a block at most."
+        default=DEFAULTS.recall.max_facts, ge=0, description="Maximum facts in a block."
     )
     recall_deadline_ms: float = Field(
-        default=150.0, ge=0, description="Milliseconds a bot waits for its memory at most."
+        default=150.0, ge=0, description="Maximum milliseconds that a bot waits for its memory."
     )
     semantic_threshold: float = Field(
         default=DEFAULTS.recall.semantic_threshold,
         ge=0,
         le=1,
-        description="Least relevance of any line of a block; 0 leaves nothing out.",
+        description="Minimum relevance, 0 to 1, of an item of a block; 0 disables the filter.",
     )
     verbatim_context_window: int = Field(
         default=DEFAULTS.recall.verbatim_window,
         ge=0,
         le=1000,
-        description="Characters shown on each side of a passage.",
+        description="Characters of the turn shown on each side of a passage, 0 to 1000.",
     )
     mark_symbols: bool = Field(
-        default=DEFAULTS.recall.symbols, description="Marks as coloured circles instead of words."
+        default=DEFAULTS.recall.symbols,
+        description="Show confidence marks as coloured circles instead of words.",
     )
     adaptive_learning: bool = Field(
-        default=DEFAULTS.learning.adaptive, description="Let the layer weights follow use."
+        default=DEFAULTS.learning.adaptive,
+        description="Adapt the layer weights to what replies use.",
     )
     usage_analytics: bool = Field(
         default=DEFAULTS.learning.analytics,
-        description="Record in the memory file what replies used.",
+        description="Record in the memory file what replies use.",
     )
-    weights: Numbers = Field(
+    weights: LayerWeights = Field(
         default=None,
-        description="Layer weights for everyone, such as 1,0.8,0.6,0.4; empty: those that are learnt.",
+        description=(
+            "Fixed layer weights for all users, such as 1,0.8,0.6,0.4; empty: learned weights."
+        ),
     )
     time_zone: ZoneInfo | None = Field(
         default=None,
-        description="Where the user is, such as Europe/Berlin; empty: the machine's own zone.",
+        description="Time zone of the user, such as Europe/Berlin; empty: that of this machine.",
     )
     session_idle_s: float = Field(
         default=DEFAULTS.background.idle_s,
@@ -168,39 +179,43 @@ class Settings(Variables):
     )
     evolution: bool = Field(
         default=DEFAULTS.evolution.on,
-        description="Let categories evolve into subcategories in the background.",
+        description="Build subcategories of the categories in the background.",
     )
     evolution_hours: float = Field(
         default=DEFAULTS.evolution.every_s / 3600,
         ge=0,
-        description="Hours after which one that has grown evolves anew.",
+        description="Hours after which subcategories of a category that has grown are rebuilt.",
     )
     evolution_cluster_size: int = Field(
         default=DEFAULTS.evolution.cluster_size,
         ge=2,
-        description="Memories of a subcategory at least.",
+        description="Minimum memories of a subcategory, 2 or more.",
     )
     evolution_most: int = Field(
-        default=DEFAULTS.evolution.most, ge=1, description="Subcategories of a category at most."
+        default=DEFAULTS.evolution.most, ge=1, description="Maximum subcategories of a category."
     )
     progressive_search: bool = Field(
         default=DEFAULTS.searching.progressive,
-        description="Let tools stop searching when enough is found.",
+        description="Let the memory tools stop searching at enough good results.",
     )
     progressive_suffices: int = Field(
-        default=DEFAULTS.searching.suffices, ge=1, description="Good results that are enough."
+        default=DEFAULTS.searching.suffices,
+        ge=1,
+        description="Good results at which a progressive search stops.",
     )
     forget_grace_hours: float = Field(
         default=DEFAULTS.forgetting.grace_s / 3600,
         ge=0,
-        description="Hours for which a deletion by voice can be taken back; 0: it is erased at once.",
+        description="Hours during which a deletion by voice can be undone; 0: final at once.",
     )
     audit: bool = Field(
         default=DEFAULTS.audit.on,
-        description="Keep who looked at a memory, changed it or took something out of it.",
+        description="Log who reads, changes, exports or deletes memories, for `hotmem audit`.",
     )
     audit_days: int = Field(
-        default=DEFAULTS.audit.days, ge=1, description="Days after which that goes."
+        default=DEFAULTS.audit.days,
+        ge=1,
+        description="Days after which entries of the audit log are deleted.",
     )
     retention_days: int | None = Field(
         default=None,
@@ -208,48 +223,54 @@ class Settings(Variables):
         description="Days after which all that was said is forgotten; empty: never.",
     )
     retention_file: Path | None = Field(
-        default=None, description="A JSON file of more such rules, by category and user."
+        default=None, description="JSON file with more retention rules, by category and user."
     )
     encoder: str = Field(
         default=DEFAULTS.models.encoder,
-        description="'default', a trained file, or a sentence-transformers model by name or folder.",
+        description=(
+            "'default', a trained file, or a sentence-transformers model by name or folder."
+        ),
     )
     cache_dir: Path | None = Field(
         default=None, description="Folder of prepared models; empty: the user's cache folder."
     )
     rewrite_model: str = Field(
         default="",
-        description="A language model that says what a question leaves unsaid; empty: rules do.",
+        description="Language model that rewrites elliptical questions; empty: rules rewrite them.",
     )
     rewrite_base_url: str | None = Field(
-        default=None, description="Its endpoint, of OpenAI's protocol."
+        default=None, description="Endpoint of the rewriting model, OpenAI-compatible."
     )
-    rewrite_api_key: str = Field(default="", repr=False, description="Its key, if it wants one.")
+    rewrite_api_key: str = Field(
+        default="", repr=False, description="API key of the rewriting model, if needed."
+    )
     rewrite_deadline_ms: float = Field(
-        default=DEFAULTS.rewriting.deadline_ms, ge=0, description="Milliseconds it may take."
+        default=DEFAULTS.rewriting.deadline_ms,
+        ge=0,
+        description="Deadline of a rewrite in milliseconds.",
     )
     mcp_token: str = Field(
         default="",
         repr=False,
-        description="What programs send to `hotmem serve-mcp --http`; empty: a new one each time.",
+        description="Bearer token of `hotmem serve-mcp --http`; empty: a new one for each run.",
     )
     relevance_model: Path | None = Field(
         default=None,
-        description="Coefficients of relevance by `python -m eval train`; empty: the shipped ones.",
+        description="Relevance coefficients from `python -m eval train`; empty: the built-in ones.",
     )
 
     def __init__(self, **values: Any) -> None:  # noqa: ANN401 - any field's
         super().__init__(**values)
         file = values.get("_env_file", ENV_FILE)
         names = [*os.environ, *(() if file is None else dotenv_values(file))]
-        _warn_of_unknown(type(self).model_fields, names)
+        _warn_about_unknown(type(self).model_fields, names)
 
     @classmethod
-    def of_environment(cls, **values: Any) -> Self:  # noqa: ANN401 - any field's
-        """The settings without the file .env, for the library.
+    def from_environment(cls, **values: Any) -> Self:  # noqa: ANN401 - any field's
+        """Return the settings without reading the file .env, for the library.
 
         Args:
-            values: Settings by name, before the environment.
+            values: Settings by name; they take precedence over the environment.
         """
         return cls(_env_file=None, **values)
 
@@ -258,13 +279,13 @@ class Settings(Variables):
         return (*every, *(() if self.retention_file is None else rules_of(self.retention_file)))
 
     def options(self) -> Options:
-        """The same as options of the package.
+        """Return the settings as options of the package.
 
         Raises:
             InvalidInput: If the key is given twice.
         """
         if self.key and self.key_file:
-            raise InvalidInput("HOTMEM_KEY and HOTMEM_KEY_FILE are both set. Keep one of them.")
+            raise InvalidInput("HOTMEM_KEY and HOTMEM_KEY_FILE are both set. Set only one.")
         return Options(
             recall=RecallOptions(
                 max_tokens=self.max_context_tokens,
@@ -309,10 +330,10 @@ class Settings(Variables):
         )
 
 
-def _warn_of_unknown(fields: Iterable[str], names: Iterable[str]) -> None:
+def _warn_about_unknown(fields: Iterable[str], names: Iterable[str]) -> None:
     known = [
         *(field.upper() for field in fields),
-        *(name.removeprefix(PREFIX) for name in OF_THE_BOTS),
+        *(name.removeprefix(PREFIX) for name in PIPELINE_VARIABLES),
     ]
     for name in names:
         if (
@@ -324,21 +345,22 @@ def _warn_of_unknown(fields: Iterable[str], names: Iterable[str]) -> None:
 
 @cache
 def _warn_once(name: str, meant: str | None) -> None:
-    """A warning and no error.
+    """Warn of an unknown setting.
 
-    Platforms set variables of their own, as HOTMEM_PORT for a service of that name.
+    Not an error: container platforms set variables of their own, such as HOTMEM_PORT for a
+    service named hotmem.
     """
     log.warning(
-        f"{name} is no setting and does nothing."
+        f"{name} is not a setting and has no effect."
         + (f" Did you mean {PREFIX}{meant}?" if meant else "")
     )
 
 
-def _wrong(prefix: str, error: Any) -> str:  # noqa: ANN401 - pydantic's own dictionary
+def _describe_error(prefix: str, error: Any) -> str:  # noqa: ANN401 - pydantic's own dictionary
     name = str(error["loc"][0]).upper().removeprefix(prefix)
-    return f"{prefix}{name} cannot be {error['input']!r}. {_told(error['msg'])}."
+    return f"{prefix}{name} cannot be {error['input']!r}. {_without_prefix(error['msg'])}."
 
 
-def _told(message: str) -> str:
-    """What pydantic says is wrong, without its own word before what we say."""
+def _without_prefix(message: str) -> str:
+    """Return the message of pydantic without its prefix."""
     return message.removeprefix("Value error, ").removesuffix(".")

@@ -1,6 +1,6 @@
-"""Whatever comes in has a defined outcome: a result, or our own error that names the fix.
+"""Every input has a defined outcome: a result, or an error of HotMem that names the fix.
 
-Nothing stored is lost.
+Stored data is never lost.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ ALL_LAYERS = Options(recall=RecallOptions(choose_layers=False))
 
 
 def texts(path: Path) -> list[str]:
-    """The words of every turn in a file."""
+    """Return the text of every turn in a file."""
     with closing(connect(path, read_only=True)) as conn:
         return [row[0] for row in conn.execute("SELECT text FROM turns ORDER BY id")]
 
@@ -67,7 +67,7 @@ def test_a_turn_without_words_is_refused(text: str) -> None:
         said(text)
 
 
-def test_a_megabyte_is_refused_and_the_most_is_kept_and_found(
+def test_a_megabyte_is_refused_and_the_longest_text_is_found(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     with pytest.raises(InvalidInput, match="Split it"):
@@ -91,18 +91,18 @@ def test_a_megabyte_is_refused_and_the_most_is_kept_and_found(
     assert texts(database) == [longest]
 
 
-def test_control_characters_go_and_all_else_stays() -> None:
+def test_control_characters_are_removed() -> None:
     assert (
         said("\x00Good\x07 morning,\x1b\tAna\u2028!\nü 🐕 \u200d ٣").text
         == "Good morning,\tAna!\nü 🐕 \u200d ٣"
     )
 
 
-def test_broken_unicode_becomes_the_sign_for_it() -> None:
+def test_surrogates_become_replacement_characters() -> None:
     assert said("a \ud83d dog").text == "a \ufffd dog"
 
 
-async def test_broken_unicode_can_be_remembered_and_asked_for(memory: Memory) -> None:
+async def test_surrogates_in_turns_and_queries_are_accepted(memory: Memory) -> None:
     await memory.remember(said("The \udc80 dog \ud83d is called Potola \udfff."))
     await memory.settle()
     assert (
@@ -119,11 +119,13 @@ async def test_broken_unicode_can_be_remembered_and_asked_for(memory: Memory) ->
 @pytest.mark.parametrize(
     "query",
     [
-        '"', '""', '"dog', "dog*", "dog OR", "NOT dog", "dog NEAR(cat, 2)", "text : dog", "owner : u1", "-dog", "^dog", "(dog", "dog)", "dog + cat",
-        "'; DROP TABLE turns; --", "{text owner} : dog", "dog AND AND cat", "%", "_", "\\", "dog\x00cat", "a\"b\"c dog", "“dog” called “",
+        '"', '""', '"dog', "dog*", "dog OR", "NOT dog", "dog NEAR(cat, 2)", "text : dog",
+        "owner : u1", "-dog", "^dog", "(dog", "dog)", "dog + cat", "'; DROP TABLE turns; --",
+        "{text owner} : dog", "dog AND AND cat", "%", "_", "\\", "dog\x00cat", "a\"b\"c dog",
+        "“dog” called “",
     ],
 )  # fmt: skip
-async def test_operators_and_quotes_in_a_query_are_words(
+async def test_operators_and_quotes_in_a_query_are_literal(
     query: str, database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     async with Memory.open(database, ALL_LAYERS, encoder=encoder, language=language) as memory:
@@ -144,7 +146,7 @@ async def test_operators_and_quotes_in_a_query_are_words(
     assert texts(database) == ["My dog is called Potola."]
 
 
-def test_any_text_can_be_asked_and_remembered(
+def test_any_text_is_accepted_as_turn_and_query(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     with asyncio.Runner() as runner:
@@ -195,13 +197,13 @@ async def test_a_time_without_a_zone_is_refused(memory: Memory) -> None:
         )
 
 
-def test_a_time_of_another_zone_is_the_same_moment_there() -> None:
+def test_a_time_in_another_zone_is_the_same_instant() -> None:
     kathmandu = timezone(timedelta(hours=5, minutes=45))
     turn = Turn("ana", "monday", "user", "Hello.", datetime(2026, 3, 2, 5, 45, tzinfo=kathmandu))
     assert turn.spoken_at == datetime(2026, 3, 2, tzinfo=UTC) and turn.spoken_at.tzinfo is kathmandu
 
 
-async def test_times_out_of_order_and_at_the_ends_of_time_are_kept(memory: Memory) -> None:
+async def test_times_out_of_order_and_extreme_times_are_stored(memory: Memory) -> None:
     times = [
         START,
         START - timedelta(days=9999),
@@ -242,13 +244,13 @@ def test_an_unknown_role_is_refused(role: str) -> None:
 
 
 @pytest.mark.parametrize("visible", ["one text", [1], [None, "text"]])
-async def test_what_is_visible_is_a_list_of_texts(memory: Memory, visible: list[str]) -> None:
-    with pytest.raises(InvalidInput, match="visible is no list of texts"):
+async def test_visible_is_a_list_of_strings(memory: Memory, visible: list[str]) -> None:
+    with pytest.raises(InvalidInput, match="visible is not a list of strings"):
         await memory.recall("Hello?", user_id="ana", visible=visible)
 
 
 @pytest.mark.parametrize("tokens", [0, -1, -1000, True, False, 10.0, "1000"])
-async def test_a_budget_that_is_none_is_refused(tokens: int, memory: Memory) -> None:
+async def test_an_invalid_budget_is_refused(tokens: int, memory: Memory) -> None:
     with pytest.raises(InvalidInput, match=r"max_tokens is .*whole number of at least 1"):
         await memory.recall("Hello?", user_id="ana", max_tokens=tokens)
 
@@ -263,7 +265,7 @@ BAD_IDS = ["x" * 10_000, "x" * (MAX_ID + 1), "", "a\x00b", "\ud800", 7, None]
 
 
 @pytest.mark.parametrize("bad", BAD_IDS)
-async def test_ids_that_cannot_be_kept_are_refused_everywhere(bad: str, memory: Memory) -> None:
+async def test_invalid_ids_are_refused_everywhere(bad: str, memory: Memory) -> None:
     await memory.remember(said("My dog is called Potola."))
     calls: list[Callable[[], object]] = [
         lambda: memory.recall("Hello?", user_id=bad),
@@ -300,7 +302,7 @@ async def test_the_longest_id_can_be_used(memory: Memory) -> None:
     assert block.items[0].turn_ids == (longest,)
 
 
-async def test_an_empty_memory_and_an_unknown_user_know_nothing(memory: Memory) -> None:
+async def test_an_empty_memory_and_an_unknown_user_return_nothing(memory: Memory) -> None:
     for _ in range(2):
         block = await memory.recall("What's my dog called?", user_id="nobody")
         assert not block.items and "nothing is known" in block.text.lower() and "dog" in block.text
@@ -342,7 +344,7 @@ async def test_a_locked_file(
     assert texts(stored) == ["My dog is called Potola.", "Now it can be written."]
 
 
-async def test_a_file_that_another_program_keeps_to_itself(
+async def test_a_file_locked_exclusively_by_another_program(
     stored: Path, encoder: CachedEncoder, language: Language, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "LOCK_WAIT_S", 0.1)
@@ -376,7 +378,7 @@ for path in sys.argv[1:]:
 file."""
 
 
-def test_files_and_folders_without_rights(stored: Path) -> None:
+def test_files_and_folders_without_permissions(stored: Path) -> None:
     rights = {
         "file": (0o444, 0o777),
         "folder": (0o666, 0o555),
@@ -419,7 +421,7 @@ def test_files_and_folders_without_rights(stored: Path) -> None:
         assert not paths[2].exists()
 
 
-def test_a_folder_that_is_not_there_and_a_folder_for_a_file(tmp_path: Path) -> None:
+def test_a_missing_folder_and_a_folder_in_place_of_a_file(tmp_path: Path) -> None:
     for path, fact in (
         (tmp_path / "missing" / "memory.db", "missing is not there. Make it"),
         (tmp_path, "is a folder. Pass the path of a file in it"),
@@ -439,18 +441,18 @@ def test_a_truncated_file(kept: float, stored: Path) -> None:
     stored.write_bytes(cut)
     with pytest.raises(StoreUnusable, match="Restore it from a backup"):
         Store.open(stored)
-    assert stored.read_bytes() == cut, "what is left is not touched"
+    assert stored.read_bytes() == cut, "the file is not modified"
 
 
 @pytest.fixture
 def damaged(stored: Path) -> Path:
-    """A file of which only the first page is whole."""
+    """A file of which only the first page is intact."""
     content = stored.read_bytes()
     stored.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))
     return stored
 
 
-async def test_a_damaged_file_is_refused_when_it_is_read(
+async def test_a_damaged_file_is_refused_on_reading(
     damaged: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     with pytest.raises(StoreUnusable, match="Restore it from a backup"):
@@ -458,7 +460,7 @@ async def test_a_damaged_file_is_refused_when_it_is_read(
             await memory.recall("What's my dog called?", user_id="ana")
 
 
-def test_what_is_no_database(database: Path) -> None:
+def test_a_file_that_is_not_a_database(database: Path) -> None:
     database.write_text("a shopping list\n" * 200)
     with pytest.raises(StoreUnusable, match="open another file"):
         Store.open(database)
@@ -466,7 +468,7 @@ def test_what_is_no_database(database: Path) -> None:
 
 
 @pytest.mark.parametrize("pragma", ["", "PRAGMA user_version = 1", "PRAGMA application_id = 7"])
-def test_a_database_of_another_program_is_left_as_it_was(pragma: str, database: Path) -> None:
+def test_a_database_of_another_program_is_not_modified(pragma: str, database: Path) -> None:
     with closing(connect(database)) as conn:
         conn.execute("CREATE TABLE recipes (name TEXT)")
         conn.execute("INSERT INTO recipes VALUES ('soup')")
@@ -478,7 +480,7 @@ def test_a_database_of_another_program_is_left_as_it_was(pragma: str, database: 
     assert [path.name for path in database.parent.iterdir()] == [database.name]
 
 
-def test_a_file_of_a_newer_version_is_left_as_it_was(stored: Path) -> None:
+def test_a_file_of_a_newer_version_is_not_modified(stored: Path) -> None:
     with closing(connect(stored)) as conn:
         conn.execute("PRAGMA user_version = 99")
     before = stored.read_bytes()
@@ -488,7 +490,7 @@ def test_a_file_of_a_newer_version_is_left_as_it_was(stored: Path) -> None:
     assert texts(stored) == ["My dog is called Potola."]
 
 
-async def test_a_full_disk_rolls_back_and_keeps_what_was_stored(
+async def test_a_full_disk_rolls_back_and_keeps_stored_data(
     database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     async with Memory.open(database, encoder=encoder, language=language) as memory:
@@ -518,7 +520,7 @@ async def test_a_full_disk_rolls_back_and_keeps_what_was_stored(
         assert conn.execute("SELECT count(*) FROM pending").fetchone()[0] == 0
 
 
-def test_a_missing_model_is_said_before_the_file_is_made(
+def test_a_missing_model_is_reported_before_the_file_is_created(
     database: Path, language: Language
 ) -> None:
     options = Options(models=ModelOptions(encoder="no-such/model-anywhere"))

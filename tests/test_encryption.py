@@ -139,7 +139,7 @@ def test_keys_that_are_none(tmp_path: Path) -> None:
 
 def test_a_key_is_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOTMEM_KEY", SECRET)
-    settings = Settings.of_environment()
+    settings = Settings.from_environment()
     assert settings.options().key == SECRET
     for shown in (settings, settings.options(), Key(SECRET), [Key(SECRET)]):
         assert (
@@ -147,9 +147,9 @@ def test_a_key_is_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
         )
     monkeypatch.setenv("HOTMEM_KEY_FILE", "key.txt")
     with pytest.raises(InvalidInput, match="both set"):
-        Settings.of_environment().options()
+        Settings.from_environment().options()
     monkeypatch.setenv("HOTMEM_KEY", "")
-    assert Settings.of_environment().options().key == Path("key.txt")
+    assert Settings.from_environment().options().key == Path("key.txt")
 
 
 async def test_a_copy_has_the_key_and_an_export_is_plain(

@@ -1,4 +1,4 @@
-"""Settings: read from the environment and a .env file, all listed in .env.example with their defaults."""
+"""Settings from the environment and a .env file; .env.example lists all with their defaults."""
 
 from pathlib import Path
 from shutil import copy
@@ -16,20 +16,20 @@ from tests.logs import captured_logs
 
 EXAMPLE = Path(__file__).parents[1] / ".env.example"
 PREFIX = "HOTMEM_"
-OF_THE_BOTS = {"LLM_BASE_URL", "LLM_MODEL", "LLM_API_KEY"}
-"""Read by the bots in pipelines/, not by the package."""
+PIPELINE_VARIABLES = {"LLM_BASE_URL", "LLM_MODEL", "LLM_API_KEY"}
+"""Variables read by the bots in pipelines/, not by the package."""
 
 
 @pytest.fixture(autouse=True)
 def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No .env file and no variable of ours."""
+    """Remove all HOTMEM_ variables and work in a folder without a .env file."""
     monkeypatch.chdir(tmp_path)
     for name in Settings.model_fields:
         monkeypatch.delenv(f"{PREFIX}{name.upper()}", raising=False)
 
 
 def example() -> dict[str, str]:
-    """The names of .env.example, without their prefix, with their values."""
+    """Return the settings of .env.example by name without prefix."""
     lines = [
         line
         for line in EXAMPLE.read_text("utf-8").splitlines()
@@ -45,8 +45,8 @@ def test_the_example_lists_exactly_the_settings() -> None:
     assert all(
         line.startswith((PREFIX, "#")) for line in EXAMPLE.read_text("utf-8").splitlines() if line
     )
-    assert example().keys() - OF_THE_BOTS == {name.upper() for name in Settings.model_fields}
-    assert example().keys() >= OF_THE_BOTS
+    assert example().keys() - PIPELINE_VARIABLES == {name.upper() for name in Settings.model_fields}
+    assert example().keys() >= PIPELINE_VARIABLES
 
 
 def test_the_example_names_the_defaults(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_the_example_names_the_defaults(tmp_path: Path) -> None:
     copy(EXAMPLE, tmp_path / ".env")
     assert Settings().model_dump() == bare
     for name, value in example().items():
-        if name not in OF_THE_BOTS:
+        if name not in PIPELINE_VARIABLES:
             default = getattr(Settings(), name.lower())
             assert value == (
                 ""
@@ -65,7 +65,7 @@ def test_the_example_names_the_defaults(tmp_path: Path) -> None:
             )
 
 
-def test_every_setting_in_the_example_has_its_line_of_sense() -> None:
+def test_every_setting_in_the_example_has_a_comment() -> None:
     lines = EXAMPLE.read_text("utf-8").splitlines()
     for name in Settings.model_fields:
         place = next(
@@ -85,7 +85,8 @@ def test_the_environment_comes_before_the_file(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / ".env").write_text(
-        "HOTMEM_MAX_FACTS=2\nHOTMEM_MARK_SYMBOLS=yes\nHOTMEM_DATABASE=other.db\nHOTMEM_CACHE_DIR=\nHOTMEM_LLM_MODEL=x\nPATH_OF_OTHERS=y\n"
+        "HOTMEM_MAX_FACTS=2\nHOTMEM_MARK_SYMBOLS=yes\nHOTMEM_DATABASE=other.db\n"
+        "HOTMEM_CACHE_DIR=\nHOTMEM_LLM_MODEL=x\nPATH_OF_OTHERS=y\n"
     )
     monkeypatch.setenv("HOTMEM_MAX_FACTS", "7")
     settings = Settings()
@@ -99,9 +100,11 @@ def test_the_environment_comes_before_the_file(
 
 def test_every_setting_reaches_its_option(monkeypatch: pytest.MonkeyPatch) -> None:
     values = {
-        "MULTILAYER_RETRIEVAL": "false", "MAX_CONTEXT_TOKENS": "300", "MAX_FACTS": "2", "SEMANTIC_THRESHOLD": "0.3", "VERBATIM_CONTEXT_WINDOW": "55",
-        "MARK_SYMBOLS": "true", "ADAPTIVE_LEARNING": "false", "USAGE_ANALYTICS": "false", "SESSION_IDLE_S": "5", "ENCODER": "a/b", "CACHE_DIR": "c",
-        "RELEVANCE_MODEL": "r.json", "WEIGHTS": "1, 0.5,0.7,1.5", "SAY_UNKNOWN": "false",
+        "MULTILAYER_RETRIEVAL": "false", "MAX_CONTEXT_TOKENS": "300", "MAX_FACTS": "2",
+        "SEMANTIC_THRESHOLD": "0.3", "VERBATIM_CONTEXT_WINDOW": "55", "MARK_SYMBOLS": "true",
+        "ADAPTIVE_LEARNING": "false", "USAGE_ANALYTICS": "false", "SESSION_IDLE_S": "5",
+        "ENCODER": "a/b", "CACHE_DIR": "c", "RELEVANCE_MODEL": "r.json",
+        "WEIGHTS": "1, 0.5,0.7,1.5", "SAY_UNKNOWN": "false",
     }  # fmt: skip
     for name, value in values.items():
         monkeypatch.setenv(f"{PREFIX}{name}", value)
@@ -131,7 +134,7 @@ def test_every_setting_reaches_its_option(monkeypatch: pytest.MonkeyPatch) -> No
     )
 
 
-def test_a_memory_opened_without_options_takes_the_environment(
+def test_a_memory_opened_without_options_reads_the_environment(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     for name, value in {"MAX_FACTS": "2", "TIME_ZONE": "Asia/Tokyo", "DATABASE": "mine.db"}.items():
@@ -154,11 +157,11 @@ def test_arguments_come_before_the_environment(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("HOTMEM_MAX_CONTEXT_TOKENS", "300")
     assert Memory.open("given.db").path == Path("given.db")
     assert Memory.open("given.db", Options()).options == Options(), "options are taken as they are"
-    own = Settings.of_environment(max_facts=9).options().recall
-    assert (own.max_facts, own.max_tokens) == (9, 300)
+    overridden = Settings.from_environment(max_facts=9).options().recall
+    assert (overridden.max_facts, overridden.max_tokens) == (9, 300)
 
 
-async def test_when_it_is_asked_is_told_in_the_zone_of_the_environment(
+async def test_the_time_of_a_recall_is_in_the_time_zone_of_the_environment(
     monkeypatch: pytest.MonkeyPatch, database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     monkeypatch.setenv("HOTMEM_TIME_ZONE", "Pacific/Kiritimati")
@@ -167,7 +170,7 @@ async def test_when_it_is_asked_is_told_in_the_zone_of_the_environment(
     assert block.at.tzinfo == ZoneInfo("Pacific/Kiritimati")
 
 
-def test_an_unusable_value_stops_a_memory_from_being_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_value_prevents_opening_a_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOTMEM_MAX_FACTS", "many")
     with pytest.raises(InvalidInput, match="HOTMEM_MAX_FACTS cannot be 'many'"):
         Memory.open("given.db")
@@ -180,10 +183,10 @@ def test_an_unusable_value_stops_a_memory_from_being_made(monkeypatch: pytest.Mo
         ("HOTMEM_MAX_FACT", "Did you mean HOTMEM_MAX_FACTS?"),
         ("hotmem_databse", "Did you mean HOTMEM_DATABASE?"),
         ("HOTMEM_LLM_BASEURL", "Did you mean HOTMEM_LLM_BASE_URL?"),
-        ("HOTMEM_8080_TCP_ADDR", "does nothing."),
+        ("HOTMEM_8080_TCP_ADDR", "has no effect."),
     ],
 )
-def test_a_name_that_is_no_setting_is_named_once_with_the_one_that_was_meant(
+def test_an_unknown_variable_is_reported_once_with_a_suggestion(
     name: str, meant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(name, "3")
@@ -195,24 +198,24 @@ def test_a_name_that_is_no_setting_is_named_once_with_the_one_that_was_meant(
     (warning,) = logs
     assert (
         warning["log_level"] == "warning"
-        and warning["message"].startswith(f"{name} is no setting")
+        and warning["message"].startswith(f"{name} is not a setting")
         and warning["message"].endswith(meant)
     )
 
 
-def test_a_misspelt_line_of_the_file_is_named_by_programs(tmp_path: Path) -> None:
+def test_programs_report_a_misspelt_line_of_the_file(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("HOTMEM_ENCODR=default\nOTHERS=1\n")
     _warn_once.cache_clear()
     with captured_logs() as logs:
-        Settings.of_environment()
+        Settings.from_environment()
         assert not logs
         Settings()
     assert [line["message"] for line in logs] == [
-        "HOTMEM_ENCODR is no setting and does nothing. Did you mean HOTMEM_ENCODER?"
+        "HOTMEM_ENCODR is not a setting and has no effect. Did you mean HOTMEM_ENCODER?"
     ]
 
 
-def test_a_file_that_is_not_utf8_is_one_line(tmp_path: Path) -> None:
+def test_a_file_that_is_not_utf8_is_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / ".env").write_bytes("HOTMEM_DATABASE=caf\u00e9.db\n".encode("latin-1"))
     for kind in (Settings, ModelSettings):
         with pytest.raises(InvalidInput) as raised:
@@ -223,8 +226,9 @@ def test_a_file_that_is_not_utf8_is_one_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("MAX_CONTEXT_TOKENS", "0"), ("MAX_FACTS", "-1"), ("SEMANTIC_THRESHOLD", "1.5"), ("VERBATIM_CONTEXT_WINDOW", "1001"),
-     ("RECALL_DEADLINE_MS", "-1"), ("SESSION_IDLE_S", "soon"), ("MARK_SYMBOLS", "perhaps"),
+    [("MAX_CONTEXT_TOKENS", "0"), ("MAX_FACTS", "-1"), ("SEMANTIC_THRESHOLD", "1.5"),
+     ("VERBATIM_CONTEXT_WINDOW", "1001"), ("RECALL_DEADLINE_MS", "-1"),
+     ("SESSION_IDLE_S", "soon"), ("MARK_SYMBOLS", "perhaps"),
      ("WEIGHTS", "1,1,1"), ("WEIGHTS", "1,1,1,2"), ("WEIGHTS", "1,1,1,nan"), ("WEIGHTS", "much")],
 )  # fmt: skip
 def test_a_value_out_of_range_is_refused(

@@ -146,7 +146,7 @@ class Retention:
                 gone, _ = await self._store.retain(
                     user, rule.category, before, EVERYTHING, dry_run=True
                 )
-                found.append(Overdue(await self._store.user_id(user), rule.told(), gone))
+                found.append(Overdue(await self._store.user_id(user), rule.describe(), gone))
                 after = user
         return found
 
@@ -163,12 +163,12 @@ class Retention:
         if not more:
             await self._store.empty_journal(0)  # or the background does
             self._found.append(
-                Overdue(await self._store.user_id(self._user), rule.told(), self._gone)
+                Overdue(await self._store.user_id(self._user), rule.describe(), self._gone)
             )
             await self._store.audit(
                 self._user,
                 Actor.RETENTION,
-                Act(Action.FORGET, rule.told(), *_counts(self._gone)),
+                Act(Action.FORGET, rule.describe(), *_counts(self._gone)),
                 self._now,
             )
             self._after, self._user = self._user, None

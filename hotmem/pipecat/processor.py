@@ -33,7 +33,7 @@ from hotmem.core.loop_thread import run_off_loop
 from hotmem.core.validation import checked_number
 from hotmem.errors import DeadlineExceeded, HotMemError, StoreError, StoreLocked, StoreReadOnly
 from hotmem.memory import Memory
-from hotmem.options import LEAST_TOKENS, Options
+from hotmem.options import MIN_TOKENS, Options
 from hotmem.pipecat.context import spoken, visible_texts, with_block
 from hotmem.pipecat.recall_session import RecallSession, Terms
 from hotmem.pipecat.redaction import Redaction
@@ -170,7 +170,7 @@ class HotMemProcessor(FrameProcessor):
         max_tokens = (
             None
             if max_tokens is None
-            else checked_number(max_tokens, "max_tokens", LEAST_TOKENS, whole=True)
+            else checked_number(max_tokens, "max_tokens", MIN_TOKENS, whole=True)
         )
         terms = Terms(user_id, self.session_id, deadline, max_tokens, clock)
         self._questions = RecallSession(terms, self.create_task, self._failed, self._outbox.drained)
@@ -570,4 +570,4 @@ def _deadline(given: float | None, options: Options) -> float:
         return checked_number(given, "deadline_ms", 0.0)
     if options.recall.deadline_ms is not None:
         return options.recall.deadline_ms
-    return Settings.of_environment().recall_deadline_ms
+    return Settings.from_environment().recall_deadline_ms

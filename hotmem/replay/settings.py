@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from hotmem.errors import InvalidInput
-from hotmem.options import Options, RewriteOptions, weights_of
+from hotmem.options import Options, RewriteOptions, parse_layer_weights
 from hotmem.settings import PREFIX, Settings
 from hotmem.types import START_WEIGHTS, Layer, Weights
 
@@ -187,7 +187,7 @@ def _weights(value: str, learnt: Weights) -> Weights:
     if value in known:
         return known[value]
     try:
-        return weights_of(value)
+        return parse_layer_weights(value)
     except InvalidInput as error:
         raise InvalidInput(
             f"weights cannot be {value!r}. {error} Or write start, or learned."

@@ -89,4 +89,4 @@ def test_a_processor_is_not_built_with_what_it_cannot_use(
 def test_no_setting_is_infinite(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOTMEM_RECALL_DEADLINE_MS", "inf")
     with pytest.raises(InvalidInput, match="HOTMEM_RECALL_DEADLINE_MS cannot be 'inf'"):
-        Settings.of_environment()
+        Settings.from_environment()
