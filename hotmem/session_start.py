@@ -33,13 +33,21 @@ from hotmem.types.session_start import (
     OpenLoop,
     SessionFacts,
 )
-from hotmem.understanding.facts.instruction_topics import called, capitalised, not_called, subjects
-from hotmem.understanding.facts.instruction_withdrawals import takes_wish_back, withdrawn
-from hotmem.understanding.facts.pipeline import ANONYMOUS
-from hotmem.understanding.facts.relations import COMPLEMENTS, HAS_CONDITION, LASTING
-from hotmem.understanding.facts.schedule_changes import MAY_CHANGE, changed, concerns
-from hotmem.understanding.facts.tense import to_come
-from hotmem.understanding.facts.unsafe_instructions import beyond
+from hotmem.understanding.facts.instructions.safety import is_unsafe
+from hotmem.understanding.facts.instructions.topics import (
+    capitalize_words,
+    exclusive_topics,
+    preferred_name,
+    refused_name,
+)
+from hotmem.understanding.facts.instructions.withdrawals import (
+    revoked_instructions,
+    revokes_explicitly,
+)
+from hotmem.understanding.facts.pipeline import UNNAMED_SPEAKER
+from hotmem.understanding.facts.relations import COMPLEMENTS, HAS_CONDITION, LASTING_ADJECTIVES
+from hotmem.understanding.facts.schedule_changes import CHANGE_WORDS, affects_plan, changed_events
+from hotmem.understanding.facts.time_direction import is_future
 
 MOST_FACTS: Final = 6
 MOST_LOOPS: Final = 3
@@ -169,7 +177,7 @@ async def opening(
         known = await store.rules(user, asked.at)
     else:
         known = await store.opening(
-            user, tuple(RANKS), ANONYMOUS, at_hand(asked.at), asked.session_id, asked.at
+            user, tuple(RANKS), UNNAMED_SPEAKER, at_hand(asked.at), asked.session_id, asked.at
         )
     memories = {row.key for row in (*known.rules, *known.facts, *known.notes)} | {
         key for told in known.told for key in told.memories
@@ -213,14 +221,17 @@ def in_force(rules: Sequence[MemoryCandidate]) -> list[MemoryCandidate]:
         if rule.key in gone:
             continue
         earlier = [one for one in rules[place + 1 :] if one.subject == rule.subject]
-        back = {earlier[one].key for one in withdrawn(rule.object, [one.object for one in earlier])}
+        back = {
+            earlier[one].key
+            for one in revoked_instructions(rule.object, [one.object for one in earlier])
+        }
         gone |= back
-        if back or takes_wish_back(rule.object) or beyond(shown(rule.object)):
+        if back or revokes_explicitly(rule.object) or is_unsafe(shown(rule.object)):
             continue
         about, name, other = (
-            subjects(rule.object),
-            called(rule.object).casefold(),
-            not_called(rule.object).casefold(),
+            exclusive_topics(rule.object),
+            preferred_name(rule.object).casefold(),
+            refused_name(rule.object).casefold(),
         )
         words = plain(rule.object)
         if (
@@ -235,7 +246,7 @@ def in_force(rules: Sequence[MemoryCandidate]) -> list[MemoryCandidate]:
         wished |= {name} - {""}
         refused |= {other} - {""}
         held.append(rule)
-    return sorted(held, key=lambda rule: "name" not in subjects(rule.object))
+    return sorted(held, key=lambda rule: "name" not in exclusive_topics(rule.object))
 
 
 def _there(known: SessionFacts, found: Mapping[tuple[EvidenceKind, int], Evidence]) -> SessionFacts:
@@ -336,18 +347,24 @@ def _name(known: SessionFacts, rules: Sequence[MemoryCandidate]) -> Iterator[Lin
 
     Not one that they refuse.
     """
-    own = {known.speaker, ANONYMOUS, "", None}
+    own = {known.speaker, UNNAMED_SPEAKER, "", None}
     refused = {
-        not_called(rule.object).casefold(): rule.told_at
+        refused_name(rule.object).casefold(): rule.told_at
         for rule in reversed(rules)
         if rule.subject in own
     }
     told = [row for row in known.facts if row.relation == "is called" and row.subject in own]
     noted = next(
-        (capitalised(match["name"]) for row in known.notes if (match := _NAMED.match(row.text))), ""
+        (
+            capitalize_words(match["name"])
+            for row in known.notes
+            if (match := _NAMED.match(row.text))
+        ),
+        "",
     )
     wished = next(
-        (wish for rule in rules if rule.subject in own and (wish := called(rule.object))), ""
+        (wish for rule in rules if rule.subject in own and (wish := preferred_name(rule.object))),
+        "",
     )
     borne = [
         row.object
@@ -378,7 +395,7 @@ def _wish(
 ) -> Line:
     """An instruction in its own words; in a room of several people, whose it is."""
     words = rendering.quoted(rule.object.strip())
-    whose = "" if rule.subject in (speaker, ANONYMOUS, "") else f"{shown(rule.subject)}: "
+    whose = "" if rule.subject in (speaker, UNNAMED_SPEAKER, "") else f"{shown(rule.subject)}: "
     return Line(
         "",
         f"- {whose}{words}",
@@ -412,7 +429,7 @@ def _rank(row: MemoryCandidate, speaker: str | None) -> int | None:
         return (
             None if _NAMED.match(row.text) or _DATED.search(row.text) else _noted_rank(row, speaker)
         )
-    own = row.subject.casefold() in {ANONYMOUS.casefold(), (speaker or "").casefold()}
+    own = row.subject.casefold() in {UNNAMED_SPEAKER.casefold(), (speaker or "").casefold()}
     words = set(row.object.casefold().replace("-", " ").split()) | {row.object.casefold()}
     match row.relation:
         case "is called":
@@ -424,7 +441,7 @@ def _rank(row: MemoryCandidate, speaker: str | None) -> int | None:
         case "has":
             return 0 if words & _CONDITIONS else RANKS["has"] if words & _PEOPLE else None
         case "is":
-            return RANKS["is"] if words & LASTING else None
+            return RANKS["is"] if words & LASTING_ADJECTIVES else None
     return RANKS[row.relation]
 
 
@@ -506,7 +523,7 @@ def _plans(
                 )
             )
     plans += _noted(known.notes, found, asked)
-    later = [one for one in known.later if MAY_CHANGE.search(one.text)]
+    later = [one for one in known.later if CHANGE_WORDS.search(one.text)]
     given: set[str] = set()
     for plan in sorted(plans, key=lambda plan: plan.start):
         if plan.item.text in given:
@@ -540,7 +557,7 @@ def _changed(plan: _Plan, later: Sequence[LaterTurn], language: Language) -> Lat
         (
             one
             for one, doc in zip(since, docs, strict=True)
-            if any(concerns(thing, words) for thing in changed(doc, one.said_at))
+            if any(affects_plan(thing, words) for thing in changed_events(doc, one.said_at))
         ),
         None,
     )
@@ -563,7 +580,7 @@ def _ahead(told: DatedWords, language: Language, asked: Asked) -> bool:
     words = readable(words, LONGEST_QUESTION)
     (doc,) = language.parse([words], names=False)
     return any(
-        to_come(doc, mention)
+        is_future(doc, mention)
         for mention in find_times(words, told.said_at)
         if mention.start <= told.start - start < mention.stop
     )

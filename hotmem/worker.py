@@ -57,11 +57,11 @@ from hotmem.types import (
     Vector,
 )
 from hotmem.types.parse import Doc
-from hotmem.understanding.facts import understand_said
-from hotmem.understanding.facts.classification import file_all
-from hotmem.understanding.facts.hearsay import hearsay
-from hotmem.understanding.facts.rewrites import Piece, Reworded
-from hotmem.understanding.facts.truecasing import caseless, recased, sentence_starts
+from hotmem.understanding.facts import extract_facts
+from hotmem.understanding.facts.classification import classify_statements
+from hotmem.understanding.facts.hearsay import mark_hearsay
+from hotmem.understanding.facts.rewrites import Rewrite, Segment
+from hotmem.understanding.facts.truecasing import lacks_case, sentence_starts, truecase
 from hotmem.understanding.query.ngrams import word_runs
 
 T = TypeVar("T")
@@ -378,7 +378,7 @@ class Worker:
     async def _names(self, turn: Turn) -> Sequence[str]:
         """Names in a turn without capitals that the store knows already."""
         text = _read_of(turn)
-        user = await self._store.user(turn.user_id) if caseless(text) else None
+        user = await self._store.user(turn.user_id) if lacks_case(text) else None
         if user is None:
             return ()
         profile = await self._store.profile(user, word_runs(text))
@@ -400,16 +400,18 @@ class Worker:
         understandings = []
         for turn, doc, names, owner in zip(turns, self._parse(turns), known, owners, strict=True):
             self._precedence.wait_idle_blocking()
-            whole = self._restored(doc, names) if caseless(doc.text) else doc
-            understanding = understand_said(
+            whole = self._restored(doc, names) if lacks_case(doc.text) else doc
+            understanding = extract_facts(
                 whole, self._parsed, turn.speaker, Role(turn.role), turn.spoken_at, self._filed
             )
             understanding = _placed(understanding, turn)
-            understandings.append(understanding if owner is None else hearsay(understanding, owner))
+            understandings.append(
+                understanding if owner is None else mark_hearsay(understanding, owner)
+            )
         return understandings
 
     def _filed(self, doc: Doc, statements: Sequence[Statement]) -> Sequence[Statement]:
-        return file_all(doc, statements, self._encoder)
+        return classify_statements(doc, statements, self._encoder)
 
     def _parsed(self, text: str) -> Doc:
         return self._language.parse([text])[0]
@@ -420,7 +422,7 @@ class Worker:
         if small != doc.text and len(small) == len(doc.text):
             doc = self._language.parse([small])[0]
         starts = sentence_starts(doc)
-        return self._language.parse_sentences(recased(doc, starts, names), starts)
+        return self._language.parse_sentences(truecase(doc, starts, names), starts)
 
     async def _take_back(self) -> bool:
         key = await self._store.import_due()
@@ -525,6 +527,6 @@ def _placed(understanding: Understanding, turn: Turn) -> Understanding:
     spans = readable_spans(turn.text, LONGEST_READ[Role(turn.role)])
     if len(spans) == 1:
         return understanding
-    return Reworded(tuple(Piece(as_read(turn.text, [span]), *span) for span in spans)).placed(
+    return Rewrite(tuple(Segment(as_read(turn.text, [span]), *span) for span in spans)).placed(
         understanding
     )

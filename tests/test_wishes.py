@@ -14,7 +14,7 @@ import pytest
 
 from hotmem import Memory, Turn
 from hotmem.models import CachedEncoder, Language
-from hotmem.understanding.facts.instruction_withdrawals import withdrawn
+from hotmem.understanding.facts.instructions.withdrawals import revoked_instructions
 
 AT = datetime(2026, 11, 23, 10, tzinfo=UTC)
 CASES: Final[list[dict[str, Any]]] = json.loads(
@@ -158,7 +158,7 @@ async def test_a_wish_asks_for_no_notes(memory: Memory, said: str) -> None:
 def test_only_wishes_about_the_same_are_taken_back(
     words: str, earlier: list[str], gone: set[int]
 ) -> None:
-    assert withdrawn(words, earlier) == gone
+    assert revoked_instructions(words, earlier) == gone
 
 
 @pytest.mark.parametrize(

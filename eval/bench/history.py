@@ -42,7 +42,7 @@ from hotmem.types import (
     Understanding,
     Vector,
 )
-from hotmem.understanding.facts import tags, understand
+from hotmem.understanding.facts import extract_from_parse, tags
 from hotmem.understanding.query.entities import find_entities
 
 BATCH: Final = 100
@@ -102,7 +102,7 @@ class Reading:
         for (asked, speaker), doc in zip(
             unread.items(), self._language.parse([text for text, _ in unread]), strict=True
         ):
-            self._said[asked] = understand(doc, speaker, asked[1], START)
+            self._said[asked] = extract_from_parse(doc, speaker, asked[1], START)
         return [self._joined(turn) for turn in turns]
 
     def filed(self, text: str) -> tuple[dict[str, Vector], tuple[str, ...]]:
@@ -113,10 +113,10 @@ class Reading:
         said = _SENTENCE.findall(text) or [text]
         unread = [sentence for sentence in said if sentence not in self._filed]
         for sentence, doc in zip(unread, self._language.parse(unread, names=False), strict=True):
-            self._filed[sentence] = tags.found(doc), find_entities(doc)
+            self._filed[sentence] = tags.extract_tags(doc), find_entities(doc)
         found = list(
             dict.fromkeys(chain.from_iterable(self._filed[sentence][0] for sentence in said))
-        )[: tags.MOST]
+        )[: tags.MAX_TAGS]
         names = dict.fromkeys(chain.from_iterable(self._filed[sentence][1] for sentence in said))
         return dict(zip(found, self.vectors(found)[0], strict=True)) if found else {}, tuple(names)
 

@@ -18,7 +18,7 @@ from eval.bench.latency import Times, timed
 from eval.bench.talk import START, Talk
 from hotmem.models import load_language
 from hotmem.types import Role
-from hotmem.understanding.facts import understand
+from hotmem.understanding.facts import extract_from_parse
 from hotmem.understanding.query.analyzer import analyse
 from hotmem.understanding.query.coreference import MOST_TURNS
 
@@ -66,7 +66,7 @@ def measure(utterances: int, console: Console) -> Reading:
             analyse(doc, START, (), recent)
         doc = language.parse([told[place]])[0]
         with timed(facts):
-            understand(doc, "Ana", Role.USER, START)
+            extract_from_parse(doc, "Ana", Role.USER, START)
     both = [first + then for first, then in zip(parse, analysis, strict=True)]
     return Reading(*(Times.of(part[WARM_UP:]) for part in (parse, analysis, both, facts)))
 

@@ -32,7 +32,7 @@ from eval.statistics import Estimate, estimated
 from hotmem.models import Encoder, Language, Vectors, load_encoder, load_language
 from hotmem.options import ModelOptions
 from hotmem.types import Role
-from hotmem.understanding.facts import understand_said
+from hotmem.understanding.facts import extract_facts
 
 ALIKE: Final = 0.5
 
@@ -122,7 +122,7 @@ def told(
     for start in track(range(0, len(utterances), AT_ONCE), "reading", console=console):
         docs = language.parse([one.text for one in utterances[start : start + AT_ONCE]])
         understood = [
-            understand_said(doc, lambda text: language.parse([text])[0], None, Role.USER, SAID_AT)
+            extract_facts(doc, lambda text: language.parse([text])[0], None, Role.USER, SAID_AT)
             for doc in docs
         ]
         facts += [tuple(_first_person(fact.text) for fact in one.statements) for one in understood]

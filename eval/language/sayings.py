@@ -21,7 +21,7 @@ from rich.table import Table
 from eval.statistics import Estimate, estimated
 from hotmem.models import Language, load_language
 from hotmem.types import Role, Statement
-from hotmem.understanding.facts import relations, understand_said
+from hotmem.understanding.facts import extract_facts, relations
 
 SAYINGS: Final = Path(__file__).with_name("sayings.tsv")
 
@@ -86,7 +86,7 @@ def _expected(fact: str) -> Expected:
 
 def read(language: Language, text: str) -> Sequence[Statement]:
     """What is read of an utterance of Ana's."""
-    return understand_said(
+    return extract_facts(
         language.parse([text])[0], lambda said: language.parse([said])[0], "Ana", Role.USER, SAID_AT
     ).statements
 

@@ -24,11 +24,11 @@ from hotmem.models import Encoder, Language
 from hotmem.types import Category, Kind
 from hotmem.understanding.facts import classification
 from hotmem.understanding.facts.classification import (
-    SURE_FROM,
-    WEIGHTS,
+    BLOCK_WEIGHTS,
+    MIN_CONFIDENCE,
     Classification,
+    classify,
     features,
-    file,
 )
 
 STATEMENTS: Final = Path(__file__).with_name("statements.tsv")
@@ -102,7 +102,9 @@ def fit(encoder: Encoder, language: Language, told: Sequence[Statement]) -> dict
     for row, one in enumerate(seen):
         for name in one.keys() & place.keys():
             table[row, place[name]] = one[name]
-    whole = hstack([csr_matrix(WEIGHTS["meaning"] * encoder.encode(texts)), table.tocsr()]).tocsr()
+    whole = hstack(
+        [csr_matrix(BLOCK_WEIGHTS["meaning"] * encoder.encode(texts)), table.tocsr()]
+    ).tocsr()
     fitted = {
         question: _choices(whole, [getattr(one, question) for one in told], names)
         for question in ("category", "kind", "importance")
@@ -145,7 +147,7 @@ def measure(encoder: Encoder, language: Language) -> Filing:
     return judged(
         held,
         [
-            file(doc, vector)
+            classify(doc, vector)
             for doc, vector in zip(
                 language.parse(texts, names=False), encoder.encode(texts), strict=True
             )
@@ -158,7 +160,7 @@ def judged(held: Sequence[Statement], filed: Sequence[Classification]) -> Filing
     right = np.array(
         [one.category == found.category for one, found in zip(held, filed, strict=True)]
     )
-    sure = np.array([found.confidence >= SURE_FROM for found in filed])
+    sure = np.array([found.confidence >= MIN_CONFIDENCE for found in filed])
     confusion: dict[str, dict[str, int]] = {}
     for one, found in zip(held, filed, strict=True):
         row = confusion.setdefault(one.category, {})

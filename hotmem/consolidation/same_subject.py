@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from hotmem.types import KnownSubjects
-from hotmem.understanding.animate_nouns import CREATURES, MANY, SOLE
+from hotmem.understanding.animate_nouns import ANIMATE, SHARED_ROLES, UNIQUE_ROLES
 
 _OWNED: Final = re.compile(r"(?<=\w)['’]s? ")
 """Between an owner and what is owned: "Ana's dog", "Ana's parents' house"."""
@@ -140,7 +140,7 @@ class _World:
         namesakes = frozenset(one for one in kin if one[-1].name == part.name)
         names = {one[-1].name for one in kin if one[-1].words == part.words} - {""}
         found = set(namesakes)
-        if names <= {part.name} and (part.head in SOLE or namesakes & self.declared):
+        if names <= {part.name} and (part.head in UNIQUE_ROLES or namesakes & self.declared):
             found |= {one for one in kin if one[-1] == Part(part.words)}
         bare = (Part((), part.name),)
         if (
@@ -156,18 +156,20 @@ class _World:
     ) -> frozenset[Chain] | None:
         """Of "my son": the only one known; None if there are several, or may well be."""
         others = {
-            one[-1] for one in kin if part.head in CREATURES - SOLE or one[-1].words == part.words
+            one[-1]
+            for one in kin
+            if part.head in ANIMATE - UNIQUE_ROLES or one[-1].words == part.words
         } - {part}
-        if part.words == (part.head,) and part.head in MANY and (others or not denies):
+        if part.words == (part.head,) and part.head in SHARED_ROLES and (others or not denies):
             return None
         if len(others) > 1 or any(other.words != part.words for other in others):
             return None
         plurals = set(_plurals(part.head))
-        if part.head in CREATURES and any(
+        if part.head in ANIMATE and any(
             (owner, word) in self.several for owner in owners for word in plurals
         ):
             return None
-        if part.head in CREATURES and any(
+        if part.head in ANIMATE and any(
             one[:-1] in owners and one[-1].head in plurals for one in self.chains
         ):
             return None

@@ -35,8 +35,8 @@ from hotmem.storage.store import Store
 from hotmem.types import Category, EvidenceKind, Kind, NewMemory, QueryVectors, UserKey, Vector
 from hotmem.types.parse import Doc
 from hotmem.understanding.facts import tags as tagging
-from hotmem.understanding.facts.classification import SURE_FROM, file
-from hotmem.understanding.facts.instructions import instructs
+from hotmem.understanding.facts.classification import MIN_CONFIDENCE, classify
+from hotmem.understanding.facts.instructions import is_instruction
 from hotmem.understanding.query.analyzer import content_terms
 from hotmem.understanding.query.entities import find_entities
 
@@ -144,8 +144,11 @@ async def store(
 
 async def _tagged(reader: RecallContext, user: UserKey, doc: Doc, asked: Sequence[str]) -> _Tagged:
     """The statement's tags: those asked for, and those found."""
-    found, given = tagging.found(doc), tuple(dict.fromkeys(tag.strip().lower() for tag in asked))
-    tags = tuple(dict.fromkeys((*given, *found, *tagging.circumstances(doc.text))))
+    found, given = (
+        tagging.extract_tags(doc),
+        tuple(dict.fromkeys(tag.strip().lower() for tag in asked)),
+    )
+    tags = tuple(dict.fromkeys((*given, *found, *tagging.circumstance_tags(doc.text))))
     named = (*given, *found)
     known = await reader.store.known_tags(user, named)
     new = tuple(dict.fromkeys(tag for tag in named if tag not in known))
@@ -193,8 +196,8 @@ def _filed(
 
     Standing instructions are rules of the system, and nothing else is.
     """
-    filed = file(doc, row)
-    if context.kind is Kind.RULE or (context.kind is None and instructs(doc)):
+    filed = classify(doc, row)
+    if context.kind is Kind.RULE or (context.kind is None and is_instruction(doc)):
         filed = replace(filed, kind=Kind.RULE, category=Category.SYSTEM, confidence=1.0)
     elif filed.kind is Kind.RULE and filed.category is Category.SYSTEM:
         filed = replace(filed, kind=Kind.FACT)
@@ -206,7 +209,7 @@ def _filed(
         importance=context.importance or filed.importance,
         confidence=confidence,
         concepts=tuple(dict.fromkeys((*entities, *content_terms(doc)))),
-        sure=confidence >= SURE_FROM,
+        sure=confidence >= MIN_CONFIDENCE,
     )
 
 

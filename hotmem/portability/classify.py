@@ -15,7 +15,7 @@ from typing import Final
 from hotmem.models import Encoder, Language, read
 from hotmem.portability.foreign_records import ForeignMemory, Notes
 from hotmem.types import Category, MemoryRecord, UserRecord
-from hotmem.understanding.facts.classification import SURE_FROM, file
+from hotmem.understanding.facts.classification import MIN_CONFIDENCE, classify
 from hotmem.understanding.query.entities import find_entities
 
 BATCH: Final = 32
@@ -61,12 +61,14 @@ def records(
         for one, doc, reading in zip(
             batch, language.parse(texts), read(encoder, texts), strict=True
         ):
-            found = file(doc, reading.row)
+            found = classify(doc, reading.row)
             meant = next(
                 (MEANT[plain] for name in one.categories if (plain := _plain(name)) in MEANT), None
             )
             category, sure = (
-                (found.category, found.confidence >= SURE_FROM) if meant is None else (meant, True)
+                (found.category, found.confidence >= MIN_CONFIDENCE)
+                if meant is None
+                else (meant, True)
             )
             for name in one.categories or ("",):
                 notes.filed[name][category] += 1

@@ -14,7 +14,7 @@ from typing import Final
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.text.answer_types import expected_answer_types
 from hotmem.types import AnswerType, EvidenceKind, Query
-from hotmem.understanding.animate_nouns import CREATURES
+from hotmem.understanding.animate_nouns import ANIMATE
 
 LOOKED_AT: Final = 24
 """Statements among which a later one may stand above an earlier one, best first."""
@@ -49,7 +49,7 @@ _BEFORE: Final = re.compile(
 _OWNER: Final = re.compile(r"(?<![\w'’])([A-Z][\w-]+)['’]s?\s+[a-z]")
 """Someone named to whom something belongs: "Carla's rent"."""
 
-_RELATIVE: Final = re.compile(rf"\b(?:{'|'.join(sorted(CREATURES))}),?\s+([A-Z][\w-]+)")
+_RELATIVE: Final = re.compile(rf"\b(?:{'|'.join(sorted(ANIMATE))}),?\s+([A-Z][\w-]+)")
 """Someone named by what they are to the speaker: "my son Max"."""
 
 _QUALIFIED: Final = re.compile(

@@ -13,8 +13,8 @@ from hotmem.storage.queries.encoders import identified
 from hotmem.text.readable import last_readable, readable
 from hotmem.types import Analysis, Profile, Query, Rewrite, UserKey
 from hotmem.types.parse import Doc
-from hotmem.understanding.facts.instructions import instructs
-from hotmem.understanding.facts.third_person import OWN
+from hotmem.understanding.facts.instructions import is_instruction
+from hotmem.understanding.facts.third_person import FIRST_PERSON_POSSESSIVES
 from hotmem.understanding.query.analyzer import analyse
 from hotmem.understanding.query.coreference import MOST_TURNS, expand, leaves_unsaid
 from hotmem.understanding.query.entities import meant
@@ -115,8 +115,8 @@ def _only_wishes(doc: Doc, analysis: Analysis) -> bool:
 
     "always call me Annie". What names something of theirs may need to be known.
     """
-    own = analysis.ambiguous or any(token.lower_ in OWN for token in doc)
-    return not (own or analysis.question or len(list(doc.sents)) > 1) and instructs(doc)
+    own = analysis.ambiguous or any(token.lower_ in FIRST_PERSON_POSSESSIVES for token in doc)
+    return not (own or analysis.question or len(list(doc.sents)) > 1) and is_instruction(doc)
 
 
 async def _completed(

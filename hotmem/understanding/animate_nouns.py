@@ -23,16 +23,16 @@ PETS: Final = wordlist(
     "dog cat puppy kitten rabbit bunny hamster parrot bird fish horse pony goldfish turtle snake lizard pet"
 )
 
-SOLE: Final = wordlist(
+UNIQUE_ROLES: Final = wordlist(
     "wife husband spouse partner fiance fiancé fiancée girlfriend boyfriend mother father mum mom mummy mommy dad daddy boss landlord"
 )
 """Whom people have one of at a time: "my wife" is "my wife Clara"."""
 
-MANY: Final = wordlist(
+SHARED_ROLES: Final = wordlist(
     "friend colleague coworker cousin neighbour uncle aunt niece nephew teacher flatmate classmate"
 )
 """Whom people mostly have several of: a second name does not end the first, and "my friend" may
 be another one than last time."""
 
-CREATURES: Final = FAMILY | ACQUAINTANCES | PETS
+ANIMATE: Final = FAMILY | ACQUAINTANCES | PETS
 """Whom people speak of as theirs."""

@@ -21,7 +21,7 @@ from hotmem.models import CachedEncoder, Language
 from hotmem.text.readable import LONGEST_PARSED, LONGEST_RUN, MOST_SIGNS, last_readable, readable
 from hotmem.text.validation import LONGEST_STATEMENT, MAX_ID, MAX_TEXT, clean
 from hotmem.types import EvidenceKind, Role, UserKey
-from hotmem.understanding.facts import understand_said
+from hotmem.understanding.facts import extract_facts
 from hotmem.understanding.query.analyzer import analyse
 from hotmem.understanding.query.consent import assents
 from hotmem.understanding.query.voice_commands import find_command
@@ -147,7 +147,7 @@ def test_what_is_read_of_a_turn_is_understood_in_time(language: Language, unit: 
     text = clean(repeated(UNITS[unit], LONG))
     began = time.process_time()
     doc = language.parse([readable(text, LONGEST_READ[Role.USER])])[0]
-    understand_said(doc, lambda said: language.parse([said])[0], "Ana", Role.USER, START)
+    extract_facts(doc, lambda said: language.parse([said])[0], "Ana", Role.USER, START)
     assert time.process_time() - began < TURN_S
 
 
@@ -163,9 +163,7 @@ mixed = st.lists(
 def test_a_mixture_is_understood_and_analysed_in_time(language: Language, text: str) -> None:
     began = time.process_time()
     doc = language.parse([readable(text, LONGEST_READ[Role.USER])])[0]
-    understood = understand_said(
-        doc, lambda said: language.parse([said])[0], "Ana", Role.USER, START
-    )
+    understood = extract_facts(doc, lambda said: language.parse([said])[0], "Ana", Role.USER, START)
     assert all(0 <= one.start <= one.stop <= len(doc.text) for one in understood.statements)
     asked = language.parse([last_readable(text)], names=False)[0]
     assert analyse(asked, START).terms is not None

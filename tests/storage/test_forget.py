@@ -26,7 +26,7 @@ from hotmem.storage.store import Store
 from hotmem.tools.editing import Edit, edit_memory
 from hotmem.tools.maintenance import Recent, Undo, memory_decisions, undo_decision
 from hotmem.types import ForgetResult, Role, SessionSummary, SummarySentence
-from hotmem.understanding.facts import understand
+from hotmem.understanding.facts import extract_from_parse
 from tests.conversation import START, said, turns_told
 from tests.letters import DIMENSION, NO_SIGNS, LetterEncoder
 from tests.storage.test_erasure import whole
@@ -359,7 +359,7 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(
     assert user is not None
     ((kind, passage, text),) = await store.waiting_for_vectors(5)
     ((key, turn),) = await store.waiting_turns(5)
-    understanding = understand(
+    understanding = extract_from_parse(
         language.parse([turn.text])[0], turn.speaker, Role(turn.role), turn.spoken_at
     )
     assert understanding.statements

@@ -5,7 +5,7 @@ from hotmem import Memory
 from hotmem.models import Language
 from hotmem.tools.maintenance import Nothing, Unused, memory_stats, optimize_tags
 from hotmem.types import Category, Kind
-from hotmem.understanding.facts.tags import terms_of, within
+from hotmem.understanding.facts.tags import tag_spans, tags_within
 from tests.conversation import said
 
 
@@ -37,10 +37,10 @@ async def test_a_tag_of_words_that_the_statement_does_not_hold_is_none_of_its(
     language: Language,
 ) -> None:
     text = "I drove the old truck, which my uncle had sold, to Graz."
-    told = terms_of(language.parse([text])[0])
+    told = tag_spans(language.parse([text])[0])
     assert "uncle" in {term.tag for term in told}
-    assert within(told, 0, len(text), "Ana drove the old truck to Graz.") == ("truck", "graz")
-    assert within(told, 0, 21, "Ana drove the old truck.") == ("truck",)
+    assert tags_within(told, 0, len(text), "Ana drove the old truck to Graz.") == ("truck", "graz")
+    assert tags_within(told, 0, 21, "Ana drove the old truck.") == ("truck",)
 
 
 async def test_a_noun_of_one_memory_is_put_away_until_a_second_has_it(memory: Memory) -> None:
@@ -57,7 +57,7 @@ def test_nouns_are_tags_of_their_own_and_names_whole(language: Language) -> None
     doc = language.parse(
         ["My pottery classes in New York, which I pay for on Monday, are my favourite thing."]
     )[0]
-    assert [term.tag for term in terms_of(doc)] == ["pottery", "class", "new york"]
+    assert [term.tag for term in tag_spans(doc)] == ["pottery", "class", "new york"]
 
 
 def test_a_use_is_reuse_if_an_earlier_memory_has_the_tag() -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from hotmem.text.stemming import stem
 from hotmem.text.word_sets import wordlist
-from hotmem.understanding.animate_nouns import CREATURES
+from hotmem.understanding.animate_nouns import ANIMATE
 
 
 def _groups(words: str) -> list[list[str]]:
@@ -92,7 +92,7 @@ _OTHERS: Final = wordlist(
     "grandparent godson goddaughter motherinlaw fatherinlaw brotherinlaw sisterinlaw family relative team customer tenant assistant lawyer "
     "student nanny he she"
 )
-PEOPLE: Final = frozenset(canonical(word) for word in CREATURES | _OTHERS)
+PEOPLE: Final = frozenset(canonical(word) for word in ANIMATE | _OTHERS)
 """Who else may be meant, as `canonical` gives them."""
 
 DATES: Final = wordlist(

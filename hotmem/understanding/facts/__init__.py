@@ -4,6 +4,6 @@ What a speaker states of themselves and theirs, read from dependency parses with
 model.
 """
 
-from hotmem.understanding.facts.pipeline import understand, understand_said
+from hotmem.understanding.facts.pipeline import extract_facts, extract_from_parse
 
-__all__ = ["understand", "understand_said"]
+__all__ = ["extract_facts", "extract_from_parse"]

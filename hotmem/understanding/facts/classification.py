@@ -26,7 +26,7 @@ from hotmem.types import Category, Kind, Statement, Vector
 from hotmem.types.parse import Doc
 from hotmem.understanding.facts.relations import ASKS
 
-SURE_FROM: Final = 0.6
+MIN_CONFIDENCE: Final = 0.6
 """Probability of kind and category together, below which the answer says that it is unsure."""
 
 CUES: Final[Mapping[str, re.Pattern[str]]] = {
@@ -92,15 +92,15 @@ CUES: Final[Mapping[str, re.Pattern[str]]] = {
 }
 """Words that tell where a statement belongs."""
 
-WEIGHTS: Final = {"meaning": 2.0, "words": 2.5, "forms": 1.5, "order": 1.5, "cues": 0.8}
+BLOCK_WEIGHTS: Final = {"meaning": 2.0, "words": 2.5, "forms": 1.5, "order": 1.5, "cues": 0.8}
 """How much each block of features counts beside the others in the penalty of the fit; chosen by
 cross-validation on the fitted half."""
 
-AFFINITY: Final = 0.3
+AFFINITY_WEIGHT: Final = 0.3
 """How much the kind heeds which kinds the category usually has; chosen likewise. It brings 0.8
 of 100 kinds."""
 
-OPENING: Final = 3
+MAX_PREFIX_TOKENS: Final = 3
 """Words at the beginning that are looked at together."""
 
 
@@ -122,7 +122,7 @@ class Classification:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SoftmaxModel:
     """A fitted choice among some names.
 
     Attributes:
@@ -148,7 +148,7 @@ class Question:
             @ self.coefficients[[self.places[name] for name in known]]
         )
         if len(vector) == len(self.meaning):
-            logits = logits + WEIGHTS["meaning"] * product(self.meaning.T, vector)
+            logits = logits + BLOCK_WEIGHTS["meaning"] * product(self.meaning.T, vector)
         shares = np.exp(logits - logits.max())
         return np.asarray(shares / shares.sum(), dtype=np.float32)
 
@@ -165,13 +165,13 @@ class Classifier:
             float32 (kinds, categories).
     """
 
-    category: Question
-    kind: Question
-    importance: Question
+    category: SoftmaxModel
+    kind: SoftmaxModel
+    importance: SoftmaxModel
     affinity: NDArray[np.float32]
 
 
-def file(doc: Doc, vector: Vector) -> Classification:
+def classify(doc: Doc, vector: Vector) -> Classification:
     """Files a statement.
 
     Args:
@@ -182,7 +182,9 @@ def file(doc: Doc, vector: Vector) -> Classification:
     seen = features(doc)
     fitted = _fitted()
     categories = fitted.category.shares(seen, vector)
-    kinds = np.log(fitted.kind.shares(seen, vector)) + AFFINITY * (fitted.affinity @ categories)
+    kinds = np.log(fitted.kind.shares(seen, vector)) + AFFINITY_WEIGHT * (
+        fitted.affinity @ categories
+    )
     importances = fitted.importance.shares(seen, vector)
     return Classification(
         kind=Kind(fitted.kind.names[int(np.argmax(kinds))]),
@@ -192,7 +194,9 @@ def file(doc: Doc, vector: Vector) -> Classification:
     )
 
 
-def file_all(doc: Doc, statements: Sequence[Statement], encoder: Encoder) -> tuple[Statement, ...]:
+def classify_statements(
+    doc: Doc, statements: Sequence[Statement], encoder: Encoder
+) -> tuple[Statement, ...]:
     """Files statements by the sentences that they were read in and by their meaning.
 
     Standing instructions are rules.
@@ -208,7 +212,8 @@ def file_all(doc: Doc, statements: Sequence[Statement], encoder: Encoder) -> tup
     loose = [one for one in statements if one.relation != ASKS.name]
     rows = encoder.encode([statement.text for statement in loose])
     found = [
-        file(_sentences(doc, statement), row) for statement, row in zip(loose, rows, strict=True)
+        classify(_sentences(doc, statement), row)
+        for statement, row in zip(loose, rows, strict=True)
     ]
     filed = iter(
         replace(statement, kind=one.kind, category=one.category, importance=one.importance)
@@ -240,7 +245,7 @@ def features(doc: Doc) -> dict[str, float]:
         "cues": {f"cue:{name}" for name, cue in CUES.items() if cue.search(doc.text)},
     }
     share = {
-        name: WEIGHTS[name] * (1.0 if name == "cues" else 1 / np.sqrt(max(len(block), 1)))
+        name: BLOCK_WEIGHTS[name] * (1.0 if name == "cues" else 1 / np.sqrt(max(len(block), 1)))
         for name, block in blocks.items()
     }
     return {feature: share[name] for name, block in blocks.items() for feature in sorted(block)}
@@ -267,7 +272,7 @@ def _order(doc: Doc) -> Iterator[str]:
     yield from (f"tags:{one.tag_} {two.tag_}" for one, two in pairwise(doc))
     yield from (
         f"begins:{' '.join(token.lower_ for token in doc[:length])}"
-        for length in range(1, OPENING + 1)
+        for length in range(1, MAX_PREFIX_TOKENS + 1)
     )
 
 
@@ -287,7 +292,7 @@ def _fitted() -> Classifier:
     return Classifier(categories, kinds, _read(data["importance"]), affinity)
 
 
-def _read(choices: Mapping[str, Mapping[str, Any]]) -> Question:
+def _read(choices: Mapping[str, Mapping[str, Any]]) -> SoftmaxModel:
     places = {
         name: place
         for place, name in enumerate(
@@ -298,7 +303,7 @@ def _read(choices: Mapping[str, Mapping[str, Any]]) -> Question:
     for column, of in enumerate(choices.values()):
         for name, value in of["features"].items():
             coefficients[places[name], column] = value
-    return Question(
+    return SoftmaxModel(
         names=tuple(choices),
         intercepts=np.array([of["intercept"] for of in choices.values()], dtype=np.float32),
         meaning=np.array([of["meaning"] for of in choices.values()], dtype=np.float32).T,

@@ -201,7 +201,9 @@ def _subject(verb: Token) -> Token | None:
     if own:
         return own[-1]
     if (
-        before := next((token for token in verb.doc[: verb.i] if followed_by(token) == verb), None)
+        before := next(
+            (token for token in verb.doc[: verb.i] if misattached_verb(token) == verb), None
+        )
     ) is not None:
         return before
     if (
@@ -214,7 +216,7 @@ def _subject(verb: Token) -> Token | None:
     return None
 
 
-def followed_by(noun: Token) -> Token | None:
+def misattached_verb(noun: Token) -> Token | None:
     """The verb of which a noun is the subject though it was read as joined to one before.
 
     "my son is a baker and my daughter is a vet".

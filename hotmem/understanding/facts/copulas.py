@@ -12,19 +12,20 @@ from hotmem.understanding.facts.clauses import Clause, Tense
 from hotmem.understanding.facts.predicates import (
     Fact,
     complement,
-    covered,
-    joined,
+    conjuncts,
+    first_mention,
+    is_in_mention,
     phrase,
-    predicate,
-    timed,
+    predicate_words,
 )
 from hotmem.understanding.facts.relations import (
-    AIMS,
     ALLERGIC_TO,
-    COPULAR,
-    DETAILS,
+    COPULAR_RELATIONS,
+    DETAIL_NOUNS,
     DID,
     FAVOURITE,
+    GOAL_NOUNS,
+    HOBBY_NOUNS,
     IS,
     IS_AGED,
     IS_BORN_ON,
@@ -34,16 +35,15 @@ from hotmem.understanding.facts.relations import (
     IS_NOW,
     IS_OF_MAKE,
     IS_ON,
-    LASTING,
+    LASTING_ADJECTIVES,
     LIKES,
-    NAMEABLE,
-    PASTIMES,
+    NAMEABLE_NOUNS,
     PLANS_TO,
-    TRAITS,
+    TRAIT_ADJECTIVES,
     WANTS,
     WORKS_AT,
 )
-from hotmem.understanding.facts.spelled_codes import code
+from hotmem.understanding.facts.spelled_codes import spelled_code
 from hotmem.understanding.facts.subjects import Subject
 from hotmem.understanding.query.entities import is_name
 
@@ -89,7 +89,7 @@ def read_copula(
     What someone is or was, where, when, and of "have been to".
     """
     verb = clause.verb
-    words = predicate(clause)
+    words = predicate_words(clause)
     if (
         verb.lower_ == "been"
         and (place := complement(verb, "to")) is not None
@@ -97,7 +97,7 @@ def read_copula(
     ):
         yield Fact(DID, phrase(place), words)
         return
-    if subject.head in AIMS:
+    if subject.head in GOAL_NOUNS:
         aim = complement(verb, "xcomp") or complement(verb, "ccomp")
         if aim is not None and clause.tense is Tense.PRESENT and aim.tag_ in ("VB", "VBG"):
             yield Fact(
@@ -137,7 +137,7 @@ def read_copula(
     if value is not None and (age := _age(value)) and subject.alive:
         yield Fact(IS_AGED, (value,), words, object=age)
         return
-    if value is not None and subject.head in DETAILS and (digits := code(value)):
+    if value is not None and subject.head in DETAIL_NOUNS and (digits := spelled_code(value)):
         before = [token for token in words if token.i < digits[0].i]
         if not any(token.pos_ in ("NOUN", "PROPN", "ADJ") for token in before):
             yield Fact(
@@ -152,9 +152,9 @@ def read_copula(
         yield from found
         if found:
             return
-    if value is not None and subject.head in DETAILS and not covered(value, mentions):
+    if value is not None and subject.head in DETAIL_NOUNS and not is_in_mention(value, mentions):
         yield Fact(IS_DETAIL, phrase(value), words)
-    elif value is not None and not covered(value, mentions):
+    elif value is not None and not is_in_mention(value, mentions):
         yield from _attribute(clause, value, subject, words, mentions)
     elif value is None and (subject.speaker or subject.alive):
         yield from _whereabouts(verb, subject, words, mentions)
@@ -200,7 +200,7 @@ def _former(
         value.pos_ == "NOUN"
         and _indefinite(value)
         and value.lemma_.lower() not in _EMPTY_ATTRIBUTES
-    ) or value.lemma_.lower() in LASTING:
+    ) or value.lemma_.lower() in LASTING_ADJECTIVES:
         yield Fact(DID, phrase(value), words)
 
 
@@ -222,7 +222,7 @@ def _names_something(noun: Token, mentions: Sequence[TimeMention]) -> bool:
     return (
         noun.pos_ in ("NOUN", "PROPN")
         and noun.lemma_.lower() not in _FIGURES
-        and not covered(noun, mentions)
+        and not is_in_mention(noun, mentions)
     )
 
 
@@ -232,8 +232,8 @@ def _indefinite(value: Token) -> bool:
 
 def _lasting(value: Token | None) -> bool:
     return value is not None and (
-        value.lemma_.lower() in LASTING
-        or value.lower_ in LASTING
+        value.lemma_.lower() in LASTING_ADJECTIVES
+        or value.lower_ in LASTING_ADJECTIVES
         or (value.tag_ == "NN" and _indefinite(value))
     )
 
@@ -241,14 +241,14 @@ def _lasting(value: Token | None) -> bool:
 def _when_or_where(
     verb: Token, subject: Subject, words: Sequence[Token], mentions: Sequence[TimeMention]
 ) -> Iterator[Fact]:
-    mention = timed(words, mentions)
+    mention = first_mention(words, mentions)
     if mention is not None and mention.grain is not Granularity.SPAN:
         if subject.head in _YEARLY and mention.yearly:
             yield Fact(
                 IS_BORN_ON, (), tuple(words), object=f"{mention.local[0].day} {mention.local[0]:%B}"
             )
         elif not any(
-            child.dep_ in ("attr", "acomp") and not covered(child, mentions)
+            child.dep_ in ("attr", "acomp") and not is_in_mention(child, mentions)
             for child in verb.children
         ):
             yield Fact(IS_ON, (), tuple(words), object=written_bare(mention))
@@ -266,33 +266,37 @@ def _attribute(
     mentions: Sequence[TimeMention],
 ) -> Iterator[Fact]:
     for prep in value.children:
-        relation = COPULAR.get((value.lower_, prep.lower_)) if prep.dep_ == "prep" else None
+        relation = (
+            COPULAR_RELATIONS.get((value.lower_, prep.lower_)) if prep.dep_ == "prep" else None
+        )
         target = (
             next((part for part in prep.children if part.dep_ in ("pobj", "pcomp")), None)
             if relation
             else None
         )
         if relation is not None and target is not None:
-            for one in joined(target) if relation in (ALLERGIC_TO, LIKES) else (target,):
+            for one in conjuncts(target) if relation in (ALLERGIC_TO, LIKES) else (target,):
                 yield Fact(
-                    relation, phrase(one, split=True), predicate(clause, only=one, head=target)
+                    relation,
+                    phrase(one, split=True),
+                    predicate_words(clause, only=one, head=target),
                 )
             return
     lemma = value.lemma_.lower()
     if not subject.alive and value.ent_type_ in ("ORG", "PRODUCT") and _indefinite(value):
         yield Fact(IS_OF_MAKE, phrase(value), words)
         return
-    if subject.head in PASTIMES and value.pos_ in ("NOUN", "VERB"):
+    if subject.head in HOBBY_NOUNS and value.pos_ in ("NOUN", "VERB"):
         yield from (
-            Fact(LIKES, phrase(one, split=True), predicate(clause, only=one, head=value))
-            for one in joined(value)
+            Fact(LIKES, phrase(one, split=True), predicate_words(clause, only=one, head=value))
+            for one in conjuncts(value)
         )
         return
     if value.pos_ == "ADJ" or value.tag_ in ("VBN", "VBD"):
         if (
-            lemma in LASTING
-            or value.lower_ in LASTING
-            or lemma in TRAITS
+            lemma in LASTING_ADJECTIVES
+            or value.lower_ in LASTING_ADJECTIVES
+            or lemma in TRAIT_ADJECTIVES
             or (value.ent_type_ == "NORP" and subject.alive)
         ):
             yield Fact(IS, phrase(value), words)
@@ -304,7 +308,7 @@ def _attribute(
         if (
             _indefinite(value)
             or clause.negated
-            or lemma in LASTING
+            or lemma in LASTING_ADJECTIVES
             or any(child.dep_ == "prep" and child.lower_ == "of" for child in value.children)
         ):
             stranger = not subject.head and not subject.speaker
@@ -314,15 +318,17 @@ def _attribute(
                 and not any(child.dep_ == "amod" for child in value.children)
             )
             if not _says_nothing(value, subject) and (plain or not stranger):
-                for one in joined(value):
+                for one in conjuncts(value):
                     if one != value and _owned(one) and not _owned(value):
                         return
-                    yield Fact(IS, phrase(one, split=True), predicate(clause, only=one, head=value))
+                    yield Fact(
+                        IS, phrase(one, split=True), predicate_words(clause, only=one, head=value)
+                    )
     elif value.tag_ == "NNS" and subject.plural and subject.head and lemma not in _EMPTY_ATTRIBUTES:
         yield Fact(IS, phrase(value), words)
     elif value.pos_ == "PROPN" and not subject.speaker and subject.head and is_name(value):
         of_a_make = _indefinite(value)
-        if of_a_make or (subject.head not in NAMEABLE and value.ent_type_):
+        if of_a_make or (subject.head not in NAMEABLE_NOUNS and value.ent_type_):
             yield Fact(IS if subject.alive else IS_OF_MAKE, phrase(value), words)
 
 

@@ -99,7 +99,7 @@ def read_corrections(doc: Doc, said_at: datetime) -> Iterator[Correction]:
             )
 
 
-def admits(text: str) -> bool:
+def admits_mistake(text: str) -> bool:
     """Whether an utterance says that something said before was wrong."""
     return bool(_ADMITTED.search(text))
 

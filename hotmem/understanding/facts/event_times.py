@@ -7,7 +7,7 @@ from hotmem.temporal import Bound, TimeMention
 from hotmem.types import EventTime, Interval
 
 
-def read_happenings(said_at: datetime, mentions: Iterable[TimeMention]) -> Iterator[EventTime]:
+def read_event_times(said_at: datetime, mentions: Iterable[TimeMention]) -> Iterator[EventTime]:
     """The times a turn names, in order.
 
     "Since March" lasts until it is said. What lies before, after or up to a time is nowhere

@@ -14,20 +14,20 @@ from hotmem.understanding.facts.predicates import Fact, complement, inner_phrase
 from hotmem.understanding.facts.relations import (
     BORN_IN,
     DID,
-    EVENTS,
+    EVENT_VERBS,
     HAS,
     IS,
     IS_AGED,
     LIVES_IN,
     MARRIED_TO,
-    TELLING_EVENTS,
+    NOTABLE_EVENT_VERBS,
     WITH,
     WORKS_AT,
 )
 from hotmem.understanding.query.entities import is_name
 
 _JOBS: Final = wordlist("job position role internship jobs work")
-BARE: Final = wordlist(
+INTRANSITIVE_EVENTS: Final = wordlist(
     "retire graduate divorce separate fire hire promote marry engage demote sack adopt die turn"
 )
 """Events that need no complement: "I got fired"."""
@@ -38,10 +38,10 @@ _CLUBS: Final = wordlist(
 _MOVING: Final = frozenset(
     {"move", "postpone", "reschedule", "push", "put", "shift", "delay", "bring"}
 )
-MOVES: Final = frozenset({"move", "relocate", "settle"})
+RELOCATION_VERBS: Final = frozenset({"move", "relocate", "settle"})
 """Verbs of a new home."""
 
-_CHANGING: Final = MOVES | {"switch", "change", "migrate", "transfer"}
+_CHANGING: Final = RELOCATION_VERBS | {"switch", "change", "migrate", "transfer"}
 _HOMECOMINGS: Final = frozenset({"come", "return", "get"})
 
 
@@ -55,13 +55,13 @@ def read_event(
     lasting = tuple(_since_then(clause, words, mention))
     yield from lasting
     if not lasting and (verb.tag_ != "VBG" or clause.frame) and _told(verb, mention):
-        over = ended(verb) if _ends(verb) else None
+        over = find_ended_activity(verb) if _ends(verb) else None
         yield Fact(
             DID, inner_phrase(clause), words, negated=None if over is None else True, over=over
         )
 
 
-def moved_event(clause: Clause) -> Token | None:
+def rescheduled_event(clause: Clause) -> Token | None:
     """The appointment that a clause says to be put off or moved.
 
     "they moved the interview to Monday", "the exam has been put off until May".
@@ -104,14 +104,14 @@ def _leaves_something(verb: Token, left: Token) -> bool:
     )
 
 
-def ended(verb: Token) -> Token | None:
+def find_ended_activity(verb: Token) -> Token | None:
     """The word for what is over.
 
     The verb's object, or that of its preposition, or the activity itself.
     """
     for child in verb.children:
         if child.dep_ == "xcomp":
-            return ended(child) or child
+            return find_ended_activity(child) or child
         if child.dep_ == "dobj" and _named(child):
             return child
     places = (part for child in verb.children if child.dep_ == "prep" for part in child.children)
@@ -172,7 +172,10 @@ def _changed_from(verb: Token) -> Token | None:
     if (
         former is None
         or new is None
-        or any(noun.ent_type_ in ("GPE", "LOC") and verb.lemma_ in MOVES for noun in (former, new))
+        or any(
+            noun.ent_type_ in ("GPE", "LOC") and verb.lemma_ in RELOCATION_VERBS
+            for noun in (former, new)
+        )
     ):
         return None
     return former if _named(former) and _named(new) else None
@@ -240,7 +243,7 @@ def _told(verb: Token, mention: TimeMention | None) -> bool:
 
     A kind that always is, or one that is where its time or place is named.
     """
-    if verb.lemma_ in BARE or (
+    if verb.lemma_ in INTRANSITIVE_EVENTS or (
         verb.lemma_ == "pass" and any(child.lower_ == "away" for child in verb.children)
     ):
         return True
@@ -264,11 +267,15 @@ def _told(verb: Token, mention: TimeMention | None) -> bool:
     placed = verb.lemma_ in ("live", "work", "study", "grow") and any(
         is_name(part) for prep in verb.children if prep.dep_ == "prep" for part in prep.children
     )
-    worth = verb.lemma_ in TELLING_EVENTS or (mention is not None and verb.lemma_ in EVENTS)
-    return placed or (worth and full(verb, mention, dull=frozenset()))
+    worth = verb.lemma_ in NOTABLE_EVENT_VERBS or (
+        mention is not None and verb.lemma_ in EVENT_VERBS
+    )
+    return placed or (worth and has_informative_complement(verb, mention, dull=frozenset()))
 
 
-def full(verb: Token, mention: TimeMention | None, *, dull: frozenset[str]) -> bool:
+def has_informative_complement(
+    verb: Token, mention: TimeMention | None, *, dull: frozenset[str]
+) -> bool:
     """Whether a verb says enough.
 
     It has a complement with a noun, and if dull, a time or a name too.

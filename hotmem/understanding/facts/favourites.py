@@ -8,10 +8,14 @@ from dataclasses import replace
 from hotmem.types import Statement
 from hotmem.types.parse import Token
 from hotmem.understanding.facts.clauses import Clause, Tense
-from hotmem.understanding.facts.predicates import complement, phrase, stands_alone
+from hotmem.understanding.facts.predicates import complement, is_self_contained, phrase
 from hotmem.understanding.facts.relations import FAVOURITE, LIKES
 from hotmem.understanding.facts.subjects import possession
-from hotmem.understanding.facts.third_person import OWN, retell, sentence
+from hotmem.understanding.facts.third_person import (
+    FIRST_PERSON_POSSESSIVES,
+    sentence,
+    to_third_person,
+)
 
 _FAVOURITE = frozenset({"favourite", "favorite", "fave", "favourites", "favorites"})
 
@@ -36,13 +40,15 @@ def read_favourite(clause: Clause, speaker: str) -> Statement | None:
         called is None
         or clause.subject.pos_ not in ("NOUN", "PROPN")
         or clause.subject.tag_ == "WP"
-        or not stands_alone(named, ())
+        or not is_self_contained(named, ())
     ):
         return None
     kind = _favourite(called, speaker)
-    if kind is None or any(token.lower_ in (*OWN, *_FAVOURITE) for token in named):
+    if kind is None or any(
+        token.lower_ in (*FIRST_PERSON_POSSESSIVES, *_FAVOURITE) for token in named
+    ):
         return None
-    value = retell(named, speaker)
+    value = to_third_person(named, speaker)
     are = "is" if clause.subject.tag_ in ("NN", "NNP") else "are"
     text = sentence(kind, "is", value) if kind else sentence(value, are, "a favourite of", speaker)
     told = (FAVOURITE if kind else LIKES).statement(
@@ -65,7 +71,10 @@ def _favourite(called: Token, speaker: str) -> str | None:
     )
     if called.lower_ == "one" and several is not None:
         return "" if _favourite(several, speaker) is not None else None
-    if not any(child.dep_ == "poss" and child.lower_ in OWN for child in called.children):
+    if not any(
+        child.dep_ == "poss" and child.lower_ in FIRST_PERSON_POSSESSIVES
+        for child in called.children
+    ):
         return None
     if called.lower_ in _FAVOURITE:
         return ""

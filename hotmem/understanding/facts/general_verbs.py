@@ -13,10 +13,10 @@ from hotmem.understanding.facts.clauses import Clause, Tense
 from hotmem.understanding.facts.predicates import (
     Fact,
     complement,
+    first_mention,
     inner_phrase,
     phrase,
-    predicate,
-    timed,
+    predicate_words,
 )
 from hotmem.understanding.facts.relations import DID, DOES, HAS, WANTS
 from hotmem.understanding.facts.subjects import Subject
@@ -40,7 +40,7 @@ _ELSEWHERE: Final = wordlist("this that these those any more such your his her t
 """What a noun has beside it that is known only from the conversation."""
 
 
-def read_general(
+def read_general_verb(
     clause: Clause, subject: Subject, mentions: Sequence[TimeMention]
 ) -> Iterator[Fact]:
     """The fact of a clause that no relation of the table fits, if it is about the speaker or someone known and tells something.
@@ -59,8 +59,8 @@ def read_general(
         or (verb.lemma_ in _EMPTY_VERBS and verb.lemma_ != "get")
     ):
         return
-    words, inner = predicate(clause), inner_phrase(clause)
-    mention = timed(words, mentions)
+    words, inner = predicate_words(clause), inner_phrase(clause)
+    mention = first_mention(words, mentions)
     head = complement(verb, "dobj")
     if verb.lemma_ in ("have", "own") or (verb.lower_ == "got" and clause.tense is Tense.PRESENT):
         if (

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hotmem.types import Understanding
 
 
-def hearsay(understanding: Understanding, owner: str) -> Understanding:
+def mark_hearsay(understanding: Understanding, owner: str) -> Understanding:
     """What was understood of somebody else's turn, with what it says of the user in doubt, so that it ends nothing they said themselves.
 
     Args:

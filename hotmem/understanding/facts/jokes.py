@@ -22,13 +22,13 @@ _GOES_ON: Final = re.compile(r"\s*,[^.!?]*")
 _SENTENCE_END: Final = re.compile(r"[.!?]+\s*")
 
 
-def takes_back(text: str) -> bool:
+def retracts_previous_turn(text: str) -> bool:
     """Whether an utterance begins by saying that what was said before it was a joke."""
     match = _JEST.search(text)
     return match is not None and bool(_BEFORE.match(text[: match.start()]))
 
 
-def jests(text: str) -> Iterator[tuple[int, int]]:
+def joke_spans(text: str) -> Iterator[tuple[int, int]]:
     """The stretches of an utterance, in characters, that its speaker says were a joke.
 
     The sentence up to the remark, or the one before it.

@@ -12,26 +12,30 @@ from hotmem.types import Correction, Role, Statement, Termination, Understanding
 from hotmem.types.parse import Doc, Token
 from hotmem.understanding.facts.clauses import Clause, Tense, read_clauses
 from hotmem.understanding.facts.copulas import read_copula
-from hotmem.understanding.facts.corrections import admits, read_corrections
-from hotmem.understanding.facts.event_times import read_happenings
-from hotmem.understanding.facts.events import MOVES, ended, moved_event
+from hotmem.understanding.facts.corrections import admits_mistake, read_corrections
+from hotmem.understanding.facts.event_times import read_event_times
+from hotmem.understanding.facts.events import (
+    RELOCATION_VERBS,
+    find_ended_activity,
+    rescheduled_event,
+)
 from hotmem.understanding.facts.favourites import read_favourite
-from hotmem.understanding.facts.general_verbs import read_general
+from hotmem.understanding.facts.general_verbs import read_general_verb
 from hotmem.understanding.facts.instructions import read_instructions
-from hotmem.understanding.facts.jokes import jests, takes_back
-from hotmem.understanding.facts.naming import Naming, owned_thing, read_namings
+from hotmem.understanding.facts.jokes import joke_spans, retracts_previous_turn
+from hotmem.understanding.facts.names import NameStatement, normalize_thing, read_names
 from hotmem.understanding.facts.predicates import (
     Fact,
-    covered,
-    narrowed,
-    predicate,
-    stands_alone,
-    timed,
+    first_mention,
+    is_in_mention,
+    is_self_contained,
+    loses_restriction,
+    predicate_words,
 )
 from hotmem.understanding.facts.relations import (
-    DETAILS,
-    EVENTFUL,
-    EXCLUSIVE,
+    DETAIL_NOUNS,
+    EVENT_NOUNS,
+    EXCLUSIVE_VALUES,
     HAS_TO,
     IS,
     IS_BORN_ON,
@@ -41,28 +45,28 @@ from hotmem.understanding.facts.relations import (
     IS_ON,
     LIVES_IN,
     PLANS_TO,
-    PURSUITS,
+    PURSUIT_RELATIONS,
     REGULARLY,
     WANTS,
 )
-from hotmem.understanding.facts.repairs import doubtful, repaired
-from hotmem.understanding.facts.rewrites import Reworded, spelt_out
-from hotmem.understanding.facts.secondary_facts import beside_another
-from hotmem.understanding.facts.spelled_codes import is_figure, told_whole
+from hotmem.understanding.facts.repairs import remove_repairs, retracted_spans
+from hotmem.understanding.facts.rewrites import Rewrite, expand_contractions
+from hotmem.understanding.facts.secondary_facts import is_secondary
+from hotmem.understanding.facts.spelled_codes import is_code_token, keeps_codes_whole
 from hotmem.understanding.facts.subjects import Subject, resolve
-from hotmem.understanding.facts.tags import Term, circumstances, terms_of, within
-from hotmem.understanding.facts.tense import directed_times
-from hotmem.understanding.facts.third_person import retell, sentence
+from hotmem.understanding.facts.tags import TagSpan, circumstance_tags, tag_spans, tags_within
+from hotmem.understanding.facts.third_person import sentence, to_third_person
+from hotmem.understanding.facts.time_direction import resolve_times
 from hotmem.understanding.facts.verbs import read_verb
 from hotmem.understanding.query.entities import find_entities
 
-Filed: TypeAlias = Callable[[Doc, Sequence[Statement]], Sequence[Statement]]
+Classify: TypeAlias = Callable[[Doc, Sequence[Statement]], Sequence[Statement]]
 """Files the statements of a parsed turn by their words and their meaning."""
 
-ANONYMOUS: Final = "the user"
+UNNAMED_SPEAKER: Final = "the user"
 """What a speaker without a name is called."""
 
-DATED: Final = frozenset({PLANS_TO, HAS_TO, WANTS, IS_ON})
+DATED_RELATIONS: Final = frozenset({PLANS_TO, HAS_TO, WANTS, IS_ON})
 """Relations whose statements keep their time though they are in the present tense; elsewhere
 "these days" would go stale."""
 
@@ -73,7 +77,9 @@ _DRESS: Final = re.compile(r"^(?:an?|some)\s+|\s+any\s+(?:more|longer)$")
 """What is left out where values are compared."""
 
 
-def understand(doc: Doc, speaker: str | None, role: Role, said_at: datetime) -> Understanding:
+def extract_from_parse(
+    doc: Doc, speaker: str | None, role: Role, said_at: datetime
+) -> Understanding:
     """Reads the statements, corrections and names of one turn.
 
     Args:
@@ -86,13 +92,13 @@ def understand(doc: Doc, speaker: str | None, role: Role, said_at: datetime) -> 
         Statements in the order of their words, each with a literal span of `doc.text`.
     """
     entities = find_entities(doc)
-    times = directed_times(doc, said_at)
-    happenings = tuple(read_happenings(said_at, times))
+    times = resolve_times(doc, said_at)
+    happenings = tuple(read_event_times(said_at, times))
     if role is not Role.USER:
         return Understanding(entities=entities, event_times=happenings)
-    name = speaker or ANONYMOUS
-    wrong = tuple(doubtful(doc.text))
-    idle = (*jests(doc.text), *wrong)
+    name = speaker or UNNAMED_SPEAKER
+    wrong = tuple(retracted_spans(doc.text))
+    idle = (*joke_spans(doc.text), *wrong)
     told = (
         *_named(doc, name),
         *read_instructions(doc, name),
@@ -112,25 +118,27 @@ def understand(doc: Doc, speaker: str | None, role: Role, said_at: datetime) -> 
         ): statement
         for statement in reversed(found)
     }
-    told_of = terms_of(doc) if unique else []
+    told_of = tag_spans(doc) if unique else []
     statements = sorted(
         (_tagged(doc, statement, told_of) for statement in unique.values()),
         key=lambda statement: (statement.start, statement.stop),
     )
     corrections = tuple(read_corrections(doc, said_at))
-    if not (corrections or found or wrong) and admits(doc.text):
+    if not (corrections or found or wrong) and admits_mistake(doc.text):
         corrections = tuple(_amended(doc, name, said_at))
-    return Understanding(tuple(statements), corrections, entities, takes_back(doc.text), happenings)
+    return Understanding(
+        tuple(statements), corrections, entities, retracts_previous_turn(doc.text), happenings
+    )
 
 
-def _tagged(doc: Doc, statement: Statement, told: Sequence[Term]) -> Statement:
+def _tagged(doc: Doc, statement: Statement, told: Sequence[TagSpan]) -> Statement:
     """The statement with what it is filed under."""
     words = doc.text[statement.start : statement.stop]
     return replace(
         statement,
         tags=(
-            *within(told, statement.start, statement.stop, statement.text),
-            *circumstances(words),
+            *tags_within(told, statement.start, statement.stop, statement.text),
+            *circumstance_tags(words),
         ),
     )
 
@@ -161,13 +169,13 @@ def _amended(doc: Doc, speaker: str, said_at: datetime) -> Iterator[Correction]:
                 return
 
 
-def understand_said(
+def extract_facts(
     doc: Doc,
     parse: Callable[[str], Doc],
     speaker: str | None,
     role: Role,
     said_at: datetime,
-    filed: Filed | None = None,
+    filed: Classify | None = None,
 ) -> Understanding:
     """Reads a turn as it was meant.
 
@@ -177,19 +185,19 @@ def understand_said(
     Args:
         doc: The parsed turn.
         parse: Parses another wording of it.
-        speaker: As in `understand`.
-        role: As in `understand`.
-        said_at: As in `understand`.
+        speaker: As in `extract_from_parse`.
+        role: As in `extract_from_parse`.
+        said_at: As in `extract_from_parse`.
         filed: Files the statements; without it they stay as their relations say.
     """
     if role is not Role.USER:
-        return understand(doc, speaker, role, said_at)
-    wordings: list[Reworded] = []
-    for reword in (lambda said: spelt_out(said.text), repaired):
+        return extract_from_parse(doc, speaker, role, said_at)
+    wordings: list[Rewrite] = []
+    for reword in (lambda said: expand_contractions(said.text), remove_repairs):
         if (reworded := reword(doc)) is not None:
             wordings.append(reworded)
             doc = parse(reworded.text)
-    understanding = understand(doc, speaker, role, said_at)
+    understanding = extract_from_parse(doc, speaker, role, said_at)
     if filed is not None and understanding.statements:
         understanding = replace(
             understanding, statements=tuple(filed(doc, understanding.statements))
@@ -200,13 +208,13 @@ def understand_said(
 
 
 def _named(doc: Doc, speaker: str) -> Iterator[Statement]:
-    for naming in read_namings(doc):
-        subject = f"{speaker}'s {owned_thing(naming.thing)}" if naming.thing else speaker
+    for naming in read_names(doc):
+        subject = f"{speaker}'s {normalize_thing(naming.thing)}" if naming.thing else speaker
         if naming.name.casefold() != speaker.casefold():
             yield _naming(naming, subject)
 
 
-def _naming(naming: Naming, subject: str) -> Statement:
+def _naming(naming: NameStatement, subject: str) -> Statement:
     told = IS_CALLED.statement(
         subject,
         naming.name,
@@ -234,11 +242,11 @@ def _stated(
         if (favourite := read_favourite(clause, speaker)) is not None:
             yield favourite
             continue
-        moved = moved_event(clause)
+        moved = rescheduled_event(clause)
         appointment = resolve(moved, speaker) if moved is not None else None
         if (
             appointment is not None
-            and appointment.head in EVENTFUL
+            and appointment.head in EVENT_NOUNS
             and (day := _new_day(clause, said_at)) is not None
         ):
             yield _rescheduled(clause, appointment, day)
@@ -254,7 +262,7 @@ def _stated(
 
 def _times(doc: Doc, subject: Subject, mentions: Sequence[TimeMention]) -> Sequence[TimeMention]:
     """The times that a clause may name: "my PIN is 1987" names no year."""
-    if subject.head not in DETAILS:
+    if subject.head not in DETAIL_NOUNS:
         return mentions
     return [
         mention for mention in mentions if not doc.text[mention.start : mention.stop].isdecimal()
@@ -263,13 +271,15 @@ def _times(doc: Doc, subject: Subject, mentions: Sequence[TimeMention]) -> Seque
 
 def _new_day(clause: Clause, said_at: datetime) -> TimeMention | None:
     """The day to come that something is moved to: "they put the exam off until Monday"."""
-    return timed(predicate(clause), find_times(clause.verb.doc.text, said_at, ahead=True))
+    return first_mention(
+        predicate_words(clause), find_times(clause.verb.doc.text, said_at, ahead=True)
+    )
 
 
 def _rescheduled(clause: Clause, appointment: Subject, day: TimeMention) -> Statement:
     """When an appointment that was moved now takes place."""
     when = written_bare(day)
-    words = predicate(clause)
+    words = predicate_words(clause)
     start = min(appointment.start, words[0].idx)
     stop = max(appointment.stop, *(token.idx + len(token) for token in words))
     return IS_ON.statement(
@@ -284,7 +294,7 @@ def _facts(clause: Clause, subject: Subject, mentions: Sequence[TimeMention]) ->
     if subject.event:
         return ()
     return tuple(read_verb(clause, subject, mentions)) or tuple(
-        read_general(clause, subject, mentions)
+        read_general_verb(clause, subject, mentions)
     )
 
 
@@ -294,7 +304,7 @@ def _since(words: Sequence[Token]) -> bool:
 
 def _eventful(words: Sequence[Token]) -> bool:
     """Whether it is of something that takes place at a time: "has an exam on Wednesday"."""
-    return any(token.lemma_ in EVENTFUL for token in words)
+    return any(token.lemma_ in EVENT_NOUNS for token in words)
 
 
 def _told(
@@ -309,27 +319,28 @@ def _told(
     if (
         not fact.words
         or _takes_back(fact.words)
-        or not (told_whole(fact.words) and told_whole(fact.value))
+        or not (keeps_codes_whole(fact.words) and keeps_codes_whole(fact.value))
     ):
         return None
     if fact.relation is IS_DETAIL and any(
-        is_figure(token) and not covered(token, mentions) for token in _beside(fact)
+        is_code_token(token) and not is_in_mention(token, mentions) for token in _beside(fact)
     ):
         return None
     negated = clause.negated if fact.negated is None else fact.negated
     gone = not fact.value and not fact.object and negated
     if not gone and (
-        not stands_alone(fact.words, mentions) or narrowed(fact.words, negated=negated)
+        not is_self_contained(fact.words, mentions)
+        or loses_restriction(fact.words, negated=negated)
     ):
         return None
     relation = fact.relation
     dated = (
         clause.tense is not Tense.PRESENT
-        or relation in DATED
+        or relation in DATED_RELATIONS
         or _since(fact.words)
         or _eventful(fact.value)
     )
-    says = retell(
+    says = to_third_person(
         fact.words,
         speaker,
         finite=clause.finite,
@@ -341,12 +352,10 @@ def _told(
         says = f"{relation.name} {fact.object}"
     elif relation is IS_DETAIL and fact.object:
         before = [token for token in fact.words if token not in fact.value]
-        says = (
-            f"{retell(before, speaker, finite=clause.finite, plural=subject.plural)} {fact.object}"
-        )
+        says = f"{to_third_person(before, speaker, finite=clause.finite, plural=subject.plural)} {fact.object}"
     value = fact.object or _DRESS.sub(
         "",
-        retell(
+        to_third_person(
             fact.value, speaker, mentions=mentions, dated=relation in (PLANS_TO, HAS_TO, REGULARLY)
         ),
     )
@@ -367,7 +376,7 @@ def _told(
         hedged=clause.hedged,
         negated=negated,
         ending=_ending(clause, fact, negated=negated),
-        single=relation.single and not subject.any_of and not beside_another(clause, relation),
+        single=relation.single and not subject.any_of and not is_secondary(clause, relation),
         replaces=not subject.any_of,
     )
 
@@ -395,17 +404,20 @@ def _ending(clause: Clause, fact: Fact, *, negated: bool) -> Termination | None:
 
     What was given up, or another value of which there is one at a time.
     """
-    over = fact.over or (ended(clause.verb) if clause.no_longer else None)
+    over = fact.over or (find_ended_activity(clause.verb) if clause.no_longer else None)
     if over is not None:
         return Termination(
             (over.lower_,),
-            (*PURSUITS, LIVES_IN.name) if fact.over and clause.verb.lemma_ in MOVES else PURSUITS,
+            (*PURSUIT_RELATIONS, LIVES_IN.name)
+            if fact.over and clause.verb.lemma_ in RELOCATION_VERBS
+            else PURSUIT_RELATIONS,
         )
     if negated:
         return None
     value = fact.value[-1:] if fact.relation in (IS, IS_NOW) else (clause.verb,)
     others = next(
-        (values for values in EXCLUSIVE for token in value if token.lower_ in values), frozenset()
+        (values for values in EXCLUSIVE_VALUES for token in value if token.lower_ in values),
+        frozenset(),
     )
     return (
         Termination(tuple(sorted(others - {token.lower_ for token in value})), (IS.name,))

@@ -7,14 +7,14 @@ from typing import Final
 from hotmem.temporal import TimeMention
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Token
-from hotmem.understanding.facts.clauses import Clause, followed_by
+from hotmem.understanding.facts.clauses import Clause, misattached_verb
 from hotmem.understanding.facts.relations import Relation
-from hotmem.understanding.facts.third_person import COUNTING, UNRESOLVED
+from hotmem.understanding.facts.third_person import QUANTIFIERS, UNRESOLVED
 
-MOST_WORDS: Final = 22
+MAX_PREDICATE_WORDS: Final = 22
 """Words of a predicate; what is longer is rarely one fact."""
 
-MOST_RELATIVE: Final = 9
+MAX_RELATIVE_CLAUSE_WORDS: Final = 9
 """Words of a relative clause; a longer one is left out."""
 
 _LEFT_OUT: Final = frozenset(
@@ -75,7 +75,7 @@ class Fact:
     over: Token | None = None
 
 
-def predicate(
+def predicate_words(
     clause: Clause, *, only: Token | None = None, head: Token | None = None
 ) -> tuple[Token, ...]:
     """The words of a clause without its subject, its other clauses and its discourse words.
@@ -198,10 +198,10 @@ def _tellable(clause: Token) -> bool:
     words = tuple(_members(clause, _LEFT_OUT - _SUBJECTS))
     return (
         _relates(clause)
-        and len(words) <= MOST_RELATIVE
+        and len(words) <= MAX_RELATIVE_CLAUSE_WORDS
         and not _pruned(words)
         and not any(map(_open, words))
-        and not narrowed(words, negated=False)
+        and not loses_restriction(words, negated=False)
     )
 
 
@@ -259,13 +259,15 @@ def _joins(token: Token) -> bool:
         token.dep_ == "conj"
         and token.pos_ in nominal
         and token.head.pos_ in nominal
-        and followed_by(token) is None
+        and misattached_verb(token) is None
     )
 
 
-def joined(head: Token) -> tuple[Token, ...]:
+def conjuncts(head: Token) -> tuple[Token, ...]:
     """A complement and the ones joined to it by "and" or "or", if all are of its sort."""
-    others = [token for token in head.conjuncts if token.i > head.i and followed_by(token) is None]
+    others = [
+        token for token in head.conjuncts if token.i > head.i and misattached_verb(token) is None
+    ]
     if all(
         token.pos_ in ("NOUN", "PROPN", "X") or token.tag_ == head.tag_ == "VBG" for token in others
     ) and (head.pos_ != "VERB" or head.tag_ == "VBG"):
@@ -295,24 +297,24 @@ def complement(verb: Token, slot: str) -> Token | None:
     return None
 
 
-def stands_alone(words: Sequence[Token], mentions: Sequence[TimeMention]) -> bool:
+def is_self_contained(words: Sequence[Token], mentions: Sequence[TimeMention]) -> bool:
     """Whether a predicate can be understood without its conversation.
 
     No pronoun is left open and it is not too long.
     """
-    if len(words) > MOST_WORDS or (
+    if len(words) > MAX_PREDICATE_WORDS or (
         words[-1].pos_ in ("ADP", "DET", "PART", "SCONJ")
         and words[-1].dep_ != "prt"
-        and not covered(words[-1], mentions)
+        and not is_in_mention(words[-1], mentions)
         and not _relative(words[-1])
     ):
         return False
     return not _pruned(words) and not any(
-        _open(token) and not covered(token, mentions) for token in words
+        _open(token) and not is_in_mention(token, mentions) for token in words
     )
 
 
-def narrowed(words: Sequence[Token], *, negated: bool) -> bool:
+def loses_restriction(words: Sequence[Token], *, negated: bool) -> bool:
     """Whether what says which one is meant is left out.
 
     "the nurses I saw there", or, of a denial, "flowers that you gave me".
@@ -336,7 +338,7 @@ def _open(token: Token) -> bool:
         return False
     if token.tag_ in ("WDT", "WP") and _relative(token):
         return False
-    if token.lower_ in COUNTING:
+    if token.lower_ in QUANTIFIERS:
         return not (
             token.dep_ in ("amod", "det", "predet")
             or any(child.lower_ == "of" and any(child.children) for child in token.children)
@@ -355,12 +357,12 @@ def _relative(token: Token) -> bool:
     return any(verb.dep_ == "relcl" for verb in token.ancestors)
 
 
-def covered(token: Token, mentions: Sequence[TimeMention]) -> bool:
+def is_in_mention(token: Token, mentions: Sequence[TimeMention]) -> bool:
     """Whether a token belongs to a time."""
     return any(mention.start <= token.idx < mention.stop for mention in mentions)
 
 
-def timed(words: Sequence[Token], mentions: Sequence[TimeMention]) -> TimeMention | None:
+def first_mention(words: Sequence[Token], mentions: Sequence[TimeMention]) -> TimeMention | None:
     """The first time among the words."""
     return next(
         (
@@ -372,7 +374,7 @@ def timed(words: Sequence[Token], mentions: Sequence[TimeMention]) -> TimeMentio
     )
 
 
-def points_there(verb: Token) -> bool:
+def has_deictic_place(verb: Token) -> bool:
     """Whether the place is only "there" or "here"."""
     return any(child.lower_ in _PLACES for child in verb.children)
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from hotmem.text.word_sets import wordlist
 from hotmem.types import Category, Kind, Statement
-from hotmem.understanding.animate_nouns import CREATURES, FAMILY, PETS
+from hotmem.understanding.animate_nouns import ANIMATE, FAMILY, PETS
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ HAS_TO: Final = Relation(
     "has to", kind=Kind.REMINDER, category=Category.REMINDERS, importance=4, changes=True
 )
 
-PURSUITS: Final = tuple(
+PURSUIT_RELATIONS: Final = tuple(
     relation.name
     for relation in (
         WORKS_AT,
@@ -127,7 +127,7 @@ PURSUITS: Final = tuple(
 )
 """Names of what people give up, quit, leave and do no more, in whatever words they told of it."""
 
-EXCLUSIVE: Final = (
+EXCLUSIVE_VALUES: Final = (
     frozenset({"single", "married", "engaged", "divorced", "widowed", "separated"}),
     frozenset({"employed", "unemployed", "self-employed", "retired"}),
     frozenset(
@@ -152,7 +152,7 @@ EXCLUSIVE: Final = (
 """Values after "be" of which something has one at a time, though it may be many other things
 too."""
 
-STATES: Final[Mapping[tuple[str, str], Relation]] = {
+STATIVE_RELATIONS: Final[Mapping[tuple[str, str], Relation]] = {
     ("live", "in"): LIVES_IN, ("live", "near"): LIVES_IN, ("live", "on"): LIVES_IN, ("live", "with"): LIVES_WITH, ("stay", "with"): LIVES_WITH,
     ("base", "in"): LIVES_IN, ("settle", "in"): LIVES_IN, ("come", "from"): IS_FROM,
     ("work", "at"): WORKS_AT, ("work", "for"): WORKS_AT, ("work", "as"): WORKS_AS, ("freelance", "as"): WORKS_AS,
@@ -173,7 +173,7 @@ STATES: Final[Mapping[tuple[str, str], Relation]] = {
 }  # fmt: skip
 """States of the present tense, by verb and complement: "dobj", "xcomp" or the preposition."""
 
-FREQUENT_ONLY: Final = frozenset(
+FREQUENCY_VERBS: Final = frozenset(
     {"take", "eat", "drink", "keep", "write", "build", "run", "know", "stay"}
 )
 """Verbs whose simple present says little: "take", "eat" and "drink" need a frequency or a
@@ -203,7 +203,7 @@ COMPLEMENTS: Final[Mapping[Relation, frozenset[str]]] = {
 """Heads of complements that make the relation worth keeping; "has an idea" and "plays a role"
 are not."""
 
-EVENTS: Final = wordlist(
+EVENT_VERBS: Final = wordlist(
     "move visit go buy adopt get start finish quit leave lose meet graduate marry join win run make read watch see pass book order sell "
     "fly travel break open launch retire hire fire promote study attend complete sign paint cook bake learn climb plant publish "
     "celebrate bury divorce separate grow move work live teach play volunteer switch transfer apply enrol enroll drive hike camp donate "
@@ -211,13 +211,13 @@ EVENTS: Final = wordlist(
 )
 """Verbs whose past tense tells an event worth keeping."""
 
-TELLING_EVENTS: Final = wordlist(
+NOTABLE_EVENT_VERBS: Final = wordlist(
     "move adopt graduate marry join retire visit buy publish win divorce enrol enroll launch climb sell diagnose rescue bury attend "
     "travel quit finish run complete"
 )
 """Events worth keeping even when no time is named."""
 
-COPULAR: Final[Mapping[tuple[str, str], Relation]] = {
+COPULAR_RELATIONS: Final[Mapping[tuple[str, str], Relation]] = {
     ("allergic", "to"): ALLERGIC_TO, ("intolerant", "to"): ALLERGIC_TO, ("afraid", "of"): FEARS, ("scared", "of"): FEARS, ("terrified", "of"): FEARS,
     ("married", "to"): MARRIED_TO, ("engaged", "to"): MARRIED_TO, ("fond", "of"): LIKES, ("interested", "in"): LIKES, ("fan", "of"): LIKES,
     ("friends", "with"): KNOWS, ("good", "at"): CAN, ("fluent", "in"): CAN, ("obsessed", "with"): LIKES, ("addicted", "to"): LIKES,
@@ -226,14 +226,14 @@ COPULAR: Final[Mapping[tuple[str, str], Relation]] = {
 }  # fmt: skip
 """Adjectives and nouns after "be" with their preposition."""
 
-LASTING: Final = wordlist(
+LASTING_ADJECTIVES: Final = wordlist(
     "vegetarian vegan pescatarian married divorced single engaged widowed retired unemployed pregnant diabetic asthmatic epileptic gay "
     "lesbian bisexual trans deaf blind colourblind colorblind autistic dyslexic celiac coeliac left-handed jewish muslim catholic "
     "christian buddhist hindu atheist adopted self-employed freelance bilingual introverted extroverted sober intolerant"
 )
 """Adjectives after "I am" that say something lasting; "tired" and "happy" do not."""
 
-TRAITS: Final = wordlist(
+TRAIT_ADJECTIVES: Final = wordlist(
     "tall short shy outgoing overweight skinny thin blonde blond brunette bald quiet lazy stubborn creative artistic athletic active clumsy "
     "impatient patient curious adventurous competitive religious spiritual conservative liberal republican democrat male female straight famous rich "
     "wealthy poor homeless disabled handicapped paralysed paralyzed nearsighted short-sighted colour-blind color-blind dyslexic insomniac anxious "
@@ -242,25 +242,25 @@ TRAITS: Final = wordlist(
 )
 """Adjectives that tell what someone is like, or has become."""
 
-DETAILS: Final = wordlist(
+DETAIL_NOUNS: Final = wordlist(
     "number address email e-mail pin password code size height weight postcode zip username wifi extension surname"
 )
 """What of someone is a word or a number: "my shoe size is 42"."""
 
-AIMS: Final = frozenset({"dream", "goal", "plan", "ambition", "hope", "wish"})
+GOAL_NOUNS: Final = frozenset({"dream", "goal", "plan", "ambition", "hope", "wish"})
 """What of someone is something to be done: "my dream is to open a restaurant"."""
 
-PASTIMES: Final = frozenset({"hobby", "passion", "pastime", "interest", "hobbie"})
+HOBBY_NOUNS: Final = frozenset({"hobby", "passion", "pastime", "interest", "hobbie"})
 """What of someone is liked: "my hobby is pottery"."""
 
-EVENTFUL: Final = wordlist(
+EVENT_NOUNS: Final = wordlist(
     "dentist appointment exam test meeting interview wedding party concert flight trip funeral surgery operation match game lesson deadline "
     "recital conference dinner lunch picnic rehearsal audition hearing checkup delivery inspection ceremony reunion viewing haircut barbecue "
     "physio workshop course class session call tournament webinar lecture seminar"
 )
 """What takes place at a time: "the dentist is on Monday" is kept."""
 
-NAMEABLE: Final = CREATURES | wordlist(
+NAMEABLE_NOUNS: Final = ANIMATE | wordlist(
     "boat car company band shop bakery restaurant startup business blog podcast channel farm school team robot bot surname"
 )
 """What bears a name."""

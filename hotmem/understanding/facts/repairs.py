@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hotmem.types.parse import Doc, Token
-from hotmem.understanding.facts.rewrites import Piece, Reworded
+from hotmem.understanding.facts.rewrites import Rewrite, Segment
 
-BACK: Final = 10
+MAX_WORDS_BACK: Final = 10
 """Words before the editing term among which what was wrong begins."""
 
-LONGEST: Final = 6
+MAX_REPAIR_WORDS: Final = 6
 """Words of a repair that does not begin the clause anew."""
 
 _FIRM: Final = (
@@ -73,7 +73,7 @@ _SORTS: Final = {
 """Sorts of words that stand for each other, by part of speech."""
 
 
-def repaired(doc: Doc) -> Reworded | None:
+def remove_repairs(doc: Doc) -> Rewrite | None:
     """The utterance without what its speaker took back, or None where nothing was.
 
     Args:
@@ -87,7 +87,7 @@ def repaired(doc: Doc) -> Reworded | None:
     if not kept:
         return None
     kept.append((last, len(doc.text)))
-    return Reworded(tuple(Piece(doc.text[start:stop], start, stop) for start, stop in kept))
+    return Rewrite(tuple(Segment(doc.text[start:stop], start, stop) for start, stop in kept))
 
 
 def _taken_back(doc: Doc) -> Iterator[tuple[int, int]]:
@@ -97,7 +97,7 @@ def _taken_back(doc: Doc) -> Iterator[tuple[int, int]]:
             continue
         before = [token for token in doc if token.idx < match.start()]
         ends = [place for place, token in enumerate(before) if token.text in (".", "!", "?")]
-        near = before[ends[-1] + 1 if ends else 0 :][-BACK:]
+        near = before[ends[-1] + 1 if ends else 0 :][-MAX_WORDS_BACK:]
         for begin in _begins(doc, match.end(), near):
             after = list(_until_end([token for token in doc if token.idx >= begin]))
             wrong = _wrong(near, after)
@@ -137,7 +137,7 @@ def _begins(doc: Doc, place: int, before: Sequence[Token]) -> Iterator[int]:
         yield said_of.end()
 
 
-def doubtful(text: str) -> Iterator[tuple[int, int]]:
+def retracted_spans(text: str) -> Iterator[tuple[int, int]]:
     """Stretches that were said to be wrong at once, and not word for word what is right.
 
     "I live in York, no wait, I moved".
@@ -171,9 +171,9 @@ def _wrong(before: Sequence[Token], after: Sequence[Token]) -> Token | None:
         and not any(token.lower_ == "of" for token in after)
     ):
         return None
-    if again is not None and (len(after) <= LONGEST or first.pos_ == "PRON"):
+    if again is not None and (len(after) <= MAX_REPAIR_WORDS or first.pos_ == "PRON"):
         return again
-    if len(after) > LONGEST or any(token.tag_ in _FINITE for token in after):
+    if len(after) > MAX_REPAIR_WORDS or any(token.tag_ in _FINITE for token in after):
         return None
     sort = _SORTS.get(first.pos_)
     if sort is None:

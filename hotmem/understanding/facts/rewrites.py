@@ -10,7 +10,7 @@ from hotmem.types import Understanding
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Segment:
     """A stretch of a reworded utterance.
 
     Attributes:
@@ -25,14 +25,14 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Reworded:
+class Rewrite:
     """An utterance in other words.
 
     Attributes:
         pieces: What it is made of, in order.
     """
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[Segment, ...]
 
     @property
     def text(self) -> str:
@@ -98,7 +98,7 @@ _LAST_I: Final = re.compile(r"(?<=\bI)(?=\.\s*(?:$|[A-Z]))")
 """Where "I" ends a sentence; with its full stop it would be taken for an initial."""
 
 
-def spelt_out(text: str) -> Reworded | None:
+def expand_contractions(text: str) -> Rewrite | None:
     """The utterance with contractions as the parser knows them, or None where it needs no change.
 
     "Is" or "has" stands in full where the "'s" of a noun would be taken for an owner's ("my
@@ -108,11 +108,11 @@ def spelt_out(text: str) -> Reworded | None:
     for (start, stop), word in sorted(_spellings(text)):
         if start < last:
             continue
-        pieces += [Piece(text[last:start], last, start), Piece(word, start, stop)]
+        pieces += [Segment(text[last:start], last, start), Segment(word, start, stop)]
         last = stop
     if not pieces:
         return None
-    return Reworded((*pieces, Piece(text[last:], last, len(text))))
+    return Rewrite((*pieces, Segment(text[last:], last, len(text))))
 
 
 def _spellings(text: str) -> Iterator[tuple[tuple[int, int], str]]:

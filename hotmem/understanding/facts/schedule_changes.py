@@ -12,10 +12,10 @@ from hotmem.temporal import find_times
 from hotmem.text.stemming import STOPS, stem, stems
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Doc, Token
-from hotmem.understanding.facts.relations import EVENTFUL
+from hotmem.understanding.facts.relations import EVENT_NOUNS
 from hotmem.understanding.query.cues import ASKED
 
-MAY_CHANGE: Final = re.compile(
+CHANGE_WORDS: Final = re.compile(
     r"\b(?:cancel\w*|postpon\w*|reschedul\w*|scrap\w*|skip\w*|off|mov(?:e|ed|es|ing)|push\w*|shift\w*|delay\w*|chang\w+|switch\w*|swap\w*|put|br(?:ing|ought)\w*"
     r"|back|again|now|instead|not|no|\w+n['’]?t|any\s*more|no\s+longer)\b",
     re.IGNORECASE,
@@ -47,7 +47,7 @@ _INSTEAD: Final = wordlist("now instead")
 _WITHIN: Final = wordlist("with of at to")
 """Prepositions whose noun tells which one a thing is: "my appointment with the vet"."""
 
-_EVENTS: Final = frozenset(map(stem, EVENTFUL))
+_EVENTS: Final = frozenset(map(stem, EVENT_NOUNS))
 _FIRST_PERSON: Final = wordlist("i we they")
 _DAYS: Final = stems(
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october november december "
@@ -58,7 +58,7 @@ _DAYS: Final = stems(
 """What a time is made of; it tells when, and not what."""
 
 
-class Thing(NamedTuple):
+class ChangedEvent(NamedTuple):
     """What a text says is changed.
 
     Attributes:
@@ -73,7 +73,7 @@ class Thing(NamedTuple):
     is_whole: bool = False
 
 
-def changed(doc: Doc, said_at: datetime) -> tuple[Thing, ...]:
+def changed_events(doc: Doc, said_at: datetime) -> tuple[ChangedEvent, ...]:
     """The things that a text says are called off, moved or put back, or are on again.
 
     None for a question or a mere possibility.
@@ -85,12 +85,13 @@ def changed(doc: Doc, said_at: datetime) -> tuple[Thing, ...]:
     if ASKED.search(doc.text):
         return ()
     found = (
-        Thing(stem(token.lower_), _phrase(token), whole) for token, whole in _changed(doc, said_at)
+        ChangedEvent(stem(token.lower_), _phrase(token), whole)
+        for token, whole in _changed(doc, said_at)
     )
     return tuple(dict.fromkeys(thing for thing in found if thing.stems))
 
 
-def concerns(thing: Thing, plan: Doc) -> bool:
+def affects_plan(thing: ChangedEvent, plan: Doc) -> bool:
     """Whether a thing that is changed is the one a plan speaks of.
 
     Args:

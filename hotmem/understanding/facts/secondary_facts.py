@@ -11,7 +11,7 @@ from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Token
 from hotmem.understanding.facts.clauses import Clause, Tense
 from hotmem.understanding.facts.relations import LIVES_IN, STUDIES_AT, WORKS_AS, WORKS_AT, Relation
-from hotmem.understanding.facts.third_person import SELF
+from hotmem.understanding.facts.third_person import FIRST_PERSON_PRONOUNS
 
 _HELD_BESIDE: Final = frozenset({LIVES_IN, STUDIES_AT, WORKS_AS, WORKS_AT})
 _SIDE_JOBS: Final = frozenset({"volunteer", "freelance"})
@@ -21,7 +21,7 @@ _SEASONS: Final = wordlist(
 )
 
 
-def beside_another(clause: Clause, relation: Relation) -> bool:
+def is_secondary(clause: Clause, relation: Relation) -> bool:
     """Whether a job, school or home is told as one of several.
 
     By "also", "part-time", or for some days or seasons only.
@@ -30,7 +30,7 @@ def beside_another(clause: Clause, relation: Relation) -> bool:
         return False
     if clause.verb.lemma_ in _SIDE_JOBS:
         return True
-    told_of_speaker = clause.subject is None or clause.subject.lower_ in SELF
+    told_of_speaker = clause.subject is None or clause.subject.lower_ in FIRST_PERSON_PRONOUNS
     also = (
         relation is not LIVES_IN or told_of_speaker
     )  # "she also lives in Oslo" may be said because somebody else does

@@ -18,7 +18,7 @@ _WORDS: Final = frozenset({"a", "i"})
 """Letters that are words too."""
 
 
-def is_figure(token: Token) -> bool:
+def is_code_token(token: Token) -> bool:
     """Whether a token is a number, part of one, or a letter said alone."""
     return (
         token.like_num
@@ -27,24 +27,24 @@ def is_figure(token: Token) -> bool:
     )
 
 
-def told_whole(words: Sequence[Token]) -> bool:
+def keeps_codes_whole(words: Sequence[Token]) -> bool:
     """Whether none of the words is a number that goes on with one left out.
 
     "0113 4567" of "0113 224 4567".
     """
     kept = {token.i for token in words}
-    numbers = [token for token in words if is_figure(token)]
+    numbers = [token for token in words if is_code_token(token)]
     beside = (other for token in numbers for other in token.doc[max(token.i - 1, 0) : token.i + 2])
-    return all(other.i in kept or not is_figure(other) for other in beside)
+    return all(other.i in kept or not is_code_token(other) for other in beside)
 
 
-def code(value: Token) -> tuple[Token, ...]:
+def spelled_code(value: Token) -> tuple[Token, ...]:
     """The numbers and letters that a code is made of, of which `value` is the head.
 
     () if other words are of it too.
     """
     doc = value.doc
-    inner = [token for token in value.subtree if is_figure(token)]
+    inner = [token for token in value.subtree if is_code_token(token)]
     if not inner:
         return ()
     first, last = inner[0].i, inner[0].i + 1
@@ -52,16 +52,16 @@ def code(value: Token) -> tuple[Token, ...]:
         first -= 1
     while last < len(doc) and _within(doc[last]):
         last += 1
-    while last > first and not (is_figure(doc[last - 1]) or doc[last - 1].lower_ in _WORDS):
+    while last > first and not (is_code_token(doc[last - 1]) or doc[last - 1].lower_ in _WORDS):
         last -= 1
     found = tuple(doc[first:last])
     alone = all(token in found or token.is_punct for token in (value, *value.lefts))
-    return found if alone and sum(map(is_figure, found)) > 1 else ()
+    return found if alone and sum(map(is_code_token, found)) > 1 else ()
 
 
 def _within(token: Token) -> bool:
     return (
-        is_figure(token)
+        is_code_token(token)
         or token.lower_ in _SPELLING
         or token.lower_ in _WORDS
         or token.text in ("-", "/", "+")

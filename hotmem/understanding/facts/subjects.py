@@ -9,10 +9,10 @@ from typing import Final
 from hotmem.temporal import WEEKDAYS
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Token
-from hotmem.understanding.animate_nouns import CREATURES, ELDERS, SOLE
+from hotmem.understanding.animate_nouns import ANIMATE, ELDERS, UNIQUE_ROLES
 from hotmem.understanding.facts.predicates import DISCOURSE
-from hotmem.understanding.facts.relations import AIMS, EVENTFUL
-from hotmem.understanding.facts.third_person import OWN, SELF
+from hotmem.understanding.facts.relations import EVENT_NOUNS, GOAL_NOUNS
+from hotmem.understanding.facts.third_person import FIRST_PERSON_POSSESSIVES, FIRST_PERSON_PRONOUNS
 from hotmem.understanding.query.entities import is_name
 
 _SPELLING: Final = {
@@ -38,7 +38,7 @@ _NEW: Final = frozenset({"new", "little"})
 """Words that tell one dog from another, but not one boss or phone: "my new boss" is from now on
 "my boss"."""
 
-MOST_NAMES: Final = 4
+MAX_NAME_TOKENS: Final = 4
 """Words of a name: "Anna-Lena Berg" has four with its hyphen."""
 
 _FUNCTION_WORDS: Final = frozenset(
@@ -82,7 +82,7 @@ class Subject:
     @property
     def alive(self) -> bool:
         """Whether it is a person or a pet."""
-        return self.speaker or not self.head or self.head in CREATURES
+        return self.speaker or not self.head or self.head in ANIMATE
 
 
 def resolve(token: Token | None, speaker: str) -> Subject | None:
@@ -97,7 +97,7 @@ def resolve(token: Token | None, speaker: str) -> Subject | None:
     if token is None:
         return Subject(speaker, speaker, "", True, False, 0, 0)
     stop = token.idx + len(token)
-    if token.lower_ in SELF and token.pos_ == "PRON":
+    if token.lower_ in FIRST_PERSON_PRONOUNS and token.pos_ == "PRON":
         if any(child.dep_ == "conj" for child in token.children):
             return None
         return Subject(speaker, speaker, "", True, False, token.idx, stop)
@@ -132,7 +132,9 @@ def resolve(token: Token | None, speaker: str) -> Subject | None:
         and not any(child.dep_ in ("det", "poss", "compound") for child in token.children)
     ):
         owned = f"{speaker}'s {canonical(token.lower_)}"
-    if owned is not None and (token.lemma_.lower() not in _EMPTY or token.lemma_.lower() in AIMS):
+    if owned is not None and (
+        token.lemma_.lower() not in _EMPTY or token.lemma_.lower() in GOAL_NOUNS
+    ):
         name, within = _name(token)
         called = f"{owned} {name}".strip()
         shown = called if within else owned
@@ -140,7 +142,7 @@ def resolve(token: Token | None, speaker: str) -> Subject | None:
         return Subject(
             called, shown, token.lemma_.lower(), False, plural, token.left_edge.idx, stop
         )
-    if token.lemma_.lower() in EVENTFUL and any(
+    if token.lemma_.lower() in EVENT_NOUNS and any(
         child.dep_ == "det" and child.lower_ == "the" for child in token.children
     ):
         shown = " ".join(["the", *_qualifiers(token, before=token), token.lower_])
@@ -159,14 +161,14 @@ def resolve(token: Token | None, speaker: str) -> Subject | None:
         and token.ent_type_ not in ("GPE", "LOC", "DATE", "NORP", "LANGUAGE")
         and not any(child.dep_ in ("det", "poss") for child in token.children)
     ):
-        words = apposed(token)
+        words = full_name(token)
         return Subject(words, words, "", False, False, token.left_edge.idx, stop)
     if (
         token.ent_type_ == "GPE"
         and is_name(token)
         and token.head.lemma_ in ("work", "live", "love", "like", "hate", "study")
     ):
-        words = apposed(token)
+        words = full_name(token)
         return Subject(words, words, "", False, False, token.left_edge.idx, stop)
     return None
 
@@ -194,12 +196,12 @@ def _name(noun: Token) -> tuple[str, bool]:
 
     "Max" of "my son Max".
     """
-    if noun.lemma_.lower() in CREATURES and (words := _unaccounted(noun)):
+    if noun.lemma_.lower() in ANIMATE and (words := _unaccounted(noun)):
         swallowed = any(word.head == noun.head and word.dep_ not in _SUBJECTS for word in words)
         return _capitalised(noun.doc[words[0].i : words[-1].i + 1].text), not swallowed
     for child in noun.children:
         if child.dep_ == "appos" and (is_name(child) or child.ent_type_ == "PERSON"):
-            return _capitalised(apposed(child)), True
+            return _capitalised(full_name(child)), True
     return "", True
 
 
@@ -221,7 +223,7 @@ def _unaccounted(noun: Token) -> list[Token]:
         ends = []
     stop = min((end for end in ends if end > noun.i), default=noun.i)
     words = list(takewhile(_may_name, noun.doc[noun.i + 1 : stop]))
-    return words if len(words) <= MOST_NAMES and (not words or words[0].is_alpha) else []
+    return words if len(words) <= MAX_NAME_TOKENS and (not words or words[0].is_alpha) else []
 
 
 def _may_name(token: Token) -> bool:
@@ -251,7 +253,9 @@ def _introduced(name: Token, speaker: str) -> tuple[str, str] | None:
     owned = possession(kin, speaker) or (
         possession(name, speaker, noun=kin) if kin.head == name else None
     )
-    return None if owned is None else (f"{owned} {_capitalised(apposed(name))}", kin.lemma_.lower())
+    return (
+        None if owned is None else (f"{owned} {_capitalised(full_name(name))}", kin.lemma_.lower())
+    )
 
 
 def _kin_before(name: Token) -> Token | None:
@@ -269,7 +273,7 @@ def _kin_before(name: Token) -> Token | None:
     before = name.doc[first - 1] if first else None
     return (
         before
-        if before is not None and before.pos_ == "NOUN" and before.lemma_.lower() in CREATURES
+        if before is not None and before.pos_ == "NOUN" and before.lemma_.lower() in ANIMATE
         else None
     )
 
@@ -306,18 +310,18 @@ def possession(token: Token, speaker: str, *, noun: Token | None = None) -> str 
     owner = next((child for child in token.children if child.dep_ == "poss"), None)
     if owner is None or token.pos_ not in ("NOUN", "PROPN"):
         return None
-    if owner.lower_ in OWN:
+    if owner.lower_ in FIRST_PERSON_POSSESSIVES:
         holder: str | None = speaker
     elif owner.pos_ == "PROPN" and is_name(owner):
         introduced = _introduced(owner, speaker)
-        holder = introduced[0] if introduced is not None else apposed(owner)
+        holder = introduced[0] if introduced is not None else full_name(owner)
     else:
         holder = possession(owner, speaker)
         if holder is not None:
             holder = f"{holder} {_name(owner)[0]}".strip()
     if holder is None:
         return None
-    passing = _PASSING if noun.lemma_.lower() in CREATURES - SOLE else _PASSING | _NEW
+    passing = _PASSING if noun.lemma_.lower() in ANIMATE - UNIQUE_ROLES else _PASSING | _NEW
     words = [word for word in _qualifiers(token, before=noun) if word not in passing]
     mark = "'" if owner.tag_ == "NNS" else "'s"
     return f"{holder}{mark} {' '.join(canonical(word) for word in [*words, noun.lower_])}"
@@ -350,7 +354,7 @@ def canonical(word: str) -> str:
     return _SPELLING.get(word.lower(), word.lower())
 
 
-def apposed(token: Token) -> str:
+def full_name(token: Token) -> str:
     """A name with the parts before it: "Doctor Lee"."""
     return " ".join(
         [

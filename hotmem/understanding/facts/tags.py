@@ -10,10 +10,10 @@ from hotmem.text.stemming import stems
 from hotmem.types.parse import Doc, Span, Token
 from hotmem.understanding.query.entities import NAMED
 
-MOST: Final = 4
+MAX_TAGS: Final = 4
 """Tags found for one memory, besides those given and those of its circumstances."""
 
-LONGEST_WORDS: Final = 3
+MAX_NAME_WORDS: Final = 3
 """Words of a name."""
 
 CIRCUMSTANCES: Final[Mapping[str, re.Pattern[str]]] = {
@@ -79,7 +79,7 @@ _VAGUE: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class TagSpan:
     """A tag and the characters it was found in."""
 
     tag: str
@@ -87,15 +87,15 @@ class Term:
     stop: int
 
 
-def found(doc: Doc) -> tuple[str, ...]:
+def extract_tags(doc: Doc) -> tuple[str, ...]:
     """What a parsed statement is about, in the order of its words.
 
-    At most `MOST` nouns and names, in lower case.
+    At most `MAX_TAGS` nouns and names, in lower case.
     """
-    return tuple(dict.fromkeys(term.tag for term in terms_of(doc)))[:MOST]
+    return tuple(dict.fromkeys(term.tag for term in tag_spans(doc)))[:MAX_TAGS]
 
 
-def terms_of(doc: Doc) -> list[Term]:
+def tag_spans(doc: Doc) -> list[TagSpan]:
     """All that a parsed text is about, with its places.
 
     Nouns one by one, as they stand in a dictionary, and names whole.
@@ -111,11 +111,11 @@ def terms_of(doc: Doc) -> list[Term]:
     spans = filter_spans(
         [*(entity for entity in doc.ents if entity.label_ in NAMED), *names, *nouns]
     )
-    told = (Term(_written(span), span.start_char, span.end_char) for span in spans)
-    return [term for term in told if term.tag and len(term.tag.split()) <= LONGEST_WORDS]
+    told = (TagSpan(_written(span), span.start_char, span.end_char) for span in spans)
+    return [term for term in told if term.tag and len(term.tag.split()) <= MAX_NAME_WORDS]
 
 
-def within(told: Sequence[Term], start: int, stop: int, text: str) -> tuple[str, ...]:
+def tags_within(told: Sequence[TagSpan], start: int, stop: int, text: str) -> tuple[str, ...]:
     """Tags of a statement that was read from a part of a text.
 
     Args:
@@ -131,10 +131,10 @@ def within(told: Sequence[Term], start: int, stop: int, text: str) -> tuple[str,
         for term in told
         if start <= term.start and term.stop <= stop and stems(term.tag) <= held
     )
-    return tuple(dict.fromkeys(tags))[:MOST]
+    return tuple(dict.fromkeys(tags))[:MAX_TAGS]
 
 
-def circumstances(text: str) -> tuple[str, ...]:
+def circumstance_tags(text: str) -> tuple[str, ...]:
     """Tags for what a statement asks for, such as "urgent" and "recurring"."""
     return tuple(name for name, pattern in CIRCUMSTANCES.items() if pattern.search(text))
 

@@ -11,8 +11,8 @@ from hotmem.temporal import TimeMention, written, written_bare
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Token
 
-SELF: Final = frozenset({"i", "me", "myself", "we", "us", "ourselves"})
-OWN: Final = frozenset({"my", "our", "mine", "ours"})
+FIRST_PERSON_PRONOUNS: Final = frozenset({"i", "me", "myself", "we", "us", "ourselves"})
+FIRST_PERSON_POSSESSIVES: Final = frozenset({"my", "our", "mine", "ours"})
 UNRESOLVED: Final = wordlist(
     "you your yours yourself he she they it him her them his hers its their theirs himself herself themselves itself this that these "
     "those there here one ones something anything everything nothing someone anyone everyone somebody anybody nobody thing things stuff "
@@ -20,7 +20,7 @@ UNRESOLVED: Final = wordlist(
 )
 """Words that mean nothing outside their conversation."""
 
-COUNTING: Final = frozenset({"lot", "lots", "other", "others", "such", "another"})
+QUANTIFIERS: Final = frozenset({"lot", "lots", "other", "others", "such", "another"})
 """Of these, words that mean something where what they count is named: "a lot of metal"."""
 
 _FILLER: Final = re.compile(r"u+[hm]+|er+m?|h+m+|mm+|(?:a?ha)+h?|(?:he){2,}|lo+l|lmao|omg")
@@ -61,7 +61,7 @@ _SPELT_OUT: Final = {
 }
 
 
-def third_person(token: Token) -> str:
+def third_person_verb(token: Token) -> str:
     """The third person singular of a present-tense verb.
 
     "have" → "has", "study" → "studies"; other forms stay.
@@ -86,7 +86,7 @@ def third_person(token: Token) -> str:
     return f"{word}es" if _SIBILANT.search(word) else f"{word}s"
 
 
-def retell(
+def to_third_person(
     tokens: Sequence[Token],
     speaker: str,
     *,
@@ -147,21 +147,21 @@ def _stuttered(before: Token, token: Token) -> bool:
 
 def _word(token: Token, speaker: str, finite: Token | None, plural: bool) -> str:
     word = token.lower_
-    if word in OWN and token.pos_ in ("PRON", "DET", "ADJ"):
+    if word in FIRST_PERSON_POSSESSIVES and token.pos_ in ("PRON", "DET", "ADJ"):
         following = token.doc[token.i + 1 : token.i + 2].text.lower()
         return "their" if following == "own" else f"{speaker}'s"
-    if word in SELF and token.pos_ == "PRON":
+    if word in FIRST_PERSON_PRONOUNS and token.pos_ == "PRON":
         return speaker
     if finite is not None and token.i == finite.i:
         return (
             token.lower_
             if plural and word not in ("'re", "'ve", "’re", "’ve")
-            else third_person(token)
+            else third_person_verb(token)
         )
     if token.tag_ in ("VBP", "VBD") and _says_self(
         token.head if token.dep_ in ("aux", "auxpass") else token
     ):
-        return third_person(token)
+        return third_person_verb(token)
     if token.dep_ == "neg":
         return _SPELT_OUT.get(word, word)
     if word in ("'s", "’s") and token.tag_ == "POS":
@@ -174,7 +174,9 @@ def _word(token: Token, speaker: str, finite: Token | None, plural: bool) -> str
 def _says_self(verb: Token) -> bool:
     """Whether the speaker is the subject of a verb."""
     return any(
-        child.dep_ in ("nsubj", "nsubjpass") and child.lower_ in SELF and child.pos_ == "PRON"
+        child.dep_ in ("nsubj", "nsubjpass")
+        and child.lower_ in FIRST_PERSON_PRONOUNS
+        and child.pos_ == "PRON"
         for child in verb.lefts
     )
 

@@ -19,16 +19,16 @@ _SUBJECTS: Final = wordlist("i he she we they you my our his her their this that
 _JOINING: Final = frozenset({"ADP", "CCONJ", "SCONJ", "PART", "DET", "VERB", "AUX", "PRON"})
 """What a sentence does not end with, and a clause within it may follow."""
 
-LEAST_LETTERS: Final = 3
+MIN_LETTERS: Final = 3
 """Letters of a text whose case tells anything."""
 
 
-def caseless(text: str) -> bool:
+def lacks_case(text: str) -> bool:
     """Whether a text is all in small letters or all in capitals.
 
     Scripts without either have nothing to put back.
     """
-    return sum(map(str.isalpha, text)) >= LEAST_LETTERS and (text.islower() or text.isupper())
+    return sum(map(str.isalpha, text)) >= MIN_LETTERS and (text.islower() or text.isupper())
 
 
 def sentence_starts(doc: Doc) -> list[int]:
@@ -57,7 +57,7 @@ def _new_subject(token: Token) -> bool:
     return verb.dep_ not in ("relcl", "acl") or token.nbor(-1).pos_ == "PROPN"
 
 
-def recased(doc: Doc, starts: Collection[int], known: Sequence[str] = ()) -> str:
+def truecase(doc: Doc, starts: Collection[int], known: Sequence[str] = ()) -> str:
     """The text with capitals at the start of sentences, names and "I".
 
     Args:

@@ -7,16 +7,20 @@ from hotmem.temporal import WEEKDAYS, Granularity, TimeMention
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Token
 from hotmem.understanding.facts.clauses import Clause, Tense
-from hotmem.understanding.facts.events import BARE, full, read_event
+from hotmem.understanding.facts.events import (
+    INTRANSITIVE_EVENTS,
+    has_informative_complement,
+    read_event,
+)
 from hotmem.understanding.facts.predicates import (
     Fact,
     complement,
+    conjuncts,
+    first_mention,
+    has_deictic_place,
     inner_phrase,
-    joined,
     phrase,
-    points_there,
-    predicate,
-    timed,
+    predicate_words,
 )
 from hotmem.understanding.facts.relations import (
     CAN,
@@ -24,7 +28,7 @@ from hotmem.understanding.facts.relations import (
     DID,
     DISLIKES,
     DOES,
-    FREQUENT_ONLY,
+    FREQUENCY_VERBS,
     HAS,
     HAS_CONDITION,
     HAS_TO,
@@ -36,7 +40,7 @@ from hotmem.understanding.facts.relations import (
     PLANS_TO,
     PREFERS,
     REGULARLY,
-    STATES,
+    STATIVE_RELATIONS,
     STUDIES,
     WANTS,
     WORKS_AT,
@@ -82,8 +86,8 @@ _COURSES: Final = wordlist(
 
 def read_verb(clause: Clause, subject: Subject, mentions: Sequence[TimeMention]) -> Iterator[Fact]:
     """The facts of a clause whose verb is not "be"."""
-    words = predicate(clause)
-    mention = timed(words, mentions)
+    words = predicate_words(clause)
+    mention = first_mention(words, mentions)
     match clause.frame, clause.tense:
         case "must", Tense.PRESENT:
             yet = any(child.lower_ == "yet" for child in clause.finite.children)
@@ -91,11 +95,11 @@ def read_verb(clause: Clause, subject: Subject, mentions: Sequence[TimeMention])
                 (clause.subject is None or clause.subject.lower_ == "i")
                 and not clause.negated
                 and not yet
-                and full(clause.verb, mention, dull=_DULL)
+                and has_informative_complement(clause.verb, mention, dull=_DULL)
             ):
                 yield Fact(HAS_TO, inner_phrase(clause), words)
         case "want", Tense.PRESENT:
-            if not clause.negated and full(clause.verb, mention, dull=_DULL):
+            if not clause.negated and has_informative_complement(clause.verb, mention, dull=_DULL):
                 yield Fact(WANTS, inner_phrase(clause), words)
         case "can", Tense.PRESENT:
             if clause.verb.lemma_ == "stand":
@@ -108,11 +112,13 @@ def read_verb(clause: Clause, subject: Subject, mentions: Sequence[TimeMention])
             if (
                 clause.tense is not Tense.PAST
                 and not clause.negated
-                and full(clause.verb, mention, dull=_DULL)
+                and has_informative_complement(clause.verb, mention, dull=_DULL)
             ):
                 yield Fact(PLANS_TO, inner_phrase(clause), words)
         case "used", _:
-            if clause.verb.lemma_ not in _DULL and full(clause.verb, mention, dull=frozenset()):
+            if clause.verb.lemma_ not in _DULL and has_informative_complement(
+                clause.verb, mention, dull=frozenset()
+            ):
                 yield Fact(DID, inner_phrase(clause), words)
         case "", Tense.FUTURE:
             if (
@@ -138,7 +144,7 @@ def _begun(clause: Clause, words: tuple[Token, ...], mention: TimeMention | None
         yield from read_event(clause, words, mention)
     elif states := tuple(_state(clause, words, mention)):
         yield from states
-    elif not clause.negated and full(clause.verb, mention, dull=_DULL):
+    elif not clause.negated and has_informative_complement(clause.verb, mention, dull=_DULL):
         yield Fact(DID if clause.tense is Tense.PAST else DOES, inner_phrase(clause), words)
 
 
@@ -161,7 +167,7 @@ def _present(
         and mention.grain is not Granularity.YEAR
         and not clause.negated
     ):
-        if verb.lemma_ in BARE or full(
+        if verb.lemma_ in INTRANSITIVE_EVENTS or has_informative_complement(
             verb, mention, dull=_DULL - {"go", "get", "have", "see", "take"}
         ):
             yield Fact(PLANS_TO, inner_phrase(clause), words)
@@ -179,7 +185,7 @@ def _present(
 
 def _state(clause: Clause, words: tuple[Token, ...], mention: TimeMention | None) -> Iterator[Fact]:
     verb = clause.verb
-    if verb.lemma_ in ("work", "live") and clause.negated and points_there(verb):
+    if verb.lemma_ in ("work", "live") and clause.negated and has_deictic_place(verb):
         yield Fact(WORKS_AT if verb.lemma_ == "work" else LIVES_IN, (), words)
         return
     if verb.lemma_ == "live" and (alone := _alone(verb)):
@@ -200,15 +206,15 @@ def _state(clause: Clause, words: tuple[Token, ...], mention: TimeMention | None
         "dobj",
         "xcomp",
     ):
-        relation, head = STATES.get((verb.lemma_, slot)), complement(verb, slot)
+        relation, head = STATIVE_RELATIONS.get((verb.lemma_, slot)), complement(verb, slot)
         if relation is None or head is None or not _tells(relation, head, clause):
             continue
-        for one in joined(head) if relation in _SPLIT else (head,):
+        for one in conjuncts(head) if relation in _SPLIT else (head,):
             if _tells(relation, one, clause):
                 yield Fact(
                     relation,
                     phrase(one, bare=relation.single, split=True),
-                    predicate(clause, only=one, head=head),
+                    predicate_words(clause, only=one, head=head),
                 )
         return
 
@@ -223,7 +229,7 @@ def _tells(relation: Relation, head: Token, clause: Clause) -> bool:
     ):
         return False
     if (
-        clause.verb.lemma_ in FREQUENT_ONLY
+        clause.verb.lemma_ in FREQUENCY_VERBS
         and not (progressive and relation is WORKS_ON)
         and not clause.negated
         and not _frequent(clause.verb)
@@ -291,7 +297,7 @@ def _possession(clause: Clause) -> Iterator[Fact]:
         return
     if clause.verb.tag_ == "VBG":
         return
-    for one in joined(head):
+    for one in conjuncts(head):
         lemma = one.lemma_.lower()
         owned = (
             any(
@@ -304,10 +310,10 @@ def _possession(clause: Clause) -> Iterator[Fact]:
         )
         if lemma in COMPLEMENTS[HAS_CONDITION] or one.lower_ in COMPLEMENTS[HAS_CONDITION]:
             yield Fact(
-                HAS_CONDITION, phrase(one, split=True), predicate(clause, only=one, head=head)
+                HAS_CONDITION, phrase(one, split=True), predicate_words(clause, only=one, head=head)
             )
         elif lemma in COMPLEMENTS[HAS] and owned:
-            yield Fact(HAS, phrase(one, split=True), predicate(clause, only=one, head=head))
+            yield Fact(HAS, phrase(one, split=True), predicate_words(clause, only=one, head=head))
 
 
 def _today(verb: Token, mention: TimeMention) -> bool:

@@ -5,8 +5,8 @@ import pytest
 
 from hotmem.models import CachedEncoder, Language
 from hotmem.types import Category
-from hotmem.understanding.facts.classification import features, file
-from hotmem.understanding.facts.tags import MOST, circumstances, found
+from hotmem.understanding.facts.classification import classify, features
+from hotmem.understanding.facts.tags import MAX_TAGS, circumstance_tags, extract_tags
 
 
 @pytest.mark.parametrize(
@@ -24,19 +24,21 @@ from hotmem.understanding.facts.tags import MOST, circumstances, found
 def test_plain_statements_of_each_category(
     encoder: CachedEncoder, language: Language, text: str, category: Category
 ) -> None:
-    filed = file(language.parse([text])[0], encoder.encode([text])[0])
+    filed = classify(language.parse([text])[0], encoder.encode([text])[0])
     assert filed.category is category
     assert 0 < filed.confidence <= 1 and 1 <= filed.importance <= 5
 
 
 @pytest.mark.parametrize("text", ["x", "??!", "喂", "a " * 2000])
 def test_anything_is_filed_somewhere(encoder: CachedEncoder, language: Language, text: str) -> None:
-    assert file(language.parse([text])[0], encoder.encode([text])[0]).category in Category
+    assert classify(language.parse([text])[0], encoder.encode([text])[0]).category in Category
 
 
 def test_another_encoders_vector_tells_nothing_and_breaks_nothing(language: Language) -> None:
     doc = language.parse(["The dentist is on Tuesday."])[0]
-    assert file(doc, np.ones(3, dtype=np.float32)) == file(doc, np.zeros(7, dtype=np.float32))
+    assert classify(doc, np.ones(3, dtype=np.float32)) == classify(
+        doc, np.zeros(7, dtype=np.float32)
+    )
 
 
 def test_features_of_a_block_weigh_the_same_together(language: Language) -> None:
@@ -47,16 +49,16 @@ def test_features_of_a_block_weigh_the_same_together(language: Language) -> None
 
 def test_tags_say_what_it_is_about(language: Language) -> None:
     doc = language.parse(["The blue bicycle needs a new chain before the race in Utrecht."])[0]
-    assert found(doc) == ("bicycle", "chain", "race", "utrecht")
+    assert extract_tags(doc) == ("bicycle", "chain", "race", "utrecht")
     long = language.parse(
         [
             "The cat, the dog, the cow, the horse, the goose, the sheep and the goat live on the farm."
         ]
     )[0]
-    assert len(found(long)) == MOST
+    assert len(extract_tags(long)) == MAX_TAGS
 
 
 def test_tags_say_what_is_asked_for() -> None:
-    assert circumstances("Pay the electrician as soon as possible!") == ("urgent",)
-    assert "recurring" in circumstances("Water the ficus every Sunday.")
-    assert circumstances("The ficus is green.") == ()
+    assert circumstance_tags("Pay the electrician as soon as possible!") == ("urgent",)
+    assert "recurring" in circumstance_tags("Water the ficus every Sunday.")
+    assert circumstance_tags("The ficus is green.") == ()

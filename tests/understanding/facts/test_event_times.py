@@ -15,7 +15,7 @@ from hotmem import Memory
 from hotmem.models import CachedEncoder, Language
 from hotmem.storage.sqlite.connection import connect
 from hotmem.types import Role, Turn
-from hotmem.understanding.facts import understand
+from hotmem.understanding.facts import extract_from_parse
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NEW_YORK = ZoneInfo("America/New_York")
@@ -60,7 +60,7 @@ def told(text: str, at: datetime) -> Turn:
 def test_a_turn_tells_when_it_happened(
     text: str, first: datetime, last: datetime, language: Language
 ) -> None:
-    (happening,) = understand(
+    (happening,) = extract_from_parse(
         language.parse([text])[0], "Ana", Role.USER, datetime(2026, 11, 18, 12, tzinfo=UTC)
     ).event_times
     assert (happening.interval.start, happening.interval.end) == (first, last)
@@ -81,7 +81,7 @@ def test_a_turn_tells_when_it_happened(
     ],
 )
 def test_habits_and_open_ends_happen_at_no_time(text: str, language: Language) -> None:
-    assert not understand(
+    assert not extract_from_parse(
         language.parse([text])[0], "Ana", Role.USER, datetime(2026, 11, 18, 12, tzinfo=UTC)
     ).event_times
 

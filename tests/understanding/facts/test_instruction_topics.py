@@ -2,7 +2,7 @@
 
 import pytest
 
-from hotmem.understanding.facts.instruction_topics import called
+from hotmem.understanding.facts.instructions.topics import preferred_name
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from hotmem.understanding.facts.instruction_topics import called
     ],
 )
 def test_a_name_that_is_refused_is_no_wish(words: str) -> None:
-    assert called(words) == ""
+    assert preferred_name(words) == ""
 
 
 @pytest.mark.parametrize(
@@ -34,4 +34,4 @@ def test_a_name_that_is_refused_is_no_wish(words: str) -> None:
     ],
 )
 def test_a_wish_comes_before_the_name_one_bears(words: str, name: str) -> None:
-    assert called(words) == name
+    assert preferred_name(words) == name

@@ -10,8 +10,12 @@ import pytest
 from hotmem import Memory
 from hotmem.models import Language
 from hotmem.types import Category, Kind, StoredMemory
-from hotmem.understanding.facts.instruction_topics import called, not_called, subjects
-from hotmem.understanding.facts.instructions import find_instructions, instructs
+from hotmem.understanding.facts.instructions import find_instructions, is_instruction
+from hotmem.understanding.facts.instructions.topics import (
+    exclusive_topics,
+    preferred_name,
+    refused_name,
+)
 from tests.conversation import said
 
 UTTERANCES: Final = json.loads(Path(__file__).with_name("instructions.json").read_text("utf-8"))
@@ -118,7 +122,7 @@ async def test_many_wordings(
 def test_a_note_is_an_instruction_from_its_first_word(
     language: Language, note: str, rule: bool
 ) -> None:
-    assert instructs(language.parse([note])[0]) is rule
+    assert is_instruction(language.parse([note])[0]) is rule
 
 
 def test_places_are_those_of_the_words(language: Language) -> None:
@@ -162,14 +166,14 @@ def test_long_breaths_are_read_in_time(language: Language, text: str) -> None:
     ],
 )
 def test_the_name_to_use(words: str, name: str, refused: str) -> None:
-    assert (called(words), not_called(words)) == (name, refused)
+    assert (preferred_name(words), refused_name(words)) == (name, refused)
 
 
 def test_what_there_is_one_wish_about_at_a_time() -> None:
-    assert subjects("call me Annie") == {"name"}
-    assert subjects("don't call me Bob") == set()
-    assert subjects("distances in miles, but the temperature in Celsius") == {
+    assert exclusive_topics("call me Annie") == {"name"}
+    assert exclusive_topics("don't call me Bob") == set()
+    assert exclusive_topics("distances in miles, but the temperature in Celsius") == {
         "distance",
         "temperature",
     }
-    assert subjects("never mention my ex") == set()
+    assert exclusive_topics("never mention my ex") == set()

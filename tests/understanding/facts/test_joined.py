@@ -13,7 +13,7 @@ import pytest
 from hotmem import Memory
 from hotmem.models import Language
 from hotmem.types import Role, Turn
-from hotmem.understanding.facts import understand_said
+from hotmem.understanding.facts import extract_facts
 
 JOINED = json.loads(Path(__file__).with_name("joined.json").read_text("utf-8"))
 AT = datetime(2026, 11, 23, 10, tzinfo=UTC)
@@ -24,7 +24,7 @@ READ: Final = 0.5
 
 def read(text: str, language: Language) -> set[str]:
     """What is read in a turn of somebody without a name."""
-    told = understand_said(
+    told = extract_facts(
         language.parse([text])[0], lambda words: language.parse([words])[0], None, Role.USER, AT
     )
     return {one.text for one in told.statements}

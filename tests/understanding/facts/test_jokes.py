@@ -6,8 +6,8 @@ import pytest
 
 from hotmem.models import Language
 from hotmem.types import Role
-from hotmem.understanding.facts import understand
-from hotmem.understanding.facts.jokes import jests, takes_back
+from hotmem.understanding.facts import extract_from_parse
+from hotmem.understanding.facts.jokes import joke_spans, retracts_previous_turn
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,9 @@ from hotmem.understanding.facts.jokes import jests, takes_back
     ],
 )
 def test_the_sentence_before_the_remark(said: str, jest: str | None) -> None:
-    assert [said[start:stop] for start, stop in jests(said)] == ([] if jest is None else [jest])
+    assert [said[start:stop] for start, stop in joke_spans(said)] == (
+        [] if jest is None else [jest]
+    )
 
 
 @pytest.mark.parametrize(
@@ -40,10 +42,10 @@ def test_the_sentence_before_the_remark(said: str, jest: str | None) -> None:
     ],
 )
 def test_a_remark_about_the_turn_before(said: str, back: bool) -> None:
-    assert takes_back(said) is back
+    assert retracts_previous_turn(said) is back
 
 
 def test_no_fact_is_read_from_it(language: Language) -> None:
     doc = language.parse(["I have a lion, just kidding, but I have a dog."])[0]
-    told = understand(doc, "Ana", Role.USER, datetime(2026, 3, 2, tzinfo=UTC)).statements
+    told = extract_from_parse(doc, "Ana", Role.USER, datetime(2026, 3, 2, tzinfo=UTC)).statements
     assert [one.object for one in told] == ["dog"]

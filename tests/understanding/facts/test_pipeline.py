@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hotmem.models import Language
 from hotmem.types import Category, Correction, Kind, Role, Statement, Understanding
-from hotmem.understanding.facts import understand, understand_said
+from hotmem.understanding.facts import extract_facts, extract_from_parse
 
 WEDNESDAY = datetime(2026, 11, 18, 15, 0, tzinfo=UTC)
 
@@ -160,7 +160,7 @@ NOTHING = [
 def read(
     language: Language, text: str, speaker: str | None = "Ana", role: Role = Role.USER
 ) -> Understanding:
-    return understand(language.parse([text])[0], speaker, role, WEDNESDAY)
+    return extract_from_parse(language.parse([text])[0], speaker, role, WEDNESDAY)
 
 
 def only(language: Language, text: str) -> Statement:
@@ -332,7 +332,7 @@ def test_any_text_is_read_without_failing(language: Language, text: str) -> None
 
 
 def said_as_meant(language: Language, text: str) -> tuple[Statement, ...]:
-    return understand_said(
+    return extract_facts(
         language.parse([text])[0],
         lambda meant: language.parse([meant])[0],
         "Ana",

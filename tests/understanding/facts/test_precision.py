@@ -7,14 +7,14 @@ import pytest
 from hotmem import Memory
 from hotmem.models import Language
 from hotmem.types import Role, Turn, Understanding
-from hotmem.understanding.facts import understand_said
-from hotmem.understanding.facts.instruction_topics import called
+from hotmem.understanding.facts import extract_facts
+from hotmem.understanding.facts.instructions.topics import preferred_name
 
 MONDAY = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 
 
 def read(language: Language, text: str) -> Understanding:
-    return understand_said(
+    return extract_facts(
         language.parse([text])[0], lambda said: language.parse([said])[0], "Jo", Role.USER, MONDAY
     )
 
@@ -65,7 +65,7 @@ async def test_a_home_ends_with_a_move_and_a_job_with_another(memory: Memory) ->
     ],
 )
 def test_a_name_ends_before_a_function_word(words: str, name: str) -> None:
-    assert called(words) == name
+    assert preferred_name(words) == name
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from hotmem.models import Language
 from hotmem.types import Role, Statement
-from hotmem.understanding.facts import relations, understand_said
+from hotmem.understanding.facts import extract_facts, relations
 from hotmem.understanding.facts.relations import Relation
 
 TABLE = {
@@ -28,7 +28,7 @@ ALSO = [cells for cells in CELLS if len(cells) == 3]
 
 def read(language: Language, said: str) -> tuple[Statement, ...]:
     doc = language.parse([said])[0]
-    return understand_said(
+    return extract_facts(
         doc,
         lambda text: language.parse([text])[0],
         "Ana",

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from hotmem.models import Language
 from hotmem.types import Role
-from hotmem.understanding.facts import understand
-from hotmem.understanding.facts.repairs import repaired
+from hotmem.understanding.facts import extract_from_parse
+from hotmem.understanding.facts.repairs import remove_repairs
 
 MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
 def meant(language: Language, text: str) -> str:
-    found = repaired(language.parse([text])[0])
+    found = remove_repairs(language.parse([text])[0])
     return text if found is None else found.text
 
 
@@ -73,14 +73,16 @@ def test_what_was_wrong_goes(language: Language, said: str, wanted: str) -> None
     ],
 )
 def test_what_was_meant_stays(language: Language, said: str) -> None:
-    assert repaired(language.parse([said])[0]) is None
+    assert remove_repairs(language.parse([said])[0]) is None
 
 
 def test_facts_of_a_repaired_turn_have_their_places_in_what_was_said(language: Language) -> None:
     said = "My dog is called Paola, no, Potola, and I live in Evora, I mean in Beja."
-    found = repaired(language.parse([said])[0])
+    found = remove_repairs(language.parse([said])[0])
     assert found is not None
-    understood = found.placed(understand(language.parse([found.text])[0], "Ana", Role.USER, MONDAY))
+    understood = found.placed(
+        extract_from_parse(language.parse([found.text])[0], "Ana", Role.USER, MONDAY)
+    )
     spans = {one.object: said[one.start : one.stop] for one in understood.statements}
     assert spans["Potola"].startswith("My dog") and spans["Potola"].endswith("Potola")
     assert spans["Beja"].endswith("Beja") and not {"Paola", "Evora"} & spans.keys()
@@ -111,7 +113,7 @@ def test_facts_of_a_repaired_turn_have_their_places_in_what_was_said(language: L
 )
 def test_what_is_kept_are_stretches_of_what_was_said(language: Language, parts: list[str]) -> None:
     said = " ".join(parts)
-    found = repaired(language.parse([said])[0])
+    found = remove_repairs(language.parse([said])[0])
     if found is not None:
         assert all(piece.text == said[piece.start : piece.stop] for piece in found.pieces)
         assert all(

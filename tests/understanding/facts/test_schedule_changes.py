@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from hotmem.models import Language
-from hotmem.understanding.facts.schedule_changes import MAY_CHANGE, changed, concerns
+from hotmem.understanding.facts.schedule_changes import CHANGE_WORDS, affects_plan, changed_events
 
 MONDAY = datetime(2026, 11, 16, 10, tzinfo=UTC)
 
@@ -78,8 +78,8 @@ AS_BEFORE = (
 
 def is_changed(language: Language, plan: str, later: str) -> bool:
     words, doc = language.parse([plan, later], names=False)
-    return bool(MAY_CHANGE.search(later)) and any(
-        concerns(thing, words) for thing in changed(doc, MONDAY)
+    return bool(CHANGE_WORDS.search(later)) and any(
+        affects_plan(thing, words) for thing in changed_events(doc, MONDAY)
     )
 
 

@@ -6,13 +6,13 @@ import pytest
 
 from hotmem.models import Language
 from hotmem.types import Role, Understanding
-from hotmem.understanding.facts import understand_said
+from hotmem.understanding.facts import extract_facts
 
 MONDAY = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 
 
 def read(language: Language, text: str) -> Understanding:
-    return understand_said(
+    return extract_facts(
         language.parse([text])[0], lambda said: language.parse([said])[0], "Jo", Role.USER, MONDAY
     )
 

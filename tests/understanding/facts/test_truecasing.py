@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from hotmem.models import Language
 from hotmem.types import Role
-from hotmem.understanding.facts import understand
-from hotmem.understanding.facts.truecasing import caseless, recased, sentence_starts
+from hotmem.understanding.facts import extract_from_parse
+from hotmem.understanding.facts.truecasing import lacks_case, sentence_starts, truecase
 
 WEDNESDAY = datetime(2026, 11, 18, 15, 0, tzinfo=UTC)
 
 
 def restored(language: Language, text: str, *known: str) -> str:
     (doc,) = language.parse([text])
-    return recased(doc, sentence_starts(doc), known)
+    return truecase(doc, sentence_starts(doc), known)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def restored(language: Language, text: str, *known: str) -> str:
     ],
 )
 def test_text_without_case_is_told(text: str, none: bool) -> None:
-    assert caseless(text) is none
+    assert lacks_case(text) is none
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_facts_are_read_from_what_was_recognised(
 ) -> None:
     (doc,) = language.parse([heard])
     starts = sentence_starts(doc)
-    told = understand(
-        language.parse_sentences(recased(doc, starts), starts), None, Role.USER, WEDNESDAY
+    told = extract_from_parse(
+        language.parse_sentences(truecase(doc, starts), starts), None, Role.USER, WEDNESDAY
     )
     texts = [statement.text for statement in told.statements]
     assert all(any(fact in text for text in texts) for fact in facts)

@@ -37,7 +37,7 @@ _AFRESH: Final = re.compile(
 )
 """Where what is said of a name begins."""
 
-SUBJECTS: Final = {
+EXCLUSIVE_TOPICS: Final = {
     name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
     for name, words in {
         "name": r"call(?:ed|ing)?\s+(?:me|her|him|them)|address\s+(?:me|her|him|them)|go\s+by|to\s+be\s+called",
@@ -57,23 +57,23 @@ SUBJECTS: Final = {
 """What there is one wish about at a time, by the words that tell of it."""
 
 
-def called(words: str) -> str:
+def preferred_name(words: str) -> str:
     """The name that the user is to be called by these words, before the name they bear.
 
     "" if they tell none.
     """
-    found = [match for match in _names(words) if not refused(words[: match.start("name")])]
+    found = [match for match in _names(words) if not is_refused(words[: match.start("name")])]
     wished = sorted(found, key=lambda match: "name is" in " ".join(match[0].casefold().split()))
-    return next((capitalised(match["name"]) for match in wished), "")
+    return next((capitalize_words(match["name"]) for match in wished), "")
 
 
-def not_called(words: str) -> str:
+def refused_name(words: str) -> str:
     """The name that the user is not to be called by these words; "" if they tell none."""
-    found = (match for match in _names(words) if refused(words[: match.start("name")]))
+    found = (match for match in _names(words) if is_refused(words[: match.start("name")]))
     return next((match["name"] for match in found), "")
 
 
-def refused(before: str) -> bool:
+def is_refused(before: str) -> bool:
     """Whether a name is one not to be called by, or that nobody calls one by, after these words.
 
     "nobody calls me".
@@ -82,20 +82,20 @@ def refused(before: str) -> bool:
     return bool(_AGAINST.search(last))
 
 
-def capitalised(name: str) -> str:
+def capitalize_words(name: str) -> str:
     """The name with capitals, which recognisers leave out."""
     return " ".join(f"{word[:1].upper()}{word[1:]}" for word in name.split())
 
 
-def subjects(words: str) -> frozenset[str]:
+def exclusive_topics(words: str) -> frozenset[str]:
     """What the wish is about, of that on which a later one replaces it.
 
     What is only refused replaces nothing.
     """
     return frozenset(
         name
-        for name, form in SUBJECTS.items()
-        if form.search(words) and (name != "name" or called(words))
+        for name, form in EXCLUSIVE_TOPICS.items()
+        if form.search(words) and (name != "name" or preferred_name(words))
     )
 
 

@@ -3,7 +3,7 @@
 "Call me Annie", "never bring up my divorce", "use Celsius" hold until they are taken back; "call me
 a taxi", "stop the music", "don't tell me!" are over once they are done. A clause is an instruction
 if it begins like one of `instruction_forms.PATTERNS`, or if it is an order that is said to last;
-what reaches `beyond` how the bot speaks to the user is none.
+what reaches `is_unsafe` how the bot speaks to the user is none.
 """
 
 import re
@@ -14,21 +14,25 @@ from typing import Final
 
 from hotmem.types import Statement
 from hotmem.types.parse import Doc, Span, Token
-from hotmem.understanding.facts.instruction_patterns import (
+from hotmem.understanding.facts.instructions.patterns import (
+    CLAUSE_STARTS,
     CONDITION,
-    EVER,
-    ONCE,
+    LASTING_SUFFIX,
+    LASTING_WORDS,
+    ONE_TIME_WORDS,
     PATTERNS,
-    POLITE,
-    SPEECH,
-    STARTS,
-    TRAILING,
+    POLITE_OPENING,
+    SPEECH_VERBS,
     Pattern,
 )
-from hotmem.understanding.facts.instruction_withdrawals import takes_wish_back, topics, withdrawal
+from hotmem.understanding.facts.instructions.safety import is_unsafe
+from hotmem.understanding.facts.instructions.withdrawals import (
+    content_topics,
+    find_withdrawal,
+    revokes_explicitly,
+)
 from hotmem.understanding.facts.relations import ASKS
 from hotmem.understanding.facts.third_person import sentence
-from hotmem.understanding.facts.unsafe_instructions import beyond
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +48,13 @@ class Instruction:
     place: tuple[int, int]
 
 
-MOST_WORDS: Final = 32
+MAX_WORDS: Final = 32
 """Words of an instruction; a longer one is cut at a comma, or not kept."""
 
-MOST_CHARACTERS: Final = 1000
+MAX_SENTENCE_CHARACTERS: Final = 1000
 """Characters of a sentence that is read; a longer one was never said in one breath."""
 
-REPORT: Final = 60
+REPORTING_WINDOW: Final = 60
 """Characters before a clause in which it may say that the words are somebody else's."""
 
 _WANTS_NAME: Final = re.compile(
@@ -63,9 +67,9 @@ _DO: Final = frozenset({"do", "don", "dont", "not"})
 _SUBJECTS: Final = frozenset({"you", "i", "we", "they"})
 _NO_ORDER: Final = frozenset({"am", "are", "is", "was", "were", "been", "thanks", "m"})
 
-_POLITE: Final = re.compile(POLITE, re.IGNORECASE)
+_POLITE: Final = re.compile(POLITE_OPENING, re.IGNORECASE)
 _UNFINISHED: Final = re.compile(
-    rf"{POLITE}(?:{CONDITION}|before|unless|by|after)\b[^.?!]*$", re.IGNORECASE
+    rf"{POLITE_OPENING}(?:{CONDITION}|before|unless|by|after)\b[^.?!]*$", re.IGNORECASE
 )
 """A condition that the parser took for a sentence of its own, as recognisers write it."""
 
@@ -133,7 +137,7 @@ def find_instructions(doc: Doc) -> Iterator[Instruction]:
         yield from found
 
 
-def instructs(doc: Doc) -> bool:
+def is_instruction(doc: Doc) -> bool:
     """Whether a note is a standing instruction from its first word on.
 
     "Always call me Annie", "The user wants to be called Annie".
@@ -153,7 +157,7 @@ def _unfinished(text: str) -> bool:
 
 def _of_sentence(span: Span) -> Iterator[Instruction]:
     text = span.text.rstrip()
-    if len(text) > MOST_CHARACTERS or _JUST_SAID.search(text):
+    if len(text) > MAX_SENTENCE_CHARACTERS or _JUST_SAID.search(text):
         return
     found = list(_starts(span, text))
     ends = [*(place for place, _ in found), len(text)][1:]
@@ -163,14 +167,14 @@ def _of_sentence(span: Span) -> Iterator[Instruction]:
         if (
             words
             and len(text[:start].split()) > 2
-            and not topics(words)
-            and withdrawal(text, start) is not None
+            and not content_topics(words)
+            and find_withdrawal(text, start) is not None
         ):
             words = _worded(text[:end])
         if (
             words
-            and len(words.split()) <= MOST_WORDS
-            and (takes_wish_back(words) or not beyond(words, text))
+            and len(words.split()) <= MAX_WORDS
+            and (revokes_explicitly(words) or not is_unsafe(words, text))
         ):
             yield Instruction(words, (span.start_char + start, span.start_char + end))
 
@@ -178,18 +182,18 @@ def _of_sentence(span: Span) -> Iterator[Instruction]:
 def _starts(span: Span, text: str) -> Iterator[tuple[int, int]]:
     """Where instructions begin: the clause, and within it their own words."""
     asks = text.endswith("?") and not _TAG.search(text)
-    lasting = TRAILING.search(text)
+    lasting = LASTING_SUFFIX.search(text)
     last, told = -1, 0
-    for boundary in STARTS.finditer(text):
+    for boundary in CLAUSE_STARTS.finditer(text):
         place = boundary.end()
-        if not asks and place > last and (back := withdrawal(text, place)) is not None:
+        if not asks and place > last and (back := find_withdrawal(text, place)) is not None:
             yield place, back[0]
             last = told = back[1]
             continue
         polite = _POLITE.match(text, place)
         start = polite.end() if polite else place
         if not last < start < len(text) or _REPORTED.search(
-            text[max(place - REPORT, told) : place]
+            text[max(place - REPORTING_WINDOW, told) : place]
         ):
             continue
         if asks and not _ASKING.search(text[place:start]):
@@ -211,7 +215,9 @@ def _begun(pattern: Pattern, span: Span, text: str, start: int, *, joined: bool)
     """Where the words end that an instruction begins with; None if it does not begin so."""
     match = pattern.form.match(text, start)
     if match is None or (
-        pattern.once and ONCE.search(text, start) and not EVER.search(text, start)
+        pattern.once
+        and ONE_TIME_WORDS.search(text, start)
+        and not LASTING_WORDS.search(text, start)
     ):
         return None
     return match.end() if not pattern.verb or _ordered(span, match.end(), joined=joined) else None
@@ -235,7 +241,9 @@ def _ordered(span: Span, place: int, *, joined: bool) -> bool:
     verb = words[0]
     if verb.lower_ in _DO:
         return len(words) > 1 and words[1].lower_ not in _SUBJECTS
-    if verb.lower_ in _NO_ORDER or (verb.tag_ not in ("VB", "VBP") and verb.lower_ not in SPEECH):
+    if verb.lower_ in _NO_ORDER or (
+        verb.tag_ not in ("VB", "VBP") and verb.lower_ not in SPEECH_VERBS
+    ):
         return False
     subjects = [child for child in verb.children if child.dep_ in ("nsubj", "nsubjpass", "expl")]
     told = all(child.lower_ == "you" and child.i < verb.i for child in subjects)
@@ -258,7 +266,7 @@ def _worded(text: str) -> str:
     short = words if _DEFINED.match(words) else _REASON.sub("", words)
     words = short if len(short.split()) > 1 else words
     spans = [match.end() for match in re.finditer(r"\S+", words)]
-    if len(spans) > MOST_WORDS:
-        words = words[: spans[MOST_WORDS - 1]].rpartition(",")[0]
+    if len(spans) > MAX_WORDS:
+        words = words[: spans[MAX_WORDS - 1]].rpartition(",")[0]
     words = _LEADING.sub("", _ENDING.sub("", words)).strip(" .!?,;:")
     return words if re.match(r"I\b", words) else f"{words[:1].lower()}{words[1:]}"

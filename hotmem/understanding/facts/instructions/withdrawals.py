@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from hotmem.text.stemming import STOPS, stems
-from hotmem.understanding.facts.instruction_patterns import SPEECH
-from hotmem.understanding.facts.instruction_topics import SUBJECTS, called
+from hotmem.understanding.facts.instructions.patterns import SPEECH_VERBS
+from hotmem.understanding.facts.instructions.topics import EXCLUSIVE_TOPICS, preferred_name
 
 _AGAIN: Final = (
     r"(?:again|after\s+all|any\s?more|any\s+longer|as\s+\w+\s+as\s+you\s+(?:like|want))\b"
 )
 _NOW: Final = rf"(?:now\b|{_AGAIN})"
-_SAYS: Final = rf"(?:{'|'.join((*SPEECH, 'make', 'keep', 'be', 'go', 'turn', 'bring'))})"
-_SAYING: Final = rf"(?:{'|'.join(SPEECH.values())})"
+_SAYS: Final = rf"(?:{'|'.join((*SPEECH_VERBS, 'make', 'keep', 'be', 'go', 'turn', 'bring'))})"
+_SAYING: Final = rf"(?:{'|'.join(SPEECH_VERBS.values())})"
 _REST: Final = r"[^.?!;]*?"
 _USUAL: Final = r"(?:normal|usual|regular|ordinary)"
 _DROP: Final = r"(?:forget|scrap|drop|ignore|cancel|disregard)"
@@ -58,7 +58,7 @@ _EXCEPT: Final = re.compile(
     r"\b(?:apart\s+from|except(?:\s+for)?|other\s+than|but\s+not)\s+(?P<kept>.*)$", re.IGNORECASE
 )
 
-_SPEAKING: Final = stems(" ".join((*SPEECH, *SPEECH.values()))) - stems(
+_SPEAKING: Final = stems(" ".join((*SPEECH_VERBS, *SPEECH_VERBS.values()))) - stems(
     "jokes joking lists quotes comments offers swear spoil"
 )
 _EMPTY: Final = (
@@ -72,7 +72,7 @@ _EMPTY: Final = (
 """Stems of words that do not tell what a wish is about."""
 
 
-def withdrawal(text: str, place: int) -> tuple[int, int] | None:
+def find_withdrawal(text: str, place: int) -> tuple[int, int] | None:
     """Where the words of a withdrawal begin that stands at a place of a text, and where what makes it one ends; None if none does.
 
     Args:
@@ -83,23 +83,23 @@ def withdrawal(text: str, place: int) -> tuple[int, int] | None:
     if (
         match is None
         or _BACK.match(text, match.start("words"))
-        or not (topics(text) or _NO_MORE.search(match[0]) or _ALL.search(text))
+        or not (content_topics(text) or _NO_MORE.search(match[0]) or _ALL.search(text))
     ):
         return None
     return match.span("words")
 
 
-def gives_leave(words: str) -> bool:
+def lifts_restriction(words: str) -> bool:
     """Whether an instruction gives leave to do what was not wished before."""
-    return bool(_LEAVES.search(words)) and not called(words)
+    return bool(_LEAVES.search(words)) and not preferred_name(words)
 
 
-def takes_wish_back(words: str) -> bool:
+def revokes_explicitly(words: str) -> bool:
     """Whether an instruction only takes others back."""
     return bool(_FORGETS.match(words))
 
 
-def withdrawn(words: str, earlier: Sequence[str]) -> frozenset[int]:
+def revoked_instructions(words: str, earlier: Sequence[str]) -> frozenset[int]:
     """Which of the earlier wishes an instruction takes back, by their places.
 
     Those that are about the same, and of those the ones that share most.
@@ -115,14 +115,14 @@ def withdrawn(words: str, earlier: Sequence[str]) -> frozenset[int]:
             for place, one in enumerate(earlier)
             if kept is None or not _alike(kept["kept"], one)
         )
-    if not (gives_leave(words) or takes_wish_back(words)):
+    if not (lifts_restriction(words) or revokes_explicitly(words)):
         return frozenset()
     shares = [_alike(words, one) for one in earlier]
     most = max(shares, default=0)
     return frozenset(place for place, share in enumerate(shares) if share and share == most)
 
 
-def topics(words: str) -> frozenset[str]:
+def content_topics(words: str) -> frozenset[str]:
     """What words are about.
 
     The stems that tell it, and the subjects of which there is one wish at a time.
@@ -134,7 +134,7 @@ def _subjects(words: str) -> frozenset[str]:
     named = {"name"} if re.search(r"\bname\b", words, re.IGNORECASE) else set()
     return frozenset(
         f"about {name}"
-        for name in named | {name for name, form in SUBJECTS.items() if form.search(words)}
+        for name in named | {name for name, form in EXCLUSIVE_TOPICS.items() if form.search(words)}
     )
 
 
@@ -143,7 +143,7 @@ def _alike(words: str, other: str) -> int:
 
     A subject outweighs any words; what is about nothing but speaking has its verbs.
     """
-    if not topics(words):
+    if not content_topics(words):
         return len(stems(words) & stems(other) & _SPEAKING)
-    common = topics(words) & topics(other)
+    common = content_topics(words) & content_topics(other)
     return len(common) + 10 * sum(1 for one in common if one.startswith("about "))

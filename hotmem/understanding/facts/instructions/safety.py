@@ -108,7 +108,7 @@ _DOSED: Final = re.compile(_MEDICINE, re.IGNORECASE)
 _REMINDS: Final = re.compile(r"\b(?:remind|never|don['’]?t|not|stop)\b", re.IGNORECASE)
 
 
-def beyond(words: str, sentence: str = "") -> bool:
+def is_unsafe(words: str, sentence: str = "") -> bool:
     """Whether an instruction reaches beyond how the bot speaks to the user, so that it must not be followed because it was once said.
 
     Args:

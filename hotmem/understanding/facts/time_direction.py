@@ -9,7 +9,7 @@ from typing import Final
 from hotmem.temporal import Bound, TimeMention, find_times
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Doc, Span, Token
-from hotmem.understanding.facts.relations import EVENTFUL
+from hotmem.understanding.facts.relations import EVENT_NOUNS
 from hotmem.understanding.query.analyzer import AHEAD, looks_ahead
 
 _COMMITTING: Final = wordlist(
@@ -34,7 +34,7 @@ _MEANT_FOR: Final = re.compile(r"\b(?:for|to)\s+(?:(?:the|this|next|coming)\s+)*
 """What stands before a time that something is meant for or put to: "I booked a table for
 Friday", "they moved it to Monday"."""
 
-FAR: Final = timedelta(days=274)
+FAR_AHEAD: Final = timedelta(days=274)
 """From when on a date without a year is rather that of the other year, where the verb leaves it
 open."""
 
@@ -54,7 +54,7 @@ _GOVERNED: Final = frozenset({"xcomp", "ccomp", "pcomp", "acl", "amod", "advcl",
 above it."""
 
 
-def directed_times(doc: Doc, said_at: datetime) -> tuple[TimeMention, ...]:
+def resolve_times(doc: Doc, said_at: datetime) -> tuple[TimeMention, ...]:
     """The times of a text, each read as past or as to come, in order.
 
     Args:
@@ -63,24 +63,27 @@ def directed_times(doc: Doc, said_at: datetime) -> tuple[TimeMention, ...]:
     """
     behind, before = find_times(doc.text, said_at), find_times(doc.text, said_at, ahead=True)
     if behind == before:
-        return tuple(one for one in behind if not lasts(doc, one))
-    ways = {mention.start: to_come(doc, mention) for mention in chain(behind, before)}
+        return tuple(one for one in behind if not is_duration(doc, one))
+    ways = {mention.start: is_future(doc, mention) for mention in chain(behind, before)}
     past = {one.start: one for one in behind}
     for one in before:
         if ways[one.start] and one.start in past and one.yearly and _unclear(doc, one):
             ways[one.start] = not (
-                one.interval.start - said_at > FAR and said_at - past[one.start].interval.end < FAR
+                one.interval.start - said_at > FAR_AHEAD
+                and said_at - past[one.start].interval.end < FAR_AHEAD
             )
     chosen = [
         *(one for one in behind if not ways[one.start]),
         *(one for one in before if ways[one.start]),
     ]
     return tuple(
-        sorted((one for one in chosen if not lasts(doc, one)), key=lambda mention: mention.start)
+        sorted(
+            (one for one in chosen if not is_duration(doc, one)), key=lambda mention: mention.start
+        )
     )
 
 
-def lasts(doc: Doc, mention: TimeMention) -> bool:
+def is_duration(doc: Doc, mention: TimeMention) -> bool:
     """Whether a time is how long something takes.
 
     "customers pay in sixty days" is of no day, "I fly in four days" is.
@@ -126,7 +129,7 @@ def _has_to(verb: Token) -> bool:
     return any(child.tag_ == "TO" for child in verb.children)
 
 
-def to_come(doc: Doc, mention: TimeMention) -> bool:
+def is_future(doc: Doc, mention: TimeMention) -> bool:
     """Whether a time was still to come when it was named.
 
     English has no definite past time beside the perfect: "I've booked a table for Friday" is of the
@@ -219,12 +222,12 @@ def _secures(verb: Token) -> bool:
     """
     things = {child.lemma_.lower() for child in verb.children if child.dep_ == "dobj"}
     return (verb.lemma_ in _SECURING and bool(things & _SECURED)) or (
-        verb.lower_ == "got" and bool(things & EVENTFUL)
+        verb.lower_ == "got" and bool(things & EVENT_NOUNS)
     )
 
 
 def _notes_event(sentence: Span) -> bool:
     """Whether a sentence without a verb names what takes place: "Dentist on Thursday"."""
-    return any(token.lemma_.lower() in EVENTFUL for token in sentence) and not any(
+    return any(token.lemma_.lower() in EVENT_NOUNS for token in sentence) and not any(
         token.pos_ in ("VERB", "AUX") for token in sentence
     )

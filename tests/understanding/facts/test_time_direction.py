@@ -8,7 +8,7 @@ import pytest
 
 from hotmem.models import Language
 from hotmem.types import Role
-from hotmem.understanding.facts import understand_said
+from hotmem.understanding.facts import extract_facts
 
 PLANS = json.loads(Path(__file__).with_name("plans.json").read_text("utf-8"))
 
@@ -16,7 +16,7 @@ PLANS = json.loads(Path(__file__).with_name("plans.json").read_text("utf-8"))
 def read(text: str, said_at: datetime, language: Language) -> list[str]:
     """The days, from that of the statement on, on which something is said to take place."""
     doc = language.parse([text])[0]
-    told = understand_said(doc, lambda words: language.parse([words])[0], "Ana", Role.USER, said_at)
+    told = extract_facts(doc, lambda words: language.parse([words])[0], "Ana", Role.USER, said_at)
     return sorted(
         {
             day
@@ -44,7 +44,7 @@ def test_what_is_to_come(case: dict[str, str | None], language: Language) -> Non
 )
 def test_facts_have_the_same_day(text: str, fact: str, language: Language) -> None:
     doc = language.parse([text])[0]
-    told = understand_said(
+    told = extract_facts(
         doc,
         lambda words: language.parse([words])[0],
         "Ana",

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from hotmem.types.parse import Doc
-from hotmem.understanding.animate_nouns import MANY, SOLE
-from hotmem.understanding.facts.instruction_topics import refused
-from hotmem.understanding.facts.relations import NAMEABLE
+from hotmem.understanding.animate_nouns import SHARED_ROLES, UNIQUE_ROLES
+from hotmem.understanding.facts.instructions.topics import is_refused
+from hotmem.understanding.facts.relations import NAMEABLE_NOUNS
 from hotmem.understanding.facts.subjects import canonical
 from hotmem.understanding.query.entities import is_name
 
@@ -22,7 +22,7 @@ _CALLED: Final = r"(?:called|named)"
 
 
 @dataclass(frozen=True, slots=True)
-class Naming:
+class NameStatement:
     """A name given.
 
     Attributes:
@@ -106,7 +106,7 @@ _WRITTEN_PEOPLE: Final = frozenset(
 )
 
 
-def read_namings(doc: Doc) -> Iterator[Naming]:
+def read_names(doc: Doc) -> Iterator[NameStatement]:
     """Names given in an utterance; questions and hypotheticals give none."""
     taken: list[tuple[int, int]] = []
     text = doc.text
@@ -123,23 +123,23 @@ def read_namings(doc: Doc) -> Iterator[Naming]:
             if thing and not _nameable(thing):
                 continue
             if _asked_or_unreal(text, match.start(), match.end()) or (
-                not thing and refused(text[: match.start("name")])
+                not thing and is_refused(text[: match.start("name")])
             ):
                 continue
             taken.append(match.span())
             kind = canonical(thing.split()[-1]) if thing else ""
-            only = (sole or kind in SOLE) and kind not in MANY
+            only = (sole or kind in UNIQUE_ROLES) and kind not in SHARED_ROLES
             stop = (
                 match.start("name") + len(name)
                 if match.start("name") > match.start()
                 else match.end()
             )
-            yield Naming(
+            yield NameStatement(
                 thing, name, only, match.start(), stop, _renames(text, match, thing), wished
             )
 
 
-def owned_thing(thing: str) -> str:
+def normalize_thing(thing: str) -> str:
     """The thing as a key uses it: articles and spelling variants out."""
     return " ".join(
         canonical(word)
@@ -150,7 +150,7 @@ def owned_thing(thing: str) -> str:
 
 def _nameable(thing: str) -> bool:
     last = thing.split()[-1]
-    return last in NAMEABLE and not any(
+    return last in NAMEABLE_NOUNS and not any(
         word
         in (
             "is",
@@ -177,7 +177,7 @@ def _renames(text: str, match: re.Match[str], thing: str) -> bool:
     The speaker's own does, and that of the new one of whom there is one at a time.
     """
     words = thing.split()
-    if not words or ("new" in words and words[-1] in SOLE):
+    if not words or ("new" in words and words[-1] in UNIQUE_ROLES):
         return True
     rest = re.split(r"[.!?;]", text[match.end() :])[0]
     return bool(_RENAMED.search(f"{match[0]} {rest}"))

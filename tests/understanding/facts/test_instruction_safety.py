@@ -11,7 +11,7 @@ import pytest
 from hotmem import Memory
 from hotmem.models import Language
 from hotmem.understanding.facts.instructions import find_instructions
-from hotmem.understanding.facts.unsafe_instructions import beyond
+from hotmem.understanding.facts.instructions.safety import is_unsafe
 from tests.conversation import said
 
 REFUSED = (
@@ -50,17 +50,19 @@ UTTERANCES = json.loads((Path(__file__).with_name("instructions.json")).read_tex
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_what_reaches_beyond_is_no_standing_instruction(language: Language, text: str) -> None:
-    assert beyond(text)
+    assert is_unsafe(text)
     assert not list(find_instructions(language.parse([text])[0]))
 
 
 @pytest.mark.parametrize("text", KEPT)
 def test_what_is_about_speaking_or_holds_the_bot_back_stays_one(text: str) -> None:
-    assert not beyond(text)
+    assert not is_unsafe(text)
 
 
 def test_no_wish_of_many_wordings_reaches_beyond() -> None:
-    assert [text for part in UTTERANCES.values() for text in part["standing"] if beyond(text)] == []
+    assert [
+        text for part in UTTERANCES.values() for text in part["standing"] if is_unsafe(text)
+    ] == []
 
 
 async def test_it_is_told_as_no_wish_however_it_came_in(memory: Memory) -> None:

@@ -13,7 +13,7 @@ def _words(text: str) -> str:
 _NOT: Final = r"(?:do\s+not|don['’]?t|never|please\s+not)"
 _I_D: Final = r"i(?:['’]?d|\s+would)"
 _YOU_MAY: Final = r"you(?:['’]re|\s+are)?\s+(?:can|could|may|must|should|shall|need\s+to|have\s+to|had\s+better|to)"
-POLITE: Final = (
+POLITE_OPENING: Final = (
     r"(?:(?:and|but|so|also|or|then|now|please|kindly|ok(?:ay)?|oh|hey|hi|hello|well|right"
     r"|listen|look|um+|uh+|er+|erm|just|actually|yes|yeah"
     r"|first\s+things\s+first|one\s+more\s+thing|by\s+the\s+way|if\s+you\s+(?:can|could|would"
@@ -34,7 +34,7 @@ _LASTING: Final = (
 )
 _EVERY: Final = r"(?:when\s?ever|every\s+time|each\s+time|any\s+time|anytime)"
 
-SPEECH: Final = {
+SPEECH_VERBS: Final = {
     "address": "addressing", "apologise": "apologising", "apologize": "apologizing",
     "ask": "asking", "assume": "assuming", "bring": "bringing", "call": "calling",
     "comment": "commenting", "correct": "correcting", "criticise": "criticising",
@@ -54,8 +54,8 @@ SPEECH: Final = {
 }  # fmt: skip
 """Verbs of what a bot says and how, with their gerunds."""
 
-_SAYS: Final = _words("/".join(SPEECH))
-_SAYING: Final = _words("/".join(SPEECH.values()))
+_SAYS: Final = _words("/".join(SPEECH_VERBS))
+_SAYING: Final = _words("/".join(SPEECH_VERBS.values()))
 _ABOUT: Final = r"(?:about|of|up|on)"
 _THAT: Final = r"(?:it|that|this|them|him|her)\b(?!['’])"
 
@@ -120,14 +120,14 @@ _NO_NAME: Final = _words(
     "thursday/friday/saturday/sunday/directly/immediately/straight/collect/another/some/"
     "an ambulance/only if/and tell/only when/only in"
 )
-ONCE: Final = re.compile(
+ONE_TIME_WORDS: Final = re.compile(
     r"\b(?:today|tonight|tomorrow|right\s+now|just\s+now|for\s+now|this\s+(?:time|once|morning"
     r"|afternoon|evening|week|weekend|second)|yet|just\s+this"
     r"|for\s+(?:a|one)\s+(?:minute|moment|second|while|bit)|next\s+(?:time|week)|at\s+the"
     r"\s+moment)\b",
     re.IGNORECASE,
 )
-EVER: Final = re.compile(rf"\b(?:always|ever|never|{_LASTING}|{_EVERY})\b", re.IGNORECASE)
+LASTING_WORDS: Final = re.compile(rf"\b(?:always|ever|never|{_LASTING}|{_EVERY})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,7 +356,7 @@ PATTERNS: Final = (
     ),
 )  # fmt: skip
 
-TRAILING: Final = re.compile(
+LASTING_SUFFIX: Final = re.compile(
     rf"\b(?:always|ever|{_LASTING}|{_EVERY}(?:\s+(?:i|you|we)\b[^.?!]*)?|unless\s+i\s+(?:say"
     r"|tell|ask)\b[^.?!]*|all\s+the\s+time|in\s+general"
     rf"|when(?:ever)?\s+(?:you\s+(?:{_SAYS}|order|book|write|send)|(?:my|our|the|other|anyone"
@@ -367,7 +367,7 @@ TRAILING: Final = re.compile(
 """What makes any order last: "repeat phone numbers twice, always", "book window seats unless I
 tell you otherwise"."""
 
-STARTS: Final = re.compile(
+CLAUSE_STARTS: Final = re.compile(
     r"(?:^|(?<=[,;:—–(])|(?<=\s-)|(?<=\bso)|(?<=\bbut)|(?<=\band)|(?<=\byou\sknow)"
     r"|(?<=\bis))\s*(?=\S)"
     r"|(?<=\s)(?=(?:please|(?<!\bi\s)(?<!you\s)(?<!we\s)(?<!they\s)(?:don['’]?t|do\snot)"
