@@ -203,14 +203,14 @@ async def ingested(conversation: Conversation, models: Models) -> AsyncIterator[
 async def stored_ids(memory: Memory, user: str) -> dict[str, str]:
     """The dataset's id of each statement that `ingested` stored outright, by its memory's id."""
     noted = {
-        record["id"]: record["remark"]
+        record["id"]: record["note"]
         async for line in memory.export(user)
         if (record := json.loads(line))["type"] == "memory"
     }
     return {
-        name: remark.removeprefix(STORED_AS)
-        for name, remark in noted.items()
-        if remark and remark.startswith(STORED_AS)
+        name: note.removeprefix(STORED_AS)
+        for name, note in noted.items()
+        if note and note.startswith(STORED_AS)
     }
 
 

@@ -115,9 +115,9 @@ async def test_of_an_erased_user_one_entry_is_left_that_does_not_say_whose(told:
         2,
     )
     with closing(connect(told.path, read_only=True)) as conn:
-        assert conn.execute("SELECT user FROM audit WHERE id = ?", (erased.number,)).fetchone() == (
-            None,
-        )
+        assert conn.execute(
+            "SELECT user_key FROM audit WHERE id = ?", (erased.number,)
+        ).fetchone() == (None,)
 
 
 async def test_it_can_be_left_off(

@@ -361,7 +361,7 @@ OPENED_AS_NOBODY = """
 import json, os, sys
 from pathlib import Path
 from hotmem.errors import HotMemError
-from hotmem.store.database import Database
+from hotmem.storage.sqlite.database import Database
 
 if os.getuid() == 0:
     os.setgroups([])
@@ -517,7 +517,7 @@ async def test_a_full_disk_rolls_back_and_keeps_stored_data(
     )
     with closing(connect(database, read_only=True)) as conn:
         assert conn.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
-        assert conn.execute("SELECT count(*) FROM pending").fetchone()[0] == 0
+        assert conn.execute("SELECT count(*) FROM pending_turns").fetchone()[0] == 0
 
 
 def test_a_missing_model_is_reported_before_the_file_is_created(

@@ -64,11 +64,11 @@ def embedded(file: Path) -> dict[str, list[tuple[object, ...]]]:
         return {
             "passages": conn.execute(
                 """SELECT t.text, p.vector, e.bits, x.width, x.signs FROM passages p JOIN turns t ON t.id = p.turn
-                   JOIN passage_entries e ON e.id = p.id JOIN pieces x ON x.passage = p.id ORDER BY t.text"""
+                   JOIN passage_entries e ON e.id = p.id JOIN passage_signs x ON x.passage = p.id ORDER BY t.text"""
             ).fetchall(),
             "memories": conn.execute(
                 """SELECT m.text, m.vector, e.bits, x.width, x.signs FROM memories m JOIN memory_entries e ON e.id = m.id
-                   LEFT JOIN memory_pieces x ON x.memory = m.id ORDER BY m.text"""
+                   LEFT JOIN memory_signs x ON x.memory = m.id ORDER BY m.text"""
             ).fetchall(),
             "encoder": conn.execute("SELECT value FROM meta WHERE key = 'encoder'").fetchall(),
         }

@@ -91,7 +91,7 @@ def test_kills_while_some_work_fails_leave_nothing_behind_once_it_can_be_done(
             assert conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0] == 0, table
         assert (
             conn.execute(
-                "SELECT count(*) FROM (SELECT DISTINCT user, text FROM memories)"
+                "SELECT count(*) FROM (SELECT DISTINCT user_key, text FROM memories)"
             ).fetchone()
             == conn.execute("SELECT count(*) FROM memories").fetchone()
         )
@@ -116,7 +116,7 @@ async def settled(path: Path, encoder: Encoder, language: Language) -> None:
 def turns(path: Path) -> set[int]:
     """The numbers of the turns in the file; each stands there once, word for word."""
     with closing(connect(path)) as conn:
-        rows = conn.execute("SELECT name, text FROM turns").fetchall()
+        rows = conn.execute("SELECT public_id, text FROM turns").fetchall()
     numbers = [int(name.removeprefix("t")) for name, _ in rows]
     assert len(set(numbers)) == len(numbers)
     assert all(text == turn(number).text for number, (_, text) in zip(numbers, rows, strict=True))
@@ -132,7 +132,7 @@ def check(path: Path, held: set[int]) -> None:
 
         assert conn.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert conn.execute("PRAGMA foreign_key_check").fetchall() == []
-        assert number("SELECT count(*) FROM pending") == 0
+        assert number("SELECT count(*) FROM pending_turns") == 0
         for table, kind in (
             ("passages", "passage"),
             ("memories", "memory"),
@@ -146,9 +146,9 @@ def check(path: Path, held: set[int]) -> None:
         assert number("SELECT count(*) FROM (SELECT DISTINCT turn, start FROM passages)") == number(
             "SELECT count(*) FROM passages"
         )
-        assert number("SELECT count(*) FROM (SELECT DISTINCT user, text FROM memories)") == number(
-            "SELECT count(*) FROM memories"
-        )
+        assert number(
+            "SELECT count(*) FROM (SELECT DISTINCT user_key, text FROM memories)"
+        ) == number("SELECT count(*) FROM memories")
         assert number("SELECT count(DISTINCT turn) FROM sources") == len(held)
         assert (
             number(

@@ -30,7 +30,7 @@ SECRET, OTHER = 'kōri\'s "long" päss; --phrase', "another passphrase"
 
 
 def add(conn: Connection, name: str) -> None:
-    conn.execute("INSERT INTO users (name) VALUES (?)", (name,))
+    conn.execute("INSERT INTO users (public_id) VALUES (?)", (name,))
 
 
 async def keep(path: Path, key: Key | None, name: str = "Potola") -> None:
@@ -44,7 +44,9 @@ async def keep(path: Path, key: Key | None, name: str = "Potola") -> None:
 
 def names(path: Path, key: Key | None) -> list[str]:
     with closing(connect(path, key=key, read_only=True)) as conn:
-        return [name for (name,) in conn.execute("SELECT name FROM users ORDER BY id").fetchall()]
+        return [
+            name for (name,) in conn.execute("SELECT public_id FROM users ORDER BY id").fetchall()
+        ]
 
 
 def contents(folder: Path) -> bytes:
@@ -189,7 +191,7 @@ def test_a_file_is_converted_whole(stored: Path) -> None:
         assert names(stored, after) == ["Potola", "Fips"]
         asyncio.run(keep(stored, after, f"written with {after and 'a key'}"))
         with closing(connect(stored, key=after)) as conn:
-            conn.execute("DELETE FROM users WHERE name LIKE 'written%'")
+            conn.execute("DELETE FROM users WHERE public_id LIKE 'written%'")
             assert conn.execute("PRAGMA integrity_check").fetchone() == ("ok",)
             assert conn.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
@@ -214,8 +216,8 @@ CONVERTED = """
 import sys
 from pathlib import Path
 from hotmem.errors import HotMemError
-from hotmem.keys import Key
-from hotmem.store.encryption import convert
+from hotmem.core.encryption_key import Key
+from hotmem.storage.sqlite.encryption import convert
 try:
     convert(Path(sys.argv[1]), None, Key(sys.stdin.read()))
 except HotMemError as error:

@@ -162,7 +162,7 @@ async def test_one_sentence_is_understood_though_another_user_has_thousands_wait
         async with asyncio.timeout(60):
             while not await memory.memories("ben"):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
-        assert count(conn, "SELECT count(*) FROM pending") > 4900
+        assert count(conn, "SELECT count(*) FROM pending_turns") > 4900
         assert [one.object for one in await memory.memories("ben")] == ["Potola"]
 
 
@@ -172,13 +172,14 @@ def test_what_each_user_said_is_understood_in_its_order(conn: Connection) -> Non
     served, seen = jobs.Served(), []
     while keys := jobs.following(conn, JobKind.TURN, served, 4):
         seen += keys
-        conn.executemany("DELETE FROM pending WHERE turn = ?", [(key,) for key in keys])
+        conn.executemany("DELETE FROM pending_turns WHERE turn = ?", [(key,) for key in keys])
     assert len(seen) == 27
     for number in range(1, 4):
         own = [
             key
             for key in seen
-            if conn.execute("SELECT user FROM turns WHERE id = ?", (key,)).fetchone()[0] == number
+            if conn.execute("SELECT user_key FROM turns WHERE id = ?", (key,)).fetchone()[0]
+            == number
         ]
         assert own == sorted(own)
 
@@ -194,21 +195,23 @@ def test_nobody_waits_for_more_than_a_round_of_all_others(
     """Imports 1 and 2 are finished, 3 is not; what was said comes first."""
     with closing(Connection(":memory:", apsw.SQLITE_OPEN_READWRITE, None)) as conn:
         conn.execute(
-            "CREATE TABLE pending (turn INTEGER PRIMARY KEY, user INTEGER, import INTEGER, held INTEGER DEFAULT 0)"
+            "CREATE TABLE pending_turns (turn INTEGER PRIMARY KEY, user_key INTEGER, import INTEGER, held INTEGER DEFAULT 0)"
         )
         conn.execute("CREATE TABLE imports (id INTEGER PRIMARY KEY, state TEXT)")
         conn.execute("INSERT INTO imports VALUES (1, 'taken'), (2, 'taken'), (3, 'taking')")
-        conn.executemany("INSERT INTO pending (user, import) VALUES (?, ?)", rows)
+        conn.executemany("INSERT INTO pending_turns (user_key, import) VALUES (?, ?)", rows)
         served, waits = jobs.Served(), Counter[int]()
         while keys := jobs.following(conn, JobKind.TURN, served, limit):
             assert len(keys) == len(set(keys)) <= limit
             said_by = {
                 user
-                for user, imported in conn.execute("SELECT user, import FROM pending")
+                for user, imported in conn.execute("SELECT user_key, import FROM pending_turns")
                 if imported is None
             }
             taken = [
-                conn.execute("SELECT user, import FROM pending WHERE turn = ?", (key,)).fetchone()
+                conn.execute(
+                    "SELECT user_key, import FROM pending_turns WHERE turn = ?", (key,)
+                ).fetchone()
                 for key in keys
             ]
             assert len({user for user, imported in taken if imported is None}) == min(
@@ -217,8 +220,8 @@ def test_nobody_waits_for_more_than_a_round_of_all_others(
             for user in said_by:
                 waits[user] = 0 if user in {who for who, _ in taken} else waits[user] + 1
                 assert waits[user] <= 6 // limit + 1
-            conn.executemany("DELETE FROM pending WHERE turn = ?", [(key,) for key in keys])
-        assert {imported for (imported,) in conn.execute("SELECT import FROM pending")} <= {3}
+            conn.executemany("DELETE FROM pending_turns WHERE turn = ?", [(key,) for key in keys])
+        assert {imported for (imported,) in conn.execute("SELECT import FROM pending_turns")} <= {3}
 
 
 def steps(conn: Connection, run: Callable[[], object]) -> int:
@@ -318,7 +321,7 @@ async def test_what_fails_each_time_is_not_tried_in_full_at_each_open_and_what_i
             await memory.settle()
         assert count(conn, "SELECT count(*) FROM failures") == 0
         assert (
-            count(conn, "SELECT count(*) FROM pending")
+            count(conn, "SELECT count(*) FROM pending_turns")
             == count(conn, "SELECT count(*) FROM passages WHERE vector IS NULL")
             == 0
         )
@@ -347,9 +350,9 @@ async def test_another_encoder_embeds_what_was_set_aside_too(
 async def test_an_import_that_cannot_be_taken_back_leaves_the_others(
     database: Path, conn: Connection
 ) -> None:
-    conn.execute("INSERT INTO users (name) VALUES ('ana'), ('ben')")
+    conn.execute("INSERT INTO users (public_id) VALUES ('ana'), ('ben')")
     conn.execute(
-        "INSERT INTO imports (user, source, state, begun_at, new_user) VALUES (1, 'a', 'failed', 0, 0), (2, 'b', 'failed', 0, 0)"
+        "INSERT INTO imports (user_key, source, state, begun_at, new_user) VALUES (1, 'a', 'failed', 0, 0), (2, 'b', 'failed', 0, 0)"
     )
     conn.execute("INSERT INTO import_changes VALUES (1, 'nonsense', '', '0')")
     async with Memory.open(
@@ -376,7 +379,7 @@ def test_sessions_are_summarised_in_turn(conn: Connection) -> None:
         key = jobs.session(conn, served)[0] or jobs.session(conn, served)[0]
         owners.append(
             conn.execute(
-                "UPDATE sessions SET summary_due = 0 WHERE id = ? RETURNING user", (key,)
+                "UPDATE sessions SET summary_due = 0 WHERE id = ? RETURNING user_key", (key,)
             ).fetchone()[0]
         )
     assert owners == [1, 2, 1]

@@ -37,7 +37,9 @@ def rights(folder: Path) -> dict[str, int]:
 async def test_a_memory_file_and_its_journal_are_private(database: Path, umask: int) -> None:
     opened = Database.open(database)
     try:
-        await opened.write(lambda conn: conn.execute("INSERT INTO users (name) VALUES ('ana')"))
+        await opened.write(
+            lambda conn: conn.execute("INSERT INTO users (public_id) VALUES ('ana')")
+        )
         assert await asyncio.to_thread(rights, database.parent) == {
             f"memory.db{ending}": 0o600 for ending in ("", "-wal", "-shm")
         }

@@ -33,10 +33,10 @@ class Floor:
         self._conn.execute("PRAGMA journal_mode = WAL")
         self._conn.execute("PRAGMA synchronous = OFF")
         self._conn.execute(
-            f"CREATE VIRTUAL TABLE IF NOT EXISTS near USING vec0 (user INTEGER PARTITION KEY, vector BIT[{dimension}])"
+            f"CREATE VIRTUAL TABLE IF NOT EXISTS near USING vec0 (user_key INTEGER PARTITION KEY, vector BIT[{dimension}])"
         )
         self._conn.execute(
-            "CREATE VIRTUAL TABLE IF NOT EXISTS word USING fts5 (user UNINDEXED, text, tokenize = 'porter unicode61')"
+            "CREATE VIRTUAL TABLE IF NOT EXISTS word USING fts5 (user_key UNINDEXED, text, tokenize = 'porter unicode61')"
         )
 
     def add(
@@ -46,11 +46,11 @@ class Floor:
         bits = np.packbits(rows > 0, axis=1, bitorder="little")
         self._conn.execute("BEGIN")
         self._conn.executemany(
-            "INSERT INTO near (rowid, user, vector) VALUES (?, ?, vec_bit(?))",
+            "INSERT INTO near (rowid, user_key, vector) VALUES (?, ?, vec_bit(?))",
             [(key, owner, bytes(row)) for key, owner, row in zip(keys, owners, bits, strict=True)],
         )
         self._conn.executemany(
-            "INSERT INTO word (rowid, user, text) VALUES (?, ?, ?)",
+            "INSERT INTO word (rowid, user_key, text) VALUES (?, ?, ?)",
             list(zip(keys, owners, texts, strict=True)),
         )
         self._conn.execute("COMMIT")
@@ -59,14 +59,14 @@ class Floor:
         """The nearest passages and those with the question's words, their row numbers."""
         bits = bytes(np.packbits(encoder.encode([question])[0] > 0, bitorder="little"))
         near = self._conn.execute(
-            "SELECT rowid FROM near WHERE vector MATCH vec_bit(?) AND user = ? AND k = ? ORDER BY distance",
+            "SELECT rowid FROM near WHERE vector MATCH vec_bit(?) AND user_key = ? AND k = ? ORDER BY distance",
             (bits, user, NEAREST),
         ).fetchall()
         asked = " OR ".join(
             f'"{word}"' for word in dict.fromkeys(words(question)) if word not in STOP_WORDS
         )
         held = self._conn.execute(
-            "SELECT rowid FROM word WHERE word MATCH ? AND user = ? ORDER BY rank LIMIT ?",
+            "SELECT rowid FROM word WHERE word MATCH ? AND user_key = ? ORDER BY rank LIMIT ?",
             (asked, user, NEAREST),
         ).fetchall()
         return [row[0] for row in near], [row[0] for row in held]

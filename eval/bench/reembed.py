@@ -152,11 +152,13 @@ def _compare(path: Path, change: Change) -> None:
             for key, text in reembedding.text_of(conn, kind, some):
                 (reading,) = encoder.read([text])
                 row = conn.execute(
-                    f"SELECT t.vector, e.bits FROM {table} t JOIN {kind}_entries e ON e.user = t.user AND e.id = t.id WHERE t.id = ?",
+                    f"SELECT t.vector, e.bits FROM {table} t JOIN {kind}_entries e ON e.user_key = t.user_key AND e.id = t.id WHERE t.id = ?",
                     (key,),
                 ).fetchone()
                 signs = (
-                    conn.execute("SELECT signs FROM pieces WHERE passage = ?", (key,)).fetchone()
+                    conn.execute(
+                        "SELECT signs FROM passage_signs WHERE passage = ?", (key,)
+                    ).fetchone()
                     if kind is EvidenceKind.PASSAGE
                     else None
                 )

@@ -108,7 +108,7 @@ async def store(
         entities=entities,
         expires_at=context.expires_at,
         source=context.source,
-        remark=context.note,
+        note=context.note,
     )
     suggested = tuple(
         one

@@ -90,9 +90,9 @@ def records(
                 single=False,
                 said_at=one.said_at,
                 valid_until=one.expires_at,
-                noted_at=one.noted_at,
-                origin="mem0",
-                remark=one.remark,
+                stored_at=one.stored_at,
+                source="mem0",
+                note=one.note,
                 tags=tuple(dict.fromkeys(_plain(name)[:LONGEST_TAG] for name in one.categories)),
                 entities=find_entities(doc),
             )

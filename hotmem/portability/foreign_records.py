@@ -19,9 +19,9 @@ class ForeignMemory:
         text: The words.
         categories: What it was filed under.
         said_at: When it was last said or changed, UTC.
-        noted_at: When it was stored, UTC.
+        stored_at: When it was stored, UTC.
         expires_at: When it stops being true, UTC; None for never.
-        remark: What else was kept of it.
+        note: What else was kept of it.
     """
 
     id: str
@@ -29,9 +29,9 @@ class ForeignMemory:
     text: str
     categories: tuple[str, ...]
     said_at: datetime
-    noted_at: datetime
+    stored_at: datetime
     expires_at: datetime | None = None
-    remark: str | None = None
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

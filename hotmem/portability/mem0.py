@@ -30,7 +30,7 @@ STATEMENT: Final = ("memory", "content", "text")
 """Names of the field that holds the words."""
 
 LONGEST_REMARK: Final = 2000
-"""Characters of the metadata that are kept as a remark."""
+"""Characters of the metadata that are kept as a note."""
 
 ALIVE: Final = ("active", "paused")
 """OpenMemory's states of what is not put away."""
@@ -121,9 +121,9 @@ def _memory(item: Item, user_id: str, undated: datetime, where: str) -> ForeignM
             text=checked_text(item.memory, "memory", LONGEST_STATEMENT),
             categories=tuple(dict.fromkeys(name.strip() for name in named if name.strip())),
             said_at=_utc(item.updated_at or noted),
-            noted_at=_utc(noted),
+            stored_at=_utc(noted),
             expires_at=None if item.expiration_date is None else _end(item.expiration_date),
-            remark="; ".join(
+            note="; ".join(
                 f"{name}: {value}" for name, value in metadata.items() if name != "category"
             )[:LONGEST_REMARK]
             or None,

@@ -28,11 +28,11 @@ PLAIN: Final = {
     "kind": "kind",
     "category": "category",
     "importance": "importance",
-    "note": "remark",
+    "note": "note",
 }
 """Arguments that are columns, and how those are called."""
 
-NAMES: Final = {"remark": "note", "valid_until": "validity"}
+NAMES: Final = {"note": "note", "valid_until": "validity"}
 """What columns are called in the record."""
 
 
@@ -47,7 +47,7 @@ class Edit:
         category: Where it belongs.
         importance: 1 (passing) to 5 (must not be forgotten).
         tags: Words it is filed under, instead of those it has.
-        note: The user's remark about it; "" for none.
+        note: The user's note about it; "" for none.
         expires_at: When it stops being true, with time zone.
         holds: Whether it is true: False ends it now, True lets it hold again for as long as nothing
             ends it.
@@ -164,8 +164,8 @@ def _columns(asked: Edit, held: Mapping[str, Any], now: datetime) -> dict[str, A
         for name, column in PLAIN.items()
         if getattr(asked, name) is not None
     }
-    if "remark" in wanted:
-        wanted["remark"] = wanted["remark"].strip() or None
+    if "note" in wanted:
+        wanted["note"] = wanted["note"].strip() or None
     if asked.expires_at is not None:
         wanted["valid_until"] = asked.expires_at
     if asked.holds is not None and asked.holds != (

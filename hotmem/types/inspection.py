@@ -213,9 +213,9 @@ class MemoryDetails:
         confirmations: Number of times it was repeated.
         accesses: Number of times a search or a reply used it.
         accessed_at: When it was last used, UTC.
-        noted_at: When it was stored or edited explicitly, UTC.
-        origin: Source of an explicitly stored memory.
-        remark: The user's note.
+        stored_at: When it was stored or edited explicitly, UTC.
+        source: Source of an explicitly stored memory.
+        note: The user's note.
         tags: Its tags.
         entities: Names in it, with their row numbers.
         sources: The latest turns that it was read from.
@@ -238,9 +238,9 @@ class MemoryDetails:
     confirmations: int
     accesses: int
     accessed_at: datetime | None
-    noted_at: datetime | None
-    origin: str | None
-    remark: str | None
+    stored_at: datetime | None
+    source: str | None
+    note: str | None
     tags: tuple[str, ...]
     entities: Mapping[str, int]
     sources: tuple[SourceWords, ...]

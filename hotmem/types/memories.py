@@ -85,7 +85,7 @@ class NewMemory:
         entities: Names in it.
         expires_at: When it stops being true, UTC; None for never.
         source: Where it comes from, if given.
-        remark: The user's note, if given.
+        note: The user's note, if given.
     """
 
     text: str
@@ -98,7 +98,7 @@ class NewMemory:
     entities: tuple[str, ...] = ()
     expires_at: datetime | None = None
     source: str | None = None
-    remark: str | None = None
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,9 +38,9 @@ class MemoryRecord:
         amends: Id of the memory that it corrects.
         merged_into: Id of the memory that it was merged into.
         told_at: Its position in the order of statements, UTC, if that is not `said_at`.
-        noted_at: When it was stored explicitly, UTC.
-        origin: Source of an explicitly stored memory.
-        remark: The user's note.
+        stored_at: When it was stored explicitly, UTC.
+        source: Source of an explicitly stored memory.
+        note: The user's note.
     """
 
     id: Annotated[str, AfterValidator(lambda given: checked_id(given, "id"))]
@@ -64,9 +64,9 @@ class MemoryRecord:
     accesses: Annotated[int, Field(ge=0)] = 0
     accessed_at: AwareDatetime | None = None
     told_at: AwareDatetime | None = None
-    noted_at: AwareDatetime | None = None
-    origin: str | None = None
-    remark: str | None = None
+    stored_at: AwareDatetime | None = None
+    source: str | None = None
+    note: str | None = None
     tags: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     words: tuple[SourceSpan, ...] = ()

@@ -226,10 +226,10 @@ async def test_what_was_told_before_the_clock_was_set_is_not_too_old(
 async def test_a_time_of_grace_that_a_wrong_clock_began_begins_anew(
     asked: datetime, then: datetime, conn: Connection
 ) -> None:
-    conn.execute("INSERT INTO users (name) VALUES ('ana')")
+    conn.execute("INSERT INTO users (public_id) VALUES ('ana')")
     day = timedelta(days=1)
     conn.execute(
-        "INSERT INTO deletions (user, asked_at, erase_at, counts) VALUES (1, ?, ?, '{}')",
+        "INSERT INTO deletions (user_key, asked_at, erase_at, counts) VALUES (1, ?, ?, '{}')",
         (to_stored(asked), to_stored(asked + day)),
     )
     assert deletions.misdated(conn, then)

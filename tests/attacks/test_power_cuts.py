@@ -156,7 +156,7 @@ def test_a_power_cut_loses_nothing_that_was_committed(
         with closing(connect(folder / path.name)) as conn:
             migrate(conn, folder / path.name)
             connection.check(conn, folder / path.name)
-            held = {name for (name,) in conn.execute("SELECT name FROM turns")}
+            held = {name for (name,) in conn.execute("SELECT public_id FROM turns")}
             sure = {f"t{place}" for place, when in enumerate(kept) if when <= cut}
             assert sure <= held <= sure | {f"t{len(sure)}"}, (number, cut)
             assert not maintenance.faults(conn)

@@ -191,7 +191,7 @@ def test_ids_can_be_typed_as_they_are_shown(told: Path) -> None:
 
 def test_a_beginning_of_several_ids_is_refused(told: Path) -> None:
     with connect(told) as conn:
-        conn.execute("UPDATE memories SET name = 'abcdef12' || substr(name, 9)")
+        conn.execute("UPDATE memories SET public_id = 'abcdef12' || substr(public_id, 9)")
     conn.close()
     error = refused("forget", "--memory-id", "abcdef12", "-u", "ana", "-d", told)
     assert "is the beginning of several ids: abcdef12" in error and "Give more characters" in error

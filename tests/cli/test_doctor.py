@@ -95,7 +95,7 @@ def test_what_was_set_aside_is_named_and_gets_its_tries_back(told: Path) -> None
     assert done.exit_code == 0 and "2 pieces of work have their tries back" in done.output
     with closing(connect(told, read_only=True)) as conn:
         assert conn.execute(
-            "SELECT (SELECT sum(held) FROM pending), (SELECT sum(held) FROM passages)"
+            "SELECT (SELECT sum(held) FROM pending_turns), (SELECT sum(held) FROM passages)"
         ).fetchone() == (0, 0)
 
 
@@ -122,7 +122,7 @@ def test_a_damaged_file_is_told_of_and_not_written(told: Path) -> None:
 
 def test_an_index_that_lacks_a_row_is_to_be_repaired(told: Path) -> None:
     with closing(connect(told)) as conn:
-        conn.execute("DELETE FROM passage_entries WHERE user = 1")
+        conn.execute("DELETE FROM passage_entries WHERE user_key = 1")
     done = run("-d", told)
     assert done.exit_code == 1 and "hotmem repair" in done.output
 

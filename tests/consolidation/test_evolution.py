@@ -308,7 +308,7 @@ async def test_a_user_who_is_forgotten_leaves_no_subcategory(
     conn = connect(database, read_only=True)
     assert [
         conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-        for table in ("evolutions", "subcategories", "placements")
+        for table in ("evolutions", "subcategories", "subcategory_members")
     ] == [0, 0, 0]
     conn.close()
 

@@ -50,7 +50,7 @@ async def test_a_built_history_is_complete_and_answers(
             == number("SELECT count(*) FROM passages")
             == PEOPLE * EACH
         )
-        assert number("SELECT count(*) FROM pieces") == PEOPLE * EACH
+        assert number("SELECT count(*) FROM passage_signs") == PEOPLE * EACH
         assert (
             number("SELECT count(*) FROM summaries WHERE vector NOT NULL")
             == number("SELECT count(*) FROM sessions")

@@ -182,7 +182,7 @@ async def test_weights_written_by_hand_count_as_far_as_they_make_sense(
     await memory.feedback(again(block), reply="She's called Potola!")
     with closing(connect(database)) as conn:
         conn.execute(f"UPDATE weights SET weight = {nonsense}")
-        conn.execute('UPDATE learning SET state = \'{"seen": [1, null], "good": 3\'')
+        conn.execute('UPDATE learning_state SET state = \'{"seen": [1, null], "good": 3\'')
         conn.execute("UPDATE intent_weights SET moved = 'far'")
     after = (await memory.feedback(again(block), reply="She's called Potola!")).weights
     assert all(MIN_WEIGHT <= after[layer] <= MAX_WEIGHT for layer in Layer)
@@ -209,7 +209,7 @@ async def test_a_state_written_by_hand_teaches_no_nonsense(
     for _ in range(3):
         before = (await memory.feedback(again(block), reply="She's called Potola!")).weights
     with closing(connect(database)) as conn:
-        conn.execute("UPDATE learning SET state = ?", (json.dumps(state),))
+        conn.execute("UPDATE learning_state SET state = ?", (json.dumps(state),))
         conn.execute("UPDATE intent_weights SET moved = '[1e300, -1e300, 5, 0]'")
     for _ in range(3):
         after = (await memory.feedback(again(block), reply="She's called Potola!")).weights

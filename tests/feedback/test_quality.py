@@ -267,8 +267,10 @@ async def test_recalls_are_kept_item_by_item_only_for_a_while(
     for number in range(30):
         await memory.feedback(replace(block, id=f"{number}"), reply="Potola!")
     with closing(connect(memory.path, read_only=True)) as conn:
-        names = [row[0] for row in conn.execute("SELECT name FROM recalls ORDER BY id")]
-        assert conn.execute("SELECT count(DISTINCT recall) FROM uses").fetchone()[0] == len(names)
+        names = [row[0] for row in conn.execute("SELECT public_id FROM recalls ORDER BY id")]
+        assert conn.execute("SELECT count(DISTINCT recall) FROM recall_items").fetchone()[0] == len(
+            names
+        )
     assert names[-5:] == ["25", "26", "27", "28", "29"] and len(names) <= 8
     assert (await memory.quality("ana")).total().turns == 30
 

@@ -362,11 +362,11 @@ async def test_lists_are_walked_to_their_end_and_back(pages: Pages, memory: Memo
 
 async def test_weights_edited_by_hand_are_named(pages: Pages, memory: Memory) -> None:
     def nonsense(conn: Connection) -> None:
-        user = conn.execute("SELECT id FROM users WHERE name = 'ana'").fetchone()[0]
-        conn.execute("DELETE FROM weights WHERE user = ?", (user,))
+        user = conn.execute("SELECT id FROM users WHERE public_id = 'ana'").fetchone()[0]
+        conn.execute("DELETE FROM weights WHERE user_key = ?", (user,))
         rows = (("facts", "much", 1), ("sessions", -7.0, 2**62), ("telepathy", 1.0, 1))
         conn.executemany(
-            "INSERT INTO weights (user, layer, weight, updated_at) VALUES (?, ?, ?, ?)",
+            "INSERT INTO weights (user_key, layer, weight, updated_at) VALUES (?, ?, ?, ?)",
             [(user, *row) for row in rows],
         )
 

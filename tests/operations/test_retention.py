@@ -72,7 +72,7 @@ async def test_turns_and_what_only_they_told_go_by_age_and_memories_by_category(
         filed = {known.text for known in await memory.memories("ana", past=True)}
         with closing(connect(database)) as conn:
             conn.execute(
-                "UPDATE memories SET category = iif(text LIKE '%allergic%', 'projects', 'contexts') WHERE noted_at IS NULL"
+                "UPDATE memories SET category = iif(text LIKE '%allergic%', 'projects', 'contexts') WHERE stored_at IS NULL"
             )
         rules = (RetentionRule(365), RetentionRule(90, Category.PROJECTS))
         retention = Retention(memory.store, rules, 365)

@@ -29,7 +29,7 @@ from tests.pipecat.scene import NOW, turns_in
 HOLDING = """
 import sys
 from pathlib import Path
-from hotmem.store.driver import connect
+from hotmem.storage.sqlite.connection import connect
 
 conn = connect(Path(sys.argv[1]))
 conn.execute("BEGIN IMMEDIATE")

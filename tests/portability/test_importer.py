@@ -39,7 +39,7 @@ KILLS = 8
 LONGEST_S = 0.15
 
 OF_IMPORTS = ("imports", "import_changes")
-NUMBERED = ("sqlite_sequence", "revisions")
+NUMBERED = ("sqlite_sequence", "index_revisions")
 """Tables of counters that only grow."""
 
 
@@ -371,7 +371,7 @@ async def test_forgetting_everything_forgets_the_import(memory: Memory, tmp_path
     with closing(connect(memory.path, read_only=True)) as conn:
         assert [
             conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-            for table in (*OF_IMPORTS, "turns", "passages", "pending")
+            for table in (*OF_IMPORTS, "turns", "passages", "pending_turns")
         ] == [0] * 5
 
 
@@ -449,11 +449,11 @@ def lasting(path: Path) -> dict[str, list[Any]]:
     )
     with closing(connect(path, read_only=True)) as conn:
         held["sessions"] = conn.execute(
-            "SELECT id, user, name, started_at, last_at, summary_due, passages FROM sessions"
+            "SELECT id, user_key, public_id, started_at, last_at, summary_due, passages FROM sessions"
         ).fetchall()
-        held["weights"] = conn.execute("SELECT user, layer, weight FROM weights").fetchall()
+        held["weights"] = conn.execute("SELECT user_key, layer, weight FROM weights").fetchall()
         held["imports"] = conn.execute(
-            "SELECT user, source, state, records, turns, memories, known, others FROM imports"
+            "SELECT user_key, source, state, records, turns, memories, known, others FROM imports"
         ).fetchall()
     return held
 

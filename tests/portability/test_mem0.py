@@ -82,18 +82,18 @@ def test_every_shape(tmp_path: Path, layout: str) -> None:
         "Vegetarian since childhood",
         ("food", "personal_details", "diet"),
     )
-    assert hosted.noted_at == datetime(2025, 3, 19, 16, 9, 0, 146390, tzinfo=UTC)
+    assert hosted.stored_at == datetime(2025, 3, 19, 16, 9, 0, 146390, tzinfo=UTC)
     assert hosted.said_at == datetime(2025, 4, 1, 10, tzinfo=UTC)
     assert (
         hosted.expires_at == datetime(2027, 1, 1, tzinfo=UTC)
-        and hosted.remark == "source: onboarding"
+        and hosted.note == "source: onboarding"
     )
     assert (
-        own.said_at == own.noted_at == datetime(2025, 3, 19, 9, 9, tzinfo=UTC)
+        own.said_at == own.stored_at == datetime(2025, 3, 19, 9, 9, tzinfo=UTC)
         and own.user_id == "ana"
         and own.expires_at is None
     )
-    assert (boat.text, boat.categories, boat.remark, boat.said_at) == (
+    assert (boat.text, boat.categories, boat.note, boat.said_at) == (
         "Has a boat",
         (),
         None,
@@ -164,7 +164,7 @@ def test_foreign_categories_become_ours_and_stay_as_tags(
     found = [of.record for of in classify.records(given, encoder, language, notes)]
     assert all(isinstance(one, MemoryRecord) for one in found)
     reminder, plumber, blue, rule = (one for one in found if isinstance(one, MemoryRecord))
-    assert (reminder.category, reminder.tags, reminder.origin, reminder.object) == (
+    assert (reminder.category, reminder.tags, reminder.source, reminder.object) == (
         Category.REMINDERS,
         ("tasks",),
         "mem0",

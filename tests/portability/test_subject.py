@@ -63,7 +63,7 @@ def test_every_table_is_told_or_has_its_reason(database: Path) -> None:
         with_user = {
             name
             for name in tables(conn)
-            if "user" in {row[1] for row in conn.execute(f"PRAGMA table_info({name})")}
+            if "user_key" in {row[1] for row in conn.execute(f"PRAGMA table_info({name})")}
         }
     assert with_user <= {*HELD} | {*LEFT_OUT}
 
@@ -82,12 +82,14 @@ async def test_every_row_and_column_of_the_user_is_there(told: Memory, tmp_path:
     with closing(connect(told.path, read_only=True)) as conn:
         for table in HELD:
             columns = [row[1:3] for row in conn.execute(f"PRAGMA table_info({table})")]
-            wanted = {name for name, sort in columns if sort != "BLOB" and name != "user"}
+            wanted = {name for name, sort in columns if sort != "BLOB" and name != "user_key"}
             assert all(row.keys() >= wanted for row in document[table]), table
-            if ("user", "INTEGER") in columns:
+            if ("user_key", "INTEGER") in columns:
                 assert (
                     len(document[table])
-                    == conn.execute(f"SELECT count(*) FROM {table} WHERE user = 1").fetchone()[0]
+                    == conn.execute(f"SELECT count(*) FROM {table} WHERE user_key = 1").fetchone()[
+                        0
+                    ]
                 ), table
     filled = {
         "turns",
@@ -95,11 +97,11 @@ async def test_every_row_and_column_of_the_user_is_there(told: Memory, tmp_path:
         "sources",
         "summaries",
         "entities",
-        "happenings",
+        "event_times",
         "tags",
         "decisions",
         "recalls",
-        "uses",
+        "recall_items",
         "weights",
         "quality",
         "audit",

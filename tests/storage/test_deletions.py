@@ -63,7 +63,7 @@ NOT_KEPT = {
     "meta",
     "former_vectors",
     "shared_weights",
-    "revisions",
+    "index_revisions",
     "deletions",
     "deleted_rows",
     "failures",

@@ -70,7 +70,7 @@ async def test_nothing_is_left_while_the_process_lives(memory: Memory, database:
 VICTIM = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from hotmem.store.store import Store
+from hotmem.storage.store import Store
 from tests.conversation import START, said
 
 async def run(path):

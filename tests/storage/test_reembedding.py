@@ -166,13 +166,13 @@ def test_the_newest_are_embedded_anew_first_and_no_index_is_read_again_for_it(
     tell(conn, 20)
     vectors.adopt(conn, "another", DIMENSION)
     assert reembedding.former_encoder(conn) == f"pairs of letters/{DIMENSION}"
-    revisions = conn.execute("SELECT * FROM revisions").fetchall()
+    revisions = conn.execute("SELECT * FROM index_revisions").fetchall()
     assert (
         renew(conn, 3) == [20, 19, 18]
         and renew(conn, 100) == list(range(17, 0, -1))
         and renew(conn, 3) == []
     )
-    assert conn.execute("SELECT * FROM revisions").fetchall() == revisions
+    assert conn.execute("SELECT * FROM index_revisions").fetchall() == revisions
     assert reembedding.former_encoder(conn) is not None, "until it is said to be finished"
     reembedding.finish(conn)
     assert reembedding.former_encoder(conn) is None and reembedding.boundaries(conn) == {}
@@ -291,7 +291,7 @@ def test_no_summary_is_made_of_vectors_of_two_encoders(conn: Connection) -> None
     vectors.adopt(conn, "another", DIMENSION)
     assert jobs.session(conn, jobs.Served())[0] is None
     renew(conn, 4)
-    second = conn.execute("SELECT id FROM sessions WHERE name = 's1'").fetchone()[0]
+    second = conn.execute("SELECT id FROM sessions WHERE public_id = 's1'").fetchone()[0]
     assert jobs.session(conn, jobs.Served())[0] == second, (
         "the first session is still of the former one"
     )

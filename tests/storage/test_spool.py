@@ -34,7 +34,7 @@ import asyncio, os, signal, sys
 from datetime import UTC, datetime
 from pathlib import Path
 from hotmem import Turn
-from hotmem.spool import Spool
+from hotmem.storage.spool import Spool
 
 async def main():
     async def take(_):

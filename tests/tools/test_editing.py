@@ -123,7 +123,7 @@ async def test_filing_validity_and_tags_are_overridden(memory: Memory) -> None:
         note="on the label",
         holds=False,
     )
-    assert outcome == Edited(noted.id, ("category", "importance", "remark", "valid_until", "tags"))
+    assert outcome == Edited(noted.id, ("category", "importance", "note", "valid_until", "tags"))
     assert await texts(memory) == []
     stats = await memory_stats(memory, "ana", Nothing())
     assert (dict(stats.by_category), dict(stats.by_importance), dict(stats.tags)) == (

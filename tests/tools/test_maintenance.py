@@ -259,7 +259,7 @@ async def test_a_damaged_index_is_told_and_mended(database: Path, memory: Memory
         conn.execute("DELETE FROM passage_entries")
         conn.execute("UPDATE memory_entries SET bits = NULL")
         conn.execute(
-            "INSERT INTO summary_entries (user, id, session, length) VALUES (1, 99, 99, 0)"
+            "INSERT INTO summary_entries (user_key, id, session, length) VALUES (1, 99, 99, 0)"
         )
     await memory.start()
     told = await validate_storage(memory, "ana", Nothing())

@@ -13,21 +13,21 @@ from hotmem.types.inspection import Cursor, EntityGraph, EntityRow, Page
 MENTIONS: Final = """
     SELECT e.id, e.name, (SELECT count(*) FROM (SELECT 1 FROM turn_entities x WHERE x.entity = e.id LIMIT :most)),
         (SELECT count(*) FROM (SELECT 1 FROM memory_entities x WHERE x.entity = e.id LIMIT :most))
-    FROM entities e WHERE e.user = :user"""
+    FROM entities e WHERE e.user_key = :user"""
 
 COUNTED: Final = """
     SELECT e.id, e.name, (SELECT count(*) FROM turn_entities x WHERE x.entity = e.id) AS turns,
         (SELECT count(*) FROM memory_entities x WHERE x.entity = e.id) AS memories
-    FROM entities e WHERE e.user = ?"""
+    FROM entities e WHERE e.user_key = ?"""
 
 LATEST_LINKED: Final = 2_000
 """Turns, and memories, that are looked at for which names stand together, the latest."""
 
 TOGETHER: Final = """
-    SELECT json_group_array(x.entity) FROM (SELECT id FROM turns WHERE user = :user ORDER BY spoken_at DESC LIMIT :latest) t
+    SELECT json_group_array(x.entity) FROM (SELECT id FROM turns WHERE user_key = :user ORDER BY spoken_at DESC LIMIT :latest) t
         JOIN turn_entities x ON x.turn = t.id GROUP BY t.id
     UNION ALL
-    SELECT json_group_array(x.entity) FROM (SELECT id FROM memories INDEXED BY memories_by_time WHERE user = :user AND merged_into IS NULL
+    SELECT json_group_array(x.entity) FROM (SELECT id FROM memories INDEXED BY memories_by_time WHERE user_key = :user AND merged_into IS NULL
         ORDER BY said_at DESC LIMIT :latest) m JOIN memory_entities x ON x.memory = m.id GROUP BY m.id"""
 
 
@@ -62,7 +62,7 @@ def entity(conn: Connection, user: UserKey, key: int) -> EntityRow | None:
 def beside(conn: Connection, user: UserKey, key: int, rows: int) -> list[tuple[EntityRow, int]]:
     """The entities that stand most often together with one in its latest turns and memories, and how often."""
     found = conn.execute(
-        f"""WITH own AS (SELECT id FROM entities WHERE user = :user AND id = :key),
+        f"""WITH own AS (SELECT id FROM entities WHERE user_key = :user AND id = :key),
             turns_of AS (SELECT x.turn FROM own o JOIN turn_entities x ON x.entity = o.id ORDER BY x.turn DESC LIMIT :latest),
             memories_of AS (SELECT x.memory FROM own o JOIN memory_entities x ON x.entity = o.id ORDER BY x.memory DESC LIMIT :latest),
             others AS (SELECT y.entity FROM turns_of t JOIN turn_entities y ON y.turn = t.turn

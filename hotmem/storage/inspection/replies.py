@@ -16,10 +16,10 @@ from hotmem.types import Latencies, Layer, Tally, UserKey
 from hotmem.types.inspection import Cursor, Page, RecallRow, RecordedItem, StoredWeight
 
 RECALLS: Final = """
-    SELECT r.asked_at, r.id, r.query, r.session, (SELECT s.id FROM sessions s WHERE s.user = r.user AND s.name = r.session),
-        r.tokens, r.ms, r.interrupted, (SELECT count(*) FROM uses u WHERE u.recall = r.id),
-        (SELECT count(*) FROM uses u WHERE u.recall = r.id AND u.kind <> 'unused')
-    FROM recalls r WHERE r.user = ?"""
+    SELECT r.asked_at, r.id, r.query, r.session, (SELECT s.id FROM sessions s WHERE s.user_key = r.user_key AND s.public_id = r.session),
+        r.tokens, r.ms, r.interrupted, (SELECT count(*) FROM recall_items u WHERE u.recall = r.id),
+        (SELECT count(*) FROM recall_items u WHERE u.recall = r.id AND u.kind <> 'unused')
+    FROM recalls r WHERE r.user_key = ?"""
 
 
 def recalls(conn: Connection, user: UserKey, at: Cursor | None, rows: int) -> Page[RecallRow]:
@@ -48,14 +48,14 @@ def items(conn: Connection, user: UserKey, recall: int) -> list[RecordedItem]:
     """The items of a recorded recall, in the order of its block."""
     rows = conn.execute(
         """SELECT u.layers, u.kind, u.strength, u.relevance, m.id, m.text, u.turns
-           FROM recalls r JOIN uses u ON u.recall = r.id LEFT JOIN memories m ON m.name = u.memory AND m.user = r.user
-           WHERE r.user = ? AND r.id = ? ORDER BY u.place""",
+           FROM recalls r JOIN recall_items u ON u.recall = r.id LEFT JOIN memories m ON m.public_id = u.memory AND m.user_key = r.user_key
+           WHERE r.user_key = ? AND r.id = ? ORDER BY u.place""",
         (user, recall),
     ).fetchall()
     found = []
     for layers, use, strength, relevance, memory, text, names in rows:
         turns = conn.execute(
-            "SELECT id, text FROM turns WHERE user = ? AND name IN (SELECT value FROM json_each(?))",
+            "SELECT id, text FROM turns WHERE user_key = ? AND public_id IN (SELECT value FROM json_each(?))",
             (user, names),
         ).fetchall()
         words = text if memory is not None else " … ".join(turn[1] for turn in turns)
@@ -87,7 +87,7 @@ def quality(
         first: The first day; None is the earliest.
     """
     asked = {"user": user, "letters": letters, "first": (first or date.min).isoformat()}
-    where = "q.user = :user AND q.day >= :first"
+    where = "q.user_key = :user AND q.day >= :first"
     latencies: dict[str, list[tuple[int, int]]] = {}
     for period, place, count in conn.execute(
         f"""SELECT substr(q.day, 1, :letters), json_extract(j.value, '$[0]') AS place, sum(json_extract(j.value, '$[1]'))
@@ -114,7 +114,7 @@ def weights(conn: Connection, user: UserKey) -> list[StoredWeight]:
     One that was edited by hand may be anything.
     """
     rows = conn.execute(
-        "SELECT layer, weight, updated_at FROM weights WHERE user = ? ORDER BY layer", (user,)
+        "SELECT layer, weight, updated_at FROM weights WHERE user_key = ? ORDER BY layer", (user,)
     )
     return [
         StoredWeight(str(layer), weight, _moment(updated_at)) for layer, weight, updated_at in rows

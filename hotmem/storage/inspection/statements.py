@@ -19,22 +19,22 @@ from hotmem.types.inspection import (
     SourceWords,
 )
 
-COLUMNS: Final = """m.said_at, m.id, m.name, m.text, m.kind, m.category, m.importance, m.valid_until, m.merged_into IS NOT NULL,
-    m.noted_at IS NOT NULL"""
+COLUMNS: Final = """m.said_at, m.id, m.public_id, m.text, m.kind, m.category, m.importance, m.valid_until, m.merged_into IS NOT NULL,
+    m.stored_at IS NOT NULL"""
 
-OF_USER: Final = f"SELECT {COLUMNS} FROM memories m WHERE m.user = ?"
+OF_USER: Final = f"SELECT {COLUMNS} FROM memories m WHERE m.user_key = ?"
 
-BY_TIME: Final = f"SELECT {COLUMNS} FROM memories m INDEXED BY memories_by_time WHERE m.user = ? AND m.merged_into IS NULL"
+BY_TIME: Final = f"SELECT {COLUMNS} FROM memories m INDEXED BY memories_by_time WHERE m.user_key = ? AND m.merged_into IS NULL"
 """Read in the list's order, so that a screen ends where its rows are full; left to itself SQLite
 may read and sort all of them."""
 
 FILED: Final = """
-    SELECT x.memory FROM tags g JOIN tags o ON coalesce(o.merged_into, o.id) = g.id AND o.user = g.user JOIN memory_tags x ON x.tag = o.id
-    WHERE g.user = ? AND g.name = ?"""
+    SELECT x.memory FROM tags g JOIN tags o ON coalesce(o.merged_into, o.id) = g.id AND o.user_key = g.user_key JOIN memory_tags x ON x.tag = o.id
+    WHERE g.user_key = ? AND g.name = ?"""
 
 MENTIONING: Final = f"""
     SELECT {COLUMNS} FROM entities e CROSS JOIN memory_entities x ON x.entity = e.id CROSS JOIN memories m ON m.id = x.memory
-    WHERE e.user = ? AND e.id = ? AND m.user = e.user AND m.merged_into IS NULL ORDER BY x.memory DESC LIMIT ?"""
+    WHERE e.user_key = ? AND e.id = ? AND m.user_key = e.user_key AND m.merged_into IS NULL ORDER BY x.memory DESC LIMIT ?"""
 
 MOST_LINKED: Final = 50
 """Turns, former memories and decisions shown of one memory, the latest: what is said every day
@@ -82,14 +82,14 @@ def memory(conn: Connection, user: UserKey, key: int) -> MemoryDetails | None:
     """Everything about one memory of the user."""
     row = conn.execute(
         f"""SELECT {COLUMNS}, m.subject, m.relation, m.object, m.hedged, m.negated, m.changes, m.single, m.confirmations, m.accesses,
-                m.accessed_at, m.noted_at, m.origin, m.remark, m.superseded_by, m.merged_into, ({OF_MEMORY})
-            FROM memories m WHERE m.user = ? AND m.id = ?""",
+                m.accessed_at, m.stored_at, m.source, m.note, m.superseded_by, m.merged_into, ({OF_MEMORY})
+            FROM memories m WHERE m.user_key = ? AND m.id = ?""",
         (user, key),
     ).fetchone()
     if row is None:
         return None
     subject, relation, value, hedged, negated, changes, single, *standing = row[10:]
-    confirmations, accesses, accessed_at, noted_at, origin, remark, by, into, subcategory = standing
+    confirmations, accesses, accessed_at, stored_at, source, note, by, into, subcategory = standing
     return MemoryDetails(
         row=memory_row(row),
         subcategory=subcategory,
@@ -103,9 +103,9 @@ def memory(conn: Connection, user: UserKey, key: int) -> MemoryDetails | None:
         confirmations=confirmations,
         accesses=accesses,
         accessed_at=None if accessed_at is None else from_stored(accessed_at),
-        noted_at=None if noted_at is None else from_stored(noted_at),
-        origin=origin,
-        remark=remark,
+        stored_at=None if stored_at is None else from_stored(stored_at),
+        source=source,
+        note=note,
         tags=_tags(conn, key),
         entities=_entities(conn, key),
         sources=_sources(conn, user, key),
@@ -134,7 +134,8 @@ def by_keys(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[Memory
 def by_names(conn: Connection, user: UserKey, names: Sequence[str]) -> dict[str, MemoryRow]:
     """The user's memories of these ids."""
     rows = conn.execute(
-        f"{OF_USER} AND m.name IN (SELECT value FROM json_each(?))", (user, json.dumps(list(names)))
+        f"{OF_USER} AND m.public_id IN (SELECT value FROM json_each(?))",
+        (user, json.dumps(list(names))),
     )
     return {row.id: row for row in map(memory_row, rows)}
 
@@ -212,8 +213,8 @@ def _sources(conn: Connection, user: UserKey, key: int) -> tuple[SourceWords, ..
 
 def _decisions(conn: Connection, user: UserKey, key: int) -> tuple[tuple[str, str, Any], ...]:
     rows = conn.execute(
-        """SELECT d.action, d.reason, d.decided_at FROM decisions d WHERE d.user = :user
-               AND d.id IN (SELECT decision FROM decided WHERE memory = :key UNION SELECT decision FROM decided WHERE into_memory = :key)
+        """SELECT d.action, d.reason, d.decided_at FROM decisions d WHERE d.user_key = :user
+               AND d.id IN (SELECT decision FROM decision_memories WHERE memory = :key UNION SELECT decision FROM decision_memories WHERE into_memory = :key)
            ORDER BY d.decided_at DESC, d.id DESC LIMIT :most""",
         {"user": user, "key": key, "most": MOST_LINKED},
     )

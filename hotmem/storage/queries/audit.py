@@ -13,7 +13,7 @@ from hotmem.types import Act, Action, Actor, AuditEntry, UserKey
 def record(conn: Connection, user: UserKey | None, who: Actor, act: Act, now: datetime) -> None:
     """Writes an act down; of a user who is not there any more, without the user."""
     conn.execute(
-        """INSERT INTO audit (user, at, who, action, what, turns, memories, sessions)
+        """INSERT INTO audit (user_key, at, who, action, what, turns, memories, sessions)
            VALUES ((SELECT id FROM users WHERE id = ?), ?, ?, ?, ?, ?, ?, ?)""",
         (user, to_stored(now), who, act.action, act.what, act.turns, act.memories, act.sessions),
     )
@@ -32,8 +32,8 @@ def entries(
         limit: Entries at most.
     """
     rows = conn.execute(
-        """SELECT a.id, a.at, u.name, a.who, a.action, a.what, a.turns, a.memories, a.sessions FROM audit a LEFT JOIN users u ON u.id = a.user
-           WHERE (:user IS NULL OR u.name = :user) AND a.at >= :since AND (:action IS NULL OR a.action = :action)
+        """SELECT a.id, a.at, u.public_id, a.who, a.action, a.what, a.turns, a.memories, a.sessions FROM audit a LEFT JOIN users u ON u.id = a.user_key
+           WHERE (:user IS NULL OR u.public_id = :user) AND a.at >= :since AND (:action IS NULL OR a.action = :action)
            ORDER BY a.at DESC, a.id DESC LIMIT :limit""",
         {
             "user": user_id,

@@ -23,18 +23,18 @@ word like others ("Glad") that began a sentence."""
 NAMES: Final = """
     SELECT e.key, e.name,
         (SELECT count(*) FROM turn_entities x WHERE x.entity = e.id) + (SELECT count(*) FROM memory_entities x WHERE x.entity = e.id)
-    FROM entities e WHERE e.user = :user ORDER BY 3 DESC, 1 LIMIT :most"""
+    FROM entities e WHERE e.user_key = :user ORDER BY 3 DESC, 1 LIMIT :most"""
 
 NAMES_BESIDE: Final = """
     SELECT e.key, e.name, count(*) FROM (
         SELECT x.entity FROM turn_entities x WHERE x.turn IN (SELECT value FROM json_each(:turns))
         UNION ALL SELECT x.entity FROM memory_entities x WHERE x.memory IN (SELECT value FROM json_each(:memories))) f
-    JOIN entities e ON e.id = f.entity WHERE e.user = :user GROUP BY e.id ORDER BY 3 DESC, 1 LIMIT :most"""
+    JOIN entities e ON e.id = f.entity WHERE e.user_key = :user GROUP BY e.id ORDER BY 3 DESC, 1 LIMIT :most"""
 
 TOPICS: Final = """
     SELECT lower(topic), count(*) FROM (
-        SELECT t.value AS topic FROM summaries y, json_each(y.topics) t WHERE y.user = :user
-        UNION ALL SELECT g.name FROM tags g JOIN memory_tags x ON x.tag = g.id WHERE g.user = :user AND NOT g.archived)
+        SELECT t.value AS topic FROM summaries y, json_each(y.topics) t WHERE y.user_key = :user
+        UNION ALL SELECT g.name FROM tags g JOIN memory_tags x ON x.tag = g.id WHERE g.user_key = :user AND NOT g.archived)
     GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT :most"""
 
 
@@ -52,7 +52,7 @@ def mentions(conn: Connection, user: UserKey, about: str | None, most: int) -> l
     """
     speaking = {
         word
-        for row in conn.execute("SELECT name FROM speakers WHERE user = ?", (user,))
+        for row in conn.execute("SELECT name FROM speakers WHERE user_key = ?", (user,))
         for word in _parts(row[0])
     }
     centre = None if about is None else _centre(conn, user, about)
@@ -72,7 +72,7 @@ def mentions(conn: Connection, user: UserKey, about: str | None, most: int) -> l
     for topic, _ in conn.execute(TOPICS, asked).fetchall():
         if topic not in found and topic not in speaking and not set(terms(topic)) <= STOPS:
             entity = conn.execute(
-                "SELECT name FROM entities WHERE user = ? AND key = ?", (user, topic)
+                "SELECT name FROM entities WHERE user_key = ? AND key = ?", (user, topic)
             ).fetchone()
             mention = None if entity is None else _of_name(conn, user, topic, entity[0])
             found[topic] = mention or _of_words(conn, user, Label(topic, topic, named=False))
@@ -87,7 +87,7 @@ def mentions(conn: Connection, user: UserKey, about: str | None, most: int) -> l
 def texts(conn: Connection, user: UserKey, memories: Iterable[int]) -> dict[int, tuple[str, str]]:
     """Ids and words of memories, by row number."""
     rows = conn.execute(
-        "SELECT id, name, text FROM memories WHERE user = ? AND id IN (SELECT value FROM json_each(?))",
+        "SELECT id, public_id, text FROM memories WHERE user_key = ? AND id IN (SELECT value FROM json_each(?))",
         (user, json.dumps([*memories])),
     )
     return {key: (name, text) for key, name, text in rows}
@@ -97,7 +97,7 @@ def _centre(conn: Connection, user: UserKey, about: str) -> Mention:
     """A name that is known, whatever its share; or any words."""
     key = " ".join(about.split()).casefold()
     row = conn.execute(
-        "SELECT key, name FROM entities WHERE user = ? AND key = ?", (user, key)
+        "SELECT key, name FROM entities WHERE user_key = ? AND key = ?", (user, key)
     ).fetchone()
     return (
         _of_words(conn, user, Label(key, about.strip(), named=False))
@@ -124,7 +124,7 @@ def _entity(conn: Connection, user: UserKey, label: Label) -> Mention:
     def places(of: str) -> frozenset[int]:
         rows = conn.execute(
             f"""SELECT x.{of} FROM entities e JOIN {of}_entities x ON x.entity = e.id
-                WHERE e.user = ? AND e.key = ? ORDER BY x.{of} DESC LIMIT ?""",
+                WHERE e.user_key = ? AND e.key = ? ORDER BY x.{of} DESC LIMIT ?""",
             (user, label.key, MOST_PLACES),
         )
         return frozenset(row[0] for row in rows)
@@ -137,7 +137,7 @@ def _of_words(conn: Connection, user: UserKey, label: Label) -> Mention:
     passages = _holding(conn, user, EvidenceKind.PASSAGE, label.key)
     tagged = conn.execute(
         """SELECT x.memory FROM tags o JOIN memory_tags x ON x.tag = o.id LEFT JOIN tags g ON g.id = o.merged_into
-           WHERE o.user = ? AND coalesce(g.name, o.name) = ? ORDER BY 1 DESC LIMIT ?""",
+           WHERE o.user_key = ? AND coalesce(g.name, o.name) = ? ORDER BY 1 DESC LIMIT ?""",
         (user, label.key, MOST_PLACES),
     )
     memories = {row[0] for row in tagged} | set(

@@ -40,11 +40,11 @@ def record(
     """
     name = uuid4().hex
     key = conn.execute(
-        "INSERT INTO decisions (user, name, action, reason, decided_at) VALUES (?, ?, ?, ?, ?) RETURNING id",
+        "INSERT INTO decisions (user_key, public_id, action, reason, decided_at) VALUES (?, ?, ?, ?, ?) RETURNING id",
         (user, name, action, reason, to_stored(now)),
     ).fetchone()[0]
     conn.executemany(
-        "INSERT INTO decided (decision, memory, into_memory) VALUES (?, ?, ?)",
+        "INSERT INTO decision_memories (decision, memory, into_memory) VALUES (?, ?, ?)",
         [(key, memory, into) for memory, into in memories],
     )
     return name
@@ -80,7 +80,8 @@ def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> UndoResul
         InvalidInput: If there is no such decision, it cannot be taken back, or it was before.
     """
     row = conn.execute(
-        "SELECT id, action, undone_at FROM decisions WHERE user = ? AND name = ?", (user, name)
+        "SELECT id, action, undone_at FROM decisions WHERE user_key = ? AND public_id = ?",
+        (user, name),
     ).fetchone()
     if row is None or row[1] not in UNDOABLE:
         raise InvalidInput(
@@ -89,7 +90,7 @@ def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> UndoResul
     if row[2] is not None:
         raise InvalidInput(f"{name!r} was taken back on {from_stored(row[2]).date()}.")
     merged = conn.execute(
-        "SELECT memory, into_memory FROM decided WHERE decision = ?", (row[0],)
+        "SELECT memory, into_memory FROM decision_memories WHERE decision = ?", (row[0],)
     ).fetchall()
     if row[1] == EDITED:
         _unedit(conn, row[0], *merged.pop())
@@ -98,7 +99,7 @@ def undo(conn: Connection, user: UserKey, name: str, now: datetime) -> UndoResul
         conn.execute(
             "UPDATE memories SET confirmations = max(confirmations - 1, 0) WHERE id = ?", (kept,)
         )
-    tags = conn.execute("SELECT tag FROM decided_tags WHERE decision = ?", (row[0],)).fetchall()
+    tags = conn.execute("SELECT tag FROM decision_tags WHERE decision = ?", (row[0],)).fetchall()
     conn.executemany("UPDATE tags SET merged_into = NULL, archived = 0 WHERE id = ?", tags)
     returned = _return_to_former(conn, user, row[0]) if row[1] == EVOLVED else 0
     removed = conn.execute(
@@ -115,7 +116,7 @@ def give_back(conn: Connection, user: UserKey, kept: int) -> None:
     """Lets memories that went into one, and that have words or a note of their own, stand alone again."""
     merged = conn.execute(
         """SELECT m.id FROM memories m WHERE m.merged_into = ?
-               AND (m.noted_at IS NOT NULL OR EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id))""",
+               AND (m.stored_at IS NOT NULL OR EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id))""",
         (kept,),
     ).fetchall()
     for (key,) in merged:
@@ -125,10 +126,10 @@ def give_back(conn: Connection, user: UserKey, kept: int) -> None:
 def of_user(conn: Connection, user: UserKey, limit: int) -> list[Decision]:
     """The user's decisions, latest first."""
     rows = conn.execute(
-        """SELECT d.name, d.action, d.reason, d.decided_at, d.undone_at,
-               (SELECT json_group_array(m.name) FROM decided x JOIN memories m ON m.id = x.memory WHERE x.decision = d.id),
-               (SELECT m.name FROM decided x JOIN memories m ON m.id = x.into_memory WHERE x.decision = d.id LIMIT 1)
-           FROM decisions d WHERE d.user = ? ORDER BY d.decided_at DESC, d.id DESC LIMIT ?""",
+        """SELECT d.public_id, d.action, d.reason, d.decided_at, d.undone_at,
+               (SELECT json_group_array(m.public_id) FROM decision_memories x JOIN memories m ON m.id = x.memory WHERE x.decision = d.id),
+               (SELECT m.public_id FROM decision_memories x JOIN memories m ON m.id = x.into_memory WHERE x.decision = d.id LIMIT 1)
+           FROM decisions d WHERE d.user_key = ? ORDER BY d.decided_at DESC, d.id DESC LIMIT ?""",
         (user, limit),
     )
     return [
@@ -152,7 +153,8 @@ def unmerged(conn: Connection, user: UserKey, name: str) -> int:
         InvalidInput: If there is none.
     """
     row = conn.execute(
-        "SELECT id FROM memories WHERE user = ? AND name = ? AND merged_into IS NULL", (user, name)
+        "SELECT id FROM memories WHERE user_key = ? AND public_id = ? AND merged_into IS NULL",
+        (user, name),
     ).fetchone()
     if row is None:
         raise InvalidInput(
@@ -193,8 +195,8 @@ def _unedit(conn: Connection, decision: int, old: int, new: int) -> None:
         "UPDATE memories SET superseded_by = :old WHERE superseded_by = :new",
         {"old": old, "new": new},
     )
-    conn.execute("UPDATE decided SET into_memory = NULL WHERE decision = ?", (decision,))
-    conn.execute("UPDATE OR IGNORE decided SET memory = ? WHERE memory = ?", (old, new))
+    conn.execute("UPDATE decision_memories SET into_memory = NULL WHERE decision = ?", (decision,))
+    conn.execute("UPDATE OR IGNORE decision_memories SET memory = ? WHERE memory = ?", (old, new))
     conn.execute("DELETE FROM memories WHERE id = ?", (new,))
 
 
@@ -213,7 +215,7 @@ def _return_to_former(conn: Connection, user: UserKey, decision: int) -> int:
     conn.execute("UPDATE evolutions SET state = 'undone' WHERE id = ?", (live[0],))
     former = conn.execute(
         """UPDATE evolutions SET state = 'live'
-           WHERE id = (SELECT max(id) FROM evolutions WHERE user = ? AND category = ? AND state = 'past') RETURNING id""",
+           WHERE id = (SELECT max(id) FROM evolutions WHERE user_key = ? AND category = ? AND state = 'past') RETURNING id""",
         (user, live[1]),
     ).fetchone()
     if former is None:

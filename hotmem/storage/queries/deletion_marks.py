@@ -32,44 +32,48 @@ def add(conn: Connection, user: UserKey, sort: Sort, ids: Iterable[str]) -> None
     """Marks ids of the user's as forgotten."""
     key, user_id = _key(conn), _id_of(conn, user)
     conn.executemany(
-        "INSERT OR IGNORE INTO forgotten (mark) VALUES (?)",
+        "INSERT OR IGNORE INTO tombstones (mark) VALUES (?)",
         [(_mark(key, user_id, sort, one),) for one in ids],
     )
 
 
 def has(conn: Connection, user: UserKey, sort: Sort, one: str) -> bool:
     """Whether the user had this forgotten."""
-    if conn.execute("SELECT 1 FROM forgotten LIMIT 1").fetchone() is None:
+    if conn.execute("SELECT 1 FROM tombstones LIMIT 1").fetchone() is None:
         return False
     mark = _mark(_key(conn), _id_of(conn, user), sort, one)
-    return conn.execute("SELECT 1 FROM forgotten WHERE mark = ?", (mark,)).fetchone() is not None
+    return conn.execute("SELECT 1 FROM tombstones WHERE mark = ?", (mark,)).fetchone() is not None
 
 
 def remove(conn: Connection, user: UserKey, sort: Sort, ids: Collection[str]) -> None:
     """Takes marks away: what has them is to be there again."""
     key, user_id = _key(conn), _id_of(conn, user)
     conn.executemany(
-        "DELETE FROM forgotten WHERE mark = ?", [(_mark(key, user_id, sort, one),) for one in ids]
+        "DELETE FROM tombstones WHERE mark = ?", [(_mark(key, user_id, sort, one),) for one in ids]
     )
 
 
 def count(conn: Connection, user: UserKey, *, everything: bool) -> None:
     """Counts one more time that something was forgotten."""
     (number,) = conn.execute(
-        "INSERT INTO revisions VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET number = number + 1 RETURNING number",
+        "INSERT INTO index_revisions VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET number = number + 1 RETURNING number",
         (_FILE, _FORGOTTEN),
     ).fetchone()
-    conn.execute("INSERT OR REPLACE INTO revisions VALUES (?, ?, ?)", (user, _FORGOTTEN, number))
+    conn.execute(
+        "INSERT OR REPLACE INTO index_revisions VALUES (?, ?, ?)", (user, _FORGOTTEN, number)
+    )
     if (
         everything
     ):  # the user's number goes with them, and who comes back under the same id has another
-        conn.execute("INSERT OR REPLACE INTO revisions VALUES (?, ?, ?)", (_FILE, _ERASED, number))
+        conn.execute(
+            "INSERT OR REPLACE INTO index_revisions VALUES (?, ?, ?)", (_FILE, _ERASED, number)
+        )
 
 
 def number(conn: Connection) -> int:
     """How many times something was forgotten in this file."""
     row = conn.execute(
-        "SELECT number FROM revisions WHERE user = ? AND kind = ?", (_FILE, _FORGOTTEN)
+        "SELECT number FROM index_revisions WHERE user_key = ? AND kind = ?", (_FILE, _FORGOTTEN)
     ).fetchone()
     return 0 if row is None else int(row[0])
 
@@ -80,7 +84,7 @@ def forgot_since(conn: Connection, user: UserKey, number: int | None) -> bool:
     None is before all.
     """
     row = conn.execute(
-        "SELECT 1 FROM revisions WHERE number > ? AND ((user = ? AND kind = ?) OR (user = ? AND kind = ?)) LIMIT 1",
+        "SELECT 1 FROM index_revisions WHERE number > ? AND ((user_key = ? AND kind = ?) OR (user_key = ? AND kind = ?)) LIMIT 1",
         (number or 0, user, _FORGOTTEN, _FILE, _ERASED),
     ).fetchone()
     return row is not None
@@ -97,7 +101,7 @@ def _key(conn: Connection) -> bytes:
 
 
 def _id_of(conn: Connection, user: UserKey) -> str:
-    return str(conn.execute("SELECT name FROM users WHERE id = ?", (user,)).fetchone()[0])
+    return str(conn.execute("SELECT public_id FROM users WHERE id = ?", (user,)).fetchone()[0])
 
 
 def _mark(key: bytes, user_id: str, sort: Sort, one: str) -> bytes:

@@ -40,15 +40,15 @@ LINKS: Final[Mapping[str, Mapping[str, str]]] = {
     "import_changes": {"import": "imports"},
     "turns": {"session": "sessions"},
     "passages": {"session": "sessions", "turn": "turns"},
-    "pieces": {"passage": "passages"},
+    "passage_signs": {"passage": "passages"},
     "passage_entries": {"session": "sessions", "id": "passages"},
-    "pending": {"turn": "turns"},
-    "doubts": {"turn": "turns"},
-    "happenings": {"turn": "turns"},
+    "pending_turns": {"turn": "turns"},
+    "correction_counts": {"turn": "turns"},
+    "event_times": {"turn": "turns"},
     "turn_entities": {"entity": "entities", "turn": "turns"},
     "speakers": {},
     "memories": {"superseded_by": "memories", "amends": "memories", "merged_into": "memories"},
-    "memory_pieces": {"memory": "memories"},
+    "memory_signs": {"memory": "memories"},
     "memory_entries": {"id": "memories"},
     "memory_entities": {"entity": "entities", "memory": "memories"},
     "memory_tags": {"memory": "memories", "tag": "tags"},
@@ -57,19 +57,19 @@ LINKS: Final[Mapping[str, Mapping[str, str]]] = {
     "summary_entries": {"id": "summaries", "session": "sessions"},
     "summary_topics": {"summary": "summaries"},
     "summary_sentences": {"summary": "summaries", "turn": "turns"},
-    "decided": {"decision": "decisions", "memory": "memories", "into_memory": "memories"},
-    "decided_tags": {"decision": "decisions", "tag": "tags", "into_tag": "tags"},
+    "decision_memories": {"decision": "decisions", "memory": "memories", "into_memory": "memories"},
+    "decision_tags": {"decision": "decisions", "tag": "tags", "into_tag": "tags"},
     "evolutions": {"decision": "decisions"},
     "subcategories": {"evolution": "evolutions"},
-    "placements": {"subcategory": "subcategories", "memory": "memories"},
+    "subcategory_members": {"subcategory": "subcategories", "memory": "memories"},
     "recalls": {},
-    "uses": {"recall": "recalls"},
+    "recall_items": {"recall": "recalls"},
     "weights": {},
     "intent_weights": {},
-    "learning": {},
+    "learning_state": {},
     "weight_history": {},
     "quality": {},
-    "forgotten": {},
+    "tombstones": {},
 }
 """Tables of which rows are kept, parents before children, with the columns that name rows of
 others."""
@@ -77,20 +77,24 @@ others."""
 OPTIONAL: Final = frozenset(
     {
         *(("memories", name) for name in ("superseded_by", "amends", "merged_into")),
-        *(("tags", "merged_into"), ("decided", "into_memory"), ("decided_tags", "into_tag")),
+        *(
+            ("tags", "merged_into"),
+            ("decision_memories", "into_memory"),
+            ("decision_tags", "into_tag"),
+        ),
         *(("imports", "decision"), ("evolutions", "decision")),
     }
 )
 """Links that may be empty: they are set once all rows are there."""
 
 ALIKE: Final[Mapping[str, tuple[str, ...]]] = {
-    "sessions": ("user", "name"),
-    "entities": ("user", "key"),
-    "tags": ("user", "name"),
-    "turns": ("user", "name"),
-    "memories": ("name",),
-    "decisions": ("name",),
-    "recalls": ("name",),
+    "sessions": ("user_key", "public_id"),
+    "entities": ("user_key", "key"),
+    "tags": ("user_key", "name"),
+    "turns": ("user_key", "public_id"),
+    "memories": ("public_id",),
+    "decisions": ("public_id",),
+    "recalls": ("public_id",),
 }
 """What tells a row from others besides its number: one that has come in its place since is the
 same in these."""
@@ -108,7 +112,7 @@ OWNED: Final = (
         "recalls",
         "speakers",
     ),
-    *("weights", "intent_weights", "learning", "weight_history", "quality"),
+    *("weights", "intent_weights", "learning_state", "weight_history", "quality"),
 )
 """Tables whose rows name a user. Rows of the others go with theirs."""
 
@@ -121,7 +125,7 @@ LONGEST_PAUSE: Final = 366 * 86_400_000_000
 VECTORS: Final = frozenset({"vector", "bits", "centroid"})
 """Columns that an encoder made."""
 
-PIECES: Final = ("pieces", "memory_pieces")
+PIECES: Final = ("passage_signs", "memory_signs")
 """Tables whose rows an encoder made."""
 
 
@@ -158,7 +162,7 @@ def keep(
         return removed
     counts = json.dumps(removed.counts())
     (key,) = conn.execute(
-        "INSERT INTO deletions (user, asked_at, erase_at, counts, encoder) VALUES (?, ?, ?, ?, ?) RETURNING id",
+        "INSERT INTO deletions (user_key, asked_at, erase_at, counts, encoder) VALUES (?, ?, ?, ?, ?) RETURNING id",
         (user, to_stored(asked_at), to_stored(erase_at), counts, _one_encoder(conn)),
     ).fetchone()
     columns = {relation: _columns(conn, relation) for relation in LINKS}
@@ -180,7 +184,7 @@ def _one_encoder(conn: Connection) -> str | None:
 def latest(conn: Connection, user: UserKey) -> Restorable | None:
     """The user's latest deletion that can be brought back."""
     row = conn.execute(
-        "SELECT asked_at, erase_at, counts FROM deletions WHERE user = ? ORDER BY id DESC LIMIT 1",
+        "SELECT asked_at, erase_at, counts FROM deletions WHERE user_key = ? ORDER BY id DESC LIMIT 1",
         (user,),
     ).fetchone()
     return None if row is None else _restorable(*row)
@@ -193,7 +197,7 @@ def restore(conn: Connection, user: UserKey) -> tuple[Restorable, list[str]] | N
         What it was, and the words that are there again; None if there is none.
     """
     row = conn.execute(
-        "SELECT id, encoder, asked_at, erase_at, counts FROM deletions WHERE user = ? ORDER BY id DESC LIMIT 1",
+        "SELECT id, encoder, asked_at, erase_at, counts FROM deletions WHERE user_key = ? ORDER BY id DESC LIMIT 1",
         (user,),
     ).fetchone()
     if row is None:
@@ -215,12 +219,12 @@ def erase_due(conn: Connection, now: datetime) -> None:
     owners = [
         row[0]
         for row in conn.execute(
-            "DELETE FROM deletions WHERE erase_at <= ? RETURNING user", (to_stored(now),)
+            "DELETE FROM deletions WHERE erase_at <= ? RETURNING user_key", (to_stored(now),)
         ).fetchall()
     ]
     for user in dict.fromkeys(owners):
         held = " UNION ALL ".join(
-            f"SELECT 1 FROM {table} WHERE user = :user" for table in (*OWNED, "deletions")
+            f"SELECT 1 FROM {table} WHERE user_key = :user" for table in (*OWNED, "deletions")
         )
         conn.execute(f"DELETE FROM users WHERE id = :user AND NOT EXISTS ({held})", {"user": user})
 
@@ -282,14 +286,14 @@ def erase_holding(
     """
     keys = [
         row[0]
-        for row in conn.execute("SELECT id FROM deletions WHERE user = ?", (user,)).fetchall()
+        for row in conn.execute("SELECT id FROM deletions WHERE user_key = ?", (user,)).fetchall()
     ]
     if not keys:
         return
     names = frozenset(turn_ids or ())
     holds = None if entity is None else finder(entity)
     live = conn.execute(
-        "SELECT id FROM sessions WHERE user = ? AND name = ?", (user, session_id)
+        "SELECT id FROM sessions WHERE user_key = ? AND public_id = ?", (user, session_id)
     ).fetchone()
     first = -(2**62) if after is None else to_stored(after)
     last = 2**62 if before is None else to_stored(before)
@@ -300,13 +304,13 @@ def erase_holding(
             return any(isinstance(value, str) and holds(value) for value in row.values())
         if relation == "turns":
             return (
-                row["name"] in names
+                row["public_id"] in names
                 or row["session"] in sessions
                 or (timed and first <= row["spoken_at"] < last)
             )
         return relation == "memories" and (
-            row["name"] == memory_id
-            or (timed and row["noted_at"] is not None and first <= row["noted_at"] < last)
+            row["public_id"] == memory_id
+            or (timed and row["stored_at"] is not None and first <= row["stored_at"] < last)
         )
 
     for key in keys:
@@ -318,7 +322,7 @@ def erase_holding(
         sessions = {
             row["id"]
             for relation, row in rows
-            if relation == "sessions" and row["name"] == session_id
+            if relation == "sessions" and row["public_id"] == session_id
         } | set(live or ())
         if any(concerns(relation, row, sessions) for relation, row in rows):
             conn.execute("DELETE FROM deletions WHERE id = ?", (key,))
@@ -334,13 +338,13 @@ def _all(conn: Connection, user: UserKey) -> None:
             [
                 name
                 for (name,) in conn.execute(
-                    f"SELECT name FROM {table} WHERE user = ?", (user,)
+                    f"SELECT public_id FROM {table} WHERE user_key = ?", (user,)
                 ).fetchall()
             ],
         )
     deletion_marks.count(conn, user, everything=True)
     for table in (*OWNED, "failures"):
-        conn.execute(f"DELETE FROM {table} WHERE user = ?", (user,))
+        conn.execute(f"DELETE FROM {table} WHERE user_key = ?", (user,))
     forget.rewrite_indexes(conn)
 
 
@@ -530,7 +534,7 @@ class _Restoring:
         return True
 
     def _has_live(self, row: Row) -> bool:
-        live = "SELECT 1 FROM evolutions WHERE user = ? AND category = ? AND state = 'live'"
+        live = "SELECT 1 FROM evolutions WHERE user_key = ? AND category = ? AND state = 'live'"
         return self.conn.execute(live, (self.user, row["category"])).fetchone() is not None
 
     def _join_session(self, key: int, row: Row) -> None:

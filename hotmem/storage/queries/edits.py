@@ -22,7 +22,7 @@ from hotmem.storage.sqlite.connection import Connection
 from hotmem.text.validation import plain
 from hotmem.types import EvidenceKind, UserKey, Vector
 
-KEPT: Final = "kind, category, importance, hedged, negated, changes, single, said_at, told_at, confirmations, accesses, accessed_at, origin, remark"
+KEPT: Final = "kind, category, importance, hedged, negated, changes, single, said_at, told_at, confirmations, accesses, accessed_at, source, note"
 """Columns that a memory with new words has from the old one."""
 
 
@@ -53,8 +53,8 @@ def reword(
     old = unmerged(conn, user, name)
     new_name = uuid4().hex
     new: int = conn.execute(
-        f"""INSERT INTO memories (user, name, text, subject, relation, object, value, noted_at, amends, valid_until, superseded_by, {KEPT})
-            SELECT user, ?, ?, ?, ?, ?, ?, ?, id, valid_until, superseded_by, {KEPT} FROM memories WHERE id = ? RETURNING id""",
+        f"""INSERT INTO memories (user_key, public_id, text, subject, relation, object, value, stored_at, amends, valid_until, superseded_by, {KEPT})
+            SELECT user_key, ?, ?, ?, ?, ?, ?, ?, id, valid_until, superseded_by, {KEPT} FROM memories WHERE id = ? RETURNING id""",
         (
             new_name,
             wording.text,
@@ -106,7 +106,7 @@ def refile(
         conn: A connection.
         user: Whose.
         name: The memory's id.
-        columns: New values of kind, category, importance, remark or valid_until, each by its name.
+        columns: New values of kind, category, importance, note or valid_until, each by its name.
         now: The wall clock.
         reason: What was changed, for the record.
 
@@ -120,7 +120,7 @@ def refile(
     if "valid_until" in columns:
         conn.execute("UPDATE memories SET superseded_by = NULL WHERE id = ?", (key,))
     if "category" in columns:
-        conn.execute("DELETE FROM placements WHERE memory = ?", (key,))
+        conn.execute("DELETE FROM subcategory_members WHERE memory = ?", (key,))
         subcategories.place(conn, [key])
     record(conn, user, "refiled", reason, [(key, None)], now)
 
@@ -166,7 +166,7 @@ def standing(conn: Connection, user: UserKey, name: str) -> dict[str, Any]:
         "kind",
         "category",
         "importance",
-        "remark",
+        "note",
         "valid_until",
     )
     row = conn.execute(

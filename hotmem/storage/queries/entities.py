@@ -14,12 +14,12 @@ def ensure(conn: Connection, user: UserKey, names: Sequence[str]) -> list[int]:
     for name in names:
         shown = re.sub(r"\s+", " ", name).strip()
         conn.execute(
-            "INSERT OR IGNORE INTO entities (user, key, name, sound) VALUES (?, ?, ?, ?)",
+            "INSERT OR IGNORE INTO entities (user_key, key, name, sound) VALUES (?, ?, ?, ?)",
             (user, shown.casefold(), shown, phonetic_key(shown)),
         )
         keys.append(
             conn.execute(
-                "SELECT id FROM entities WHERE user = ? AND key = ?", (user, shown.casefold())
+                "SELECT id FROM entities WHERE user_key = ? AND key = ?", (user, shown.casefold())
             ).fetchone()[0]
         )
     return keys

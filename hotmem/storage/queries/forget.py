@@ -27,22 +27,22 @@ WITH_THEIRS: Final = """
         SELECT value FROM json_each(?)
         UNION SELECT m.id FROM going g JOIN memories m ON m.merged_into = g.id
         UNION SELECT m.id FROM going g JOIN memories m ON m.amends = g.id)
-    SELECT m.id, m.name FROM going g JOIN memories m ON m.id = g.id"""
+    SELECT m.id, m.public_id FROM going g JOIN memories m ON m.id = g.id"""
 """Memories, those that went into them and those that amend them: they go together."""
 
 WITH_EARLIER: Final = """
     WITH RECURSIVE earlier (id) AS (
-        SELECT id FROM memories WHERE user = ? AND name = ?
-        UNION SELECT m.amends FROM earlier e JOIN memories m ON m.id = e.id WHERE m.noted_at NOT NULL AND m.amends NOT NULL)
+        SELECT id FROM memories WHERE user_key = ? AND public_id = ?
+        UNION SELECT m.amends FROM earlier e JOIN memories m ON m.id = e.id WHERE m.stored_at NOT NULL AND m.amends NOT NULL)
     SELECT id FROM earlier"""
 """A memory and what it was before it was edited, if it was."""
 
 RECALLS_OF_TURNS: Final = """
-    WITH going AS MATERIALIZED (SELECT name, text FROM turns WHERE id IN (SELECT value FROM json_each(:turns)))
-    DELETE FROM recalls WHERE user = :user AND (
+    WITH going AS MATERIALIZED (SELECT public_id, text FROM turns WHERE id IN (SELECT value FROM json_each(:turns)))
+    DELETE FROM recalls WHERE user_key = :user AND (
         query IN (SELECT text FROM going)
-        OR id IN (SELECT u.recall FROM recalls r JOIN uses u ON u.recall = r.id JOIN json_each(u.turns) j
-                  WHERE r.user = :user AND j.value IN (SELECT name FROM going)))"""
+        OR id IN (SELECT u.recall FROM recalls r JOIN recall_items u ON u.recall = r.id JOIN json_each(u.turns) j
+                  WHERE r.user_key = :user AND j.value IN (SELECT public_id FROM going)))"""
 """What was asked with the words of turns, and what was given of them. Ids of turns are each
 user's own."""
 
@@ -89,11 +89,11 @@ def words(conn: Connection, user: UserKey) -> tuple[frozenset[str], frozenset[st
     """The stems of what the user said or noted, and of all that is kept of them with what the bot said."""
     said: dict[bool, set[str]] = {True: set(), False: set()}
     for role, terms in conn.execute(
-        "SELECT t.role, p.terms FROM passages p JOIN turns t ON t.id = p.turn WHERE p.user = ?",
+        "SELECT t.role, p.terms FROM passages p JOIN turns t ON t.id = p.turn WHERE p.user_key = ?",
         (user,),
     ):
         said[role == Role.USER].update(derived.read(terms))
-    for (text,) in conn.execute("SELECT text FROM memories WHERE user = ?", (user,)):
+    for (text,) in conn.execute("SELECT text FROM memories WHERE user_key = ?", (user,)):
         said[True] |= stems(text)
     return frozenset(said[True]), frozenset(said[True] | said[False])
 
@@ -108,7 +108,7 @@ def everything(conn: Connection, user: UserKey) -> None:
             [
                 name
                 for (name,) in conn.execute(
-                    f"SELECT name FROM {table} WHERE user = ?", (user,)
+                    f"SELECT public_id FROM {table} WHERE user_key = ?", (user,)
                 ).fetchall()
             ],
         )
@@ -146,21 +146,25 @@ def entity(conn: Connection, user: UserKey, name: str) -> None:
     holds = finder(name)
 
     def holding(table: str, *columns: str) -> list[int]:
-        rows = conn.execute(f"SELECT id, {', '.join(columns)} FROM {table} WHERE user = ?", (user,))
+        rows = conn.execute(
+            f"SELECT id, {', '.join(columns)} FROM {table} WHERE user_key = ?", (user,)
+        )
         return [row[0] for row in rows if any(value and holds(value) for value in row[1:])]
 
     turns, known = (
         holding("turns", "text", "speaker"),
-        holding("memories", "text", "subject", "object", "remark", "origin"),
+        holding("memories", "text", "subject", "object", "note", "source"),
     )
     sessions = holding("summaries", "text", "topics")
     _delete(conn, "tags", holding("tags", "name"))
     _delete(conn, "decisions", holding("decisions", "reason"))
     _delete(conn, "recalls", holding("recalls", "query"))
     _delete(conn, "entities", holding("entities", "name"))
-    for (speaker,) in conn.execute("SELECT name FROM speakers WHERE user = ?", (user,)).fetchall():
+    for (speaker,) in conn.execute(
+        "SELECT name FROM speakers WHERE user_key = ?", (user,)
+    ).fetchall():
         if holds(speaker):
-            conn.execute("DELETE FROM speakers WHERE user = ? AND name = ?", (user, speaker))
+            conn.execute("DELETE FROM speakers WHERE user_key = ? AND name = ?", (user, speaker))
     _remove(
         conn, user, turns, known, named=_named_categories(conn, user, holds), summarised=sessions
     )
@@ -169,12 +173,12 @@ def entity(conn: Connection, user: UserKey, name: str) -> None:
 def session(conn: Connection, user: UserKey, name: str) -> None:
     """Removes a session with all that was said in it and all that only it told."""
     row = conn.execute(
-        "SELECT id FROM sessions WHERE user = ? AND name = ?", (user, name)
+        "SELECT id FROM sessions WHERE user_key = ? AND public_id = ?", (user, name)
     ).fetchone()
     if row is None:
         return
     turns = [turn[0] for turn in conn.execute("SELECT id FROM turns WHERE session = ?", (row[0],))]
-    conn.execute("DELETE FROM recalls WHERE user = ? AND session = ?", (user, name))
+    conn.execute("DELETE FROM recalls WHERE user_key = ? AND session = ?", (user, name))
     _remove(conn, user, turns, [])
 
 
@@ -185,7 +189,9 @@ def turns(conn: Connection, user: UserKey, names: Sequence[str]) -> None:
         conn,
         user,
         _column(
-            conn, f"SELECT id FROM turns WHERE user = :user AND name IN {_listed('names')}", named
+            conn,
+            f"SELECT id FROM turns WHERE user_key = :user AND public_id IN {_listed('names')}",
+            named,
         ),
         [],
     )
@@ -201,16 +207,16 @@ def between(
     turns = [
         row[0]
         for row in conn.execute(
-            "SELECT id FROM turns WHERE user = ? AND spoken_at >= ? AND spoken_at < ?", span
+            "SELECT id FROM turns WHERE user_key = ? AND spoken_at >= ? AND spoken_at < ?", span
         )
     ]
     noted = [
         row[0]
         for row in conn.execute(
-            "SELECT id FROM memories WHERE user = ? AND noted_at >= ? AND noted_at < ?", span
+            "SELECT id FROM memories WHERE user_key = ? AND stored_at >= ? AND stored_at < ?", span
         )
     ]
-    conn.execute("DELETE FROM recalls WHERE user = ? AND asked_at >= ? AND asked_at < ?", span)
+    conn.execute("DELETE FROM recalls WHERE user_key = ? AND asked_at >= ? AND asked_at < ?", span)
     _remove(conn, user, turns, noted)
 
 
@@ -236,17 +242,17 @@ def memories(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[str]:
     ]
     conn.execute(
         f"""DELETE FROM recalls WHERE id IN (
-                SELECT r.id FROM recalls r JOIN uses u ON u.recall = r.id WHERE r.user = :user AND u.memory IN {_listed("names")})""",
+                SELECT r.id FROM recalls r JOIN recall_items u ON u.recall = r.id WHERE r.user_key = :user AND u.memory IN {_listed("names")})""",
         named,
     )
     conn.execute(
-        f"""DELETE FROM decisions WHERE id IN (SELECT decision FROM decided WHERE memory IN {_listed("keys")}
-                UNION SELECT decision FROM decided WHERE into_memory IN {_listed("keys")})""",
+        f"""DELETE FROM decisions WHERE id IN (SELECT decision FROM decision_memories WHERE memory IN {_listed("keys")}
+                UNION SELECT decision FROM decision_memories WHERE into_memory IN {_listed("keys")})""",
         named,
     )
     conn.execute(f"DELETE FROM memories WHERE id IN {_listed('keys')}", named)
     conn.execute(
-        "DELETE FROM tags WHERE user = :user AND NOT EXISTS (SELECT 1 FROM memory_tags x WHERE x.tag = tags.id)",
+        "DELETE FROM tags WHERE user_key = :user AND NOT EXISTS (SELECT 1 FROM memory_tags x WHERE x.tag = tags.id)",
         named,
     )
     subcategories.lose_words(conn, user, map(Category, categories))
@@ -299,7 +305,7 @@ def _remove(
         [
             name
             for (name,) in conn.execute(
-                f"DELETE FROM turns WHERE id IN {_listed('turns')} RETURNING name", values
+                f"DELETE FROM turns WHERE id IN {_listed('turns')} RETURNING public_id", values
             ).fetchall()
         ],
     )
@@ -320,7 +326,7 @@ def _remove(
         [
             name
             for (name,) in conn.execute(
-                f"SELECT name FROM sessions WHERE id IN {_listed('sessions')}", sessions
+                f"SELECT public_id FROM sessions WHERE id IN {_listed('sessions')}", sessions
             ).fetchall()
         ],
     )
@@ -333,12 +339,12 @@ def _remove(
         sessions,
     )
     conn.execute(
-        """DELETE FROM entities WHERE user = ? AND NOT EXISTS (SELECT 1 FROM turn_entities x WHERE x.entity = entities.id)
+        """DELETE FROM entities WHERE user_key = ? AND NOT EXISTS (SELECT 1 FROM turn_entities x WHERE x.entity = entities.id)
                AND NOT EXISTS (SELECT 1 FROM memory_entities x WHERE x.entity = entities.id)""",
         (user,),
     )
     conn.execute(
-        "DELETE FROM speakers WHERE user = ? AND name NOT IN (SELECT speaker FROM turns WHERE user = ? AND speaker NOT NULL)",
+        "DELETE FROM speakers WHERE user_key = ? AND name NOT IN (SELECT speaker FROM turns WHERE user_key = ? AND speaker NOT NULL)",
         (user, user),
     )
     rewrite_indexes(conn)
@@ -347,7 +353,7 @@ def _remove(
 def _named_categories(conn: Connection, user: UserKey, holds: Found) -> list[Category]:
     """Categories with a subcategory that is named or described by a name."""
     rows = conn.execute(
-        "SELECT DISTINCT e.category, s.name, s.keywords FROM evolutions e JOIN subcategories s ON s.evolution = e.id WHERE e.user = ?",
+        "SELECT DISTINCT e.category, s.name, s.keywords FROM evolutions e JOIN subcategories s ON s.evolution = e.id WHERE e.user_key = ?",
         (user,),
     )
     found = {
@@ -382,6 +388,6 @@ def rewrite_indexes(conn: Connection) -> None:
 
 def _counts(conn: Connection, user: UserKey) -> list[int]:
     return [
-        conn.execute(f"SELECT count(*) FROM {table} WHERE user = ?", (user,)).fetchone()[0]
+        conn.execute(f"SELECT count(*) FROM {table} WHERE user_key = ?", (user,)).fetchone()[0]
         for table in COUNTED
     ]

@@ -44,12 +44,12 @@ def whole(conn: Connection, user: UserKey, table: Table, given: str) -> str:
     """
     beginning = given.strip().lower()
     known = conn.execute(
-        f"SELECT 1 FROM {table} WHERE user = ? AND name = ?", (user, given)
+        f"SELECT 1 FROM {table} WHERE user_key = ? AND public_id = ?", (user, given)
     ).fetchone()
     if known or not _BEGINNING.fullmatch(beginning):
         return given
     rows = conn.execute(
-        f"SELECT name FROM {table} WHERE user = ? AND name > ? AND name < ? AND length(name) = ? LIMIT ?",
+        f"SELECT public_id FROM {table} WHERE user_key = ? AND public_id > ? AND public_id < ? AND length(public_id) = ? LIMIT ?",
         (user, beginning, f"{beginning}g", LENGTH, NAMED + 1),
     ).fetchall()
     if len(rows) > 1:

@@ -32,23 +32,23 @@ QUALITY: Final = TypeAdapter(QualityRecord)
 SAID_AGAIN: Final = """
     SELECT m.id FROM memories m WHERE m.id IN (SELECT value FROM json_each(:keys)) AND (
         EXISTS (SELECT 1 FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id AND t.import IS NOT :import)
-        OR EXISTS (SELECT 1 FROM decided x JOIN decisions d ON d.id = x.decision WHERE x.memory = m.id AND d.action = 'confirmed'))"""
+        OR EXISTS (SELECT 1 FROM decision_memories x JOIN decisions d ON d.id = x.decision WHERE x.memory = m.id AND d.action = 'confirmed'))"""
 """Memories that were said in other turns than those of the import, or stored once more."""
 
 KEPT: Final = """
     UPDATE memories AS m SET import = NULL, confirmations = max(0, -1 + s.times + (SELECT count(DISTINCT x.turn) FROM sources x JOIN turns t
             ON t.id = x.turn WHERE x.memory = m.id AND t.import IS NOT :import)),
-        noted_at = CASE WHEN s.times THEN coalesce(m.noted_at, s.at) ELSE m.noted_at END
-    FROM (SELECT k.value AS id, count(d.id) AS times, max(d.decided_at) AS at FROM json_each(:keys) k LEFT JOIN decided x ON x.memory = k.value
+        stored_at = CASE WHEN s.times THEN coalesce(m.stored_at, s.at) ELSE m.stored_at END
+    FROM (SELECT k.value AS id, count(d.id) AS times, max(d.decided_at) AS at FROM json_each(:keys) k LEFT JOIN decision_memories x ON x.memory = k.value
           LEFT JOIN decisions d ON d.id = x.decision AND d.action = 'confirmed' GROUP BY k.value) s
     WHERE s.id = m.id"""
 """Makes memories of an import those of who said them again."""
 
 USES_OF_WHAT_IS_GONE: Final = """
-    DELETE FROM recalls WHERE user = :user AND asked_at >= :begun AND id IN (
-        SELECT r.id FROM recalls r JOIN uses u ON u.recall = r.id WHERE r.user = :user AND (
-            (u.memory IS NOT NULL AND NOT EXISTS (SELECT 1 FROM memories m WHERE m.name = u.memory))
-            OR EXISTS (SELECT 1 FROM json_each(u.turns) j WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.user = :user AND t.name = j.value))))"""
+    DELETE FROM recalls WHERE user_key = :user AND asked_at >= :begun AND id IN (
+        SELECT r.id FROM recalls r JOIN recall_items u ON u.recall = r.id WHERE r.user_key = :user AND (
+            (u.memory IS NOT NULL AND NOT EXISTS (SELECT 1 FROM memories m WHERE m.public_id = u.memory))
+            OR EXISTS (SELECT 1 FROM json_each(u.turns) j WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.user_key = :user AND t.public_id = j.value))))"""
 
 
 class RollbackState(NamedTuple):
@@ -71,7 +71,7 @@ class RollbackState(NamedTuple):
     decision: int | None
 
 
-DUE: Final = f"state IN (?, ?) AND {jobs.NOT_HELD.format(work=JobKind.IMPORT, key='imports.id', user='imports.user')} ORDER BY id LIMIT 1"
+DUE: Final = f"state IN (?, ?) AND {jobs.NOT_HELD.format(work=JobKind.IMPORT, key='imports.id', user='imports.user_key')} ORDER BY id LIMIT 1"
 
 
 def due(conn: Connection) -> int | None:
@@ -89,7 +89,7 @@ def portion(conn: Connection, limit_s: float) -> bool:
     """Takes imports back for so many seconds; False if there is none to take back."""
     until = monotonic() + limit_s
     row = conn.execute(
-        f"SELECT id, user, state = ?, new_user, begun_at, decision FROM imports WHERE {DUE}",
+        f"SELECT id, user_key, state = ?, new_user, begun_at, decision FROM imports WHERE {DUE}",
         (imports.UNDONE, imports.UNDONE, imports.FAILED),
     ).fetchone()
     if row is None:
@@ -143,7 +143,7 @@ def _turns(conn: Connection, one: RollbackState) -> bool:
         [(times, memory) for memory, times in told],
     )
     untold = json.dumps([memory for memory, _ in told])
-    sourceless = f"id {among} AND noted_at IS NULL AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = memories.id)"
+    sourceless = f"id {among} AND stored_at IS NULL AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = memories.id)"
     _let_go(conn, one, _column(conn, f"SELECT id FROM memories WHERE {sourceless}", (untold,)))
     _drop_unnamed(conn, entities)
     for session in sessions:
@@ -191,13 +191,13 @@ def _let_go(conn: Connection, one: RollbackState, keys: Sequence[int]) -> None:
     )
     conn.execute(
         f"""UPDATE memories SET confirmations = max(confirmations - 1, 0) WHERE id IN (
-                SELECT x.into_memory FROM decided x JOIN decisions d ON d.id = x.decision
+                SELECT x.into_memory FROM decision_memories x JOIN decisions d ON d.id = x.decision
                 WHERE x.memory {among} AND d.action = '{decisions.MERGED}' AND d.undone_at IS NULL)""",
         going,
     )
     decided = _column(
         conn,
-        f"SELECT decision FROM decided WHERE memory {among} UNION SELECT decision FROM decided WHERE into_memory {among}",
+        f"SELECT decision FROM decision_memories WHERE memory {among} UNION SELECT decision FROM decision_memories WHERE into_memory {among}",
         going,
     )
     tags = _column(conn, f"SELECT DISTINCT tag FROM memory_tags WHERE memory {among}", going)
@@ -205,7 +205,7 @@ def _let_go(conn: Connection, one: RollbackState, keys: Sequence[int]) -> None:
         conn, f"SELECT DISTINCT entity FROM memory_entities WHERE memory {among}", going
     )
     conn.execute(f"DELETE FROM memories WHERE id {among}", going)
-    _drop(conn, "decisions", decided, "SELECT 1 FROM decided x WHERE x.decision = :key")
+    _drop(conn, "decisions", decided, "SELECT 1 FROM decision_memories x WHERE x.decision = :key")
     _drop(
         conn,
         "tags",
@@ -279,10 +279,12 @@ def _restore_tag(
 
 def _restore_weights(conn: Connection, one: RollbackState, _: str, step: int) -> None:
     if (
-        conn.execute("SELECT max(id) FROM weight_history WHERE user = ?", (one.user,)).fetchone()[0]
+        conn.execute(
+            "SELECT max(id) FROM weight_history WHERE user_key = ?", (one.user,)
+        ).fetchone()[0]
         == step
     ):
-        conn.execute("DELETE FROM weights WHERE user = ?", (one.user,))
+        conn.execute("DELETE FROM weights WHERE user_key = ?", (one.user,))
     conn.execute("DELETE FROM weight_history WHERE id = ?", (step,))
 
 
@@ -300,19 +302,19 @@ RESTORE: Final[Mapping[str, Callable[[Connection, RollbackState, str, Any], None
 
 def _end(conn: Connection, one: RollbackState) -> None:
     """Removes what is left of an import, and the import."""
-    conn.execute("DELETE FROM evolutions WHERE user = ? AND import = ?", (one.user, one.key))
+    conn.execute("DELETE FROM evolutions WHERE user_key = ? AND import = ?", (one.user, one.key))
     evolved = _column(
         conn,
-        "SELECT DISTINCT category FROM evolutions WHERE user = ? AND evolved_at >= ?",
+        "SELECT DISTINCT category FROM evolutions WHERE user_key = ? AND evolved_at >= ?",
         (one.user, one.begun_at),
     )
     subcategories.lose_words(conn, one.user, map(Category, evolved))
     conn.execute(
-        "DELETE FROM speakers WHERE user = ? AND import = ? AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.user = speakers.user AND t.speaker = name)",
+        "DELETE FROM speakers WHERE user_key = ? AND import = ? AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.user_key = speakers.user_key AND t.speaker = name)",
         (one.user, one.key),
     )
     conn.execute(
-        "UPDATE speakers SET import = NULL WHERE user = ? AND import = ?", (one.user, one.key)
+        "UPDATE speakers SET import = NULL WHERE user_key = ? AND import = ?", (one.user, one.key)
     )
     conn.execute(USES_OF_WHAT_IS_GONE, {"user": one.user, "begun": one.begun_at})
     order.note_anew(conn, one.user)
@@ -322,7 +324,7 @@ def _end(conn: Connection, one: RollbackState) -> None:
             conn,
             "users",
             [one.user],
-            " UNION ALL ".join(f"SELECT 1 FROM {table} WHERE user = :key" for table in OWNED),
+            " UNION ALL ".join(f"SELECT 1 FROM {table} WHERE user_key = :key" for table in OWNED),
         )
 
 

@@ -161,7 +161,7 @@ def finish(conn: Connection, taking: ImportSession, now: datetime) -> ImportResu
     for one in imports.all_under_way(conn, taking.source):
         if one.forgotten:
             evolved = conn.execute(
-                "SELECT DISTINCT category FROM evolutions WHERE user = ? AND import = ?",
+                "SELECT DISTINCT category FROM evolutions WHERE user_key = ? AND import = ?",
                 (one.user, one.key),
             ).fetchall()
             subcategories.lose_words(
@@ -185,7 +185,7 @@ def link(conn: Connection, taking: ImportSession, links: Sequence[Link]) -> None
             raise StoreLocked(imports.ANOTHER)
         for column, other in others.items():
             conn.execute(
-                f"UPDATE memories SET {column} = (SELECT id FROM memories WHERE user = ? AND name = ?) WHERE name = ? AND import = ?",
+                f"UPDATE memories SET {column} = (SELECT id FROM memories WHERE user_key = ? AND public_id = ?) WHERE public_id = ? AND import = ?",
                 (one.user, other, name, one.key),
             )
 
@@ -277,7 +277,7 @@ def _stays_out(
 def _read_from_forgotten(conn: Connection, user: UserKey, record: ImportRecord) -> bool:
     """Whether a memory has no words but those of turns that were forgotten."""
     match record:
-        case UserRecord(_, MemoryRecord(noted_at=None, words=words)) if words:
+        case UserRecord(_, MemoryRecord(stored_at=None, words=words)) if words:
             return all(deletion_marks.has(conn, user, "turn", one.turn_id) for one in words)
     return False
 
@@ -288,11 +288,11 @@ def _other(added: bool) -> str:
 
 def _put_weights(conn: Connection, one: Import, weights: Weights, now: datetime) -> bool:
     """Stores a user's weights, unless some were learnt."""
-    if conn.execute("SELECT 1 FROM weights WHERE user = ?", (one.user,)).fetchone():
+    if conn.execute("SELECT 1 FROM weights WHERE user_key = ?", (one.user,)).fetchone():
         return False
     layer_weights.put_weights(conn, one.user, weights, now, "taken in")
     (step,) = conn.execute(
-        "SELECT max(id) FROM weight_history WHERE user = ?", (one.user,)
+        "SELECT max(id) FROM weight_history WHERE user_key = ?", (one.user,)
     ).fetchone()
     imports.keep(conn, one, "weights", "", step)
     return True
@@ -322,16 +322,16 @@ def _turn_of(record: Turn | ExportedTurn) -> Turn:
 def _understood(conn: Connection, user: UserKey, read: ExportedTurn) -> None:
     """Says that a turn needs no more reading, and what is known of it."""
     key = conn.execute(
-        "SELECT id FROM turns WHERE user = ? AND name = ?", (user, read.turn.id)
+        "SELECT id FROM turns WHERE user_key = ? AND public_id = ?", (user, read.turn.id)
     ).fetchone()[0]
-    conn.execute("DELETE FROM pending WHERE turn = ?", (key,))
+    conn.execute("DELETE FROM pending_turns WHERE turn = ?", (key,))
     for entity in ensure(conn, user, read.entities):
         conn.execute(
             "INSERT OR IGNORE INTO turn_entities (entity, turn) VALUES (?, ?)", (entity, key)
         )
     event_times.put(conn, key, read.event_times)
     if read.correction_count:
-        conn.execute("INSERT INTO doubts (turn, times) VALUES (?, ?)", (key, read.correction_count))
+        conn.execute("INSERT INTO correction_counts (turn, times) VALUES (?, ?)", (key, read.correction_count))
 
 
 def _add_turn(
@@ -353,7 +353,9 @@ def _put_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
             from a turn that is not there.
     """
     user = one.user
-    known = conn.execute("SELECT user, text FROM memories WHERE name = ?", (record.id,)).fetchone()
+    known = conn.execute(
+        "SELECT user_key, text FROM memories WHERE public_id = ?", (record.id,)
+    ).fetchone()
     if known is not None:
         if known[0] != user:
             raise InvalidInput(
@@ -371,7 +373,12 @@ def _put_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
     }
     values["told_at"] = values["told_at"] or values["said_at"]
     order.note(conn, user, values["told_at"])
-    values |= {"user": user, "name": record.id, "value": plain(record.object), "import": one.key}
+    values |= {
+        "user_key": user,
+        "public_id": record.id,
+        "value": plain(record.object),
+        "import": one.key,
+    }
     key = conn.execute(
         f"INSERT INTO memories ({', '.join(values)}) VALUES ({', '.join('?' * len(values))}) RETURNING id",
         tuple(values.values()),
@@ -384,12 +391,12 @@ def _put_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
         )
     for tag in record.tags:
         imports.keep_tag(conn, one, tag)
-    tags.attach(conn, user, key, record.tags, record.noted_at or record.said_at)
+    tags.attach(conn, user, key, record.tags, record.stored_at or record.said_at)
     if record.subcategory is not None:
         subcategories.put_in(conn, user, key, record.category, record.subcategory)
     for words in record.words:
         turn = conn.execute(
-            "SELECT id FROM turns WHERE user = ? AND name = ?", (user, words.turn_id)
+            "SELECT id FROM turns WHERE user_key = ? AND public_id = ?", (user, words.turn_id)
         ).fetchone()
         if turn is None and deletion_marks.has(conn, user, "turn", words.turn_id):
             continue
@@ -415,7 +422,7 @@ def _put_summary(conn: Connection, one: Import, record: SummaryRecord, heard: in
     """
     user = one.user
     session = conn.execute(
-        "SELECT id FROM sessions WHERE user = ? AND name = ?", (user, record.session_id)
+        "SELECT id FROM sessions WHERE user_key = ? AND public_id = ?", (user, record.session_id)
     ).fetchone()
     if session is None:
         raise InvalidInput(
@@ -429,13 +436,14 @@ def _put_summary(conn: Connection, one: Import, record: SummaryRecord, heard: in
         (*session, heard),
     )
     conn.execute(
-        "INSERT INTO summaries (id, user, topics, text, import) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO summaries (id, user_key, topics, text, import) VALUES (?, ?, ?, ?, ?)",
         (session[0], user, json.dumps(record.topics), record.text, one.key),
     )
     for part, sentences in record.sentences.items():
         for place, sentence in enumerate(sentences):
             turn = conn.execute(
-                "SELECT id FROM turns WHERE user = ? AND name = ?", (user, sentence.turn_id)
+                "SELECT id FROM turns WHERE user_key = ? AND public_id = ?",
+                (user, sentence.turn_id),
             ).fetchone()
             if turn is not None:
                 conn.execute(

@@ -47,7 +47,7 @@ class UnderWay(NamedTuple):
 def progress(conn: Connection, source: str) -> dict[str, int]:
     """How many records an import that was broken off has taken, by user id."""
     rows = conn.execute(
-        "SELECT u.name, i.records FROM imports i JOIN users u ON u.id = i.user WHERE i.source = ? AND i.state = ?",
+        "SELECT u.public_id, i.records FROM imports i JOIN users u ON u.id = i.user_key WHERE i.source = ? AND i.state = ?",
         (source, TAKING),
     )
     return dict(rows.fetchall())
@@ -56,7 +56,8 @@ def progress(conn: Connection, source: str) -> dict[str, int]:
 def under_way(conn: Connection, user: UserKey, source: str) -> Import | None:
     """The user's part of an import that was begun."""
     row = conn.execute(
-        "SELECT id FROM imports WHERE source = ? AND user = ? AND state = ?", (source, user, TAKING)
+        "SELECT id FROM imports WHERE source = ? AND user_key = ? AND state = ?",
+        (source, user, TAKING),
     ).fetchone()
     return None if row is None else Import(row[0], user)
 
@@ -64,7 +65,8 @@ def under_way(conn: Connection, user: UserKey, source: str) -> Import | None:
 def all_under_way(conn: Connection, source: str) -> list[UnderWay]:
     """The parts of all users in an import that was begun."""
     rows = conn.execute(
-        "SELECT id, user, forgotten FROM imports WHERE source = ? AND state = ?", (source, TAKING)
+        "SELECT id, user_key, forgotten FROM imports WHERE source = ? AND state = ?",
+        (source, TAKING),
     )
     return [UnderWay(*row) for row in rows.fetchall()]
 
@@ -78,7 +80,7 @@ def check_none(conn: Connection, user: UserKey) -> None:
         InvalidInput: If there is one, naming the decision by which it is taken back.
     """
     row = conn.execute(
-        "SELECT d.name FROM imports i JOIN decisions d ON d.id = i.decision WHERE i.user = ? AND i.state = ?",
+        "SELECT d.public_id FROM imports i JOIN decisions d ON d.id = i.decision WHERE i.user_key = ? AND i.state = ?",
         (user, TAKING),
     ).fetchone()
     if row is not None:
@@ -92,8 +94,8 @@ def begin(
 ) -> Import:
     """Writes down that an import began; the decision is named by its id."""
     key = conn.execute(
-        """INSERT INTO imports (user, source, state, begun_at, new_user, decision)
-           VALUES (?, ?, ?, ?, ?, (SELECT id FROM decisions WHERE name = ?)) RETURNING id""",
+        """INSERT INTO imports (user_key, source, state, begun_at, new_user, decision)
+           VALUES (?, ?, ?, ?, ?, (SELECT id FROM decisions WHERE public_id = ?)) RETURNING id""",
         (user, source, TAKING, to_stored(now), new_user, decision),
     ).fetchone()[0]
     return Import(key, user)
@@ -163,7 +165,7 @@ def keep_session(conn: Connection, one: Import, name: str) -> None:
     """
     conn.execute(
         """INSERT OR IGNORE INTO import_changes SELECT :key, 'session', s.id, json_array(s.touched_at, s.summary_due,
-               (SELECT max(t.id) FROM turns t WHERE t.session = s.id)) FROM sessions s WHERE s.user = :user AND s.name = :name
+               (SELECT max(t.id) FROM turns t WHERE t.session = s.id)) FROM sessions s WHERE s.user_key = :user AND s.public_id = :name
                AND (SELECT t.import FROM turns t WHERE t.session = s.id ORDER BY t.id LIMIT 1) IS NOT :key""",
         one._asdict() | {"name": name},
     )
@@ -177,7 +179,7 @@ def keep_tag(conn: Connection, one: Import, name: str) -> None:
     conn.execute(
         """INSERT OR IGNORE INTO import_changes SELECT ?, 'tag', g.id, json_array(g.used_at, g.archived,
                (SELECT max(x.memory) FROM memory_tags x WHERE x.tag = g.id))
-           FROM tags o JOIN tags g ON g.id IN (o.id, o.merged_into) WHERE o.user = ? AND o.name = ?""",
+           FROM tags o JOIN tags g ON g.id IN (o.id, o.merged_into) WHERE o.user_key = ? AND o.name = ?""",
         (one.key, one.user, name),
     )
 

@@ -32,7 +32,7 @@ def add(
     """Makes a new row findable by its words."""
     length = len(terms(text))
     conn.execute(
-        f"INSERT INTO {kind}_entries (user, id, session, length) VALUES (?, ?, ?, ?)",
+        f"INSERT INTO {kind}_entries (user_key, id, session, length) VALUES (?, ?, ?, ?)",
         (user, key, session, length),
     )
     if kind in WORDED:
@@ -49,7 +49,7 @@ def put_words(conn: Connection, kind: EvidenceKind, user: UserKey, key: int, tex
 
 def remove(conn: Connection, kind: EvidenceKind, user: UserKey, key: int) -> None:
     """Makes a row that stays impossible to find."""
-    conn.execute(f"DELETE FROM {kind}_entries WHERE user = ? AND id = ?", (user, key))
+    conn.execute(f"DELETE FROM {kind}_entries WHERE user_key = ? AND id = ?", (user, key))
     if kind in WORDED:
         conn.execute(f"DELETE FROM {kind}_words WHERE rowid = ?", (key,))
 
@@ -67,7 +67,7 @@ def sign(
 ) -> None:
     """Makes a row findable by its meaning."""
     conn.execute(
-        f"UPDATE {kind}_entries SET bits = ? WHERE user = ? AND id = ?",
+        f"UPDATE {kind}_entries SET bits = ? WHERE user_key = ? AND id = ?",
         (to_bits(vector), user, key),
     )
 

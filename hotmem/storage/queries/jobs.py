@@ -40,7 +40,7 @@ EMBEDDED: Final = "vector IS NULL AND held = 0 AND id > coalesce((SELECT upto FR
 that is done."""
 
 QUEUES: Final = {
-    JobKind.TURN: Queue("pending", "turn", "held = 0"),
+    JobKind.TURN: Queue("pending_turns", "turn", "held = 0"),
     JobKind.PASSAGE: Queue("passages", "id", EMBEDDED.format(kind=JobKind.PASSAGE)),
     JobKind.MEMORY: Queue("memories", "id", EMBEDDED.format(kind=JobKind.MEMORY)),
     JobKind.SUMMARY: Queue("summaries", "id", EMBEDDED.format(kind=JobKind.SUMMARY)),
@@ -52,7 +52,7 @@ HELD: Final = {work: (queue.table, queue.key) for work, queue in QUEUES.items()}
 """Tables whose rows are marked while they are left alone, and their keys. Categories and imports
 have none: they are few."""
 
-NOT_HELD: Final = "NOT EXISTS (SELECT 1 FROM failures f WHERE f.kind = '{work}' AND f.key = {key} AND f.user = {user} AND f.again_at IS NOT 0)"
+NOT_HELD: Final = "NOT EXISTS (SELECT 1 FROM failures f WHERE f.kind = '{work}' AND f.key = {key} AND f.user_key = {user} AND f.again_at IS NOT 0)"
 """The condition on which one of those few is not left alone. `again_at` is 0 from when the pause
 is over."""
 
@@ -76,12 +76,12 @@ OVER: Final = f"summary_due = {WHEN_ENDED} AND held = 0"
 that are over."""
 
 NAMED: Final = """CASE f.kind
-    WHEN 'turn' THEN (SELECT name FROM turns WHERE id = f.key)
-    WHEN 'passage' THEN (SELECT t.name FROM passages p JOIN turns t ON t.id = p.turn WHERE p.id = f.key)
-    WHEN 'memory' THEN (SELECT name FROM memories WHERE id = f.key)
-    WHEN 'summary' THEN (SELECT name FROM sessions WHERE id = f.key)
-    WHEN 'session' THEN (SELECT name FROM sessions WHERE id = f.key)
-    WHEN 'import' THEN (SELECT d.name FROM imports i JOIN decisions d ON d.id = i.decision WHERE i.id = f.key)
+    WHEN 'turn' THEN (SELECT public_id FROM turns WHERE id = f.key)
+    WHEN 'passage' THEN (SELECT t.public_id FROM passages p JOIN turns t ON t.id = p.turn WHERE p.id = f.key)
+    WHEN 'memory' THEN (SELECT public_id FROM memories WHERE id = f.key)
+    WHEN 'summary' THEN (SELECT public_id FROM sessions WHERE id = f.key)
+    WHEN 'session' THEN (SELECT public_id FROM sessions WHERE id = f.key)
+    WHEN 'import' THEN (SELECT d.public_id FROM imports i JOIN decisions d ON d.id = i.decision WHERE i.id = f.key)
     ELSE f.key END"""
 """What a person knows a piece by: the id of a turn, a memory, a session or a decision, or a
 category's name."""
@@ -105,13 +105,13 @@ class Served:
 def following(conn: Connection, work: JobKind, served: Served, limit: int) -> list[int]:
     """Keys of the next waiting rows, shared out among all who have some, those first who were not served last."""
     queue = QUEUES[work]
-    users = _next(conn, queue, "import IS NULL", "user", served.user[work], limit)
+    users = _next(conn, queue, "import IS NULL", "user_key", served.user[work], limit)
     keys: list[int] = []
     for place, user in enumerate(users):
         keys += _oldest(
             conn,
             queue,
-            "import IS NULL AND user = ?",
+            "import IS NULL AND user_key = ?",
             user,
             -(-(limit - len(keys)) // (len(users) - place)),
         )
@@ -143,7 +143,7 @@ def _next(
                 break
             low = row[0]
             if (
-                owner == "user"
+                owner == "user_key"
                 or conn.execute(
                     "SELECT 1 FROM imports WHERE id = ? AND state = ?", (low, TAKEN)
                 ).fetchone()
@@ -154,7 +154,7 @@ def _next(
 
 def _oldest(conn: Connection, queue: Queue, whose: str, owner: int, limit: int) -> list[int]:
     rows = conn.execute(
-        f"SELECT {queue.key} FROM {queue.table} WHERE {queue.waits} AND {whose} ORDER BY user, {queue.key} LIMIT ?",
+        f"SELECT {queue.key} FROM {queue.table} WHERE {queue.waits} AND {whose} ORDER BY user_key, {queue.key} LIMIT ?",
         (owner, limit),
     )
     return [row[0] for row in rows]
@@ -190,14 +190,15 @@ def session(conn: Connection, served: Served) -> tuple[int | None, bool]:
     begun = user = served.user[JobKind.SESSION]
     for _ in range(USERS_SEEN):
         row = conn.execute(
-            f"SELECT user FROM sessions WHERE {OVER} AND user > ? ORDER BY user LIMIT 1", (user,)
+            f"SELECT user_key FROM sessions WHERE {OVER} AND user_key > ? ORDER BY user_key LIMIT 1",
+            (user,),
         ).fetchone()
         if row is None:
             served.user[JobKind.SESSION] = 0
             return None, begun > 0
         served.user[JobKind.SESSION] = user = row[0]
         found = conn.execute(
-            f"""SELECT s.id FROM sessions s WHERE {OVER} AND user = ?
+            f"""SELECT s.id FROM sessions s WHERE {OVER} AND user_key = ?
                     AND NOT EXISTS (SELECT 1 FROM passages p WHERE p.session = s.id AND p.vector IS NULL AND p.held = 0)
                     AND NOT EXISTS (SELECT 1 FROM former_vectors f WHERE f.kind = 'passage'
                         AND f.upto >= (SELECT min(p.id) FROM passages p WHERE p.session = s.id))
@@ -234,21 +235,22 @@ def failed(
     if work in HELD:
         table, column = HELD[work]
         row = conn.execute(
-            f"UPDATE {table} SET held = 1 WHERE {column} = ? RETURNING user", (key,)
+            f"UPDATE {table} SET held = 1 WHERE {column} = ? RETURNING user_key", (key,)
         ).fetchone()
         if row is None:
             return
         user = row[0]
     elif user is None:
-        (user,) = conn.execute("SELECT user FROM imports WHERE id = ?", (key,)).fetchone()
+        (user,) = conn.execute("SELECT user_key FROM imports WHERE id = ?", (key,)).fetchone()
     of_piece = {"work": work, "key": key, "user": user}
     before = conn.execute(
-        "SELECT tries FROM failures WHERE kind = :work AND key = :key AND user = :user", of_piece
+        "SELECT tries FROM failures WHERE kind = :work AND key = :key AND user_key = :user",
+        of_piece,
     ).fetchone()
     tries = 1 + (before[0] if before else 0)
     pause = timedelta(seconds=min(pause_s * PAUSE_GROWTH ** min(tries - 1, 20), LONGEST_PAUSE_S))
     conn.execute(
-        """INSERT OR REPLACE INTO failures (kind, key, user, tries, error, failed_at, again_at)
+        """INSERT OR REPLACE INTO failures (kind, key, user_key, tries, error, failed_at, again_at)
            VALUES (:work, :key, :user, :tries, :error, :failed_at, :again_at)""",
         of_piece
         | {
@@ -265,7 +267,9 @@ def succeeded(conn: Connection, work: JobKind, key: int | str, user: UserKey) ->
 
     All others' go with what they wait in.
     """
-    conn.execute("DELETE FROM failures WHERE kind = ? AND key = ? AND user = ?", (work, key, user))
+    conn.execute(
+        "DELETE FROM failures WHERE kind = ? AND key = ? AND user_key = ?", (work, key, user)
+    )
 
 
 def paused(conn: Connection) -> datetime | None:
@@ -279,7 +283,7 @@ def resume(conn: Connection, now: datetime) -> None:
     _release(
         conn,
         conn.execute(
-            "SELECT kind, key, user FROM failures WHERE again_at > 0 AND again_at <= ?",
+            "SELECT kind, key, user_key FROM failures WHERE again_at > 0 AND again_at <= ?",
             (to_stored(now),),
         ).fetchall(),
     )
@@ -310,7 +314,7 @@ def retry(conn: Connection, before: datetime, given: int, limit: int) -> int:
     if given and again >= given:
         return 0
     rows = conn.execute(
-        "SELECT kind, key, user FROM failures WHERE again_at IS NULL AND failed_at < ? ORDER BY failed_at LIMIT ?",
+        "SELECT kind, key, user_key FROM failures WHERE again_at IS NULL AND failed_at < ? ORDER BY failed_at LIMIT ?",
         (since, limit),
     ).fetchall()
     _release(conn, rows)
@@ -319,7 +323,7 @@ def retry(conn: Connection, before: datetime, given: int, limit: int) -> int:
 
 def forgive(conn: Connection) -> int:
     """Gives everything that failed all its tries back; returns how many pieces."""
-    rows = conn.execute("SELECT kind, key, user FROM failures").fetchall()
+    rows = conn.execute("SELECT kind, key, user_key FROM failures").fetchall()
     _release(conn, rows)
     conn.execute("DELETE FROM failures")
     return len(rows)
@@ -328,7 +332,7 @@ def forgive(conn: Connection) -> int:
 def failures(conn: Connection, limit: int) -> list[FailedJob]:
     """What failed and was not done since, the latest first."""
     rows = conn.execute(
-        f"SELECT u.name, f.kind, ({NAMED}), f.tries, f.error, f.failed_at, f.again_at FROM failures f JOIN users u ON u.id = f.user "
+        f"SELECT u.public_id, f.kind, ({NAMED}), f.tries, f.error, f.failed_at, f.again_at FROM failures f JOIN users u ON u.id = f.user_key "
         "ORDER BY f.failed_at DESC LIMIT ?",
         (limit,),
     )
@@ -364,7 +368,7 @@ def _release(conn: Connection, pieces: list[tuple[str, int | str, int]]) -> None
             table, column = HELD[work]
             conn.execute(f"UPDATE {table} SET held = 0 WHERE {column} = ?", (key,))
         conn.execute(
-            "UPDATE failures SET again_at = 0 WHERE kind = ? AND key = ? AND user = ?",
+            "UPDATE failures SET again_at = 0 WHERE kind = ? AND key = ? AND user_key = ?",
             (kind, key, user),
         )
 

@@ -37,14 +37,14 @@ def shared(conn: Connection) -> Weights:
 def weights(conn: Connection, user: UserKey) -> Weights:
     """The user's weights; where users begin, if nothing was learnt of this one."""
     return _within(
-        dict(conn.execute("SELECT layer, weight FROM weights WHERE user = ?", (user,))),
+        dict(conn.execute("SELECT layer, weight FROM weights WHERE user_key = ?", (user,))),
         shared(conn),
     )
 
 
 def moved(conn: Connection, user: UserKey) -> dict[Intent, IntentOffset]:
     """How far the weights are moved for each intent, over the start weights."""
-    rows = conn.execute("SELECT intent, moved FROM intent_weights WHERE user = ?", (user,))
+    rows = conn.execute("SELECT intent, moved FROM intent_weights WHERE user_key = ?", (user,))
     return {
         Intent(intent): _numbers(_read(text, list), len(NO_OFFSET)) or NO_OFFSET
         for intent, text in rows
@@ -72,7 +72,7 @@ def learn(
         list(after.shared.as_dict().items()),
     )
     conn.execute(
-        "INSERT OR REPLACE INTO intent_weights (user, intent, moved) VALUES (?, ?, ?)",
+        "INSERT OR REPLACE INTO intent_weights (user_key, intent, moved) VALUES (?, ?, ?)",
         (user, intent, json.dumps(after.intent)),
     )
     state = {
@@ -82,11 +82,11 @@ def learn(
         "lead": after.lead,
     }
     conn.execute(
-        "INSERT OR REPLACE INTO learning (user, version, state) VALUES (?, ?, ?)",
+        "INSERT OR REPLACE INTO learning_state (user_key, version, state) VALUES (?, ?, ?)",
         (user, after.version, json.dumps(state)),
     )
     if not after.seen:
-        conn.execute("DELETE FROM intent_weights WHERE user = ?", (user,))
+        conn.execute("DELETE FROM intent_weights WHERE user_key = ?", (user,))
     put_weights(
         conn,
         user,
@@ -103,33 +103,33 @@ def put_weights(
 ) -> None:
     """Stores the user's weights, and why they are what they are."""
     conn.executemany(
-        "INSERT OR REPLACE INTO weights (user, layer, weight, updated_at) VALUES (?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO weights (user_key, layer, weight, updated_at) VALUES (?, ?, ?, ?)",
         [(user, layer, weight, to_stored(now)) for layer, weight in after.as_dict().items()],
     )
     conn.execute(
-        "INSERT INTO weight_history (user, version, learnt_at, weights, reason) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO weight_history (user_key, version, learnt_at, weights, reason) VALUES (?, ?, ?, ?, ?)",
         (user, version, to_stored(now), json.dumps(after.as_dict()), reason),
     )
     conn.execute(
-        """DELETE FROM weight_history WHERE user = ? AND id <=
-           (SELECT id FROM weight_history WHERE user = ? ORDER BY id DESC LIMIT 1 OFFSET ?)""",
+        """DELETE FROM weight_history WHERE user_key = ? AND id <=
+           (SELECT id FROM weight_history WHERE user_key = ? ORDER BY id DESC LIMIT 1 OFFSET ?)""",
         (user, user, KEPT),
     )
 
 
 def reset(conn: Connection, user: UserKey, now: datetime) -> Weights:
     """Forgets what was learnt of a user; returns the weights where users begin."""
-    conn.execute("DELETE FROM learning WHERE user = ?", (user,))
-    conn.execute("DELETE FROM intent_weights WHERE user = ?", (user,))
+    conn.execute("DELETE FROM learning_state WHERE user_key = ?", (user,))
+    conn.execute("DELETE FROM intent_weights WHERE user_key = ?", (user,))
     put_weights(conn, user, shared(conn), now, "reset")
-    conn.execute("DELETE FROM weights WHERE user = ?", (user,))
+    conn.execute("DELETE FROM weights WHERE user_key = ?", (user,))
     return shared(conn)
 
 
 def over_time(conn: Connection, user: UserKey, limit: int) -> list[WeightSnapshot]:
     """The user's weights after each step, latest first."""
     rows = conn.execute(
-        "SELECT version, learnt_at, weights, reason FROM weight_history WHERE user = ? ORDER BY id DESC LIMIT ?",
+        "SELECT version, learnt_at, weights, reason FROM weight_history WHERE user_key = ? ORDER BY id DESC LIMIT ?",
         (user, limit),
     )
     return [
@@ -141,7 +141,9 @@ def over_time(conn: Connection, user: UserKey, limit: int) -> list[WeightSnapsho
 def _learnt(conn: Connection, user: UserKey, intent: Intent) -> LearningState:
     """What is learnt of a user; what cannot be read of it is as at the beginning."""
     begin, own = shared(conn), weights(conn, user)
-    row = conn.execute("SELECT version, state FROM learning WHERE user = ?", (user,)).fetchone()
+    row = conn.execute(
+        "SELECT version, state FROM learning_state WHERE user_key = ?", (user,)
+    ).fetchone()
     version, state = (int(row[0]), _read(row[1], dict)) if row else (0, {})
     place, lead = _number(state.get("place")), _number(state.get("lead"))
     good = state.get("good")

@@ -24,10 +24,10 @@ PAGES: Final = 2000
 """Pages of the file copied at once; between two portions others may write."""
 
 TEXTS: Final = {
-    EvidenceKind.PASSAGE: """SELECT b.id, b.user, b.session, substr(t.text, b.start + 1, b.stop - b.start), b.vector
+    EvidenceKind.PASSAGE: """SELECT b.id, b.user_key, b.session, substr(t.text, b.start + 1, b.stop - b.start), b.vector
         FROM passages b JOIN turns t ON t.id = b.turn""",
-    EvidenceKind.MEMORY: "SELECT b.id, b.user, 0, b.text, b.vector FROM memories b WHERE b.merged_into IS NULL",
-    EvidenceKind.SUMMARY: "SELECT b.id, b.user, b.id, '', b.vector FROM summaries b",
+    EvidenceKind.MEMORY: "SELECT b.id, b.user_key, 0, b.text, b.vector FROM memories b WHERE b.merged_into IS NULL",
+    EvidenceKind.SUMMARY: "SELECT b.id, b.user_key, b.id, '', b.vector FROM summaries b",
 }
 """What each index is made of: row number, user, session, words, vector."""
 
@@ -36,9 +36,9 @@ LENGTHS: Final = {"day": 10, "month": 7, "year": 4}
 
 IN_PERIODS: Final = """
     SELECT substr(datetime(r.{moment} / 1000000, 'unixepoch'), 1, :length), {counted} FROM {table} r
-    WHERE r.user = :user AND r.{moment} >= :first AND r.{moment} < :last
+    WHERE r.user_key = :user AND r.{moment} >= :first AND r.{moment} < :last
         AND (:key IS NULL OR r.id IN (SELECT x.{entity} FROM entities e JOIN {entity}_entities x ON x.entity = e.id
-                                      WHERE e.user = :user AND e.key = :key))
+                                      WHERE e.user_key = :user AND e.key = :key))
     GROUP BY 1"""
 
 
@@ -47,7 +47,7 @@ def stats(conn: Connection, user: UserKey) -> Stats:
 
     def counted(column: str) -> dict[str, int]:
         rows = conn.execute(
-            f"SELECT {column}, count(*) FROM memories WHERE user = ? AND merged_into IS NULL GROUP BY 1 ORDER BY 2 DESC, 1",
+            f"SELECT {column}, count(*) FROM memories WHERE user_key = ? AND merged_into IS NULL GROUP BY 1 ORDER BY 2 DESC, 1",
             (user,),
         )
         return {str(name): count for name, count in rows}
@@ -59,24 +59,24 @@ def stats(conn: Connection, user: UserKey) -> Stats:
     for one_of in subcategories.of_user(conn, user):
         evolved.setdefault(one_of.category, {})[one_of.name] = one_of.memories
     first, last = conn.execute(
-        "SELECT min(spoken_at), max(spoken_at) FROM turns WHERE user = ?", (user,)
+        "SELECT min(spoken_at), max(spoken_at) FROM turns WHERE user_key = ?", (user,)
     ).fetchone()
     return Stats(
-        turns=one("SELECT count(*) FROM turns WHERE user = ?"),
-        sessions=one("SELECT count(*) FROM sessions WHERE user = ?"),
-        memories=one("SELECT count(*) FROM memories WHERE user = ? AND merged_into IS NULL"),
+        turns=one("SELECT count(*) FROM turns WHERE user_key = ?"),
+        sessions=one("SELECT count(*) FROM sessions WHERE user_key = ?"),
+        memories=one("SELECT count(*) FROM memories WHERE user_key = ? AND merged_into IS NULL"),
         ended=one(
-            "SELECT count(*) FROM memories WHERE user = ? AND merged_into IS NULL AND valid_until IS NOT NULL"
+            "SELECT count(*) FROM memories WHERE user_key = ? AND merged_into IS NULL AND valid_until IS NOT NULL"
         ),
-        merged=one("SELECT count(*) FROM memories WHERE user = ? AND merged_into IS NOT NULL"),
-        stored=one("SELECT count(*) FROM memories WHERE user = ? AND noted_at IS NOT NULL"),
+        merged=one("SELECT count(*) FROM memories WHERE user_key = ? AND merged_into IS NOT NULL"),
+        stored=one("SELECT count(*) FROM memories WHERE user_key = ? AND stored_at IS NOT NULL"),
         never_used=one(
-            "SELECT count(*) FROM memories WHERE user = ? AND merged_into IS NULL AND accesses = 0"
+            "SELECT count(*) FROM memories WHERE user_key = ? AND merged_into IS NULL AND accesses = 0"
         ),
-        entities=one("SELECT count(*) FROM entities WHERE user = ?"),
-        summaries=one("SELECT count(*) FROM summaries WHERE user = ?"),
-        waiting=one("SELECT count(*) FROM pending WHERE user = ?"),
-        failed=one("SELECT count(*) FROM failures WHERE user = ? AND again_at IS NULL"),
+        entities=one("SELECT count(*) FROM entities WHERE user_key = ?"),
+        summaries=one("SELECT count(*) FROM summaries WHERE user_key = ?"),
+        waiting=one("SELECT count(*) FROM pending_turns WHERE user_key = ?"),
+        failed=one("SELECT count(*) FROM failures WHERE user_key = ? AND again_at IS NULL"),
         by_category=counted("category"),
         by_kind=counted("kind"),
         by_importance=counted("importance"),
@@ -84,7 +84,7 @@ def stats(conn: Connection, user: UserKey) -> Stats:
         tags=dict(
             conn.execute(
                 """SELECT g.name, count(DISTINCT x.memory) FROM memory_tags x JOIN tags o ON o.id = x.tag
-                       JOIN tags g ON g.id = coalesce(o.merged_into, o.id) WHERE g.user = ? AND NOT g.archived
+                       JOIN tags g ON g.id = coalesce(o.merged_into, o.id) WHERE g.user_key = ? AND NOT g.archived
                    GROUP BY g.id ORDER BY 2 DESC, 1""",
                 (user,),
             ).fetchall()
@@ -165,7 +165,7 @@ def faults(conn: Connection) -> list[Fault]:
     if dangling:
         found.append(Fault("references", len(dangling), "rows that refer to rows that are gone"))
     for kind, sql in TEXTS.items():
-        entry = f"{kind}_entries e WHERE e.user = f.user AND e.id = f.id"
+        entry = f"{kind}_entries e WHERE e.user_key = f.user_key AND e.id = f.id"
         unfound = _count(
             conn, f"SELECT count(*) FROM ({sql}) f WHERE NOT EXISTS (SELECT 1 FROM {entry})"
         )

@@ -54,7 +54,7 @@ def verbatim(subject: str, known: KnownSubjects, *, denies: bool) -> Collection[
     return (subject,)
 
 
-TURNS = "(SELECT group_concat(t.name, char(0)) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id)"
+TURNS = "(SELECT group_concat(t.public_id, char(0)) FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id)"
 """The turns a memory comes from: thousands, for what is said every day, and not wanted where it
 is only weighed."""
 
@@ -63,16 +63,16 @@ NAMES, POSSESSES = "is called", "has"
 
 SUBJECTS = """
     WITH RECURSIVE relations (relation) AS (
-        SELECT min(relation) FROM memories INDEXED BY memories_by_relation WHERE user = :user
+        SELECT min(relation) FROM memories INDEXED BY memories_by_relation WHERE user_key = :user
         UNION ALL
-        SELECT (SELECT min(n.relation) FROM memories n INDEXED BY memories_by_relation WHERE n.user = :user AND n.relation > r.relation)
+        SELECT (SELECT min(n.relation) FROM memories n INDEXED BY memories_by_relation WHERE n.user_key = :user AND n.relation > r.relation)
         FROM relations r WHERE r.relation IS NOT NULL),
     pairs (relation, subject) AS (
         SELECT r.relation, (SELECT min(n.subject COLLATE NOCASE) FROM memories n INDEXED BY memories_by_relation
-                            WHERE n.user = :user AND n.relation = r.relation) FROM relations r WHERE r.relation IS NOT NULL
+                            WHERE n.user_key = :user AND n.relation = r.relation) FROM relations r WHERE r.relation IS NOT NULL
         UNION ALL
         SELECT p.relation, (SELECT n.subject FROM memories n INDEXED BY memories_by_relation
-                            WHERE n.user = :user AND n.relation = p.relation AND n.subject COLLATE NOCASE > p.subject
+                            WHERE n.user_key = :user AND n.relation = p.relation AND n.subject COLLATE NOCASE > p.subject
                             ORDER BY n.subject COLLATE NOCASE LIMIT 1) FROM pairs p WHERE p.subject IS NOT NULL)
     SELECT relation, subject FROM pairs WHERE subject <> ''"""
 """Relations and subjects of facts, each pair found by a step in the index: most facts are about
@@ -93,7 +93,7 @@ RECENT_OF_ENTITY = 500
 in seven thousand."""
 
 OF_ENTITY = """
-    SELECT memory FROM (SELECT memory FROM memory_entities WHERE entity = (SELECT id FROM entities WHERE user = ? AND key = ?)
+    SELECT memory FROM (SELECT memory FROM memory_entities WHERE entity = (SELECT id FROM entities WHERE user_key = ? AND key = ?)
                         ORDER BY memory DESC LIMIT ?)"""
 
 
@@ -109,11 +109,13 @@ def learn(
 
     A turn forgotten in the meantime is left forgotten; one learnt before is not learnt twice.
     """
-    row = conn.execute("DELETE FROM pending WHERE turn = ? RETURNING turn", (turn,)).fetchone()
+    row = conn.execute(
+        "DELETE FROM pending_turns WHERE turn = ? RETURNING turn", (turn,)
+    ).fetchone()
     if not row:
         return
     user, spoken_at, told_at, speaker = conn.execute(
-        "SELECT user, spoken_at, told_at, speaker FROM turns WHERE id = ?", (turn,)
+        "SELECT user_key, spoken_at, told_at, speaker FROM turns WHERE id = ?", (turn,)
     ).fetchone()
     said = When(from_stored(spoken_at), from_stored(told_at))
     for entity in entities.ensure(
@@ -133,7 +135,7 @@ def learn(
             new = _insert(conn, user, turn, statement, said, None)
             _end(conn, old.id, said.said_at, new)
             conn.execute(
-                "UPDATE memories SET amends = (SELECT id FROM memories WHERE name = ?) WHERE id = ?",
+                "UPDATE memories SET amends = (SELECT id FROM memories WHERE public_id = ?) WHERE id = ?",
                 (old.id, new),
             )
             _doubt_sources(conn, old.id)
@@ -176,7 +178,9 @@ def known_subjects(conn: Connection, user: UserKey, subject: str) -> KnownSubjec
     """
     words = tuple(word[: max(STEM, len(word) - 1)] for word in _own_words(subject))
     owners = [subject[: mark.start()] for mark in _OWNED.finditer(subject)]
-    about_it = "m.user = ? AND m.relation = ? AND m.valid_until IS NULL AND m.merged_into IS NULL"
+    about_it = (
+        "m.user_key = ? AND m.relation = ? AND m.valid_until IS NULL AND m.merged_into IS NULL"
+    )
     told = f"SELECT m.subject, m.object, m.single FROM memories m INDEXED BY memories_by_relation WHERE {about_it} AND NOT m.negated"
     held = f"SELECT 1 FROM memories m INDEXED BY memories_by_relation WHERE {about_it} AND m.subject = ? COLLATE NOCASE LIMIT 1"
     pairs = [
@@ -225,7 +229,7 @@ def about(
     held, or was said, later. What holds of other relations is among them where the statement says
     that something is over.
     """
-    where = "m.user = ? AND m.subject COLLATE NOCASE IN (SELECT value FROM json_each(?))"
+    where = "m.user_key = ? AND m.subject COLLATE NOCASE IN (SELECT value FROM json_each(?))"
     values = (user, json.dumps(sorted({statement.subject, *same})))
     moment = to_stored(told_at)
     if statement.single or statement.negated:
@@ -253,10 +257,10 @@ def about(
 def of_user(conn: Connection, user: UserKey, now: datetime, *, past: bool) -> list[StoredMemory]:
     """The user's memories, latest first; those that no longer hold only if `past`."""
     if past:
-        return _select(conn, "m.user = ?", (user,), turns=TURNS)
+        return _select(conn, "m.user_key = ?", (user,), turns=TURNS)
     return _select(
         conn,
-        "m.user = ? AND (m.valid_until IS NULL OR (m.valid_until > ? AND m.superseded_by IS NULL))",
+        "m.user_key = ? AND (m.valid_until IS NULL OR (m.valid_until > ? AND m.superseded_by IS NULL))",
         (user, to_stored(now)),
         turns=TURNS,
     )
@@ -279,7 +283,7 @@ def named(conn: Connection, user: UserKey, names: Sequence[str], limit: int) -> 
 def touch(conn: Connection, user: UserKey, ids: Sequence[str], now: datetime) -> None:
     """Counts an access of each memory."""
     conn.executemany(
-        "UPDATE memories SET accesses = accesses + 1, accessed_at = ? WHERE user = ? AND name = ?",
+        "UPDATE memories SET accesses = accesses + 1, accessed_at = ? WHERE user_key = ? AND public_id = ?",
         [(to_stored(now), user, memory) for memory in ids],
     )
 
@@ -287,7 +291,7 @@ def touch(conn: Connection, user: UserKey, ids: Sequence[str], now: datetime) ->
 def _latest(conn: Connection, user: UserKey, until: datetime) -> list[StoredMemory]:
     return _select(
         conn,
-        "m.user = ? AND m.valid_until IS NULL AND m.told_at <= ?",
+        "m.user_key = ? AND m.valid_until IS NULL AND m.told_at <= ?",
         (user, to_stored(until)),
         RECENT_FOR_CORRECTION,
     )
@@ -307,7 +311,7 @@ def _select(
     Left to itself SQLite takes the one that spares it the sorting, and reads all of the user's.
     """
     rows = conn.execute(
-        f"""SELECT m.name, m.text, m.subject, m.relation, m.object, m.kind, m.category, m.importance, m.negated, m.changes, m.single,
+        f"""SELECT m.public_id, m.text, m.subject, m.relation, m.object, m.kind, m.category, m.importance, m.negated, m.changes, m.single,
                 m.said_at, m.told_at, m.valid_until, m.confirmations, {turns}
             FROM memories m INDEXED BY {by} WHERE {where} AND m.merged_into IS NULL ORDER BY m.told_at DESC, m.id DESC LIMIT ?""",
         (*values, limit),
@@ -344,7 +348,7 @@ def _insert(
     valid_until: datetime | None,
 ) -> int:
     key: int = conn.execute(
-        """INSERT INTO memories (user, name, text, subject, relation, object, value, kind, category, importance, hedged, negated, changes,
+        """INSERT INTO memories (user_key, public_id, text, subject, relation, object, value, kind, category, importance, hedged, negated, changes,
                single, said_at, told_at, valid_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
         (
             user,
@@ -378,7 +382,7 @@ def _insert(
 
 def _end(conn: Connection, memory: str, said_at: datetime, successor: int) -> None:
     conn.execute(
-        "UPDATE memories SET valid_until = ?, superseded_by = ? WHERE name = ?",
+        "UPDATE memories SET valid_until = ?, superseded_by = ? WHERE public_id = ?",
         (to_stored(said_at), successor, memory),
     )
 
@@ -409,7 +413,7 @@ def _named_rightly(corrections: Sequence[Correction]) -> tuple[str, ...]:
 def _doubt_sources(conn: Connection, memory: str) -> None:
     """Counts that the turns of a memory said, or were heard to say, what was not so."""
     conn.execute(
-        """INSERT INTO doubts (turn, times) SELECT x.turn, 1 FROM sources x JOIN memories m ON m.id = x.memory WHERE m.name = ?
+        """INSERT INTO correction_counts (turn, times) SELECT x.turn, 1 FROM sources x JOIN memories m ON m.id = x.memory WHERE m.public_id = ?
            ON CONFLICT (turn) DO UPDATE SET times = times + 1""",
         (memory,),
     )
@@ -423,7 +427,7 @@ def _doubt_turns(conn: Connection, turn: int, wrong: str) -> None:
     ).fetchall()
     held = re.compile(rf"(?<!\w){re.escape(wrong)}(?!\w)", re.IGNORECASE)
     conn.executemany(
-        "INSERT INTO doubts (turn, times) VALUES (?, 1) ON CONFLICT (turn) DO UPDATE SET times = times + 1",
+        "INSERT INTO correction_counts (turn, times) VALUES (?, 1) ON CONFLICT (turn) DO UPDATE SET times = times + 1",
         [(key,) for key, text in before if held.search(text)],
     )
 
@@ -431,11 +435,11 @@ def _doubt_turns(conn: Connection, turn: int, wrong: str) -> None:
 def _confirm(conn: Connection, memory: str, turn: int, statement: Statement, said: When) -> None:
     key = conn.execute(
         """UPDATE memories SET confirmations = confirmations + 1, said_at = CASE WHEN ? >= told_at THEN ? ELSE said_at END,
-               told_at = max(told_at, ?) WHERE name = ? RETURNING id""",
+               told_at = max(told_at, ?) WHERE public_id = ? RETURNING id""",
         (to_stored(said.told_at), to_stored(said.said_at), to_stored(said.told_at), memory),
     ).fetchone()[0]
     conn.execute(
-        "UPDATE doubts SET times = times - 1 WHERE times > 0 AND turn IN (SELECT turn FROM sources WHERE memory = ?)",
+        "UPDATE correction_counts SET times = times - 1 WHERE times > 0 AND turn IN (SELECT turn FROM sources WHERE memory = ?)",
         (key,),
     )
     _add_source(conn, key, turn, statement)

@@ -40,8 +40,8 @@ def keep(
     name = uuid4().hex
     stored = to_stored(now)
     key = conn.execute(
-        """INSERT INTO memories (user, name, text, subject, relation, object, value, kind, category, importance, hedged, negated, changes, single,
-               said_at, told_at, valid_until, noted_at, origin, remark)
+        """INSERT INTO memories (user_key, public_id, text, subject, relation, object, value, kind, category, importance, hedged, negated, changes, single,
+               said_at, told_at, valid_until, stored_at, source, note)
            VALUES (?, ?, ?, '', '', ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?) RETURNING id""",
         (
             user,
@@ -57,7 +57,7 @@ def keep(
             None if note.expires_at is None else to_stored(note.expires_at),
             stored,
             note.source,
-            note.remark,
+            note.note,
         ),
     ).fetchone()[0]
     index_entries.add(conn, EvidenceKind.MEMORY, user, key, 0, note.text)
@@ -83,7 +83,7 @@ def confirm(
     """
     row = conn.execute(
         """UPDATE memories SET confirmations = confirmations + 1, said_at = ?, told_at = ?, importance = max(importance, ?)
-           WHERE user = ? AND name = ? RETURNING id""",
+           WHERE user_key = ? AND public_id = ? RETURNING id""",
         (
             to_stored(now),
             order.told_at(conn, user, to_stored(now), to_stored(now)),
@@ -103,8 +103,8 @@ def confirm(
 def standing(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, MemoryMetadata]:
     """What a search shows of memories besides their words, by row number."""
     rows = conn.execute(
-        f"""SELECT m.id, m.kind, m.category, m.importance, coalesce(m.noted_at, m.said_at), m.accesses, m.accessed_at, ({subcategories.OF_MEMORY})
-           FROM memories m WHERE +m.user = ? AND m.id IN (SELECT value FROM json_each(?))""",
+        f"""SELECT m.id, m.kind, m.category, m.importance, coalesce(m.stored_at, m.said_at), m.accesses, m.accessed_at, ({subcategories.OF_MEMORY})
+           FROM memories m WHERE +m.user_key = ? AND m.id IN (SELECT value FROM json_each(?))""",
         (user, json.dumps(list(keys))),
     )
     return {

@@ -28,7 +28,7 @@ than any change of a zone."""
 
 
 ENDED_AHEAD: Final = """
-    UPDATE memories SET valid_until = :at WHERE user = :user AND superseded_by IS NOT NULL AND valid_until > :ahead"""
+    UPDATE memories SET valid_until = :at WHERE user_key = :user AND superseded_by IS NOT NULL AND valid_until > :ahead"""
 """What ended by a clock that was ahead has ended now that it is right, and not only in years."""
 
 
@@ -72,8 +72,8 @@ def _tell(event: str, days: int) -> None:
 def note_anew(conn: Connection, user: UserKey) -> None:
     """Notes the latest place of what is left of a user; reads all their turns."""
     conn.execute(
-        """UPDATE users SET told_at = max(coalesce((SELECT max(told_at) FROM turns WHERE user = users.id), 0),
-               coalesce((SELECT max(told_at) FROM memories WHERE user = users.id), 0)) WHERE id = ?""",
+        """UPDATE users SET told_at = max(coalesce((SELECT max(told_at) FROM turns WHERE user_key = users.id), 0),
+               coalesce((SELECT max(told_at) FROM memories WHERE user_key = users.id), 0)) WHERE id = ?""",
         (user,),
     )
 

@@ -39,7 +39,7 @@ def subtract(conn: Connection, user: UserKey, record: QualityRecord) -> None:
     held = _tally(conn, user, record)
     if held == record.tally:
         conn.execute(
-            "DELETE FROM quality WHERE user = ? AND day = ? AND intent = ? AND layer = ?",
+            "DELETE FROM quality WHERE user_key = ? AND day = ? AND intent = ? AND layer = ?",
             (user, *_cell(record)),
         )
     elif held is not None:
@@ -52,7 +52,7 @@ def of_user(
     """The user's record from the first day to the last, both with it; None is open."""
     rows = conn.execute(
         f"""SELECT day, intent, layer, {", ".join(COUNTS)}, latencies FROM quality
-            WHERE user = ? AND day >= ? AND day <= ? ORDER BY day, intent, layer""",
+            WHERE user_key = ? AND day >= ? AND day <= ? ORDER BY day, intent, layer""",
         (user, (first or date.min).isoformat(), (last or date.max).isoformat()),
     )
     return [
@@ -68,7 +68,7 @@ def of_user(
 
 def _tally(conn: Connection, user: UserKey, record: QualityRecord) -> Tally | None:
     row = conn.execute(
-        f"SELECT {', '.join(COUNTS)}, latencies FROM quality WHERE user = ? AND day = ? AND intent = ? AND layer = ?",
+        f"SELECT {', '.join(COUNTS)}, latencies FROM quality WHERE user_key = ? AND day = ? AND intent = ? AND layer = ?",
         (user, *_cell(record)),
     ).fetchone()
     return None if row is None else _read(row)
@@ -77,15 +77,15 @@ def _tally(conn: Connection, user: UserKey, record: QualityRecord) -> Tally | No
 def _put(conn: Connection, user: UserKey, record: QualityRecord, tally: Tally) -> None:
     counts = [getattr(tally, name) for name in COUNTS]
     conn.execute(
-        f"INSERT OR REPLACE INTO quality (user, day, intent, layer, {', '.join(COUNTS)}, latencies) VALUES ({', '.join('?' * (len(COUNTS) + 5))})",
+        f"INSERT OR REPLACE INTO quality (user_key, day, intent, layer, {', '.join(COUNTS)}, latencies) VALUES ({', '.join('?' * (len(COUNTS) + 5))})",
         (user, *_cell(record), *counts, json.dumps(tally.latencies.counts)),
     )
 
 
 def _prune(conn: Connection, user: UserKey) -> None:
     conn.execute(
-        """DELETE FROM quality WHERE user = :user AND day <=
-               (SELECT day FROM (SELECT DISTINCT day FROM quality WHERE user = :user) ORDER BY day DESC LIMIT 1 OFFSET :kept)""",
+        """DELETE FROM quality WHERE user_key = :user AND day <=
+               (SELECT day FROM (SELECT DISTINCT day FROM quality WHERE user_key = :user) ORDER BY day DESC LIMIT 1 OFFSET :kept)""",
         {"user": user, "kept": MOST_DAYS},
     )
 

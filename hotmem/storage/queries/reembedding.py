@@ -128,7 +128,7 @@ def postpone(conn: Connection, kind: EvidenceKind, keys: Sequence[int]) -> None:
     for key in keys:
         conn.execute(f"UPDATE {TABLES[kind]} SET vector = NULL WHERE id = ?", (key,))
         conn.execute(
-            f"UPDATE {kind}_entries SET bits = NULL WHERE id = ? AND user = (SELECT user FROM {TABLES[kind]} WHERE id = ?)",
+            f"UPDATE {kind}_entries SET bits = NULL WHERE id = ? AND user_key = (SELECT user_key FROM {TABLES[kind]} WHERE id = ?)",
             (key, key),
         )
         token_signs.clear(conn, kind, key - 1, key)

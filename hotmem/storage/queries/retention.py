@@ -15,12 +15,12 @@ from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import Category, ForgetResult, UserKey
 
 OLD_TURNS: Final = f"""
-    SELECT id, name FROM turns WHERE user = :user AND spoken_at < :before AND abs(told_at - spoken_at) <= {BEHIND}
+    SELECT id, public_id FROM turns WHERE user_key = :user AND spoken_at < :before AND abs(told_at - spoken_at) <= {BEHIND}
     ORDER BY spoken_at LIMIT :limit"""
 """Turns; how old those are that were told by a clock that was off nobody knows."""
 
 OLD_MEMORIES: Final = f"""
-    SELECT m.id, m.name FROM memories m WHERE m.user = :user AND m.said_at < :before AND m.merged_into IS NULL
+    SELECT m.id, m.public_id FROM memories m WHERE m.user_key = :user AND m.said_at < :before AND m.merged_into IS NULL
         AND abs(m.told_at - m.said_at) <= {BEHIND}
         AND (:category IS NULL OR m.category = :category)
         AND NOT EXISTS (SELECT 1 FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id AND t.spoken_at >= :before)
@@ -28,7 +28,7 @@ OLD_MEMORIES: Final = f"""
 """Memories; with them go the turns they were read from, none of which may be younger."""
 
 OLD_RECALLS: Final = (
-    "SELECT id, name FROM recalls WHERE user = :user AND asked_at < :before LIMIT :limit"
+    "SELECT id, public_id FROM recalls WHERE user_key = :user AND asked_at < :before LIMIT :limit"
 )
 
 USERS_SEEN: Final = 256

@@ -32,7 +32,7 @@ MOST_OF_A_RELATION: Final = 20
 _COLUMNS: Final = "m.id, m.text, m.subject, m.relation, m.object, m.importance, m.confirmations, m.said_at, m.told_at"
 _HOLDS: Final = "m.merged_into IS NULL AND (m.valid_until IS NULL OR (m.valid_until > :now AND m.superseded_by IS NULL))"
 _ONE: Final = f"""SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_relation
-    WHERE m.user = :user AND m.relation = :relation AND {_HOLDS} AND NOT m.negated AND NOT m.hedged"""
+    WHERE m.user_key = :user AND m.relation = :relation AND {_HOLDS} AND NOT m.negated AND NOT m.hedged"""
 
 
 def read_rules(conn: Connection, user: UserKey, now: int) -> SessionFacts:
@@ -47,10 +47,10 @@ def _rules(conn: Connection, user: UserKey, now: int) -> tuple[MemoryCandidate, 
     rows = conn.execute(
         f"""SELECT * FROM (
                 SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_relation
-                WHERE m.user = :user AND m.relation = 'asks' AND {_HOLDS}
+                WHERE m.user_key = :user AND m.relation = 'asks' AND {_HOLDS}
                 UNION ALL
                 SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_category
-                WHERE m.user = :user AND m.category = 'system' AND m.kind = 'rule' AND m.relation = '' AND {_HOLDS})
+                WHERE m.user_key = :user AND m.category = 'system' AND m.kind = 'rule' AND m.relation = '' AND {_HOLDS})
             ORDER BY told_at DESC, id DESC""",
         {"user": user, "now": now},
     )
@@ -99,7 +99,8 @@ def _pending(conn: Connection, user: UserKey) -> bool:
     What came with an import and waits for its end does not count.
     """
     row = conn.execute(
-        "SELECT 1 FROM pending WHERE import IS NULL AND user = ? AND held = 0 LIMIT 1", (user,)
+        "SELECT 1 FROM pending_turns WHERE import IS NULL AND user_key = ? AND held = 0 LIMIT 1",
+        (user,),
     ).fetchone()
     return row is not None
 
@@ -107,7 +108,7 @@ def _pending(conn: Connection, user: UserKey) -> bool:
 def speaker(conn: Connection, user: UserKey) -> str | None:
     """The name that the user speaks under: that of most of their latest turns."""
     row = conn.execute(
-        """SELECT speaker FROM (SELECT speaker FROM turns INDEXED BY turns_by_time WHERE user = ? AND role = 'user'
+        """SELECT speaker FROM (SELECT speaker FROM turns INDEXED BY turns_by_time WHERE user_key = ? AND role = 'user'
                                 ORDER BY spoken_at DESC LIMIT ?)
            WHERE speaker NOT NULL GROUP BY speaker ORDER BY count(*) DESC, speaker LIMIT 1""",
         (user, RECENT_TURNS),
@@ -150,7 +151,7 @@ def _told_in(conn: Connection, keys: Sequence[int]) -> dict[int, str]:
 
 def _notes(conn: Connection, user: UserKey, now: int) -> tuple[MemoryCandidate, ...]:
     rows = conn.execute(
-        f"""SELECT * FROM (SELECT {_COLUMNS}, m.kind FROM memories m INDEXED BY memories_in_order WHERE m.user = :user AND {_HOLDS}
+        f"""SELECT * FROM (SELECT {_COLUMNS}, m.kind FROM memories m INDEXED BY memories_in_order WHERE m.user_key = :user AND {_HOLDS}
                            ORDER BY m.told_at DESC, m.id DESC LIMIT :most) WHERE relation = '' AND kind <> 'rule'""",
         {"user": user, "now": now, "most": NOTES_READ},
     )
@@ -164,8 +165,8 @@ def _told(conn: Connection, user: UserKey, days: Interval, now: int) -> list[Dat
     """
     rows = conn.execute(
         f"""WITH said AS (SELECT id, text, spoken_at FROM turns INDEXED BY turns_by_time
-                          WHERE user = :user AND role = 'user' AND spoken_at <= :now ORDER BY spoken_at DESC LIMIT :most),
-                 at_hand AS (SELECT h.turn, h.start, h.stop, h.since, h.until, s.text, s.spoken_at FROM said s JOIN happenings h ON h.turn = s.id
+                          WHERE user_key = :user AND role = 'user' AND spoken_at <= :now ORDER BY spoken_at DESC LIMIT :most),
+                 at_hand AS (SELECT h.turn, h.start, h.stop, h.since, h.until, s.text, s.spoken_at FROM said s JOIN event_times h ON h.turn = s.id
                              WHERE h.since < :end AND h.until > :start AND h.until - h.since <= :end - :start)
             SELECT a.text, a.start, a.stop, a.since, a.until, a.spoken_at,
                 (SELECT json_group_array(m.id) FROM sources x JOIN memories m ON m.id = x.memory
@@ -198,8 +199,8 @@ def _told(conn: Connection, user: UserKey, days: Interval, now: int) -> list[Dat
 
 def _later(conn: Connection, user: UserKey, since: int, now: int) -> list[LaterTurn]:
     rows = conn.execute(
-        """SELECT text, name, spoken_at FROM turns INDEXED BY turns_by_time
-           WHERE user = ? AND role = 'user' AND spoken_at > ? AND spoken_at <= ? ORDER BY spoken_at DESC, id DESC LIMIT ?""",
+        """SELECT text, public_id, spoken_at FROM turns INDEXED BY turns_by_time
+           WHERE user_key = ? AND role = 'user' AND spoken_at > ? AND spoken_at <= ? ORDER BY spoken_at DESC, id DESC LIMIT ?""",
         (user, since, now, LATER_READ),
     )
     return [LaterTurn(text, turn, from_stored(said_at)) for text, turn, said_at in rows]
@@ -208,9 +209,9 @@ def _later(conn: Connection, user: UserKey, since: int, now: int) -> list[LaterT
 def _loops(conn: Connection, user: UserKey, live: str | None) -> list[OpenLoop]:
     """What was left open in the last session that has a summary."""
     rows = conn.execute(
-        """SELECT x.text, t.name, s.name, t.spoken_at FROM summary_sentences x JOIN turns t ON t.id = x.turn JOIN sessions s ON s.id = x.summary
+        """SELECT x.text, t.public_id, s.public_id, t.spoken_at FROM summary_sentences x JOIN turns t ON t.id = x.turn JOIN sessions s ON s.id = x.summary
            WHERE x.part = 'open_loops' AND x.summary = (SELECT s.id FROM sessions s JOIN summaries y ON y.id = s.id
-                                                        WHERE s.user = ? AND s.name IS NOT ? ORDER BY s.told_at DESC LIMIT 1)
+                                                        WHERE s.user_key = ? AND s.public_id IS NOT ? ORDER BY s.told_at DESC LIMIT 1)
            ORDER BY x.place""",
         (user, live),
     )

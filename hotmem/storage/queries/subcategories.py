@@ -50,18 +50,18 @@ GROWTH: Final = 0.1
 
 UNPLACED: Final = """
     SELECT m.id, m.vector FROM memories m
-    WHERE m.user = :user AND m.category = :category AND m.merged_into IS NULL AND m.vector NOT NULL AND m.id > :after
-        AND NOT EXISTS (SELECT 1 FROM placements x JOIN subcategories s ON s.id = x.subcategory WHERE x.memory = m.id AND s.evolution = :evolution)
+    WHERE m.user_key = :user AND m.category = :category AND m.merged_into IS NULL AND m.vector NOT NULL AND m.id > :after
+        AND NOT EXISTS (SELECT 1 FROM subcategory_members x JOIN subcategories s ON s.id = x.subcategory WHERE x.memory = m.id AND s.evolution = :evolution)
     ORDER BY m.id LIMIT :portion"""
 
 OF_MEMORY: Final = """
-    SELECT s.name FROM placements x JOIN subcategories s ON s.id = x.subcategory JOIN evolutions e ON e.id = s.evolution
+    SELECT s.name FROM subcategory_members x JOIN subcategories s ON s.id = x.subcategory JOIN evolutions e ON e.id = s.evolution
     WHERE x.memory = m.id AND e.state = 'live'"""
 """The name of the live subcategory of a memory `m`."""
 
-NOT_HELD: Final = jobs.NOT_HELD.format(work=JobKind.CATEGORY, key="m.category", user="m.user")
+NOT_HELD: Final = jobs.NOT_HELD.format(work=JobKind.CATEGORY, key="m.category", user="m.user_key")
 
-LIVE_OF: Final = "SELECT id FROM evolutions WHERE user = ? AND category = ? AND state = 'live'"
+LIVE_OF: Final = "SELECT id FROM evolutions WHERE user_key = ? AND category = ? AND state = 'live'"
 
 
 def due(
@@ -80,12 +80,12 @@ def due(
         least: Memories that a category must have gained.
     """
     row = conn.execute(
-        f"""SELECT m.user, m.category FROM (
-               SELECT user, category, count(*) AS memories FROM memories WHERE merged_into IS NULL GROUP BY user, category) m
-           LEFT JOIN evolutions e ON e.id = (SELECT max(id) FROM evolutions WHERE user = m.user AND category = m.category AND state <> 'draft')
+        f"""SELECT m.user_key, m.category FROM (
+               SELECT user_key, category, count(*) AS memories FROM memories WHERE merged_into IS NULL GROUP BY user_key, category) m
+           LEFT JOIN evolutions e ON e.id = (SELECT max(id) FROM evolutions WHERE user_key = m.user_key AND category = m.category AND state <> 'draft')
            WHERE coalesce(e.evolved_at, (SELECT 1000000 * value FROM meta WHERE key = 'evolution')) NOT BETWEEN ? AND ?
                AND m.memories >= coalesce(e.memories, 0) + max(?, ? * coalesce(e.memories, 0))
-               AND m.user NOT IN (SELECT user FROM imports WHERE state <> ?) AND {NOT_HELD} LIMIT 1""",
+               AND m.user_key NOT IN (SELECT user_key FROM imports WHERE state <> ?) AND {NOT_HELD} LIMIT 1""",
         (to_stored(now - every) + 1, to_stored(now) + BEHIND, least, GROWTH, TAKEN),
     ).fetchone()
     return None if row is None else (UserKey(row[0]), Category(row[1]))
@@ -98,13 +98,13 @@ def members(conn: Connection, user: UserKey, category: Category, limit: int) -> 
     are left out.
     """
     (total,) = conn.execute(
-        "SELECT count(*) FROM memories WHERE user = ? AND category = ? AND merged_into IS NULL",
+        "SELECT count(*) FROM memories WHERE user_key = ? AND category = ? AND merged_into IS NULL",
         (user, category),
     ).fetchone()
     rows = conn.execute(
-        """SELECT id, name, text, vector FROM (
-               SELECT id, name, text, vector, row_number() OVER (ORDER BY id) - 1 AS place FROM memories
-               WHERE user = ? AND category = ? AND merged_into IS NULL AND vector NOT NULL AND id > ?)
+        """SELECT id, public_id, text, vector FROM (
+               SELECT id, public_id, text, vector, row_number() OVER (ORDER BY id) - 1 AS place FROM memories
+               WHERE user_key = ? AND category = ? AND merged_into IS NULL AND vector NOT NULL AND id > ?)
            WHERE place % ? = 0 ORDER BY id""",
         (
             user,
@@ -114,7 +114,7 @@ def members(conn: Connection, user: UserKey, category: Category, limit: int) -> 
         ),
     ).fetchall()
     named = conn.execute(
-        f"SELECT s.name, s.since, json_group_array(x.memory) FROM subcategories s JOIN placements x ON x.subcategory = s.id "
+        f"SELECT s.name, s.since, json_group_array(x.memory) FROM subcategories s JOIN subcategory_members x ON x.subcategory = s.id "
         f"WHERE s.evolution = ({LIVE_OF}) GROUP BY s.id",
         (user, category),
     )
@@ -145,7 +145,7 @@ def draft(
         had, was forgotten since they were read.
     """
     conn.execute(
-        "DELETE FROM evolutions WHERE user = ? AND category = ? AND state = 'draft'",
+        "DELETE FROM evolutions WHERE user_key = ? AND category = ? AND state = 'draft'",
         (user, category),
     )
     there = {
@@ -172,7 +172,7 @@ def draft(
             to_bytes(one.centroid),
         )
         conn.executemany(
-            "INSERT INTO placements (subcategory, memory) VALUES (?, ?)",
+            "INSERT INTO subcategory_members (subcategory, memory) VALUES (?, ?)",
             [(key, member) for member in one.members],
         )
     return evolution
@@ -184,7 +184,7 @@ def place_more(conn: Connection, evolution: int, after: int) -> int | None:
     Returns the last one's, or None if there are no more.
     """
     owner = conn.execute(
-        "SELECT user, category FROM evolutions WHERE id = ?", (evolution,)
+        "SELECT user_key, category FROM evolutions WHERE id = ?", (evolution,)
     ).fetchone()
     if owner is None:
         return None
@@ -209,23 +209,23 @@ def adopt(conn: Connection, evolution: int, reason: str, now: datetime) -> str |
         The decision's id; None if the draft went because something was forgotten.
     """
     owner = conn.execute(
-        "SELECT user, category FROM evolutions WHERE id = ?", (evolution,)
+        "SELECT user_key, category FROM evolutions WHERE id = ?", (evolution,)
     ).fetchone()
     if owner is None:
         return None
     conn.execute(
-        "UPDATE evolutions SET state = 'past' WHERE user = ? AND category = ? AND state = 'live'",
+        "UPDATE evolutions SET state = 'past' WHERE user_key = ? AND category = ? AND state = 'live'",
         owner,
     )
     name = record(conn, owner[0], EVOLVED, reason, [], now)
     conn.execute(
-        "UPDATE evolutions SET state = 'live', decision = (SELECT id FROM decisions WHERE name = ?) WHERE id = ?",
+        "UPDATE evolutions SET state = 'live', decision = (SELECT id FROM decisions WHERE public_id = ?) WHERE id = ?",
         (name, evolution),
     )
     _place_all(conn, evolution)
     conn.execute(
-        """DELETE FROM evolutions WHERE user = ? AND category = ? AND state IN ('past', 'undone', 'nothing') AND id NOT IN (
-               SELECT id FROM evolutions WHERE user = ? AND category = ? AND state = 'past' ORDER BY id DESC LIMIT ?)""",
+        """DELETE FROM evolutions WHERE user_key = ? AND category = ? AND state IN ('past', 'undone', 'nothing') AND id NOT IN (
+               SELECT id FROM evolutions WHERE user_key = ? AND category = ? AND state = 'past' ORDER BY id DESC LIMIT ?)""",
         (*owner, *owner, KEPT),
     )
     return name
@@ -235,9 +235,9 @@ def place(conn: Connection, memories: Iterable[int]) -> None:
     """Places embedded memories that are in no live subcategory of their category under the nearest."""
     for memory in memories:
         row = conn.execute(
-            """SELECT e.id, m.vector FROM memories m JOIN evolutions e ON e.user = m.user AND e.category = m.category AND e.state = 'live'
+            """SELECT e.id, m.vector FROM memories m JOIN evolutions e ON e.user_key = m.user_key AND e.category = m.category AND e.state = 'live'
                WHERE m.id = ? AND m.merged_into IS NULL AND m.vector NOT NULL AND NOT EXISTS (
-                   SELECT 1 FROM placements x JOIN subcategories s ON s.id = x.subcategory WHERE x.memory = m.id AND s.evolution = e.id)""",
+                   SELECT 1 FROM subcategory_members x JOIN subcategories s ON s.id = x.subcategory WHERE x.memory = m.id AND s.evolution = e.id)""",
             (memory,),
         ).fetchone()
         if row is not None:
@@ -247,7 +247,7 @@ def place(conn: Connection, memories: Iterable[int]) -> None:
 def place_unplaced(conn: Connection, user: UserKey) -> None:
     """Places what is in no live subcategory of its category, as after a decision was taken back."""
     for (evolution,) in conn.execute(
-        "SELECT id FROM evolutions WHERE user = ? AND state = 'live'", (user,)
+        "SELECT id FROM evolutions WHERE user_key = ? AND state = 'live'", (user,)
     ).fetchall():
         _place_all(conn, evolution)
 
@@ -262,10 +262,10 @@ def of_user(conn: Connection, user: UserKey) -> list[Subcategory]:
     """The user's subcategories, by category, the largest first."""
     rows = conn.execute(
         """SELECT e.category, s.name, s.keywords, s.since, e.evolved_at,
-               (SELECT count(*) FROM placements x JOIN memories m ON m.id = x.memory WHERE x.subcategory = s.id AND m.merged_into IS NULL) AS held,
-               (SELECT json_group_array(m.text) FROM json_each(s.examples) j JOIN memories m ON m.name = j.value)
+               (SELECT count(*) FROM subcategory_members x JOIN memories m ON m.id = x.memory WHERE x.subcategory = s.id AND m.merged_into IS NULL) AS held,
+               (SELECT json_group_array(m.text) FROM json_each(s.examples) j JOIN memories m ON m.public_id = j.value)
            FROM evolutions e JOIN subcategories s ON s.evolution = e.id
-           WHERE e.user = ? AND e.state = 'live' ORDER BY e.category, held DESC, s.name""",
+           WHERE e.user_key = ? AND e.state = 'live' ORDER BY e.category, held DESC, s.name""",
         (user,),
     )
     return [
@@ -290,11 +290,11 @@ def in_digests(
     return conn.execute(
         f"""WITH near AS (
                SELECT s.examples FROM evolutions e JOIN subcategories s ON s.evolution = e.id
-               WHERE e.user = :user AND e.state = 'live' AND s.centroid NOT NULL
+               WHERE e.user_key = :user AND e.state = 'live' AND s.centroid NOT NULL
                ORDER BY vec_distance_cosine(vec_int8(s.centroid), vec_int8(:vector)) LIMIT :looked_into)
            SELECT m.id, {cosine("m.vector", "m.id", boundary)} AS cosine
-           FROM near, json_each(near.examples) j JOIN memories m ON m.name = j.value
-           WHERE m.user = :user AND m.merged_into IS NULL AND m.vector NOT NULL ORDER BY cosine DESC, m.id""",
+           FROM near, json_each(near.examples) j JOIN memories m ON m.public_id = j.value
+           WHERE m.user_key = :user AND m.merged_into IS NULL AND m.vector NOT NULL ORDER BY cosine DESC, m.id""",
         {"user": user, "looked_into": looked_into} | sought_bytes(sought),
     ).fetchall()
 
@@ -303,7 +303,7 @@ def records(conn: Connection, user: UserKey) -> list[EvolutionRecord]:
     """The user's live evolutions, whole."""
     found = []
     live = conn.execute(
-        "SELECT id, category, evolved_at, memories FROM evolutions WHERE user = ? AND state = 'live' ORDER BY category",
+        "SELECT id, category, evolved_at, memories FROM evolutions WHERE user_key = ? AND state = 'live' ORDER BY category",
         (user,),
     )
     for evolution, category, evolved_at, memories in live.fetchall():
@@ -337,7 +337,7 @@ def take_in(conn: Connection, source: Import, evolution: EvolutionRecord) -> boo
 def put_in(conn: Connection, user: UserKey, memory: int, category: Category, name: str) -> None:
     """Places a memory under the live subcategory of a name, if there is one."""
     conn.execute(
-        f"INSERT INTO placements (subcategory, memory) SELECT id, ? FROM subcategories WHERE evolution = ({LIVE_OF}) AND name = ?",
+        f"INSERT INTO subcategory_members (subcategory, memory) SELECT id, ? FROM subcategories WHERE evolution = ({LIVE_OF}) AND name = ?",
         (memory, user, category, name),
     )
 
@@ -349,7 +349,7 @@ def lose_words(conn: Connection, user: UserKey, categories: Iterable[Category]) 
     """
     for category in categories:
         conn.execute(
-            "DELETE FROM evolutions WHERE user = ? AND category = ? AND state IN ('draft', 'past', 'undone')",
+            "DELETE FROM evolutions WHERE user_key = ? AND category = ? AND state IN ('draft', 'past', 'undone')",
             (user, category),
         )
         rows = conn.execute(
@@ -359,7 +359,7 @@ def lose_words(conn: Connection, user: UserKey, categories: Iterable[Category]) 
         taken = {name for _, name, _ in rows}
         for key, name, held in rows:
             if not conn.execute(
-                "SELECT 1 FROM placements WHERE subcategory = ?", (key,)
+                "SELECT 1 FROM subcategory_members WHERE subcategory = ?", (key,)
             ).fetchone():
                 conn.execute("DELETE FROM subcategories WHERE id = ?", (key,))
                 continue
@@ -381,7 +381,7 @@ def _evolution(
     conn: Connection, user: UserKey, category: Category, state: str, memories: int, at: datetime
 ) -> int:
     key: int = conn.execute(
-        "INSERT INTO evolutions (user, category, state, evolved_at, memories) VALUES (?, ?, ?, ?, ?) RETURNING id",
+        "INSERT INTO evolutions (user_key, category, state, evolved_at, memories) VALUES (?, ?, ?, ?, ?) RETURNING id",
         (user, category, state, to_stored(at), memories),
     ).fetchone()[0]
     return key
@@ -422,7 +422,9 @@ def _place(conn: Connection, evolution: int, memories: Sequence[tuple[int, bytes
     if memories and len(keys):
         places = nearest(from_bytes([vector for _, vector in memories]), centroids).tolist()
         under = [(keys[place], memory) for place, (memory, _) in zip(places, memories, strict=True)]
-        conn.executemany("INSERT INTO placements (subcategory, memory) VALUES (?, ?)", under)
+        conn.executemany(
+            "INSERT INTO subcategory_members (subcategory, memory) VALUES (?, ?)", under
+        )
 
 
 def _centroids(conn: Connection, evolution: int) -> tuple[list[int], NDArray[np.float32]]:
@@ -449,7 +451,7 @@ def _mean(conn: Connection, subcategory: int) -> bytes | None:
     vectors = [
         row[0]
         for row in conn.execute(
-            "SELECT m.vector FROM placements x JOIN memories m ON m.id = x.memory WHERE x.subcategory = ?",
+            "SELECT m.vector FROM subcategory_members x JOIN memories m ON m.id = x.memory WHERE x.subcategory = ?",
             (subcategory,),
         )
     ]
@@ -467,7 +469,7 @@ def _holds(conn: Connection, user: UserKey, subcategory: int, word: str) -> bool
     """
     wanted = " AND ".join(f'"{token(user, term)}"' for term in terms(word))
     found = conn.execute(
-        """SELECT 1 FROM memory_words w JOIN placements x ON x.memory = w.rowid JOIN memories m ON m.id = w.rowid
+        """SELECT 1 FROM memory_words w JOIN subcategory_members x ON x.memory = w.rowid JOIN memories m ON m.id = w.rowid
            WHERE memory_words MATCH ? AND x.subcategory = ? AND instr(lower(m.text), ?) LIMIT 1""",
         (wanted, subcategory, word),
     )

@@ -15,15 +15,15 @@ from hotmem.storage.queries.times import from_stored
 from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import UserKey
 
-OF_USER: Final = "user = :user"
-OF_TURN: Final = "turn IN (SELECT id FROM turns WHERE user = :user)"
-OF_MEMORY: Final = "memory IN (SELECT id FROM memories WHERE user = :user)"
-OF_SUMMARY: Final = "summary IN (SELECT id FROM summaries WHERE user = :user)"
-OF_RECALL: Final = "recall IN (SELECT id FROM recalls WHERE user = :user)"
-OF_DECISION: Final = "decision IN (SELECT id FROM decisions WHERE user = :user)"
-OF_EVOLUTION: Final = "evolution IN (SELECT id FROM evolutions WHERE user = :user)"
-OF_SUBCATEGORY: Final = "subcategory IN (SELECT s.id FROM subcategories s JOIN evolutions e ON e.id = s.evolution WHERE e.user = :user)"
-OF_IMPORT: Final = "import IN (SELECT id FROM imports WHERE user = :user)"
+OF_USER: Final = "user_key = :user"
+OF_TURN: Final = "turn IN (SELECT id FROM turns WHERE user_key = :user)"
+OF_MEMORY: Final = "memory IN (SELECT id FROM memories WHERE user_key = :user)"
+OF_SUMMARY: Final = "summary IN (SELECT id FROM summaries WHERE user_key = :user)"
+OF_RECALL: Final = "recall IN (SELECT id FROM recalls WHERE user_key = :user)"
+OF_DECISION: Final = "decision IN (SELECT id FROM decisions WHERE user_key = :user)"
+OF_EVOLUTION: Final = "evolution IN (SELECT id FROM evolutions WHERE user_key = :user)"
+OF_SUBCATEGORY: Final = "subcategory IN (SELECT s.id FROM subcategories s JOIN evolutions e ON e.id = s.evolution WHERE e.user_key = :user)"
+OF_IMPORT: Final = "import IN (SELECT id FROM imports WHERE user_key = :user)"
 """How the rows of a table are known to be the user's."""
 
 HELD: Final = {
@@ -39,26 +39,26 @@ HELD: Final = {
     "entities": ("people, places and things spoken of", OF_USER),
     "turn_entities": ("which turns speak of them", OF_TURN),
     "memory_entities": ("which memories speak of them", OF_MEMORY),
-    "happenings": ("when what turns tell of happened", OF_TURN),
-    "doubts": ("how often what turns say was corrected", OF_TURN),
+    "event_times": ("when what turns tell of happened", OF_TURN),
+    "correction_counts": ("how often what turns say was corrected", OF_TURN),
     "tags": ("words that memories are filed under", OF_USER),
     "memory_tags": ("which memories are", OF_MEMORY),
     "evolutions": ("when subcategories were found", OF_USER),
     "subcategories": ("subcategories", OF_EVOLUTION),
-    "placements": ("which memories are in them", OF_SUBCATEGORY),
+    "subcategory_members": ("which memories are in them", OF_SUBCATEGORY),
     "decisions": ("what was decided about memories, and why", OF_USER),
-    "decided": ("which memories that was about", OF_DECISION),
-    "decided_tags": ("which tags that was about", OF_DECISION),
+    "decision_memories": ("which memories that was about", OF_DECISION),
+    "decision_tags": ("which tags that was about", OF_DECISION),
     "recalls": ("what was asked of the memory, and what a reply to it was made of", OF_USER),
-    "uses": ("what was given for it, and how the reply used it", OF_RECALL),
+    "recall_items": ("what was given for it, and how the reply used it", OF_RECALL),
     "quality": ("how much of what was given was used, by day", OF_USER),
     "weights": ("how much each layer of the memory counts", OF_USER),
     "intent_weights": ("how much more or less it counts by the kind of question", OF_USER),
     "weight_history": ("how that changed", OF_USER),
-    "learning": ("what that is learnt from", OF_USER),
+    "learning_state": ("what that is learnt from", OF_USER),
     "imports": ("what was imported", OF_USER),
     "import_changes": ("what imports changed", OF_IMPORT),
-    "pending": ("turns that wait to be understood", OF_USER),
+    "pending_turns": ("turns that wait to be understood", OF_USER),
     "failures": ("work that failed", OF_USER),
     "deletions": ("what was forgotten and can still be brought back, until when", OF_USER),
     "audit": ("who looked at the memory, changed it or took something out of it", OF_USER),
@@ -72,16 +72,16 @@ WORKED_OUT: Final = (
 
 LEFT_OUT: Final = {
     "passages": WORKED_OUT,
-    "pieces": WORKED_OUT,
-    "memory_pieces": WORKED_OUT,
+    "passage_signs": WORKED_OUT,
+    "memory_signs": WORKED_OUT,
     "passage_entries": WORKED_OUT,
     "memory_entries": WORKED_OUT,
     "summary_entries": WORKED_OUT,
     "passage_words": WORKED_OUT,
     "memory_words": WORKED_OUT,
-    "revisions": "counts changes of the search indexes",
+    "index_revisions": "counts changes of the search indexes",
     "deleted_rows": "what was asked to be forgotten; it is gone for good at the time that deletions tell",
-    "forgotten": "keyed hashes of the ids of what was forgotten, which tell nothing else",
+    "tombstones": "keyed hashes of the ids of what was forgotten, which tell nothing else",
 }
 """Tables with rows of a user that are not told, and why."""
 
@@ -137,7 +137,7 @@ def _rows(conn: Connection, table: str, whose: str, user: UserKey) -> Iterator[d
         yield {
             name: _told(name, value)
             for name, value in zip(names, row, strict=True)
-            if name != "user" and not isinstance(value, bytes)
+            if name != "user_key" and not isinstance(value, bytes)
         }
 
 

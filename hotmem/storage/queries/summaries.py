@@ -28,7 +28,7 @@ PARTS: Final = ("narrative", "decisions", "open_loops")
 def end(conn: Connection, user: UserKey, session_name: str) -> bool:
     """Marks the session as ended, so that its summary is due; False if there is no such session."""
     row = conn.execute(
-        "UPDATE sessions SET summary_due = ? WHERE user = ? AND name = ? AND passages > 0 RETURNING id",
+        "UPDATE sessions SET summary_due = ? WHERE user_key = ? AND public_id = ? AND passages > 0 RETURNING id",
         (WHEN_ENDED, user, session_name),
     ).fetchone()
     return row is not None
@@ -115,7 +115,7 @@ def put(
     """
     session = seen.session
     row = conn.execute(
-        "SELECT user, (SELECT max(t.id) FROM turns t WHERE t.session = s.id) FROM sessions s WHERE s.id = ?",
+        "SELECT user_key, (SELECT max(t.id) FROM turns t WHERE t.session = s.id) FROM sessions s WHERE s.id = ?",
         (session,),
     ).fetchone()
     held = conn.execute("SELECT through FROM summaries WHERE id = ?", (session,)).fetchone()
@@ -135,7 +135,7 @@ def put(
     if seen.through == seen.latest:
         done(conn, session)
     conn.execute(
-        "INSERT INTO summaries (id, user, topics, text, through) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO summaries (id, user_key, topics, text, through) VALUES (?, ?, ?, ?, ?)",
         (session, user, json.dumps(summary.topics), text, seen.through),
     )
     conn.executemany(
@@ -155,7 +155,7 @@ def put(
 def of_session(conn: Connection, user: UserKey, session_name: str) -> SessionSummary | None:
     """The session's summary, or None while there is none."""
     row = conn.execute(
-        "SELECT y.id, y.topics FROM summaries y JOIN sessions s ON s.id = y.id WHERE y.user = ? AND s.name = ?",
+        "SELECT y.id, y.topics FROM summaries y JOIN sessions s ON s.id = y.id WHERE y.user_key = ? AND s.public_id = ?",
         (user, session_name),
     ).fetchone()
     if row is None:
@@ -163,7 +163,7 @@ def of_session(conn: Connection, user: UserKey, session_name: str) -> SessionSum
     parts: dict[str, tuple[SummarySentence, ...]] = {}
     for part in PARTS:
         sentences = conn.execute(
-            """SELECT x.text, t.name FROM summary_sentences x JOIN turns t ON t.id = x.turn
+            """SELECT x.text, t.public_id FROM summary_sentences x JOIN turns t ON t.id = x.turn
                WHERE x.summary = ? AND x.part = ? ORDER BY x.place""",
             (row[0], part),
         )
@@ -182,8 +182,8 @@ def related(
                    shared AS (SELECT DISTINCT x.entity, t.session
                               FROM own o JOIN turn_entities x ON x.entity = o.entity JOIN turns t ON t.id = x.turn),
                    spread AS (SELECT entity, count(*) AS sessions FROM shared GROUP BY entity)
-               SELECT s.name FROM shared h JOIN spread p ON p.entity = h.entity JOIN sessions s ON s.id = h.session
-               WHERE h.session <> ? AND s.user = ? GROUP BY s.id ORDER BY sum(1.0 / p.sessions) DESC, s.last_at DESC LIMIT ?""",
+               SELECT s.public_id FROM shared h JOIN spread p ON p.entity = h.entity JOIN sessions s ON s.id = h.session
+               WHERE h.session <> ? AND s.user_key = ? GROUP BY s.id ORDER BY sum(1.0 / p.sessions) DESC, s.last_at DESC LIMIT ?""",
             (session, session, user, limit),
         )
         found[session] = tuple(row[0] for row in rows)

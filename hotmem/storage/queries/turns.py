@@ -37,7 +37,7 @@ def add(
     """
     user = users.ensure(conn, turn.user_id)
     known = conn.execute(
-        "SELECT text FROM turns WHERE user = ? AND name = ?", (user, turn.id)
+        "SELECT text FROM turns WHERE user_key = ? AND public_id = ?", (user, turn.id)
     ).fetchone()
     if known:
         if known[0] != turn.text:
@@ -51,15 +51,15 @@ def add(
     else:
         order.note(conn, user, place := to_stored(told_at))
     session, position = conn.execute(
-        """INSERT INTO sessions (user, name, started_at, last_at, told_at, touched_at, summary_due) VALUES (?, ?, ?, ?, ?, ?, 1)
-           ON CONFLICT (user, name) DO UPDATE SET started_at = min(started_at, excluded.started_at),
+        """INSERT INTO sessions (user_key, public_id, started_at, last_at, told_at, touched_at, summary_due) VALUES (?, ?, ?, ?, ?, ?, 1)
+           ON CONFLICT (user_key, public_id) DO UPDATE SET started_at = min(started_at, excluded.started_at),
                last_at = max(last_at, excluded.last_at), told_at = max(told_at, excluded.told_at),
                touched_at = excluded.touched_at, summary_due = max(summary_due, 1)
            RETURNING id, passages""",
         (user, turn.session_id, spoken_at, spoken_at, place, to_stored(now)),
     ).fetchone()
     key = conn.execute(
-        """INSERT INTO turns (user, session, name, role, speaker, text, spoken_at, told_at, zone, import)
+        """INSERT INTO turns (user_key, session, public_id, role, speaker, text, spoken_at, told_at, zone, import)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
         (
             user,
@@ -76,20 +76,21 @@ def add(
     ).fetchone()[0]
     if turn.speaker:
         conn.execute(
-            "INSERT OR IGNORE INTO speakers (user, name, import) VALUES (?, ?, ?)",
+            "INSERT OR IGNORE INTO speakers (user_key, name, import) VALUES (?, ?, ?)",
             (user, turn.speaker, came_with),
         )
     spans = passages(turn.text)
     for place, (start, stop) in enumerate(spans, position):
         passage = conn.execute(
-            """INSERT INTO passages (user, session, turn, position, start, stop, terms, forms, import)
+            """INSERT INTO passages (user_key, session, turn, position, start, stop, terms, forms, import)
                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
             (user, session, key, place, start, stop, *derived.of(turn.text[start:stop]), came_with),
         ).fetchone()[0]
         index_entries.add(conn, EvidenceKind.PASSAGE, user, passage, session, turn.text[start:stop])
     conn.execute("UPDATE sessions SET passages = ? WHERE id = ?", (position + len(spans), session))
     conn.execute(
-        "INSERT INTO pending (turn, user, import) VALUES (?, ?, ?)", (key, user, came_with)
+        "INSERT INTO pending_turns (turn, user_key, import) VALUES (?, ?, ?)",
+        (key, user, came_with),
     )
     return True
 
@@ -107,7 +108,7 @@ def of_keys(conn: Connection, keys: Collection[int]) -> list[tuple[int, Turn]]:
 
 def latest(conn: Connection, user: UserKey, session_name: str, limit: int) -> list[Turn]:
     """The last turns of the user's session, in the order they came."""
-    session = "(SELECT id FROM sessions WHERE user = ? AND name = ?)"
+    session = "(SELECT id FROM sessions WHERE user_key = ? AND public_id = ?)"
     found = [
         turn
         for _, turn in select(
@@ -126,7 +127,9 @@ def numbered(conn: Connection, keys: Sequence[int]) -> list[tuple[int, Turn]]:
 
 def of_user(conn: Connection, user: UserKey, after: int, limit: int) -> list[tuple[int, Turn]]:
     """The user's next turns after a row number, oldest row first."""
-    return list(select(conn, "t.user = ? AND t.id > ? ORDER BY t.id LIMIT ?", (user, after, limit)))
+    return list(
+        select(conn, "t.user_key = ? AND t.id > ? ORDER BY t.id LIMIT ?", (user, after, limit))
+    )
 
 
 def places(conn: Connection, keys: Sequence[int]) -> dict[int, datetime]:
@@ -144,8 +147,8 @@ def select(conn: Connection, where: str, values: tuple[object, ...]) -> Iterator
     `where` is SQL over t (turns), s (sessions) and u (users), without any user's text in it.
     """
     rows = conn.execute(
-        f"""SELECT t.id, u.name, s.name, t.role, t.text, t.spoken_at, t.zone, t.speaker, t.name
-            FROM turns t JOIN sessions s ON s.id = t.session JOIN users u ON u.id = t.user WHERE {where}""",
+        f"""SELECT t.id, u.public_id, s.public_id, t.role, t.text, t.spoken_at, t.zone, t.speaker, t.public_id
+            FROM turns t JOIN sessions s ON s.id = t.session JOIN users u ON u.id = t.user_key WHERE {where}""",
         values,
     )
     for key, user, session, role, text, spoken_at, zone, speaker, name in rows:

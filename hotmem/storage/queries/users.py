@@ -18,13 +18,13 @@ MOST_SOUNDING: Final = 50
 
 def find(conn: Connection, name: str) -> UserKey | None:
     """The user's number, or None for a user never seen."""
-    row = conn.execute("SELECT id FROM users WHERE name = ?", (name,)).fetchone()
+    row = conn.execute("SELECT id FROM users WHERE public_id = ?", (name,)).fetchone()
     return UserKey(row[0]) if row else None
 
 
 def name(conn: Connection, user: UserKey) -> str:
     """The id of a user's number; empty, if the user was erased."""
-    row = conn.execute("SELECT name FROM users WHERE id = ?", (user,)).fetchone()
+    row = conn.execute("SELECT public_id FROM users WHERE id = ?", (user,)).fetchone()
     return str(row[0]) if row else ""
 
 
@@ -34,7 +34,7 @@ def ensure(conn: Connection, name: str) -> UserKey:
     if found is not None:
         return found
     return UserKey(
-        conn.execute("INSERT INTO users (name) VALUES (?) RETURNING id", (name,)).fetchone()[0]
+        conn.execute("INSERT INTO users (public_id) VALUES (?) RETURNING id", (name,)).fetchone()[0]
     )
 
 
@@ -49,13 +49,13 @@ def profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Profile:
     """
     keys = [run.casefold() for run in runs[:MOST_RUNS]]
     named = conn.execute(
-        f"SELECT name FROM entities WHERE user = ? AND key IN ({','.join('?' * len(keys))})",
+        f"SELECT name FROM entities WHERE user_key = ? AND key IN ({','.join('?' * len(keys))})",
         (user, *keys),
     )
-    speaking = conn.execute("SELECT name FROM speakers WHERE user = ? ORDER BY name", (user,))
+    speaking = conn.execute("SELECT name FROM speakers WHERE user_key = ? ORDER BY name", (user,))
     sounds = [key for run in runs[:MOST_RUNS] if run[:1].isupper() and (key := phonetic_key(run))]
     sounding = conn.execute(
-        f"SELECT name FROM entities WHERE user = ? AND sound IN ({','.join('?' * len(sounds))}) LIMIT ?",
+        f"SELECT name FROM entities WHERE user_key = ? AND sound IN ({','.join('?' * len(sounds))}) LIMIT ?",
         (user, *sounds, MOST_SOUNDING),
     )
     return Profile(
@@ -74,11 +74,11 @@ def vocabulary(conn: Connection, user: UserKey, limit: int) -> list[str]:
     speaking = [
         row[0]
         for row in conn.execute(
-            "SELECT name FROM speakers WHERE user = ? ORDER BY name LIMIT ?", (user, limit)
+            "SELECT name FROM speakers WHERE user_key = ? ORDER BY name LIMIT ?", (user, limit)
         )
     ]
     spoken_of = conn.execute(
-        """SELECT e.name FROM entities e JOIN turn_entities t ON t.entity = e.id WHERE e.user = ?
+        """SELECT e.name FROM entities e JOIN turn_entities t ON t.entity = e.id WHERE e.user_key = ?
            GROUP BY e.id ORDER BY count(*) DESC, e.name LIMIT ?""",
         (user, limit),
     )
@@ -89,5 +89,5 @@ def names(conn: Connection, limit: int) -> list[str]:
     """Ids of users, those who came first before the others."""
     return [
         str(name)
-        for (name,) in conn.execute("SELECT name FROM users ORDER BY id LIMIT ?", (limit,))
+        for (name,) in conn.execute("SELECT public_id FROM users ORDER BY id LIMIT ?", (limit,))
     ]

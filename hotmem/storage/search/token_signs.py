@@ -14,8 +14,8 @@ from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import EvidenceKind, SignBits
 
 INSERTS: Final[Mapping[EvidenceKind, str]] = {
-    EvidenceKind.PASSAGE: "INSERT OR REPLACE INTO pieces (passage, width, signs) VALUES (?1, ?2, ?3)",
-    EvidenceKind.MEMORY: """INSERT OR REPLACE INTO memory_pieces (memory, width, signs)
+    EvidenceKind.PASSAGE: "INSERT OR REPLACE INTO passage_signs (passage, width, signs) VALUES (?1, ?2, ?3)",
+    EvidenceKind.MEMORY: """INSERT OR REPLACE INTO memory_signs (memory, width, signs)
         SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM sources WHERE memory = ?1)""",
 }
 
@@ -30,7 +30,9 @@ def clear(conn: Connection, kind: EvidenceKind, after: int, upto: int) -> None:
     """Removes the signs of the rows of a kind above a row number and up to another."""
     if kind in INSERTS:
         table, key = (
-            ("pieces", "passage") if kind is EvidenceKind.PASSAGE else ("memory_pieces", "memory")
+            ("passage_signs", "passage")
+            if kind is EvidenceKind.PASSAGE
+            else ("memory_signs", "memory")
         )
         conn.execute(f"DELETE FROM {table} WHERE {key} > ? AND {key} <= ?", (after, upto))
 

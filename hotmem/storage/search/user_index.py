@@ -20,10 +20,10 @@ PORTION: Final = 4096
 """Entries read at once."""
 
 STATE: Final = """
-    SELECT coalesce((SELECT max(id) FROM {kind}_entries WHERE user = :user), 0),
-        coalesce((SELECT number FROM revisions WHERE user = :user AND kind = :kind), 0),
-        (SELECT bits IS NOT NULL FROM {kind}_entries WHERE user = :user AND id = :waiting),
-        (SELECT bits IS NOT NULL FROM {kind}_entries WHERE user = :user AND id = :latest),
+    SELECT coalesce((SELECT max(id) FROM {kind}_entries WHERE user_key = :user), 0),
+        coalesce((SELECT number FROM index_revisions WHERE user_key = :user AND kind = :kind), 0),
+        (SELECT bits IS NOT NULL FROM {kind}_entries WHERE user_key = :user AND id = :waiting),
+        (SELECT bits IS NOT NULL FROM {kind}_entries WHERE user_key = :user AND id = :latest),
         coalesce((SELECT upto FROM former_vectors WHERE kind = :kind), 0)"""
 """The last entry, how often entries went or changed, whether the first and the last that had no
 vector have one, and the last whose vector is of a former encoder. What was said is embedded
@@ -31,7 +31,7 @@ before what an import brought, which may stand before it for long."""
 
 PACKED: Final = """
     SELECT group_concat(id), group_concat(session), group_concat(length), group_concat(bits IS NOT NULL, ''), CAST(group_concat(bits, '') AS BLOB)
-    FROM (SELECT id, session, length, bits FROM {kind}_entries WHERE user = ? AND id > ? ORDER BY id LIMIT ?)"""
+    FROM (SELECT id, session, length, bits FROM {kind}_entries WHERE user_key = ? AND id > ? ORDER BY id LIMIT ?)"""
 """A portion in one row: a fifth of the time that a Python row for each entry takes, and most of
 it without the interpreter's lock."""
 

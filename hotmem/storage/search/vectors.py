@@ -88,7 +88,7 @@ def put(
     """Stores the embeddings of rows that still exist, and their token signs, of passages and of memories stored outright."""
     for key, vector, of_pieces in zip(keys, vectors, signs, strict=True):
         row = conn.execute(
-            f"UPDATE {TABLES[kind]} SET vector = ?, held = 0 WHERE id = ? RETURNING user",
+            f"UPDATE {TABLES[kind]} SET vector = ?, held = 0 WHERE id = ? RETURNING user_key",
             (to_bytes(vector), key),
         ).fetchone()
         if row:
@@ -241,7 +241,7 @@ def _by_byte(
     """
     return conn.execute(
         f"""SELECT id, {cosine("vector", "id", boundary)} AS cosine FROM {TABLES[kind]}
-            WHERE {column} IN (SELECT value FROM json_each(:values)) AND +user = :user AND vector IS NOT NULL
+            WHERE {column} IN (SELECT value FROM json_each(:values)) AND +user_key = :user AND vector IS NOT NULL
             ORDER BY cosine DESC, id LIMIT :limit""",
         {"values": json.dumps(list(values)), "user": user, "limit": limit} | sought_bytes(sought),
     ).fetchall()

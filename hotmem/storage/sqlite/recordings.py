@@ -7,8 +7,8 @@ from hotmem.core.encryption_key import Key
 from hotmem.errors import StoreUnusable
 from hotmem.storage.queries import layer_weights, users
 from hotmem.storage.queries.turns import select
+from hotmem.storage.sqlite import migrations
 from hotmem.storage.sqlite.connection import connect, mapped_errors
-from hotmem.storage.sqlite.migrations import STEPS, checked_version
 from hotmem.types import START_WEIGHTS, Turn, Weights
 
 
@@ -28,16 +28,17 @@ def turns(
     """
     with mapped_errors(path), closing(connect(path, key=key, read_only=True)) as conn:
         conn.execute("BEGIN")
-        version = checked_version(conn, path)
-        if 0 < version < len(STEPS):
+        version = migrations.checked_version(conn, path)
+        if 0 < version < len(migrations.STEPS):
             raise StoreUnusable(
-                f"{path} has schema {version}, and {len(STEPS)} is read. Open it once with this HotMem, as `hotmem stats` does."
+                f"{path} has schema {version}, and {len(migrations.STEPS)} is read. Open it once with this HotMem, as `hotmem stats` does."
             )
         user = users.find(conn, user_id) if version else None
         if user is None:
             return [], 0, START_WEIGHTS
         latest = [
-            turn for _, turn in select(conn, "t.user = ? ORDER BY t.id DESC LIMIT ?", (user, most))
+            turn
+            for _, turn in select(conn, "t.user_key = ? ORDER BY t.id DESC LIMIT ?", (user, most))
         ]
-        count = conn.execute("SELECT count(*) FROM turns WHERE user = ?", (user,)).fetchone()[0]
+        count = conn.execute("SELECT count(*) FROM turns WHERE user_key = ?", (user,)).fetchone()[0]
         return latest[::-1], count, layer_weights.weights(conn, user)

@@ -142,7 +142,7 @@ def test_a_session_is_found_by_all_that_was_said_in_it(conn: Connection) -> None
         turns.add(conn, said(text, session=session), NOW)
     user = users.find(conn, "ana")
     assert user is not None
-    names = dict(conn.execute("SELECT id, name FROM sessions").fetchall())
+    names = dict(conn.execute("SELECT id, public_id FROM sessions").fetchall())
     found = [
         (names[key], score)
         for key, score in bm25.sessions(

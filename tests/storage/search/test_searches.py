@@ -164,7 +164,9 @@ async def test_a_window_is_read_through_an_index(
     with closing(connect(database)) as conn:
         for sql in (event_times.IN_WINDOW[kind], time_windows.ROWS[kind]):
             plan = [row[3] for row in conn.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
-            assert any(step.startswith("SEARCH") and "(user=? AND" in step for step in plan), plan
+            assert any(step.startswith("SEARCH") and "(user_key=? AND" in step for step in plan), (
+                plan
+            )
             assert not any(
                 step.startswith("SCAN") and not step.startswith("SCAN t") for step in plan
             ), plan

@@ -48,7 +48,7 @@ def loaded(conn: Connection, user: UserKey, key: int) -> Evidence:
 
 
 def count(conn: Connection) -> int:
-    return int(conn.execute("SELECT count(*) FROM pieces").fetchone()[0])
+    return int(conn.execute("SELECT count(*) FROM passage_signs").fetchone()[0])
 
 
 @given(arrays.arrays(np.uint8, st.tuples(st.integers(1, 9), st.integers(1, 9))))
@@ -93,7 +93,7 @@ def test_signs_are_forgotten_with_their_passage(conn: Connection) -> None:
     put(conn, one, signs(1))
     put(conn, other, signs(2))
     forget.session(conn, user, "s0")
-    assert conn.execute("SELECT passage FROM pieces").fetchall() == [(other,)]
+    assert conn.execute("SELECT passage FROM passage_signs").fetchall() == [(other,)]
     forget.everything(conn, user)
     assert count(conn) == 0
 

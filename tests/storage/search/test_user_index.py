@@ -66,7 +66,8 @@ def in_file(
     conn: Connection, kind: EvidenceKind, user: UserKey
 ) -> list[tuple[int, int, int, bytes | None]]:
     return conn.execute(
-        f"SELECT id, session, length, bits FROM {kind}_entries WHERE user = ? ORDER BY id", (user,)
+        f"SELECT id, session, length, bits FROM {kind}_entries WHERE user_key = ? ORDER BY id",
+        (user,),
     ).fetchall()
 
 
@@ -108,7 +109,7 @@ def test_it_holds_what_the_file_holds_after_every_change(
                     forget.session(conn, user, str(what))
                 case "summarise":
                     row = conn.execute(
-                        "SELECT id FROM sessions WHERE user = ? AND name = ?", (user, what)
+                        "SELECT id FROM sessions WHERE user_key = ? AND public_id = ?", (user, what)
                     ).fetchone()
                     if row:
                         summarise(conn, row[0])

@@ -150,7 +150,7 @@ def test_a_search_inside_sessions_stays_there(conn: Connection) -> None:
     sessions = [
         row[0]
         for row in conn.execute(
-            "SELECT id FROM sessions WHERE name IN ('session 0', 'session 2') ORDER BY id"
+            "SELECT id FROM sessions WHERE public_id IN ('session 0', 'session 2') ORDER BY id"
         )
     ]
     found = vectors.inside(conn, user, sessions, QueryVectors(rows[0]), 10)

@@ -99,7 +99,7 @@ def everything(conn: Connection) -> dict[str, list[Any]]:
         if not name.endswith(("_config", "sqlite_sequence"))
     }
     rows["turns by time"] = conn.execute(
-        "SELECT id FROM turns INDEXED BY turns_by_time WHERE user = 1 ORDER BY spoken_at, id"
+        "SELECT id FROM turns INDEXED BY turns_by_time WHERE user_key = 1 ORDER BY spoken_at, id"
     ).fetchall()
     return rows
 
@@ -118,7 +118,9 @@ async def outcome(path: Path, key: Key | None, sound: Mapping[str, list[Any]]) -
         return "harmless" if await opened.read(everything) == sound else "missed"
     except HotMemError:
         with pytest.raises(StoreDamaged):
-            await opened.write(lambda conn: conn.execute("INSERT INTO users (name) VALUES ('ben')"))
+            await opened.write(
+                lambda conn: conn.execute("INSERT INTO users (public_id) VALUES ('ben')")
+            )
         return "read"
     finally:
         await opened.close()
@@ -181,13 +183,15 @@ async def test_what_is_damaged_behind_the_look_at_open_stops_writes_once_it_is_r
     try:
         assert await opened.write(
             lambda conn: conn.execute(
-                "INSERT INTO users (name) VALUES ('ben') RETURNING id"
+                "INSERT INTO users (public_id) VALUES ('ben') RETURNING id"
             ).fetchone()
         )
         with pytest.raises(StoreDamaged, match="Restore it from a backup"):
             await opened.read(everything)
         with pytest.raises(StoreDamaged, match="Restore it from a backup"):
-            await opened.write(lambda conn: conn.execute("INSERT INTO users (name) VALUES ('eva')"))
+            await opened.write(
+                lambda conn: conn.execute("INSERT INTO users (public_id) VALUES ('eva')")
+            )
         assert (
             await opened.read(lambda conn: conn.execute("SELECT count(*) FROM users").fetchone()[0])
             == 2

@@ -27,7 +27,7 @@ def count(conn: Connection) -> int:
 
 
 def add(conn: Connection, name: str) -> None:
-    conn.execute("INSERT INTO users (name) VALUES (?)", (name,))
+    conn.execute("INSERT INTO users (public_id) VALUES (?)", (name,))
 
 
 async def test_a_deadline_stops_a_query_inside_sqlite(database: Path) -> None:

@@ -10,7 +10,7 @@ from shutil import copy
 import pytest
 
 from hotmem import Memory, StoreUnusable, Weights
-from hotmem.models import CachedEncoder, Language
+from hotmem.models import Language
 from hotmem.storage.sqlite import migrations, recordings
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.migrations import APPLICATION_ID, STEPS, migrate
@@ -79,45 +79,11 @@ def test_an_older_file_is_brought_up_step_by_step(
 
     with closing(connect(database)) as conn:
         migrate(conn, database)
-        conn.execute("INSERT INTO users (name) VALUES ('ana')")
+        conn.execute("INSERT INTO users (public_id) VALUES ('ana')")
         monkeypatch.setattr(migrations, "STEPS", (*STEPS, adds))
         migrate(conn, database)
         assert conn.execute("PRAGMA user_version").fetchone()[0] == len(STEPS) + 1
-        assert conn.execute("SELECT name, shown FROM users").fetchall() == [("ana", None)]
-
-
-def test_the_third_step_makes_passages_wait_and_leaves_the_rest(
-    database: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    copy(FILE, database)
-    with closing(connect(database)) as conn:
-        with monkeypatch.context() as before:
-            before.setattr(migrations, "STEPS", STEPS[:2])
-            migrate(conn, database)
-        passages, memories, summaries = embedded(conn)
-        assert all(
-            rows == with_vector == signed > 0
-            for rows, with_vector, signed in (passages, memories, summaries)
-        )
-        migrate(conn, database)
-        assert embedded(conn) == [(passages[0], 0, 0), memories, summaries]
-        assert conn.execute("SELECT count(*) FROM pieces").fetchone()[0] == 0
-
-
-async def test_passages_of_the_first_version_get_the_signs_of_their_word_pieces(
-    database: Path, encoder: CachedEncoder, language: Language
-) -> None:
-    copy(FILE, database)
-    async with Memory.open(database, encoder=encoder, language=language) as memory:
-        await memory.settle()
-    with closing(connect(database, read_only=True)) as conn:
-        rows = conn.execute(
-            "SELECT width, length(signs) FROM passages LEFT JOIN pieces ON passage = id"
-        ).fetchall()
-        assert len(rows) >= len(TURNS)
-        assert all(
-            width == 128 // 8 and length > width and length % width == 0 for width, length in rows
-        )
+        assert conn.execute("SELECT public_id, shown FROM users").fetchall() == [("ana", None)]
 
 
 async def test_a_file_of_the_first_version_opens_and_answers(
@@ -150,19 +116,24 @@ async def test_a_file_of_the_first_version_opens_and_answers(
         assert conn.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
 
 
-def test_who_only_reads_a_file_is_told_that_it_is_older(database: Path) -> None:
+def test_who_only_reads_a_file_is_told_that_it_is_older(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     copy(FILE, database)
     before = database.read_bytes()
-    with pytest.raises(StoreUnusable, match=r"has schema 1, and .* Open it once"):
-        recordings.turns(database, "ana", 10)
+    with monkeypatch.context() as later:
+        later.setattr(migrations, "STEPS", (*STEPS, lambda conn: None))
+        with pytest.raises(StoreUnusable, match=r"has schema 1, and .* Open it once"):
+            recordings.turns(database, "ana", 10)
     assert database.read_bytes() == before
     with closing(connect(database)) as conn:
-        migrate(conn, database)
+        conn.execute("DELETE FROM weights")
+        conn.execute("DELETE FROM shared_weights")
         conn.execute(
-            "INSERT INTO weights SELECT id, 'semantic', 99, 0 FROM users WHERE name = 'ana'"
+            "INSERT INTO weights SELECT id, 'semantic', 99, 0 FROM users WHERE public_id = 'ana'"
         )
         conn.execute(
-            "INSERT INTO weights SELECT id, 'nonsense', 1, 0 FROM users WHERE name = 'ana'"
+            "INSERT INTO weights SELECT id, 'nonsense', 1, 0 FROM users WHERE public_id = 'ana'"
         )
     told, count, weights = recordings.turns(database, "ana", 10)
     assert len(told) == count == 4

@@ -159,4 +159,4 @@ async def test_what_is_forgotten_happened_at_no_time(memory: Memory, database: P
     await memory.forget(user_id="ana", entity="Rui")
     await memory.close()
     with connect(database) as conn:
-        assert conn.execute("SELECT count(*) FROM happenings").fetchone()[0] == 0
+        assert conn.execute("SELECT count(*) FROM event_times").fetchone()[0] == 0

@@ -6,55 +6,9 @@ from typing import Final
 
 from hotmem.errors import StoreTooNew, StoreUnusable
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.storage.sqlite.migrations import (
-    m0001_first,
-    m0002_entries,
-    m0003_pieces,
-    m0004_values,
-    m0005_traits,
-    m0006_sounds,
-    m0007_tools,
-    m0008_happenings,
-    m0009_evolution,
-    m0010_quality,
-    m0011_tags,
-    m0012_learning,
-    m0013_imports,
-    m0014_memory_pieces,
-    m0015_happenings_by_time,
-    m0016_order,
-    m0017_summaries,
-    m0018_jobs,
-    m0019_audit,
-    m0020_clock,
-    m0021_forgetting,
-    m0022_former_vectors,
-)
+from hotmem.storage.sqlite.migrations import m0001_first
 
-STEPS: Final[tuple[Callable[[Connection], None], ...]] = (
-    m0001_first.apply,
-    m0002_entries.apply,
-    m0003_pieces.apply,
-    m0004_values.apply,
-    m0005_traits.apply,
-    m0006_sounds.apply,
-    m0007_tools.apply,
-    m0008_happenings.apply,
-    m0009_evolution.apply,
-    m0010_quality.apply,
-    m0011_tags.apply,
-    m0012_learning.apply,
-    m0013_imports.apply,
-    m0014_memory_pieces.apply,
-    m0015_happenings_by_time.apply,
-    m0016_order.apply,
-    m0017_summaries.apply,
-    m0018_jobs.apply,
-    m0019_audit.apply,
-    m0020_clock.apply,
-    m0021_forgetting.apply,
-    m0022_former_vectors.apply,
-)
+STEPS: Final[tuple[Callable[[Connection], None], ...]] = (m0001_first.apply,)
 """The step at place n brings a file of version n to version n + 1."""
 
 APPLICATION_ID: Final = 0x484D454D
