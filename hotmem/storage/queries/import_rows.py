@@ -331,7 +331,10 @@ def _understood(conn: Connection, user: UserKey, read: ExportedTurn) -> None:
         )
     event_times.put(conn, key, read.event_times)
     if read.correction_count:
-        conn.execute("INSERT INTO correction_counts (turn, times) VALUES (?, ?)", (key, read.correction_count))
+        conn.execute(
+            "INSERT INTO correction_counts (turn, times) VALUES (?, ?)",
+            (key, read.correction_count),
+        )
 
 
 def _add_turn(
