@@ -62,7 +62,6 @@ LONG: Final = {
     "temporal.periods",
     "tools.import_export",
     "tools.registry",
-    "types.remember",
     "understanding.facts.clauses",
     "understanding.facts.copulas",
     "understanding.facts.pipeline",
