@@ -125,8 +125,8 @@ async def converse(said: str) -> tuple[LLMContext, ScriptedModel]:
             "aggregators": aggregators,
             "llm": llm,
             "transport": SimpleNamespace(input=IdentityFilter, output=IdentityFilter),
-            "stt": IdentityFilter(),
-            "tts": IdentityFilter(),
+            "stt": IdentityFilter(),  # type: ignore[no-untyped-call]
+            "tts": IdentityFilter(),  # type: ignore[no-untyped-call]
         },
     )
     worker = PipelineWorker(names["pipeline"], enable_rtvi=False, cancel_on_idle_timeout=False)
@@ -184,4 +184,4 @@ async def test_settings_change_one_and_take_the_rest(monkeypatch: pytest.MonkeyP
     options = (await execute(block("Settings"), {}))["options"]
     assert isinstance(options, Options)
     assert (options.recall.max_facts, options.recall.max_tokens) == (3, 700)
-    assert Settings.of_environment().options().recall.max_facts != 3
+    assert Settings.from_environment().options().recall.max_facts != 3
