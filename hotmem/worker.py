@@ -62,7 +62,7 @@ from hotmem.understanding.facts.classification import classify_statements
 from hotmem.understanding.facts.hearsay import mark_hearsay
 from hotmem.understanding.facts.rewrites import Rewrite, Segment
 from hotmem.understanding.facts.truecasing import lacks_case, sentence_starts, truecase
-from hotmem.understanding.query.ngrams import word_runs
+from hotmem.understanding.query.ngrams import word_ngrams
 
 T = TypeVar("T")
 
@@ -381,7 +381,7 @@ class Worker:
         user = await self._store.user(turn.user_id) if lacks_case(text) else None
         if user is None:
             return ()
-        profile = await self._store.profile(user, word_runs(text))
+        profile = await self._store.profile(user, word_ngrams(text))
         return (*profile.speakers, *profile.entities)
 
     async def _owner(self, turn: Turn) -> str | None:

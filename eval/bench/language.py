@@ -20,7 +20,7 @@ from hotmem.models import load_language
 from hotmem.types import Role
 from hotmem.understanding.facts import extract_from_parse
 from hotmem.understanding.query.analyzer import analyse
-from hotmem.understanding.query.coreference import MOST_TURNS
+from hotmem.understanding.query.coreference import MAX_TURNS
 
 WORDS: Final = range(23, 28)
 """Words of an utterance."""
@@ -52,14 +52,14 @@ def measure(utterances: int, console: Console) -> Reading:
                 for turn in Talk().turns(100 * utterances)
                 if len(turn.text.split()) in WORDS
             ),
-            WARM_UP + utterances + MOST_TURNS,
+            WARM_UP + utterances + MAX_TURNS,
         )
     )
     parse: list[float] = []
     analysis: list[float] = []
     facts: list[float] = []
-    for place in track(range(MOST_TURNS, len(told)), "reading", console=console):
-        recent = language.parse(told[place - MOST_TURNS : place])
+    for place in track(range(MAX_TURNS, len(told)), "reading", console=console):
+        recent = language.parse(told[place - MAX_TURNS : place])
         with timed(parse):
             doc = language.parse([told[place]], names=False)[0]
         with timed(analysis):

@@ -6,7 +6,7 @@ An expected time counts as found if it and the time found are equal after these 
 are all there are:
 
 - **Direction.** Where the corpus gives a past and a future reading, the one is wanted that the
-  utterance's tense asks for, as `looks_ahead` reads it. Twelve-hour times without "am" or "pm" may
+  utterance's tense asks for, as `refers_to_future` reads it. Twelve-hour times without "am" or "pm" may
   stand in either half of the day, as the corpus lists both.
 - **Moments.** A day or a minute is equal to the interval that it begins. Of counted times ("two
   weeks ago") the corpus gives the day that counting reaches; HotMem means the week and keeps that
@@ -43,7 +43,7 @@ from eval.language.recognizers import FILES, SCOPE, Case, Kind, Reading, Wanted,
 from eval.statistics import estimated
 from hotmem.models.language import load_language
 from hotmem.temporal import Granularity, TimeMention, find_times
-from hotmem.understanding.query.analyzer import looks_ahead
+from hotmem.understanding.query.analyzer import refers_to_future
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ def measured(path: Path, limit: int | None) -> list[Outcome]:
     language = load_language()
     wanted = [case for case in cases(path) if limit is None or case.place < limit]
     return [
-        judged(case, ahead=looks_ahead(language.parse([case.text], names=False)[0]))
+        judged(case, ahead=refers_to_future(language.parse([case.text], names=False)[0]))
         for case in wanted
     ]
 

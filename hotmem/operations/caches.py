@@ -15,7 +15,7 @@ WORDED: Final = (
     trimming.sentence_content,
     features.wording,
     voice_commands.find_command,
-    consent.grammar,
+    consent.answer_pattern,
     coreference.read_turn,
 )
 """Functions that keep their last answers, with the words they were asked for."""

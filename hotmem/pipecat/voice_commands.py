@@ -16,14 +16,14 @@ from hotmem.memory import Memory
 from hotmem.operations.actor import acting
 from hotmem.text.escaping import shown
 from hotmem.types import Actor, ContextBlock, ForgetResult, Item, Mark, StoredMemory, Trace
-from hotmem.understanding.query.consent import agrees, assents
-from hotmem.understanding.query.cues import ASKED
+from hotmem.understanding.query.consent import confirms, confirms_deletion
+from hotmem.understanding.query.cues import DIRECT_QUESTION
 from hotmem.understanding.query.voice_commands import (
-    FORGETTING,
-    NOT_KEEPING,
-    OWNERS,
+    DELETIONS,
+    NOT_STORED,
+    USER_ONLY,
     Command,
-    Order,
+    CommandKind,
     find_command,
 )
 
@@ -37,7 +37,7 @@ UNDO_TURNS: Final = 5
 """Turns of the user's within which "undo that" means the deletion that was just done; later it
 is asked about first."""
 
-_ASKING_ONLY: Final = FORGETTING | {Order.UNDO, Order.OFF_RECORD, Order.ON_RECORD}
+_ASKING_ONLY: Final = DELETIONS | {CommandKind.UNDO, CommandKind.OFF_RECORD, CommandKind.ON_RECORD}
 """What is asked by a turn that tells nothing: "don't keep that" after it means the turn before
 it."""
 
@@ -130,18 +130,18 @@ class VoiceCommands:
         """
         said = _Said(number, text, text if own is None else own, others)
         command, theirs = self._understood(said.own), find_command(others)
-        wanted = {one.order for one in (command, theirs) if one is not None}
-        back_on = command is not None and command.order is Order.ON_RECORD and self._off_record
+        wanted = {one.kind for one in (command, theirs) if one is not None}
+        back_on = command is not None and command.kind is CommandKind.ON_RECORD and self._off_record
         if back_on:
             self._off_record = False
-        elif Order.OFF_RECORD in wanted:
+        elif CommandKind.OFF_RECORD in wanted:
             self._off_record = True
-        resumes = back_on and command is not None and command.tells
+        resumes = back_on and command is not None and command.continues
         said.kept = resumes or not (
-            self._off_record or back_on or wanted & (NOT_KEEPING | FORGETTING)
+            self._off_record or back_on or wanted & (NOT_STORED | DELETIONS)
         )
         going: tuple[str, ...] = ()
-        if command is not None and command.order is Order.NOT_LAST:
+        if command is not None and command.kind is CommandKind.SKIP_LAST:
             going = tuple(
                 one
                 for before in islice(reversed(self._said), command.turns)
@@ -156,8 +156,8 @@ class VoiceCommands:
     def _understood(self, text: str) -> Command | None:
         """What an utterance asks; what was said before it, where nothing was, is what comes now."""
         command = find_command(text)
-        before = command is not None and command.order is Order.NOT_LAST and not self._said
-        return Command(Order.OFF_RECORD) if before else command
+        before = command is not None and command.kind is CommandKind.SKIP_LAST and not self._said
+        return Command(CommandKind.OFF_RECORD) if before else command
 
     def _take_back(self, said: _Said) -> Iterator[str]:
         said.kept = False
@@ -257,14 +257,16 @@ class VoiceCommands:
         count = memory.reader.tokens.count
         about = waiting.command.about if waiting is not None else ""
         if waiting is not None and waiting.asked and not said.others:
-            agreed = agrees(said.own) if waiting.what is None else assents(said.own, about)
+            agreed = (
+                confirms(said.own) if waiting.what is None else confirms_deletion(said.own, about)
+            )
             if (
                 agreed and waiting.reply and not _ASKED.search(waiting.reply)
             ):  # a yes to another question
                 return await self._asking(memory, text, at, waiting.command, waiting.what)
-            if waiting.what is None and agrees(said.own):
+            if waiting.what is None and confirms(said.own):
                 return self._block(text, at, await self._brought_back(memory), count)
-            if waiting.what is not None and assents(said.own, about):
+            if waiting.what is not None and confirms_deletion(said.own, about):
                 try:
                     told = await self._forgotten(memory, waiting.what, said.number, at)
                 except StoreError:
@@ -275,32 +277,32 @@ class VoiceCommands:
             theirs = find_command(said.others)
             owners = (
                 theirs is not None
-                and theirs.order in OWNERS
-                and (theirs.order is not Order.UNDO or await memory.restorable(self._user_id))
+                and theirs.kind in USER_ONLY
+                and (theirs.kind is not CommandKind.UNDO or await memory.restorable(self._user_id))
             )
-            if owners or (waiting is not None and assents(said.others, about)):
+            if owners or (waiting is not None and confirms_deletion(said.others, about)):
                 return self._block(text, at, NOT_THEIRS, count)
             command = theirs
         if command is None:
             return None
-        match command.order:
-            case Order.FORGET_LAST | Order.FORGET_ABOUT | Order.FORGET_ALL:
+        match command.kind:
+            case CommandKind.FORGET_LAST | CommandKind.FORGET_ABOUT | CommandKind.FORGET_ALL:
                 return await self._asking(memory, text, at, command)
-            case Order.UNDO:
+            case CommandKind.UNDO:
                 return await self._undoing(memory, text, at, command, said.number)
-            case Order.TELL_ALL:
+            case CommandKind.LIST_ALL:
                 known = await memory.memories(self._user_id)
                 return self._block(
                     text, at, await asyncio.to_thread(_known, known, max_tokens, count), count
                 )
-            case Order.TELL_SOURCE:
+            case CommandKind.EXPLAIN_SOURCE:
                 return self._block(text, at, _sources(given), count)
-            case Order.NOT_LAST:
+            case CommandKind.SKIP_LAST:
                 return self._block(text, at, _NOT_REMOVED if self._going else _REMOVED, count)
-            case Order.KEEP:
+            case CommandKind.REMEMBER:
                 return self._block(text, at, _OFF if self._off_record else _KEPT, count)
-            case Order.OFF_RECORD | Order.ON_RECORD:
-                return self._block(text, at, _RECORD[command.order], count)
+            case CommandKind.OFF_RECORD | CommandKind.ON_RECORD:
+                return self._block(text, at, _RECORD[command.kind], count)
         return None
 
     async def _asking(
@@ -315,7 +317,7 @@ class VoiceCommands:
 
         None if there is nothing that could be meant.
         """
-        if command.order is Order.UNDO:
+        if command.kind is CommandKind.UNDO:
             return await self._undoing(memory, text, at, command, -1)
         what, named = self._meant(command)
         what = again or what
@@ -384,10 +386,10 @@ class VoiceCommands:
 
     def _meant(self, command: Command) -> tuple[dict[str, Any], str]:
         """What a command would delete, as `Memory.forget` takes it, and in words."""
-        match command.order:
-            case Order.FORGET_ABOUT:
+        match command.kind:
+            case CommandKind.FORGET_ABOUT:
                 return {"entity": command.about}, f"everything about “{shown(command.about)}”"
-            case Order.FORGET_ALL:
+            case CommandKind.FORGET_ALL:
                 return {"everything": True}, "everything that is known of them"
             case _:
                 last = next((said for said in reversed(self._said) if said.own.strip()), None)
@@ -432,14 +434,14 @@ _NOT_REMOVED: Final = (
     "The user asks that what they said before is not kept, but it could not be removed. Say so."
 )
 _RECORD: Final = {
-    Order.OFF_RECORD: "The user asks that this is not kept. Nothing is stored from here on until they ask to remember again. Say so briefly.",
-    Order.ON_RECORD: "What is said is kept again from here on. Say so briefly.",
+    CommandKind.OFF_RECORD: "The user asks that this is not kept. Nothing is stored from here on until they ask to remember again. Say so briefly.",
+    CommandKind.ON_RECORD: "What is said is kept again from here on. Say so briefly.",
 }
 
 
 def _not_this(said: _Said) -> bool:
     return any(
-        one is not None and one.order is Order.NOT_THIS
+        one is not None and one.kind is CommandKind.SKIP_TURN
         for one in (find_command(said.own), find_command(said.others))
     )
 
@@ -476,7 +478,11 @@ def _length(grace: timedelta) -> str:
 
 
 def _sources(given: Sequence[Item]) -> str:
-    stated = [item for item in given if not ASKED.search(item.text) and not is_private(item.text)]
+    stated = [
+        item
+        for item in given
+        if not DIRECT_QUESTION.search(item.text) and not is_private(item.text)
+    ]
     trusted = [item for item in stated if item.mark is not Mark.LOW]
     best = sorted(trusted or stated, key=lambda item: -item.relevance)[:MOST_SOURCES]
     if not best:

@@ -16,9 +16,9 @@ from hotmem.types.parse import Doc
 from hotmem.understanding.facts.instructions import is_instruction
 from hotmem.understanding.facts.third_person import FIRST_PERSON_POSSESSIVES
 from hotmem.understanding.query.analyzer import analyse
-from hotmem.understanding.query.coreference import MOST_TURNS, expand, leaves_unsaid
-from hotmem.understanding.query.entities import meant
-from hotmem.understanding.query.ngrams import word_runs
+from hotmem.understanding.query.coreference import MAX_TURNS, expand, needs_context
+from hotmem.understanding.query.entities import match_similar_names
+from hotmem.understanding.query.ngrams import word_ngrams
 
 QUERY_WORDS: Final = 200
 """Words of a query that are analysed, the last ones: who talks long comes to the point at the
@@ -53,7 +53,7 @@ async def build_query(reader: RecallContext, request: RecallRequest) -> tuple[Qu
     )
     analysis = _analysed(doc, request, profile)
     rewrite = None
-    if turns and analysis.needs_memory and leaves_unsaid(doc, analysis.ambiguous):
+    if turns and analysis.needs_memory and needs_context(doc, analysis.ambiguous):
         rewrite, analysis = await _completed(reader, request, doc, analysis, profile, turns)
     if analysis.expansion:
         whole = (
@@ -103,7 +103,7 @@ def _analysed(doc: Doc, request: RecallRequest, profile: Profile) -> Analysis:
     analysis = analyse(doc, request.at, known)
     if analysis.needs_memory and _only_wishes(doc, analysis):
         analysis = replace(analysis, needs_memory=False).asking(())
-    names = meant(analysis.entities, known, profile.similar_names)
+    names = match_similar_names(analysis.entities, known, profile.similar_names)
     terms = (*analysis.terms, *(name.casefold() for name in names))
     return (
         replace(analysis, entities=(*analysis.entities, *names), terms=terms) if names else analysis
@@ -154,13 +154,13 @@ async def _known(
     user = await reader.store.user(request.user_id)
     if user is None:
         return None, Profile(), ()
-    profile = await reader.store.profile(user, word_runs(text))
+    profile = await reader.store.profile(user, word_ngrams(text))
     if reader.weights is not None:
         profile = replace(profile, weights=reader.weights, moved={})
     if request.session_id is None:
         return user, profile, ()
-    turns = await reader.store.latest_turns(user, request.session_id, MOST_TURNS + 1)
-    return user, profile, [turn.text for turn in turns if turn.text != request.text][-MOST_TURNS:]
+    turns = await reader.store.latest_turns(user, request.session_id, MAX_TURNS + 1)
+    return user, profile, [turn.text for turn in turns if turn.text != request.text][-MAX_TURNS:]
 
 
 async def _recent(reader: RecallContext, turns: Sequence[str]) -> Sequence[Doc]:

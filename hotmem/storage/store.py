@@ -87,11 +87,11 @@ from hotmem.types import (
     Interval,
     ItemUse,
     JobKind,
+    LabelMentions,
     LearningState,
     LocatedRow,
     MemoryMetadata,
     MemoryRecord,
-    Mention,
     NewMemory,
     Period,
     Profile,
@@ -690,7 +690,7 @@ class Store:
         """What was said and learnt in each "day", "month" or "year" that has anything, the earliest first."""
         return await self._db.read(maintenance.timeline, user, length, about, after, before)
 
-    async def mentions(self, user: UserKey, about: str | None, most: int) -> list[Mention]:
+    async def mentions(self, user: UserKey, about: str | None, most: int) -> list[LabelMentions]:
         """Names and concepts with the turns and memories that hold them, the most frequent first.
 
         All, or `about` and what is said beside it.

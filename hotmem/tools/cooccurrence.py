@@ -17,7 +17,7 @@ from hotmem.memory import Memory
 from hotmem.operations.requests import CLOSED
 from hotmem.retrieval.query import NOBODY
 from hotmem.text.validation import checked_text
-from hotmem.types import Mention
+from hotmem.types import LabelMentions
 
 LOOKED_AT: Final = 300
 """Names, and likewise concepts, among which the most frequent are sought."""
@@ -165,8 +165,8 @@ async def concept_network(memory: Memory, user_id: str, asked: Network) -> Conce
 
 
 def woven(
-    mentions: Sequence[Mention], asked: Network, *, centred: bool
-) -> tuple[list[Mention], list[Pair]]:
+    mentions: Sequence[LabelMentions], asked: Network, *, centred: bool
+) -> tuple[list[LabelMentions], list[Pair]]:
     """The mentions that become nodes, and the pairs among them.
 
     Args:
@@ -223,7 +223,7 @@ def woven(
     return chosen, pairs[: EDGES_A_NODE * asked.limit]
 
 
-def _together(one: Mention, other: Mention) -> int:
+def _together(one: LabelMentions, other: LabelMentions) -> int:
     return len(one.turns & other.turns) + len(one.memories & other.memories)
 
 

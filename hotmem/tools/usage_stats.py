@@ -19,7 +19,7 @@ from hotmem.memory import Memory
 from hotmem.operations.requests import CLOSED, zone
 from hotmem.retrieval.query import NOBODY
 from hotmem.types import AnsweredRecall, UseCount, UsedMemory
-from hotmem.understanding.query.ngrams import word_runs
+from hotmem.understanding.query.ngrams import word_ngrams
 
 MOST_RECALLS: Final = 20_000
 """Recalls looked at, the latest."""
@@ -196,5 +196,5 @@ def trend(sessions: Sequence[SessionUse]) -> float | None:
 def _runs(recalls: Sequence[AnsweredRecall]) -> Counter[str]:
     """How many questions hold each run of one to three words, in lower case."""
     return Counter(
-        run for one in recalls for run in {run.casefold() for run in word_runs(one.query)}
+        run for one in recalls for run in {run.casefold() for run in word_ngrams(one.query)}
     )

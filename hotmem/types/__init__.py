@@ -71,8 +71,8 @@ from hotmem.types.understanding import (
 from hotmem.types.usage_stats import (
     AnsweredRecall,
     Label,
+    LabelMentions,
     LocatedRow,
-    Mention,
     UseCount,
     UsedMemory,
 )
@@ -136,6 +136,7 @@ __all__ = [
     "Kind",
     "KnownSubjects",
     "Label",
+    "LabelMentions",
     "Latencies",
     "Layer",
     "LayerOutcome",
@@ -145,7 +146,6 @@ __all__ = [
     "Mark",
     "MemoryMetadata",
     "MemoryRecord",
-    "Mention",
     "NewMemory",
     "Overdue",
     "Period",

@@ -16,7 +16,7 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class LabelMentions:
     """A label, and the row numbers of the turns and memories that mention it."""
 
     label: Label

@@ -5,7 +5,7 @@ Shall I delete them all?".
 
 import pytest
 
-from hotmem.understanding.query.consent import assents
+from hotmem.understanding.query.consent import confirms_deletion
 from tests.attacks.cases import cases
 
 ASKED_AGAIN = {
@@ -19,4 +19,4 @@ ASKED_AGAIN = {
 @pytest.mark.parametrize("case", cases("consent"), ids=lambda case: case["say"][:60])
 def test_nothing_is_deleted_without_a_yes(case: dict[str, object]) -> None:
     said = str(case["say"])
-    assert assents(said, "") is (case["yes"] is True and said not in ASKED_AGAIN)
+    assert confirms_deletion(said, "") is (case["yes"] is True and said not in ASKED_AGAIN)

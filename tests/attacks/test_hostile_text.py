@@ -23,7 +23,7 @@ from hotmem.text.validation import LONGEST_STATEMENT, MAX_ID, MAX_TEXT, clean
 from hotmem.types import EvidenceKind, Role, UserKey
 from hotmem.understanding.facts import extract_facts
 from hotmem.understanding.query.analyzer import analyse
-from hotmem.understanding.query.consent import assents
+from hotmem.understanding.query.consent import confirms_deletion
 from hotmem.understanding.query.voice_commands import find_command
 from hotmem.worker import LONGEST_READ
 from tests.attacks.hostile import UNITS, repeated, watched
@@ -168,7 +168,7 @@ def test_a_mixture_is_understood_and_analysed_in_time(language: Language, text: 
     asked = language.parse([last_readable(text)], names=False)[0]
     assert analyse(asked, START).terms is not None
     find_command(text)
-    assents(text, "Rex")
+    confirms_deletion(text, "Rex")
     assert time.process_time() - began < TURN_S
 
 

@@ -16,7 +16,7 @@ from hotmem import Memory, Turn
 from hotmem.pipecat import HotMemProcessor, write_queue
 from hotmem.pipecat.voice_commands import VoiceCommands
 from hotmem.storage.sqlite.connection import connect
-from hotmem.understanding.query.voice_commands import Command, Order
+from hotmem.understanding.query.voice_commands import Command, CommandKind
 from tests.pipecat.daniel import THURSDAY, TOLD, blocks, daniels, tell
 from tests.pipecat.scene import scene, turns_in
 
@@ -442,5 +442,5 @@ async def test_forget_that_means_what_the_user_said_and_not_a_guest() -> None:
     commands.hear(2, "I like jazz.", "I like jazz.", own="")
     commands.noted("jazz")
     commands.hear(3, "Forget that.")
-    what, _ = commands._meant(Command(Order.FORGET_LAST))
+    what, _ = commands._meant(Command(CommandKind.FORGET_LAST))
     assert what == {"turn_ids": ("key",)}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hotmem import InvalidInput, Memory
 from hotmem.operations.requests import checked
 from hotmem.tools.cooccurrence import EDGES_A_NODE, Network, concept_network, woven
-from hotmem.types import Label, Mention
+from hotmem.types import Label, LabelMentions
 from tests.conversation import said
 
 
@@ -103,8 +103,8 @@ async def test_blank_words_are_about_nothing(memory: Memory) -> None:
         await concept_network(memory, "ana", Network(about=" "))
 
 
-def mention(name: str, turns: set[int], memories: set[int]) -> Mention:
-    return Mention(Label(name, name, named=True), frozenset(turns), frozenset(memories))
+def mention(name: str, turns: set[int], memories: set[int]) -> LabelMentions:
+    return LabelMentions(Label(name, name, named=True), frozenset(turns), frozenset(memories))
 
 
 def test_pairs_by_arithmetic() -> None:
@@ -133,7 +133,8 @@ def test_the_network_stays_within_its_bounds(
     held: list[tuple[frozenset[int], frozenset[int]]], limit: int, least: int, centred: bool
 ) -> None:
     mentions = [
-        Mention(Label(str(place), str(place), named=True), *both) for place, both in enumerate(held)
+        LabelMentions(Label(str(place), str(place), named=True), *both)
+        for place, both in enumerate(held)
     ]
     asked = Network(limit=limit, min_weight=least)
     if centred and not mentions:

@@ -11,7 +11,7 @@ from typing import Final
 from hotmem.storage.queries.index_entries import token
 from hotmem.storage.sqlite.connection import Connection
 from hotmem.text.stemming import STOPS, terms
-from hotmem.types import EvidenceKind, Label, Mention, UserKey
+from hotmem.types import EvidenceKind, Label, LabelMentions, UserKey
 
 MOST_PLACES: Final = 5_000
 """Turns, and likewise memories, of one label that are looked at, the latest."""
@@ -38,7 +38,7 @@ TOPICS: Final = """
     GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT :most"""
 
 
-def mentions(conn: Connection, user: UserKey, about: str | None, most: int) -> list[Mention]:
+def mentions(conn: Connection, user: UserKey, about: str | None, most: int) -> list[LabelMentions]:
     """Labels with the turns and memories that hold them, the most frequent first.
 
     Those who speak are left out: they go with everything.
@@ -65,7 +65,7 @@ def mentions(conn: Connection, user: UserKey, about: str | None, most: int) -> l
             "memories": json.dumps(sorted(centre.memories)),
         }
         named = conn.execute(NAMES_BESIDE, asked | beside).fetchall()
-    found: dict[str, Mention] = {}
+    found: dict[str, LabelMentions] = {}
     for key, name, _ in named:
         if key not in speaking and (mention := _of_name(conn, user, key, name)) is not None:
             found[key] = mention
@@ -93,7 +93,7 @@ def texts(conn: Connection, user: UserKey, memories: Iterable[int]) -> dict[int,
     return {key: (name, text) for key, name, text in rows}
 
 
-def _centre(conn: Connection, user: UserKey, about: str) -> Mention:
+def _centre(conn: Connection, user: UserKey, about: str) -> LabelMentions:
     """A name that is known, whatever its share; or any words."""
     key = " ".join(about.split()).casefold()
     row = conn.execute(
@@ -106,7 +106,7 @@ def _centre(conn: Connection, user: UserKey, about: str) -> Mention:
     )
 
 
-def _of_name(conn: Connection, user: UserKey, key: str, name: str) -> Mention | None:
+def _of_name(conn: Connection, user: UserKey, key: str, name: str) -> LabelMentions | None:
     """Where a name stands, whether it was read as one or not.
 
     None where its words are mostly said as other words are.
@@ -114,13 +114,13 @@ def _of_name(conn: Connection, user: UserKey, key: str, name: str) -> Mention | 
     label = Label(key, name, named=True)
     read, said = _entity(conn, user, label), _of_words(conn, user, label)
     return (
-        Mention(label, read.turns | said.turns, read.memories | said.memories)
+        LabelMentions(label, read.turns | said.turns, read.memories | said.memories)
         if len(read.turns) >= NAMED_SHARE * len(said.turns)
         else None
     )
 
 
-def _entity(conn: Connection, user: UserKey, label: Label) -> Mention:
+def _entity(conn: Connection, user: UserKey, label: Label) -> LabelMentions:
     def places(of: str) -> frozenset[int]:
         rows = conn.execute(
             f"""SELECT x.{of} FROM entities e JOIN {of}_entities x ON x.entity = e.id
@@ -129,10 +129,10 @@ def _entity(conn: Connection, user: UserKey, label: Label) -> Mention:
         )
         return frozenset(row[0] for row in rows)
 
-    return Mention(label, places("turn"), _unmerged(conn, places("memory")))
+    return LabelMentions(label, places("turn"), _unmerged(conn, places("memory")))
 
 
-def _of_words(conn: Connection, user: UserKey, label: Label) -> Mention:
+def _of_words(conn: Connection, user: UserKey, label: Label) -> LabelMentions:
     """Where all the words of a label stand, and what is filed under it."""
     passages = _holding(conn, user, EvidenceKind.PASSAGE, label.key)
     tagged = conn.execute(
@@ -143,7 +143,7 @@ def _of_words(conn: Connection, user: UserKey, label: Label) -> Mention:
     memories = {row[0] for row in tagged} | set(
         _holding(conn, user, EvidenceKind.MEMORY, label.key)
     )
-    return Mention(label, _turns(conn, passages), _unmerged(conn, memories))
+    return LabelMentions(label, _turns(conn, passages), _unmerged(conn, memories))
 
 
 def _holding(conn: Connection, user: UserKey, kind: EvidenceKind, words: str) -> list[int]:

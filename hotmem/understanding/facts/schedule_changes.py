@@ -13,7 +13,7 @@ from hotmem.text.stemming import STOPS, stem, stems
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Doc, Token
 from hotmem.understanding.facts.relations import EVENT_NOUNS
-from hotmem.understanding.query.cues import ASKED
+from hotmem.understanding.query.cues import DIRECT_QUESTION
 
 CHANGE_WORDS: Final = re.compile(
     r"\b(?:cancel\w*|postpon\w*|reschedul\w*|scrap\w*|skip\w*|off|mov(?:e|ed|es|ing)|push\w*|shift\w*|delay\w*|chang\w+|switch\w*|swap\w*|put|br(?:ing|ought)\w*"
@@ -82,7 +82,7 @@ def changed_events(doc: Doc, said_at: datetime) -> tuple[ChangedEvent, ...]:
         doc: The parsed text.
         said_at: When it was said.
     """
-    if ASKED.search(doc.text):
+    if DIRECT_QUESTION.search(doc.text):
         return ()
     found = (
         ChangedEvent(stem(token.lower_), _phrase(token), whole)

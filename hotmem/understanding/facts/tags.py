@@ -8,7 +8,7 @@ from typing import Final
 
 from hotmem.text.stemming import stems
 from hotmem.types.parse import Doc, Span, Token
-from hotmem.understanding.query.entities import NAMED
+from hotmem.understanding.query.entities import ENTITY_TYPES
 
 MAX_TAGS: Final = 4
 """Tags found for one memory, besides those given and those of its circumstances."""
@@ -109,7 +109,7 @@ def tag_spans(doc: Doc) -> list[TagSpan]:
     from spacy.util import filter_spans  # the document is spaCy's, so spaCy is loaded
 
     spans = filter_spans(
-        [*(entity for entity in doc.ents if entity.label_ in NAMED), *names, *nouns]
+        [*(entity for entity in doc.ents if entity.label_ in ENTITY_TYPES), *names, *nouns]
     )
     told = (TagSpan(_written(span), span.start_char, span.end_char) for span in spans)
     return [term for term in told if term.tag and len(term.tag.split()) <= MAX_NAME_WORDS]

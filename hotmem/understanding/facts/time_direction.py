@@ -10,7 +10,7 @@ from hotmem.temporal import Bound, TimeMention, find_times
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Doc, Span, Token
 from hotmem.understanding.facts.relations import EVENT_NOUNS
-from hotmem.understanding.query.analyzer import AHEAD, looks_ahead
+from hotmem.understanding.query.analyzer import FUTURE_WORDS, refers_to_future
 
 _COMMITTING: Final = wordlist(
     "promise agree decide arrange offer plan ask tell invite remind volunteer choose"
@@ -145,8 +145,8 @@ def is_future(doc: Doc, mention: TimeMention) -> bool:
     sentence = named[0].sent
     verb = next(_verbs_above(named), None)
     if verb is None:
-        return looks_ahead(sentence) or _notes_event(sentence)
-    if any(token.lower_ in AHEAD for token in (*named, *verb.children)):
+        return refers_to_future(sentence) or _notes_event(sentence)
+    if any(token.lower_ in FUTURE_WORDS for token in (*named, *verb.children)):
         return True
     if _SINCE.search(doc.text[: named[0].idx]):
         return False

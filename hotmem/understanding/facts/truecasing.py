@@ -11,7 +11,7 @@ from typing import Final
 from hotmem.temporal import CALENDAR
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Doc, Token
-from hotmem.understanding.query.entities import NAMED, known_spans
+from hotmem.understanding.query.entities import ENTITY_TYPES, known_spans
 
 _CAPITALISED: Final = CALENDAR | {"i"}
 
@@ -91,5 +91,5 @@ def _named(token: Token) -> bool:
     Function words within names stay small.
     """
     return token.pos_ == "PROPN" or (
-        token.ent_type_ in NAMED | {"NORP", "LANGUAGE"} and not token.is_stop
+        token.ent_type_ in ENTITY_TYPES | {"NORP", "LANGUAGE"} and not token.is_stop
     )

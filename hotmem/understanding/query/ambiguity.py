@@ -10,7 +10,7 @@ from typing import Final
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Doc, Token
 from hotmem.understanding.query.cues import QUESTION
-from hotmem.understanding.query.mentions import PEOPLE, RELATIONAL, is_time
+from hotmem.understanding.query.mentions import PERSON_NOUNS, RELATIONAL_NOUNS, is_time
 
 PRONOUNS: Final = wordlist(
     "he she they it him her them his hers its their theirs himself herself themselves itself"
@@ -36,7 +36,7 @@ _IMPLICIT: Final = re.compile(
     r"again|earlier|last time|before that|back then|the other day|that time|anymore|any more)\b",
     re.IGNORECASE,
 )
-_TIMED: Final = re.compile(r"^the (?:first|last|next|previous|other) time$", re.IGNORECASE)
+_TIME_PHRASE: Final = re.compile(r"^the (?:first|last|next|previous|other) time$", re.IGNORECASE)
 _OPENING: Final = r"^\W*(?:(?:ok|okay|so|but|oh|well|yes|no|thanks|great|interesting)\W+)*"
 _FRAGMENT: Final = re.compile(
     _OPENING
@@ -48,14 +48,14 @@ _MORE: Final = re.compile(
     + r"(?:and\W+|(?:please|can you|could you)\W+)*(?:tell me |say |go on\W*)?(more|why|why not|how so|how come)(?: please)?\W*$",
     re.IGNORECASE,
 )
-_COMPARING: Final = wordlist("differ compare different difference")
-_AGAINST: Final = wordlist("than from to between with and")
-_COMPLETING: Final = wordlist("of for between behind about with that who which to")
-_SELF: Final = wordlist("i me my mine we us our you your")
-OUTDOORS: Final = WEATHER | wordlist("weather temperature forecast wind humidity temp cloud")
+_COMPARISONS: Final = wordlist("differ compare different difference")
+_COMPARISON_LINKS: Final = wordlist("than from to between with and")
+_COMPLEMENT_MARKERS: Final = wordlist("of for between behind about with that who which to")
+_PARTICIPANTS: Final = wordlist("i me my mine we us our you your")
+WEATHER_TOPICS: Final = WEATHER | wordlist("weather temperature forecast wind humidity temp cloud")
 """What has a place and a time, said or not."""
 
-_IMPERSONAL: Final = WEATHER | wordlist("time late early dark")
+_PLEONASTIC: Final = WEATHER | wordlist("time late early dark")
 _CLAUSES: Final = wordlist("ROOT conj advcl ccomp relcl acl pcomp")
 _SUBJECTS: Final = wordlist("nsubj nsubjpass")
 
@@ -70,24 +70,24 @@ def find_ambiguous(doc: Doc) -> tuple[str, ...]:
     """
     found: dict[str, int] = {}
     for token in doc:
-        if _points_outside(token):
+        if _refers_outside(token):
             found.setdefault(token.lower_, token.idx)
     for match in _IMPLICIT.finditer(doc.text):
         phrase = match[0].lower()
-        if not _TIMED.match(phrase) and not any(word in phrase.split() for word in found):
+        if not _TIME_PHRASE.match(phrase) and not any(word in phrase.split() for word in found):
             found.setdefault(phrase, match.start())
     if not found:
-        for word, place in _left_open(doc):
+        for word, place in _find_ellipsis(doc):
             found.setdefault(word, place)
     return tuple(sorted(found, key=found.__getitem__))
 
 
-def _points_outside(token: Token) -> bool:
+def _refers_outside(token: Token) -> bool:
     word = token.lower_
-    if _comments(token):
+    if _is_courtesy(token):
         return False
     if word in PRONOUNS and token.pos_ in ("PRON", "DET", "ADJ"):
-        return token.dep_ != "expl" and not impersonal(token) and not _antecedent_before(token)
+        return token.dep_ != "expl" and not is_pleonastic(token) and not _has_antecedent(token)
     if word in _DEMONSTRATIVES:
         return (
             token.tag_ == "DT"
@@ -98,13 +98,13 @@ def _points_outside(token: Token) -> bool:
         return (
             token.dep_ == "advmod"
             and token.i > 0
-            and not _place_before(token)
+            and not _has_place_before(token)
             and "many" not in {other.lower_ for other in token.doc}
         )
     return False
 
 
-def _comments(token: Token) -> bool:
+def _is_courtesy(token: Token) -> bool:
     """Whether a word stands for what was just said, in a courtesy.
 
     "that's great", "thanks for that".
@@ -129,7 +129,7 @@ def _comments(token: Token) -> bool:
     )
 
 
-def impersonal(token: Token) -> bool:
+def is_pleonastic(token: Token) -> bool:
     """Whether an "it" stands for nothing: the weather, the time, or a clause that follows."""
     if token.lower_ != "it" or token.dep_ not in _SUBJECTS:
         return False
@@ -145,14 +145,14 @@ def impersonal(token: Token) -> bool:
         ),
     ]
     return any(
-        word.lemma_.lower() in _IMPERSONAL
+        word.lemma_.lower() in _PLEONASTIC
         for part in said
         for word in (part, *part.children)
         if word.dep_ not in ("nsubj", "dobj")
     )
 
 
-def _antecedent_before(token: Token) -> bool:
+def _has_antecedent(token: Token) -> bool:
     """Whether a noun before a pronoun may be what it stands for.
 
     In number and sort, and by its place in the sentence.
@@ -167,11 +167,11 @@ def _antecedent_before(token: Token) -> bool:
         ):
             continue
         if person:
-            if (other.pos_ == "PROPN" or _person(other)) and not (
+            if (other.pos_ == "PROPN" or _is_person(other)) and not (
                 other.head == token.head and token.dep_ != "poss"
             ):
                 return True
-        elif not _reaches(other, token):
+        elif not _can_corefer(other, token):
             continue
         elif plural:
             if other.lower_.endswith("s") or other.conjuncts or other.pos_ == "PROPN":
@@ -181,7 +181,7 @@ def _antecedent_before(token: Token) -> bool:
     return False
 
 
-def _reaches(noun: Token, pronoun: Token) -> bool:
+def _can_corefer(noun: Token, pronoun: Token) -> bool:
     """Whether a pronoun may stand for a noun, by their places in the sentence.
 
     A pronoun is free in its own clause (principle B of Chomsky 1981), and is not what it describes.
@@ -191,28 +191,31 @@ def _reaches(noun: Token, pronoun: Token) -> bool:
         pronoun.head.head == noun if pronoun.head.dep_ == "conj" else noun.dep_ in _SUBJECTS
     ):
         return True
-    return _clause(noun) != _clause(pronoun) and not noun.is_ancestor(pronoun)
+    return _clause_index(noun) != _clause_index(pronoun) and not noun.is_ancestor(pronoun)
 
 
-def _clause(token: Token) -> int:
+def _clause_index(token: Token) -> int:
     """The place of the verb whose clause a word is in."""
     while token.dep_ != "ROOT" and not (token.dep_ in _CLAUSES and token.pos_ in ("VERB", "AUX")):
         token = token.head
     return int(token.i)
 
 
-def _person(token: Token) -> bool:
-    return any(child.dep_ == "poss" for child in token.children) or token.lemma_.lower() in PEOPLE
+def _is_person(token: Token) -> bool:
+    return (
+        any(child.dep_ == "poss" for child in token.children)
+        or token.lemma_.lower() in PERSON_NOUNS
+    )
 
 
-def _place_before(token: Token) -> bool:
+def _has_place_before(token: Token) -> bool:
     return any(
         other.dep_ == "pobj" and other.pos_ in ("NOUN", "PROPN") and not is_time(other)
         for other in token.doc[: token.i]
     )
 
 
-def _left_open(doc: Doc) -> Iterator[tuple[str, int]]:
+def _find_ellipsis(doc: Doc) -> Iterator[tuple[str, int]]:
     """What an utterance without a pronoun leaves unsaid, and where."""
     for pattern in (_FRAGMENT, _MORE):
         if match := pattern.match(doc.text):
@@ -239,14 +242,14 @@ def _left_open(doc: Doc) -> Iterator[tuple[str, int]]:
     ):
         return
     for token in doc:
-        if _open_comparison(token):
+        if _is_open_comparison(token):
             yield token.lower_, token.idx
-    if _SELF.intersection(words) or any(_acts(token) for token in doc[1:]):
+    if _PARTICIPANTS.intersection(words) or any(_is_named_argument(token) for token in doc[1:]):
         return
     for token in doc:
         if (
-            _open_noun(token)
-            or _open_degree(token)
+            _is_open_noun(token)
+            or _is_open_superlative(token)
             or (token.lower_ in ("one", "ones") and token.dep_ != "nummod")
         ):
             yield token.lower_, token.idx
@@ -258,7 +261,7 @@ def _left_open(doc: Doc) -> Iterator[tuple[str, int]]:
             yield "any", doc[words.index("any")].idx
 
 
-def _acts(token: Token) -> bool:
+def _is_named_argument(token: Token) -> bool:
     """Whether a name is at the heart of an utterance, which then speaks for itself."""
     return (
         token.pos_ == "PROPN"
@@ -267,7 +270,7 @@ def _acts(token: Token) -> bool:
     )
 
 
-def _open_noun(token: Token) -> bool:
+def _is_open_noun(token: Token) -> bool:
     """Whether a noun leaves open of what it is.
 
     "the test", "common types", but not "the test of blood".
@@ -276,7 +279,7 @@ def _open_noun(token: Token) -> bool:
         token.pos_ != "NOUN"
         or is_time(token)
         or token.dep_ == "compound"
-        or token.lemma_ in OUTDOORS
+        or token.lemma_ in WEATHER_TOPICS
     ):
         return False
     if token.dep_ == "dobj" and any(
@@ -290,18 +293,18 @@ def _open_noun(token: Token) -> bool:
     ):
         return False
     rest = [word.lower_ for word in token.doc[token.i + 1 :]]
-    if token.lemma_ in RELATIONAL:
+    if token.lemma_ in RELATIONAL_NOUNS:
         return not any(word in ("of", "for", "between") for word in rest)
     definite = any(child.lower_ == "the" for child in token.children)
     return (
         definite
         and token.lemma_ not in ("world", "earth", "sun", "internet")
-        and (not rest or rest[0] not in _COMPLETING)
+        and (not rest or rest[0] not in _COMPLEMENT_MARKERS)
         and not any(child.dep_ == "prep" and child.i > token.i for child in token.children)
     )
 
 
-def _open_degree(token: Token) -> bool:
+def _is_open_superlative(token: Token) -> bool:
     """Whether a superlative has no noun: "the largest"."""
     if token.tag_ not in ("JJS", "RBS"):
         return False
@@ -310,13 +313,13 @@ def _open_degree(token: Token) -> bool:
     ) and not any(other.lower_ in ("which", "what") and other.dep_ == "det" for other in token.doc)
 
 
-def _open_comparison(token: Token) -> bool:
+def _is_open_comparison(token: Token) -> bool:
     """Whether a comparison does not say with what."""
-    comparing = token.lemma_ in _COMPARING or (
+    comparing = token.lemma_ in _COMPARISONS or (
         token.tag_ == "JJR" and token.dep_ in ("acomp", "attr")
     )
     return (
         comparing
         and token.dep_ != "amod"
-        and not any(other.lower_ in _AGAINST for other in token.doc[token.i + 1 :])
+        and not any(other.lower_ in _COMPARISON_LINKS for other in token.doc[token.i + 1 :])
     )

@@ -15,10 +15,12 @@ from hotmem.understanding.query.intent import find_complexity, find_intent, is_q
 from hotmem.understanding.query.needs_memory import FIRST_PERSON, needs_memory
 from hotmem.understanding.query.routing import choose_layers
 
-_TELLING: Final = frozenset({"name", "names", "call", "called", "move", "moved", "show", "amount"})
+_KEPT_STOP_WORDS: Final = frozenset(
+    {"name", "names", "call", "called", "move", "moved", "show", "amount"}
+)
 """Words that spaCy counts as stop words, but that people ask memories by."""
 
-AHEAD: Final = wordlist("will 'll ’ll upcoming plan plans planning planned tomorrow")
+FUTURE_WORDS: Final = wordlist("will 'll ’ll upcoming plan plans planning planned tomorrow")
 """Words that say that something is to come."""
 
 
@@ -33,7 +35,7 @@ def analyse(
         known: Names the store already knows; they are recognised in any case.
         recent: The turns before it, oldest first, for what it leaves unsaid.
     """
-    time = find_interval(doc.text, at, ahead=looks_ahead(doc))
+    time = find_interval(doc.text, at, ahead=refers_to_future(doc))
     intent = find_intent(doc, timed=time is not None)
     entities = find_entities(doc, known)
     ambiguous = () if intent is Intent.CHITCHAT else find_ambiguous(doc)
@@ -71,17 +73,17 @@ def content_terms(doc: Doc) -> tuple[str, ...]:
         token.lower_
         for token in doc
         if any(map(str.isalnum, token.text))
-        and (not token.is_stop or token.like_num or token.lower_ in _TELLING)
+        and (not token.is_stop or token.like_num or token.lower_ in _KEPT_STOP_WORDS)
     )
     return tuple(dict.fromkeys(words))
 
 
-def looks_ahead(words: Doc | Span) -> bool:
+def refers_to_future(words: Doc | Span) -> bool:
     """Whether an utterance, or a sentence of it, speaks of the future.
 
     "will", "going to", "do I have to", or a present tense without any past.
     """
     tags = {token.tag_ for token in words}
-    if {token.lower_ for token in words} & AHEAD:
+    if {token.lower_ for token in words} & FUTURE_WORDS:
         return True
     return not tags & {"VBD", "VBN"} and bool(tags & {"VBZ", "VBP", "VBG", "VB"})

@@ -8,12 +8,12 @@ from functools import lru_cache
 from typing import Final
 
 from hotmem.text.readable import readable_ends
-from hotmem.understanding.query.utterance import END, words_of
+from hotmem.understanding.query.utterance import END, normalize
 
-LONGEST: Final = 20
+MAX_WORDS: Final = 20
 """Words of an answer; a longer one tells something."""
 
-_OPEN: Final = re.compile(r"\?|…|\.\.")
+_UNFINISHED: Final = re.compile(r"\?|…|\.\.")
 """A question, or a sentence that breaks off."""
 
 _ALL: Final = (
@@ -23,31 +23,31 @@ _ALL: Final = (
 _THING: Final = rf"(?:{_ALL}|(?:it|that|this|them|those|these)(?: all)?)"
 _VERB: Final = r"(?:delete|erase|remove|wipe|forget|clear|scrub|destroy|get rid of)"
 _DELETE: Final = rf"(?:(?!forget (?!all|everything)){_VERB} {_THING})(?: (?:all|away|out))?"
-_SURELY: Final = r"(?:very|quite|really|totally|completely|absolutely|pretty|dead|100%|(?:a|one) hundred percent)"
-_LASTING: Final = r"(?:for good|forever|permanently|completely|entirely)"
+_DEGREE: Final = r"(?:very|quite|really|totally|completely|absolutely|pretty|dead|100%|(?:a|one) hundred percent)"
+_FOR_EVER: Final = r"(?:for good|forever|permanently|completely|entirely)"
 
 _YES: Final = (
     r"yes|yeah|yea|yep|yup|aye|definitely|absolutely|certainly|positive|affirmative|correct|confirmed|i confirm(?: it| that)?"
     r"|of course|no doubt(?: about (?:it|that))?|(?:(?:a|one) hundred percent|100%|100 percent)"
-    rf"|(?:im|i am) (?:{_SURELY} )?(?:sure|certain|positive)(?: about (?:it|that))?"
+    rf"|(?:im|i am) (?:{_DEGREE} )?(?:sure|certain|positive)(?: about (?:it|that))?"
     r"|please do|do (?:it|that|so)|go (?:right )?ahead|go for it|thats (?:right|correct|what i want)"
     rf"|{_DELETE}|i want {_THING} (?:all )?(?:gone|deleted|erased|removed|wiped|forgotten)"
 )
-_BESIDE: Final = (
+_NEUTRAL: Final = (
     r"please|thanks|thank you|ok|okay|sure|right now|now|just|well|oh|and|so|then|go on|forget (?:it|that|this|them)|for sure|(?:al(?:l )?right"
     r"|right)(?! $)|really|thats fine|i said|i (?:really )?(?:do|am|would)|you can|you may|(?:everything |all )?you know"
     rf"|i (?:do |really )?want (?:it|that|this)|(?:i (?:do |really )?want|id like)(?: you)? to|i know|i understand|(?:i know "
-    rf"|i understand )?(?:that )?(?:its|it is|thats) {_LASTING}|(?:i know |i understand )?(?:its"
+    rf"|i understand )?(?:that )?(?:its|it is|thats) {_FOR_EVER}|(?:i know |i understand )?(?:its"
     rf"|it is) permanent"
-    rf"|{_LASTING}|{_ALL}"
+    rf"|{_FOR_EVER}|{_ALL}"
 )
 """What may stand beside a yes and is none by itself: "forget it" takes the question back."""
 
-_TRAILING: Final = frozenset({"just", "well", "oh", "and", "so", "then"})
+_INCOMPLETE_ENDINGS: Final = frozenset({"just", "well", "oh", "and", "so", "then"})
 """Words that no yes ends with: something else was to follow."""
 
 
-def assents(text: str, about: str = "") -> bool:
+def confirms_deletion(text: str, about: str = "") -> bool:
     """Whether the whole utterance is a yes to a deletion.
 
     "okay" and "sure" alone are none, nor is a question.
@@ -57,28 +57,33 @@ def assents(text: str, about: str = "") -> bool:
         about: Whom or what the deletion is about: the answer may name it.
     """
     text = readable_ends(text)
-    answer = [word for word in words_of(text).split() if word != END]
-    if not answer or len(answer) > LONGEST or answer[-1] in _TRAILING or _OPEN.search(text):
+    answer = [word for word in normalize(text).split() if word != END]
+    if (
+        not answer
+        or len(answer) > MAX_WORDS
+        or answer[-1] in _INCOMPLETE_ENDINGS
+        or _UNFINISHED.search(text)
+    ):
         return False
     return (
-        grammar(words_of(about).removesuffix(END).strip()).fullmatch(
+        answer_pattern(normalize(about).removesuffix(END).strip()).fullmatch(
             "".join(f"{word} " for word in answer)
         )
         is not None
     )
 
 
-def agrees(text: str) -> bool:
+def confirms(text: str) -> bool:
     """Whether the whole utterance is a yes to what deletes nothing.
 
     One that speaks of deleting is none.
     """
-    return assents(text) and re.search(rf"\b{_VERB}\b", words_of(text)) is None
+    return confirms_deletion(text) and re.search(rf"\b{_VERB}\b", normalize(text)) is None
 
 
 @lru_cache(maxsize=8)
-def grammar(about: str) -> re.Pattern[str]:
+def answer_pattern(about: str) -> re.Pattern[str]:
     """What a whole answer may be, where the deletion is about somebody or something."""
     naming = rf"|(?:(?:about|of|on)|{_VERB}) (?:my )?{re.escape(about)}" if about else ""
-    part = rf"(?:(?:{_YES}|{_BESIDE}{naming}) )"
+    part = rf"(?:(?:{_YES}|{_NEUTRAL}{naming}) )"
     return re.compile(rf"{part}*(?:{_YES}) {part}*")

@@ -17,24 +17,31 @@ from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Doc, Token
 from hotmem.understanding.query.ambiguity import (
     FRAGMENTS,
-    OUTDOORS,
     PLACES,
     PLURALS,
     PRONOUNS,
     SINGULAR_PEOPLE,
+    WEATHER_TOPICS,
     find_ambiguous,
-    impersonal,
+    is_pleonastic,
 )
 from hotmem.understanding.query.intent import is_question
-from hotmem.understanding.query.mentions import HEARD, Mention, Sort, is_place, is_time, mentions
+from hotmem.understanding.query.mentions import (
+    MAX_TOKENS,
+    Mention,
+    MentionType,
+    find_mentions,
+    is_place,
+    is_time,
+)
 
-MOST_TURNS: Final = 10
+MAX_TURNS: Final = 10
 """Recent turns looked at (the design's number)."""
 
-MOST_TERMS: Final = 3
+MAX_PHRASES: Final = 3
 """Phrases an utterance is expanded by."""
 
-_AHEAD: Final = wordlist("will going 'll ’ll")
+_FUTURE_WORDS: Final = wordlist("will going 'll ’ll")
 
 
 def expand(doc: Doc, ambiguous: Sequence[str], recent: Sequence[Doc]) -> tuple[str, ...]:
@@ -43,39 +50,41 @@ def expand(doc: Doc, ambiguous: Sequence[str], recent: Sequence[Doc]) -> tuple[s
     Args:
         doc: The utterance.
         ambiguous: Its words that point elsewhere, from `find_ambiguous`.
-        recent: The turns before it, oldest first; the last `MOST_TURNS` are used.
+        recent: The turns before it, oldest first; the last `MAX_TURNS` are used.
 
     Returns:
-        At most `MOST_TERMS` phrases, the likeliest first; empty when nothing fits or nothing is
+        At most `MAX_PHRASES` phrases, the likeliest first; empty when nothing fits or nothing is
         left unsaid.
     """
-    if not leaves_unsaid(doc, ambiguous):
+    if not needs_context(doc, ambiguous):
         return ()
-    talk = _Talk()
-    for turn in recent[-MOST_TURNS:]:
+    talk = _Discourse()
+    for turn in recent[-MAX_TURNS:]:
         talk.hear(turn)
-    return talk.unsaid(doc, ambiguous)[:MOST_TERMS]
+    return talk.unsaid(doc, ambiguous)[:MAX_PHRASES]
 
 
-def leaves_unsaid(doc: Doc, ambiguous: Sequence[str]) -> bool:
+def needs_context(doc: Doc, ambiguous: Sequence[str]) -> bool:
     """Whether an utterance needs the turns before it.
 
     It points elsewhere, or asks for what has a place and a time.
     """
-    return bool(ambiguous) or _lies_ahead(doc)
+    return bool(ambiguous) or _asks_about_future(doc)
 
 
-def _lies_ahead(doc: Doc) -> bool:
+def _asks_about_future(doc: Doc) -> bool:
     """Whether an utterance asks for the weather or for what will be."""
     words = (
-        token.lemma_.lower() in OUTDOORS or token.lower_ in _AHEAD or impersonal(token)
+        token.lemma_.lower() in WEATHER_TOPICS
+        or token.lower_ in _FUTURE_WORDS
+        or is_pleonastic(token)
         for token in doc
     )
     return (is_question(doc) or len(doc) < 4) and any(words)
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Content:
     """What an utterance says itself.
 
     Its stems, whether a place and a time are among them, and whether it is no whole sentence.
@@ -93,14 +102,14 @@ class _Said:
                 stem for token in doc if not token.is_stop for stem in terms(token.text)
             ),
             placed=any(is_place(token) for token in doc) or bool(PLACES.intersection(ambiguous)),
-            timed=any(is_time(token) and not _pointed_at(token) for token in doc),
+            timed=any(is_time(token) and not _is_demonstrative(token) for token in doc),
             fragment=bool(ambiguous)
             and all(word in FRAGMENTS for phrase in ambiguous for word in phrase.split()),
         )
 
 
 @dataclass(slots=True)
-class _Talk:
+class _Discourse:
     """A conversation as it was heard so far.
 
     All that was spoken of, its centres, the latest last, and the content of the last question.
@@ -113,13 +122,13 @@ class _Talk:
     def hear(self, turn: Doc) -> None:
         """Takes in one more turn."""
         ambiguous, found = read_turn(turn)
-        meant = self._antecedent(_Said.by(turn, ambiguous), ambiguous) if ambiguous else None
+        meant = self._antecedent(_Content.by(turn, ambiguous), ambiguous) if ambiguous else None
         for mention in found:
             self._remember(mention)
-        if len(turn) > HEARD and self.centres:
+        if len(turn) > MAX_TOKENS and self.centres:
             return
         main = max(reversed(found), key=lambda mention: mention.weight, default=None)
-        if main is not None and main.sort is not Sort.TIME and not main.relational:
+        if main is not None and main.type is not MentionType.TIME and not main.relational:
             self._centre(main)
         if meant is not None:
             self._centre(meant)
@@ -132,7 +141,7 @@ class _Talk:
 
     def unsaid(self, doc: Doc, ambiguous: Sequence[str]) -> tuple[str, ...]:
         """What an utterance that points elsewhere means, and the place and the time it lacks."""
-        said = _Said.by(doc, ambiguous)
+        said = _Content.by(doc, ambiguous)
         setting = tuple(mention.phrase for mention in self._setting(doc, said, ambiguous))
         if said.fragment and (said.timed or said.placed) and self.asked:
             return (self.asked, *setting)
@@ -141,13 +150,13 @@ class _Talk:
         meant = self._antecedent(said, ambiguous)
         return tuple(dict.fromkeys((meant.phrase, *setting))) if meant else setting
 
-    def _antecedent(self, said: _Said, ambiguous: Sequence[str]) -> Mention | None:
+    def _antecedent(self, said: _Content, ambiguous: Sequence[str]) -> Mention | None:
         """The fuller name of what is named in short ("the expedition"), else the latest centre, then mention that agrees, else any centre."""
         short = {stem for phrase in ambiguous for stem in terms(phrase)}
         new = [
             mention
             for mention in reversed(self.spoken_of)
-            if mention.words - said.words and mention.sort is not Sort.TIME
+            if mention.words - said.words and mention.type is not MentionType.TIME
         ]
         for mention in new:
             if mention.head in short:
@@ -162,20 +171,20 @@ class _Talk:
                 return mention
         return centres[0] if centres and not SINGULAR_PEOPLE.intersection(ambiguous) else None
 
-    def _setting(self, doc: Doc, said: _Said, ambiguous: Sequence[str]) -> list[Mention]:
+    def _setting(self, doc: Doc, said: _Content, ambiguous: Sequence[str]) -> list[Mention]:
         """The place and the time last spoken of, if needed and lacking.
 
         Weather and what lies ahead need both, what exists needs a place.
         """
-        ahead = _lies_ahead(doc)
+        ahead = _asks_about_future(doc)
         moved = said.fragment and (said.timed or said.placed)
         needed = []
         if not said.placed and (ahead or moved or "any" in ambiguous):
-            needed.append(Sort.PLACE)
+            needed.append(MentionType.PLACE)
         if not said.timed and (ahead or moved):
-            needed.append(Sort.TIME)
+            needed.append(MentionType.TIME)
         latest = (
-            next((mention for mention in reversed(self.spoken_of) if mention.sort is sort), None)
+            next((mention for mention in reversed(self.spoken_of) if mention.type is sort), None)
             for sort in needed
         )
         return [mention for mention in latest if mention is not None and mention.words - said.words]
@@ -206,10 +215,10 @@ class _Talk:
 @lru_cache(maxsize=64)
 def read_turn(turn: Doc) -> tuple[tuple[str, ...], tuple[Mention, ...]]:
     """What a turn leaves open and what it speaks of; every later turn of its session asks again."""
-    return find_ambiguous(turn) if len(turn) <= HEARD else (), tuple(mentions(turn))
+    return find_ambiguous(turn) if len(turn) <= MAX_TOKENS else (), tuple(find_mentions(turn))
 
 
-def _pointed_at(token: Token) -> bool:
+def _is_demonstrative(token: Token) -> bool:
     """Whether a time is not named, but pointed at: "that day"."""
     return any(child.lower_ in ("that", "those") for child in token.children)
 
@@ -219,19 +228,19 @@ def _agrees(mention: Mention, ambiguous: Iterable[str]) -> bool:
     for word in ambiguous:
         if word in SINGULAR_PEOPLE:
             if not mention.plural and (
-                mention.sort in (Sort.PERSON, Sort.ANIMAL)
-                or (mention.named and mention.sort is not Sort.PLACE)
+                mention.type in (MentionType.PERSON, MentionType.ANIMAL)
+                or (mention.named and mention.type is not MentionType.PLACE)
             ):
                 return True
         elif word in PLACES:
-            if mention.sort is Sort.PLACE or mention.named:
+            if mention.type is MentionType.PLACE or mention.named:
                 return True
         elif word in PLURALS:
             if mention.plural:
                 return True
         elif word in ("it", "its", "itself"):
-            if mention.sort is not Sort.PERSON and not mention.plural:
+            if mention.type is not MentionType.PERSON and not mention.plural:
                 return True
-        elif mention.sort is not Sort.PERSON:
+        elif mention.type is not MentionType.PERSON:
             return True
     return False

@@ -78,7 +78,7 @@ INTENTS: Final[tuple[tuple[Intent, re.Pattern[str]], ...]] = (
 )
 """First come, first served."""
 
-_JUDGING: Final = r"(?:that['’]s|it['’]s|that is|that sounds|sounds|how|so|very|really)"
+_COMMENT: Final = r"(?:that['’]s|it['’]s|that is|that sounds|sounds|how|so|very|really)"
 
 COURTESIES: Final = _any_of(
     *(
@@ -97,8 +97,8 @@ COURTESIES: Final = _any_of(
             r"how (?:are|['’]re) (?:you|things)(?: doing| going| today| feeling)*|how(?:['’]s| is) it going|how do you do|what['’]?s up",
             r"how have you been|how(?:['’]s| is) your day(?: going| been)?|nice to (?:meet|see|talk to) you",
             r"and you|you too|same here|same to you|me too",
-            _JUDGING + r" (?:great|good|nice|cool|awesome|amazing|wonderful|lovely|fine|perfect)",
-            _JUDGING
+            _COMMENT + r" (?:great|good|nice|cool|awesome|amazing|wonderful|lovely|fine|perfect)",
+            _COMMENT
             + r" (?:funny|true|right|interesting|fantastic|sweet|sad|(?:too )?bad|ok(?:ay)?)",
             r"great|good|nice|cool|awesome|amazing|wonderful|lovely|fine|perfect|excellent|brilliant|fantastic|interesting|funny|wow",
             r"(?:i['’]?m|i am|doing|feeling) (?:good|fine|okay|ok|great|well|alright|not bad)|not (?:bad|much|really)|pretty good|all good",
@@ -118,7 +118,7 @@ _PLAYING: Final = (
     r"(?:music|song|track|video|playback|radio|podcast|movie|tv|television|timer|alarm|recording)"
 )
 
-DEVICE: Final = _any_of(
+DEVICE_COMMANDS: Final = _any_of(
     _PLEASE + r"(?:turn|switch)\b.*\b(?:on|off|up|down)" + _NOW,
     _PLEASE + r"(?:turn|switch)\s+(?:on|off|up|down)\b",
     _PLEASE + r"(?:dim|brighten|mute|unmute|pause|resume|rewind|skip|shuffle)\b",
@@ -138,7 +138,7 @@ DEVICE: Final = _any_of(
 )
 """Commands to a device in the room."""
 
-COMMON: Final = _any_of(
+GENERAL_QUESTIONS: Final = _any_of(
     r"^\W*what(?:['’]s| is) the (?:weather|forecast)\b",
     r"^\W*what(?:['’]s| is) the (?:time|temperature)" + _NOW,
     r"^\W*what (?:time|day) is it" + _NOW,
@@ -164,7 +164,7 @@ QUESTION: Final = _any_of(
     r"^\W*(?:do|does|did|is|are|was|were|can|could|have|has|had|will|would|should)\b",
 )
 
-ASKED: Final = _any_of(
+DIRECT_QUESTION: Final = _any_of(
     r"\?\s*$",
     r"^(?:\W*(?:so|and|hey|well|um|uh)\b)*\W*(?:(?:did|do|does|is|are|was|were|have|has|had|can|could|shall|should|will|would|isn['’]t|didn['’]t)\s+"
     r"(?:i|we|you|he|she|it|they|the|my|our|mum|dad|there)\b|(?:who|whose|what|when|where|which|why|how)\b)",
@@ -172,7 +172,7 @@ ASKED: Final = _any_of(
 """A question, with or without its mark, that tells nothing. `QUESTION` also takes "I was there
 when it rained" for one, as it may ask for memory."""
 
-HARD: Final = _any_of(
+COMPLEX: Final = _any_of(
     r"\b(?:why|how come|would|might|likely|compare|list|every|everything|both|which of|how many|overall|in total|in order|most|least)\b",
     r"\ball (?:the|my|of)\b",
 )

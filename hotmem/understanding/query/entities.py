@@ -13,7 +13,9 @@ from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Doc, Span, Token
 from hotmem.understanding.animate_nouns import ELDERS
 
-NAMED: Final = frozenset({"PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "PRODUCT", "WORK_OF_ART"})
+ENTITY_TYPES: Final = frozenset(
+    {"PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "PRODUCT", "WORK_OF_ART"}
+)
 """Entity types of OntoNotes that name something; dates, quantities and nationalities do not."""
 
 _TIMES: Final = CALENDAR | wordlist(
@@ -50,7 +52,7 @@ def find_entities(doc: Doc, known: Sequence[str] = ()) -> tuple[str, ...]:
     return tuple(names.values())
 
 
-def meant(
+def match_similar_names(
     entities: Sequence[str], known: Sequence[str], sounding: Sequence[str]
 ) -> tuple[str, ...]:
     """The known names that were meant by those in an utterance that nobody is known by, but that sound like one.
@@ -74,10 +76,10 @@ def is_name(token: Token) -> bool:
 
     A capitalised proper noun that is no time, greeting or title.
     """
-    return token.pos_ == "PROPN" and token.text[:1].isupper() and _names_something(token)
+    return token.pos_ == "PROPN" and token.text[:1].isupper() and _can_be_name(token)
 
 
-def _names_something(token: Token) -> bool:
+def _can_be_name(token: Token) -> bool:
     return (
         token.lower_ not in _TIMES
         and token.lower_ not in _NOT_NAMES
@@ -89,9 +91,9 @@ def _names_something(token: Token) -> bool:
 def _named_spans(doc: Doc) -> Iterator[tuple[int, int]]:
     taken = [False] * len(doc)
     for entity in doc.ents:
-        words = [token for token in entity if _names_something(token)]
+        words = [token for token in entity if _can_be_name(token)]
         if (
-            entity.label_ in NAMED
+            entity.label_ in ENTITY_TYPES
             and words
             and any(token.pos_ == "PROPN" and not token.is_lower for token in words)
         ):

@@ -5,18 +5,18 @@ from typing import Final
 from hotmem.text.word_sets import wordlist
 from hotmem.types import Complexity, Intent
 from hotmem.types.parse import Doc, Token
-from hotmem.understanding.query.cues import COURTESIES, HARD, INTENTS, QUESTION
+from hotmem.understanding.query.cues import COMPLEX, COURTESIES, INTENTS, QUESTION
 
-LONG: Final = 14
+LONG_UTTERANCE: Final = 14
 """Tokens above which an utterance is at least of medium complexity."""
 
 _CONTENT: Final = frozenset({"NOUN", "PROPN", "VERB", "NUM", "ADJ"})
-_ASKING: Final = wordlist("who whose what which where when why how")
+_QUESTION_WORDS: Final = wordlist("who whose what which where when why how")
 _SELF: Final = wordlist("i my me mine")
 _FILLER: Final = wordlist(
     "so well then too very much really just now today all again there everyone everybody guys buddy friend mate man dude bot assistant hotmem"
 )
-_FAR: Final = frozenset({Intent.SUMMARY, Intent.PATTERN, Intent.RELATION})
+_HIGH_COMPLEXITY: Final = frozenset({Intent.SUMMARY, Intent.PATTERN, Intent.RELATION})
 
 
 def find_intent(doc: Doc, *, timed: bool) -> Intent:
@@ -48,7 +48,7 @@ def is_chitchat(doc: Doc) -> bool:
     if not spans:
         return not any(character.isalnum() for token in rest for character in token.text)
     addressed = len(doc) <= 6 and not any(token.text == "?" for token in doc)
-    return not any(_matters(token, addressed=addressed) for token in rest)
+    return not any(_has_content(token, addressed=addressed) for token in rest)
 
 
 def is_question(doc: Doc) -> bool:
@@ -64,25 +64,25 @@ def find_complexity(
     High for what spans sessions or compares, low for one plain thing.
     """
     verbs = sum(token.pos_ == "VERB" for token in doc)
-    if intent in _FAR or HARD.search(doc.text) or (entities > 1 and verbs > 2):
+    if intent in _HIGH_COMPLEXITY or COMPLEX.search(doc.text) or (entities > 1 and verbs > 2):
         return Complexity.HIGH
     if (
         timed
         or ambiguous
         or entities > 1
         or intent in (Intent.TIME, Intent.REFERENCE)
-        or len(doc) > LONG
+        or len(doc) > LONG_UTTERANCE
     ):
         return Complexity.MEDIUM
     return Complexity.LOW
 
 
-def _matters(token: Token, *, addressed: bool) -> bool:
+def _has_content(token: Token, *, addressed: bool) -> bool:
     """Whether a word outside the courtesies makes the utterance more than that.
 
     A name at its end only addresses someone.
     """
-    if token.lower_ in _SELF or token.lower_ in _ASKING:
+    if token.lower_ in _SELF or token.lower_ in _QUESTION_WORDS:
         return True
     if token.lower_ in _FILLER or token.pos_ not in _CONTENT:
         return False

@@ -11,7 +11,7 @@ from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Doc, Token
 from hotmem.understanding.animate_nouns import ACQUAINTANCES, FAMILY, PETS
 
-RELATIONAL: Final = wordlist(
+RELATIONAL_NOUNS: Final = wordlist(
     "type kind sort form symptom cause effect advantage disadvantage benefit drawback pro con role history origin source characteristic feature "
     "example application use usage impact treatment risk option difference similarity relationship result finding theme purpose function importance "
     "significance implication cost price argument evidence factor reason name rule limit alternative competitor variation style class stage step "
@@ -20,10 +20,10 @@ RELATIONAL: Final = wordlist(
 )
 """Nouns that are of something: alone they say nothing, and leave open of what."""
 
-HEARD: Final = 40
+MAX_TOKENS: Final = 40
 """Tokens of a turn that are taken in: who answers at length names the matter first."""
 
-_EMPTY: Final = wordlist(
+_GENERIC_NOUNS: Final = wordlist(
     "thing things stuff lot bit way ways time times day days year years one ones something anything everything nothing someone anyone everyone "
     "hour hours minute minutes question questions answer answers idea ideas guess fun course thanks thank problem word words people person "
     "information info"
@@ -31,19 +31,19 @@ _EMPTY: Final = wordlist(
 _TIMES: Final = CALENDAR | wordlist(
     "today tomorrow tonight yesterday weekend week month morning afternoon evening night summer winter autumn"
 )
-_PALE: Final = wordlist(
+_GENERIC_ADJECTIVES: Final = wordlist(
     "different main other good same several many various important common possible certain more most few less own next last first second third "
     "big great famous typical interesting similar likely"
 )
-PEOPLE: Final = (
+PERSON_NOUNS: Final = (
     FAMILY | ACQUAINTANCES | wordlist("person woman man guy lady author artist singer player actor")
 )
 _OF: Final = wordlist("of for about between")
 _IN: Final = wordlist("in at near around")
 _MODIFIERS: Final = wordlist("compound amod nmod nummod poss punct conj")
-_ACTIVE: Final = wordlist("csubj pcomp")
+_GERUND_ROLES: Final = wordlist("csubj pcomp")
 _SUBJECTS: Final = wordlist("nsubj nsubjpass csubj")
-_ROLE: Final = {
+_ROLE_WEIGHTS: Final = {
     "nsubj": 3.0,
     "nsubjpass": 3.0,
     "csubj": 3.0,
@@ -55,7 +55,7 @@ _ROLE: Final = {
 }
 
 
-class Sort(StrEnum):
+class MentionType(StrEnum):
     """What sort of thing a mention is."""
 
     THING = "thing"
@@ -84,19 +84,19 @@ class Mention:
     phrase: str
     words: frozenset[str]
     head: str
-    sort: Sort
+    type: MentionType
     plural: bool
     named: bool
     relational: bool
     weight: float
 
 
-def mentions(doc: Doc) -> Iterator[Mention]:
+def find_mentions(doc: Doc) -> Iterator[Mention]:
     """Everything a turn speaks of, in order; of a long one, what its beginning speaks of."""
-    for token in doc[:HEARD]:
-        if token.tag_ == "VBG" and token.dep_ in _ACTIVE:
+    for token in doc[:MAX_TOKENS]:
+        if token.tag_ == "VBG" and token.dep_ in _GERUND_ROLES:
             yield _mention(token, _activity(token))
-        elif _names(token):
+        elif _is_mention_head(token):
             yield _mention(token, _phrase(token))
 
 
@@ -116,23 +116,23 @@ def is_place(token: Token) -> bool:
         token.dep_ == "pobj"
         and token.head.lower_ in _IN
         and not is_time(token)
-        and (token.pos_ == "PROPN" or _owned(token))
+        and (token.pos_ == "PROPN" or _has_possessor(token))
     )
 
 
-def _owned(token: Token) -> bool:
+def _has_possessor(token: Token) -> bool:
     return any(child.dep_ == "poss" for child in token.children)
 
 
-def _names(token: Token) -> bool:
+def _is_mention_head(token: Token) -> bool:
     if is_time(token):
         return (
             token.dep_ not in _MODIFIERS
             and token.pos_ in ("NOUN", "PROPN")
-            and token.lower_ not in _EMPTY
+            and token.lower_ not in _GENERIC_NOUNS
             and token.is_alpha
         )
-    if token.pos_ not in ("NOUN", "PROPN") and not _mistaken(token):
+    if token.pos_ not in ("NOUN", "PROPN") and not _is_mistagged_noun(token):
         return False
     if (
         token.dep_ in ("compound", "nmod")
@@ -142,12 +142,15 @@ def _names(token: Token) -> bool:
         return False
     if len(token) < 2 or token.lower_ in ("one", "ones"):
         return False
-    if _EMPTY.intersection((token.lower_, token.lemma_.lower())) and len(_phrase(token)) == 1:
+    if (
+        _GENERIC_NOUNS.intersection((token.lower_, token.lemma_.lower()))
+        and len(_phrase(token)) == 1
+    ):
         return False
     return any(map(str.isalnum, token.text)) and (not token.is_stop or token.pos_ == "PROPN")
 
 
-def _mistaken(token: Token) -> bool:
+def _is_mistagged_noun(token: Token) -> bool:
     """Whether a rare noun was taken for another part of speech.
 
     What stands as a subject or as the answer of "what is …" is one.
@@ -172,12 +175,12 @@ def _phrase(token: Token) -> list[Token]:
             else [token]
         )
     return [
-        *(word for word in token.doc[token.left_edge.i : token.i] if _belongs(word, token)),
+        *(word for word in token.doc[token.left_edge.i : token.i] if _in_phrase(word, token)),
         token,
     ]
 
 
-def _belongs(word: Token, head: Token) -> bool:
+def _in_phrase(word: Token, head: Token) -> bool:
     over = word
     while over.head != head and over.dep_ in _MODIFIERS:
         over = over.head
@@ -189,7 +192,11 @@ def _belongs(word: Token, head: Token) -> bool:
         return True
     if word.dep_ == "nummod":
         return word.text.isdigit()
-    return word.dep_ == "amod" and word.tag_ not in ("JJS", "JJR") and word.lower_ not in _PALE
+    return (
+        word.dep_ == "amod"
+        and word.tag_ not in ("JJS", "JJR")
+        and word.lower_ not in _GENERIC_ADJECTIVES
+    )
 
 
 def _activity(token: Token) -> list[Token]:
@@ -209,25 +216,25 @@ def _mention(token: Token, words: list[Token]) -> Mention:
     )
     named = token.pos_ == "PROPN"
     relational = (
-        token.lemma_.lower() in RELATIONAL
+        token.lemma_.lower() in RELATIONAL_NOUNS
         and not named
         and not any(word.dep_ == "compound" for word in words)
     )
-    sort = _sort(token)
-    weight = _ROLE.get(token.head.dep_ if token.dep_ == "appos" else token.dep_, 1.0)
+    sort = _mention_type(token)
+    weight = _ROLE_WEIGHTS.get(token.head.dep_ if token.dep_ == "appos" else token.dep_, 1.0)
     if relational:
         weight -= 3.0
     if (token.dep_ == "pobj" and token.head.lower_ in _OF) or token.dep_ == "poss":
         weight += 0.5
     if named:
         weight += 0.7
-    if sort is Sort.TIME:
+    if sort is MentionType.TIME:
         weight -= 3.0
     return Mention(
         phrase=" ".join(word.text for word in words),
         words=stems,
         head=(terms(token.text) or [token.lower_])[-1],
-        sort=sort,
+        type=sort,
         plural=token.tag_ in ("NNS", "NNPS") or bool(token.conjuncts),
         named=named,
         relational=relational,
@@ -235,12 +242,12 @@ def _mention(token: Token, words: list[Token]) -> Mention:
     )
 
 
-def _sort(token: Token) -> Sort:
+def _mention_type(token: Token) -> MentionType:
     if is_time(token):
-        return Sort.TIME
+        return MentionType.TIME
     lemmas = {token.lemma_.lower(), *([token.head.lemma_.lower()] if token.dep_ == "appos" else [])}
     if lemmas & PETS:
-        return Sort.ANIMAL
-    if lemmas & PEOPLE or token.ent_type_ == "PERSON":
-        return Sort.PERSON
-    return Sort.PLACE if is_place(token) else Sort.THING
+        return MentionType.ANIMAL
+    if lemmas & PERSON_NOUNS or token.ent_type_ == "PERSON":
+        return MentionType.PERSON
+    return MentionType.PLACE if is_place(token) else MentionType.THING

@@ -9,7 +9,7 @@ from typing import Final
 from hotmem.text.word_sets import wordlist
 from hotmem.types import Intent
 from hotmem.types.parse import Doc
-from hotmem.understanding.query.cues import COMMON, DEVICE
+from hotmem.understanding.query.cues import DEVICE_COMMANDS, GENERAL_QUESTIONS
 
 FIRST_PERSON: Final = wordlist("i me my mine myself we us our ours")
 
@@ -46,4 +46,4 @@ def needs_memory(
         or any(name.casefold() in familiar for name in entities)
     ):
         return True
-    return not (DEVICE.search(doc.text) or COMMON.search(doc.text))
+    return not (DEVICE_COMMANDS.search(doc.text) or GENERAL_QUESTIONS.search(doc.text))

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from hotmem.understanding.query.utterance import END, words_of
+from hotmem.understanding.query.utterance import END, normalize
 
-AT_AN_END: Final = 60
+EDGE_WORDS: Final = 60
 """Words at either end of a long utterance among which a request is looked for."""
 
 
@@ -39,7 +39,7 @@ class RecordRequest:
 
     scope: Scope
     turns: int = 1
-    tells: bool = False
+    continues: bool = False
 
 
 _SAID: Final = r"(?:said|told you|mentioned|shared|admitted|confessed|let slip)"
@@ -53,7 +53,7 @@ _SEVERAL: Final = re.compile(
     rf"\b(?:last|previous) ({'|'.join(sorted(_NUMBERS, key=len, reverse=True))})\b"
 )
 
-_SOME_OF: Final = re.compile(r"\b(?:any|a word|some|all) of (?=(?:this|that|it)\b)")
+_PARTITIVE: Final = re.compile(r"\b(?:any|a word|some|all) of (?=(?:this|that|it)\b)")
 _REFERENCES: Final = tuple(
     (re.compile(rf"(?<!\w)(?:{pattern})(?! (?:about|of)\b)(?!\w)"), token)
     for token, pattern in (
@@ -92,7 +92,7 @@ _MEMORY: Final = (
     r"|(?:whatever|what|anything|everything) (?:you|youre|you are) (?:keep|store|save|write|note|remember)(?:ing)?)"
 )
 _PLACE: Final = rf"(?:(?:in|into|to|on|from|out of|for|off) {_MEMORY}|on (?:file|record)|anywhere|either|at all|down|away|ever|for (?:now|me|later))"
-_GOES_ON: Final = (
+_STANDS_ALONE: Final = (
     rf"(?= \{END}| {_PLACE}\b| (?:please|ok|okay|right|yeah|yes|no|now|then|though|again|will|would|can|could|and|but|or|so|if|when|while|until"
     rf"|till|because|cause|cos|cuz"
     r"|since|as|i|im|ive|id|ill|my|we|our|he|hes|she|shes|they|the|its|theres|there|thanks|thank|just|actually|really|honestly|alright|like|well"
@@ -101,11 +101,11 @@ _GOES_ON: Final = (
 )
 """What may follow "that" where it stands alone: "that file" is something else."""
 
-_THING: Final = rf"(?:{_IT}{_GOES_ON}|ALL|(?:anything|everything|stuff|things)(?! (?:you|we|they|he|she|in|from|about))\b)"
+_THING: Final = rf"(?:{_IT}{_STANDS_ALONE}|ALL|(?:anything|everything|stuff|things)(?! (?:you|we|they|he|she|in|from|about))\b)"
 _KEEP: Final = (
     rf"(?:(?:remember|store|save|keep|record|log|note|retain|memori[sz]e|(?:hold|hang) on ?to|archive|document|transcribe|file)(?: down)? {_THING}"
     rf"|(?:write|jot|note|put|take) (?:down )?{_THING}(?: down)?|(?:put|add|commit|enter|let) {_IT} {_PLACE}"
-    rf"|(?:take|make|keep|have) (?:any |a |no )?(?:notes?|records?)(?: (?:of|about|on) {_IT})?{_GOES_ON})(?: {_PLACE})*"
+    rf"|(?:take|make|keep|have) (?:any |a |no )?(?:notes?|records?)(?: (?:of|about|on) {_IT})?{_STANDS_ALONE})(?: {_PLACE})*"
 )
 _KEEPING: Final = (
     rf"(?:(?:remembering|storing|saving|keeping|recording|logging|noting|memori[sz]ing|transcribing)(?: {_THING})?(?= \{END}| {_PLACE}\b| (?:for"
@@ -114,7 +114,7 @@ _KEEPING: Final = (
     rf"|keeping) (?:any )?(?:notes|records|track))(?: {_PLACE})*"
 )
 _KEPT: Final = rf"(?:(?:remembered|stored|saved|kept|recorded|logged|noted|written|put|memori[sz]ed|retained|entered|filed)(?: {_PLACE})*|{_PLACE})"
-_BEFORE_ORDER: Final = (
+_IMPERATIVE: Final = (
     r"(?:(?:can|could|would|will|must|please) (?:you|we) (?:please |just )?|\byou to (?:please )?"
     r"|(?<!\bi )(?<!\bwe )(?<!\byou )(?<!\bthey )(?<!\bpeople )(?<!\bwho )(?<!\bwhy )(?<!\bhow )(?<!\bto )(?<!\bthat )(?<!\bsaid )(?<!\bsays )\b)"
 )
@@ -124,8 +124,8 @@ _FOR_A_WHILE: Final = (
     r"|until (?:i say|further)(?: \w+){0,3}|from (?:now|here) on|here|now|please))*"
 )
 
-_LASTING: Final = re.compile(
-    rf"{_BEFORE_ORDER}(?<!\bdont )(?<!\bnot )(?<!\bnever )(?:(?:stop|quit|pause|cease|hold off(?: on)?|refrain from) {_KEEPING}|(?:private"
+_FROM_NOW_ON: Final = re.compile(
+    rf"{_IMPERATIVE}(?<!\bdont )(?<!\bnot )(?<!\bnever )(?:(?:stop|quit|pause|cease|hold off(?: on)?|refrain from) {_KEEPING}|(?:private"
     rf"|incognito|privacy) mode(?! off)|(?:stop|pause) (?:your |the )?(?:memory|recording|notes)"
     rf"|(?:turn|switch|shut) (?:(?:your|the) )?(?:memory|recording|recorder|notes?(?: taking)?) off|(?:turn|switch|shut) off (?:your "
     rf"|the )?(?:memory|recording|note taking)"
@@ -145,16 +145,16 @@ _REPORTED: Final = re.compile(
 )
 """What somebody said off the record some time is no request."""
 _ASKED: Final = re.compile(
-    rf"(?:{_BEFORE_ORDER}(?:dont|do not|never|and not|please not)(?: you dare| ever| even| please)? {_KEEP}"
-    rf"|{_BEFORE_ORDER}(?:dont|do not|never) (?:note|write|save|store|record|log)(?: down)? (?:where|what|who|how|when|which) (?:i|ive|im|we|my)\b"
-    rf"|{_BEFORE_ORDER}(?:dont|do not) (?:you )?(?:go|be|start) {_KEEPING}"
+    rf"(?:{_IMPERATIVE}(?:dont|do not|never|and not|please not)(?: you dare| ever| even| please)? {_KEEP}"
+    rf"|{_IMPERATIVE}(?:dont|do not|never) (?:note|write|save|store|record|log)(?: down)? (?:where|what|who|how|when|which) (?:i|ive|im|we|my)\b"
+    rf"|{_IMPERATIVE}(?:dont|do not) (?:you )?(?:go|be|start) {_KEEPING}"
     rf"|(?:you|youre) (?:aint|arent|are not|not) {_KEEPING}|you aint heard (?:this|that|it)"
     rf"|(?:need|want|like) you (?:to not|not to) have {_IT} {_KEPT}|(?:dont|do not|never) be {_KEEPING}"
     rf"|(?:dont|do not) be (?:putting|writing|noting) [^{END}]{{1,60}} {_PLACE}|(?:dont|do not|never) tell {_MEMORY}"
     rf"|(?:there )?(?:can not|cannot|cant|must not|mustnt|should not|shouldnt|may not) be (?:any|a) (?:trace|record|note|sign) of"
     rf"|(?:let|like|want|please let) {_IT}(?: just)? (?:to )?(?:vanish|disappear|go away|die with)|(?:in|goes in) one ear and out the other"
     rf"|(?:can|could|will) you keep a secret(?= (?:\{END} )?\w)|let {_IT} end up there"
-    rf"|{_BEFORE_ORDER}(?<!\bdont )(?<!\bnot )(?<!\bnever )(?:get rid of|lose|drop|wipe|erase|strike|scrub|scratch|delete) that(?= \{END}$)"
+    rf"|{_IMPERATIVE}(?<!\bdont )(?<!\bnot )(?<!\bnever )(?:get rid of|lose|drop|wipe|erase|strike|scrub|scratch|delete) that(?= \{END}$)"
     rf"|no (?:recording|saving|storing|noting|remembering|keeping) (?:this|that|it)\b"
     rf"|(?:you|youd|youre) (?:must not|mustnt|should not|shouldnt|may not|need not|neednt|do not need to|dont need to|do not have to|dont have to"
     rf"|better not|not to|not going to|not gonna|not allowed to) {_KEEP}"
@@ -180,13 +180,13 @@ _ASKED: Final = re.compile(
     rf"|keep(?: {_IT})?) )*off (?:the )?record(?! (?:player|deck|shop|store|label|sleeve|cover|collection|company|needle"
     rf"|turntable|breaking|high|low))"
     rf"|not to be {_KEPT}|not something i (?:want|wanted) (?:you )?(?:to )?(?:remember|store|save|keep|record|be )?(?:{_KEPT})?"
-    rf"|{_BEFORE_ORDER}(?:forget|delete|erase|ignore) (?:NEXT|(?:that|it|this) (?:afterwards|after this|later|when were done))"
-    rf"|{_BEFORE_ORDER}keep {_IT} (?:to yourself|private|secret|confidential|quiet|hush|under (?:wraps|your hat))(?! {_PIECE})|{_IT} (?:to stay"
+    rf"|{_IMPERATIVE}(?:forget|delete|erase|ignore) (?:NEXT|(?:that|it|this) (?:afterwards|after this|later|when were done))"
+    rf"|{_IMPERATIVE}keep {_IT} (?:to yourself|private|secret|confidential|quiet|hush|under (?:wraps|your hat))(?! {_PIECE})|{_IT} (?:to stay"
     rf"|stays?|should stay|must stay) (?:private|secret|(?:in|inside|within) (?:this room|these (?:four )?walls|here))"
     rf"|{_IT} (?:goes|must go|is to go|should go|can go|does not go|doesnt go) no further"
     rf"|{_IT} (?:does not|doesnt|must not|mustnt|never) leaves? this room"
     rf"|(?:{_IT} is|thats|its) (?:a |our |my )?(?:little |big )?secret(?= \{END}| (?:i|im|ive|id|we|were|weve|but|my|our|ok|so|she|he|they|and)\b)"
-    rf"|{_BEFORE_ORDER}(?:dont|do not|never) tell (?:anyone|anybody|a soul)(?: else)?(?: (?:this|that|it|about (?:this|that|it)))?"
+    rf"|{_IMPERATIVE}(?:dont|do not|never) tell (?:anyone|anybody|a soul)(?: else)?(?: (?:this|that|it|about (?:this|that|it)))?"
     rf"|forget (?:that )?(?:i|ive) (?:ever |even |just )?{_SAID} (?:this|anything)"
     r"|(?:just |strictly |only )?between (?:you and me|us|me and you|the two of us)(?! (?:we|two|there|three))"
     rf"|you (?:didnt|did not|never) hear(?:d)? (?:{_IT}|anything)(?: from me)?){_FOR_A_WHILE}"
@@ -197,7 +197,7 @@ _WITHDRAW: Final = (
     r"|undo|take out|take back|dont count)"
 )
 _WITHDRAWN: Final = re.compile(
-    rf"{_BEFORE_ORDER}(?:{_WITHDRAW} BEFORE(?: {_PLACE})*|BEFORE (?:please )?{_WITHDRAW} (?:that|it)"
+    rf"{_IMPERATIVE}(?:{_WITHDRAW} BEFORE(?: {_PLACE})*|BEFORE (?:please )?{_WITHDRAW} (?:that|it)"
     rf"|(?:unhear|unsay|unremember|unsave|unstore) (?:that|it|BEFORE)"
     rf"|i (?:should not|shouldnt|should never) have (?:said|told you|mentioned) (?:that|this|it|anything)"
     rf"|take (?:that|this|it) (?:out of|off|from) {_MEMORY}|{_WITHDRAW} (?:that|this|it) (?:from|out of|off) {_MEMORY}"
@@ -215,7 +215,7 @@ _WIPED: Final = re.compile(
 )
 """What takes it back with the reason why, or at a stroke: "wipe that, she doesn't know yet"."""
 
-_MENDS: Final = re.compile(r"(?:forget|ignore|disregard|scratch|strike)\b")
+_REWORDING: Final = re.compile(r"(?:forget|ignore|disregard|scratch|strike)\b")
 """What takes back with other words to follow: "forget what I said about Bonn, it was Berlin"."""
 
 _THAT: Final = re.compile(rf"\bthat \{END} \w")
@@ -275,18 +275,18 @@ _RESUMED: Final = re.compile(
 _NOT_YET: Final = re.compile(
     r"\b(?:dont|do not|not to|never|until|till|before|unless|if|when|did you|are you|why|without)\b(?! off (?:the )?record)"
 )
-_OWN_PLAN: Final = re.compile(r"(?:(?<!\byou )\bto|\b(?:i|we|im|ill|gonna)) $")
+_INFINITIVE: Final = re.compile(r"(?:(?<!\byou )\bto|\b(?:i|we|im|ill|gonna)) $")
 _EXPLAINED: Final = re.compile(
     r"\b(?:what (?:does|is|do you mean)|means?|meaning|phrase|expression|define|translate)\b"
 )
 
 
-def record_request(text: str) -> RecordRequest | None:
+def find_record_request(text: str) -> RecordRequest | None:
     """What an utterance asks about the record, if it does."""
-    words = _ends(words_of(text))
-    if (resumed := _resumed(words)) is not None:
+    words = _without_middle(normalize(text))
+    if (resumed := _find_resume_request(words)) is not None:
         return resumed
-    words = _SOME_OF.sub("", words)
+    words = _PARTITIVE.sub("", words)
     several = _SEVERAL.search(words)
     for pattern, token in _REFERENCES:
         words = pattern.sub(token, words)
@@ -296,7 +296,7 @@ def record_request(text: str) -> RecordRequest | None:
     if _WIPED.search(words):
         return RecordRequest(Scope.BEFORE)
     lasting, asked, withdrawn = (
-        pattern.search(words) for pattern in (_LASTING, _ASKED, _WITHDRAWN)
+        pattern.search(words) for pattern in (_FROM_NOW_ON, _ASKED, _WITHDRAWN)
     )
     if not (lasting or asked or withdrawn) or (
         _EXPLAINED.search(words) and text.rstrip().endswith("?")
@@ -307,17 +307,17 @@ def record_request(text: str) -> RecordRequest | None:
     whole, announced = words, _ANNOUNCED.search(words)
     if (
         asked
-        and not _told(words[: asked.start()])
+        and not _has_other_content(words[: asked.start()])
         and _THAT.match(words, asked.end() - len(words[asked.start() : asked.end()].split()[-1]))
     ):
         return RecordRequest(Scope.BEFORE)
-    if _told(words):
+    if _has_other_content(words):
         return (
             None
-            if withdrawn and not asked and _MENDS.match(withdrawn[0])
+            if withdrawn and not asked and _REWORDING.match(withdrawn[0])
             else RecordRequest(Scope.TURN)
         )
-    if _backward(
+    if _refers_back(
         whole,
         said_before=withdrawn is not None or several is not None,
         announced=announced is not None,
@@ -326,24 +326,24 @@ def record_request(text: str) -> RecordRequest | None:
     return RecordRequest(Scope.OFF)
 
 
-def _told(words: str) -> bool:
+def _has_other_content(words: str) -> bool:
     """Whether something is told besides requests and courtesies."""
     for pattern in (_ASKED, _WITHDRAWN, _ANNOUNCED, _REGRET, _POLITE):
         words = pattern.sub(" ", words)
     return bool(words.replace(END, " ").strip())
 
 
-def _ends(words: str) -> str:
+def _without_middle(words: str) -> str:
     """A long utterance without its middle."""
     parts = words.split()
     return (
         words
-        if len(parts) <= 2 * AT_AN_END
-        else " ".join((*parts[:AT_AN_END], END, *parts[-AT_AN_END:]))
+        if len(parts) <= 2 * EDGE_WORDS
+        else " ".join((*parts[:EDGE_WORDS], END, *parts[-EDGE_WORDS:]))
     )
 
 
-def _backward(words: str, *, said_before: bool, announced: bool) -> bool:
+def _refers_back(words: str, *, said_before: bool, announced: bool) -> bool:
     """Whether nothing but a request means what was said before it."""
     if said_before or "BEFORE" in words:
         return True
@@ -352,7 +352,7 @@ def _backward(words: str, *, said_before: bool, announced: bool) -> bool:
     return re.search(r"\b(?:that|thats|it|its|those|them|hear|heard)\b", words) is not None
 
 
-def _resumed(words: str) -> RecordRequest | None:
+def _find_resume_request(words: str) -> RecordRequest | None:
     """A request to keep things again: sure words anywhere, others only in a sentence of their own.
 
     In doubt nothing is kept.
@@ -362,7 +362,7 @@ def _resumed(words: str) -> RecordRequest | None:
         if (
             match is None
             or _NOT_YET.search(words[: match.end()])
-            or _OWN_PLAN.search(words[: match.start()])
+            or _INFINITIVE.search(words[: match.start()])
         ):
             continue
         before, after = (
@@ -371,5 +371,5 @@ def _resumed(words: str) -> RecordRequest | None:
         )
         ended = words[match.end() :].lstrip().startswith(END)
         if pattern is _BACK_ON or (not before and (not after or ended)):
-            return RecordRequest(Scope.ON, tells=bool(after) and not before)
+            return RecordRequest(Scope.ON, continues=bool(after) and not before)
     return None

@@ -24,7 +24,7 @@ def without_hesitations(text: str) -> str:
     return _HESITATION.sub("", text).strip()
 
 
-def words_of(text: str) -> str:
+def normalize(text: str) -> str:
     """The words with single spaces, apostrophes left out, `END` for punctuation and at the end.
 
     "Um, don't." is "dont |".

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hotmem.models import Language
 from hotmem.types import Analysis, Complexity, Intent, Layer
 from hotmem.understanding.query import analyse
-from hotmem.understanding.query.ngrams import word_runs
+from hotmem.understanding.query.ngrams import word_ngrams
 
 AT = datetime(2026, 11, 18, 15, 0, tzinfo=UTC)
 
@@ -99,7 +99,7 @@ def test_known_names_are_found_in_any_case(language: Language) -> None:
 def test_a_name_keeps_its_apostrophe(language: Language) -> None:
     assert ask(language, "Is O'Brien my boss?").entities == ("O'Brien",)
     assert {"O'Brien", "Ana", "James"} <= set(
-        word_runs("did o'hara or O'Brien meet Ana's dog, or James' cat?")
+        word_ngrams("did o'hara or O'Brien meet Ana's dog, or James' cat?")
     )
 
 

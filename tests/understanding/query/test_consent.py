@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotmem.understanding.query.consent import assents
+from hotmem.understanding.query.consent import confirms_deletion
 
 ANSWERS = json.loads(Path(__file__).with_name("consent.json").read_text())
 """Answers by another hand to the question whether something is to be deleted."""
@@ -16,7 +16,7 @@ ANSWERS = json.loads(Path(__file__).with_name("consent.json").read_text())
 
 @pytest.mark.parametrize("case", ANSWERS, ids=lambda case: case["answer"])
 def test_answers_of_others(case: dict[str, Any]) -> None:
-    assert assents(case["answer"], "Tom") is case["yes"]
+    assert confirms_deletion(case["answer"], "Tom") is case["yes"]
 
 
 @pytest.mark.parametrize(
@@ -54,10 +54,10 @@ def test_answers_of_others(case: dict[str, Any]) -> None:
     ],
 )
 def test_assent(said: str, yes: bool) -> None:
-    assert assents(said, "Tom Miller") is yes
+    assert confirms_deletion(said, "Tom Miller") is yes
 
 
 @settings(deadline=None)
 @given(st.text(max_size=200), st.text(max_size=20))
 def test_any_words_can_be_an_answer(said: str, about: str) -> None:
-    assert not assents(f"{said} no", about)
+    assert not confirms_deletion(f"{said} no", about)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from hotmem.models import Language
 from hotmem.understanding.query.ambiguity import find_ambiguous
-from hotmem.understanding.query.coreference import MOST_TERMS, MOST_TURNS, expand
+from hotmem.understanding.query.coreference import MAX_PHRASES, MAX_TURNS, expand
 
 MEANT = {
     "the last name said is the centre": (
@@ -75,8 +75,8 @@ def test_what_is_left_unsaid(
 
 def test_turns_long_ago_are_forgotten(language: Language) -> None:
     first, other, doc = language.parse(["What is throat cancer?", "Well.", "Is it treatable?"])
-    assert expand(doc, ("it",), [first, *[other] * (MOST_TURNS - 1)]) == ("throat cancer",)
-    assert expand(doc, ("it",), [first, *[other] * MOST_TURNS]) == ()
+    assert expand(doc, ("it",), [first, *[other] * (MAX_TURNS - 1)]) == ("throat cancer",)
+    assert expand(doc, ("it",), [first, *[other] * MAX_TURNS]) == ()
 
 
 @settings(
@@ -86,5 +86,5 @@ def test_turns_long_ago_are_forgotten(language: Language) -> None:
 def test_any_conversation_gives_few_phrases_of_it(language: Language, texts: list[str]) -> None:
     *before, doc = language.parse(texts)
     phrases = expand(doc, ("it",), before)
-    assert len(phrases) <= MOST_TERMS
+    assert len(phrases) <= MAX_PHRASES
     assert all(word in " ".join(texts[:-1]) for phrase in phrases for word in phrase.split())

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem.pipecat.voice_commands import VoiceCommands
-from hotmem.understanding.query.off_record import RecordRequest, Scope, record_request
+from hotmem.understanding.query.off_record import RecordRequest, Scope, find_record_request
 
 TOLD = json.loads(Path(__file__).with_name("off_record.json").read_text())
 """Conversations by another hand, and which of their turns may stay."""
@@ -305,13 +305,13 @@ NONE = (
 )
 def test_a_request_is_heard_with_its_scope(scope: Scope, said: str) -> None:
     for written in (said, said.lower().strip(".?!"), f"um {said}"):
-        asked = record_request(written)
+        asked = find_record_request(written)
         assert asked is not None and asked.scope is scope, written
 
 
 @pytest.mark.parametrize("said", NONE)
 def test_what_only_sounds_like_one_is_none(said: str) -> None:
-    assert record_request(said) is None
+    assert find_record_request(said) is None
 
 
 @pytest.mark.parametrize("case", TOLD, ids=lambda case: case["turns"][-1])
@@ -327,26 +327,26 @@ def test_what_is_not_to_be_kept_is_not(case: dict[str, Any]) -> None:
 
 
 def test_how_much_is_taken_back_is_told() -> None:
-    assert record_request("Please don't save those last two things I said.") == RecordRequest(
+    assert find_record_request("Please don't save those last two things I said.") == RecordRequest(
         Scope.BEFORE, 2
     )
-    assert record_request("forget the last thing i said") == RecordRequest(Scope.BEFORE, 1)
+    assert find_record_request("forget the last thing i said") == RecordRequest(Scope.BEFORE, 1)
 
 
 def test_what_follows_on_the_record_is_told() -> None:
-    assert record_request("OK, back on the record, I bought a kite.") == RecordRequest(
-        Scope.ON, tells=True
+    assert find_record_request("OK, back on the record, I bought a kite.") == RecordRequest(
+        Scope.ON, continues=True
     )
-    assert record_request("He drinks. OK, back on the record.") == RecordRequest(Scope.ON)
+    assert find_record_request("He drinks. OK, back on the record.") == RecordRequest(Scope.ON)
 
 
 def test_a_request_stands_at_either_end_of_a_long_turn() -> None:
     tale = "and then we walked on along the river until the old bridge " * 20
     for said in (f"Don't save this. {tale}", f"{tale}. Please don't keep that."):
-        assert record_request(said) == RecordRequest(Scope.TURN)
+        assert find_record_request(said) == RecordRequest(Scope.TURN)
 
 
 @settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_words_can_be_looked_at(said: str) -> None:
-    record_request(said)
+    find_record_request(said)

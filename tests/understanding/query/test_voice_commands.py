@@ -4,52 +4,55 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hotmem.understanding.query.voice_commands import Command, Order, find_command
+from hotmem.understanding.query.voice_commands import Command, CommandKind, find_command
 
 
 @pytest.mark.parametrize(
     ("said", "command"),
     [
-        ("Remember that I'm allergic to nuts.", Command(Order.KEEP)),
-        ("Please don't forget to water the ferns.", Command(Order.KEEP)),
-        ("hey can you make a note that the rent is due", Command(Order.KEEP)),
-        ("Forget that.", Command(Order.FORGET_LAST)),
-        ("uh forget that please", Command(Order.FORGET_LAST)),
-        ("please forget what I just said", Command(Order.NOT_LAST)),
-        ("I am ill, please don't save that.", Command(Order.NOT_THIS)),
-        ("um can you uh forget everything about tom", Command(Order.FORGET_ABOUT, "tom")),
-        ("Forget everything about my ex.", Command(Order.FORGET_ABOUT, "ex")),
+        ("Remember that I'm allergic to nuts.", Command(CommandKind.REMEMBER)),
+        ("Please don't forget to water the ferns.", Command(CommandKind.REMEMBER)),
+        ("hey can you make a note that the rent is due", Command(CommandKind.REMEMBER)),
+        ("Forget that.", Command(CommandKind.FORGET_LAST)),
+        ("uh forget that please", Command(CommandKind.FORGET_LAST)),
+        ("please forget what I just said", Command(CommandKind.SKIP_LAST)),
+        ("I am ill, please don't save that.", Command(CommandKind.SKIP_TURN)),
+        ("um can you uh forget everything about tom", Command(CommandKind.FORGET_ABOUT, "tom")),
+        ("Forget everything about my ex.", Command(CommandKind.FORGET_ABOUT, "ex")),
         (
             "Could you delete everything you know about Tom Miller, please?",
-            Command(Order.FORGET_ABOUT, "Tom Miller"),
+            Command(CommandKind.FORGET_ABOUT, "Tom Miller"),
         ),
-        ("delete whatever i told you about the clinic", Command(Order.FORGET_ABOUT, "clinic")),
-        ("Forget everything you know about me.", Command(Order.FORGET_ALL)),
-        ("Delete all my data now.", Command(Order.FORGET_ALL)),
-        ("Delete all of my data.", Command(Order.FORGET_ALL)),
-        ("Forget all of that.", Command(Order.FORGET_LAST)),
-        ("Forget everything.", Command(Order.FORGET_ALL)),
-        ("Undo.", Command(Order.UNDO)),
-        ("oh no, undo that please", Command(Order.UNDO)),
-        ("Bring it back!", Command(Order.UNDO)),
-        ("I want that back.", Command(Order.UNDO)),
-        ("Can you bring back what you deleted?", Command(Order.UNDO)),
-        ("What do you know about me?", Command(Order.TELL_ALL)),
-        ("tell me everything you remember about me", Command(Order.TELL_ALL)),
-        ("How do you know that?", Command(Order.TELL_SOURCE)),
-        ("wait, who told you that?", Command(Order.TELL_SOURCE)),
-        ("Don't remember this.", Command(Order.OFF_RECORD)),
-        ("This is off the record.", Command(Order.OFF_RECORD)),
-        ("Let's go off the record.", Command(Order.OFF_RECORD)),
-        ("Can we talk off the record for a moment?", Command(Order.OFF_RECORD)),
-        ("Please keep this off the record", Command(Order.OFF_RECORD)),
-        ("I want to tell you something off the record.", Command(Order.OFF_RECORD)),
-        ("Don't store anything I say now.", Command(Order.OFF_RECORD)),
-        ("Let's go back on the record.", Command(Order.ON_RECORD)),
-        ("back on record", Command(Order.ON_RECORD)),
-        ("start recording again please", Command(Order.ON_RECORD)),
-        ("ok we're back on the record", Command(Order.ON_RECORD)),
-        ("You can take notes again.", Command(Order.ON_RECORD)),
+        (
+            "delete whatever i told you about the clinic",
+            Command(CommandKind.FORGET_ABOUT, "clinic"),
+        ),
+        ("Forget everything you know about me.", Command(CommandKind.FORGET_ALL)),
+        ("Delete all my data now.", Command(CommandKind.FORGET_ALL)),
+        ("Delete all of my data.", Command(CommandKind.FORGET_ALL)),
+        ("Forget all of that.", Command(CommandKind.FORGET_LAST)),
+        ("Forget everything.", Command(CommandKind.FORGET_ALL)),
+        ("Undo.", Command(CommandKind.UNDO)),
+        ("oh no, undo that please", Command(CommandKind.UNDO)),
+        ("Bring it back!", Command(CommandKind.UNDO)),
+        ("I want that back.", Command(CommandKind.UNDO)),
+        ("Can you bring back what you deleted?", Command(CommandKind.UNDO)),
+        ("What do you know about me?", Command(CommandKind.LIST_ALL)),
+        ("tell me everything you remember about me", Command(CommandKind.LIST_ALL)),
+        ("How do you know that?", Command(CommandKind.EXPLAIN_SOURCE)),
+        ("wait, who told you that?", Command(CommandKind.EXPLAIN_SOURCE)),
+        ("Don't remember this.", Command(CommandKind.OFF_RECORD)),
+        ("This is off the record.", Command(CommandKind.OFF_RECORD)),
+        ("Let's go off the record.", Command(CommandKind.OFF_RECORD)),
+        ("Can we talk off the record for a moment?", Command(CommandKind.OFF_RECORD)),
+        ("Please keep this off the record", Command(CommandKind.OFF_RECORD)),
+        ("I want to tell you something off the record.", Command(CommandKind.OFF_RECORD)),
+        ("Don't store anything I say now.", Command(CommandKind.OFF_RECORD)),
+        ("Let's go back on the record.", Command(CommandKind.ON_RECORD)),
+        ("back on record", Command(CommandKind.ON_RECORD)),
+        ("start recording again please", Command(CommandKind.ON_RECORD)),
+        ("ok we're back on the record", Command(CommandKind.ON_RECORD)),
+        ("You can take notes again.", Command(CommandKind.ON_RECORD)),
     ],
 )
 def test_a_command_is_known(said: str, command: Command) -> None:
@@ -85,4 +88,4 @@ def test_what_only_sounds_like_one_is_none(said: str) -> None:
 @given(st.text(max_size=200))
 def test_any_words_can_be_looked_at(said: str) -> None:
     found = find_command(said)
-    assert found is None or (found.order is Order.FORGET_ABOUT) is bool(found.about)
+    assert found is None or (found.kind is CommandKind.FORGET_ABOUT) is bool(found.about)
