@@ -176,7 +176,7 @@ def fit(
     model = train.fitted(samples)
     model = replace(
         model,
-        knowing=knowing.fitted(
+        answerability=knowing.fitted(
             [one for part in asked.values() for one in knowing.attempts(part, model)]
         ),
     )

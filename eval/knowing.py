@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 
 from eval.retrieval import SHIPPED, Asked
 from hotmem.ranking.answerability import answerability_features
-from hotmem.ranking.features import features
+from hotmem.ranking.features import candidate_features
 from hotmem.ranking.relevance import Logistic, RelevanceModel
 from hotmem.retrieval.fusion import Candidate
 from hotmem.types import Query
@@ -77,7 +77,7 @@ def attempts(asked: Sequence[Asked], model: RelevanceModel) -> list[Attempt]:
 def _signs(
     query: Query, candidates: Sequence[Candidate], model: RelevanceModel
 ) -> NDArray[np.float32]:
-    rows = features(query, candidates)
+    rows = candidate_features(query, candidates)
     sources = [candidate.evidence.source for candidate in candidates]
     return answerability_features(rows, sources, model.probabilities(rows, sources))
 

@@ -22,8 +22,8 @@ from sklearn.metrics import roc_auc_score
 from eval.labels import helps
 from eval.retrieval import SHIPPED, Asked, Choice
 from eval.statistics import calibration_error
-from hotmem.ranking.answerability import SIGNS_OF_KNOWING
-from hotmem.ranking.features import FEATURES, features
+from hotmem.ranking.answerability import ANSWERABILITY_FEATURES
+from hotmem.ranking.features import FEATURES, candidate_features
 from hotmem.ranking.relevance import VERSION, Logistic, RelevanceModel, fitted_model
 from hotmem.retrieval.fusion import Candidate
 from hotmem.types import Query, Source
@@ -108,7 +108,10 @@ def _sample(asked: Asked, query: Query, candidates: Sequence[Candidate]) -> Samp
         [helps(one, asked.question.evidence, turns) for one in evidence], dtype=np.bool_
     )
     return Sample(
-        asked.held_out, features(query, candidates), tuple(one.source for one in evidence), labels
+        asked.held_out,
+        candidate_features(query, candidates),
+        tuple(one.source for one in evidence),
+        labels,
     )
 
 
@@ -127,7 +130,7 @@ def fitted(datasets: Mapping[str, Sequence[Sample]]) -> RelevanceModel:
         source: _fitted(parts, source) if _telling(parts) else shipped.sources[source]
         for source, parts in found.items()
     }
-    return RelevanceModel(sources, shipped.knowing)
+    return RelevanceModel(sources, shipped.answerability)
 
 
 def _telling(datasets: Sequence[Sequence[Candidates]]) -> bool:
@@ -244,7 +247,7 @@ def written(model: RelevanceModel, datasets: Sequence[str]) -> str:
     fitted_on = f"{datetime.now(UTC).date().isoformat()} on every second conversation of {', '.join(datasets)}"
     data: dict[str, object] = {"version": VERSION, "fitted": fitted_on}
     data |= {source: _named(fit, FEATURES) for source, fit in model.sources.items()}
-    data["knowing"] = _named(model.knowing, SIGNS_OF_KNOWING)
+    data["knowing"] = _named(model.answerability, ANSWERABILITY_FEATURES)
     return json.dumps(data, indent=2)
 
 

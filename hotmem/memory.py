@@ -26,22 +26,18 @@ from hotmem.operations import search as search_operation
 from hotmem.operations import store as store_operation
 from hotmem.operations.actor import actor
 from hotmem.operations.contextual_search import search_contextual
-from hotmem.operations.explain import SearchTrace, TraceOptions
-from hotmem.operations.explain import trace as explain
+from hotmem.operations.explain import SearchTrace, TraceOptions, explain
 from hotmem.operations.requests import SearchOptions, StoreContext, checked
-from hotmem.operations.results import ContextualResult, SearchResult, Stored
+from hotmem.operations.results import ContextualResult, SearchResult, StoreResult
 from hotmem.operations.retention import Retention
 from hotmem.operations.suppression import SuppressedTexts, phrase_of
 from hotmem.options import MIN_TOKENS, Options, checked_visible
 from hotmem.portability import exported, importer
 from hotmem.portability.sources import Incoming, own
 from hotmem.ranking.relevance import RelevanceModel, fitted_model
-from hotmem.recall import late, recall
-from hotmem.retrieval.context import FormerEncoder, RecallContext, RecallRequest
-from hotmem.retrieval.layers.facts import Facts
-from hotmem.retrieval.layers.semantic import Semantic
-from hotmem.retrieval.layers.sessions import Sessions
-from hotmem.retrieval.layers.verbatim import Verbatim
+from hotmem.recall import RecallContext, late_block, recall
+from hotmem.retrieval.context import FormerEncoder, RecallRequest
+from hotmem.retrieval.layers import create_layers
 from hotmem.session_start import Asked as OpeningAsked
 from hotmem.session_start import opening
 from hotmem.storage.spool import Record, Removal, Spool, path_of
@@ -188,23 +184,18 @@ class Memory:
             await store.close()
             raise
         here = store.here()
-        layers = [
-            search(here)
-            for search in (Facts, Sessions, Semantic, Verbatim)
-            if search(here).layer in self.options.recall.layers
-        ]
         rewriter = Rewriter(self.options.rewriting) if self.options.rewriting.model else None
         reader = RecallContext(
-            here,
-            encoder,
-            language,
-            tokens,
-            layers,
-            model,
-            self.options.recall,
-            rewriter,
-            self.options.learning.weights,
-            former,
+            store=here,
+            encoder=encoder,
+            language=language,
+            tokens=tokens,
+            layers=create_layers(here, self.options.recall.layers),
+            model=model,
+            options=self.options.recall,
+            rewriter=rewriter,
+            weights=self.options.learning.weights,
+            former=former,
         )
         retention = Retention(store, self.options.retention, self.options.audit.days)
         background = Worker(
@@ -468,7 +459,7 @@ class Memory:
             try:
                 block = await lanes.recalls.run(recall(reader, request), request.timeout_s)
             except TimeoutError:
-                block = late(request)
+                block = late_block(request)
         if (
             block.forget_version is None
         ):  # it was late: what was forgotten before it began is what was known then
@@ -524,7 +515,7 @@ class Memory:
 
     async def store_memory(
         self, content: str, *, user_id: str, context: StoreContext | Mapping[str, Any] | None = None
-    ) -> Stored:
+    ) -> StoreResult:
         """Keeps a statement that nobody said, or that is to be kept as it stands.
 
         It is filed, tagged, and compared with what is known.

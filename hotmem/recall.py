@@ -1,4 +1,8 @@
-"""READ FIRST: utterance → block, one line a stage."""
+"""READ FIRST: the read path, utterance → context block, one line a stage.
+
+retrieve:  utterance ─▶ query ─▶ hits of the layers ─▶ candidates
+compose:   features ─▶ ranking ─▶ distinct statements ─▶ packed block
+"""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -6,17 +10,19 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from hotmem.block.packing import Packed, pack
-from hotmem.block.rendering import nothing_known
+from hotmem.block.rendering import render_nothing_known
 from hotmem.core.stage_timer import StageTimer
 from hotmem.errors import DeadlineExceeded
 from hotmem.feedback.weights import for_intent
+from hotmem.models import TokenCounter
 from hotmem.ranking.answerability import Answerability
-from hotmem.ranking.features import features
-from hotmem.ranking.ranker import deduplicate, rank
-from hotmem.ranking.scored_candidate import ScoredCandidate
+from hotmem.ranking.deduplication import deduplicate
+from hotmem.ranking.features import candidate_features
+from hotmem.ranking.ranker import assess, rank
+from hotmem.ranking.relevance import RelevanceModel
 from hotmem.retrieval.candidates import load_candidates
-from hotmem.retrieval.context import RecallContext, RecallRequest
-from hotmem.retrieval.fanout import ask
+from hotmem.retrieval.context import RecallRequest, RetrievalContext
+from hotmem.retrieval.fanout import search_layers
 from hotmem.retrieval.fusion import Candidate
 from hotmem.retrieval.query import build_query
 from hotmem.types import (
@@ -32,21 +38,33 @@ from hotmem.types import (
 
 QUERY_SHARE: Final = 0.4
 LAYERS_SHARE: Final = 0.8
-"""Parts of the deadline after which the query must be read and the layers are no longer waited
-for; the rest is for composing."""
+"""Shares of the deadline by which the query must be built and the layers searched."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallContext(RetrievalContext):
+    """The resources of the read path.
+
+    Attributes:
+        tokens: Counts the tokens of a text.
+        model: The relevance model.
+    """
+
+    tokens: TokenCounter
+    model: RelevanceModel
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """What was asked and what was found, before it is weighed.
+    """What retrieval found, before ranking.
 
     Attributes:
         query: The analysed utterance.
-        profile: What is known of who asks.
-        candidates: What came of the most promising hits and the language model lacks.
-        reports: What each layer did.
-        hits: What each layer found.
-        already_visible: What the language model has before it already.
+        profile: The user's profile.
+        candidates: The candidates that the language model does not have yet.
+        reports: The outcome of each layer.
+        hits: The hits of all layers.
+        already_visible: Candidates already in the visible conversation.
     """
 
     query: Query
@@ -57,140 +75,140 @@ class Retrieved:
     already_visible: Sequence[Candidate] = ()
 
 
-async def recall(reader: RecallContext, request: RecallRequest) -> ContextBlock:
-    """The context block for an utterance.
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """The content of a block, and how it came about.
 
-    With a deadline it is there in time, with less if need be.
-
-    It waits for little and computes much: `hotmem.Memory` runs it in its lane, where it holds up no
-    bot.
+    Attributes:
+        packed: Items, text and tokens of the block.
+        reason: The outcome in a sentence.
+        merged: Number of candidates that repeated a better one.
+        answerability: How far the candidates answer the query; None if it needs no memory.
     """
-    watch = StageTimer(request.deadline_ms, request.asked_at)
+
+    packed: Packed
+    reason: str
+    merged: int = 0
+    answerability: Answerability | None = None
+
+
+async def recall(context: RecallContext, request: RecallRequest) -> ContextBlock:
+    """Make the context block for an utterance.
+
+    By the deadline it holds what is ready. `hotmem.Memory` runs it on a worker thread, where its
+    computation does not block the bot's event loop.
+    """
+    timer = StageTimer(request.deadline_ms, request.asked_at)
     try:
-        found = await retrieve(reader, request, watch)
+        retrieved = await retrieve(context, request, timer)
     except (TimeoutError, DeadlineExceeded):
-        return late(request, watch.stages)
-    packed, merged, known, reason = compose(reader, request, found)
-    watch.mark("context")
-    query = found.query
-    cut_short = any(report.outcome is LayerOutcome.LATE for report in found.reports)
-    trace = Trace(
-        query.analysis,
-        found.reports,
-        watch.stages,
-        len(found.candidates),
-        merged,
-        found.profile.weights,
-        reason,
-        query.rewrite,
-        cut_short,
-        known,
-    )
-    return replace(_block(request, packed, trace), forget_version=found.profile.forget_version)
+        return late_block(request, timer.stages)
+    composition = compose(context, request, retrieved)
+    timer.mark("context")
+    return _block(request, composition.packed, _trace(retrieved, composition, timer), retrieved)
 
 
-async def retrieve(reader: RecallContext, request: RecallRequest, watch: StageTimer) -> Retrieved:
-    """Everything that may be worth telling.
+async def retrieve(
+    context: RetrievalContext, request: RecallRequest, timer: StageTimer
+) -> Retrieved:
+    """Find the candidates for an utterance.
 
     Raises:
-        TimeoutError: If the query was not read in its share of the deadline.
-        DeadlineExceeded: If the evidence was not loaded by the deadline.
+        TimeoutError: If the query was not built in its share of the deadline.
+        DeadlineExceeded: If the candidates were not loaded by the deadline.
     """
     query, profile = await asyncio.wait_for(
-        build_query(reader, request), watch.remaining_s(QUERY_SHARE)
+        build_query(context, request), timer.remaining_s(QUERY_SHARE)
     )
-    profile = replace(
-        profile,
-        weights=for_intent(profile.weights, profile.moved.get(query.analysis.intent, NO_OFFSET)),
-    )
-    watch.mark("query")
-    hits, reports = await ask(reader.layers, query, watch.deadline(LAYERS_SHARE))
-    watch.mark("layers")
+    offset = profile.moved.get(query.analysis.intent, NO_OFFSET)
+    profile = replace(profile, weights=for_intent(profile.weights, offset))
+    timer.mark("query")
+    hits, reports = await search_layers(context.layers, query, timer.deadline(LAYERS_SHARE))
+    timer.mark("layers")
     candidates, already_visible = await load_candidates(
-        reader, request, query, hits, watch.deadline()
+        context, request, query, hits, timer.deadline()
     )
-    watch.mark("evidence")
+    timer.mark("evidence")
     return Retrieved(query, profile, candidates, reports, hits, already_visible)
 
 
-def compose(
-    reader: RecallContext, request: RecallRequest, found: Retrieved
-) -> tuple[Packed, int, Answerability | None, str]:
-    """The block's content, how many candidates said the same as a better one, how far they answer, and the outcome in a sentence."""
-    if not found.query.analysis.needs_memory:
-        return Packed(), 0, None, "the utterance needs no memory"
-    judged, known = _judged(reader, request, found, found.candidates)
-    statements, merged = deduplicate(judged)
+def compose(context: RecallContext, request: RecallRequest, retrieved: Retrieved) -> Composition:
+    """Rank the candidates and pack the best into a block."""
+    query, candidates, budget = retrieved.query, retrieved.candidates, request.max_tokens
+    model, weights = context.model, retrieved.profile.weights
+    if not query.analysis.needs_memory:
+        return Composition(Packed(), "The utterance needs no memory.")
+    features = candidate_features(query, candidates)
+    ranking = rank(query, candidates, features, model, weights, budget)
+    statements, merged = deduplicate(ranking.candidates)
+    known, count = ranking.answerability, context.tokens.count
     packed = Packed()
     if known is not Answerability.NOTHING:
-        packed = pack(
-            found.query, statements, known, request.max_tokens, reader.tokens.count, reader.options
-        )
+        packed = pack(query, statements, known, budget, count, context.options)
     if packed.items:
-        return (
-            packed,
-            merged,
-            known,
-            f"{len(packed.items)} of {len(found.candidates)} candidates were worth their tokens",
-        )
-    if (
-        found.already_visible
-        and _judged(reader, request, found, (*found.candidates, *found.already_visible))[1]
-        is not Answerability.NOTHING
-    ):
-        return Packed(), merged, known, "all that is known is visible to the language model already"
-    if known is not Answerability.NOTHING:
-        return (
-            packed,
-            merged,
-            known,
-            "nothing that was found passes the threshold and fits the budget",
-        )
-    reason = "nothing relevant was found"
-    if not (reader.options.say_unknown and found.query.analysis.question):
-        return packed, merged, known, reason
-    text = nothing_known(found.query.topics)
-    tokens = reader.tokens.count(text)
-    return (
-        (Packed((), text, tokens) if tokens <= request.max_tokens else packed),
-        merged,
-        known,
-        reason,
-    )
+        reason = f"{len(packed.items)} of {len(candidates)} candidates are in the block."
+    elif _answered_by_visible(context, retrieved):
+        reason = "All relevant memories are already in the visible conversation."
+    elif known is not Answerability.NOTHING:
+        reason = "No candidate passes the relevance threshold and fits the token budget."
+    else:
+        reason = "No relevant memory was found."
+        if context.options.say_unknown and query.analysis.question:
+            text = render_nothing_known(query.topics)
+            if (tokens := count(text)) <= budget:
+                packed = Packed((), text, tokens)
+    return Composition(packed, reason, merged, known)
 
 
-def _judged(
-    reader: RecallContext, request: RecallRequest, found: Retrieved, candidates: Sequence[Candidate]
-) -> tuple[list[ScoredCandidate], Answerability]:
-    return rank(
-        found.query,
-        candidates,
-        features(found.query, candidates),
-        reader.model,
-        found.profile.weights,
-        request.max_tokens,
-    )
+def late_block(request: RecallRequest, stages: Mapping[str, float] | None = None) -> ContextBlock:
+    """The empty block of a recall that missed its deadline.
 
-
-def late(request: RecallRequest, stages: Mapping[str, float] | None = None) -> ContextBlock:
-    """The empty block of a recall that was not done in time.
-
-    `stages` are the milliseconds of those it went through.
+    Args:
+        request: The request.
+        stages: Milliseconds of the stages that were completed.
     """
-    return _block(
-        request, Packed(), Trace(stages=stages or {}, reason="nothing was ready in time", late=True)
+    reason = "The deadline passed before anything was ready."
+    return _block(request, Packed(), Trace(stages=stages or {}, reason=reason, late=True))
+
+
+def _answered_by_visible(context: RecallContext, retrieved: Retrieved) -> bool:
+    """Whether the query is answered once the already visible candidates count as well."""
+    if not retrieved.already_visible:
+        return False
+    query, candidates = retrieved.query, (*retrieved.candidates, *retrieved.already_visible)
+    features = candidate_features(query, candidates)
+    assessment = assess(query, candidates, features, context.model, retrieved.profile.weights)
+    return assessment.answerability is not Answerability.NOTHING
+
+
+def _trace(retrieved: Retrieved, composition: Composition, timer: StageTimer) -> Trace:
+    query, reports = retrieved.query, retrieved.reports
+    return Trace(
+        analysis=query.analysis,
+        layers=reports,
+        stages=timer.stages,
+        candidates=len(retrieved.candidates),
+        merged=composition.merged,
+        weights=retrieved.profile.weights,
+        reason=composition.reason,
+        rewrite=query.rewrite,
+        late=any(report.outcome is LayerOutcome.LATE for report in reports),
+        known=composition.answerability,
     )
 
 
-def _block(request: RecallRequest, packed: Packed, trace: Trace) -> ContextBlock:
+def _block(
+    request: RecallRequest, packed: Packed, trace: Trace, retrieved: Retrieved | None = None
+) -> ContextBlock:
     return ContextBlock(
-        packed.text,
-        packed.tokens,
-        packed.items,
-        trace,
-        request.user_id,
-        request.session_id,
-        request.text,
-        request.at,
-        request.visible,
+        text=packed.text,
+        tokens=packed.tokens,
+        items=packed.items,
+        trace=trace,
+        user_id=request.user_id,
+        session_id=request.session_id,
+        query=request.text,
+        at=request.at,
+        visible=request.visible,
+        forget_version=None if retrieved is None else retrieved.profile.forget_version,
     )

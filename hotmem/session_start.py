@@ -334,7 +334,9 @@ def _written(lines: Sequence[Line]) -> str:
         [heading, *(line.text for line in arranged if line.heading == heading and line.text)]
         for heading in headings
     ]
-    return rendering.opening([line.text for line in arranged if not line.heading], sections)
+    return rendering.render_session_start(
+        [line.text for line in arranged if not line.heading], sections
+    )
 
 
 def _arranged(lines: Iterable[Line]) -> list[Line]:
@@ -519,7 +521,7 @@ def _plans(
                     told.interval.start,
                     words,
                     item,
-                    f"{rendering.quoted(words)} (said {rendering.day(item.said_at)})",
+                    f"{rendering.quoted(words)} (said {rendering.iso_date(item.said_at)})",
                 )
             )
     plans += _noted(known.notes, found, asked)
@@ -538,7 +540,7 @@ def _plans(
         if since is None:
             yield Line(day, f"- {plan.text}", plan.item)
         elif not told_itself and not is_private(since.text):
-            text = f"{plan.text} Later: {rendering.quoted(_cut(since.text))} (said {rendering.day(by_clock(since.said_at, asked.at.tzinfo))})"
+            text = f"{plan.text} Later: {rendering.quoted(_cut(since.text))} (said {rendering.iso_date(by_clock(since.said_at, asked.at.tzinfo))})"
             yield Line(
                 day,
                 f"- {text}",
@@ -617,7 +619,7 @@ def _noted(
                     mention.interval.start,
                     row.text,
                     item,
-                    f"{item.text} (noted {rendering.day(item.said_at)})",
+                    f"{item.text} (noted {rendering.iso_date(item.said_at)})",
                 )
                 break
 
@@ -653,7 +655,7 @@ def _loops(loops: Sequence[OpenLoop], told: set[str], asked: Asked) -> Iterator[
             speaker=None,
             said_at=said_at,
         )
-        yield Line(f"Left open on {rendering.day(said_at)}:", f"- {words}", item)
+        yield Line(f"Left open on {rendering.iso_date(said_at)}:", f"- {words}", item)
 
 
 def _item(text: str, found: Evidence, asked: Asked, relevance: float) -> Item:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hotmem import Mark, Memory, Options, Turn
-from hotmem.block.rendering import OPENING, POSSIBLY
+from hotmem.block.rendering import OPENING, UNCERTAIN
 from hotmem.models import Encoder, Language
 from hotmem.options import RecallOptions
 from tests.conversation import START
@@ -127,7 +127,7 @@ async def test_nothing_known_is_said_of_questions_alone(memory: Memory, said: st
     block = await memory.recall(
         said, user_id="ana", session_id="later", at=START + timedelta(days=20)
     )
-    assert not block.text.startswith(NOTHING) and POSSIBLY not in block.text
+    assert not block.text.startswith(NOTHING) and UNCERTAIN not in block.text
     nobody = await memory.recall(
         said, user_id="nobody", session_id="later", at=START + timedelta(days=20)
     )

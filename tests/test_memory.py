@@ -281,7 +281,7 @@ async def test_what_is_not_ready_in_time_is_left_out(memory: Memory) -> None:
     await memory.settle()
     block = await memory.recall("What's my dog called?", user_id="ana", at=LATER, deadline_ms=0)
     assert (block.text, block.tokens, block.items) == ("", 0, ())
-    assert "time" in block.trace.reason
+    assert "deadline" in block.trace.reason
 
 
 async def test_a_closed_memory_says_so(

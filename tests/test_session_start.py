@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from hotmem import InvalidInput, Memory
-from hotmem.block.rendering import CLOSING, NOTES, OPENING, WISHES
+from hotmem.block.rendering import CLOSING, INSTRUCTIONS, NOTES, OPENING
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import Options, RecallOptions
 from hotmem.settings import Settings
@@ -69,7 +69,7 @@ async def test_who_the_user_is_what_they_wish_what_is_at_hand_and_what_was_left_
     block = await opened(memory)
     assert block.text.splitlines() == [
         OPENING,
-        WISHES,
+        INSTRUCTIONS,
         "- “call me Annie”",
         "- “keep it short”",
         "- “never mention my ex”",
@@ -119,7 +119,7 @@ async def test_wishes_alone_for_later_turns(memory: Memory) -> None:
     await tell(memory, *TOLD)
     block = await opened(memory, rules_only=True)
     assert block.text.splitlines()[1:-1] == [
-        WISHES,
+        INSTRUCTIONS,
         "- “call me Annie”",
         "- “keep it short”",
         "- “never mention my ex”",

@@ -126,7 +126,7 @@ async def test_a_wish_asks_for_no_notes(memory: Memory, said: str) -> None:
         await memory.remember(Turn("ana", "s", "user", text, AT))
     await memory.settle()
     block = await memory.recall(said, user_id="ana", session_id="later", at=AT + timedelta(days=1))
-    assert (block.text, block.trace.reason) == ("", "the utterance needs no memory")
+    assert (block.text, block.trace.reason) == ("", "The utterance needs no memory.")
     assert (
         "Annie"
         in (

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval.encoder.material import Material
-from hotmem.ranking.late_interaction import telling
+from hotmem.ranking.late_interaction import token_weights
 
 AMONG: Final = 35
 """Turns among which evidence is looked for: about what a block of 1000 tokens holds."""
@@ -66,7 +66,7 @@ def by_pieces(material: Material) -> list[Scores]:
         asked = asked / np.maximum(np.abs(asked).sum(axis=1, keepdims=True), 1e-9)
         matches = np.zeros((len(starts) - 1, len(asked)), dtype=np.float32)
         matches[filled] = np.maximum.reduceat(codes @ asked.T, starts[:-1][filled], axis=0)
-        found.append(_of_turns(material, matches @ telling(matches)))
+        found.append(_of_turns(material, matches @ token_weights(matches)))
     return found
 
 

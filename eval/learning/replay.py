@@ -30,8 +30,9 @@ from hotmem.feedback.weights import (
     weights,
 )
 from hotmem.models import Encoder
-from hotmem.ranking.features import features
-from hotmem.ranking.ranker import deduplicate, rank
+from hotmem.ranking.deduplication import deduplicate
+from hotmem.ranking.features import candidate_features
+from hotmem.ranking.ranker import rank
 from hotmem.ranking.relevance import fitted_model
 from hotmem.types import (
     NO_OFFSET,
@@ -213,7 +214,7 @@ class Replay:
     def __init__(self, asked: Sequence[Asked], encoder: Encoder, turns: int, measured: int) -> None:
         self._encoder, self._packer, self._model = encoder, Packer(), fitted_model()
         ready = [
-            Ready(one, features(one.found[SHIPPED].query, one.found[SHIPPED].candidates))
+            Ready(one, candidate_features(one.found[SHIPPED].query, one.found[SHIPPED].candidates))
             for one in asked
             if scored(one)
         ]
@@ -284,8 +285,8 @@ class Replay:
 
     def _block(self, ready: Ready, given: Weights) -> Packed:
         found = ready.asked.found[SHIPPED]
-        judged, _ = rank(found.query, found.candidates, ready.features, self._model, given, BUDGET)
-        return self._packer.pack(found, deduplicate(judged)[0], BUDGET)
+        ranking = rank(found.query, found.candidates, ready.features, self._model, given, BUDGET)
+        return self._packer.pack(found, deduplicate(ranking.candidates)[0], BUDGET)
 
     def _delivered(self, ready: Ready, block: Packed) -> float:
         return fmean(

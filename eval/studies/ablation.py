@@ -25,8 +25,8 @@ from eval.studies.blocks import BUDGETS, Packer, judged, scored
 from eval.train import Sample, fitted, samples
 from hotmem.block import packing
 from hotmem.options import RecallOptions
+from hotmem.ranking.deduplication import deduplicate
 from hotmem.ranking.features import FEATURES
-from hotmem.ranking.ranker import deduplicate
 from hotmem.ranking.relevance import RelevanceModel
 from hotmem.types import Layer
 
@@ -233,5 +233,5 @@ def _trimming(*, on: bool) -> Iterator[None]:
     if on:
         yield
         return
-    with patch.object(packing, "trimmed", lambda text, asked: text):
+    with patch.object(packing, "trim", lambda text, asked: text):
         yield

@@ -20,7 +20,7 @@ from eval.retrieval import SHIPPED, Asked
 from eval.statistics import said_unknown
 from eval.studies.blocks import judged
 from hotmem.ranking.answerability import Answerability, answerability_features
-from hotmem.ranking.features import features
+from hotmem.ranking.features import candidate_features
 from hotmem.ranking.ranker import propagate_relevance
 from hotmem.ranking.relevance import fitted_model
 from hotmem.recall import Retrieved
@@ -204,7 +204,7 @@ def figures(found: Mapping[str, Abstention]) -> dict[str, Any]:
 
 def _decided(asked: Asked) -> Decided:
     found = asked.found[SHIPPED]
-    seen = features(found.query, found.candidates)
+    seen = candidate_features(found.query, found.candidates)
     _, known = judged(found, seen, fitted_model())
     return Decided(asked.question.abstain, _score(found, seen), known)
 
@@ -218,4 +218,4 @@ def _score(found: Retrieved, seen: NDArray[np.float32]) -> float:
     relevances = propagate_relevance(
         found.candidates, model.probabilities(seen, sources, found.profile.weights)
     )
-    return model.known(answerability_features(seen, sources, relevances))
+    return model.answerable(answerability_features(seen, sources, relevances))

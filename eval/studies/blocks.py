@@ -18,7 +18,8 @@ from hotmem.block.packing import Packed, pack
 from hotmem.models import TokenCounter
 from hotmem.options import ModelOptions, RecallOptions
 from hotmem.ranking.answerability import Answerability
-from hotmem.ranking.ranker import deduplicate, rank
+from hotmem.ranking.deduplication import deduplicate
+from hotmem.ranking.ranker import rank
 from hotmem.ranking.relevance import RelevanceModel
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.recall import Retrieved
@@ -85,7 +86,10 @@ def judged(
     found: Retrieved, features: NDArray[np.float32], model: RelevanceModel
 ) -> tuple[list[ScoredCandidate], Answerability]:
     """The candidates as a model ranks them for the largest budget, duplicates among them, and whether anything is known."""
-    return rank(found.query, found.candidates, features, model, found.profile.weights, max(BUDGETS))
+    ranking = rank(
+        found.query, found.candidates, features, model, found.profile.weights, max(BUDGETS)
+    )
+    return list(ranking.candidates), ranking.answerability
 
 
 def statements(

@@ -15,8 +15,8 @@ from eval.retrieval import SHIPPED, Asked
 from eval.statistics import Bin, calibration_error, reliability
 from eval.studies.blocks import Packer, judged
 from hotmem import Item, Mark
-from hotmem.ranking.features import features
-from hotmem.ranking.ranker import deduplicate
+from hotmem.ranking.deduplication import deduplicate
+from hotmem.ranking.features import candidate_features
 from hotmem.ranking.relevance import fitted_model
 
 BUDGET: Final = 1000
@@ -110,7 +110,7 @@ def _shown(asked: Asked, packer: Packer) -> list[Shown]:
     found = asked.found[SHIPPED]
     turns = {turn.id: turn for turn in asked.conversation.turns}
     wanted = () if asked.question.abstain else asked.question.evidence
-    ranked, known = judged(found, features(found.query, found.candidates), fitted_model())
+    ranked, known = judged(found, candidate_features(found.query, found.candidates), fitted_model())
     items: Iterable[Item] = packer.pack(found, deduplicate(ranked)[0], BUDGET, known).items
     return [Shown(item.relevance, item.mark, helps(item, wanted, turns)) for item in items]
 

@@ -24,8 +24,7 @@ from eval.studies.blocks import BUDGETS
 from hotmem import Options
 from hotmem.core.stage_timer import StageTimer
 from hotmem.models import Encoder, load_encoder
-from hotmem.recall import compose, retrieve
-from hotmem.retrieval.context import RecallContext
+from hotmem.recall import RecallContext, compose, retrieve
 from hotmem.types import LayerOutcome
 
 FULL: Final = "all four"
@@ -187,7 +186,7 @@ async def _recalled(
     blocks = []
     for budget in BUDGETS:
         watch.mark("between")
-        blocks.append(compose(reader, request(conversation, question, budget), found)[0])
+        blocks.append(compose(reader, request(conversation, question, budget), found).packed)
         watch.mark("context")
     shares = [score(question, conversation, block.text, block.items).delivered for block in blocks]
     asked = sum(report.outcome is not LayerOutcome.NOT_ASKED for report in found.reports)

@@ -27,12 +27,12 @@ from eval.statistics import Estimate, paired_difference
 from hotmem import Options
 from hotmem.core.stage_timer import StageTimer
 from hotmem.models import Encoder, load_encoder
-from hotmem.operations.progressive_search import climb, tiers
+from hotmem.operations.progressive_search import relevant_tiers, search_tiers
 from hotmem.operations.requests import SearchOptions
-from hotmem.operations.scoring import weigh
+from hotmem.operations.scoring import score_candidates
 from hotmem.ranking.scored_candidate import ScoredCandidate
-from hotmem.recall import retrieve
-from hotmem.retrieval.context import RecallContext, RecallRequest
+from hotmem.recall import RecallContext, retrieve
+from hotmem.retrieval.context import RecallRequest
 from hotmem.retrieval.query import build_query
 
 DESIGN: Final = 0.8
@@ -237,7 +237,9 @@ async def _asked(reader: RecallContext, task: Task, question: Question) -> Searc
 async def _whole(reader: RecallContext, conversation: Conversation, question: Question) -> Reached:
     started = time.process_time()
     found = await retrieve(reader, _request(conversation, question), StageTimer())
-    weighed = await weigh(reader, found.query, found.profile, SearchOptions(), found.candidates)
+    weighed = await score_candidates(
+        reader, found.query, found.profile, SearchOptions(), found.candidates
+    )
     return _reached(started, weighed.ranked, 0.0, conversation, question)
 
 
@@ -248,8 +250,12 @@ async def _steps(
     started = time.process_time()
     query, profile = await build_query(reader, request)
     reached, scored = [], 0.0
-    async for step in climb(
-        reader, request, query, tiers(options), partial(weigh, reader, query, profile, options)
+    async for step in search_tiers(
+        reader,
+        request,
+        query,
+        relevant_tiers(options),
+        partial(score_candidates, reader, query, profile, options),
     ):
         one = _reached(
             started + scored,

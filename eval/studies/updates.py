@@ -16,8 +16,8 @@ from eval.report import table
 from eval.retrieval import SHIPPED, Asked
 from eval.statistics import Estimate, estimated
 from eval.studies.blocks import judged
-from hotmem.ranking.features import features
-from hotmem.ranking.ranker import deduplicate
+from hotmem.ranking.deduplication import deduplicate
+from hotmem.ranking.features import candidate_features
 from hotmem.ranking.relevance import fitted_model
 
 CATEGORIES: Final = frozenset({"knowledge-update", "knowledge_update"})
@@ -66,10 +66,10 @@ def _places(asked: Asked) -> tuple[float, ...] | None:
         return None
     found = asked.found[SHIPPED]
     statements = deduplicate(
-        judged(found, features(found.query, found.candidates), fitted_model())[0]
+        judged(found, candidate_features(found.query, found.candidates), fitted_model())[0]
     )[0]
     ranks: dict[str, float] = {}
-    for place, one in enumerate(sorted(statements, key=lambda one: -one.rank)):
+    for place, one in enumerate(sorted(statements, key=lambda one: -one.score)):
         for turn in one.evidence.turn_ids:
             ranks.setdefault(turn, place)
     return tuple(ranks.get(turn, inf) for turn in evidence)

@@ -7,7 +7,7 @@ from typing import Final
 from hotmem.text.timezones import in_zone
 from hotmem.types import Evidence
 
-MOST: Final = 2
+MAX_DATES: Final = 2
 """Dates beside one line."""
 
 HALF: Final = timedelta(hours=12)
@@ -25,7 +25,7 @@ _VAGUE: Final = re.compile(
 )
 
 
-def resolved(found: Evidence, text: str, zone: str | None) -> tuple[tuple[date, date], ...]:
+def resolve_dates(found: Evidence, text: str, zone: str | None) -> tuple[tuple[date, date], ...]:
     """First and last day of the times that a text names relatively, in order, once each.
 
     None for the day it was said on, which stands above it, nor for what is vague, names a date
@@ -42,7 +42,7 @@ def resolved(found: Evidence, text: str, zone: str | None) -> tuple[tuple[date, 
         for words, time in found.times
         if words in text and not _ABSOLUTE.search(words) and not _VAGUE.search(words)
     )
-    return tuple(dict.fromkeys(day for day in days if day != (said, said)))[:MOST]
+    return tuple(dict.fromkeys(day for day in days if day != (said, said)))[:MAX_DATES]
 
 
 def _days(start: datetime, end: datetime) -> tuple[date, date]:
@@ -53,7 +53,7 @@ def _days(start: datetime, end: datetime) -> tuple[date, date]:
     return (start + HALF).date(), (end - HALF).date()
 
 
-def spelt(first: date, last: date, year: int) -> str:
+def format_dates(first: date, last: date, year: int) -> str:
     """The days in plain English.
 
     "on 10 March", "14 to 15 March", "in the week of 9 March", "in March", "in 2025"; "" for other

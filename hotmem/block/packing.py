@@ -8,44 +8,44 @@ from typing import Final
 
 import numpy as np
 
-from hotmem.block.dates import resolved
-from hotmem.block.privacy import withheld
-from hotmem.block.rendering import Layout, arranged, frame, line, render, titles
-from hotmem.block.trimming import trimmed
+from hotmem.block.dates import resolve_dates
+from hotmem.block.privacy import is_withheld
+from hotmem.block.rendering import Layout, frame, reading_order, render, render_line, titles
+from hotmem.block.trimming import trim
 from hotmem.options import RecallOptions
 from hotmem.ranking.answerability import Answerability
 from hotmem.ranking.confidence import MEDIUM_CONFIDENCE, mark
-from hotmem.ranking.ranker import FACT_FROM
+from hotmem.ranking.deduplication import MIN_FACT_RELEVANCE
 from hotmem.ranking.scored_candidate import ScoredCandidate
-from hotmem.ranking.time_windows import asked_for
+from hotmem.retrieval.requested_window import requested_window
 from hotmem.text.escaping import shown
 from hotmem.text.timezones import in_zone, zone_of
 from hotmem.types import EvidenceKind, Item, Mark, Query, Source
 
-LENGTH_POWER: Final = 0.7
+LENGTH_EXPONENT: Final = 0.7
 """How strongly length counts: worth = rank / characters ** power; 0 ignores it, 1 is worth per
 character. Measured in `eval/RESULTS.md`."""
 
 PASSAGES_PER_TURN: Final = 2
 """Passages of one long turn at most."""
 
-MOST_SUMMARIES: Final = 2
+MAX_SUMMARIES: Final = 2
 """Summaries in a block at most; each costs as much as three turns."""
 
-SUMMARIES_OF_WINDOW: Final = 5
+MAX_WINDOW_SUMMARIES: Final = 5
 """The same where a window of time is asked for: they are what was talked about in it."""
 
-LEFT_OUT: Final = 0.02
-UNCLEAR_LEFT_OUT: Final = 0.002
+MIN_REMAINING_RELEVANCE: Final = 0.02
+MIN_REMAINING_RELEVANCE_UNCLEAR: Final = 0.002
 """Relevance that all statements not yet in the block may have together for it to be left as it
 is; less where it is doubtful that a question is answered. Spend fewer tokens when the answer is
 clear, more when it is not."""
 
-LEAST_LINES: Final = 5
+MIN_LINES: Final = 5
 """Statements that are told in any case, however little relevance all of them have: what a plain
 search puts first is never lost."""
 
-MISSES: Final = 12
+MAX_MISSES: Final = 12
 """Statements in a row that no longer fit, after which packing stops."""
 
 
@@ -79,10 +79,12 @@ def pack(
     Returns:
         The block; without items if nothing is relevant enough or fits.
     """
-    limit = _Limits(options, MOST_SUMMARIES if asked_for(query) is None else SUMMARIES_OF_WINDOW)
+    limit = _Limits(
+        options, MAX_SUMMARIES if requested_window(query) is None else MAX_WINDOW_SUMMARIES
+    )
     unclear = query.analysis.question and known is not Answerability.SOMETHING
     layout = Layout(query.at.year, options.symbols, possibly=unclear and options.say_unknown)
-    left_out = UNCLEAR_LEFT_OUT if unclear else LEFT_OUT
+    left_out = MIN_REMAINING_RELEVANCE_UNCLEAR if unclear else MIN_REMAINING_RELEVANCE
     spent = count(frame(layout))
     opened: set[tuple[str, str]] = set()
     chosen: list[Item] = []
@@ -92,21 +94,23 @@ def pack(
         one
         for one in judged
         if one.relevance >= options.semantic_threshold
-        and not withheld(query, one.evidence.text, one.relevance)
+        and not is_withheld(query, one.evidence.text, one.relevance)
     )
     ordered = sorted(told, key=_worth, reverse=True)
     left = np.cumsum([one.relevance for one in reversed(ordered)])[::-1].tolist()
     for one, expected in zip(ordered, left, strict=True):
-        if expected < left_out and len(chosen) >= LEAST_LINES:
+        if expected < left_out and len(chosen) >= MIN_LINES:
             break
         if not limit.allows(one):
             continue
         item = _item(one, _mark(one, known, foremost=one is judged[0]), asked, zone)
         new = [title for title in titles(item, layout) if title not in opened]
-        cost = count("\n".join((*(below or above for above, below in new), line(item, layout), "")))
+        cost = count(
+            "\n".join((*(below or above for above, below in new), render_line(item, layout), ""))
+        )
         if spent + cost > budget:
             misses += 1
-            if misses == MISSES:
+            if misses == MAX_MISSES:
                 break
             continue
         misses = 0
@@ -122,7 +126,7 @@ def _worth(one: ScoredCandidate) -> tuple[bool, float]:
 
     What belongs to the time asked for comes first.
     """
-    return one.foremost, one.rank / math.pow(len(one.evidence.text) + 20, LENGTH_POWER)
+    return one.in_window, one.score / math.pow(len(one.evidence.text) + 20, LENGTH_EXPONENT)
 
 
 def _mark(one: ScoredCandidate, known: Answerability, *, foremost: bool) -> Mark:
@@ -141,7 +145,7 @@ def _mark(one: ScoredCandidate, known: Answerability, *, foremost: bool) -> Mark
 
 def _item(one: ScoredCandidate, mark: Mark, asked: frozenset[str], zone: str | None) -> Item:
     found = one.evidence
-    text = trimmed(found.text, asked) if found.kind is EvidenceKind.PASSAGE else found.text
+    text = trim(found.text, asked) if found.kind is EvidenceKind.PASSAGE else found.text
     return Item(
         text=shown(text),
         kind=found.kind,
@@ -157,8 +161,8 @@ def _item(one: ScoredCandidate, mark: Mark, asked: frozenset[str], zone: str | N
         said_at=in_zone(found.said_at, zone),
         valid_until=found.valid_until and in_zone(found.valid_until, zone),
         vector=None if found.former else found.vector,
-        parts=one.parts,
-        times=resolved(found, text, zone) if found.kind is EvidenceKind.PASSAGE else (),
+        parts=one.layer_contributions,
+        times=resolve_dates(found, text, zone) if found.kind is EvidenceKind.PASSAGE else (),
     )
 
 
@@ -174,7 +178,7 @@ class _Limits:
         found = one.evidence
         if found.source is Source.QUOTE:
             return self._turns[found.turns[0]] < PASSAGES_PER_TURN
-        if found.source is Source.FACT and one.relevance < FACT_FROM:
+        if found.source is Source.FACT and one.relevance < MIN_FACT_RELEVANCE:
             return False
         return (
             found.source not in self._most or self._sources[found.source] < self._most[found.source]
@@ -194,7 +198,7 @@ def _trimmed(
     While the joined text still counts above the budget, the least worthy goes.
     """
     for kept in range(len(chosen), 0, -1):
-        items = arranged(chosen[:kept])
+        items = reading_order(chosen[:kept])
         text = render(items, layout)
         tokens = count(text)
         if tokens <= budget:

@@ -15,7 +15,7 @@ _PRIVATE: Final = re.compile(
     re.IGNORECASE,
 )
 
-ASKED_FOR: Final = 0.2
+MIN_RELEVANCE: Final = 0.2
 """Relevance from which a remark is taken to be about something private: "I can't remember the
 wifi password"."""
 
@@ -25,7 +25,7 @@ def is_private(text: str) -> bool:
     return _PRIVATE.search(text) is not None
 
 
-def withheld(query: Query, text: str, relevance: float) -> bool:
+def is_withheld(query: Query, text: str, relevance: float) -> bool:
     """Whether a statement waits until it is asked for, as private ones do while the user only makes a remark.
 
     Args:
@@ -33,4 +33,4 @@ def withheld(query: Query, text: str, relevance: float) -> bool:
         text: The statement.
         relevance: Its relevance, 0 to 1.
     """
-    return not query.analysis.question and relevance < ASKED_FOR and is_private(text)
+    return not query.analysis.question and relevance < MIN_RELEVANCE and is_private(text)

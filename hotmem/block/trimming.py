@@ -6,7 +6,7 @@ from typing import Final
 
 from hotmem.text.stemming import STOPS, stems
 
-KEPT: Final = 0.8
+KEPT_SHARE: Final = 0.8
 """Share of a statement's content words that stay. What goes is mostly greetings and praise, a
 tenth of the tokens; in their place stand half a point more evidence on LoCoMo and one on
 REALTALK. At 0.7 evidence itself is lost."""
@@ -16,7 +16,7 @@ ELLIPSIS: Final = "…"
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…][\"'”’)\]])\s+|\n+")
 
 
-def trimmed(text: str, asked: frozenset[str]) -> str:
+def trim(text: str, asked: frozenset[str]) -> str:
     """The statement without the sentences that tell least, those with a word of the question last to go.
 
     Args:
@@ -27,7 +27,7 @@ def trimmed(text: str, asked: frozenset[str]) -> str:
     if len(sentences) < 2:
         return text
     held = [sentence_content(sentence) for sentence in sentences]
-    wanted = KEPT * len(frozenset().union(*held))
+    wanted = KEPT_SHARE * len(frozenset().union(*held))
     kept = set(range(len(sentences)))
     for place in sorted(
         kept,

@@ -5,11 +5,11 @@ from typing import Final
 from hotmem.block import trimming
 from hotmem.consolidation.equivalence import features
 from hotmem.models import CachedEncoder
-from hotmem.retrieval.context import RecallContext
+from hotmem.recall import RecallContext
 from hotmem.text import stemming
 from hotmem.understanding.query import consent, coreference, voice_commands
 
-WORDED: Final = (
+CACHED_FUNCTIONS: Final = (
     stemming.stems,
     stemming.stem,
     trimming.sentence_content,
@@ -29,7 +29,7 @@ def clear(reader: RecallContext) -> None:
     Strings that nothing refers to any more may stay in the memory of the process until it is used
     for something else, and spaCy keeps a table of all words it ever read.
     """
-    for function in WORDED:
+    for function in CACHED_FUNCTIONS:
         function.cache_clear()
     if isinstance(reader.encoder, CachedEncoder):
         reader.encoder.clear()

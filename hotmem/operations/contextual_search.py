@@ -4,20 +4,21 @@ from collections import defaultdict
 from typing import Final
 
 from hotmem.operations.results import ContextualResult, Message, SessionFound
-from hotmem.operations.scoring import WEIGHED
-from hotmem.operations.search import analysed
-from hotmem.ranking.features import features
+from hotmem.operations.scoring import UNLIMITED_BUDGET
+from hotmem.operations.search import query_analysis
+from hotmem.ranking.features import candidate_features
 from hotmem.ranking.ranker import rank
-from hotmem.retrieval.context import RecallContext, RecallRequest
-from hotmem.retrieval.fusion import fused, pooled
-from hotmem.retrieval.layers.sessions import LOOKED_INTO, Sessions
+from hotmem.recall import RecallContext
+from hotmem.retrieval.context import RecallRequest
+from hotmem.retrieval.fusion import fuse, pool_scores
+from hotmem.retrieval.layers.sessions import SESSIONS_SEARCHED, Sessions
 from hotmem.retrieval.query import build_query
 from hotmem.types import Evidence, EvidenceKind
 
-NEIGHBOURS: Final = 1
+NEIGHBOR_RADIUS: Final = 1
 """Passages on each side of a message that are shown with it."""
 
-RELATED: Final = 3
+MAX_RELATED: Final = 3
 """Related sessions named for each."""
 
 
@@ -30,18 +31,23 @@ async def search_contextual(reader: RecallContext, request: RecallRequest) -> Co
     """
     query, profile = await build_query(reader, request)
     hits = await Sessions(reader.store).search(query, None)
-    best = [hit.key for hit in hits if hit.kind is EvidenceKind.SUMMARY][:LOOKED_INTO]
+    best = [hit.key for hit in hits if hit.kind is EvidenceKind.SUMMARY][:SESSIONS_SEARCHED]
     inside = [hit.key for hit in hits if hit.kind is EvidenceKind.PASSAGE]
     wanted = {EvidenceKind.PASSAGE: inside, EvidenceKind.SUMMARY: best}
-    candidates = fused(
-        pooled(hits),
-        await reader.store.evidence(query.user, wanted, around=inside, reach=NEIGHBOURS),
+    candidates = fuse(
+        pool_scores(hits),
+        await reader.store.evidence(query.user, wanted, around=inside, reach=NEIGHBOR_RADIUS),
     )
-    judged, _ = rank(
-        query, candidates, features(query, candidates), reader.model, profile.weights, WEIGHED
+    ranking = rank(
+        query,
+        candidates,
+        candidate_features(query, candidates),
+        reader.model,
+        profile.weights,
+        UNLIMITED_BUDGET,
     )
-    relevance = {(one.evidence.kind, one.evidence.key): one.rank for one in judged}
-    related = await reader.store.related_sessions(query.user, best, RELATED)
+    relevance = {(one.evidence.kind, one.evidence.key): one.score for one in ranking.candidates}
+    related = await reader.store.related_sessions(query.user, best, MAX_RELATED)
     by_session: defaultdict[int, list[Evidence]] = defaultdict(list)
     for candidate in candidates:
         by_session[candidate.evidence.session].append(candidate.evidence)
@@ -74,5 +80,5 @@ async def search_contextual(reader: RecallContext, request: RecallRequest) -> Co
                 )
             )
     return ContextualResult(
-        tuple(sorted(sessions, key=lambda one: -one.relevance_score)), analysed(query)
+        tuple(sorted(sessions, key=lambda one: -one.relevance_score)), query_analysis(query)
     )

@@ -14,24 +14,24 @@ from pydantic import Field
 from hotmem.core.matmul import product
 from hotmem.core.stage_timer import StageTimer
 from hotmem.operations.requests import CLOSED, SearchOptions
-from hotmem.operations.results import Found, QueryAnalysis
-from hotmem.operations.scoring import Weighed, refusal, weigh
-from hotmem.operations.search import analysed, result
+from hotmem.operations.results import FoundItem, QueryAnalysis
+from hotmem.operations.scoring import ScoredSearch, rejecting_option, score_candidates
+from hotmem.operations.search import found_item, query_analysis
+from hotmem.ranking.deduplication import deduplicate
 from hotmem.ranking.features import FEATURES
-from hotmem.ranking.ranker import deduplicate
 from hotmem.ranking.scored_candidate import ScoredCandidate
-from hotmem.recall import retrieve
-from hotmem.retrieval.context import RecallContext, RecallRequest
+from hotmem.recall import RecallContext, retrieve
+from hotmem.retrieval.context import RecallRequest
 from hotmem.text.stemming import stems
 from hotmem.types import Evidence, EvidenceKind, Hit, Interval, Layer, LayerReport, LocatedRow
 
-REASONS: Final = 5
+MAX_CONTRIBUTIONS: Final = 5
 """Features told of a result, those that move its relevance most."""
 
-EXPLAINED: Final = 5
+MAX_EXPECTED: Final = 5
 """Rows looked at that hold what was expected."""
 
-LONGEST: Final = 2000
+MAX_EXPECTED_CHARACTERS: Final = 2000
 """Characters of what is expected."""
 
 
@@ -50,7 +50,7 @@ class TraceOptions(SearchOptions):
             str,
             Field(
                 min_length=1,
-                max_length=LONGEST,
+                max_length=MAX_EXPECTED_CHARACTERS,
                 description="A memory's id, a turn's id, or words.",
             ),
         ]
@@ -59,7 +59,7 @@ class TraceOptions(SearchOptions):
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class FeatureContribution:
     """A feature of a result.
 
     Its layer, if it is one's, its value, and what it adds to the logit of relevance.
@@ -72,18 +72,18 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
-class Traced:
+class ExplainedResult:
     """A result and why: its relevance and confidence before the ranking's own weights, each layer's score, and the features that moved it most."""
 
-    result: Found
+    result: FoundItem
     relevance: float
     confidence: float
     layers: Mapping[Layer, float]
-    why: tuple[Reason, ...]
+    why: tuple[FeatureContribution, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Rank:
+class LayerRank:
     """Where a layer had something.
 
     Its place among the layer's hits of that kind, from 1, of how many, and the layer's own score.
@@ -95,7 +95,7 @@ class Rank:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ExpectedOutcome:
     """What became of something that was expected.
 
     Attributes:
@@ -113,7 +113,7 @@ class Verdict:
     content: str
     found: bool
     reason: str
-    ranks: Mapping[Layer, Rank]
+    ranks: Mapping[Layer, LayerRank]
     cosine: float | None
     words: tuple[str, ...]
     relevance: float | None
@@ -140,12 +140,12 @@ class SearchTrace:
     layers: tuple[LayerReport, ...]
     candidates: Mapping[EvidenceKind, int]
     dropped: Mapping[str, int]
-    results: tuple[Traced, ...]
-    expected: tuple[Verdict, ...] | None
+    results: tuple[ExplainedResult, ...]
+    expected: tuple[ExpectedOutcome, ...] | None
     milliseconds: Mapping[str, float]
 
 
-async def trace(
+async def explain(
     reader: RecallContext, request: RecallRequest, options: TraceOptions
 ) -> SearchTrace:
     """Does a search and tells how it went.
@@ -157,11 +157,11 @@ async def trace(
     """
     watch = StageTimer()
     found = await retrieve(reader, request, watch)
-    weighed = await weigh(reader, found.query, found.profile, options, found.candidates)
+    weighed = await score_candidates(reader, found.query, found.profile, options, found.candidates)
     watch.mark("ranking")
     query = found.query
     located = (
-        await reader.store.located(query.user, options.expected, EXPLAINED)
+        await reader.store.located(query.user, options.expected, MAX_EXPECTED)
         if options.expected
         else []
     )
@@ -177,7 +177,7 @@ async def trace(
     )
     watch.mark("explaining")
     return SearchTrace(
-        analysis=analysed(query),
+        analysis=query_analysis(query),
         time=query.analysis.time,
         layers=found.reports,
         candidates=Counter(candidate.evidence.kind for candidate in weighed.candidates),
@@ -188,11 +188,11 @@ async def trace(
     )
 
 
-def _dropped(weighed: Weighed, options: SearchOptions) -> dict[str, int]:
+def _dropped(weighed: ScoredSearch, options: SearchOptions) -> dict[str, int]:
     """How many candidates each step took away, in the order of the steps."""
     query = weighed.query
     refused = Counter(
-        refusal(one.evidence, weighed.filed(one.evidence), options, query.at)
+        rejecting_option(one.evidence, weighed.filed(one.evidence), options, query.at)
         for one in weighed.judged
     )
     steps = {f"left out by {name}": count for name, count in refused.items() if name is not None}
@@ -204,7 +204,9 @@ def _dropped(weighed: Weighed, options: SearchOptions) -> dict[str, int]:
     return {name: count for name, count in steps.items() if count}
 
 
-def _traced(reader: RecallContext, weighed: Weighed, options: SearchOptions) -> tuple[Traced, ...]:
+def _traced(
+    reader: RecallContext, weighed: ScoredSearch, options: SearchOptions
+) -> tuple[ExplainedResult, ...]:
     places = {
         (one.evidence.kind, one.evidence.key): row for row, one in enumerate(weighed.candidates)
     }
@@ -216,14 +218,14 @@ def _traced(reader: RecallContext, weighed: Weighed, options: SearchOptions) -> 
             values[None], [one.evidence.source], weighed.profile.weights
         )[0]
         reasons = [
-            Reason(name, layer, float(values[at]), float(adds[at]))
+            FeatureContribution(name, layer, float(values[at]), float(adds[at]))
             for at, (name, layer) in enumerate(FEATURES.items())
             if adds[at]
         ]
-        why = tuple(sorted(reasons, key=lambda reason: -abs(reason.adds))[:REASONS])
+        why = tuple(sorted(reasons, key=lambda reason: -abs(reason.adds))[:MAX_CONTRIBUTIONS])
         found.append(
-            Traced(
-                result(weighed, score, one),
+            ExplainedResult(
+                found_item(weighed, score, one),
                 one.relevance,
                 one.confidence,
                 weighed.candidates[row].scores,
@@ -235,11 +237,11 @@ def _traced(reader: RecallContext, weighed: Weighed, options: SearchOptions) -> 
 
 def _verdict(
     hits: Sequence[Hit],
-    weighed: Weighed,
+    weighed: ScoredSearch,
     located: LocatedRow,
     evidence: Evidence | None,
     options: SearchOptions,
-) -> Verdict:
+) -> ExpectedOutcome:
     query = weighed.query
     ranks = _ranks(hits, located)
     stored = None if evidence is None else evidence.vector
@@ -260,7 +262,7 @@ def _verdict(
     )
     found, reason = _outcome(hits, weighed, located, judged, ranks, cosine, options)
     words = tuple(term for term in query.topics if stems(term) <= held)
-    return Verdict(
+    return ExpectedOutcome(
         located.id,
         located.content,
         found,
@@ -274,10 +276,10 @@ def _verdict(
 
 def _outcome(
     hits: Sequence[Hit],
-    weighed: Weighed,
+    weighed: ScoredSearch,
     located: LocatedRow,
     judged: ScoredCandidate | None,
-    ranks: Mapping[Layer, Rank],
+    ranks: Mapping[Layer, LayerRank],
     cosine: float | None,
     options: SearchOptions,
 ) -> tuple[bool, str]:
@@ -300,7 +302,7 @@ def _outcome(
                 "It is not embedded yet, and its words are not the query's. It will be once the background work is done.",
             )
         return False, f"No layer found it: {_nearest(hits, located.kind, cosine)}."
-    option = refusal(judged.evidence, weighed.filed(judged.evidence), options, query.at)
+    option = rejecting_option(judged.evidence, weighed.filed(judged.evidence), options, query.at)
     if option is not None:
         return False, f"The option {option} leaves it out."
     place = next(
@@ -329,7 +331,7 @@ def _outcome(
         (
             one
             for one in weighed.statements
-            if len(deduplicate(sorted((one, judged), key=lambda each: -each.rank))[0]) == 1
+            if len(deduplicate(sorted((one, judged), key=lambda each: -each.score))[0]) == 1
         ),
         None,
     )
@@ -352,12 +354,12 @@ def _nearest(hits: Sequence[Hit], kind: EvidenceKind, cosine: float | None) -> s
     return f"its cosine is {cosine:.2f}, and {len(scores)} memories were nearer by words, meaning or names"
 
 
-def _ranks(hits: Sequence[Hit], located: LocatedRow) -> dict[Layer, Rank]:
+def _ranks(hits: Sequence[Hit], located: LocatedRow) -> dict[Layer, LayerRank]:
     """Where each layer had it."""
-    ranks: dict[Layer, Rank] = {}
+    ranks: dict[Layer, LayerRank] = {}
     for layer in Layer:
         own = [hit for hit in hits if hit.layer is layer and hit.kind is located.kind]
         place = next((place for place, hit in enumerate(own, 1) if hit.key == located.key), None)
         if place is not None:
-            ranks[layer] = Rank(place, len(own), own[place - 1].score)
+            ranks[layer] = LayerRank(place, len(own), own[place - 1].score)
     return ranks

@@ -12,17 +12,18 @@ from typing import Any, Final
 
 from hotmem.operations.requests import SearchOptions
 from hotmem.operations.results import Progress, Tier
-from hotmem.operations.scoring import Weighed
+from hotmem.operations.scoring import ScoredSearch
 from hotmem.options import SearchingOptions
+from hotmem.recall import RecallContext
 from hotmem.retrieval.candidates import load_candidates
-from hotmem.retrieval.context import RecallContext, RecallRequest
-from hotmem.retrieval.fanout import ask
+from hotmem.retrieval.context import RecallRequest
+from hotmem.retrieval.fanout import search_layers
 from hotmem.retrieval.fusion import Candidate
 from hotmem.retrieval.layers.facts import RANK_CONSTANT
 from hotmem.storage.search.searches import ClusterSearch
 from hotmem.types import EvidenceKind, Hit, Layer, Query
 
-LAYERS: Final[Mapping[Tier, tuple[Layer, ...]]] = {
+TIER_LAYERS: Final[Mapping[Tier, tuple[Layer, ...]]] = {
     Tier.DIGESTS: (),
     Tier.MEMORIES: (Layer.FACTS,),
     Tier.SUMMARIES: (Layer.SESSIONS,),
@@ -30,15 +31,15 @@ LAYERS: Final[Mapping[Tier, tuple[Layer, ...]]] = {
 }
 """The layers that a tier asks."""
 
-LOOKED_INTO: Final = 3
+DIGESTS_READ: Final = 3
 """Subcategories whose digests the first tier reads."""
 
-Weigh = Callable[[Sequence[Candidate]], Coroutine[Any, Any, Weighed]]
+ScoreCandidates = Callable[[Sequence[Candidate]], Coroutine[Any, Any, ScoredSearch]]
 """Ranks candidates."""
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TierResult:
     """What is known after a tier.
 
     The tier, its milliseconds, and everything found so far, ranked.
@@ -46,7 +47,7 @@ class Step:
 
     tier: Tier
     ms: float
-    weighed: Weighed
+    weighed: ScoredSearch
 
     def mean(self, count: int) -> float:
         """Mean relevance of the best results, 0 to 1; 0 while there are fewer."""
@@ -54,7 +55,7 @@ class Step:
         return sum(one.relevance for _, one in best) / count if len(best) == count else 0.0
 
 
-def tiers(options: SearchOptions) -> tuple[Tier, ...]:
+def relevant_tiers(options: SearchOptions) -> tuple[Tier, ...]:
     """The tiers that can hold what is searched for."""
     stored = options.include_stored and options.content_type not in ("turn", "summary")
     summaries = options.content_type in (None, "turn", "summary")
@@ -68,13 +69,13 @@ def tiers(options: SearchOptions) -> tuple[Tier, ...]:
     return tuple(tier for tier in Tier if wanted[tier])
 
 
-async def climb(
+async def search_tiers(
     reader: RecallContext,
     request: RecallRequest,
     query: Query,
     searched: Sequence[Tier],
-    weigh: Weigh,
-) -> AsyncGenerator[Step, None]:
+    weigh: ScoreCandidates,
+) -> AsyncGenerator[TierResult, None]:
     """The state after each tier, in order; who has enough asks for no more.
 
     Args:
@@ -92,16 +93,16 @@ async def climb(
         )
         found, _ = await load_candidates(reader, request, query, hits, None)
         weighed = await weigh(found)
-        yield Step(tier, 1000 * (time.perf_counter() - started), weighed)
+        yield TierResult(tier, 1000 * (time.perf_counter() - started), weighed)
 
 
-async def progressive(
-    steps: AsyncGenerator[Step, None], searched: Sequence[Tier], usual: SearchingOptions
-) -> tuple[Weighed, Progress]:
+async def search_progressively(
+    steps: AsyncGenerator[TierResult, None], searched: Sequence[Tier], usual: SearchingOptions
+) -> tuple[ScoredSearch, Progress]:
     """What is found as soon as it is enough.
 
     Args:
-        steps: What `climb` yields, one step or more.
+        steps: What `search_tiers` yields, one step or more.
         searched: Its tiers.
         usual: What is enough.
     """
@@ -122,7 +123,7 @@ async def progressive(
 
 async def _digests(reader: RecallContext, query: Query) -> list[Hit]:
     """The statements that stand for the subcategories which the query is nearest to."""
-    (found,) = await reader.store.search(query.user, ClusterSearch(query.vectors, LOOKED_INTO))
+    (found,) = await reader.store.search(query.user, ClusterSearch(query.vectors, DIGESTS_READ))
     return [
         Hit(Layer.FACTS, EvidenceKind.MEMORY, key, 1 / (RANK_CONSTANT + rank))
         for rank, (key, _) in enumerate(found)
@@ -130,7 +131,7 @@ async def _digests(reader: RecallContext, query: Query) -> list[Hit]:
 
 
 async def _layers(reader: RecallContext, query: Query, tier: Tier) -> list[Hit]:
-    hits, _ = await ask(
-        [search for search in reader.layers if search.layer in LAYERS[tier]], query, None
+    hits, _ = await search_layers(
+        [search for search in reader.layers if search.layer in TIER_LAYERS[tier]], query, None
     )
     return hits

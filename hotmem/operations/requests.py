@@ -21,7 +21,7 @@ T = TypeVar("T")
 CLOSED: Final = ConfigDict(extra="forbid")
 """A name that is not a field's is an error and not ignored."""
 
-MOST_RESULTS: Final = 100
+MAX_RESULTS: Final = 100
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Importance = Annotated[int, Field(ge=1, le=5)]
@@ -101,7 +101,7 @@ class SearchOptions:
 
     __pydantic_config__ = CLOSED
 
-    limit: Annotated[int, Field(ge=1, le=MOST_RESULTS)] = 10
+    limit: Annotated[int, Field(ge=1, le=MAX_RESULTS)] = 10
     min_relevance: Share | None = None
     time_range: TimeRange | None = None
     min_importance: Importance = 1

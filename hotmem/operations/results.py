@@ -12,7 +12,7 @@ from hotmem.types import Category, Kind, Layer, Rewrite
 
 
 @dataclass(frozen=True, slots=True)
-class Filing:
+class Classification:
     """Where a memory was filed.
 
     Attributes:
@@ -35,7 +35,7 @@ class Filing:
 
 
 @dataclass(frozen=True, slots=True)
-class Similar:
+class SimilarMemory:
     """A memory like the new one.
 
     Attributes:
@@ -61,13 +61,13 @@ class Recommendations:
         tag_consolidations: Tags that mean the same: what was found, and what stands for it already.
     """
 
-    similar_memories: tuple[Similar, ...] = ()
-    suggested_merges: tuple[Similar, ...] = ()
+    similar_memories: tuple[SimilarMemory, ...] = ()
+    suggested_merges: tuple[SimilarMemory, ...] = ()
     tag_consolidations: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoreResult:
     """What became of a memory to be stored.
 
     Attributes:
@@ -81,12 +81,12 @@ class Stored:
     success: bool
     id: str
     merged: bool
-    analysis: Filing
+    analysis: Classification
     recommendations: Recommendations
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundItem:
     """One result of a search.
 
     Attributes:
@@ -205,7 +205,7 @@ class SearchResult:
         debug: How it came about, if that was asked for.
     """
 
-    results: tuple[Found, ...]
+    results: tuple[FoundItem, ...]
     total_found: int
     query_analysis: QueryAnalysis
     progress: Progress | None = None

@@ -15,24 +15,24 @@ from hotmem.storage.queries.retention import Clock
 from hotmem.storage.store import Store
 from hotmem.types import Act, Action, Actor, ForgetResult, Overdue, UserKey
 
-EVERY: Final = timedelta(days=1)
+CHECK_INTERVAL: Final = timedelta(days=1)
 """Time between two looks for what is too old."""
 
-PORTION: Final = 32
+BATCH: Final = 32
 """Turns or memories forgotten in one transaction."""
 
-PRUNED: Final = 1000
+AUDIT_BATCH: Final = 1000
 """Entries of the audit trail removed in one transaction, a few milliseconds."""
 
 FIRST_YEAR: Final = 2020
 """Before this project was begun: what has no battery wakes up in 1970, or in the year it was
 built."""
 
-BACK: Final = timedelta(days=1)
+MAX_CLOCK_LAG: Final = timedelta(days=1)
 """How far behind the newest row a clock may be: one that tells local time as UTC is within 14
 hours."""
 
-AHEAD: Final = timedelta(days=366)
+MAX_CLOCK_JUMP: Final = timedelta(days=366)
 """How far a clock may have gone on since it was last seen to be right: what was not opened for a
 year is looked at by a person first."""
 
@@ -42,7 +42,7 @@ EVERYTHING: Final = 2**31
 NOTHING: Final = ForgetResult(0, 0, 0)
 
 
-def doubted(now: datetime, clock: Clock) -> str | None:
+def clock_problem(now: datetime, clock: Clock) -> str | None:
     """Why a time cannot be trusted; None if it can.
 
     Args:
@@ -51,11 +51,11 @@ def doubted(now: datetime, clock: Clock) -> str | None:
     """
     if now.year < FIRST_YEAR:
         return f"the clock says {now.date()}, before {FIRST_YEAR}"
-    if clock.newest is not None and now < clock.newest - BACK:
+    if clock.newest is not None and now < clock.newest - MAX_CLOCK_LAG:
         return (
             f"the clock says {now.date()}, and the newest row was written on {clock.newest.date()}"
         )
-    if clock.seen is not None and now > clock.seen + AHEAD:
+    if clock.seen is not None and now > clock.seen + MAX_CLOCK_JUMP:
         return f"the clock says {now.date()}, and was last seen to be right on {clock.seen.date()}"
     return None
 
@@ -88,7 +88,10 @@ class Retention:
         False if there is nothing, or it was looked for within a day. A wrong clock removes nothing.
         """
         if not self._left and not self._pruning:
-            if self._looked_at is not None and timedelta(0) <= now - self._looked_at < EVERY:
+            if (
+                self._looked_at is not None
+                and timedelta(0) <= now - self._looked_at < CHECK_INTERVAL
+            ):
                 return False
             self._looked_at = now
             if reason := await self.check(now):
@@ -107,8 +110,8 @@ class Retention:
             await self._one(self._left[0])
             return True
         self._pruning = (
-            await self._store.prune_audit(self._now - timedelta(days=self._audit_days), PRUNED)
-            == PRUNED
+            await self._store.prune_audit(self._now - timedelta(days=self._audit_days), AUDIT_BATCH)
+            == AUDIT_BATCH
         )
         return self._pruning
 
@@ -125,8 +128,8 @@ class Retention:
     async def check(self, now: datetime, *, trusted: bool = False) -> str | None:
         """Why the clock is not trusted; None if it is, which is noted."""
         clock = await self._store.clock()
-        reason = None if trusted else doubted(now, clock)
-        if reason is None and (clock.seen is None or abs(now - clock.seen) >= EVERY):
+        reason = None if trusted else clock_problem(now, clock)
+        if reason is None and (clock.seen is None or abs(now - clock.seen) >= CHECK_INTERVAL):
             await self._store.note_clock(now)
         return reason
 
@@ -158,7 +161,7 @@ class Retention:
         if self._user is None:
             self._left, self._after = self._left[1:], 0
             return
-        gone, more = await self._store.retain(self._user, rule.category, before, PORTION)
+        gone, more = await self._store.retain(self._user, rule.category, before, BATCH)
         self._gone += gone
         if not more:
             await self._store.empty_journal(0)  # or the background does

@@ -13,15 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.operations.requests import Ranking, SearchOptions
-from hotmem.ranking.confidence import replaced
-from hotmem.ranking.features import FEATURES, features
-from hotmem.ranking.ranker import deduplicate, rank
+from hotmem.ranking.confidence import is_replaced
+from hotmem.ranking.deduplication import deduplicate
+from hotmem.ranking.features import FEATURES, candidate_features
+from hotmem.ranking.ranker import rank
 from hotmem.ranking.scored_candidate import ScoredCandidate
-from hotmem.retrieval.context import RecallContext
+from hotmem.recall import RecallContext
 from hotmem.retrieval.fusion import Candidate
 from hotmem.types import Evidence, EvidenceKind, MemoryMetadata, Profile, Query
 
-LEAST_RELEVANCE: Final[Mapping[Ranking, float]] = {"learned": 0.0, "design": 0.3}
+MIN_RELEVANCE: Final[Mapping[Ranking, float]] = {"learned": 0.0, "design": 0.3}
 """Least relevance of a result by ranking. The design's 0.3 is meant for its own sum; of the
 probability none is asked for, as the limit of results does, and any would lose what is asked for
 in other words: at 0.05 nearly half of such searches found nothing."""
@@ -32,22 +33,22 @@ MEANING, WORDS, IMPORTANCE, RECENCY, USE = 0.4, 0.3, 0.1, 0.1, 0.1
 MONTH_DAYS: Final = 30.0
 """Days after which recency counts half."""
 
-OFTEN: Final = 3
+HALF_USE_ACCESSES: Final = 3
 """Accesses at which use counts half."""
 
-UNFILED: Final = 0.5
+DEFAULT_IMPORTANCE: Final = 0.5
 """Importance, of 0 to 1, of what has none."""
 
-LINE: Final = 150
+SUMMARY_CHARACTERS: Final = 150
 """Characters of a turn. A summary's relevance is divided by the turns it is as long as: if it
 answers, one of them does, which is found itself."""
 
-WEIGHED: Final = 10_000
+UNLIMITED_BUDGET: Final = 10_000
 """Budget that lets every candidate be judged."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Weighed:
+class ScoredSearch:
     """What is relevant of some candidates, and what fell away on the way.
 
     Attributes:
@@ -83,13 +84,13 @@ class Weighed:
         return self.standing.get(_memory(evidence))
 
 
-async def weigh(
+async def score_candidates(
     reader: RecallContext,
     query: Query,
     profile: Profile,
     options: SearchOptions,
     candidates: Sequence[Candidate],
-) -> Weighed:
+) -> ScoredSearch:
     """Ranks candidates as the options want it.
 
     Args:
@@ -99,14 +100,17 @@ async def weigh(
         options: How to search, checked.
         candidates: What was found.
     """
-    table = features(query, candidates)
-    judged, _ = rank(query, candidates, table, reader.model, profile.weights, WEIGHED)
+    table = candidate_features(query, candidates)
+    judged = rank(
+        query, candidates, table, reader.model, profile.weights, UNLIMITED_BUDGET
+    ).candidates
     keys = [one.evidence.key for one in judged if one.evidence.kind is EvidenceKind.MEMORY]
     standing = await reader.store.standing(query.user, keys)
     wanted = [
         one
         for one in judged
-        if refusal(one.evidence, standing.get(_memory(one.evidence)), options, query.at) is None
+        if rejecting_option(one.evidence, standing.get(_memory(one.evidence)), options, query.at)
+        is None
     ]
     statements, merged = deduplicate(wanted)
     rows = {
@@ -115,13 +119,13 @@ async def weigh(
     }
     scores = _scores(query, statements, rows, standing, options)
     least = (
-        LEAST_RELEVANCE[options.ranking] if options.min_relevance is None else options.min_relevance
+        MIN_RELEVANCE[options.ranking] if options.min_relevance is None else options.min_relevance
     )
     ranked = sorted(
         ((score, one) for score, one in zip(scores, statements, strict=True) if score >= least),
         key=lambda pair: -pair[0],
     )
-    return Weighed(
+    return ScoredSearch(
         query,
         profile,
         candidates,
@@ -155,7 +159,7 @@ def design_score(
         + WORDS * words
         + IMPORTANCE * importance
         + RECENCY * recency
-        + USE * accesses / (accesses + OFTEN)
+        + USE * accesses / (accesses + HALF_USE_ACCESSES)
     )
 
 
@@ -180,10 +184,10 @@ def _scores(
     scores = []
     for one in statements:
         found, filed = one.evidence, standing.get(_memory(one.evidence))
-        score = one.rank
+        score = one.score
         if options.ranking == "design":
             words = len(asked & found.terms) / max(len(asked), 1)
-            importance = UNFILED if filed is None else (filed.importance - 1) / 4
+            importance = DEFAULT_IMPORTANCE if filed is None else (filed.importance - 1) / 4
             days = (query.at - found.said_at).total_seconds() / 86_400
             score = design_score(
                 float(rows[found.kind, found.key][cosine]),
@@ -193,7 +197,7 @@ def _scores(
                 filed.accesses if filed else 0,
             )
         if found.kind is EvidenceKind.SUMMARY:
-            score *= min(LINE / max(len(found.text), 1), 1.0)
+            score *= min(SUMMARY_CHARACTERS / max(len(found.text), 1), 1.0)
         share = (
             options.conversation_weight
             if found.kind is EvidenceKind.PASSAGE
@@ -203,7 +207,7 @@ def _scores(
     return scores
 
 
-def refusal(
+def rejecting_option(
     found: Evidence, filed: MemoryMetadata | None, options: SearchOptions, at: datetime
 ) -> str | None:
     """The option that leaves a statement out; None if all let it through."""
@@ -216,7 +220,7 @@ def refusal(
         return "time_range"
     if options.min_importance > (1 if filed is None else filed.importance):
         return "min_importance"
-    return "include_expired" if replaced(found, at) and not options.include_expired else None
+    return "include_expired" if is_replaced(found, at) and not options.include_expired else None
 
 
 def content_type(found: Evidence, filed: MemoryMetadata | None) -> str:

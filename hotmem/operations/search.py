@@ -12,28 +12,28 @@ from typing import Final
 import numpy as np
 
 from hotmem.core.stage_timer import StageTimer
-from hotmem.operations.progressive_search import climb, progressive, tiers
+from hotmem.operations.progressive_search import relevant_tiers, search_progressively, search_tiers
 from hotmem.operations.requests import SearchOptions
 from hotmem.operations.results import (
-    Found,
+    FoundItem,
     Progress,
     QueryAnalysis,
     SearchDebug,
     SearchResult,
     SourceReport,
 )
-from hotmem.operations.scoring import Weighed, content_type, weigh
+from hotmem.operations.scoring import ScoredSearch, content_type, score_candidates
 from hotmem.options import SearchingOptions
-from hotmem.ranking.confidence import replaced
+from hotmem.ranking.confidence import is_replaced
 from hotmem.ranking.scored_candidate import ScoredCandidate
-from hotmem.recall import retrieve
-from hotmem.retrieval.context import RecallContext, RecallRequest
+from hotmem.recall import RecallContext, retrieve
+from hotmem.retrieval.context import RecallRequest
 from hotmem.retrieval.query import build_query
 from hotmem.storage.store import Store
 from hotmem.text.stemming import stems
 from hotmem.types import EvidenceKind, Layer, Query
 
-RELEVANT: Final = 0.1
+RELEVANT_FROM: Final = 0.1
 """Relevance from which a result counts as relevant: the ranking itself leaves out nothing, as
 any bar loses what is asked for in other words."""
 
@@ -51,14 +51,14 @@ async def search(
     """
     watch = StageTimer()
     by_tier = usual.progressive if options.progressive is None else options.progressive
-    searched = tiers(options) if by_tier else ()
+    searched = relevant_tiers(options) if by_tier else ()
     weighed, progress = await (
         _by_tier(reader, request, options, usual, watch)
         if searched
         else _at_once(reader, request, options, watch)
     )
     query, best = weighed.query, weighed.ranked[: options.limit]
-    results = tuple(result(weighed, score, one) for score, one in best)
+    results = tuple(found_item(weighed, score, one) for score, one in best)
     debug = None
     if options.return_debug:
         debug = SearchDebug(
@@ -71,8 +71,8 @@ async def search(
         )
     return SearchResult(
         results,
-        sum(score >= RELEVANT for score, _ in weighed.ranked),
-        analysed(query),
+        sum(score >= RELEVANT_FROM for score, _ in weighed.ranked),
+        query_analysis(query),
         progress,
         debug,
     )
@@ -93,10 +93,10 @@ async def count_access(store: Store, user_id: str, found: SearchResult, now: dat
 
 async def _at_once(
     reader: RecallContext, request: RecallRequest, options: SearchOptions, watch: StageTimer
-) -> tuple[Weighed, Progress | None]:
+) -> tuple[ScoredSearch, Progress | None]:
     """Everything that is found, ranked."""
     found = await retrieve(reader, request, watch)
-    weighed = await weigh(reader, found.query, found.profile, options, found.candidates)
+    weighed = await score_candidates(reader, found.query, found.profile, options, found.candidates)
     watch.mark("ranking")
     return weighed, None
 
@@ -107,28 +107,30 @@ async def _by_tier(
     options: SearchOptions,
     usual: SearchingOptions,
     watch: StageTimer,
-) -> tuple[Weighed, Progress | None]:
+) -> tuple[ScoredSearch, Progress | None]:
     """What the first tiers find that have enough, ranked."""
     query, profile = await build_query(reader, request)
     watch.mark("query")
-    searched = tiers(options)
-    steps = climb(reader, request, query, searched, partial(weigh, reader, query, profile, options))
-    weighed, progress = await progressive(steps, searched, usual)
+    searched = relevant_tiers(options)
+    steps = search_tiers(
+        reader, request, query, searched, partial(score_candidates, reader, query, profile, options)
+    )
+    weighed, progress = await search_progressively(steps, searched, usual)
     watch.mark("tiers")
     return weighed, progress
 
 
-def analysed(query: Query) -> QueryAnalysis:
+def query_analysis(query: Query) -> QueryAnalysis:
     """What a query was taken to ask, as a result tells it."""
     concepts = tuple(dict.fromkeys((*query.analysis.entities, *query.analysis.terms)))
     return QueryAnalysis(concepts, query.analysis.intent, query.analysis.expansion, query.rewrite)
 
 
-def result(weighed: Weighed, score: float, one: ScoredCandidate) -> Found:
+def found_item(weighed: ScoredSearch, score: float, one: ScoredCandidate) -> FoundItem:
     """A statement as a result tells it."""
     query, found, filed = weighed.query, one.evidence, weighed.filed(one.evidence)
     names = (found.session_id,) if found.kind is EvidenceKind.SUMMARY else found.turn_ids
-    return Found(
+    return FoundItem(
         id=found.memory_id or names[0],
         content=found.text,
         content_type=content_type(found, filed),
@@ -141,15 +143,15 @@ def result(weighed: Weighed, score: float, one: ScoredCandidate) -> Found:
         last_accessed=None if filed is None else filed.accessed_at,
         sources=one.layers,
         turn_ids=found.turn_ids,
-        holds=not replaced(found, query.at),
+        holds=not is_replaced(found, query.at),
     )
 
 
-def _reports(results: Sequence[Found]) -> dict[Layer, SourceReport]:
+def _reports(results: Sequence[FoundItem]) -> dict[Layer, SourceReport]:
     by_layer: defaultdict[Layer, list[float]] = defaultdict(list)
-    for result in results:
-        for layer in result.sources:
-            by_layer[layer].append(result.relevance_score)
+    for one in results:
+        for layer in one.sources:
+            by_layer[layer].append(one.relevance_score)
     return {
         layer: SourceReport(len(scores), float(np.mean(scores)))
         for layer, scores in by_layer.items()

@@ -27,8 +27,8 @@ from hotmem.consolidation.tagging import SAME_FROM, same_thing
 from hotmem.core.matmul import product
 from hotmem.models import read
 from hotmem.operations.requests import StoreContext
-from hotmem.operations.results import Filing, Recommendations, Similar, Stored
-from hotmem.retrieval.context import RecallContext
+from hotmem.operations.results import Classification, Recommendations, SimilarMemory, StoreResult
+from hotmem.recall import RecallContext
 from hotmem.retrieval.query import NOBODY
 from hotmem.storage.search.searches import VectorSearch
 from hotmem.storage.store import Store
@@ -40,19 +40,19 @@ from hotmem.understanding.facts.instructions import is_instruction
 from hotmem.understanding.query.analyzer import content_terms
 from hotmem.understanding.query.entities import find_entities
 
-COMPARED: Final = 3
+NEAREST_COMPARED: Final = 3
 """Nearest memories that are compared word by word. Of 207 that say the same as a new one, among
 6,400 others, 203 are among them, 181 the nearest."""
 
-LIKE_FROM: Final = 0.45
+SIMILAR_FROM: Final = 0.45
 """Cosine from which a memory may be like another. Of 207 pairs that say the same 3 are below."""
 
-MOST_TAGS_KNOWN: Final = 500
+MAX_KNOWN_TAGS: Final = 500
 """Tags in use, the most recent, that a new one is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Tagged:
+class _Tags:
     """The tags of a statement, the embeddings of those that are not in use, and which of these are taken to be which in use."""
 
     tags: tuple[str, ...]
@@ -72,7 +72,7 @@ async def store(
     content: str,
     context: StoreContext,
     now: datetime,
-) -> Stored:
+) -> StoreResult:
     """Keeps a statement.
 
     Args:
@@ -94,9 +94,9 @@ async def store(
     row = reading.row
     entities = find_entities(doc)
     tagged, similar = await asyncio.gather(
-        _tagged(reader, user, doc, context.tags), _compared(reader, user, content, row)
+        _tag(reader, user, doc, context.tags), _find_similar(reader, user, content, row)
     )
-    filing = _filed(doc, row, tagged, entities, context)
+    filing = _classify(doc, row, tagged, entities, context)
     note = NewMemory(
         text=content,
         kind=filing.kind,
@@ -124,7 +124,7 @@ async def store(
     ):
         reason = f"says the same as what is known, {twin.same:.0%} sure"
         if await writer.confirm(user, twin.id, note, now, reason):
-            return Stored(True, twin.id, True, filing, recommendations)
+            return StoreResult(True, twin.id, True, filing, recommendations)
     given = [
         name for name in ("kind", "category", "importance") if getattr(context, name) is not None
     ]
@@ -133,7 +133,7 @@ async def store(
         if given
         else f"found by itself, {filing.confidence:.0%} sure of the category"
     )
-    return Stored(
+    return StoreResult(
         True,
         await writer.keep(user_id, note, row, reading.signs, now, reason),
         False,
@@ -142,7 +142,7 @@ async def store(
     )
 
 
-async def _tagged(reader: RecallContext, user: UserKey, doc: Doc, asked: Sequence[str]) -> _Tagged:
+async def _tag(reader: RecallContext, user: UserKey, doc: Doc, asked: Sequence[str]) -> _Tags:
     """The statement's tags: those asked for, and those found."""
     found, given = (
         tagging.extract_tags(doc),
@@ -153,32 +153,32 @@ async def _tagged(reader: RecallContext, user: UserKey, doc: Doc, asked: Sequenc
     known = await reader.store.known_tags(user, named)
     new = tuple(dict.fromkeys(tag for tag in named if tag not in known))
     if not new:
-        return _Tagged(tags, {}, {})
+        return _Tags(tags, {}, {})
     embedded, (in_use, rows) = await asyncio.gather(
-        asyncio.to_thread(reader.encoder.encode, new), reader.store.tags(user, MOST_TAGS_KNOWN)
+        asyncio.to_thread(reader.encoder.encode, new), reader.store.tags(user, MAX_KNOWN_TAGS)
     )
     vectors = dict(zip(new, embedded, strict=True))
-    return _Tagged(
+    return _Tags(
         tags,
         vectors,
-        taken_as({tag: vectors[tag] for tag in new if tag not in given}, in_use, rows),
+        match_tags({tag: vectors[tag] for tag in new if tag not in given}, in_use, rows),
     )
 
 
-async def _compared(
+async def _find_similar(
     reader: RecallContext, user: UserKey, content: str, row: Vector
-) -> tuple[Similar, ...]:
+) -> tuple[SimilarMemory, ...]:
     """The memories like the statement that still hold, those first that say the same."""
     before = reader.former.encoder
     former = None if before is None else (await asyncio.to_thread(before.encode, [content]))[0]
     (nearest,) = await reader.store.search(
-        user, VectorSearch(EvidenceKind.MEMORY, QueryVectors(row, former), COMPARED)
+        user, VectorSearch(EvidenceKind.MEMORY, QueryVectors(row, former), NEAREST_COMPARED)
     )
-    cosines = {key: cosine for key, cosine in nearest if cosine >= LIKE_FROM}
+    cosines = {key: cosine for key, cosine in nearest if cosine >= SIMILAR_FROM}
     known = await reader.store.evidence(user, {EvidenceKind.MEMORY: list(cosines)})
     near = [one for one in known if one.key in cosines and one.valid_until is None]
     similar = (
-        Similar(
+        SimilarMemory(
             one.memory_id or "",
             one.text,
             cosines[one.key],
@@ -189,9 +189,9 @@ async def _compared(
     return tuple(sorted(similar, key=lambda one: -one.same))
 
 
-def _filed(
-    doc: Doc, row: Vector, tagged: _Tagged, entities: Sequence[str], context: StoreContext
-) -> Filing:
+def _classify(
+    doc: Doc, row: Vector, tagged: _Tags, entities: Sequence[str], context: StoreContext
+) -> Classification:
     """Where it belongs: as was asked for, the rest as was found.
 
     Standing instructions are rules of the system, and nothing else is.
@@ -202,7 +202,7 @@ def _filed(
     elif filed.kind is Kind.RULE and filed.category is Category.SYSTEM:
         filed = replace(filed, kind=Kind.FACT)
     confidence = filed.confidence if context.category is None else 1.0
-    return Filing(
+    return Classification(
         kind=context.kind or filed.kind,
         category=context.category or filed.category,
         tags=tagged.shown,
@@ -213,7 +213,7 @@ def _filed(
     )
 
 
-def taken_as(
+def match_tags(
     new: Mapping[str, Vector], in_use: Sequence[str], rows: NDArray[np.float32]
 ) -> dict[str, str]:
     """For each new tag that means the same as one in use, that one.

@@ -26,7 +26,7 @@ Sealed: TypeAlias = frozenset[bytes]
 HASH_BYTES: Final = 8
 KEY_BYTES: Final = 16
 
-TEXTS_KEPT: Final = 2048
+CACHED_TEXTS: Final = 2048
 """Texts whose hashed words are kept, by a hash of the text: a conversation is looked through
 with every turn, and a text takes some 80 µs."""
 
@@ -109,7 +109,7 @@ class SuppressedTexts:
         )
         with self._lock:
             self._told[key] = told
-            while len(self._told) > TEXTS_KEPT:
+            while len(self._told) > CACHED_TEXTS:
                 self._told.popitem(last=False)
         return told
 

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, Final
 
 from hotmem.block.privacy import is_private
-from hotmem.block.rendering import day, notice
+from hotmem.block.rendering import iso_date, render_notice
 from hotmem.errors import StoreError
 from hotmem.memory import Memory
 from hotmem.operations.actor import acting
@@ -41,13 +41,13 @@ _ASKING_ONLY: Final = DELETIONS | {CommandKind.UNDO, CommandKind.OFF_RECORD, Com
 """What is asked by a turn that tells nothing: "don't keep that" after it means the turn before
 it."""
 
-NOT_KEPT: Final = notice(
+NOT_KEPT: Final = render_notice(
     "The user is off the record: nothing is stored until they ask to remember again. Do not say that you will remember."
 )
 """Told with every turn that is off the record: it stays so, and what the model was told of it
 before is no longer there."""
 
-THIS_NOT_KEPT: Final = notice(
+THIS_NOT_KEPT: Final = render_notice(
     "What the user says in this turn, and the reply, is not stored, as they seem to ask. Say so in passing."
 )
 
@@ -369,7 +369,7 @@ class VoiceCommands:
         if self._deleted_at is not None and 0 <= number - self._deleted_at <= UNDO_TURNS:
             return self._block(text, at, await self._brought_back(memory), count)
         asks = (
-            f"The user seems to ask to bring back what they had deleted {day(found.asked_at.astimezone(at.tzinfo))}: {_much(found.removed)}."
+            f"The user seems to ask to bring back what they had deleted {iso_date(found.asked_at.astimezone(at.tzinfo))}: {_much(found.removed)}."
             " Nothing is done yet: ask whether they mean this. Only a plain yes brings it back."
         )
         block = self._block(text, at, asks, count)
@@ -402,7 +402,7 @@ class VoiceCommands:
     def _block(
         self, text: str, at: datetime, told: str, count: Callable[[str], int]
     ) -> ContextBlock:
-        told = notice(told)
+        told = render_notice(told)
         return ContextBlock(
             told,
             count(told),
@@ -455,9 +455,7 @@ def _deleted(receipt: ForgetResult, at: datetime) -> str:
     told = f"Done: {_much(receipt)} were deleted"
     if receipt.restorable_until is not None:
         until = receipt.restorable_until.astimezone(at.tzinfo)
-        told += (
-            f", and can be brought back until {day(until)}, {until:%H:%M}, if they say “undo that”"
-        )
+        told += f", and can be brought back until {iso_date(until)}, {until:%H:%M}, if they say “undo that”"
     elif not receipt.emptied:
         told += ", but another program reads the file, and copies stay in its journal until it ends"
     return f"{told}. Say so, without repeating what they were about."
@@ -488,7 +486,7 @@ def _sources(given: Sequence[Item]) -> str:
     if not best:
         return "The user asks how something is known. Nothing from earlier conversations was used just now."
     lines = (
-        f"- “{shown(item.text)}”, from what {shown(item.speaker or 'the user')} said on {day(item.said_at)}"
+        f"- “{shown(item.text)}”, from what {shown(item.speaker or 'the user')} said on {iso_date(item.said_at)}"
         for item in best
     )
     return "\n".join(("The user asks how it is known. What was used just now:", *lines))
@@ -499,9 +497,9 @@ def _known(memories: Sequence[StoredMemory], max_tokens: int, count: Callable[[s
     if not memories:
         return "Nothing is known of the user yet."
     told = ["What is known of the user from what they said:"]
-    left = max_tokens - count(notice(told[0]))
+    left = max_tokens - count(render_notice(told[0]))
     for memory in sorted(memories, key=lambda one: (-one.importance, -one.said_at.timestamp())):
-        line = f"- {shown(memory.text)} ({day(memory.said_at)})"
+        line = f"- {shown(memory.text)} ({iso_date(memory.said_at)})"
         left -= count(f"{line}\n")
         if left < 0:
             break

@@ -1,4 +1,4 @@
-"""Candidates → scored candidates: features, relevance, confidence, answerability.
+"""Candidates → ranked candidates: features, relevance, confidence, answerability, order.
 
-Pure functions.
+Pure functions: everything they need is passed in.
 """

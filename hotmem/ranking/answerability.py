@@ -1,10 +1,7 @@
-"""Is anything known of what is asked?
+"""Answerability: whether the memory knows what is asked.
 
-A logistic model over all that was found, for no single score tells it.
-
-The best relevance alone finds 0.19 of LoCoMo's unanswerable questions at 5 % wrong, because they
-ask one speaker for what the other one said. How much better the speaker named matches than the
-others is the strongest part.
+A logistic model over the features of all candidates, as no single score decides it. The strongest
+feature is how much better the speaker named in the question matches than other speakers.
 """
 
 import math
@@ -18,7 +15,7 @@ from numpy.typing import NDArray
 from hotmem.ranking.features import FEATURES
 from hotmem.types import Source
 
-OF_BEST: Final = (
+BEST_CANDIDATE_FEATURES: Final = (
     "cosine",
     "match",
     "match_all",
@@ -30,10 +27,9 @@ OF_BEST: Final = (
     "answer_form",
     "no_answer_form",
 )
-"""Features whose value at the most relevant candidate counts: does one statement answer all that
-is asked?"""
+"""Features whose value for the most relevant candidate counts."""
 
-OF_ANY: Final = (
+MAX_FEATURES: Final = (
     "cosine",
     "match",
     "match_least",
@@ -43,9 +39,9 @@ OF_ANY: Final = (
     "match_lift",
     "fact",
 )
-"""Features whose largest value counts, the user's own earlier questions left out."""
+"""Features whose largest value counts, the user's own earlier questions excluded."""
 
-SIGNS_OF_KNOWING: Final = (
+ANSWERABILITY_FEATURES: Final = (
     "best",
     "lead",
     "top",
@@ -53,34 +49,30 @@ SIGNS_OF_KNOWING: Final = (
     "speaker_named",
     "speaker_match",
     "speaker_cosine",
-    *(f"best_{name}" for name in OF_BEST),
-    *(f"any_{name}" for name in OF_ANY),
+    *(f"best_{name}" for name in BEST_CANDIDATE_FEATURES),
+    *(f"any_{name}" for name in MAX_FEATURES),
 )
 """The model's features, in the order of its coefficients."""
 
-TOP: Final = 5
-"""Best candidates whose mean relevance counts."""
+TOP_CANDIDATES: Final = 5
+"""Number of best candidates whose mean relevance counts."""
 
 NOTHING_BELOW: Final = 0.1
-"""Probability under which the block says that nothing is known, unless a plain search finds
-something. What was found is lost to the bot there, so the bar is low: hardly any answerable
-question lies below (`python -m eval regimes`)."""
+"""Probability below which the block states that nothing is known, unless a plain search finds
+something (`python -m eval regimes`)."""
 
 DOUBTFUL_BELOW: Final = (0.3, 0.7)
-"""Probability under which all that is told is marked low, for one candidate and for `USUAL`;
-between them it rises with the logarithm of their number. Where recognised questions with an
-answer exceed those without by most, on development histories of every source; 0.78 for long
-memories left eight in ten of LoCoMo's answerable questions low, 0.6 marked a line for half of
-the near misses (`python -m eval regimes`)."""
+"""Probability below which every item is marked low, for one candidate and for `MANY_CANDIDATES`.
+In between it rises with the logarithm of their number (`python -m eval regimes`)."""
 
-USUAL: Final = 180
-"""Candidates of a question to a long memory."""
+MANY_CANDIDATES: Final = 180
+"""Number of candidates of a question to a long memory."""
 
-SMALLEST: Final = 1e-6
+EPSILON: Final = 1e-6
 
 
 class Answerability(StrEnum):
-    """How far the memory knows what is asked."""
+    """How far the memory answers a question."""
 
     NOTHING = "nothing"
     DOUBTFUL = "possibly related"
@@ -88,42 +80,45 @@ class Answerability(StrEnum):
 
     @classmethod
     def of(cls, probability: float, candidates: int) -> "Answerability":
-        """The step that a probability stands on, with at least one candidate."""
+        """The level of a probability, for a number of candidates of at least 1."""
         if probability < NOTHING_BELOW:
             return cls.NOTHING
         few, many = DOUBTFUL_BELOW
-        bar = few + (many - few) * min(math.log(candidates) / math.log(USUAL), 1.0)
-        return cls.DOUBTFUL if probability < bar else cls.SOMETHING
+        share = min(math.log(candidates) / math.log(MANY_CANDIDATES), 1.0)
+        threshold = few + (many - few) * share
+        return cls.DOUBTFUL if probability < threshold else cls.SOMETHING
 
 
 def answerability_features(
     features: NDArray[np.float32], sources: Sequence[Source], relevances: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    """What tells whether anything is known.
+    """The features of the answerability model.
 
     Args:
         features: The candidates' features, float32 (n, len(FEATURES)), n at least 1.
-        sources: Where each candidate comes from.
+        sources: The source of each candidate.
         relevances: Their relevances, 0 to 1, float32 (n,).
 
     Returns:
-        float32 (len(SIGNS_OF_KNOWING),).
+        float32 (len(ANSWERABILITY_FEATURES),).
     """
     column = dict(zip(FEATURES, features.T, strict=True))
     quoted = np.array([source in (Source.QUOTE, Source.STATEMENT) for source in sources])
-    told = column["own_question"] == 0
-    chances = np.clip(relevances, SMALLEST, 1 - SMALLEST)
-    logits = np.log(chances / (1 - chances))
-    top = np.sort(logits)[::-1][:TOP]
+    not_asked = column["own_question"] == 0
+    probabilities = np.clip(relevances, EPSILON, 1 - EPSILON)
+    logits = np.log(probabilities / (1 - probabilities))
+    top = np.sort(logits)[::-1][:TOP_CANDIDATES]
     best = logits == top[0]
     other = column["other_speaker"] > 0
     named = bool(other.any())
     own = quoted & (column["speaker_fits"] > 0)
 
     def lead(name: str) -> float:
-        return _most(column[name], own) - _most(column[name], quoted & other) if named else 0.0
+        return (
+            _largest(column[name], own) - _largest(column[name], quoted & other) if named else 0.0
+        )
 
-    signs = {
+    values = {
         "best": top[0],
         "lead": top[0] - top[1] if len(top) > 1 else 0.0,
         "top": top.mean(),
@@ -132,11 +127,11 @@ def answerability_features(
         "speaker_match": lead("match"),
         "speaker_cosine": lead("cosine"),
     }
-    signs |= {f"best_{name}": _most(column[name], best) for name in OF_BEST}
-    signs |= {f"any_{name}": _most(column[name], told) for name in OF_ANY}
-    return np.array([signs[name] for name in SIGNS_OF_KNOWING], dtype=np.float32)
+    values |= {f"best_{name}": _largest(column[name], best) for name in BEST_CANDIDATE_FEATURES}
+    values |= {f"any_{name}": _largest(column[name], not_asked) for name in MAX_FEATURES}
+    return np.array([values[name] for name in ANSWERABILITY_FEATURES], dtype=np.float32)
 
 
-def _most(values: NDArray[np.float32], where: NDArray[np.bool_]) -> float:
-    """The largest value there; 0 if there is none."""
+def _largest(values: NDArray[np.float32], where: NDArray[np.bool_]) -> float:
+    """The largest value at the given places; 0 if there are none."""
     return float(values[where].max()) if where.any() else 0.0

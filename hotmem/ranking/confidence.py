@@ -1,9 +1,7 @@
-"""How far a statement can be trusted now, apart from whether it helps.
+"""Confidence: how far a statement can be trusted now, regardless of its relevance.
 
-The design multiplies 0.7 x age x source x confirmations with a 24-hour decay, which can never reach
-its own thresholds of 0.7 and 0.8. Its factors stay, the curve is another: the source is the start,
-doubt and having been replaced lower it, age counts only for what changes and over months, and every
-confirmation takes a fifth of what is missing to 1.
+The source gives the base. Hedging, corrections and replacement lower it; age lowers it for
+statements of a kind that changes, over months; each confirmation closes a fifth of the gap to 1.
 """
 
 import math
@@ -12,55 +10,63 @@ from typing import Final
 
 from hotmem.types import Evidence, EvidenceKind, Mark
 
-SOURCE: Final = {EvidenceKind.PASSAGE: 0.95, EvidenceKind.MEMORY: 0.9, EvidenceKind.SUMMARY: 0.8}
-"""Trust by source: a quote, an extracted fact, a summary (the design's values)."""
+SOURCE_TRUST: Final = {
+    EvidenceKind.PASSAGE: 0.95,
+    EvidenceKind.MEMORY: 0.9,
+    EvidenceKind.SUMMARY: 0.8,
+}
+"""Confidence in a quote, in an extracted fact and in a summary."""
 
-DOUBTED: Final = 0.1
-"""Trust that a source loses each time that something it said was corrected, and gains again when
-it is confirmed (the design's value)."""
+CORRECTION_PENALTY: Final = 0.1
+"""Confidence that a source loses with each correction of what it said, and regains when that is
+confirmed."""
 
-LEAST_SOURCE: Final = 0.3
-"""Trust of a source that was corrected ever so often."""
+MIN_SOURCE_TRUST: Final = 0.3
+"""Least confidence in a source, however often it was corrected."""
 
-DOUBT: Final = 0.6
-REPLACED: Final = 0.3
-"""Factors of a hedged and of a superseded statement; a replaced one must stay below every
+HEDGED_FACTOR: Final = 0.6
+REPLACED_FACTOR: Final = 0.3
+"""Factors of a hedged and of a replaced statement. A replaced statement must remain below every
 current one."""
 
 HALF_LIFE_DAYS: Final = 730.0
-LEAST_AGED: Final = 0.6
-"""What changes (a job, a home) loses half of its excess over `LEAST_AGED` in two years, about
-the half-life of a job or a flat."""
+MIN_AGE_FACTOR: Final = 0.6
+"""A statement of a kind that changes (a job, a home) loses half of its excess over
+`MIN_AGE_FACTOR` in two years, about the half-life of a job or a flat."""
 
-CONFIRMATION: Final = 0.2
+CONFIRMATION_GAIN: Final = 0.2
+"""Share of the gap to 1 that a confirmation closes."""
 
 HIGH_RELEVANCE: Final = 0.67
-"""Of held-out items so relevant 71 in 100 are labelled as evidence, of those from
-`MEDIUM_RELEVANCE` on 23, of the others 3; what answers without being labelled counts as wrong."""
 MEDIUM_RELEVANCE: Final = 0.15
 HIGH_CONFIDENCE: Final = 0.7
 MEDIUM_CONFIDENCE: Final = 0.4
+"""Thresholds of the marks (`python -m eval calibration`)."""
 
 
 def confidence(evidence: Evidence, at: datetime) -> float:
-    """Probability, 0 to 1, that the statement holds at a time."""
-    trust = max(SOURCE[evidence.kind] - DOUBTED * evidence.correction_count, LEAST_SOURCE)
+    """Probability, 0 to 1, that a statement holds at a time."""
+    trust = max(
+        SOURCE_TRUST[evidence.kind] - CORRECTION_PENALTY * evidence.correction_count,
+        MIN_SOURCE_TRUST,
+    )
     if evidence.hedged:
-        trust *= DOUBT
+        trust *= HEDGED_FACTOR
     if evidence.changes:
         days = max((at - evidence.said_at).total_seconds() / 86_400, 0.0)
-        trust *= LEAST_AGED + (1 - LEAST_AGED) * math.exp(-math.log(2) * days / HALF_LIFE_DAYS)
-    trust = 1 - (1 - trust) * (1 - CONFIRMATION) ** evidence.confirmations
-    return trust * REPLACED if replaced(evidence, at) else trust
+        decay = math.exp(-math.log(2) * days / HALF_LIFE_DAYS)
+        trust *= MIN_AGE_FACTOR + (1 - MIN_AGE_FACTOR) * decay
+    trust = 1 - (1 - trust) * (1 - CONFIRMATION_GAIN) ** evidence.confirmations
+    return trust * REPLACED_FACTOR if is_replaced(evidence, at) else trust
 
 
-def replaced(evidence: Evidence, at: datetime) -> bool:
-    """Whether the statement had stopped being true at a time."""
+def is_replaced(evidence: Evidence, at: datetime) -> bool:
+    """Whether a statement had ceased to hold at a time."""
     return evidence.valid_until is not None and evidence.valid_until <= at
 
 
 def mark(relevance: float, confidence: float) -> Mark:
-    """Both in one word: high needs both high, low is what lacks either."""
+    """Both as one mark: high if both are high, low if either is low."""
     if relevance >= HIGH_RELEVANCE and confidence >= HIGH_CONFIDENCE:
         return Mark.HIGH
     if relevance >= MEDIUM_RELEVANCE and confidence >= MEDIUM_CONFIDENCE:

@@ -1,6 +1,7 @@
-"""What the ranking knows of a candidate, as numbers.
+"""Features of the candidates for the relevance model.
 
-Each feature belongs to the layer whose evidence it is, or to none.
+Each feature belongs to the layer whose evidence it is, or to none. To add one, name it in
+`FEATURES`, compute its column here, and fit the models anew (`python -m eval train`).
 """
 
 import math
@@ -13,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.core.matmul import product
-from hotmem.ranking.late_interaction import best_matches, telling
-from hotmem.ranking.neighbors import Surroundings
+from hotmem.ranking.late_interaction import max_similarities, token_weights
+from hotmem.ranking.neighbors import Neighbors
 from hotmem.retrieval.fusion import Candidate
 from hotmem.text.answer_types import expected_answer_types
 from hotmem.types import AnswerType, Evidence, EvidenceKind, Layer, Query, Role
@@ -66,93 +67,95 @@ FEATURES: Final[dict[str, Layer | None]] = {
 }
 """Every feature and its layer, in the order of the columns."""
 
-UNSHARED: Final = 0.15
-"""Share of the question's words, by rarity, below which no candidate is taken to share any with
-it."""
+MIN_SHARED_OVERLAP: Final = 0.15
+"""Share of the query's words, by rarity, below which a candidate counts as sharing none."""
 
 _WORD: Final = re.compile(r"\w+")
 
 
-def features(query: Query, candidates: Sequence[Candidate]) -> NDArray[np.float32]:
-    """The features of all candidates of one query.
+def candidate_features(query: Query, candidates: Sequence[Candidate]) -> NDArray[np.float32]:
+    """Compute the features of all candidates of one query.
 
     Returns:
-        float32 (n, len(FEATURES)). Scores of the word search are scaled to the query's best;
-        cosines and matches are as they are, a gap is how far one is below the query's best.
+        float32 (n, len(FEATURES)). BM25 scores are divided by the query's best; cosines and
+        late-interaction matches are unscaled; a gap is the difference to the query's best.
     """
     if not candidates:
         return np.empty((0, len(FEATURES)), dtype=np.float32)
     evidence = [candidate.evidence for candidate in candidates]
-    around = Surroundings.of(evidence)
+    neighbors = Neighbors.of(evidence)
     columns = (
-        _by_words(query, candidates, around)
-        | _by_meaning(query, evidence, around)
-        | _by_session_and_fact(candidates)
-        | _by_form(query, evidence)
+        _lexical_features(query, candidates, neighbors)
+        | _semantic_features(query, evidence, neighbors)
+        | _session_and_fact_features(candidates)
+        | _form_features(query, evidence)
     )
-    columns |= _by_rank(evidence, columns)
-    columns |= _by_query(query, evidence, columns)
+    columns |= _rank_features(evidence, columns)
+    columns |= _query_features(query, evidence, columns)
     return np.stack([np.asarray(columns[name], dtype=np.float32) for name in FEATURES], axis=1)
 
 
-def _by_words(
-    query: Query, candidates: Sequence[Candidate], around: Surroundings
+def _lexical_features(
+    query: Query, candidates: Sequence[Candidate], neighbors: Neighbors
 ) -> dict[str, object]:
-    """The word search's scores, and which of the question's words stand in and around each candidate, by their rarity among all candidates."""
+    """BM25 scores, and the share of the query's words in and around each candidate.
+
+    The words are weighted by their rarity among all candidates.
+    """
     words = np.array(
         [candidate.scores.get(Layer.VERBATIM, 0.0) for candidate in candidates], dtype=np.float32
     )
     words /= max(float(words.max()), 1e-6)
-    before, after = around.neighbours(words)
+    before, after = neighbors.adjacent(words)
     asked = query.stems
     column = {stem: place for place, stem in enumerate(sorted(asked))}
-    held = np.zeros((len(candidates), len(asked)), dtype=np.float32)
-    there = [
+    occurs = np.zeros((len(candidates), len(asked)), dtype=np.float32)
+    places = [
         (row, column[stem])
         for row, candidate in enumerate(candidates)
         for stem in asked & candidate.evidence.terms
     ]
-    held[tuple(np.array(there, dtype=np.intp).reshape(-1, 2).T)] = 1
-    rarity = np.log1p(len(candidates) / (1 + held.sum(axis=0)))
+    occurs[tuple(np.array(places, dtype=np.intp).reshape(-1, 2).T)] = 1
+    rarity = np.log1p(len(candidates) / (1 + occurs.sum(axis=0)))
     rarity /= max(float(rarity.sum()), 1e-6)
     return {
         "words": words,
         "window_words": (before + after) / 2,
-        "overlap": product(held, rarity),
-        "window_overlap": product(around.window(held), rarity),
-        "session_overlap": product(around.session(held), rarity),
+        "overlap": product(occurs, rarity),
+        "window_overlap": product(neighbors.window_max(occurs), rarity),
+        "session_overlap": product(neighbors.session_max(occurs), rarity),
     }
 
 
-def _by_meaning(
-    query: Query, evidence: Sequence[Evidence], around: Surroundings
+def _semantic_features(
+    query: Query, evidence: Sequence[Evidence], neighbors: Neighbors
 ) -> dict[str, object]:
-    """Cosines of whole statements, and matches of single word pieces.
+    """Cosines of embeddings, and late-interaction matches of tokens.
 
-    Each statement's own, with its neighbours, and anywhere in its session.
+    Of each statement, of its neighbouring passages and of its session.
     """
     cosine = _cosines(query, evidence)
     matches = _matches(query, evidence)
-    weight = telling(matches)
-    match, window = product(matches, weight), product(around.window(matches), weight)
-    before, after = around.neighbours(cosine)
+    weight = token_weights(matches)
+    match, window = product(matches, weight), product(neighbors.window_max(matches), weight)
+    before, after = neighbors.adjacent(cosine)
     return {
         "cosine": cosine,
         "cosine_gap": cosine - cosine.max(),
         "window_cosine": np.maximum(before, after),
-        "session_cosine": around.session(cosine),
+        "session_cosine": neighbors.session_max(cosine),
         "match": match,
         "match_gap": match - match.max(),
         "match_all": matches.mean(axis=1) if matches.shape[1] else match,
-        "match_least": _least(matches, weight),
+        "match_least": _worst_match(matches, weight),
         "window_match": window,
         "window_match_gap": window - window.max(),
-        "session_match": product(around.session(matches), weight),
+        "session_match": product(neighbors.session_max(matches), weight),
     }
 
 
-def _by_session_and_fact(candidates: Sequence[Candidate]) -> dict[str, object]:
-    """What the session layer gave each candidate's session, and the fact layer what was read from its turns."""
+def _session_and_fact_features(candidates: Sequence[Candidate]) -> dict[str, object]:
+    """The session layer's score of each session, and the fact layer's best score of each turn."""
     facts: defaultdict[int, float] = defaultdict(float)
     for candidate in candidates:
         for turn in candidate.evidence.turns:
@@ -169,8 +172,8 @@ def _by_session_and_fact(candidates: Sequence[Candidate]) -> dict[str, object]:
     }
 
 
-def _by_form(query: Query, evidence: Sequence[Evidence]) -> dict[str, object]:
-    """Who speaks, and what sort of statement it is."""
+def _form_features(query: Query, evidence: Sequence[Evidence]) -> dict[str, object]:
+    """Who speaks, and what type of statement it is."""
     forms = np.array([found.answer_types for found in evidence])
     answer = expected_answer_types(query.text)
     answering = forms & answer != 0
@@ -199,42 +202,45 @@ def _by_form(query: Query, evidence: Sequence[Evidence]) -> dict[str, object]:
     }
 
 
-def _by_rank(evidence: Sequence[Evidence], columns: Mapping[str, Any]) -> dict[str, object]:
-    """Each candidate's reciprocal rank among those of its kind, and how many deviations it lies above the mean: alike in any memory."""
+def _rank_features(evidence: Sequence[Evidence], columns: Mapping[str, Any]) -> dict[str, object]:
+    """Reciprocal ranks among candidates of the same kind, and standard scores.
+
+    Both are comparable between memories of any size.
+    """
     kinds = np.array([list(EvidenceKind).index(found.kind) for found in evidence])
     return {
         "cosine_rank": _reciprocal_ranks(columns["cosine"], kinds),
         "match_rank": _reciprocal_ranks(columns["match"], kinds),
         "words_rank": _reciprocal_ranks(columns["overlap"], kinds),
-        "cosine_lift": _lift(columns["cosine"]),
-        "match_lift": _lift(columns["match"]),
+        "cosine_lift": _standardized(columns["cosine"]),
+        "match_lift": _standardized(columns["match"]),
     }
 
 
-def _by_query(
+def _query_features(
     query: Query, evidence: Sequence[Evidence], columns: Mapping[str, Any]
 ) -> dict[str, object]:
-    """What holds for all candidates of a query.
+    """Features that all candidates of a query share, and their products with the similarities.
 
-    Whether any shares a word with it, and whether it asks.
+    Whether any candidate shares a word with the query, and whether the query is a remark.
     """
-    told = np.array([found.answer_types & AnswerType.QUESTION == 0 for found in evidence])
-    best_overlap = float(np.max(columns["overlap"], where=told, initial=0.0))
-    unshared, said = float(best_overlap < UNSHARED), float(not query.analysis.question)
-    whole = np.ones(len(evidence), dtype=np.float32)
+    stated = np.array([found.answer_types & AnswerType.QUESTION == 0 for found in evidence])
+    best_overlap = float(np.max(columns["overlap"], where=stated, initial=0.0))
+    unshared, said = float(best_overlap < MIN_SHARED_OVERLAP), float(not query.analysis.question)
+    ones = np.ones(len(evidence), dtype=np.float32)
     return {
         "cosine_unshared": unshared * columns["cosine"],
         "match_unshared": unshared * columns["match"],
         "cosine_said": said * columns["cosine"],
         "match_said": said * columns["match"],
-        "unshared": unshared * whole,
-        "said": said * whole,
-        "best_overlap": best_overlap * whole,
+        "unshared": unshared * ones,
+        "said": said * ones,
+        "best_overlap": best_overlap * ones,
     }
 
 
 def _reciprocal_ranks(values: NDArray[np.float32], kinds: NDArray[np.intp]) -> NDArray[np.float32]:
-    """1 for the largest value of its kind, 1/2 for the next; 0 where the value is not above 0."""
+    """1 for the largest value of a kind, 1/2 for the next; 0 for values of at most 0."""
     order = np.lexsort((-values, kinds))
     sorted_kinds = kinds[order]
     first = np.searchsorted(sorted_kinds, sorted_kinds)
@@ -243,24 +249,24 @@ def _reciprocal_ranks(values: NDArray[np.float32], kinds: NDArray[np.intp]) -> N
     return np.where(values > 0, ranks, np.float32(0))
 
 
-def _lift(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Deviations above the mean, float32 (n,); 0 where all are alike."""
+def _standardized(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Standard deviations above the mean, float32 (n,); 0 if all values are equal."""
     return np.asarray((values - values.mean()) / max(float(values.std()), 0.02), dtype=np.float32)
 
 
-def _least(matches: NDArray[np.float32], weight: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Each statement's worst match among the tokens that tell most, float32 (n,).
+def _worst_match(matches: NDArray[np.float32], weight: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Each statement's worst match among the tokens of at least median weight, float32 (n,).
 
-    What a question asks for besides what it names.
+    A low one shows that a part of the question is not answered.
     """
     if not matches.shape[1]:
         return np.zeros(len(matches), dtype=np.float32)
-    telling_most = weight >= np.median(weight)
-    return np.asarray(matches[:, telling_most].min(axis=1), dtype=np.float32)
+    heavy = weight >= np.median(weight)
+    return np.asarray(matches[:, heavy].min(axis=1), dtype=np.float32)
 
 
 def _cosines(query: Query, evidence: Sequence[Evidence]) -> NDArray[np.float32]:
-    """Cosine of each statement to the query, float32 (n,); 0 while it has no vector."""
+    """Cosine of each statement to the query, float32 (n,); 0 for one not yet embedded."""
     cosines = np.zeros(len(evidence), dtype=np.float32)
     for former, vector in ((False, query.vector), (True, query.former)):
         embedded = [
@@ -276,23 +282,21 @@ def _cosines(query: Query, evidence: Sequence[Evidence]) -> NDArray[np.float32]:
 
 
 def _matches(query: Query, evidence: Sequence[Evidence]) -> NDArray[np.float32]:
-    """How well each statement matches each word piece of the query, float32 (n, pieces)."""
-    matches = best_matches(
+    """Best match of each token of the query in each statement, float32 (n, tokens)."""
+    matches = max_similarities(
         query.pieces, [None if found.former else found.signs for found in evidence]
     )
     if query.former_pieces is not None and any(found.former for found in evidence):
-        matches += best_matches(
+        matches += max_similarities(
             query.former_pieces, [found.signs if found.former else None for found in evidence]
         )
     return matches
 
 
 def _speakers(query: Query, evidence: Sequence[Evidence]) -> tuple[bool, list[bool]]:
-    """Whether the question names a speaker, and whether each statement is by who is asked about.
+    """Whether the query names a speaker, and whether each statement is by the speaker meant.
 
-    The one named, or the user who says "my".
-
-    Where the question speaks of neither, everyone fits.
+    That is the speaker named, or the user who says "my"; without either, every speaker.
     """
     words = {name.casefold() for name in query.analysis.entities} | set(
         _WORD.findall(query.text.casefold())
@@ -303,5 +307,5 @@ def _speakers(query: Query, evidence: Sequence[Evidence]) -> tuple[bool, list[bo
 
 
 def _names(speaker: str | None) -> set[str]:
-    """A speaker's name and its parts, in lower case."""
+    """A speaker's full name and its words, in lower case."""
     return set() if speaker is None else {speaker.casefold(), *speaker.casefold().split()}

@@ -1,8 +1,7 @@
-"""Late interaction: how well a statement answers each word piece of the question (Khattab and Zaharia 2020, https://arxiv.org/abs/2004.12832).
+"""Late interaction: the best match of each query token in a statement.
 
-A statement keeps only the signs of its pieces' states, one bit a dimension; the question keeps
-floats. On LoCoMo and REALTALK signs find as much evidence as floats, and taking the mean state away
-first finds no more.
+After ColBERT (Khattab and Zaharia 2020, https://arxiv.org/abs/2004.12832). A statement stores only
+the signs of its token embeddings, one bit per dimension; the query keeps floats.
 """
 
 from collections.abc import Sequence
@@ -14,38 +13,36 @@ from hotmem.core.matmul import spans
 from hotmem.types import SignBits
 
 
-def best_matches(
-    question: NDArray[np.float32], statements: Sequence[SignBits | None]
+def max_similarities(
+    query: NDArray[np.float32], statements: Sequence[SignBits | None]
 ) -> NDArray[np.float32]:
-    """For each statement and each piece of the question the best match among the statement's pieces.
+    """The best match of each query token among the tokens of each statement (MaxSim).
 
     Args:
-        question: States of the question's pieces, float32 (pieces, width).
-        statements: Signs of each statement's pieces, uint8 (pieces, width / 8); None or empty where
-            there are none. Those of another width are of another encoder, and taken for none.
+        query: Token embeddings of the query, float32 (tokens, width).
+        statements: Token signs of each statement, uint8 (tokens, width / 8), or None. Signs of
+            another width are of another encoder, and ignored.
 
     Returns:
-        float32 (statements, pieces of the question), from -1 to 1: the mean agreement in sign,
-        weighed by the question's values; 0 for a statement without pieces.
+        float32 (statements, tokens of the query), -1 to 1: the mean agreement in sign, weighted by
+        the query's values; 0 for a statement without token signs.
     """
-    best = np.zeros((len(statements), len(question)), dtype=np.float32)
-    width = -(-question.shape[1] // 8)
+    best = np.zeros((len(statements), len(query)), dtype=np.float32)
+    width = -(-query.shape[1] // 8)
     comparable = [
         (row, signs)
         for row, signs in enumerate(statements)
         if signs is not None and len(signs) and signs.shape[1] == width
     ]
-    if not comparable or not len(question):
+    if not comparable or not len(query):
         return best
     rows, held = [row for row, _ in comparable], [signs for _, signs in comparable]
-    asked = question / np.maximum(np.abs(question).sum(axis=1, keepdims=True), 1e-9)
+    asked = query / np.maximum(np.abs(query).sum(axis=1, keepdims=True), 1e-9)
     signs = np.concatenate(held)
     agreement = np.empty((len(signs), len(asked)), dtype=np.float32)
-    with np.errstate(
-        invalid="ignore"
-    ):  # as in `hotmem.core.matmul`, here once for some hundred products
+    with np.errstate(invalid="ignore"):  # as in `hotmem.core.matmul`
         for span in spans(len(signs), asked.size):
-            bits = np.unpackbits(signs[span], axis=1, count=question.shape[1]).astype(np.float32)
+            bits = np.unpackbits(signs[span], axis=1, count=query.shape[1]).astype(np.float32)
             np.matmul(bits, asked.T, out=agreement[span])
     agreement = 2 * agreement - asked.sum(axis=1)
     starts = np.cumsum([0, *(len(signs) for signs in held[:-1])])
@@ -53,19 +50,17 @@ def best_matches(
     return best
 
 
-def telling(matches: NDArray[np.float32]) -> NDArray[np.float32]:
-    """How much each piece of the question tells the statements apart.
+def token_weights(matches: NDArray[np.float32]) -> NDArray[np.float32]:
+    """How well each query token distinguishes the statements.
 
-    Its best match less its mean one, scaled to a sum of 1.
-
-    Stop words match everything alike and weigh next to nothing. This does as well as weights by the
-    rarity of words in the whole memory, and needs no counts.
+    Its best match less its mean match, normalized to a sum of 1. Stop words match all statements
+    alike and get next to no weight.
 
     Args:
-        matches: float32 (statements, pieces), at least one statement.
+        matches: float32 (statements, tokens), at least one statement.
 
     Returns:
-        float32 (pieces,).
+        float32 (tokens,).
     """
     contrast = matches.max(axis=0) - matches.mean(axis=0)
     total = float(contrast.sum())

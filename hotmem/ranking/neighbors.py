@@ -1,4 +1,4 @@
-"""What stands around each candidate: the passages before and after it, and its session."""
+"""Neighbours of each candidate: the passages before and after it, and its session."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from hotmem.types import Evidence, EvidenceKind
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Surroundings:
-    """Rows of the candidates around each candidate.
+class Neighbors:
+    """Rows of the neighbouring candidates of each candidate.
 
     Attributes:
         before: Row of the passage before each, intp (n,); -1 where it is not among the candidates.
         after: Row of the passage after each, likewise.
-        sessions: Number of each candidate's session, from 0, intp (n,).
+        sessions: Index of each candidate's session, from 0, intp (n,).
     """
 
     before: NDArray[np.intp]
@@ -26,39 +26,39 @@ class Surroundings:
 
     @classmethod
     def of(cls, evidence: Sequence[Evidence]) -> Self:
-        """The surroundings of candidates in any order."""
+        """Find the neighbours of candidates given in any order."""
         rows = {
             (found.session, found.position): row
             for row, found in enumerate(evidence)
             if found.kind is EvidenceKind.PASSAGE
         }
 
-        def beside(step: int) -> NDArray[np.intp]:
-            places = [
+        def rows_at(step: int) -> NDArray[np.intp]:
+            found_rows = [
                 rows.get((found.session, found.position + step), -1)
                 if found.kind is EvidenceKind.PASSAGE
                 else -1
                 for found in evidence
             ]
-            return np.array(places, dtype=np.intp)
+            return np.array(found_rows, dtype=np.intp)
 
-        numbers: dict[int, int] = {}
+        indices: dict[int, int] = {}
         sessions = np.array(
-            [numbers.setdefault(found.session, len(numbers)) for found in evidence], dtype=np.intp
+            [indices.setdefault(found.session, len(indices)) for found in evidence], dtype=np.intp
         )
-        return cls(beside(-1), beside(1), sessions)
+        return cls(rows_at(-1), rows_at(1), sessions)
 
-    def neighbours(self, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The values (n, ...) of the passage before and of the one after; 0 where there is none."""
+    def adjacent(self, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The values (n, ...) of the passage before and of the passage after; 0 without one."""
         padded = np.concatenate([values, np.zeros_like(values[:1])]) if len(values) else values
         return np.asarray(padded[self.before]), np.asarray(padded[self.after])
 
-    def window(self, values: NDArray[Any]) -> NDArray[Any]:
-        """The largest of a candidate's value (n, ...) and its neighbours'."""
-        before, after = self.neighbours(values)
+    def window_max(self, values: NDArray[Any]) -> NDArray[Any]:
+        """The largest value (n, ...) of each candidate and its adjacent passages."""
+        before, after = self.adjacent(values)
         return np.asarray(np.maximum(np.maximum(before, after), values))
 
-    def session(self, values: NDArray[Any]) -> NDArray[Any]:
+    def session_max(self, values: NDArray[Any]) -> NDArray[Any]:
         """The largest value (n, ...) within each candidate's session."""
         if not len(values):
             return values

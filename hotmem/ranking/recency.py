@@ -1,9 +1,7 @@
-"""What says that something has changed stands above what it changed.
+"""Recency: a statement of a change precedes the statement that it changes.
 
-"it's rescheduled to 4:30" above "the meeting is at 3".
-
-Neither how late something was said nor how alike two statements are tells which of them holds; that
-the later one says so does.
+"It's rescheduled to 4:30" precedes "the meeting is at 3". Neither the age of two statements nor
+their similarity shows which of them holds; the words of the later one do.
 """
 
 import re
@@ -16,127 +14,135 @@ from hotmem.text.answer_types import expected_answer_types
 from hotmem.types import AnswerType, EvidenceKind, Query
 from hotmem.understanding.animate_nouns import ANIMATE
 
-LOOKED_AT: Final = 24
-"""Statements among which a later one may stand above an earlier one, best first."""
+COMPARED: Final = 24
+"""Number of best candidates that are compared."""
 
-SHARED: Final = 0.4
-"""Share of the question's words that both must hold."""
+MIN_OVERLAP: Final = 0.4
+"""Share of the query's words that both statements must contain."""
 
-NEAR: Final = 0.25
-"""Part of the earlier one's relevance that the later one must have."""
+MIN_RELATIVE_RELEVANCE: Final = 0.25
+"""Share of the earlier statement's relevance that the later one must have."""
 
-ABOVE: Final = 1.001
-"""How far above: enough to be first of the two, and behind what stood above both."""
+FLOOR_FACTOR: Final = 1.001
+"""Factor above the earlier statement's score: just enough to precede it."""
 
 _CHANGED: Final = re.compile(
-    r"\b(?:now|nowadays|these days|recently|lately|currently|latest|new|newly|instead|actually|any ?more|no longer|so far|up to|down to"
-    r"|reschedul\w+|postponed|(?:moved|pushed|brought|put) (?:to|up|back|off|forward)|chang(?:ed|es|ing)|updat(?:ed?|es|ing)|switched|replaced"
-    r"|corrected|reached|rose|risen|gr[eo]wn?|increas(?:ed|es)|rais(?:ed|es)|extend(?:ed|s)|improv(?:ed|es)|reduc(?:ed|es)|dropped|lowered|cut|added"
-    r"|hit)\b",
+    r"\b(?:now|nowadays|these days|recently|lately|currently|latest|new|newly|instead|actually"
+    r"|any ?more|no longer|so far|up to|down to|reschedul\w+|postponed"
+    r"|(?:moved|pushed|brought|put) (?:to|up|back|off|forward)"
+    r"|chang(?:ed|es|ing)|updat(?:ed?|es|ing)|switched|replaced|corrected|reached|rose|risen"
+    r"|gr[eo]wn?|increas(?:ed|es)|rais(?:ed|es)|extend(?:ed|s)|improv(?:ed|es)|reduc(?:ed|es)"
+    r"|dropped|lowered|cut|added|hit)\b",
     re.IGNORECASE,
 )
-"""Words that tell of a change, or of how things stand by now."""
+"""Words that state a change, or a present state."""
 
 _WORD: Final = re.compile(r"[^\W_]+")
 
 _BEFORE: Final = re.compile(
-    r"\b(?:before|previous(?:ly)?|original(?:ly)?|initial(?:ly)?|first|used to|earlier|at the time|back then|old)\b",
+    r"\b(?:before|previous(?:ly)?|original(?:ly)?|initial(?:ly)?|first|used to|earlier"
+    r"|at the time|back then|old)\b",
     re.IGNORECASE,
 )
-"""Words of a question that asks for what was."""
+"""Words of a question about a former state."""
 
 
 _OWNER: Final = re.compile(r"(?<![\w'’])([A-Z][\w-]+)['’]s?\s+[a-z]")
-"""Someone named to whom something belongs: "Carla's rent"."""
+"""The name of an owner: "Carla's rent"."""
 
 _RELATIVE: Final = re.compile(rf"\b(?:{'|'.join(sorted(ANIMATE))}),?\s+([A-Z][\w-]+)")
-"""Someone named by what they are to the speaker: "my son Max"."""
+"""The name of a relative or a pet: "my son Max"."""
 
 _QUALIFIED: Final = re.compile(
-    r"(?:\b(?:my|our)|['’]s)\s+(?:new\s+)?(work|office|company|business|private|home|holiday|summer|winter|guest|other|second|first|old|older|younger"
-    r"|left|right)\s+[a-z]",
+    r"(?:\b(?:my|our)|['’]s)\s+(?:new\s+)?"
+    r"(work|office|company|business|private|home|holiday|summer|winter|guest|other|second|first"
+    r"|old|older|younger|left|right)\s+[a-z]",
     re.IGNORECASE,
 )
-"""Which one of several things of a kind: "my work phone"."""
+"""A qualifier that distinguishes things of a kind: "my work phone"."""
 
 _PRONOUNS: Final = frozenset(
     {"it", "that", "this", "there", "here", "he", "she", "what", "who", "let", "where"}
 )
-"""Words before "'s" that are no owners."""
+"""Words before "'s" that name no owner."""
 
 
-def current_first(query: Query, judged: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
-    """The statements, best first, each that tells of a change above the earlier ones that the question is as much about.
+def promote_current(query: Query, candidates: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
+    """Place each statement of a change above the earlier statements on the same subject.
 
     Args:
-        query: The analysed utterance; one that asks for what was before changes nothing.
-        judged: The statements, best first.
+        query: The analysed utterance; a question about a former state changes nothing.
+        candidates: The candidates, best first.
     """
-    form = expected_answer_types(query.text)
+    expected = expected_answer_types(query.text)
     asked = query.stems
-    if not form or not asked or _BEFORE.search(query.text):
-        return list(judged)
+    if not expected or not asked or _BEFORE.search(query.text):
+        return list(candidates)
     about = [
-        one for one in judged[:LOOKED_AT] if len(one.evidence.terms & asked) >= SHARED * len(asked)
+        one
+        for one in candidates[:COMPARED]
+        if len(one.evidence.terms & asked) >= MIN_OVERLAP * len(asked)
     ]
-    changes = [one for one in about if _tells_of_change(one, form)]
+    changes = [one for one in about if _states_change(one, expected)]
     earlier = {
         id(one): [
-            other.rank
+            other.score
             for other in about
-            if _superseded(other, one) and not _of_another(query, other, one)
+            if _is_superseded(other, one) and not _concerns_another(query, other, one)
         ]
         for one in changes
     }
     if not any(earlier.values()):
-        return list(judged)
-    lifted = [
-        replace(one, rank_floor=ABOVE * max(earlier[id(one)])) if earlier.get(id(one)) else one
-        for one in judged
+        return list(candidates)
+    promoted = [
+        replace(one, score_floor=FLOOR_FACTOR * max(earlier[id(one)]))
+        if earlier.get(id(one))
+        else one
+        for one in candidates
     ]
-    return sorted(lifted, key=lambda one: -one.rank)
+    return sorted(promoted, key=lambda one: -one.score)
 
 
-def _tells_of_change(one: ScoredCandidate, form: AnswerType) -> bool:
-    said = one.evidence.text
+def _states_change(one: ScoredCandidate, expected: AnswerType) -> bool:
     return (
-        bool(one.evidence.answer_types & form)
+        bool(one.evidence.answer_types & expected)
         and not one.replaced
-        and _CHANGED.search(said) is not None
+        and _CHANGED.search(one.evidence.text) is not None
     )
 
 
-def _superseded(other: ScoredCandidate, one: ScoredCandidate) -> bool:
-    """Whether a statement is of the same speaker, earlier, and the question no more about it."""
+def _is_superseded(other: ScoredCandidate, one: ScoredCandidate) -> bool:
+    """Whether a statement is earlier, by the same speaker and not much more relevant."""
     earlier, later = other.evidence, one.evidence
     return (
         earlier.place < later.place
         and earlier.speaker == later.speaker
         and EvidenceKind.SUMMARY not in (earlier.kind, later.kind)
-        and one.relevance >= NEAR * other.relevance
+        and one.relevance >= MIN_RELATIVE_RELEVANCE * other.relevance
     )
 
 
-def _of_another(query: Query, other: ScoredCandidate, one: ScoredCandidate) -> bool:
-    """Whether a later statement is of somebody or something else than an earlier one, and the question not of it in particular.
+def _concerns_another(query: Query, other: ScoredCandidate, one: ScoredCandidate) -> bool:
+    """Whether a later statement concerns another person or thing than an earlier one.
 
-    It lacks a name that the question asks for and the earlier has, or tells whose or which it is,
-    and neither other does.
+    It does if it lacks a name of the query that the earlier one has, or if it names an owner or a
+    qualifier that neither the query nor the earlier one has.
     """
-    earlier, later = (
-        set(_WORD.findall(judged.evidence.text.casefold())) for judged in (other, one)
-    )
+    earlier, later = (set(_WORD.findall(found.evidence.text.casefold())) for found in (other, one))
     asked = set(_WORD.findall(query.text.casefold()))
     named = {word for name in query.analysis.entities for word in _WORD.findall(name.casefold())}
     if named & earlier - later:
         return True
     return bool(
-        _whose(one.evidence.text) - earlier - asked - {name.casefold() for name in query.speakers}
+        _owners_and_qualifiers(one.evidence.text)
+        - earlier
+        - asked
+        - {name.casefold() for name in query.speakers}
     )
 
 
-def _whose(text: str) -> set[str]:
-    """Those whom a statement names as owners or relatives, and what says which thing of a kind is meant, in lower case."""
+def _owners_and_qualifiers(text: str) -> set[str]:
+    """The owners, relatives and qualifiers that a statement names, in lower case."""
     owners = {
         match[1].casefold() for pattern in (_OWNER, _RELATIVE) for match in pattern.finditer(text)
     } - _PRONOUNS

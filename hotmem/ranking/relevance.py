@@ -1,11 +1,9 @@
-"""How probable it is that a candidate helps.
-
-A logistic model over its features, one for each source of evidence.
+"""Relevance: the probability that a candidate helps, from a logistic model of its features.
 
     probability = 1 / (1 + exp(-(intercept + Σ coefficient · feature)))
 
-`python -m eval train` fits the coefficients on conversations with known evidence; `relevance.json`
-holds them as readable data.
+There is one model for each source of evidence. `python -m eval train` fits the coefficients on
+conversations with labelled evidence and writes `relevance.json`.
 """
 
 import json
@@ -20,15 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.core.logs import log
-from hotmem.ranking.answerability import SIGNS_OF_KNOWING
+from hotmem.ranking.answerability import ANSWERABILITY_FEATURES
 from hotmem.ranking.features import FEATURES
 from hotmem.types import START_WEIGHTS, Source, Weights
 
 COEFFICIENTS: Final = files("hotmem.ranking").joinpath("relevance.json")
-"""What ships with this package."""
+"""The file of coefficients in this package."""
 
 VERSION: Final = 3
-"""Of the features' meaning; coefficients of another version would be nonsense."""
+"""Version of the features; coefficients fitted for another version are rejected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +34,8 @@ class Logistic:
     """A fitted model.
 
     Attributes:
-        intercept: The logit of a candidate whose features are all 0.
-        coefficients: float32, in the order of its features.
+        intercept: The logit where all features are 0.
+        coefficients: float32, in the order of the features.
     """
 
     intercept: float
@@ -49,26 +47,28 @@ class RelevanceModel:
     """The fitted models.
 
     Attributes:
-        sources: Of each source of evidence.
-        knowing: Of whether anything is known, over `SIGNS_OF_KNOWING`.
+        sources: The relevance model of each source of evidence, over `FEATURES`.
+        answerability: The model of answerability, over `ANSWERABILITY_FEATURES`.
     """
 
     sources: Mapping[Source, Logistic]
-    knowing: Logistic
+    answerability: Logistic
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Reads the stored form; a feature it does not name counts 0.
+        """Parse the models written by `python -m eval train`.
+
+        A missing coefficient counts as 0.
 
         Raises:
-            ValueError: If it is not the stored form, or of another version.
+            ValueError: If the format is wrong, or of another version.
         """
         data = json.loads(text)
         if not isinstance(data, dict) or data.get("version") != VERSION:
-            raise ValueError(f"not coefficients of version {VERSION}")
+            raise ValueError(f"not relevance coefficients of version {VERSION}")
         return cls(
-            {source: _read(data[source], FEATURES) for source in Source},
-            _read(data["knowing"], SIGNS_OF_KNOWING),
+            {source: _parse_logistic(data[source], FEATURES) for source in Source},
+            _parse_logistic(data["knowing"], ANSWERABILITY_FEATURES),
         )
 
     def contributions(
@@ -79,8 +79,8 @@ class RelevanceModel:
     ) -> NDArray[np.float32]:
         """What each feature of each row adds to its logit, float32 (n, len(FEATURES)).
 
-        A layer's features count by its weight over its start weight, so that the models hold as
-        fitted until something is learnt.
+        The features of a layer are multiplied by its weight over its start weight, so that the
+        models hold as fitted until the weights are learnt.
         """
         scale = np.array(
             [
@@ -100,36 +100,42 @@ class RelevanceModel:
         sources: Sequence[Source],
         weights: Weights = START_WEIGHTS,
     ) -> NDArray[np.float32]:
-        """Relevance, 0 to 1, of each row of float32 (n, len(FEATURES)), float32 (n,)."""
+        """Relevance of each row, 0 to 1, float32 (n,).
+
+        Args:
+            features: float32 (n, len(FEATURES)).
+            sources: The source of each row.
+            weights: The user's layer weights.
+        """
         intercepts = np.array(
             [self.sources[source].intercept for source in sources], dtype=np.float32
         )
         logits = intercepts + self.contributions(features, sources, weights).sum(axis=1)
         return np.asarray(0.5 * (1 + np.tanh(logits / 2)), dtype=np.float32)
 
-    def known(self, signs: NDArray[np.float32]) -> float:
-        """Probability that anything is known, 0 to 1, where half of the questions can be answered.
+    def answerable(self, features: NDArray[np.float32]) -> float:
+        """Probability, 0 to 1, that a question is answered, if half of all questions are.
 
-        `signs` is float32 (len(SIGNS_OF_KNOWING),).
+        Args:
+            features: float32 (len(ANSWERABILITY_FEATURES),).
         """
-        return float(
-            0.5 * (1 + np.tanh((self.knowing.intercept + signs @ self.knowing.coefficients) / 2))
-        )
+        model = self.answerability
+        return float(0.5 * (1 + np.tanh((model.intercept + features @ model.coefficients) / 2)))
 
 
-def _read(data: Mapping[str, float], names: Iterable[str]) -> Logistic:
+def _parse_logistic(data: Mapping[str, float], names: Iterable[str]) -> Logistic:
     fit = Logistic(
         float(data["intercept"]),
         np.array([data.get(name, 0.0) for name in names], dtype=np.float32),
     )
     if not (np.isfinite(fit.intercept) and np.isfinite(fit.coefficients).all()):
-        raise ValueError("a coefficient is no number")
+        raise ValueError("a coefficient is not a finite number")
     return fit
 
 
-HAND_MADE: Final = RelevanceModel(
+FALLBACK_MODEL: Final = RelevanceModel(
     {
-        Source.QUOTE: _read(
+        Source.QUOTE: _parse_logistic(
             {
                 "intercept": -8.0,
                 "words": 2.0,
@@ -140,39 +146,37 @@ HAND_MADE: Final = RelevanceModel(
             },
             FEATURES,
         ),
-        Source.FACT: _read(
+        Source.FACT: _parse_logistic(
             {"intercept": -5.0, "fact": 8.0, "cosine": 2.0, "overlap": 1.0}, FEATURES
         ),
-        Source.STATEMENT: _read(
+        Source.STATEMENT: _parse_logistic(
             {"intercept": -5.0, "match": 4.0, "cosine": 3.0, "overlap": 2.0}, FEATURES
         ),
-        Source.SUMMARY: _read({"intercept": -4.0, "session_words": 4.0}, FEATURES),
+        Source.SUMMARY: _parse_logistic({"intercept": -4.0, "session_words": 4.0}, FEATURES),
     },
-    _read(
+    _parse_logistic(
         {"intercept": -3.0, "any_match": 4.0, "any_cosine": 4.0, "any_overlap": 1.0},
-        SIGNS_OF_KNOWING,
+        ANSWERABILITY_FEATURES,
     ),
 )
-"""A blend of words, meaning and speaker by hand, for when the fitted coefficients cannot be
-read. It ranks well and its probabilities are rough."""
+"""Hand-written coefficients, used if the fitted ones cannot be read. They rank well; their
+probabilities are not calibrated."""
 
 
 @cache
 def fitted_model(path: Path | None = None) -> RelevanceModel:
-    """The fitted models; the hand-made blend, and a warning, if they cannot be read.
-
-    A recall never fails for them.
+    """The fitted models, or `FALLBACK_MODEL` with a warning if they cannot be read.
 
     Args:
-        path: File of coefficients written by `python -m eval train`; None is the one that ships
-            with this package.
+        path: File of coefficients written by `python -m eval train`; None is the one in this
+            package.
     """
     try:
         return RelevanceModel.from_json((path or COEFFICIENTS).read_text("utf-8"))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         log.warning(
-            "coefficients of relevance not read, a hand-made blend ranks instead",
+            "relevance coefficients cannot be read; using the fallback model",
             error=type(error).__name__,
             needed_version=VERSION,
         )
-        return HAND_MADE
+        return FALLBACK_MODEL

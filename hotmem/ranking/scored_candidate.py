@@ -1,4 +1,4 @@
-"""A candidate with what the judgement found of it, and its place among the others."""
+"""A candidate with its relevance, its confidence and the score that orders it."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -6,10 +6,10 @@ from typing import Final
 from hotmem.types import Evidence, Layer
 
 RELEVANCE_SHARE: Final = 0.7
-"""Part of relevance in the rank; confidence has the rest (the design's shares)."""
+"""Share of the score that does not depend on confidence."""
 
-REPLACED_RANK: Final = 0.5
-"""Part of its rank that a replaced statement keeps, so that the current one stands above it."""
+REPLACED_FACTOR: Final = 0.5
+"""Factor of the score of a replaced statement, so that the current one precedes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,15 +18,15 @@ class ScoredCandidate:
 
     Attributes:
         evidence: The statement.
-        relevance: Probability that it helps, 0 to 1.
-        confidence: Probability that it holds, 0 to 1.
-        layers: Every layer that found it, the one that counted most first.
-        replaced: Whether a later statement has taken its place.
-        parts: What the features of each layer add to its logit, in the layers' order.
-        rank_floor: Rank it has at least, as it tells of a change of what stands there, or of the
-            time asked for; 0 for most.
-        foremost: Whether it belongs to the time that is asked for, and stands before all that does
-            not.
+        relevance: Probability, 0 to 1, that it helps with the query.
+        confidence: Probability, 0 to 1, that it holds.
+        layers: Every layer that found it, the one that contributed most first.
+        replaced: Whether a later statement has replaced it.
+        layer_contributions: What each layer's features add to the logit of relevance, in the order
+            of `Layer`.
+        score_floor: Lower bound of the score, set for a statement of a change or of the time asked
+            for; 0 for most.
+        in_window: Whether it fits the requested time window and precedes all that does not.
     """
 
     evidence: Evidence
@@ -34,19 +34,18 @@ class ScoredCandidate:
     confidence: float
     layers: tuple[Layer, ...]
     replaced: bool
-    parts: tuple[float, ...] = (0.0,) * len(Layer)
-    rank_floor: float = 0.0
-    foremost: bool = False
+    layer_contributions: tuple[float, ...] = (0.0,) * len(Layer)
+    score_floor: float = 0.0
+    in_window: bool = False
 
     @property
-    def rank(self) -> float:
-        """The order of candidates.
+    def score(self) -> float:
+        """The score that candidates are ordered by, 0 to 1.
 
-        Relevance, lowered by what is missing in confidence, and halved for what was replaced;
-        `rank_floor` at least.
+        Relevance, reduced for low confidence and for a replaced statement; at least `score_floor`.
         """
-        standing = REPLACED_RANK if self.replaced else 1.0
+        factor = REPLACED_FACTOR if self.replaced else 1.0
         return max(
-            self.rank_floor,
-            standing * self.relevance * (RELEVANCE_SHARE + (1 - RELEVANCE_SHARE) * self.confidence),
+            self.score_floor,
+            factor * self.relevance * (RELEVANCE_SHARE + (1 - RELEVANCE_SHARE) * self.confidence),
         )

@@ -15,11 +15,11 @@ from hotmem.memory import Memory
 from hotmem.models import Encoder, Language, load_encoder
 from hotmem.options import RecallOptions
 from hotmem.ranking.relevance import fitted_model
-from hotmem.recall import recall
+from hotmem.recall import RecallContext, recall
 from hotmem.replay.recording import Exchange, Recording, unrelated
 from hotmem.replay.scoring import Outcome, scored
 from hotmem.replay.settings import Setting
-from hotmem.retrieval.context import RecallContext, RecallRequest
+from hotmem.retrieval.context import RecallRequest
 from hotmem.text.validation import clean
 from hotmem.types import Turn
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from hotmem.feedback.quality import tallied
 from hotmem.feedback.usage import detect
-from hotmem.retrieval.context import RecallContext
+from hotmem.recall import RecallContext
 from hotmem.text.stemming import STOPS, stems
 from hotmem.types import ContextBlock, ItemUse, Tally, UsageKind
 

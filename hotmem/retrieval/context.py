@@ -1,4 +1,4 @@
-"""What a recall works with: the live parts, and the request."""
+"""The resources that retrieval works with, and the request."""
 
 import time
 from collections.abc import Sequence
@@ -6,44 +6,46 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from hotmem.models import Encoder, Language, TokenCounter
+from hotmem.models import Encoder, Language
 from hotmem.models.rewriter import Rewriter
 from hotmem.options import RecallOptions
-from hotmem.ranking.relevance import RelevanceModel
 from hotmem.retrieval.layers.base import LayerSearch
 from hotmem.storage.store import Store
 from hotmem.types import Weights
 
 TIMEOUT_FACTOR: Final = 1.25
-"""How much of its deadline a recall is waited for; one that hangs in the lane, on a disk that
-does not answer, is given up then."""
+"""Multiple of its deadline after which a recall is given up, such as one that waits for a disk."""
 
 
 @dataclass(slots=True)
 class FormerEncoder:
-    """The encoder before the file's, for rows that are not embedded anew yet.
+    """The encoder that the file had before, for rows that are not yet re-embedded.
 
-    None once there are none, or where it is not available.
+    None once all rows are, or if it is not available.
     """
 
     encoder: Encoder | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RecallContext:
-    """The live parts of the read path; `hotmem.Memory` makes them and closes them.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrievalContext:
+    """The resources of retrieval.
 
     Attributes:
-        weights: Layer weights in the place of each user's own, if they are fixed.
+        store: Reads the memory file.
+        encoder: Embeds the query.
+        language: Parses the query.
+        layers: The layers to search.
+        options: Options of a recall.
+        rewriter: A language model that completes the query, if one is configured.
+        weights: Layer weights for all users, if they are fixed; None uses each user's own.
         former: The former encoder, as long as it is needed.
     """
 
     store: Store
     encoder: Encoder
     language: Language
-    tokens: TokenCounter
     layers: Sequence[LayerSearch]
-    model: RelevanceModel
     options: RecallOptions
     rewriter: Rewriter | None = None
     weights: Weights | None = None
@@ -52,18 +54,19 @@ class RecallContext:
 
 @dataclass(frozen=True, slots=True)
 class RecallRequest:
-    """One question to the memory.
+    """A request for a context block.
 
     Attributes:
         text: The utterance, cleaned.
-        user_id: Whose memory is asked.
+        user_id: The user whose memory is searched.
         session_id: The live session, or None.
-        at: When it was said, in the zone of who asks.
-        max_tokens: Tokens of the block at most.
-        deadline_ms: Milliseconds until the block must be there, or None.
-        visible: Texts the language model has in its context already.
-        explicit: Whether memory is asked for as such: then all layers are, whatever the words.
-        asked_at: Reading of `time.monotonic()` when it was asked; its deadline counts from then.
+        at: Time of the utterance, in the user's time zone.
+        max_tokens: Token budget of the block.
+        deadline_ms: Milliseconds until the block must be ready, or None.
+        visible: Texts that are already in the language model's context.
+        explicit: Whether the caller asks for memory explicitly: then all layers are searched,
+            whatever the utterance.
+        asked_at: Reading of `time.monotonic()` from which the deadline counts.
     """
 
     text: str
@@ -78,8 +81,8 @@ class RecallRequest:
 
     @property
     def timeout_s(self) -> float | None:
-        """Seconds that the block is waited for.
+        """Seconds after which the recall is given up; None without a deadline.
 
-        The deadline, and a quarter more to compose what was found by then; None without one.
+        It exceeds the deadline, to leave time for composing what was found by then.
         """
         return None if self.deadline_ms is None else TIMEOUT_FACTOR * self.deadline_ms / 1000

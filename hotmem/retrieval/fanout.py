@@ -17,7 +17,7 @@ from hotmem.retrieval.layers.base import LayerSearch
 from hotmem.types import Hit, LayerOutcome, LayerReport, Query
 
 
-async def ask(
+async def search_layers(
     layers: Sequence[LayerSearch], query: Query, until: float | None
 ) -> tuple[list[Hit], tuple[LayerReport, ...]]:
     """Hits of all layers that the analysis chose, and a report on each layer.
@@ -29,7 +29,7 @@ async def ask(
             all.
     """
     asked = [layer for layer in layers if layer.layer in query.analysis.layers]
-    answers = await asyncio.gather(*(_answer(layer, query, until) for layer in asked))
+    answers = await asyncio.gather(*(_search_layer(layer, query, until) for layer in asked))
     hits = [hit for found, _ in answers for hit in found]
     reports = {report.layer: report for _, report in answers}
     return hits, tuple(
@@ -38,7 +38,7 @@ async def ask(
     )
 
 
-async def _answer(
+async def _search_layer(
     layer: LayerSearch, query: Query, until: float | None
 ) -> tuple[Sequence[Hit], LayerReport]:
     started = time.monotonic()

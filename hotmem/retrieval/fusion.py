@@ -13,13 +13,13 @@ from hotmem.types import Evidence, EvidenceKind, Hit, Layer, Query
 
 Key = tuple[EvidenceKind, int]
 
-SAID_OTHERWISE: Final = stems("the user's is are was were has have had does do")
+REPHRASED_WORDS: Final = stems("the user's is are was were has have had does do")
 """Words of a fact that its turn may say otherwise: "my dog" is "the user's dog"."""
 
-TELLING: Final = 2
+MIN_CONTENT_WORDS: Final = 2
 """Other words that a fact must have to be recognised by them."""
 
-LONGEST_SEEN: Final = 20_000
+MAX_COMPARED_CHARACTERS: Final = 20_000
 """Characters of a visible text whose words are compared; a message of more was pasted."""
 
 RANK_CONSTANT: Final = 10
@@ -40,7 +40,7 @@ class Candidate(NamedTuple):
     session_score: float = 0.0
 
 
-def pooled(hits: Sequence[Hit]) -> dict[Key, dict[Layer, float]]:
+def pool_scores(hits: Sequence[Hit]) -> dict[Key, dict[Layer, float]]:
     """Each layer's best score of every row that was hit."""
     pool: dict[Key, dict[Layer, float]] = {}
     for hit in hits:
@@ -49,7 +49,7 @@ def pooled(hits: Sequence[Hit]) -> dict[Key, dict[Layer, float]]:
     return pool
 
 
-def most_promising(hits: Sequence[Hit], kind: EvidenceKind, limit: int) -> list[int]:
+def top_hits(hits: Sequence[Hit], kind: EvidenceKind, limit: int) -> list[int]:
     """Row numbers of a kind's best hits, best first, by the sum of their reciprocal ranks in the layers (Cormack et al. 2009)."""
     ranks: Counter[Layer] = Counter()
     scores: defaultdict[int, float] = defaultdict(float)
@@ -60,7 +60,7 @@ def most_promising(hits: Sequence[Hit], kind: EvidenceKind, limit: int) -> list[
     return sorted(scores, key=scores.__getitem__, reverse=True)[:limit]
 
 
-def fused(
+def fuse(
     pool: Mapping[Key, Mapping[Layer, float]], evidence: Sequence[Evidence]
 ) -> list[Candidate]:
     """Candidates in the order of the evidence."""
@@ -86,11 +86,15 @@ def split_visible(
     question holds all its words, unless it corrects another candidate.
     """
     corrections = {candidate.evidence.replaced_by for candidate in candidates}
-    asked = plain(query.text)
-    seen = [plain(text) for text in visible]
+    asked = normalized(query.text)
+    seen = [normalized(text) for text in visible]
     others = [text for text, folded in zip(visible, seen, strict=True) if folded != asked]
     said = [
-        stems(text if len(text) <= LONGEST_SEEN else readable(text, LONGEST_SEEN))
+        stems(
+            text
+            if len(text) <= MAX_COMPARED_CHARACTERS
+            else readable(text, MAX_COMPARED_CHARACTERS)
+        )
         for text in others
     ]
     lacking: list[Candidate] = []
@@ -100,10 +104,10 @@ def split_visible(
         live = found.session_id == query.session_id
         known = False
         if found.kind is EvidenceKind.MEMORY and live and found.key not in corrections:
-            told = found.terms - SAID_OTHERWISE - stems(found.speaker or "")
-            known = len(told) >= TELLING and any(told <= words for words in said)
+            told = found.terms - REPHRASED_WORDS - stems(found.speaker or "")
+            known = len(told) >= MIN_CONTENT_WORDS and any(told <= words for words in said)
         elif found.kind is EvidenceKind.PASSAGE and (seen or live):
-            words = plain(found.text)
+            words = normalized(found.text)
             if (live and words == asked) or (asked in seen and words in asked):
                 continue
             known = any(words in text for text in seen)
@@ -111,6 +115,6 @@ def split_visible(
     return lacking, already_visible
 
 
-def plain(text: str) -> str:
+def normalized(text: str) -> str:
     """The text in lower case with single spaces, for comparing."""
     return " ".join(text.casefold().split())

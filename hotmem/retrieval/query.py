@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from hotmem.models import Encoder, Reading, read
-from hotmem.retrieval.context import RecallContext, RecallRequest
+from hotmem.retrieval.context import RecallRequest, RetrievalContext
 from hotmem.storage.queries.encoders import identified
 from hotmem.text.readable import last_readable, readable
 from hotmem.types import Analysis, Profile, Query, Rewrite, UserKey
@@ -28,11 +28,11 @@ RECENT_CHARACTERS: Final = 600
 """Characters of a turn of the live session that are looked at for what an utterance leaves
 unsaid."""
 
-RECENT_S: Final = 0.015
+RECENT_PARSE_S: Final = 0.015
 """Seconds that parsing them may take. Most were parsed when they were remembered; those that
 were not are ready for the next utterance."""
 
-MODEL_SHARE: Final = 0.25
+REWRITE_SHARE: Final = 0.25
 """Part of a recall's deadline that a language model may take to rewrite; what is left of the
 query's share must do for the rules."""
 
@@ -40,29 +40,29 @@ NOBODY: Final = UserKey(0)
 """A user number that no row has."""
 
 
-async def build_query(reader: RecallContext, request: RecallRequest) -> tuple[Query, Profile]:
+async def build_query(reader: RetrievalContext, request: RecallRequest) -> tuple[Query, Profile]:
     """What is asked, and what is known of who asks.
 
     What it leaves unsaid ("that", "she", "and on Friday?") is looked for in its session.
     """
     text = last_readable(" ".join(request.text.split()[-QUERY_WORDS:]))
     (reading, former), (user, profile, turns), doc = await asyncio.gather(
-        asyncio.to_thread(_embedded, reader, text),
-        _known(reader, request, text),
-        _parsed(reader, text),
+        asyncio.to_thread(_embed, reader, text),
+        _load_user(reader, request, text),
+        _parse(reader, text),
     )
-    analysis = _analysed(doc, request, profile)
+    analysis = _analyse(doc, request, profile)
     rewrite = None
     if turns and analysis.needs_memory and needs_context(doc, analysis.ambiguous):
-        rewrite, analysis = await _completed(reader, request, doc, analysis, profile, turns)
+        rewrite, analysis = await _expand(reader, request, doc, analysis, profile, turns)
     if analysis.expansion:
         whole = (
             rewrite.expanded
             if rewrite and rewrite.rewritten
             else " ".join((text, *analysis.expansion))
         )
-        reading, former = await asyncio.to_thread(_embedded, reader, whole)
-    offered = _offered(reader, analysis, explicit=request.explicit)
+        reading, former = await asyncio.to_thread(_embed, reader, whole)
+    offered = _choose_layers(reader, analysis, explicit=request.explicit)
     query = Query(
         text,
         user or NOBODY,
@@ -74,10 +74,10 @@ async def build_query(reader: RecallContext, request: RecallRequest) -> tuple[Qu
         reading.states,
         rewrite,
     )
-    return _comparable(query, reading, former, profile.encoder, reader.encoder), profile
+    return _with_former_reading(query, reading, former, profile.encoder, reader.encoder), profile
 
 
-def _comparable(
+def _with_former_reading(
     query: Query, reading: Reading, former: Reading | None, file: str | None, own: Encoder
 ) -> Query:
     """The query with the former encoder's reading.
@@ -97,11 +97,11 @@ def _comparable(
     return replace(query, former=former.row, former_pieces=former.states if alike else None)
 
 
-def _analysed(doc: Doc, request: RecallRequest, profile: Profile) -> Analysis:
+def _analyse(doc: Doc, request: RecallRequest, profile: Profile) -> Analysis:
     """The analysis, with the names that were meant beside those that were heard."""
     known = (*profile.speakers, *profile.entities)
     analysis = analyse(doc, request.at, known)
-    if analysis.needs_memory and _only_wishes(doc, analysis):
+    if analysis.needs_memory and _is_only_instruction(doc, analysis):
         analysis = replace(analysis, needs_memory=False).asking(())
     names = match_similar_names(analysis.entities, known, profile.similar_names)
     terms = (*analysis.terms, *(name.casefold() for name in names))
@@ -110,7 +110,7 @@ def _analysed(doc: Doc, request: RecallRequest, profile: Profile) -> Analysis:
     )
 
 
-def _only_wishes(doc: Doc, analysis: Analysis) -> bool:
+def _is_only_instruction(doc: Doc, analysis: Analysis) -> bool:
     """Whether an utterance only says how to speak to the user.
 
     "always call me Annie". What names something of theirs may need to be known.
@@ -119,8 +119,8 @@ def _only_wishes(doc: Doc, analysis: Analysis) -> bool:
     return not (own or analysis.question or len(list(doc.sents)) > 1) and is_instruction(doc)
 
 
-async def _completed(
-    reader: RecallContext,
+async def _expand(
+    reader: RetrievalContext,
     request: RecallRequest,
     doc: Doc,
     analysis: Analysis,
@@ -133,22 +133,24 @@ async def _completed(
     """
     rewrite = None
     if reader.rewriter is not None:
-        limit_s = None if request.deadline_ms is None else request.deadline_ms * MODEL_SHARE / 1000
+        limit_s = (
+            None if request.deadline_ms is None else request.deadline_ms * REWRITE_SHARE / 1000
+        )
         rewrite = await reader.rewriter.rewrite(doc.text, turns, limit_s)
         if rewrite.rewritten:
-            whole = _analysed(await _parsed(reader, rewrite.expanded), request, profile)
+            whole = _analyse(await _parse(reader, rewrite.expanded), request, profile)
             return rewrite, replace(
                 whole,
                 terms=analysis.terms,
                 expansion=tuple(term for term in whole.terms if term not in analysis.terms),
             )
     return rewrite, replace(
-        analysis, expansion=expand(doc, analysis.ambiguous, await _recent(reader, turns))
+        analysis, expansion=expand(doc, analysis.ambiguous, await _parse_recent(reader, turns))
     )
 
 
-async def _known(
-    reader: RecallContext, request: RecallRequest, text: str
+async def _load_user(
+    reader: RetrievalContext, request: RecallRequest, text: str
 ) -> tuple[UserKey | None, Profile, Sequence[str]]:
     """The user's number, their profile, and the last turns of the live session."""
     user = await reader.store.user(request.user_id)
@@ -163,20 +165,20 @@ async def _known(
     return user, profile, [turn.text for turn in turns if turn.text != request.text][-MAX_TURNS:]
 
 
-async def _recent(reader: RecallContext, turns: Sequence[str]) -> Sequence[Doc]:
+async def _parse_recent(reader: RetrievalContext, turns: Sequence[str]) -> Sequence[Doc]:
     """The turns' parses; none if they are not there in time."""
     try:
         return await asyncio.wait_for(
             asyncio.to_thread(
                 reader.language.parse, [readable(turn, RECENT_CHARACTERS) for turn in turns]
             ),
-            RECENT_S,
+            RECENT_PARSE_S,
         )
     except TimeoutError:
         return ()
 
 
-def _embedded(reader: RecallContext, text: str) -> tuple[Reading, Reading | None]:
+def _embed(reader: RetrievalContext, text: str) -> tuple[Reading, Reading | None]:
     """By the file's encoder and, while some rows have its vectors, by the former one.
 
     Begun before the parse: the model runs without the interpreter's lock, which the parser hardly
@@ -186,7 +188,7 @@ def _embedded(reader: RecallContext, text: str) -> tuple[Reading, Reading | None
     return read(reader.encoder, [text])[0], None if former is None else read(former, [text])[0]
 
 
-async def _parsed(reader: RecallContext, text: str) -> Doc:
+async def _parse(reader: RetrievalContext, text: str) -> Doc:
     """Names are known by the tagger and by the user's own entities.
 
     The entity recogniser would double the time of the parse.
@@ -194,7 +196,7 @@ async def _parsed(reader: RecallContext, text: str) -> Doc:
     return reader.language.parse([text], names=False)[0]
 
 
-def _offered(reader: RecallContext, analysis: Analysis, *, explicit: bool) -> Analysis:
+def _choose_layers(reader: RetrievalContext, analysis: Analysis, *, explicit: bool) -> Analysis:
     """The analysis with all layers to ask, where it has no choice."""
     if not explicit and (reader.options.choose_layers or not analysis.needs_memory):
         return analysis

@@ -16,7 +16,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
-from hotmem.block.rendering import data
+from hotmem.block.rendering import render_tool_data
 from hotmem.core import local_server
 from hotmem.core.logs import log
 from hotmem.errors import HotMemError
@@ -81,7 +81,7 @@ def server(
                 is_error=True,
             )
         answer = shown_all(answer)
-        text = data(json.dumps(answer, ensure_ascii=False))
+        text = render_tool_data(json.dumps(answer, ensure_ascii=False))
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text)], structured_content=answer
         )

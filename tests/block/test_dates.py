@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotmem.block.dates import MOST, resolved, spelt
+from hotmem.block.dates import MAX_DATES, format_dates, resolve_dates
 from hotmem.block.packing import pack
-from hotmem.block.rendering import Layout, line
+from hotmem.block.rendering import Layout, render_line
 from hotmem.models import TokenCounter
 from hotmem.options import RecallOptions
 from hotmem.ranking.answerability import Answerability
-from hotmem.ranking.ranker import deduplicate
+from hotmem.ranking.deduplication import deduplicate
 from hotmem.types import Evidence, EvidenceKind, Interval, TimedWords
 from tests.conversation import START
 from tests.ranking.statements import evidence, judged, query
@@ -52,12 +52,12 @@ def saying(text: str, *times: tuple[str, int, int], said_at: datetime = START) -
     ],
 )
 def test_days_in_plain_english(first: date, last: date, text: str) -> None:
-    assert spelt(first, last, 2026) == text
+    assert format_dates(first, last, 2026) == text
 
 
 def test_relative_times_are_resolved_and_others_are_not() -> None:
     def days(found: Evidence, text: str | None = None) -> Sequence[tuple[date, date]]:
-        return resolved(found, text or found.text, None)
+        return resolve_dates(found, text or found.text, None)
 
     assert days(saying("I fly tomorrow.", ("tomorrow", 1, 1))) == (
         (date(2026, 3, 3), date(2026, 3, 3)),
@@ -79,7 +79,7 @@ def test_relative_times_are_resolved_and_others_are_not() -> None:
         ("on Friday", 4, 1),
         ("on Sunday", 6, 1),
     )
-    assert len(days(many)) == MOST
+    assert len(days(many)) == MAX_DATES
 
 
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Asia/Tokyo", None])
@@ -89,7 +89,7 @@ def test_a_day_of_another_zone_stays_that_day(zone: str | None) -> None:
     found = evidence("I fly tomorrow.")._replace(
         times=(TimedWords("tomorrow", Interval(start, start + timedelta(days=1))),)
     )
-    assert resolved(found, found.text, zone) == ((date(2026, 3, 10), date(2026, 3, 10)),)
+    assert resolve_dates(found, found.text, zone) == ((date(2026, 3, 10), date(2026, 3, 10)),)
 
 
 def test_the_date_stands_in_the_line_of_a_quote(tokens: TokenCounter) -> None:
@@ -150,4 +150,4 @@ def test_dates_never_break_the_budget_or_the_words(
     assert packed.tokens == tokens.count(packed.text) <= budget
     layout = Layout(query().at.year)
     for item in packed.items:
-        assert item.text in packed.text and line(item, layout) in packed.text.split("\n")
+        assert item.text in packed.text and render_line(item, layout) in packed.text.split("\n")

@@ -7,12 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotmem.block.packing import LEAST_LINES, LEFT_OUT, MOST_SUMMARIES, PASSAGES_PER_TURN, pack
-from hotmem.block.rendering import CLOSING, OPENING, POSSIBLY, Layout, line
+from hotmem.block.packing import (
+    MAX_SUMMARIES,
+    MIN_LINES,
+    MIN_REMAINING_RELEVANCE,
+    PASSAGES_PER_TURN,
+    pack,
+)
+from hotmem.block.rendering import CLOSING, OPENING, UNCERTAIN, Layout, render_line
 from hotmem.models import TokenCounter
 from hotmem.options import RecallOptions
 from hotmem.ranking.answerability import Answerability
-from hotmem.ranking.ranker import FACT_FROM, deduplicate
+from hotmem.ranking.deduplication import MIN_FACT_RELEVANCE, deduplicate
 from hotmem.types import Evidence, EvidenceKind, Layer, Mark, Query
 from tests.ranking.statements import evidence, judged, query, statements
 
@@ -40,14 +46,14 @@ def test_whatever_is_packed_fits_and_is_literal(
     assert packed.tokens == tokens.count(packed.text) <= budget
     assert bool(packed.items) == bool(packed.text)
     for item in packed.items:
-        assert item.text in packed.text and line(
+        assert item.text in packed.text and render_line(
             item, Layout(query().at.year, symbols)
         ) in packed.text.split("\n")
     marks = {item.mark for item in packed.items}
     assert marks <= {Mark.LOW} if known is Answerability.DOUBTFUL else marks <= set(Mark)
     kinds = Counter(item.kind for item in packed.items)
     assert kinds[EvidenceKind.MEMORY] <= facts
-    assert kinds[EvidenceKind.SUMMARY] <= MOST_SUMMARIES
+    assert kinds[EvidenceKind.SUMMARY] <= MAX_SUMMARIES
     passages = Counter(
         item.turn_ids[0] for item in packed.items if item.kind is EvidenceKind.PASSAGE
     )
@@ -136,7 +142,7 @@ def test_one_threshold_holds_for_every_layer_and_by_default_none(
 
     assert items(0.3, RecallOptions(semantic_threshold=0.5)) == 0
     assert items(0.3, RecallOptions(semantic_threshold=0.2)) == 1
-    assert items(LEFT_OUT, RecallOptions()) == 1
+    assert items(MIN_REMAINING_RELEVANCE, RecallOptions()) == 1
 
 
 def test_what_was_stored_outright_is_never_lost_for_being_a_memory(tokens: TokenCounter) -> None:
@@ -148,7 +154,7 @@ def test_what_was_stored_outright_is_never_lost_for_being_a_memory(tokens: Token
     ]
     packed = pack(
         query(),
-        judged([(one, FACT_FROM / 4) for one in stored]),
+        judged([(one, MIN_FACT_RELEVANCE / 4) for one in stored]),
         Answerability.SOMETHING,
         1000,
         tokens.count,
@@ -160,7 +166,8 @@ def test_what_was_stored_outright_is_never_lost_for_being_a_memory(tokens: Token
 def test_less_is_spent_when_the_answer_is_clear(tokens: TokenCounter) -> None:
     best = (evidence("The dog sleeps.", key=1), 0.9)
     rest = [
-        (evidence(f"Line {key} is about ferries.", key=key), LEFT_OUT / 20) for key in range(2, 12)
+        (evidence(f"Line {key} is about ferries.", key=key), MIN_REMAINING_RELEVANCE / 20)
+        for key in range(2, 12)
     ]
     assert (
         len(
@@ -173,7 +180,7 @@ def test_less_is_spent_when_the_answer_is_clear(tokens: TokenCounter) -> None:
                 RecallOptions(),
             ).items
         )
-        == LEAST_LINES
+        == MIN_LINES
     )
     assert (
         len(
@@ -186,7 +193,7 @@ def test_less_is_spent_when_the_answer_is_clear(tokens: TokenCounter) -> None:
                 RecallOptions(),
             ).items
         )
-        > LEAST_LINES
+        > MIN_LINES
     )
     unsure = [(found, 10 * relevance) for found, relevance in rest]
     assert (
@@ -200,7 +207,7 @@ def test_less_is_spent_when_the_answer_is_clear(tokens: TokenCounter) -> None:
                 RecallOptions(),
             ).items
         )
-        > LEAST_LINES
+        > MIN_LINES
     )
 
 
@@ -211,7 +218,7 @@ def test_what_is_doubtful_is_said_of_questions_alone_and_can_be_switched_off(
     told = replace(asked, analysis=replace(asked.analysis, question=False))
 
     def says(asked: Query, known: Answerability, options: RecallOptions) -> bool:
-        return POSSIBLY in pack(asked, found, known, 1000, tokens.count, options).text
+        return UNCERTAIN in pack(asked, found, known, 1000, tokens.count, options).text
 
     assert says(asked, Answerability.DOUBTFUL, RecallOptions())
     assert not says(asked, Answerability.SOMETHING, RecallOptions())

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from hotmem.block.packing import pack
-from hotmem.block.privacy import ASKED_FOR, is_private
+from hotmem.block.privacy import MIN_RELEVANCE, is_private
 from hotmem.models import TokenCounter
 from hotmem.options import RecallOptions
 from hotmem.ranking.answerability import Answerability
@@ -35,7 +35,11 @@ def test_the_rest_is_not(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("question", "relevance", "told"),
-    [(False, ASKED_FOR / 2, False), (False, ASKED_FOR * 2, True), (True, ASKED_FOR / 2, True)],
+    [
+        (False, MIN_RELEVANCE / 2, False),
+        (False, MIN_RELEVANCE * 2, True),
+        (True, MIN_RELEVANCE / 2, True),
+    ],
 )
 def test_a_remark_brings_nothing_private_that_it_is_not_about(
     tokens: TokenCounter, question: bool, relevance: float, told: bool

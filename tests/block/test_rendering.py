@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from hotmem.block.rendering import (
     CLOSING,
-    MOST_TOPICS,
+    MAX_TOPICS,
     OPENING,
     Layout,
-    arranged,
     frame,
-    line,
-    nothing_known,
+    reading_order,
     render,
+    render_line,
+    render_nothing_known,
 )
 from hotmem.text.escaping import shown
 from hotmem.types import EvidenceKind, Mark
@@ -41,7 +41,7 @@ def test_a_block_as_a_whole() -> None:
         said_at=START + timedelta(minutes=5),
     )
     doubtful = replace(QUOTE, text="Perhaps at ten.", mark=Mark.LOW, speaker=None)
-    text = render(arranged([doubtful, later, OVERVIEW, QUOTE, FACT]), LAYOUT)
+    text = render(reading_order([doubtful, later, OVERVIEW, QUOTE, FACT]), LAYOUT)
     parts = (
         "Ana lives in Lisbon.",
         "About: ferries.",
@@ -53,27 +53,29 @@ def test_a_block_as_a_whole() -> None:
     assert position == sorted(position)
     lines = text.split("\n")
     assert lines[:2] == [OPENING, LAYOUT.label] and lines[-1] == CLOSING
-    assert "(high" in line(FACT, LAYOUT) and "2 March)" in line(FACT, LAYOUT)
+    assert "(high" in render_line(FACT, LAYOUT) and "2 March)" in render_line(FACT, LAYOUT)
     assert lines.count("2 March:") == 2, "a date stands once for each section's lines of one day"
     assert text.count("(high)") == 2 and text.count("(medium)") == 1 and "(low)" not in text
 
 
 def test_what_no_longer_holds_says_until_when() -> None:
-    assert "until 4 March)" in line(replace(FACT, valid_until=START + timedelta(days=2)), LAYOUT)
+    assert "until 4 March)" in render_line(
+        replace(FACT, valid_until=START + timedelta(days=2)), LAYOUT
+    )
 
 
 def test_a_date_names_its_year_where_it_is_not_that_of_the_question() -> None:
     assert "2 March 2026:" in render([QUOTE], Layout(2027)) and "in 2027." in render(
         [QUOTE], Layout(2027)
     )
-    assert "2026" not in line(FACT, LAYOUT)
+    assert "2026" not in render_line(FACT, LAYOUT)
 
 
 def test_marks_as_symbols_if_asked() -> None:
-    assert "🟢" in line(QUOTE, SYMBOLIC) and "🟡" in line(
+    assert "🟢" in render_line(QUOTE, SYMBOLIC) and "🟡" in render_line(
         replace(QUOTE, mark=Mark.MEDIUM), SYMBOLIC
     )
-    assert "🔴" in line(replace(QUOTE, mark=Mark.LOW), SYMBOLIC)
+    assert "🔴" in render_line(replace(QUOTE, mark=Mark.LOW), SYMBOLIC)
     assert "high" not in render([QUOTE], SYMBOLIC)
 
 
@@ -91,7 +93,7 @@ def test_a_block_keeps_its_shape_whatever_was_said(
         replace(QUOTE, text=shown(text), speaker=speaker or None, kind=kind)
         for text, speaker, kind in told
     ]
-    text = render(arranged(items), LAYOUT)
+    text = render(reading_order(items), LAYOUT)
     assert text.count(OPENING) == text.count(CLOSING) == 1 and text.endswith(CLOSING)
     assert not control_tokens(text) and not invisible(text.replace("\n", ""))
     assert len(text.split("\n")) == len(text.splitlines()) <= 2 + 3 * len(items) + 1, (
@@ -106,7 +108,7 @@ def test_a_block_keeps_its_shape_whatever_was_said(
 @settings(deadline=None)
 @given(st.lists(hostile, max_size=10))
 def test_the_line_that_nothing_is_known_is_one_line(topics: list[str]) -> None:
-    text = nothing_known(topics)
+    text = render_nothing_known(topics)
     assert (
         "\n" not in text
         and text.startswith(OPENING)
@@ -116,6 +118,6 @@ def test_the_line_that_nothing_is_known_is_one_line(topics: list[str]) -> None:
 
 
 def test_it_names_what_was_asked_for() -> None:
-    assert "dog, cello" in nothing_known(["dog", "cello"])
-    assert "t6" not in nothing_known([f"t{number}" for number in range(MOST_TOPICS + 1)])
-    assert "about" not in nothing_known([])
+    assert "dog, cello" in render_nothing_known(["dog", "cello"])
+    assert "t6" not in render_nothing_known([f"t{number}" for number in range(MAX_TOPICS + 1)])
+    assert "about" not in render_nothing_known([])

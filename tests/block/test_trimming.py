@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hotmem.block.trimming import ELLIPSIS, KEPT, trimmed
+from hotmem.block.trimming import ELLIPSIS, KEPT_SHARE, trim
 from hotmem.text.stemming import stems
 from hotmem.text.stopwords import STOP_WORDS
 from tests.conversation import stands_in
@@ -60,33 +60,33 @@ def parts(text: str) -> list[str]:
 
 @given(spoken | st.text(max_size=200), questions)
 def test_enough_is_kept_word_for_word_and_in_order(text: str, asked: frozenset[str]) -> None:
-    short = trimmed(text, asked)
+    short = trim(text, asked)
     assert stands_in(short, text)
-    assert len(content(short)) >= KEPT * len(content(text))
+    assert len(content(short)) >= KEPT_SHARE * len(content(text))
     assert len(short) <= len(text)
 
 
 @given(spoken, questions)
 def test_no_sentence_is_kept_that_could_go(text: str, asked: frozenset[str]) -> None:
-    kept = parts(trimmed(text, asked))
+    kept = parts(trim(text, asked))
     assert kept
     for place in range(len(kept)):
         left = [*kept[:place], *kept[place + 1 :]]
-        assert not left or len(content(" ".join(left))) < KEPT * len(content(text))
+        assert not left or len(content(" ".join(left))) < KEPT_SHARE * len(content(text))
 
 
 @given(spoken, questions)
 def test_what_goes_is_marked_and_what_stays_is_left_alone(text: str, asked: frozenset[str]) -> None:
-    short = trimmed(text, asked)
+    short = trim(text, asked)
     assert short == text if parts(short) == parts(text) else ELLIPSIS in short
     assert f" {ELLIPSIS} {ELLIPSIS}" not in short
 
 
 @given(spoken, questions)
 def test_trimming_again_takes_whole_sentences_only(text: str, asked: frozenset[str]) -> None:
-    once = trimmed(text, asked)
-    twice = trimmed(once, asked)
-    assert stands_in(twice, once) and len(content(twice)) >= KEPT * len(content(once))
+    once = trim(text, asked)
+    twice = trim(once, asked)
+    assert stands_in(twice, once) and len(content(twice)) >= KEPT_SHARE * len(content(once))
 
 
 @given(
@@ -101,8 +101,8 @@ def test_trimming_again_takes_whole_sentences_only(text: str, asked: frozenset[s
 def test_one_sentence_or_a_text_without_full_stops_is_whole(
     text: str, asked: frozenset[str]
 ) -> None:
-    assert trimmed(text, asked) == text
-    assert trimmed(f"{text}?", asked) == f"{text}?"
+    assert trim(text, asked) == text
+    assert trim(f"{text}?", asked) == f"{text}?"
 
 
 @pytest.mark.parametrize(
@@ -130,14 +130,14 @@ def test_one_sentence_or_a_text_without_full_stops_is_whole(
     ],
 )
 def test_by_example(text: str, question: str, short: str) -> None:
-    assert trimmed(text, stems(question)) == short
+    assert trim(text, stems(question)) == short
 
 
 def test_what_was_asked_for_goes_last() -> None:
     tale = "My sister lives in Porto because of a good job at the hospital. I drink tea. He paints doors."
     tea, doors = (
-        trimmed(tale, stems("Do I drink tea?")),
-        trimmed(tale, stems("Who paints the doors?")),
+        trim(tale, stems("Do I drink tea?")),
+        trim(tale, stems("Who paints the doors?")),
     )
     assert ("tea" in tea, "doors" in tea) == (True, False)
     assert ("tea" in doors, "doors" in doors) == (False, True)

@@ -19,7 +19,7 @@ from hotmem.models.encoder import Reading, TokenEncoder, unit_rows
 from hotmem.models.onnx import OnnxEncoder
 from hotmem.models.preparation import PUBLISHED, EncoderVariant
 from hotmem.options import ModelOptions
-from hotmem.ranking.late_interaction import best_matches, telling
+from hotmem.ranking.late_interaction import max_similarities, token_weights
 from tests.eval.test_talks import TALK
 
 QUIET = Console(quiet=True)
@@ -92,8 +92,8 @@ def test_the_encoders_own_score_is_that_of_recall(
 ) -> None:
     material = read_by(encoder, talk)
     told = [np.packbits(material.passages.of(at) > 0, axis=1) for at in range(3)]
-    matches = best_matches(material.questions.of(0), told)
-    assert np.allclose(by_pieces(material)[0], matches @ telling(matches), atol=1e-3)
+    matches = max_similarities(material.questions.of(0), told)
+    assert np.allclose(by_pieces(material)[0], matches @ token_weights(matches), atol=1e-3)
 
 
 @pytest.mark.parametrize("layers", [0, 1])

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from hotmem import Memory, Options
 from hotmem.models import CachedEncoder, Language
-from hotmem.operations.progressive_search import Step, progressive, tiers
+from hotmem.operations.progressive_search import TierResult, relevant_tiers, search_progressively
 from hotmem.operations.requests import SearchOptions
 from hotmem.operations.results import Tier
-from hotmem.operations.scoring import Weighed
+from hotmem.operations.scoring import ScoredSearch
 from hotmem.options import SearchingOptions
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.types import Layer, Profile
@@ -77,15 +77,15 @@ async def tell(memory: Memory) -> None:
 def test_tiers_that_cannot_hold_it_are_left_out(
     options: SearchOptions, expected: tuple[Tier, ...]
 ) -> None:
-    assert tiers(options) == expected
+    assert relevant_tiers(options) == expected
 
 
-def found(relevances: Sequence[float]) -> Weighed:
+def found(relevances: Sequence[float]) -> ScoredSearch:
     """Statements of these relevances."""
     scores = sorted(relevances, reverse=True)
     judged = [ScoredCandidate(evidence(), one, 1.0, (Layer.FACTS,), False) for one in scores]
     table = np.empty((0, 0), dtype=np.float32)
-    return Weighed(
+    return ScoredSearch(
         query(),
         Profile(),
         (),
@@ -111,12 +111,12 @@ async def test_it_stops_at_the_first_tier_that_has_enough(
 ) -> None:
     asked = []
 
-    async def steps() -> AsyncGenerator[Step, None]:
+    async def steps() -> AsyncGenerator[TierResult, None]:
         for tier, relevances in zip(Tier, found_by, strict=True):
             asked.append(tier)
-            yield Step(tier, 1.0, found(relevances))
+            yield TierResult(tier, 1.0, found(relevances))
 
-    weighed, progress = await progressive(
+    weighed, progress = await search_progressively(
         steps(), tuple(Tier), SearchingOptions(progressive=True, suffices=suffices, good=good)
     )
     enough = [
@@ -136,7 +136,10 @@ async def test_all_tiers_find_what_a_search_of_everything_finds(opened: Opening)
     for question in QUESTIONS:
         by_tier, at_once = [
             await memory.search_memory(
-                question, user_id="ana", options={"progressive": progressive, "limit": 5}, at=LATER
+                question,
+                user_id="ana",
+                options={"progressive": progressive, "limit": 5},
+                at=LATER,
             )
             for progressive in (True, False)
         ]

@@ -18,7 +18,7 @@ from typer.testing import CliRunner, Result
 from hotmem import InvalidInput, Memory, Options
 from hotmem.cli import app, console
 from hotmem.models import CachedEncoder, Language
-from hotmem.operations.retention import Retention, doubted
+from hotmem.operations.retention import Retention, clock_problem
 from hotmem.options import RetentionRule
 from hotmem.retention_rules import rules_of
 from hotmem.settings import Settings
@@ -189,7 +189,7 @@ async def test_the_right_clock_removes_and_is_noted(database: Path) -> None:
 def test_which_clocks_are_trusted(
     now: datetime, seen: datetime | None, newest: datetime | None, right: bool
 ) -> None:
-    assert (doubted(now, Clock(seen, newest)) is None) is right
+    assert (clock_problem(now, Clock(seen, newest)) is None) is right
 
 
 async def test_the_background_does_it(

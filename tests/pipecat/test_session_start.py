@@ -13,7 +13,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.tests.utils import SleepFrame, run_test
 
 from hotmem import Memory
-from hotmem.block.rendering import WISHES
+from hotmem.block.rendering import INSTRUCTIONS
 from hotmem.pipecat import HotMemProcessor
 from hotmem.types import ContextBlock
 from pipelines.responder import reply_to
@@ -103,7 +103,7 @@ async def test_wishes_hold_in_later_turns_whatever_they_ask(memory: Memory) -> N
         opening, *later = map(blocks, stage.model.shown)
         assert "Call them Annie." in opening[0]
         for told in later:
-            wishes = [block for block in told if WISHES in block]
+            wishes = [block for block in told if INSTRUCTIONS in block]
             assert [block.splitlines()[2:-1] for block in wishes] == [
                 [ANNIE, "- “never mention my ex”"]
             ]
@@ -119,7 +119,7 @@ async def test_a_wish_of_this_session_holds_from_the_next_turn_on(memory: Memory
         await memory.settle()
         await asyncio.sleep(0.3)
         await stage.exchange("Thanks!")
-        assert WISHES not in str(stage.model.shown[:2])
+        assert INSTRUCTIONS not in str(stage.model.shown[:2])
         assert "- “always call me Annie”" in blocks(stage.model.shown[2])[0]
 
 

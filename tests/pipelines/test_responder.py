@@ -14,7 +14,7 @@ from pipecat.frames.frames import (
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.tests.utils import run_test
 
-from hotmem.block.rendering import notice
+from hotmem.block.rendering import render_notice
 from pipelines.responder import (
     CORRECTED,
     GREETING,
@@ -103,7 +103,7 @@ def test_answers_from_the_block(said: str, reply: str) -> None:
     ],
 )
 def test_says_what_the_memory_itself_has_to_tell(told: str, reply: str) -> None:
-    assert reply in reply_to(asked("Yes.", notice(told)))
+    assert reply in reply_to(asked("Yes.", render_notice(told)))
 
 
 def test_knows_nothing_of_its_own() -> None:

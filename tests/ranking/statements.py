@@ -7,7 +7,7 @@ from math import log
 import numpy as np
 from hypothesis import strategies as st
 
-from hotmem.ranking.answerability import SIGNS_OF_KNOWING, Answerability
+from hotmem.ranking.answerability import ANSWERABILITY_FEATURES, Answerability
 from hotmem.ranking.features import FEATURES
 from hotmem.ranking.ranker import rank
 from hotmem.ranking.relevance import Logistic, RelevanceModel
@@ -40,7 +40,7 @@ MODEL = RelevanceModel(
     dict.fromkeys(
         Source, Logistic(0.0, np.array([name == COLUMN for name in FEATURES], dtype=np.float32))
     ),
-    Logistic(0.0, np.array([name == "best" for name in SIGNS_OF_KNOWING], dtype=np.float32)),
+    Logistic(0.0, np.array([name == "best" for name in ANSWERABILITY_FEATURES], dtype=np.float32)),
 )
 """Something is known as probably as the best statement is relevant."""
 
@@ -137,7 +137,8 @@ def weighed(
     features[:, list(FEATURES).index(COLUMN)] = [
         log(relevance / (1 - relevance)) for _, relevance in statements
     ]
-    return rank(asked or query(), candidates, features, MODEL, START_WEIGHTS, BUDGET)
+    ranking = rank(asked or query(), candidates, features, MODEL, START_WEIGHTS, BUDGET)
+    return list(ranking.candidates), ranking.answerability
 
 
 def judged(

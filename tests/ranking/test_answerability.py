@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from hotmem.ranking.answerability import (
+    ANSWERABILITY_FEATURES,
     DOUBTFUL_BELOW,
+    MANY_CANDIDATES,
     NOTHING_BELOW,
-    SIGNS_OF_KNOWING,
-    TOP,
-    USUAL,
+    TOP_CANDIDATES,
     Answerability,
     answerability_features,
 )
@@ -46,7 +46,7 @@ def told(
     """The signs by name."""
     return dict(
         zip(
-            SIGNS_OF_KNOWING,
+            ANSWERABILITY_FEATURES,
             answerability_features(
                 features, kinds, np.array(relevances, dtype=np.float32)
             ).tolist(),
@@ -67,7 +67,11 @@ def test_more_probably_known_is_never_less_known_and_many_candidates_raise_the_b
 
 @pytest.mark.parametrize(
     ("candidates", "bar"),
-    [(1, DOUBTFUL_BELOW[0]), (USUAL, DOUBTFUL_BELOW[1]), (10 * USUAL, DOUBTFUL_BELOW[1])],
+    [
+        (1, DOUBTFUL_BELOW[0]),
+        (MANY_CANDIDATES, DOUBTFUL_BELOW[1]),
+        (10 * MANY_CANDIDATES, DOUBTFUL_BELOW[1]),
+    ],
 )
 def test_the_steps_begin_where_they_say(candidates: int, bar: float) -> None:
     steps = [
@@ -92,7 +96,7 @@ def test_the_signs_are_finite_and_no_order_counts(found: list[Row], data: st.Dat
 
     first = signs(found)
     assert (
-        first.shape == (len(SIGNS_OF_KNOWING),)
+        first.shape == (len(ANSWERABILITY_FEATURES),)
         and first.dtype == np.float32
         and np.all(np.isfinite(first))
     )
@@ -120,10 +124,10 @@ def test_who_is_named_and_how_much_better_they_match() -> None:
 
 
 def test_the_best_few_count_by_their_odds() -> None:
-    relevances = [0.5] * (TOP - 1) + [0.75] + [0.01] * 3
+    relevances = [0.5] * (TOP_CANDIDATES - 1) + [0.75] + [0.01] * 3
     signs = told(table(*({} for _ in relevances)), [Source.FACT] * len(relevances), relevances)
     assert signs["best"] == pytest.approx(np.log(3)) and signs["top"] == pytest.approx(
-        np.log(3) / TOP
+        np.log(3) / TOP_CANDIDATES
     )
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from hotmem.models import CachedEncoder
-from hotmem.ranking.features import FEATURES, features
+from hotmem.ranking.features import FEATURES, candidate_features
 from hotmem.retrieval.fusion import Candidate
 from hotmem.types import Evidence, EvidenceKind, Layer, Query
 from tests.ranking.statements import evidence, query, statements
@@ -18,7 +18,7 @@ from tests.ranking.statements import evidence, query, statements
 
 def table(asked: Query, told: Sequence[Candidate]) -> dict[str, NDArray[np.float32]]:
     """The columns by name."""
-    return dict(zip(FEATURES, features(asked, told).T, strict=True))
+    return dict(zip(FEATURES, candidate_features(asked, told).T, strict=True))
 
 
 def found(*told: Evidence, by: Layer = Layer.VERBATIM) -> list[Candidate]:
@@ -39,14 +39,16 @@ def test_they_are_finite_and_no_order_counts(
 ) -> None:
     distinct = {(one.kind, one.session, one.position, one.key): one for one, _ in drawn}
     told = found(*distinct.values())
-    first = features(query(), told)
+    first = candidate_features(query(), told)
     assert (
         first.shape == (len(told), len(FEATURES))
         and first.dtype == np.float32
         and np.all(np.isfinite(first))
     )
     order = data.draw(st.permutations(range(len(told))))
-    assert np.allclose(features(query(), [told[row] for row in order]), first[order], atol=1e-5)
+    assert np.allclose(
+        candidate_features(query(), [told[row] for row in order]), first[order], atol=1e-5
+    )
 
 
 def test_what_answers_stands_out_by_words_by_meaning_and_piece_by_piece(
@@ -129,4 +131,4 @@ def test_a_passage_has_what_was_read_from_it() -> None:
 
 
 def test_nothing_has_no_features() -> None:
-    assert features(query(), []).shape == (0, len(FEATURES))
+    assert candidate_features(query(), []).shape == (0, len(FEATURES))

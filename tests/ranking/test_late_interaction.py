@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
 from hotmem.models import CachedEncoder
-from hotmem.ranking.late_interaction import best_matches, telling
+from hotmem.ranking.late_interaction import max_similarities, token_weights
 from hotmem.types import SignBits
 
 WIDTH = 16
@@ -54,7 +54,7 @@ def by_hand(question: Question, told: Sequence[SignBits | None]) -> list[list[fl
 def test_it_is_the_best_agreement_of_each_piece(
     question: Question, told: list[SignBits | None]
 ) -> None:
-    found = best_matches(question, told)
+    found = max_similarities(question, told)
     assert found.shape == (len(told), len(question)) and found.dtype == np.float32
     assert np.allclose(found, by_hand(question, told), atol=1e-5)
     assert np.all(np.abs(found) <= 1 + 1e-5)
@@ -66,7 +66,7 @@ def test_a_statement_with_the_questions_own_pieces_matches_wholly_and_none_bette
 ) -> None:
     place = data.draw(st.integers(0, len(told)))
     rest = told[0] if told[0] is not None else np.empty((0, WIDTH // 8), dtype=np.uint8)
-    found = best_matches(
+    found = max_similarities(
         question, [*told[:place], np.concatenate([rest, signs(question)]), *told[place:]]
     )
     assert np.allclose(found[place], 1, atol=1e-5)
@@ -78,51 +78,51 @@ def test_no_order_counts(
     question: Question, told: list[SignBits | None], data: st.DataObject
 ) -> None:
     order = data.draw(st.permutations(range(len(told))))
-    found = best_matches(question, told)
+    found = max_similarities(question, told)
     assert np.allclose(
-        best_matches(question, [told[row] for row in order]), found[order], atol=1e-6
+        max_similarities(question, [told[row] for row in order]), found[order], atol=1e-6
     )
     assert np.allclose(
-        best_matches(question, [one if one is None else one[::-1] for one in told]),
+        max_similarities(question, [one if one is None else one[::-1] for one in told]),
         found,
         atol=1e-6,
     )
-    assert np.allclose(best_matches(question[::-1], told), found[:, ::-1], atol=1e-6)
+    assert np.allclose(max_similarities(question[::-1], told), found[:, ::-1], atol=1e-6)
 
 
 @given(
     questions, st.lists(st.none() | st.just(np.empty((0, WIDTH // 8), dtype=np.uint8)), max_size=4)
 )
 def test_without_pieces_nothing_matches(question: Question, told: list[SignBits | None]) -> None:
-    assert np.array_equal(best_matches(question, told), np.zeros((len(told), len(question))))
+    assert np.array_equal(max_similarities(question, told), np.zeros((len(told), len(question))))
 
 
 @given(several)
 def test_a_question_without_pieces_matches_nothing(told: list[SignBits | None]) -> None:
-    assert best_matches(np.empty((0, WIDTH), dtype=np.float32), told).shape == (len(told), 0)
+    assert max_similarities(np.empty((0, WIDTH), dtype=np.float32), told).shape == (len(told), 0)
 
 
 def test_a_piece_of_zeros_agrees_with_nothing() -> None:
-    assert best_matches(
+    assert max_similarities(
         np.zeros((1, WIDTH), dtype=np.float32), [np.full((2, WIDTH // 8), 255, dtype=np.uint8)]
     ).tolist() == [[0.0]]
 
 
 @given(questions, several)
 def test_what_tells_apart_sums_to_one(question: Question, told: list[SignBits | None]) -> None:
-    weight = telling(best_matches(question, told))
+    weight = token_weights(max_similarities(question, told))
     assert weight.shape == (len(question),)
     assert np.all(weight >= 0) and abs(float(weight.sum()) - 1) < 1e-5
 
 
 def test_what_matches_everything_alike_tells_nothing() -> None:
     matches = np.array([[0.9, 0.1, 0.5], [0.9, 0.5, 0.5], [0.9, 0.9, 0.8]], dtype=np.float32)
-    assert np.allclose(telling(matches), [0, 0.4 / 0.6, 0.2 / 0.6], atol=1e-6)
+    assert np.allclose(token_weights(matches), [0, 0.4 / 0.6, 0.2 / 0.6], atol=1e-6)
 
 
 def test_where_nothing_tells_apart_all_pieces_count_the_same() -> None:
-    assert np.allclose(telling(np.array([[0.2, 0.9]], dtype=np.float32)), [0.5, 0.5])
-    assert telling(np.empty((3, 0), dtype=np.float32)).shape == (0,)
+    assert np.allclose(token_weights(np.array([[0.2, 0.9]], dtype=np.float32)), [0.5, 0.5])
+    assert token_weights(np.empty((3, 0), dtype=np.float32)).shape == (0,)
 
 
 def test_what_answers_a_question_matches_it_best(encoder: CachedEncoder) -> None:
@@ -132,6 +132,6 @@ def test_what_answers_a_question_matches_it_best(encoder: CachedEncoder) -> None
         "Ben: We painted the kitchen yellow in May.",
     )
     question = encoder.read(["What is my dog called?"])[0].states
-    matches = best_matches(question, [reading.signs for reading in encoder.read(told)])
-    dog, train, kitchen = matches @ telling(matches)
+    matches = max_similarities(question, [reading.signs for reading in encoder.read(told)])
+    dog, train, kitchen = matches @ token_weights(matches)
     assert dog > max(train, kitchen) + 0.2

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from hotmem.ranking.neighbors import Surroundings
+from hotmem.ranking.neighbors import Neighbors
 from hotmem.types import Evidence, EvidenceKind
 from tests.ranking.statements import evidence
 
@@ -54,7 +54,7 @@ def beside(candidates: list[Evidence], row: int, step: int) -> int | None:
 @given(told())
 def test_the_neighbours_are_the_passages_before_and_after(candidates: list[Evidence]) -> None:
     held = values(len(candidates))
-    for step, found in zip((-1, 1), Surroundings.of(candidates).neighbours(held), strict=True):
+    for step, found in zip((-1, 1), Neighbors.of(candidates).adjacent(held), strict=True):
         for row in range(len(candidates)):
             other = beside(candidates, row, step)
             assert found[row].tolist() == ([0, 0] if other is None else held[other].tolist())
@@ -63,7 +63,7 @@ def test_the_neighbours_are_the_passages_before_and_after(candidates: list[Evide
 @given(told())
 def test_a_window_is_the_best_of_three(candidates: list[Evidence]) -> None:
     held = values(len(candidates))
-    found = Surroundings.of(candidates).window(held)
+    found = Neighbors.of(candidates).window_max(held)
     for row in range(len(candidates)):
         rows = [
             other
@@ -76,20 +76,24 @@ def test_a_window_is_the_best_of_three(candidates: list[Evidence]) -> None:
 @given(told())
 def test_a_session_is_the_best_of_all_its_candidates(candidates: list[Evidence]) -> None:
     held = values(len(candidates))
-    found = Surroundings.of(candidates).session(held)
+    found = Neighbors.of(candidates).session_max(held)
     for row, own in enumerate(candidates):
         rows = [other for other, one in enumerate(candidates) if one.session == own.session]
         assert found[row].tolist() == np.max(held[rows], axis=0).tolist()
 
 
 def test_one_value_a_candidate_will_do() -> None:
-    around = Surroundings.of([evidence(key=2), evidence(key=1), evidence(key=1, session=2)])
+    around = Neighbors.of([evidence(key=2), evidence(key=1), evidence(key=1, session=2)])
     held = np.array([0.3, 0.7, 0.9], dtype=np.float32)
-    before, after = around.neighbours(held)
+    before, after = around.adjacent(held)
     assert (before.tolist(), after.tolist()) == ([held[1], 0, 0], [0, held[0], 0])
-    assert around.window(held).tolist() == around.session(held).tolist() == held[[1, 1, 2]].tolist()
+    assert (
+        around.window_max(held).tolist()
+        == around.session_max(held).tolist()
+        == held[[1, 1, 2]].tolist()
+    )
 
 
 def test_nothing_has_no_surroundings() -> None:
-    around, none = Surroundings.of([]), np.empty((0, 3), dtype=np.float32)
-    assert around.window(none).shape == around.session(none).shape == (0, 3)
+    around, none = Neighbors.of([]), np.empty((0, 3), dtype=np.float32)
+    assert around.window_max(none).shape == around.session_max(none).shape == (0, 3)

@@ -6,16 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 
 from hotmem.ranking.answerability import DOUBTFUL_BELOW, NOTHING_BELOW, Answerability
+from hotmem.ranking.deduplication import MIN_FACT_RELEVANCE, deduplicate
 from hotmem.ranking.features import FEATURES
-from hotmem.ranking.ranker import (
-    COSINE,
-    FACT_FROM,
-    NEAR,
-    OVERLAP,
-    SHARED,
-    deduplicate,
-    found_plainly,
-)
+from hotmem.ranking.ranker import COSINE, OVERLAP, PLAIN_COSINE, PLAIN_OVERLAP, has_plain_match
 from hotmem.types import Evidence, EvidenceKind, Layer
 from tests.conversation import START
 from tests.ranking.statements import evidence, judged, query, statements, weighed
@@ -25,7 +18,7 @@ from tests.ranking.statements import evidence, judged, query, statements, weighe
 @given(statements())
 def test_the_best_come_first_and_each_row_once(drawn: list[tuple[Evidence, float]]) -> None:
     found = judged(drawn)
-    assert [one.rank for one in found] == sorted((one.rank for one in found), reverse=True)
+    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
     assert all(0 <= one.relevance <= 1 and 0 <= one.confidence <= 1 and one.layers for one in found)
     kept, merged = deduplicate(found)
     assert len(kept) + merged == len(found)
@@ -99,10 +92,12 @@ def test_of_two_equals_the_current_one_stands_above_the_superseded() -> None:
 def test_a_fact_that_would_not_be_shown_leaves_its_passage_in_place() -> None:
     passage = evidence("My dog is called Potola.", key=1, turn=7)
     fact = evidence("Ana's dog is called Potola, my dear.", EvidenceKind.MEMORY, key=2, turn=7)
-    (one,), merged = deduplicate(judged([(passage, 0.6), (fact, FACT_FROM / 2)]))
+    (one,), merged = deduplicate(judged([(passage, 0.6), (fact, MIN_FACT_RELEVANCE / 2)]))
     assert merged == 1 and one.evidence is passage
-    (two,), _ = deduplicate(judged([(passage, FACT_FROM / 3), (fact, FACT_FROM / 2)]))
-    assert two.evidence is passage and abs(two.relevance - FACT_FROM / 2) < 1e-6
+    (two,), _ = deduplicate(
+        judged([(passage, MIN_FACT_RELEVANCE / 3), (fact, MIN_FACT_RELEVANCE / 2)])
+    )
+    assert two.evidence is passage and abs(two.relevance - MIN_FACT_RELEVANCE / 2) < 1e-6
 
 
 def test_how_far_it_is_known() -> None:
@@ -125,11 +120,11 @@ def test_of_what_is_not_embedded_yet_it_is_never_said_that_nothing_is_known() ->
 
 def test_nothing_is_never_said_of_what_a_plain_search_finds() -> None:
     table = np.zeros((3, len(FEATURES)), dtype=np.float32)
-    assert not found_plainly(table)
-    for column, value in ((COSINE, NEAR), (OVERLAP, SHARED)):
+    assert not has_plain_match(table)
+    for column, value in ((COSINE, PLAIN_COSINE), (OVERLAP, PLAIN_OVERLAP)):
         found = table.copy()
         found[1, column] = value
-        assert found_plainly(found)
+        assert has_plain_match(found)
 
 
 def test_who_found_it_is_named_first_by_what_counted() -> None:

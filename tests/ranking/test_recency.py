@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from hypothesis import given, settings
 
-from hotmem.ranking.recency import current_first
+from hotmem.ranking.recency import promote_current
 from hotmem.types import Evidence, EvidenceKind, Query
 from tests.conversation import START
 from tests.ranking.statements import evidence, judged, query, statements
@@ -125,7 +125,7 @@ def test_a_change_of_somebody_or_something_else_stays_below(
         (evidence(first, key=1), 0.6),
         (evidence(second, key=2, said_at=START + timedelta(days=1)), 0.4),
     )
-    assert [one.evidence.key for one in current_first(found, judged(told, found))] == [1, 2]
+    assert [one.evidence.key for one in promote_current(found, judged(told, found))] == [1, 2]
 
 
 def test_a_change_of_the_one_asked_for_stands_above() -> None:
@@ -137,13 +137,13 @@ def test_a_change_of_the_one_asked_for_stands_above() -> None:
         "Leo's rent was raised to 900 dollars.", key=2, said_at=START + timedelta(days=1)
     )
     told = (evidence("Leo's rent is 700 dollars.", key=1), 0.6), (later, 0.4)
-    assert [one.evidence.key for one in current_first(found, judged(told, found))] == [2, 1]
+    assert [one.evidence.key for one in promote_current(found, judged(told, found))] == [2, 1]
 
 
 @settings(max_examples=50, deadline=None)
 @given(statements())
 def test_nothing_is_lost_and_all_stay_in_order_of_rank(drawn: list[tuple[Evidence, float]]) -> None:
     before = judged(drawn, query("How many dogs has Ana?"))
-    after = current_first(query("How many dogs has Ana?"), before)
+    after = promote_current(query("How many dogs has Ana?"), before)
     assert sorted(id(one.evidence) for one in after) == sorted(id(one.evidence) for one in before)
-    assert [one.rank for one in after] == sorted((one.rank for one in after), reverse=True)
+    assert [one.score for one in after] == sorted((one.score for one in after), reverse=True)

@@ -16,9 +16,9 @@ from hypothesis.extra import numpy as arrays
 from hotmem import Memory, Options
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import ModelOptions
-from hotmem.ranking.answerability import SIGNS_OF_KNOWING
+from hotmem.ranking.answerability import ANSWERABILITY_FEATURES
 from hotmem.ranking.features import FEATURES
-from hotmem.ranking.relevance import HAND_MADE, VERSION, Logistic, RelevanceModel, fitted_model
+from hotmem.ranking.relevance import FALLBACK_MODEL, VERSION, Logistic, RelevanceModel, fitted_model
 from hotmem.types import START_WEIGHTS, Layer, Source, Weights
 from tests.conversation import said
 from tests.logs import captured_logs
@@ -28,7 +28,7 @@ KINDS = list(Source)
 rows = arrays.arrays(
     np.float32, st.tuples(st.integers(0, 20), st.just(WIDTH)), elements=st.floats(0, 1, width=32)
 )
-KNOWING = Logistic(0.5, np.arange(len(SIGNS_OF_KNOWING), dtype=np.float32))
+KNOWING = Logistic(0.5, np.arange(len(ANSWERABILITY_FEATURES), dtype=np.float32))
 weights = st.builds(Weights, *(st.floats(0.1, 1.5) for _ in Layer))
 
 
@@ -36,7 +36,7 @@ def stored(**changed: object) -> str:
     """Coefficients as a file keeps them, some parts changed."""
     parts = {kind: {"intercept": 0.0} for kind in Source} | {
         "version": VERSION,
-        "knowing": {"intercept": 1.0, SIGNS_OF_KNOWING[0]: 2.0},
+        "knowing": {"intercept": 1.0, ANSWERABILITY_FEATURES[0]: 2.0},
     }
     return json.dumps(parts | changed)
 
@@ -107,9 +107,9 @@ def test_the_stored_form_names_its_features() -> None:
             **{kind: {"intercept": -2, names[3]: 1.5, "of another version": 9.0} for kind in KINDS}
         )
     )
-    assert model.knowing.intercept == 1.0 and model.knowing.coefficients.tolist() == [2.0] + [
-        0.0
-    ] * (len(SIGNS_OF_KNOWING) - 1)
+    assert model.answerability.intercept == 1.0 and model.answerability.coefficients.tolist() == [
+        2.0
+    ] + [0.0] * (len(ANSWERABILITY_FEATURES) - 1)
     for kind in KINDS:
         assert model.sources[kind].intercept == -2.0
         assert model.sources[kind].coefficients.tolist() == [
@@ -119,16 +119,16 @@ def test_the_stored_form_names_its_features() -> None:
 
 def test_that_something_is_known_is_a_probability_too() -> None:
     model = of_every_kind(0.0, [0.0] * WIDTH)
-    signs = np.zeros(len(SIGNS_OF_KNOWING), dtype=np.float32)
-    assert model.known(signs) == pytest.approx(1 / (1 + np.exp(-0.5)))
+    signs = np.zeros(len(ANSWERABILITY_FEATURES), dtype=np.float32)
+    assert model.answerable(signs) == pytest.approx(1 / (1 + np.exp(-0.5)))
     signs[2] = -1.0
-    assert model.known(signs) == pytest.approx(1 / (1 + np.exp(1.5)))
+    assert model.answerable(signs) == pytest.approx(1 / (1 + np.exp(1.5)))
 
 
-@pytest.mark.parametrize("model", [fitted_model(), HAND_MADE])
+@pytest.mark.parametrize("model", [fitted_model(), FALLBACK_MODEL])
 def test_every_coefficient_is_finite_and_every_layer_has_features(model: RelevanceModel) -> None:
     assert model.sources.keys() == set(Source)
-    for fit in (*model.sources.values(), model.knowing):
+    for fit in (*model.sources.values(), model.answerability):
         assert (
             np.isfinite(fit.intercept)
             and np.all(np.isfinite(fit.coefficients))
@@ -147,7 +147,7 @@ BROKEN = {
     "without a kind": stored(quote={}),
     "a word for a number": stored(quote={"intercept": "high"}),
     "no number": stored(fact={"intercept": float("nan")}),
-    "a list for a number": stored(knowing={"intercept": 0.0, SIGNS_OF_KNOWING[0]: [1, 2]}),
+    "a list for a number": stored(knowing={"intercept": 0.0, ANSWERABILITY_FEATURES[0]: [1, 2]}),
     "a list for names": stored(summary=[1, 2]),
     "no text": b"\xff\xfe\x00",
 }
@@ -161,7 +161,7 @@ def test_coefficients_that_cannot_be_read_are_replaced_by_hand_made_ones_with_a_
     if content is not None:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with captured_logs() as logs:
-        assert fitted_model(path) is HAND_MADE
+        assert fitted_model(path) is FALLBACK_MODEL
     (warning,) = logs
     assert warning["log_level"] == "warning" and warning["needed_version"] == VERSION
 
@@ -170,7 +170,7 @@ def test_coefficients_of_ones_own_are_read_without_a_word(tmp_path: Path) -> Non
     path = tmp_path / "relevance.json"
     path.write_text(stored(), "utf-8")
     with captured_logs() as logs:
-        assert fitted_model(path) is not HAND_MADE
+        assert fitted_model(path) is not FALLBACK_MODEL
     assert not logs
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pytest
 
 from hotmem.errors import DeadlineExceeded, StoreError
-from hotmem.retrieval.fanout import ask
+from hotmem.retrieval.fanout import search_layers
 from hotmem.types import EvidenceKind, Hit, Layer, LayerOutcome, Query, UserKey
 from tests.retrieval.test_layers import query
 
@@ -70,7 +70,9 @@ async def test_one_layers_trouble_is_its_own(does: Search, outcome: LayerOutcome
         answering(Layer.VERBATIM),
     ]
     started = time.monotonic()
-    hits, reports = await ask(layers, query("Where is the dog?", UserKey(1)), started + 0.2)
+    hits, reports = await search_layers(
+        layers, query("Where is the dog?", UserKey(1)), started + 0.2
+    )
     assert time.monotonic() - started < 2
     assert [hit.layer for hit in hits] == [Layer.FACTS] * 2 + [Layer.SEMANTIC] * 2 + [
         Layer.VERBATIM
@@ -105,7 +107,7 @@ async def test_only_the_chosen_layers_are_asked() -> None:
         asked.vector,
         asked.pieces,
     )
-    hits, reports = await ask(
+    hits, reports = await search_layers(
         [answering(Layer.FACTS), Scripted(Layer.VERBATIM, must_not_be_asked)], narrow, None
     )
     assert len(hits) == 2
@@ -119,7 +121,7 @@ async def test_the_layers_run_side_by_side() -> None:
         await met.wait()
         return []
 
-    _, reports = await ask(
+    _, reports = await search_layers(
         [Scripted(layer, meets) for layer in Layer], query("?", UserKey(1)), time.monotonic() + 5
     )
     assert {report.outcome for report in reports} == {LayerOutcome.ANSWERED}
@@ -135,7 +137,9 @@ async def test_a_cancelled_question_cancels_its_layers() -> None:
             ended.set()
         return []
 
-    task = asyncio.create_task(ask([Scripted(Layer.FACTS, waits)], query("?", UserKey(1)), None))
+    task = asyncio.create_task(
+        search_layers([Scripted(Layer.FACTS, waits)], query("?", UserKey(1)), None)
+    )
     await asyncio.sleep(0.01)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

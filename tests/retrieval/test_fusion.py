@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from hotmem.retrieval.fusion import Candidate, fused, pooled, split_visible
+from hotmem.retrieval.fusion import Candidate, fuse, pool_scores, split_visible
 from hotmem.types import EvidenceKind, Hit, Layer
 from tests.ranking.statements import evidence, query
 
@@ -17,7 +17,7 @@ def test_each_row_keeps_every_layers_best_score() -> None:
         Hit(Layer.SEMANTIC, *passage, -0.5),
         Hit(Layer.FACTS, EvidenceKind.MEMORY, 1, 0.1),
     ]
-    assert pooled(hits) == {
+    assert pool_scores(hits) == {
         passage: {Layer.VERBATIM: 5.0, Layer.SEMANTIC: -0.5},
         (EvidenceKind.MEMORY, 1): {Layer.FACTS: 0.1},
     }
@@ -25,8 +25,8 @@ def test_each_row_keeps_every_layers_best_score() -> None:
 
 def test_a_neighbour_that_no_layer_found_has_no_scores() -> None:
     found, neighbour = evidence(key=1), evidence(key=2)
-    first, second = fused(
-        pooled([Hit(Layer.VERBATIM, EvidenceKind.PASSAGE, 1, 2.0)]), [found, neighbour]
+    first, second = fuse(
+        pool_scores([Hit(Layer.VERBATIM, EvidenceKind.PASSAGE, 1, 2.0)]), [found, neighbour]
     )
     assert (
         first.scores == {Layer.VERBATIM: 2.0}

@@ -12,7 +12,7 @@ from hotmem.models import Language, read
 from hotmem.retrieval.layers.base import LayerSearch
 from hotmem.retrieval.layers.facts import Facts
 from hotmem.retrieval.layers.semantic import Semantic
-from hotmem.retrieval.layers.sessions import Sessions, blended
+from hotmem.retrieval.layers.sessions import Sessions, blend_scores
 from hotmem.retrieval.layers.verbatim import Verbatim, phrases
 from hotmem.storage.store import Store
 from hotmem.types import Analysis, Complexity, EvidenceKind, Hit, Intent, Layer, Query, UserKey
@@ -188,10 +188,10 @@ def test_phrases_are_what_is_quoted_and_names_of_several_words() -> None:
 
 
 def test_sessions_blend_words_and_meaning_in_halves() -> None:
-    assert blended({1: 4.0, 2: 2.0}, {2: 0.8, 3: 0.6, 4: -0.5}) == [
+    assert blend_scores({1: 4.0, 2: 2.0}, {2: 0.8, 3: 0.6, 4: -0.5}) == [
         (2, 0.25 + 0.4),
         (1, 0.5),
         (3, 0.3),
         (4, 0.0),
     ]
-    assert blended({}, {}) == []
+    assert blend_scores({}, {}) == []

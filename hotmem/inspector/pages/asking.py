@@ -8,8 +8,9 @@ from starlette.responses import Response
 
 from hotmem.core.stage_timer import StageTimer
 from hotmem.inspector.site import Site
-from hotmem.ranking.features import features
-from hotmem.ranking.ranker import deduplicate, rank
+from hotmem.ranking.deduplication import deduplicate
+from hotmem.ranking.features import candidate_features
+from hotmem.ranking.ranker import rank
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.recall import retrieve
 from hotmem.retrieval.context import RecallRequest as Question
@@ -66,15 +67,15 @@ async def left_out(site: Site, block: ContextBlock) -> list[ScoredCandidate]:
     found = await retrieve(reader, request, StageTimer())
     if not found.candidates:
         return []
-    judged, _ = rank(
+    ranking = rank(
         found.query,
         found.candidates,
-        features(found.query, found.candidates),
+        candidate_features(found.query, found.candidates),
         reader.model,
         found.profile.weights,
         request.max_tokens,
     )
-    statements, _ = deduplicate(judged)
+    statements, _ = deduplicate(ranking.candidates)
     given = {(item.kind, item.memory_id or item.turn_ids) for item in block.items}
     return [
         one

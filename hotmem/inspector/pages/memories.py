@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from hotmem.errors import InvalidInput
 from hotmem.inspector.site import Site, found, key, place
-from hotmem.ranking.confidence import SOURCE, confidence, replaced
+from hotmem.ranking.confidence import SOURCE_TRUST, confidence, is_replaced
 from hotmem.storage.inspection import Inspection
 from hotmem.storage.search.searches import LexicalSearch
 from hotmem.text.readable import LONGEST_QUESTION, readable
@@ -66,7 +66,9 @@ async def one(site: Site, request: Request) -> Response:
 def reasons(memory: MemoryDetails, evidence: Evidence, now: datetime) -> list[str]:
     """Why a memory is trusted as far as it is, in sentences."""
     told = [
-        f"What is read from speech starts at {SOURCE[EvidenceKind.MEMORY]:.0%}.".replace("%", " %")
+        f"What is read from speech starts at {SOURCE_TRUST[EvidenceKind.MEMORY]:.0%}.".replace(
+            "%", " %"
+        )
     ]
     if memory.hedged:
         told.append("It was said with doubt (“maybe”, “I think”), which lowers it.")
@@ -78,7 +80,7 @@ def reasons(memory: MemoryDetails, evidence: Evidence, now: datetime) -> list[st
         told.append(
             f"It was said again {memory.confirmations} {'time' if memory.confirmations == 1 else 'times'}, which raises it."
         )
-    if replaced(evidence, now):
+    if is_replaced(evidence, now):
         told.append("It does not hold any more, which lowers it most.")
     return told
 

@@ -1,1 +1,29 @@
-"""Ways of retrieving: an analysed query in, hits out. One file a layer."""
+"""The layers: ways of searching, each an analysed query in, hits out. One module a layer.
+
+To add a layer:
+
+1. Add a member to `hotmem.types.Layer`, and its start weight to `hotmem.types.Weights`.
+2. Write a module here with a class that satisfies `LayerSearch` (see `semantic`, the shortest).
+3. Add the class to `LAYER_SEARCHES` below.
+4. Let `hotmem.understanding.query.routing` choose the layer where it can help.
+5. Give its evidence features in `hotmem.ranking.features`, and run `python -m eval train`.
+"""
+
+from collections.abc import Collection
+from typing import Final
+
+from hotmem.retrieval.layers.base import LayerSearch
+from hotmem.retrieval.layers.facts import Facts
+from hotmem.retrieval.layers.semantic import Semantic
+from hotmem.retrieval.layers.sessions import Sessions
+from hotmem.retrieval.layers.verbatim import Verbatim
+from hotmem.storage.store import Store
+from hotmem.types import Layer
+
+LAYER_SEARCHES: Final = (Facts, Sessions, Semantic, Verbatim)
+
+
+def create_layers(store: Store, enabled: Collection[Layer]) -> list[LayerSearch]:
+    """The searches of the enabled layers."""
+    searches: list[LayerSearch] = [search(store) for search in LAYER_SEARCHES]
+    return [search for search in searches if search.layer in enabled]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hotmem.ranking.time_windows import asked_for, searched
+from hotmem.retrieval.requested_window import requested_window, searchable_window
 from hotmem.storage.search.searches import (
     HappenedIn,
     LexicalSearch,
@@ -24,18 +24,18 @@ from hotmem.types import EvidenceKind, Hit, Layer, Query
 SESSIONS: Final = 30
 """Sessions scored."""
 
-LOOKED_INTO: Final = 3
+SESSIONS_SEARCHED: Final = 3
 """Best sessions searched inside."""
 
-PASSAGES_EACH: Final = 5
+PASSAGES_PER_SESSION: Final = 5
 """Passages taken from each."""
 
 COSINE_SHARE: Final = 0.5
 """Part of a session's score that its summary's meaning has beside the words said in it."""
 
 
-SAID: Final = {EvidenceKind.SUMMARY: 5, EvidenceKind.PASSAGE: 20, EvidenceKind.MEMORY: 10}
-HAPPENED: Final = {EvidenceKind.PASSAGE: 20, EvidenceKind.MEMORY: 15}
+SAID_LIMITS: Final = {EvidenceKind.SUMMARY: 5, EvidenceKind.PASSAGE: 20, EvidenceKind.MEMORY: 10}
+HAPPENED_LIMITS: Final = {EvidenceKind.PASSAGE: 20, EvidenceKind.MEMORY: 15}
 """Rows of a window that are taken."""
 
 
@@ -51,7 +51,7 @@ class Sessions:
 
         With a window also what belongs to it, first if it is asked for.
         """
-        timed = _timed(query)
+        timed = _window_searches(query)
         by_words, by_meaning, *of_window = await self.store.search(
             query.user,
             LexicalSearch(EvidenceKind.SUMMARY, query.terms, SESSIONS),
@@ -59,11 +59,13 @@ class Sessions:
             *timed,
             until=until,
         )
-        ranked = blended(dict(by_words), dict(by_meaning))
+        ranked = blend_scores(dict(by_words), dict(by_meaning))
         summaries = [Hit(self.layer, EvidenceKind.SUMMARY, key, score) for key, score in ranked]
-        best = [key for key, _ in ranked[:LOOKED_INTO]]
+        best = [key for key, _ in ranked[:SESSIONS_SEARCHED]]
         (inside,) = await self.store.search(
-            query.user, SessionSearch(best, query.vectors, LOOKED_INTO * PASSAGES_EACH), until=until
+            query.user,
+            SessionSearch(best, query.vectors, SESSIONS_SEARCHED * PASSAGES_PER_SESSION),
+            until=until,
         )
         usual = [
             *summaries,
@@ -76,25 +78,25 @@ class Sessions:
             for search, found in zip(timed, of_window, strict=True)
             for key, _ in found
         ]
-        return _each_once([*held, *usual] if asked_for(query) else [*usual, *held])
+        return _unique_hits([*held, *usual] if requested_window(query) else [*usual, *held])
 
 
-def _timed(query: Query) -> tuple[HappenedIn | SaidIn, ...]:
+def _window_searches(query: Query) -> tuple[HappenedIn | SaidIn, ...]:
     """The searches for what belongs to the time that the query names.
 
     What happened then before what was said.
     """
-    window = searched(query.analysis)
+    window = searchable_window(query.analysis)
     if window is None:
         return ()
-    happened = (HappenedIn(kind, window, limit) for kind, limit in HAPPENED.items())
+    happened = (HappenedIn(kind, window, limit) for kind, limit in HAPPENED_LIMITS.items())
     return (
         *happened,
-        *(SaidIn(kind, window, query.vectors, limit) for kind, limit in SAID.items()),
+        *(SaidIn(kind, window, query.vectors, limit) for kind, limit in SAID_LIMITS.items()),
     )
 
 
-def _each_once(hits: Sequence[Hit]) -> list[Hit]:
+def _unique_hits(hits: Sequence[Hit]) -> list[Hit]:
     """Each row where it stands first, with its best score."""
     kept: dict[tuple[EvidenceKind, int], Hit] = {}
     for hit in hits:
@@ -104,7 +106,9 @@ def _each_once(hits: Sequence[Hit]) -> list[Hit]:
     return list(kept.values())
 
 
-def blended(by_words: dict[int, float], by_meaning: dict[int, float]) -> list[tuple[int, float]]:
+def blend_scores(
+    by_words: dict[int, float], by_meaning: dict[int, float]
+) -> list[tuple[int, float]]:
     """Sessions by both scores, each scaled to at most 1, best first.
 
     Returns:

@@ -13,15 +13,8 @@ import pytest
 
 from hotmem import ContextBlock, Memory
 from hotmem.models import CachedEncoder, Language
-from hotmem.ranking.time_windows import (
-    SAID_UNDATED,
-    WIDEST_SEARCHED,
-    asked_for,
-    belonging,
-    day_first,
-    searched,
-    window_first,
-)
+from hotmem.ranking.time_relevance import UNDATED_FIT, promote_day, promote_window, window_fit
+from hotmem.retrieval.requested_window import MAX_SEARCHED, requested_window, searchable_window
 from hotmem.types import (
     AnswerType,
     Evidence,
@@ -94,22 +87,29 @@ def told_of(
 def test_a_question_without_a_subject_asks_for_the_window(
     text: str, terms: tuple[str, ...]
 ) -> None:
-    assert asked_for(asks(text, LAST_WEEK, *terms)) == LAST_WEEK
+    assert requested_window(asks(text, LAST_WEEK, *terms)) == LAST_WEEK
 
 
 def test_a_subject_a_wide_window_a_statement_and_no_window_do_not() -> None:
     assert (
-        asked_for(asks("When did Clara visit last week?", LAST_WEEK, "clara", "visit", "week"))
+        requested_window(
+            asks("When did Clara visit last week?", LAST_WEEK, "clara", "visit", "week")
+        )
         is None
     )
     assert (
-        asked_for(asks("What did I do last year?", Interval(TODAY - 365 * DAY, TODAY), "year"))
+        requested_window(
+            asks("What did I do last year?", Interval(TODAY - 365 * DAY, TODAY), "year")
+        )
         is None
     )
-    assert asked_for(asks("I will do it tomorrow.", TOMORROW, "tomorrow", question=False)) is None
-    assert asked_for(asks("What did I do?", None)) is None
     assert (
-        asked_for(
+        requested_window(asks("I will do it tomorrow.", TOMORROW, "tomorrow", question=False))
+        is None
+    )
+    assert requested_window(asks("What did I do?", None)) is None
+    assert (
+        requested_window(
             asks(
                 "Recap last week.",
                 LAST_WEEK,
@@ -123,11 +123,11 @@ def test_a_subject_a_wide_window_a_statement_and_no_window_do_not() -> None:
     )
 
 
-def test_a_wide_window_is_not_searched() -> None:
-    for width, found in ((WIDEST_SEARCHED, True), (WIDEST_SEARCHED + DAY, False)):
+def test_a_wide_window_is_not_searchable_window() -> None:
+    for width, found in ((MAX_SEARCHED, True), (MAX_SEARCHED + DAY, False)):
         window = Interval(TODAY - width, TODAY)
-        assert (searched(asks("What?", window).analysis) == window) is found
-    assert searched(asks("What?", None).analysis) is None
+        assert (searchable_window(asks("What?", window).analysis) == window) is found
+    assert searchable_window(asks("What?", None).analysis) is None
 
 
 def test_what_happened_counts_by_when_it_happened() -> None:
@@ -141,7 +141,7 @@ def test_what_happened_counts_by_when_it_happened() -> None:
         evidence("Did I see Rui?", said_at=inside)._replace(answer_types=int(AnswerType.QUESTION)),
         evidence("You saw Rui.", said_at=inside)._replace(role=Role.ASSISTANT),
     ]
-    exact, coarse, undated, other, nowhere, question, reply = belonging(
+    exact, coarse, undated, other, nowhere, question, reply = window_fit(
         asks("What did I do last week?", LAST_WEEK, "week"), statements
     )
     assert exact == 1 > undated > coarse > other > nowhere == 0
@@ -162,9 +162,9 @@ def test_what_is_still_to_come_was_not_told_by_what_was_said_today() -> None:
         ),
     ]
     assert statements[2].source is Source.STATEMENT
-    assert belonging(asks("What's on this week?", week, "week"), statements) == [0, 1, 0]
-    assert belonging(asks("What did I do this week?", week, "week"), statements) == [
-        SAID_UNDATED,
+    assert window_fit(asks("What's on this week?", week, "week"), statements) == [0, 1, 0]
+    assert window_fit(asks("What did I do this week?", week, "week"), statements) == [
+        UNDATED_FIT,
         1,
         0,
     ]
@@ -176,14 +176,14 @@ def test_what_was_said_counts_by_when_it_was_said() -> None:
         told_of("I will see Rui.", TODAY + 20 * DAY, said_at=NOW - 3 * DAY),
         evidence("About: Rui.", EvidenceKind.SUMMARY, said_at=NOW - 3 * DAY),
     ]
-    assert belonging(
+    assert window_fit(
         asks("What did I tell you last week?", LAST_WEEK, "tell", "week"), statements
     ) == [0, 1, 1]
 
 
-def test_nothing_belongs_where_no_window_is_asked_for() -> None:
+def test_no_requested_window_fits_nothing() -> None:
     statements = [told_of("I saw Rui.", LAST_WEEK.start)]
-    assert belonging(
+    assert window_fit(
         asks("When did I see Rui last week?", LAST_WEEK, "rui", "week"), statements
     ) == [0]
 
@@ -195,15 +195,15 @@ def test_what_belongs_stands_above_the_rest_in_its_own_order() -> None:
             for key, (deed, share) in enumerate((("barks", 0.9), ("eats", 0.2), ("runs", 0.1)))
         ]
     )
-    ordered = window_first(found, [0.0, 0.6, 1.0])
+    ordered = promote_window(found, [0.0, 0.6, 1.0])
     assert [one.evidence.key for one in ordered] == [2, 1, 0]
-    assert all(0 <= one.rank <= 1 for one in ordered) and [one.foremost for one in ordered] == [
+    assert all(0 <= one.score <= 1 for one in ordered) and [one.in_window for one in ordered] == [
         True,
         True,
         False,
     ]
-    assert window_first(found, [0.1, 0.0, 0.0]) == found
-    assert window_first([], []) == []
+    assert promote_window(found, [0.1, 0.0, 0.0]) == found
+    assert promote_window([], []) == []
 
 
 def test_the_day_asked_about_stands_above_another_day_and_below_what_says_more() -> None:
@@ -213,10 +213,10 @@ def test_the_day_asked_about_stands_above_another_day_and_below_what_says_more()
     week = told_of("The dog leaves next week.", TOMORROW.start, 7, key=3)
     off = told_of("The cat eats tomorrow.", TOMORROW.start, key=4)
     statements = [(other, 0.9), (right, 0.5), (week, 0.4), (off, 0.3)]
-    assert [one.evidence.key for one in day_first(asked, judged(statements))] == [2, 1, 3, 4]
+    assert [one.evidence.key for one in promote_day(asked, judged(statements))] == [2, 1, 3, 4]
     assert [
         one.evidence.key
-        for one in day_first(
+        for one in promote_day(
             replace(asked, analysis=replace(asked.analysis, time=None)), judged(statements)
         )
     ] == [1, 2, 3, 4]

@@ -1,0 +1,131 @@
+"""Deduplication: each statement once, in its best wording."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from hotmem.core.matmul import product
+from hotmem.ranking.scored_candidate import ScoredCandidate
+from hotmem.types import Evidence, EvidenceKind, Interval
+
+MIN_COSINE: Final = 0.95
+"""Cosine from which two statements are near-duplicates."""
+
+FACT_COVERAGE: Final = 0.8
+"""Share of a passage's words that a fact extracted from it must contain to replace it."""
+
+MIN_FACT_RELEVANCE: Final = 0.08
+"""Relevance from which a fact is preferred to its passage (`python -m eval ablation`)."""
+
+COUNTERPART: Final = {
+    EvidenceKind.MEMORY: EvidenceKind.PASSAGE,
+    EvidenceKind.PASSAGE: EvidenceKind.MEMORY,
+}
+"""The kind of evidence that can repeat a memory, and a passage."""
+
+
+def deduplicate(candidates: Sequence[ScoredCandidate]) -> tuple[list[ScoredCandidate], int]:
+    """Merge candidates that state the same.
+
+    A fact replaces the passage it was extracted from if it contains that passage's words. Of
+    near-duplicates the better one remains. In both cases the layers of both are listed.
+
+    Args:
+        candidates: Candidates, best first.
+
+    Returns:
+        The distinct statements, best first, and how many were merged into another.
+    """
+    near_duplicates = _near_duplicates(candidates)
+    rows_by_turn: defaultdict[tuple[EvidenceKind, str], list[int]] = defaultdict(list)
+    kept: dict[int, ScoredCandidate] = {}
+    representatives: list[int] = []
+    for row, one in enumerate(candidates):
+        counterpart = COUNTERPART.get(one.evidence.kind)
+        same_turn = (
+            [
+                earlier
+                for turn in one.evidence.turn_ids
+                for earlier in rows_by_turn[counterpart, turn]
+            ]
+            if counterpart
+            else []
+        )
+        representative = next(
+            (
+                representatives[earlier]
+                for earlier in (*near_duplicates[row], *same_turn)
+                if _is_duplicate(one.evidence, candidates[earlier].evidence)
+            ),
+            row,
+        )
+        kept[representative] = one if representative == row else _merge(kept[representative], one)
+        representatives.append(representative)
+        for turn in one.evidence.turn_ids:
+            rows_by_turn[one.evidence.kind, turn].append(row)
+    return list(kept.values()), len(candidates) - len(kept)
+
+
+def _near_duplicates(candidates: Sequence[ScoredCandidate]) -> list[list[int]]:
+    """For each candidate the better ones of its kind with its words or nearly its embedding.
+
+    Returns:
+        Rows of the candidates, best first.
+    """
+    found: list[list[int]] = [[] for _ in candidates]
+    first: dict[tuple[str | None, str, frozenset[Interval]], int] = {}
+    for row, one in enumerate(candidates):
+        same_words = first.setdefault(
+            (one.evidence.speaker, one.evidence.text.casefold(), _times(one.evidence)), row
+        )
+        if same_words < row:
+            found[row].append(same_words)
+    embedded = [
+        (row, one.evidence.vector)
+        for row, one in enumerate(candidates)
+        if one.evidence.vector is not None and one.evidence.kind is not EvidenceKind.SUMMARY
+    ]
+    if embedded:
+        vectors = np.stack([vector for _, vector in embedded])
+        for later, earlier in np.argwhere(np.tril(product(vectors, vectors.T) >= MIN_COSINE, k=-1)):
+            found[embedded[later][0]].append(embedded[earlier][0])
+    return found
+
+
+def _is_duplicate(one: Evidence, better: Evidence) -> bool:
+    """Whether two similar statements state the same.
+
+    A fact and the passage that it covers, or a statement that adds no word to the better one.
+    """
+    if one.kind is not better.kind:
+        fact, passage = (one, better) if one.kind is EvidenceKind.MEMORY else (better, one)
+        return len(passage.terms & fact.terms) >= FACT_COVERAGE * len(passage.terms)
+    if one.times and better.times and _times(one) != _times(better):
+        return False  # "tomorrow" names another day each time
+    return one.speaker == better.speaker and better.terms >= one.terms
+
+
+def _times(found: Evidence) -> frozenset[Interval]:
+    return frozenset(time for _, time in found.times)
+
+
+def _merge(better: ScoredCandidate, other: ScoredCandidate) -> ScoredCandidate:
+    """The preferred one of the two, with the layers of both and the higher scores."""
+    preferred = max(better, other, key=_preference)
+    return replace(
+        preferred,
+        relevance=max(better.relevance, other.relevance),
+        layers=tuple(dict.fromkeys((*preferred.layers, *better.layers, *other.layers))),
+        score_floor=max(better.score_floor, other.score_floor),
+        in_window=better.in_window or other.in_window,
+    )
+
+
+def _preference(one: ScoredCandidate) -> int:
+    """A fact relevant enough to be shown precedes its passage, which precedes any other fact."""
+    if one.evidence.kind is not EvidenceKind.MEMORY:
+        return 1
+    return 2 if one.relevance >= MIN_FACT_RELEVANCE else 0

@@ -1,0 +1,70 @@
+"""Detection of a requested time window: "what did I do last week?" asks for one.
+
+A question about a specific subject ("when did Clara visit last year?") requests no window: there
+the window is one of the features of the relevance model.
+"""
+
+import re
+from datetime import timedelta
+from typing import Final
+
+from hotmem.text.word_sets import wordlist
+from hotmem.types import Analysis, Intent, Interval, Query
+
+MAX_SEARCHED: Final = timedelta(days=62)
+"""Longest window that is searched by time; a longer one selects too little."""
+
+MAX_REQUESTED: Final = timedelta(days=32)
+"""Longest window that counts as requested."""
+
+_TIME_WORDS: Final = wordlist(
+    "today tonight tomorrow yesterday day days week weeks weekend weekends month months ago"
+    " morning afternoon evening night noon"
+    " monday tuesday wednesday thursday friday saturday sunday"
+    " january february march april may june july august september october november december"
+    " jan feb mar apr jun jul aug sep sept oct nov dec"
+    " last past previous next coming following this earlier before after recent"
+    " first second third fourth fifth sixth seventh eighth ninth tenth"
+    " one two three four five six seven eight nine ten couple few"
+    " easter christmas new year eve date time start beginning middle end"
+)
+_ASKING_WORDS: Final = wordlist(
+    "do did doing done go going gone went get got have had"
+    " happen happened happening happens going come coming up"
+    " plan plans planned planning schedule scheduled calendar agenda diary"
+    " appointment appointments event events activity activities busy free"
+    " thing things stuff else anything something everything"
+    " remember remind know known tell told telling talk talked talking talks say said saying"
+    " mention mentioned discuss discussed discussing chat chatted chatting cover covered"
+    " speak spoke spoken conversation conversations session sessions"
+    " recap summary summarise summarize overview catch brief exactly again please"
+)
+_NUMBER: Final = re.compile(r"\d+(?:st|nd|rd|th)?|['’]\w{1,2}|\d{1,4}[-/.]\d{1,2}(?:[-/.]\d{1,4})?")
+
+
+def searchable_window(analysis: Analysis) -> Interval | None:
+    """The window to search by time; None without one, or if it is longer than `MAX_SEARCHED`."""
+    window = analysis.time
+    return window if window is not None and window.end - window.start <= MAX_SEARCHED else None
+
+
+def requested_window(query: Query) -> Interval | None:
+    """The window that a question requests, of at most `MAX_REQUESTED`; None if it requests none.
+
+    A window is requested if the question has no content word apart from time words and words of
+    asking.
+    """
+    analysis = query.analysis
+    window = analysis.time
+    if (
+        window is None
+        or window.end - window.start > MAX_REQUESTED
+        or not (analysis.question or analysis.intent is Intent.SUMMARY)
+    ):
+        return None
+    content = (
+        word
+        for word in analysis.terms
+        if word not in _TIME_WORDS and word not in _ASKING_WORDS and not _NUMBER.fullmatch(word)
+    )
+    return None if any(content) else window
