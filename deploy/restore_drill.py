@@ -19,7 +19,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.errors import HotMemError
 from hotmem.settings import Settings
 from hotmem.storage.queries import maintenance
@@ -52,7 +52,7 @@ def main(
     ],
 ) -> None:
     """Compares a restored memory with the live one."""
-    screen, key = Console(), Key.of(Settings().options().key)
+    screen, key = Console(), EncryptionKey.from_source(Settings().options().key)
     try:
         with (
             closing(connect(live, key=key, read_only=True)) as one,

@@ -12,11 +12,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.core.logs import log
-from hotmem.core.loop_thread import WorkerThreads, run_off_loop
-from hotmem.core.priority import RecallPriority
-from hotmem.core.validation import check_order, checked_number
+from hotmem.core.loop_thread import run_off_loop
+from hotmem.core.priority import ForegroundPriority
+from hotmem.core.validation import validate_number, validate_order
 from hotmem.errors import InvalidInput, MemoryClosed, StoreError, StoreLocked, StoreReadOnly
 from hotmem.feedback.learning import learn
 from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_former, load_language
@@ -42,16 +42,16 @@ from hotmem.session_start import Asked as OpeningAsked
 from hotmem.session_start import opening
 from hotmem.storage.spool import Record, Removal, Spool, path_of
 from hotmem.storage.store import Store
-from hotmem.text.names import is_name
+from hotmem.text.names import is_visible_name
 from hotmem.text.stemming import stems
 from hotmem.text.validation import (
-    LONGEST_STATEMENT,
-    MAX_ID,
-    MAX_TEXT,
-    checked_id,
-    checked_ids,
-    checked_text,
-    clean,
+    MAX_ID_CHARACTERS,
+    MAX_STATEMENT_CHARACTERS,
+    MAX_TEXT_CHARACTERS,
+    clean_text,
+    validate_id,
+    validate_ids,
+    validate_text,
 )
 from hotmem.types import (
     START_WEIGHTS,
@@ -77,6 +77,7 @@ from hotmem.types import (
     aware,
 )
 from hotmem.worker import Worker
+from hotmem.worker_threads import WorkerThreads
 
 NOTHING: Final = ForgetResult(0, 0, 0)
 
@@ -127,7 +128,7 @@ class Memory:
         self.path, self.options = _configured(path, options)
         self._given_encoder = encoder
         self._given_language = language
-        self._precedence = RecallPriority()
+        self._precedence = ForegroundPriority()
         self._withheld = SuppressedTexts()
         self._unkept = SuppressedTexts()
         self._forget_version = 0
@@ -222,14 +223,16 @@ class Memory:
             WorkerThreads.open(networked=bool(self.options.rewriting.model)),
         )
 
-    def _load(self) -> tuple[Key | None, Store, Encoder, Language, TokenCounter, RelevanceModel]:
+    def _load(
+        self,
+    ) -> tuple[EncryptionKey | None, Store, Encoder, Language, TokenCounter, RelevanceModel]:
         models, model = self.options.models, fitted_model(self.options.models.relevance)
         with ThreadPoolExecutor(thread_name_prefix="hotmem-loading") as threads:
             language = threads.submit(lambda: self._given_language or load_language())
             encoder = threads.submit(lambda: self._given_encoder or load_encoder(models))
             tokens = threads.submit(TokenCounter.load, models.encoding, models.cache_dir)
         loaded = encoder.result(), language.result(), tokens.result()
-        key = Key.of(self.options.key)
+        key = EncryptionKey.from_source(self.options.key)
         return key, Store.open(self.path, key), *loaded, model
 
     async def close(self) -> None:
@@ -239,14 +242,14 @@ class Memory:
         """
         if self._live is None:
             return
-        store, reader, background, lanes = self._live
+        store, reader, background, threads = self._live
         if self._spool is not None:
             await self._spool.close()
         self._live = self._spool = None
         await background.close()
         if reader.rewriter is not None:
-            await lanes.recalls.run(reader.rewriter.close())
-        await lanes.close()
+            await threads.recalls.run(reader.rewriter.close())
+        await threads.close()
         await store.close()
 
     @property
@@ -260,7 +263,7 @@ class Memory:
         return self._open()[0]
 
     @property
-    def precedence(self) -> RecallPriority:
+    def precedence(self) -> ForegroundPriority:
         """Tells long work of the tools when recalls are on their way."""
         return self._precedence
 
@@ -383,11 +386,11 @@ class Memory:
         False if it is unknown.
         """
         store, _, background, _ = self._open()
-        user = await store.user(checked_id(user_id, "user_id"))
+        user = await store.user(validate_id(user_id, "user_id"))
         self._withheld.clear(user_id)
         self._unkept.clear(user_id)
         ended = user is not None and await store.end_session(
-            user, checked_id(session_id, "session_id")
+            user, validate_id(session_id, "session_id")
         )
         background.wake()
         return ended
@@ -432,32 +435,32 @@ class Memory:
             InvalidInput: If an argument cannot be used.
             StoreError: If the file cannot be read.
         """
-        _, reader, _, lanes = self._open()
+        _, reader, _, threads = self._open()
         if not isinstance(text, str):
             raise InvalidInput(
                 f"The query is {type(text).__name__}, not a string. Pass the words that were said."
             )
-        if len(text) > MAX_TEXT:
+        if len(text) > MAX_TEXT_CHARACTERS:
             raise InvalidInput(
-                f"The query has {len(text):,} characters, at most {MAX_TEXT:,} are read. Pass what was said last."
+                f"The query has {len(text):,} characters, at most {MAX_TEXT_CHARACTERS:,} are read. Pass what was said last."
             )
         request = RecallRequest(
-            text=clean(text),
-            user_id=checked_id(user_id, "user_id"),
-            session_id=None if session_id is None else checked_id(session_id, "session_id"),
+            text=clean_text(text),
+            user_id=validate_id(user_id, "user_id"),
+            session_id=None if session_id is None else validate_id(session_id, "session_id"),
             at=self.options.now() if at is None else aware(at, "at"),
             max_tokens=self.options.recall.max_tokens
             if max_tokens is None
-            else checked_number(max_tokens, "max_tokens", MIN_TOKENS, whole=True),
+            else validate_number(max_tokens, "max_tokens", MIN_TOKENS, whole=True),
             deadline_ms=self.options.recall.deadline_ms
             if deadline_ms is None
-            else checked_number(deadline_ms, "deadline_ms", 0.0),
+            else validate_number(deadline_ms, "deadline_ms", 0.0),
             visible=checked_visible(visible),
         )
         known = self._forget_version
-        with self._precedence.recalling():
+        with self._precedence.foreground():
             try:
-                block = await lanes.recalls.run(recall(reader, request), request.timeout_s)
+                block = await threads.recalls.run(recall(reader, request), request.timeout_s)
             except TimeoutError:
                 block = late_block(request)
         if (
@@ -500,12 +503,12 @@ class Memory:
         store, reader, *_ = self._open()
         forget_version = await store.forget_version()
         asked = OpeningAsked(
-            user_id=checked_id(user_id, "user_id"),
-            session_id=None if session_id is None else checked_id(session_id, "session_id"),
+            user_id=validate_id(user_id, "user_id"),
+            session_id=None if session_id is None else validate_id(session_id, "session_id"),
             at=self.options.now() if at is None else aware(at, "at"),
             max_tokens=self.options.recall.opening_tokens
             if max_tokens is None
-            else checked_number(max_tokens, "max_tokens", 0, whole=True),
+            else validate_number(max_tokens, "max_tokens", 0, whole=True),
             rules_only=rules_only,
         )
         return replace(
@@ -533,14 +536,14 @@ class Memory:
             InvalidInput: If an argument cannot be used, naming the field and what it may be.
             StoreError: If it could not be written.
         """
-        store, reader, _, lanes = self._open()
+        store, reader, _, threads = self._open()
         given = checked(StoreContext, context)
         content, user_id = (
-            checked_text(content, "content", LONGEST_STATEMENT),
-            checked_id(user_id, "user_id"),
+            validate_text(content, "content", MAX_STATEMENT_CHARACTERS),
+            validate_id(user_id, "user_id"),
         )
-        with self._precedence.recalling():
-            stored = await lanes.storing.run(
+        with self._precedence.foreground():
+            stored = await threads.storing.run(
                 store_operation.store(reader, store, user_id, content, given, datetime.now(UTC))
             )
         await self.audit(Act(Action.CHANGE, "store_memory", memories=1), user_id=user_id)
@@ -566,11 +569,11 @@ class Memory:
             InvalidInput: If an argument cannot be used, naming the field and what it may be.
             StoreError: If the file cannot be read.
         """
-        store, reader, _, lanes = self._open()
+        store, reader, _, threads = self._open()
         wanted = checked(SearchOptions, options)
         request = self._explicit_request(query, user_id, wanted.session, at)
-        with self._precedence.recalling():
-            found = await lanes.recalls.run(
+        with self._precedence.foreground():
+            found = await threads.recalls.run(
                 search_operation.search(reader, request, wanted, self.options.searching)
             )
         try:
@@ -606,9 +609,9 @@ class Memory:
             InvalidInput: If an argument cannot be used.
             StoreError: If the file cannot be read.
         """
-        _, reader, _, lanes = self._open()
-        with self._precedence.recalling():
-            found = await lanes.recalls.run(
+        _, reader, _, threads = self._open()
+        with self._precedence.foreground():
+            found = await threads.recalls.run(
                 search_contextual(reader, self._explicit_request(query, user_id, session_id, at))
             )
         turns = sum(len(one.messages) for one in found.sessions)
@@ -638,11 +641,11 @@ class Memory:
             InvalidInput: If an argument cannot be used, naming the field and what it may be.
             StoreError: If the file cannot be read.
         """
-        _, reader, _, lanes = self._open()
+        _, reader, _, threads = self._open()
         wanted = checked(TraceOptions, options)
         request = self._explicit_request(query, user_id, wanted.session, at)
-        with self._precedence.recalling():
-            found = await lanes.recalls.run(explain(reader, request, wanted))
+        with self._precedence.foreground():
+            found = await threads.recalls.run(explain(reader, request, wanted))
         await self.audit(Act(Action.READ, "trace_search"), user_id=user_id)
         return found
 
@@ -651,9 +654,9 @@ class Memory:
     ) -> RecallRequest:
         """The request of a tool: all layers are asked, without a deadline."""
         return RecallRequest(
-            text=checked_text(query, "query"),
-            user_id=checked_id(user_id, "user_id"),
-            session_id=None if session_id is None else checked_id(session_id, "session_id"),
+            text=validate_text(query, "query"),
+            user_id=validate_id(user_id, "user_id"),
+            session_id=None if session_id is None else validate_id(session_id, "session_id"),
             at=self.options.now() if at is None else aware(at, "at"),
             max_tokens=self.options.recall.max_tokens,
             explicit=True,
@@ -676,7 +679,7 @@ class Memory:
         """
         store, reader, *_ = self._open()
         await self._precedence.wait_idle()
-        heard, options, again = clean(reply), self.options.learning, block.id in self._fed_back
+        heard, options, again = clean_text(reply), self.options.learning, block.id in self._fed_back
 
         def recorded() -> bool:
             """The record holds the question."""
@@ -713,7 +716,7 @@ class Memory:
         Raises:
             InvalidInput: If the last day is before the first.
         """
-        check_order(since, until)
+        validate_order(since, until)
         store, user = await self._of(user_id)
         return (
             Quality() if user is None else Quality(tuple(await store.quality(user, since, until)))
@@ -735,7 +738,7 @@ class Memory:
 
     async def weights_over_time(self, user_id: str, limit: int = 200) -> list[WeightSnapshot]:
         """The user's layer weights after each step of learning, latest first."""
-        limit = checked_number(limit, "limit", 0, whole=True)
+        limit = validate_number(limit, "limit", 0, whole=True)
         store, user = await self._of(user_id)
         return [] if user is None else await store.weights_over_time(user, limit)
 
@@ -756,7 +759,7 @@ class Memory:
             user_id: Whose.
             limit: Names at most.
         """
-        limit = checked_number(limit, "limit", 0, whole=True)
+        limit = validate_number(limit, "limit", 0, whole=True)
         store, user = await self._of(user_id)
         return [] if user is None else await store.vocabulary(user, limit)
 
@@ -782,7 +785,7 @@ class Memory:
         store, _, background, _ = self._open()
         if category is not None and category not in tuple(Category):
             raise InvalidInput(f"category is {category!r}. Use one of: {', '.join(Category)}.")
-        user = await store.user(checked_id(user_id, "user_id"))
+        user = await store.user(validate_id(user_id, "user_id"))
         return (
             []
             if user is None
@@ -795,7 +798,7 @@ class Memory:
         return (
             None
             if user is None
-            else await store.summary(user, checked_id(session_id, "session_id"))
+            else await store.summary(user, validate_id(session_id, "session_id"))
         )
 
     async def import_records(
@@ -911,21 +914,21 @@ class Memory:
             raise InvalidInput(
                 "forget takes exactly one of memory_id, entity, session_id, turn_ids, after/before, everything=True. Call it once for each."
             )
-        if entity is not None and not is_name(clean(entity)):
+        if entity is not None and not is_visible_name(clean_text(entity)):
             raise InvalidInput("entity is empty. Name what to forget, or pass everything=True.")
-        entity = None if entity is None else checked_text(entity, "entity", MAX_ID)
-        memory_id = None if memory_id is None else checked_id(memory_id, "memory_id")
-        session_id = None if session_id is None else checked_id(session_id, "session_id")
-        turn_ids = None if turn_ids is None else checked_ids(turn_ids, "turn_ids")
+        entity = None if entity is None else validate_text(entity, "entity", MAX_ID_CHARACTERS)
+        memory_id = None if memory_id is None else validate_id(memory_id, "memory_id")
+        session_id = None if session_id is None else validate_id(session_id, "session_id")
+        turn_ids = None if turn_ids is None else validate_ids(turn_ids, "turn_ids")
         after = None if after is None else aware(after, "after")
         before = None if before is None else aware(before, "before")
-        check_order(after, before)
+        validate_order(after, before)
         if grace is not None and grace <= timedelta():
             raise InvalidInput(
                 f"grace is {grace}. Pass a time for which it can be brought back, or None to erase it at once."
             )
         store, reader, background, _ = self._open()
-        user_id = checked_id(user_id, "user_id")
+        user_id = validate_id(user_id, "user_id")
         await self._replay()
         user = await store.user(user_id)
         remove = partial(
@@ -1052,7 +1055,7 @@ class Memory:
     async def _of(self, user_id: str) -> tuple[Store, UserKey | None]:
         """The store, and the user's number in it; None for an unknown user."""
         store, *_ = self._open()
-        return store, await store.user(checked_id(user_id, "user_id"))
+        return store, await store.user(validate_id(user_id, "user_id"))
 
     def _open(self) -> tuple[Store, RecallContext, Worker, WorkerThreads]:
         if self._live is None:

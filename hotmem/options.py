@@ -15,7 +15,7 @@ from pydantic import ConfigDict
 from hotmem.core.encryption_key import KeySource
 from hotmem.core.validation import Bounded, bounded
 from hotmem.errors import InvalidInput
-from hotmem.text.timezones import now_here
+from hotmem.text.timezones import local_now
 from hotmem.types import MAX_WEIGHT, MIN_WEIGHT, Category, Layer, Weights
 
 MIN_TOKENS: Final = 1
@@ -248,7 +248,7 @@ class Options:
 
     def now(self) -> datetime:
         """Return the current time in the time zone of the user."""
-        return now_here() if self.time_zone is None else datetime.now(self.time_zone)
+        return local_now() if self.time_zone is None else datetime.now(self.time_zone)
 
 
 def checked_visible(visible: Sequence[str]) -> tuple[str, ...]:

@@ -19,11 +19,11 @@ from hotmem.models import Language
 from hotmem.ranking.confidence import MEDIUM_CONFIDENCE, confidence, mark
 from hotmem.storage.store import Store
 from hotmem.temporal import Bound, find_times
-from hotmem.text.escaping import shown
-from hotmem.text.readable import LONGEST_QUESTION, readable
-from hotmem.text.stemming import STOPS, stems
-from hotmem.text.timezones import by_clock
-from hotmem.text.validation import plain
+from hotmem.text.escaping import escape_for_prompt
+from hotmem.text.stemming import STOP_STEMS, stems
+from hotmem.text.timezones import to_zone
+from hotmem.text.truncation import MAX_QUERY_CHARACTERS, truncate
+from hotmem.text.validation import normalize_value
 from hotmem.text.word_sets import wordlist
 from hotmem.types import ContextBlock, Evidence, EvidenceKind, Interval, Item, Layer, Mark, Trace
 from hotmem.types.session_start import (
@@ -226,14 +226,14 @@ def in_force(rules: Sequence[MemoryCandidate]) -> list[MemoryCandidate]:
             for one in revoked_instructions(rule.object, [one.object for one in earlier])
         }
         gone |= back
-        if back or revokes_explicitly(rule.object) or is_unsafe(shown(rule.object)):
+        if back or revokes_explicitly(rule.object) or is_unsafe(escape_for_prompt(rule.object)):
             continue
         about, name, other = (
             exclusive_topics(rule.object),
             preferred_name(rule.object).casefold(),
             refused_name(rule.object).casefold(),
         )
-        words = plain(rule.object)
+        words = normalize_value(rule.object)
         if (
             words in said
             or (about and about <= taken)
@@ -385,7 +385,8 @@ def _name(known: SessionFacts, rules: Sequence[MemoryCandidate]) -> Iterator[Lin
         )
         yield Line(
             WHO,
-            f"Call them {shown(names[0])}." + (f" Their name is {shown(other)}." if other else ""),
+            f"Call them {escape_for_prompt(names[0])}."
+            + (f" Their name is {escape_for_prompt(other)}." if other else ""),
         )
 
 
@@ -397,7 +398,11 @@ def _wish(
 ) -> Line:
     """An instruction in its own words; in a room of several people, whose it is."""
     words = rendering.quoted(rule.object.strip())
-    whose = "" if rule.subject in (speaker, UNNAMED_SPEAKER, "") else f"{shown(rule.subject)}: "
+    whose = (
+        ""
+        if rule.subject in (speaker, UNNAMED_SPEAKER, "")
+        else f"{escape_for_prompt(rule.subject)}: "
+    )
     return Line(
         "",
         f"- {whose}{words}",
@@ -418,7 +423,10 @@ def _facts(
         rows, key=lambda ranked: (ranked[0], -ranked[1].confirmations, -ranked[1].told_at)
     ):
         item = _item(
-            shown(row.text), found[EvidenceKind.MEMORY, row.key], asked, row.importance / 5
+            escape_for_prompt(row.text),
+            found[EvidenceKind.MEMORY, row.key],
+            asked,
+            row.importance / 5,
         )
         if item.confidence >= MEDIUM_CONFIDENCE:
             lines.append(Line(WHO, f"- {item.text}", item))
@@ -499,7 +507,7 @@ def _plans(
         words = _sentence(told)
         for key in told.memories:
             item = _item(
-                shown(found[EvidenceKind.MEMORY, key].text),
+                escape_for_prompt(found[EvidenceKind.MEMORY, key].text),
                 found[EvidenceKind.MEMORY, key],
                 asked,
                 1.0,
@@ -532,7 +540,7 @@ def _plans(
             continue
         given.add(plan.item.text)
         since = _changed(plan, later, language)
-        day = _day(by_clock(plan.start, asked.at.tzinfo).date(), asked.at.date())
+        day = _day(to_zone(plan.start, asked.at.tzinfo).date(), asked.at.date())
         told_itself = since is not None and any(
             since.turn_id in other.item.turn_ids and other.start.date() == plan.start.date()
             for other in plans
@@ -540,7 +548,7 @@ def _plans(
         if since is None:
             yield Line(day, f"- {plan.text}", plan.item)
         elif not told_itself and not is_private(since.text):
-            text = f"{plan.text} Later: {rendering.quoted(_cut(since.text))} (said {rendering.iso_date(by_clock(since.said_at, asked.at.tzinfo))})"
+            text = f"{plan.text} Later: {rendering.quoted(_cut(since.text))} (said {rendering.iso_date(to_zone(since.said_at, asked.at.tzinfo))})"
             yield Line(
                 day,
                 f"- {text}",
@@ -550,7 +558,7 @@ def _plans(
 
 def _changed(plan: _Plan, later: Sequence[LaterTurn], language: Language) -> LaterTurn | None:
     """The last words that call a plan off, move it, or put it on again."""
-    about = stems(plan.words) - STOPS
+    about = stems(plan.words) - STOP_STEMS
     since = [one for one in later if one.said_at > plan.item.said_at and about & stems(one.text)]
     if not since:
         return None
@@ -569,7 +577,7 @@ def _clock(interval: Interval, text: str, asked: Asked) -> str:
     """The time of day, where a statement does not tell it."""
     if interval.end - interval.start > timedelta(hours=1) or _CLOCK.search(text):
         return ""
-    return f" (at {by_clock(interval.start, asked.at.tzinfo):%H:%M})"
+    return f" (at {to_zone(interval.start, asked.at.tzinfo):%H:%M})"
 
 
 def _ahead(told: DatedWords, language: Language, asked: Asked) -> bool:
@@ -579,7 +587,7 @@ def _ahead(told: DatedWords, language: Language, asked: Asked) -> bool:
         return False
     if told.interval.start >= told.said_at or told.interval.end <= told.said_at:
         return told.interval.start >= told.said_at
-    words = readable(words, LONGEST_QUESTION)
+    words = truncate(words, MAX_QUERY_CHARACTERS)
     (doc,) = language.parse([words], names=False)
     return any(
         is_future(doc, mention)
@@ -602,8 +610,8 @@ def _noted(
             ()
             if not _TIMELY.search(row.text)
             else find_times(
-                readable(row.text, LONGEST_QUESTION),
-                by_clock(row.said_at, asked.at.tzinfo),
+                truncate(row.text, MAX_QUERY_CHARACTERS),
+                to_zone(row.said_at, asked.at.tzinfo),
                 ahead=True,
             )
         ):
@@ -614,7 +622,9 @@ def _noted(
                 and mention.interval.start < days.end
                 and mention.interval.end > days.start
             ):
-                item = _item(shown(row.text), found[EvidenceKind.MEMORY, row.key], asked, 1.0)
+                item = _item(
+                    escape_for_prompt(row.text), found[EvidenceKind.MEMORY, row.key], asked, 1.0
+                )
                 yield _Plan(
                     mention.interval.start,
                     row.text,
@@ -639,7 +649,7 @@ def _loops(loops: Sequence[OpenLoop], told: set[str], asked: Asked) -> Iterator[
         and not (is_private(one.text) or _RECALLS.search(one.text))
     ]
     for one in fresh[:MOST_LOOPS]:
-        said_at = by_clock(one.said_at, asked.at.tzinfo)
+        said_at = to_zone(one.said_at, asked.at.tzinfo)
         words = rendering.quoted(_cut(one.text))
         item = Item(
             text=words[1:-1],
@@ -672,7 +682,7 @@ def _item(text: str, found: Evidence, asked: Asked, relevance: float) -> Item:
         memory_id=found.memory_id,
         session_id=found.session_id,
         speaker=found.speaker,
-        said_at=by_clock(found.said_at, asked.at.tzinfo),
+        said_at=to_zone(found.said_at, asked.at.tzinfo),
         vector=None if found.former else found.vector,
     )
 

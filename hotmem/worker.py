@@ -24,7 +24,7 @@ from hotmem.consolidation.same_subject import same_subjects
 from hotmem.consolidation.summary import count_topics, render_summary, summarise
 from hotmem.consolidation.supersession import apply_correction, revise
 from hotmem.core.logs import log
-from hotmem.core.priority import RecallPriority
+from hotmem.core.priority import ForegroundPriority
 from hotmem.errors import (
     MemoryClosed,
     StoreFull,
@@ -39,7 +39,7 @@ from hotmem.options import BackgroundOptions, EvolutionOptions
 from hotmem.portability.importer import WRITING_S
 from hotmem.retrieval.context import FormerEncoder
 from hotmem.storage.store import Store
-from hotmem.text.readable import as_read, readable, readable_spans
+from hotmem.text.truncation import join_spans, truncate, truncated_spans
 from hotmem.types import (
     Category,
     EvidenceKind,
@@ -124,7 +124,7 @@ class Worker:
         options: BackgroundOptions,
         evolution: EvolutionOptions,
         retention: Retention,
-        precedence: RecallPriority,
+        precedence: ForegroundPriority,
         former: FormerEncoder,
     ) -> None:
         self._former = former
@@ -519,14 +519,14 @@ class Worker:
 
 def _read_of(turn: Turn) -> str:
     """What of a turn is parsed."""
-    return readable(turn.text, LONGEST_READ[Role(turn.role)])
+    return truncate(turn.text, LONGEST_READ[Role(turn.role)])
 
 
 def _placed(understanding: Understanding, turn: Turn) -> Understanding:
     """What was understood of what was parsed, with its places in the turn."""
-    spans = readable_spans(turn.text, LONGEST_READ[Role(turn.role)])
+    spans = truncated_spans(turn.text, LONGEST_READ[Role(turn.role)])
     if len(spans) == 1:
         return understanding
-    return Rewrite(tuple(Segment(as_read(turn.text, [span]), *span) for span in spans)).placed(
+    return Rewrite(tuple(Segment(join_spans(turn.text, [span]), *span) for span in spans)).placed(
         understanding
     )

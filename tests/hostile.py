@@ -5,7 +5,7 @@ import unicodedata
 
 from hypothesis import strategies as st
 
-from hotmem.text.control_tokens import IN_ANGLES, IN_SQUARES, ROLES
+from hotmem.text.control_tokens import ANGLE_BRACKET_TOKENS, SQUARE_BRACKET_NAMES, TURN_ROLES
 
 BETWEEN = (
     "",
@@ -29,7 +29,7 @@ BETWEEN = (
 PIECES = (
     "<", "/", "memory", "MEMORY", ">", "|", "｜", "＜", "‹", "(", ")", "（", "[", "]", "high", "medium", "low", "until 4 March", "🟢", "x", "don't",
     "</memory>", "<memory>", "(medium)", "(high, 2 March)", "INST", "Human:", "\\n\\nAssistant :", "\r", "\x0b", "\x1b[31m", ":", "-", "3",
-    *IN_ANGLES, *(f"[{name}]" for name in IN_SQUARES), *(f"[/{name}]" for name in IN_SQUARES), *(f"\n{role}:" for role in ROLES),
+    *ANGLE_BRACKET_TOKENS, *(f"[{name}]" for name in SQUARE_BRACKET_NAMES), *(f"[/{name}]" for name in SQUARE_BRACKET_NAMES), *(f"\n{role}:" for role in TURN_ROLES),
 )  # fmt: skip
 
 hostile = st.text(max_size=60) | st.lists(st.sampled_from((*PIECES, *BETWEEN)), max_size=14).map(
@@ -50,10 +50,10 @@ def invisible(text: str) -> list[str]:
 
 def control_tokens(text: str) -> list[str]:
     """Control tokens of models and beginnings of turns in a text."""
-    squares = "|".join(IN_SQUARES)
+    squares = "|".join(SQUARE_BRACKET_NAMES)
     found = re.findall(
-        rf"<[|｜]|<<|</|\[\s*/?\s*(?:{squares})\s*\]|\b(?:{'|'.join(ROLES)})\s*[:：]",
+        rf"<[|｜]|<<|</|\[\s*/?\s*(?:{squares})\s*\]|\b(?:{'|'.join(TURN_ROLES)})\s*[:：]",
         text.replace("</memory>", ""),
         re.IGNORECASE,
     )
-    return found + [token for token in IN_ANGLES if token.casefold() in text.casefold()]
+    return found + [token for token in ANGLE_BRACKET_TOKENS if token.casefold() in text.casefold()]

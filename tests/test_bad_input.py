@@ -35,7 +35,7 @@ from hotmem.options import ModelOptions, RecallOptions
 from hotmem.storage.sqlite import connection
 from hotmem.storage.sqlite.connection import connect
 from hotmem.storage.store import Store
-from hotmem.text.validation import MAX_ID, MAX_TEXT
+from hotmem.text.validation import MAX_ID_CHARACTERS, MAX_TEXT_CHARACTERS
 from hotmem.types import Layer, LayerOutcome, Role
 from tests.conversation import START, said
 
@@ -72,7 +72,7 @@ def test_a_megabyte_is_refused_and_the_longest_text_is_found(
 ) -> None:
     with pytest.raises(InvalidInput, match="Split it"):
         said("a" * 1_000_000)
-    longest = f"{'x' * (MAX_TEXT - 30)} then the zebra slept."
+    longest = f"{'x' * (MAX_TEXT_CHARACTERS - 30)} then the zebra slept."
 
     async def run() -> None:
         async with Memory.open(database, ALL_LAYERS, encoder=encoder, language=language) as memory:
@@ -84,7 +84,7 @@ def test_a_megabyte_is_refused_and_the_longest_text_is_found(
             with pytest.raises(InvalidInput, match="Pass what was said last"):
                 await memory.recall("a" * 1_000_000, user_id="ana")
             started = time.monotonic()
-            block = await memory.recall("a" * MAX_TEXT, user_id="ana")
+            block = await memory.recall("a" * MAX_TEXT_CHARACTERS, user_id="ana")
             assert block.tokens <= 1000 and time.monotonic() - started < 10
 
     asyncio.run(run())
@@ -261,7 +261,7 @@ async def test_the_smallest_budget_gives_an_empty_block(memory: Memory) -> None:
     assert (block.text, block.tokens, block.items) == ("", 0, ())
 
 
-BAD_IDS = ["x" * 10_000, "x" * (MAX_ID + 1), "", "a\x00b", "\ud800", 7, None]
+BAD_IDS = ["x" * 10_000, "x" * (MAX_ID_CHARACTERS + 1), "", "a\x00b", "\ud800", 7, None]
 
 
 @pytest.mark.parametrize("bad", BAD_IDS)
@@ -294,7 +294,7 @@ async def test_invalid_ids_are_refused_everywhere(bad: str, memory: Memory) -> N
 
 
 async def test_the_longest_id_can_be_used(memory: Memory) -> None:
-    longest = "ü" * MAX_ID
+    longest = "ü" * MAX_ID_CHARACTERS
     await memory.remember(
         said("My dog is called Potola.", user=longest, session=longest, name=longest)
     )

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hotmem import ContextBlock, Mark, Memory
 from hotmem.block.rendering import CLOSING, OPENING
 from hotmem.models import CachedEncoder, Language, TokenCounter
-from hotmem.text.escaping import shown
+from hotmem.text.escaping import escape_for_prompt
 from hotmem.types import Turn
 from tests.conversation import HOSTILE, START, life, said, stands_in
 
@@ -104,7 +104,7 @@ def test_every_block_keeps_its_promises(
         assert {turn.session_id for turn in told} >= {item.session_id}
         assert 0 <= item.relevance <= 1 and 0 <= item.confidence <= 1
         if item.kind == "passage":
-            assert len(told) == 1 and stands_in(item.text, shown(told[0].text))
+            assert len(told) == 1 and stands_in(item.text, escape_for_prompt(told[0].text))
             assert (item.speaker, item.said_at) == (told[0].speaker, told[0].spoken_at)
             assert item.memory_id is None
         if item.kind == "memory":
@@ -208,6 +208,6 @@ def test_what_the_model_has_before_it_is_not_given_again(archive: Archive, quest
 
 
 def test_hostile_lines_are_among_the_turns(archive: Archive) -> None:
-    assert {shown(text) for text in HOSTILE} <= {
-        shown(turn.text) for turn in archive.turns.values()
+    assert {escape_for_prompt(text) for text in HOSTILE} <= {
+        escape_for_prompt(turn.text) for turn in archive.turns.values()
     }

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from hotmem import InvalidInput, Memory, Options, StoreKeyWrong, StoreLocked
 from hotmem.cli.app import app
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.models import CachedEncoder, Language
 from hotmem.settings import Settings
 from hotmem.storage.sqlite import encryption
@@ -33,7 +33,7 @@ def add(conn: Connection, name: str) -> None:
     conn.execute("INSERT INTO users (public_id) VALUES (?)", (name,))
 
 
-async def keep(path: Path, key: Key | None, name: str = "Potola") -> None:
+async def keep(path: Path, key: EncryptionKey | None, name: str = "Potola") -> None:
     """Stores a name in a file, which is made if it is not there."""
     opened = Database.open(path, key)
     try:
@@ -42,7 +42,7 @@ async def keep(path: Path, key: Key | None, name: str = "Potola") -> None:
         await opened.close()
 
 
-def names(path: Path, key: Key | None) -> list[str]:
+def names(path: Path, key: EncryptionKey | None) -> list[str]:
     with closing(connect(path, key=key, read_only=True)) as conn:
         return [
             name for (name,) in conn.execute("SELECT public_id FROM users ORDER BY id").fetchall()
@@ -62,7 +62,7 @@ def stored(database: Path) -> Path:
 
 @pytest.fixture
 def sealed(database: Path) -> Path:
-    asyncio.run(keep(database, Key(SECRET)))
+    asyncio.run(keep(database, EncryptionKey(SECRET)))
     return database
 
 
@@ -88,17 +88,19 @@ async def test_nothing_that_was_said_can_be_read_in_the_files(
 @pytest.mark.parametrize(
     ("key", "fix"),
     [
-        (Key(OTHER), "Pass the key that it was encrypted with"),
+        (EncryptionKey(OTHER), "Pass the key that it was encrypted with"),
         (None, "Set HOTMEM_KEY or HOTMEM_KEY_FILE, or pass Options"),
     ],
 )
-async def test_a_wrong_and_a_missing_key_are_told(sealed: Path, key: Key | None, fix: str) -> None:
+async def test_a_wrong_and_a_missing_key_are_told(
+    sealed: Path, key: EncryptionKey | None, fix: str
+) -> None:
     before = await asyncio.to_thread(sealed.read_bytes)
     with pytest.raises(StoreKeyWrong, match=fix) as raised:
         Database.open(sealed, key)
     assert SECRET not in str(raised.value) and OTHER not in str(raised.value)
     assert await asyncio.to_thread(sealed.read_bytes) == before
-    assert names(sealed, Key(SECRET)) == ["Potola"]
+    assert names(sealed, EncryptionKey(SECRET)) == ["Potola"]
 
 
 def test_a_plain_file_with_a_key_is_told(stored: Path) -> None:
@@ -106,7 +108,7 @@ def test_a_plain_file_with_a_key_is_told(stored: Path) -> None:
         StoreKeyWrong,
         match=r"is not encrypted, and a key was given\. Leave .* or encrypt the file with `hotmem encrypt`",
     ):
-        Database.open(stored, Key(SECRET))
+        Database.open(stored, EncryptionKey(SECRET))
     assert names(stored, None) == ["Potola"]
 
 
@@ -117,8 +119,8 @@ def test_a_key_is_a_text_or_the_first_line_of_a_file_or_what_a_function_returns(
     file.write_text(f"{SECRET}\r\nof the memory\n", "utf-8")
     sources: tuple[str | Path | Callable[[], str], ...] = (SECRET, file, lambda: SECRET)
     for source in sources:
-        assert names(sealed, Key.of(source)) == ["Potola"]
-    assert Key.of(None) is None
+        assert names(sealed, EncryptionKey.from_source(source)) == ["Potola"]
+    assert EncryptionKey.from_source(None) is None
 
 
 def test_keys_that_are_none(tmp_path: Path) -> None:
@@ -136,14 +138,14 @@ def test_keys_that_are_none(tmp_path: Path) -> None:
     )
     for source in sources:
         with pytest.raises(InvalidInput):
-            Key.of(source)
+            EncryptionKey.from_source(source)
 
 
 def test_a_key_is_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOTMEM_KEY", SECRET)
     settings = Settings.from_environment()
     assert settings.options().key == SECRET
-    for shown in (settings, settings.options(), Key(SECRET), [Key(SECRET)]):
+    for shown in (settings, settings.options(), EncryptionKey(SECRET), [EncryptionKey(SECRET)]):
         assert (
             SECRET not in f"{shown!r} {shown}" and SECRET.encode().hex() not in f"{shown!r} {shown}"
         )
@@ -172,7 +174,7 @@ async def test_a_copy_has_the_key_and_an_export_is_plain(
         ).encrypted
         assert not (await export_memories(memory, "ana", Export(file=str(export)))).encrypted
     for path in (copy, again):
-        assert names(path, Key(SECRET)) == ["Potola", "ana"]
+        assert names(path, EncryptionKey(SECRET)) == ["Potola", "ana"]
         with pytest.raises(StoreKeyWrong):
             connect(path)
     assert "Fips" in await asyncio.to_thread(export.read_text, "utf-8")
@@ -181,7 +183,7 @@ async def test_a_copy_has_the_key_and_an_export_is_plain(
 def test_a_file_is_converted_whole(stored: Path) -> None:
     stored.chmod(0o640)
     asyncio.run(keep(stored, None, "Fips"))
-    first, second = Key(SECRET), Key(OTHER)
+    first, second = EncryptionKey(SECRET), EncryptionKey(OTHER)
     for before, after in ((None, first), (first, second), (second, None)):
         convert(stored, before, after)
         assert [path.name for path in stored.parent.iterdir()] == [
@@ -204,11 +206,11 @@ def test_a_file_that_could_not_be_converted_is_as_it_was(
 
     monkeypatch.setattr(encryption, "_check_same", fail)
     with pytest.raises(OSError, match="the disk is gone"):
-        convert(stored, None, Key(SECRET))
+        convert(stored, None, EncryptionKey(SECRET))
     assert [path.name for path in stored.parent.iterdir()] == [stored.name]
     assert names(stored, None) == ["Potola"]
     with pytest.raises(StoreKeyWrong):
-        convert(stored, Key(OTHER), None)
+        convert(stored, EncryptionKey(OTHER), None)
     assert names(stored, None) == ["Potola"]
 
 
@@ -232,7 +234,7 @@ async def test_a_file_that_is_open_is_not_converted(stored: Path) -> None:
             StoreLocked,
             match=r"open in another program, or twice in this one\. Nothing was changed",
         ):
-            convert(stored, None, Key(SECRET))
+            convert(stored, None, EncryptionKey(SECRET))
         command = [sys.executable, "-c", CONVERTED, str(stored)]
         done = await asyncio.to_thread(
             subprocess.run,
@@ -255,7 +257,7 @@ def test_the_commands(stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     run = CliRunner().invoke
     done = run(app, ["encrypt", *at], input=f"{SECRET}\n{SECRET}\n")
     assert done.exit_code == 0 and "is encrypted" in done.output and SECRET not in done.output
-    assert names(stored, Key(SECRET)) == ["Potola"]
+    assert names(stored, EncryptionKey(SECRET)) == ["Potola"]
     again = run(app, ["encrypt", *at])
     assert isinstance(again.exception, InvalidInput) and "hotmem rekey" in str(again.exception)
     assert isinstance(
@@ -264,10 +266,10 @@ def test_the_commands(stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     file = tmp_path / "new-key"
     file.write_text(OTHER)
     assert run(app, ["rekey", *at, "--new-key-file", str(file)], input=f"{SECRET}\n").exit_code == 0
-    assert names(stored, Key(OTHER)) == ["Potola"]
+    assert names(stored, EncryptionKey(OTHER)) == ["Potola"]
     monkeypatch.setenv("HOTMEM_KEY_FILE", str(file))
     copied = run(app, ["restore", str(stored), "-d", str(tmp_path / "new.db")])
-    assert copied.exit_code == 0 and names(tmp_path / "new.db", Key(OTHER)) == ["Potola"]
+    assert copied.exit_code == 0 and names(tmp_path / "new.db", EncryptionKey(OTHER)) == ["Potola"]
     assert run(app, ["decrypt", *at]).exit_code == 0
     assert names(stored, None) == ["Potola"]
     assert isinstance(run(app, ["decrypt", *at]).exception, StoreKeyWrong)

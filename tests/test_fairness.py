@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hotmem import Memory, Options, worker
 from hotmem.consolidation.evolution import evolve
-from hotmem.core.priority import RecallPriority
+from hotmem.core.priority import ForegroundPriority
 from hotmem.models import CachedEncoder, Language
 from hotmem.models.encoder import Vectors
 from hotmem.options import BackgroundOptions, EvolutionOptions
@@ -390,7 +390,7 @@ async def test_a_category_that_cannot_evolve_leaves_the_others(
 ) -> None:
     async def evolving(
         store: Store,
-        precedence: RecallPriority,
+        precedence: ForegroundPriority,
         user: UserKey,
         category: Category,
         *rest: Any,  # noqa: ANN401

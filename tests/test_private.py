@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hotmem import Memory
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.storage.queries.maintenance import restore
 from hotmem.storage.sqlite import connection
 from hotmem.storage.sqlite.connection import Connection, connect
@@ -54,7 +54,7 @@ def test_a_file_is_private_before_sqlite_opens_it(
     seen: list[int] = []
 
     class Looking(Connection):
-        def __init__(self, path: str, flags: int, key: Key | None) -> None:
+        def __init__(self, path: str, flags: int, key: EncryptionKey | None) -> None:
             seen.append(database.stat().st_mode & 0o777)
             super().__init__(path, flags, key)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hotmem import Memory, Options, Turn
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.models import Encoder, Language
 from hotmem.storage.queries import maintenance
 from hotmem.storage.sqlite.connection import connect
@@ -54,7 +54,7 @@ async def test_a_restored_copy_is_equal_and_a_changed_one_is_not(
     live: tuple[Memory, str], tmp_path: Path
 ) -> None:
     (memory, secret), copy, restored = live, tmp_path / "copy.db", tmp_path / "restored.db"
-    key = Key(secret) if secret else None
+    key = EncryptionKey(secret) if secret else None
     with closing(connect(memory.path, key=key, read_only=True)) as conn:
         maintenance.backup(conn, copy, lambda *_: None)
     maintenance.restore(copy, restored, key)

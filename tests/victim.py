@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from hotmem import Memory
-from hotmem.core.priority import RecallPriority
+from hotmem.core.priority import ForegroundPriority
 from hotmem.models import load_encoder, load_language
 from hotmem.models.encoder import Vectors
 from hotmem.options import BackgroundOptions, ModelOptions, Options
@@ -77,7 +77,7 @@ def import_until_killed(path: Path, file: Path, out: Connection) -> None:
 
 async def _import(path: Path, file: Path, out: Connection) -> None:
     store = Store.open(path)
-    await importer.import_records(store, RecallPriority(), own(file), lambda: out.send(None))
+    await importer.import_records(store, ForegroundPriority(), own(file), lambda: out.send(None))
 
 
 async def _remember(path: Path, cache_dir: Path, first: int, out: Connection) -> None:

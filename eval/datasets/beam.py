@@ -23,7 +23,7 @@ from eval.datasets.base import (
     found,
     read_json,
 )
-from hotmem.text.validation import MAX_TEXT
+from hotmem.text.validation import MAX_TEXT_CHARACTERS
 from hotmem.types import Turn
 
 _MARK: Final = re.compile(r"\s*->->\s*[\w,/ ]+\)?\s*$")
@@ -91,7 +91,7 @@ def _session(user: str, batch: Mapping[str, Any]) -> Session:
             user_id=user,
             session_id=name,
             role=message["role"],
-            text=_MARK.sub("", message["content"])[:MAX_TEXT],
+            text=_MARK.sub("", message["content"])[:MAX_TEXT_CHARACTERS],
             spoken_at=start + position * TURN_GAP,
             id=str(message["id"]),
         )

@@ -15,7 +15,7 @@ from eval.datasets import Conversation, Question
 from eval.references import named
 from eval.retrieval import held_out
 from hotmem.models.encoder import Reading
-from hotmem.text.validation import passages
+from hotmem.text.passages import split_passages
 
 Reader: TypeAlias = Callable[[Sequence[str]], list[Reading]]
 """Reads texts with an encoder."""
@@ -111,7 +111,7 @@ def passages_of(conversation: Conversation) -> tuple[list[int], list[str]]:
     cut = [
         (at, named(replace(turn, text=turn.text[start:stop])))
         for at, turn in enumerate(conversation.turns)
-        for start, stop in passages(turn.text)
+        for start, stop in split_passages(turn.text)
     ]
     return [at for at, _ in cut], [text for _, text in cut]
 

@@ -107,7 +107,7 @@ def _fits(reading: Reading, mention: TimeMention, *, clock: bool) -> tuple[bool,
     if clock:
         return _same_clock(reading, mention), False
     if reading.moment:
-        fine = mention.grain in (Granularity.DAY, Granularity.MINUTE)
+        fine = mention.granularity in (Granularity.DAY, Granularity.MINUTE)
         moments = [start] * fine + ([mention.counted] if mention.counted else [])
         return any(_equal(reading.start, moment, exact=reading.exact) for moment in moments), False
     if reading.start and reading.end:
@@ -120,7 +120,7 @@ def _fits(reading: Reading, mention: TimeMention, *, clock: bool) -> tuple[bool,
         )
     edges = [start, end, *([mention.counted] if mention.counted else [])]
     edge = reading.start or reading.end
-    if mention.bound == "at" and mention.grain is not Granularity.SPAN:
+    if mention.bound == "at" and mention.granularity is not Granularity.SPAN:
         return False, False
     return any(_equal(edge, each, exact=reading.exact) for each in edges), False
 

@@ -4,7 +4,7 @@ import re
 from datetime import date, datetime, timedelta
 from typing import Final
 
-from hotmem.text.timezones import in_zone
+from hotmem.text.timezones import to_named_zone
 from hotmem.types import Evidence
 
 MAX_DATES: Final = 2
@@ -36,9 +36,9 @@ def resolve_dates(found: Evidence, text: str, zone: str | None) -> tuple[tuple[d
         text: What is shown of it.
         zone: Name of the zone of who asks.
     """
-    said = in_zone(found.said_at, zone).date()
+    said = to_named_zone(found.said_at, zone).date()
     days = (
-        _days(in_zone(time.start, zone), in_zone(time.end, zone))
+        _days(to_named_zone(time.start, zone), to_named_zone(time.end, zone))
         for words, time in found.times
         if words in text and not _ABSOLUTE.search(words) and not _VAGUE.search(words)
     )

@@ -18,8 +18,8 @@ from hotmem.ranking.confidence import MEDIUM_CONFIDENCE, mark
 from hotmem.ranking.deduplication import MIN_FACT_RELEVANCE
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.retrieval.requested_window import requested_window
-from hotmem.text.escaping import shown
-from hotmem.text.timezones import in_zone, zone_of
+from hotmem.text.escaping import escape_for_prompt
+from hotmem.text.timezones import to_named_zone, zone_name
 from hotmem.types import EvidenceKind, Item, Mark, Query, Source
 
 LENGTH_EXPONENT: Final = 0.7
@@ -89,7 +89,7 @@ def pack(
     opened: set[tuple[str, str]] = set()
     chosen: list[Item] = []
     misses = 0
-    asked, zone = query.stems, zone_of(query.at)
+    asked, zone = query.stems, zone_name(query.at)
     told = (
         one
         for one in judged
@@ -147,7 +147,7 @@ def _item(one: ScoredCandidate, mark: Mark, asked: frozenset[str], zone: str | N
     found = one.evidence
     text = trim(found.text, asked) if found.kind is EvidenceKind.PASSAGE else found.text
     return Item(
-        text=shown(text),
+        text=escape_for_prompt(text),
         kind=found.kind,
         layer=one.layers[0],
         layers=one.layers,
@@ -158,8 +158,8 @@ def _item(one: ScoredCandidate, mark: Mark, asked: frozenset[str], zone: str | N
         memory_id=found.memory_id,
         session_id=found.session_id,
         speaker=found.speaker,
-        said_at=in_zone(found.said_at, zone),
-        valid_until=found.valid_until and in_zone(found.valid_until, zone),
+        said_at=to_named_zone(found.said_at, zone),
+        valid_until=found.valid_until and to_named_zone(found.valid_until, zone),
         vector=None if found.former else found.vector,
         parts=one.layer_contributions,
         times=resolve_dates(found, text, zone) if found.kind is EvidenceKind.PASSAGE else (),

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final
 
 from hotmem.block.dates import format_dates
-from hotmem.text.escaping import shown
+from hotmem.text.escaping import escape_for_prompt
 from hotmem.types import EvidenceKind, Item, Mark
 
 OPENING: Final = "<memory>"
@@ -92,7 +92,9 @@ def render_line(item: Item, layout: Layout) -> str:
         )
     )
     speaker = (
-        f"{shown(item.speaker)}: " if item.speaker and item.kind is EvidenceKind.PASSAGE else ""
+        f"{escape_for_prompt(item.speaker)}: "
+        if item.speaker and item.kind is EvidenceKind.PASSAGE
+        else ""
     )
     return f"- {speaker}{item.text}" + (f" ({note})" if note else "")
 
@@ -159,7 +161,7 @@ def render(items: Sequence[Item], layout: Layout) -> str:
 
 def quoted(text: str) -> str:
     """The text made safe and in quotation marks that nothing in it can close."""
-    return f"“{shown(text).replace('“', chr(34)).replace('”', chr(34))}”"
+    return f"“{escape_for_prompt(text).replace('“', chr(34)).replace('”', chr(34))}”"
 
 
 def render_session_start(wishes: Sequence[str], sections: Sequence[Sequence[str]]) -> str:
@@ -179,7 +181,7 @@ def render_session_start(wishes: Sequence[str], sections: Sequence[Sequence[str]
 def render_notice(text: str) -> str:
     """A block that tells of the memory itself.
 
-    Lines of our own, what is quoted in them being made safe by `shown`.
+    Lines of our own, what is quoted in them being made safe by `escape_for_prompt`.
     """
     return f"{OPENING}\n{text}\n{CLOSING}"
 
@@ -194,5 +196,5 @@ def render_tool_data(text: str) -> str:
 
 def render_nothing_known(topics: Sequence[str]) -> str:
     """The one line that says nothing was found, and about what."""
-    about = ", ".join(shown(topic) for topic in topics[:MAX_TOPICS])
+    about = ", ".join(escape_for_prompt(topic) for topic in topics[:MAX_TOPICS])
     return f"{OPENING}Nothing is known from earlier conversations{f' about: {about}' if about else ''}.{CLOSING}"

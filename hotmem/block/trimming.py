@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from hotmem.text.stemming import STOPS, stems
+from hotmem.text.stemming import STOP_STEMS, stems
 
 KEPT_SHARE: Final = 0.8
 """Share of a statement's content words that stay. What goes is mostly greetings and praise, a
@@ -52,4 +52,4 @@ def _joined(sentences: list[str], kept: set[int]) -> str:
 @lru_cache(maxsize=8192)
 def sentence_content(sentence: str) -> frozenset[str]:
     """Stems of a sentence's content words."""
-    return stems(sentence) - STOPS
+    return stems(sentence) - STOP_STEMS

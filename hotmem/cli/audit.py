@@ -9,7 +9,7 @@ from rich.table import Column, Table
 
 from hotmem.cli import console
 from hotmem.cli.console import Database
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.errors import InvalidInput
 from hotmem.settings import Settings
 from hotmem.storage.store import Store
@@ -37,11 +37,13 @@ def audit(
     if action is not None and action not in tuple(Action):
         raise InvalidInput(f"--action is {action!r}. Use one of: {', '.join(Action)}.")
     wanted = None if action is None else Action(action)
-    path, key = console.existing(database), Key.of(Settings().options().key)
+    path, key = console.existing(database), EncryptionKey.from_source(Settings().options().key)
     first = None if since is None else datetime.fromisoformat(since)
     entries = asyncio.run(_entries(Store.open(path, key), user, first, wanted, limit))
     if json_:
-        console.screen.print(escaping.as_json([_as_json(one) for one in entries]), soft_wrap=True)
+        console.screen.print(
+            escaping.format_json([_as_json(one) for one in entries]), soft_wrap=True
+        )
         return
     table = Table("number", Column("at (UTC)", no_wrap=True), "user", "who", "did", "with", "of")
     for one in entries:

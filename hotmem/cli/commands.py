@@ -11,7 +11,7 @@ from hotmem import Memory
 from hotmem.cli import console
 from hotmem.cli.console import Database, User
 from hotmem.cli.tables import shown
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.errors import InvalidInput
 from hotmem.operations.requests import checked
 from hotmem.operations.results import as_json
@@ -634,7 +634,7 @@ def restore(
     stored.restore(
         console.checked_file(source, "Name a copy that `hotmem backup` made."),
         target,
-        Key.of(Settings().options().key),
+        EncryptionKey.from_source(Settings().options().key),
     )
     console.screen.print(f"{target} restored from {source}", soft_wrap=True)
 
@@ -713,6 +713,6 @@ def _pictures() -> ModuleType:
 def _show(name: str, answer: Any, *, json_: bool) -> None:  # noqa: ANN401 - whatever JSON holds
     """A tool's answer as a person reads it, or as JSON."""
     if json_:
-        console.screen.print(escaping.as_json(answer), soft_wrap=True)
+        console.screen.print(escaping.format_json(answer), soft_wrap=True)
     else:
         console.screen.print(shown(name, answer))

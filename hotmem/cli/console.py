@@ -27,8 +27,8 @@ from hotmem.operations.actor import acting
 from hotmem.settings import Settings
 from hotmem.storage.queries.ids import Table
 from hotmem.storage.sqlite.files import check_reachable
-from hotmem.text.escaping import printable
-from hotmem.text.validation import checked_id
+from hotmem.text.escaping import escape_for_display
+from hotmem.text.validation import validate_id
 from hotmem.types import Actor
 
 
@@ -39,7 +39,7 @@ class _Screen(Console):
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
         for text, style, control in super().render(renderable, options):
-            yield Segment(text if control else printable(text), style, control)
+            yield Segment(text if control else escape_for_display(text), style, control)
 
 
 def console(*, stderr: bool = False, width: int | None = None) -> Console:
@@ -152,7 +152,7 @@ async def checked_user(memory: Memory, user_id: str) -> None:
     Raises:
         InvalidInput: If nothing is known of the user.
     """
-    if await memory.store.user(checked_id(user_id, "user_id")) is not None:
+    if await memory.store.user(validate_id(user_id, "user_id")) is not None:
         return
     others = await memory.store.user_ids(USERS_NAMED + 1)
     if not others:

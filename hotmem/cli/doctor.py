@@ -10,7 +10,7 @@ from rich.text import Text
 
 from hotmem.cli import console
 from hotmem.cli.console import Database
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.settings import Settings
 from hotmem.storage.spool import path_of, waiting_in
 from hotmem.storage.sqlite.diagnosis import diagnosed
@@ -31,11 +31,11 @@ def doctor(
     The exit code is 1 if something needs attention.
     """
     path = console.existing(database)
-    key = Key.of(Settings().options().key)
+    key = EncryptionKey.from_source(Settings().options().key)
     given = asyncio.run(_forgiven(Store.open(path, key))) if retry else 0
     found = diagnosed(path, key, waiting_in(path_of(path.absolute(), Settings().spool_dir), key))
     if json_:
-        console.screen.print(escaping.as_json(_as_json(found)), soft_wrap=True)
+        console.screen.print(escaping.format_json(_as_json(found)), soft_wrap=True)
     else:
         _show(found)
     if retry:

@@ -10,7 +10,7 @@ import typer
 
 from hotmem.cli import console
 from hotmem.cli.console import Database
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.errors import InvalidInput
 from hotmem.settings import Settings
 from hotmem.storage.spool import path_of as spool_of
@@ -51,14 +51,16 @@ def rekey(
     """Encrypts the memory file with another key. Nobody may have it open."""
     path = console.existing(database)
     _convert(
-        path, _present() or _asked(), _chosen() if new_key_file is None else Key.of(new_key_file)
+        path,
+        _present() or _asked(),
+        _chosen() if new_key_file is None else EncryptionKey.from_source(new_key_file),
     )
     console.screen.print(
         f"{path} has a new key. Copies made before have the old one.", soft_wrap=True
     )
 
 
-def _convert(path: Path, before: Key | None, after: Key | None) -> None:
+def _convert(path: Path, before: EncryptionKey | None, after: EncryptionKey | None) -> None:
     """Gives a file another key, unless something waits for it that is encrypted with the old one."""
     spool = spool_of(path.absolute(), Settings().spool_dir)
     if waiting := waiting_in(spool, before):
@@ -69,13 +71,15 @@ def _convert(path: Path, before: Key | None, after: Key | None) -> None:
     convert(path, before, after)
 
 
-def _present() -> Key | None:
-    return Key.of(Settings().options().key)
+def _present() -> EncryptionKey | None:
+    return EncryptionKey.from_source(Settings().options().key)
 
 
-def _asked() -> Key:
-    return Key(typer.prompt("Passphrase", hide_input=True, err=True))
+def _asked() -> EncryptionKey:
+    return EncryptionKey(typer.prompt("Passphrase", hide_input=True, err=True))
 
 
-def _chosen() -> Key:
-    return Key(typer.prompt("New passphrase", hide_input=True, confirmation_prompt=True, err=True))
+def _chosen() -> EncryptionKey:
+    return EncryptionKey(
+        typer.prompt("New passphrase", hide_input=True, confirmation_prompt=True, err=True)
+    )

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from hotmem.cli import console
 from hotmem.cli.console import Database
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.errors import InvalidInput
 from hotmem.operations.retention import Retention
 from hotmem.options import Options
@@ -39,13 +39,13 @@ def retain(
         raise InvalidInput(
             "There is no rule of how long anything is kept. Set HOTMEM_RETENTION_DAYS, or HOTMEM_RETENTION_FILE for more of them."
         )
-    path, key = console.existing(database), Key.of(options.key)
+    path, key = console.existing(database), EncryptionKey.from_source(options.key)
     found = asyncio.run(
         _retained(Store.open(path, key), options, dry_run=dry_run, trusted=trust_clock)
     )
     if json_:
         rows = [{"user": one.user_id, "rule": one.rule} | _counts(one) for one in found]
-        console.screen.print(escaping.as_json(rows), soft_wrap=True)
+        console.screen.print(escaping.format_json(rows), soft_wrap=True)
     elif not found:
         console.screen.print("nothing is too old")
     else:

@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from hotmem.text.labels import proposals
-from hotmem.text.stemming import STOPS, terms
+from hotmem.text.labels import propose_names
+from hotmem.text.stemming import STOP_STEMS, terms
 
 KEYWORDS: Final = 5
 """Words kept for a group."""
@@ -70,7 +70,7 @@ def names(words: Sequence[Sequence[str]], kept: Sequence[str | None], otherwise:
     given = []
     for own, name in zip(words, kept, strict=True):
         if name is None:
-            name = next(fresh for fresh in proposals(own, otherwise) if fresh not in taken)
+            name = next(fresh for fresh in propose_names(own, otherwise) if fresh not in taken)
             taken.add(name)
         given.append(name)
     return given
@@ -128,5 +128,5 @@ def _stems(text: str) -> dict[str, str]:
         stem: word
         for word in map(str.lower, _WORDS.findall(text))
         for stem in terms(word)
-        if stem not in STOPS
+        if stem not in STOP_STEMS
     }

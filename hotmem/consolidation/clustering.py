@@ -17,8 +17,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.core.centroids import nearest, unit
-from hotmem.core.matmul import product
+from hotmem.core.centroids import nearest_centroids, normalize_rows
+from hotmem.core.matmul import matmul
 from hotmem.errors import ExtraMissing
 
 STEPS: Final = 2
@@ -78,14 +78,14 @@ def grouped(
     nothing = np.empty((0, rows.shape[1]), dtype=np.float32), np.empty(0, dtype=np.intp)
     if len(rows) < 2 * least:
         return nothing
-    centred = unit(rows - rows.mean(axis=0))
+    centred = normalize_rows(rows - rows.mean(axis=0))
     groups = _joined(centred, _dense(centred, least, wait_idle_blocking), most, wait_idle_blocking)
     centroids = np.array(
-        [unit(rows[group].mean(axis=0)) for group in groups], dtype=np.float32
+        [normalize_rows(rows[group].mean(axis=0)) for group in groups], dtype=np.float32
     ).reshape(-1, rows.shape[1])
     while len(centroids):
         wait_idle_blocking()
-        places = nearest(rows, centroids)
+        places = nearest_centroids(rows, centroids)
         filled = np.bincount(places, minlength=len(centroids)) >= least
         if filled.all():
             return centroids, places
@@ -108,7 +108,7 @@ def _dense(
         # several would keep all cores busy waiting for each other, and a recall beside them takes
         # five times as long
     ):
-        components = unit(_components(drawn))
+        components = normalize_rows(_components(drawn))
         wait_idle_blocking()
         labels = HDBSCAN(
             min_cluster_size=least,
@@ -128,18 +128,18 @@ def _drawn(
     for start in range(0, len(rows), BLOCK):
         wait_idle_blocking()
         block = slice(start, start + BLOCK)
-        beside = np.argpartition(-product(rows[block], rows.T), neighbours, axis=1)[
+        beside = np.argpartition(-matmul(rows[block], rows.T), neighbours, axis=1)[
             :, : neighbours + 1
         ]
         drawn[block] = rows[beside].mean(axis=1)
-    return unit(drawn)
+    return normalize_rows(drawn)
 
 
 def _components(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     """The rows along their principal components, float32 (n, at most `DIMENSIONS`)."""
     centred = rows - rows.mean(axis=0)
-    _, axes = np.linalg.eigh(product(np.ascontiguousarray(centred.T), centred))
-    return product(centred, axes[:, -DIMENSIONS:])
+    _, axes = np.linalg.eigh(matmul(np.ascontiguousarray(centred.T), centred))
+    return matmul(centred, axes[:, -DIMENSIONS:])
 
 
 def _joined(
@@ -156,11 +156,11 @@ def _joined(
         if len(groups) > most:
             sizes = np.array([len(group) for group in groups], dtype=np.float32)
             lengths = (centres**2).sum(axis=1)
-            apart = lengths[:, None] + lengths - 2 * product(centres, centres.T)
+            apart = lengths[:, None] + lengths - 2 * matmul(centres, centres.T)
             cost = apart * sizes[:, None] * sizes / (sizes[:, None] + sizes)
         else:
-            directions = unit(centres)
-            cost = 1.0 - product(directions, directions.T)
+            directions = normalize_rows(centres)
+            cost = 1.0 - matmul(directions, directions.T)
         np.fill_diagonal(cost, np.inf)
         one, other = sorted(divmod(int(np.argmin(cost)), len(groups)))
         if len(groups) <= most and cost[one, other] > 1.0 - SIMILAR:

@@ -12,7 +12,7 @@ import numpy as np
 
 from hotmem.consolidation.cluster_names import kept_names, keywords, names
 from hotmem.consolidation.clustering import grouped
-from hotmem.core.priority import RecallPriority
+from hotmem.core.priority import ForegroundPriority
 from hotmem.options import EvolutionOptions
 from hotmem.storage.store import Store
 from hotmem.types import Category, CategoryMembers, EvolutionResult, SubcategoryDraft, UserKey
@@ -27,7 +27,7 @@ DIGEST: Final = 3
 
 async def evolve(
     store: Store,
-    precedence: RecallPriority,
+    precedence: ForegroundPriority,
     user: UserKey,
     category: Category,
     options: EvolutionOptions,

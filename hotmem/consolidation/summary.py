@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from hotmem.core.matmul import product
+from hotmem.core.matmul import matmul
 from hotmem.models.encoder import Vectors
 from hotmem.text.word_sets import wordlist
 from hotmem.types import Role, SessionSummary, SummarySentence, Topic, Turn
@@ -147,10 +147,10 @@ def render_summary(summary: SessionSummary) -> str:
 def _centrality(turns: Sequence[Turn], vectors: Vectors) -> list[float]:
     """Each turn's cosine with the session's centroid, in which a turn weighs by its role and not by its length."""
     weights = np.array([_ROLE_WEIGHT[Role(turn.role)] for turn in turns], dtype=np.float32)
-    centroid = product(weights[None], vectors)[0]
+    centroid = matmul(weights[None], vectors)[0]
     length = float(np.linalg.norm(centroid))
     return (
-        [float(score) for score in product(vectors, centroid / length)]
+        [float(score) for score in matmul(vectors, centroid / length)]
         if length > 0
         else [0.0] * len(turns)
     )

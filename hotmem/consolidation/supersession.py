@@ -11,7 +11,7 @@ from datetime import date, datetime
 from difflib import SequenceMatcher
 from typing import Final
 
-from hotmem.text.validation import plain
+from hotmem.text.validation import normalize_value
 from hotmem.types import Correction, Statement, StoredMemory, Supersession, Termination
 
 ISO_LENGTH: Final = 10
@@ -92,7 +92,7 @@ def _same(statement: Statement, memory: StoredMemory) -> bool:
     return (
         memory.relation == statement.relation
         and memory.negated == statement.negated
-        and plain(memory.object) == plain(statement.object)
+        and normalize_value(memory.object) == normalize_value(statement.object)
     )
 
 
@@ -106,14 +106,14 @@ def _contrary(statement: Statement, memory: StoredMemory) -> bool:
     if memory.relation != statement.relation:
         return False
     if statement.negated and not memory.negated:
-        return _denied(plain(statement.object), plain(memory.object))
+        return _denied(normalize_value(statement.object), normalize_value(memory.object))
     if memory.negated and not statement.negated:
-        return plain(statement.object) == plain(memory.object)
+        return normalize_value(statement.object) == normalize_value(memory.object)
     one_value = statement.single and memory.single and statement.changes == memory.changes
     return (
         one_value
         and not statement.negated
-        and not _says_more(plain(statement.object), plain(memory.object))
+        and not _says_more(normalize_value(statement.object), normalize_value(memory.object))
     )
 
 
@@ -129,7 +129,7 @@ def _concerned(ending: Termination, memory: StoredMemory) -> bool:
     """Whether a memory is of what has ended, whatever its form: "smoking" ends "smokes"."""
     over = {_stem(thing) for thing in ending.things}
     return memory.relation in ending.relations and any(
-        _stem(word) in over for word in plain(memory.object).split()
+        _stem(word) in over for word in normalize_value(memory.object).split()
     )
 
 
@@ -166,7 +166,7 @@ def _taken_back(correction: Correction, memory: StoredMemory) -> str:
         wrong = memory.object if meant else ""
     elif memory.object[:1].isupper() and _alike(memory.object, correction.right):
         wrong = memory.object
-    return wrong if plain(wrong) != plain(correction.right) else ""
+    return wrong if normalize_value(wrong) != normalize_value(correction.right) else ""
 
 
 def _alike(value: str, right: str) -> bool:

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.core.matmul import product
+from hotmem.core.matmul import matmul
 from hotmem.text.stemming import stems, terms
 from hotmem.types import TagUse
 
@@ -56,7 +56,7 @@ def consolidated(
     for start in range(0, len(order), BLOCK):
         wait_idle_blocking()
         block = order[start : start + BLOCK]
-        for place, likeness in zip(block, product(rows[block], rows.T), strict=True):
+        for place, likeness in zip(block, matmul(rows[block], rows.T), strict=True):
             if open_to[place] or tags[place].stands:
                 open_to[place] = False
                 near = np.flatnonzero((likeness >= SAME_FROM) & open_to).tolist()

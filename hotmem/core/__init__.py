@@ -1,4 +1,1 @@
-"""Building blocks that know nothing of memory.
-
-Threads with event loops, priorities, deadlines, matrix products.
-"""
+"""General building blocks: threads, priorities, timers, matrix products, files, logging."""

@@ -1,4 +1,4 @@
-"""What a memory file is encrypted with, kept out of every representation, message and log."""
+"""Passphrase of an encrypted database, kept out of every representation, message and log."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,14 +10,14 @@ KeySource: TypeAlias = str | Path | Callable[[], str]
 """A passphrase, the path of a file that holds it, or a function that returns it."""
 
 
-class Key:
-    """A passphrase.
+class EncryptionKey:
+    """A passphrase that its representation does not show.
 
     Args:
         passphrase: At least one character.
 
     Raises:
-        InvalidInput: If it is empty or no text.
+        InvalidInput: If it is empty, not a string, or cannot be encoded as UTF-8.
     """
 
     __slots__ = ("_hex",)
@@ -25,24 +25,25 @@ class Key:
     def __init__(self, passphrase: str) -> None:
         if not isinstance(passphrase, str) or not passphrase:
             raise InvalidInput(
-                "The key is empty or no text. Use a passphrase of at least one character; without a key the file is plain."
+                "The key is empty or not a string. Use a passphrase of at least one character; "
+                "without a key the file is not encrypted."
             )
         try:
             self._hex = passphrase.encode().hex()
         except UnicodeEncodeError:
             raise InvalidInput(
-                "The key is no text that can be written as UTF-8. Use another passphrase."
+                "The key cannot be encoded as UTF-8. Use another passphrase."
             ) from None
 
     def __repr__(self) -> str:
-        return "Key(…)"
+        return "EncryptionKey(…)"
 
     @classmethod
-    def of(cls, source: KeySource | None) -> Self | None:
-        """The key that a source gives; None without one. Blocking.
+    def from_source(cls, source: KeySource | None) -> Self | None:
+        """Read the key from a source; None without a source. Blocking.
 
         Raises:
-            InvalidInput: If the source gives none.
+            InvalidInput: If the source has no valid passphrase.
         """
         if source is None:
             return None
@@ -51,14 +52,14 @@ class Key:
         return cls(source() if callable(source) else source)
 
     def pragma(self) -> str:
-        """The statement that a connection gives it with.
+        """The SQL statement that sets the key of a connection.
 
-        In hexadecimal, so that any character can be in it.
+        The key is in hexadecimal, so it may contain any character.
         """
         return f"PRAGMA hexkey = '{self._hex}'"
 
-    def parameter(self) -> str:
-        """The same in the address of a file."""
+    def uri_parameter(self) -> str:
+        """The parameter that sets the key in a database URI."""
         return f"hexkey={self._hex}"
 
 
@@ -67,9 +68,10 @@ def _first_line(path: Path) -> str:
         return path.read_text("utf-8").partition("\n")[0].removesuffix("\r")
     except UnicodeDecodeError:
         raise InvalidInput(
-            f"The key file {path} is not UTF-8. Save it as UTF-8, with the passphrase as its first line."
+            f"The key file {path} is not UTF-8. Save it as UTF-8, with the passphrase on line 1."
         ) from None
     except OSError as error:
         raise InvalidInput(
-            f"The key file {path} cannot be read ({type(error).__name__}). Name another, or make it readable."
+            f"The key file {path} cannot be read ({type(error).__name__}). "
+            "Name another file, or make it readable."
         ) from error

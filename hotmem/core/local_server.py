@@ -1,9 +1,7 @@
-"""Serves pages and tools to this machine alone.
+"""HTTP servers that only this machine can reach.
 
-On a port of the loopback, or on a Unix socket that only its owner may open.
-
-Any account of the machine can connect to a port, so what is served there has to ask for a secret of
-its own.
+They listen on a loopback port, or on a Unix socket that only its owner may open. Every account of
+the machine can connect to a port, so an application served there must authenticate its clients.
 """
 
 import asyncio
@@ -20,39 +18,37 @@ from hotmem.errors import InvalidInput
 
 LOOPBACK: Final = "127.0.0.1"
 HOSTS: Final = (LOOPBACK, "localhost")
-"""Names that a browser may call this machine by; any other is another site's name that was made
-to lead here."""
+"""Host names to accept in requests; any other may be a DNS rebinding attack."""
 
 
 def local_port(port: int) -> socket.socket:
-    """A listening port of this machine.
+    """Listen on a loopback port.
 
     Args:
-        port: The port; 0 is any that is free.
+        port: The port; 0 for any free port.
 
     Raises:
-        InvalidInput: If it is taken.
+        InvalidInput: If the port is in use.
     """
     try:
         return socket.create_server((LOOPBACK, port))
     except OSError as error:
         raise InvalidInput(
-            f"Port {port} is taken. Choose another with --port, or leave it out."
+            f"Port {port} is in use. Choose another with --port, or omit --port."
         ) from error
 
 
 def private_socket(path: Path) -> socket.socket:
-    """A listening Unix socket that no other account may open. Whoever made it removes it.
+    """Listen on a Unix socket that no other account may open. The caller removes the file.
 
     Raises:
-        InvalidInput: If it cannot be made, or something is there.
+        InvalidInput: If the path exists or the socket cannot be created.
     """
     if not hasattr(socket, "AF_UNIX"):
         raise InvalidInput("This system has no Unix sockets. Use a port instead: --http.")
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    mask = os.umask(
-        0o177
-    )  # from the first moment: between bind and chmod another account could connect
+    # Not chmod after bind: another account could connect in between.
+    mask = os.umask(0o177)
     try:
         listening.bind(str(path))
         listening.listen()
@@ -61,7 +57,7 @@ def private_socket(path: Path) -> socket.socket:
         fact = (
             "exists; remove it if no server uses it, or name another"
             if os.path.lexists(path)
-            else f"cannot be made ({error.strerror or error})"
+            else f"cannot be created ({error.strerror or error})"
         )
         raise InvalidInput(f"The socket {path} {fact}.") from error
     finally:
@@ -70,7 +66,10 @@ def private_socket(path: Path) -> socket.socket:
 
 
 async def serve(app: ASGIApp, listening: socket.socket) -> None:
-    """Serves an application until this task is cancelled, as by Control-C, so that the memory is closed after it."""
+    """Serve an application until this task is cancelled.
+
+    Signals stay with the caller, which can release its resources after the server has stopped.
+    """
     with listening:
         server = uvicorn.Server(
             uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)

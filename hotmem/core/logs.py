@@ -1,30 +1,30 @@
-"""Logging through loguru, as pipecat does: one configuration of the application serves both.
+"""Logging through loguru, as pipecat does, so that one configuration serves both.
 
-Level and destination are the application's; `loguru.logger.disable("hotmem")` silences all of it. A
-message is an event and its fields, `recall items=3 tokens=120`; sinks that keep records find them
-in `record["extra"]`. Fields are ids, counts and times: speech and memory text never are.
+The application sets level and destination; `loguru.logger.disable("hotmem")` silences the package.
+A message is an event and its fields, `recall items=3 tokens=120`; structured sinks find them in
+`record["extra"]`. Fields are ids, counts and times, never user text.
 """
 
 from typing import Final
 
 from loguru import logger
 
-from hotmem.text.escaping import logged
+from hotmem.text.escaping import escape_for_log
 
 
 class Log:
-    """Events with fields, told of the module that calls."""
+    """Log events with fields, attributed to the calling module."""
 
     def info(self, event: str, **fields: object) -> None:
-        """Logs what is as it should be."""
+        """Log normal operation."""
         _log("INFO", event, fields)
 
     def warning(self, event: str, **fields: object) -> None:
-        """Logs what costs something and breaks nothing."""
+        """Log a degradation that needs attention."""
         _log("WARNING", event, fields)
 
     def error(self, event: str, **fields: object) -> None:
-        """Logs what has failed."""
+        """Log a failure."""
         _log("ERROR", event, fields)
 
 
@@ -33,6 +33,13 @@ log: Final = Log()
 
 def _log(level: str, event: str, fields: dict[str, object]) -> None:
     message = " ".join(
-        (event, *(f"{name}={logged(value)}" for name, value in fields.items() if value is not None))
+        (
+            event,
+            *(
+                f"{name}={escape_for_log(value)}"
+                for name, value in fields.items()
+                if value is not None
+            ),
+        )
     )
     logger.bind(event=event, **fields).opt(depth=2).log(level, message)

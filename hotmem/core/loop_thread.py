@@ -1,110 +1,80 @@
-"""The lanes of recalls and of storing.
-
-Each a thread with an event loop of its own, in which one call after the other runs from end to end.
-
-A recall is thirty milliseconds of Python, which holds the interpreter's lock. Handed from thread to
-thread it takes a fifth longer and a quarter more of the processors, as the next thread wakes on a
-core that knows nothing of it; and the bot's own loop must not be blocked. What is stored outright
-has a lane of its own, so that no recall waits behind it.
-"""
+"""Event loops on threads of their own."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, nullcontext
 from threading import Thread
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
-CONCURRENT_RECALLS: Final = 2
-"""Recalls under way at once: while one waits for the encoder the next begins. Were all begun
-that have been asked for, each would wait for the others' parses, and of fifty conversations the
-slowest twentieth would wait 97 ms instead of 26."""
-
 HELPER_THREADS: Final = 2
-"""Threads for what runs without the interpreter's lock (the encoder) or may be given up (parses
-of what was said before)."""
-
+"""Threads of a loop's default executor, which `asyncio.to_thread` uses."""
 
 MAX_INLINE_CHARACTERS: Final = 10_000
-"""Characters of text up to which work on it is done at once: some 2 ms, where a thread costs a
-fifth of one."""
+"""Length of a text up to which processing it costs less than handing it to a thread."""
 
 
 async def run_off_loop(characters: int, work: Callable[[], T]) -> T:
-    """The result of work on so many characters of text, done in a thread where they are many, so that the bot's own loop goes on."""
+    """Return the result of `work`, run in a thread if the text is long.
+
+    Args:
+        characters: Length of the text that `work` processes.
+        work: A blocking function.
+    """
     return work() if characters <= MAX_INLINE_CHARACTERS else await asyncio.to_thread(work)
 
 
-class WorkerThreads(NamedTuple):
-    """Where recalls and searches run, and where memories are stored outright."""
-
-    recalls: "LoopThread"
-    storing: "LoopThread"
-
-    @classmethod
-    def open(cls, *, networked: bool) -> "WorkerThreads":
-        """Both, their threads started.
-
-        Args:
-            networked: Whether recalls wait for a network, where one must not hold up the others.
-        """
-        return cls(
-            LoopThread("hotmem-lane-recalls", None if networked else CONCURRENT_RECALLS),
-            LoopThread("hotmem-lane-storing"),
-        )
-
-    async def close(self) -> None:
-        """Finishes what is running and ends the threads."""
-        for lane in self:
-            await lane.close()
-
-
 class LoopThread:
-    """Runs coroutines in its thread; where they never wait, one after the other.
+    """Run coroutines on a dedicated thread with its own event loop.
+
+    The caller's loop is never blocked. Each coroutine runs on one thread from start to end, so its
+    working set stays in one core's cache.
 
     Args:
-        name: The thread's name.
-        at_once: How many are under way at once, while the others wait in the order they came; None
-            for any number.
+        name: Name of the thread.
+        max_concurrent: Number of coroutines that may run at once; the others wait in the order in
+            which they were submitted. None for no limit.
     """
 
-    def __init__(self, name: str, at_once: int | None = None) -> None:
-        self._places = nullcontext() if at_once is None else asyncio.Semaphore(at_once)
+    def __init__(self, name: str, max_concurrent: int | None = None) -> None:
+        self._slots = nullcontext() if max_concurrent is None else asyncio.Semaphore(max_concurrent)
         self._loop = asyncio.new_event_loop()
         self._loop.set_default_executor(
-            ThreadPoolExecutor(HELPER_THREADS, thread_name_prefix=f"{name}-beside")
+            ThreadPoolExecutor(HELPER_THREADS, thread_name_prefix=f"{name}-helper")
         )
         self._thread = Thread(target=self._loop.run_forever, name=name, daemon=True)
         self._thread.start()
 
-    async def run(self, work: Coroutine[Any, Any, T], limit_s: float | None = None) -> T:
-        """The coroutine's result. Cancelled, it stops where it next waits.
+    async def run(self, work: Coroutine[Any, Any, T], timeout_s: float | None = None) -> T:
+        """Run a coroutine on the thread and return its result.
+
+        Cancelling the call cancels the coroutine at its next await.
 
         Args:
             work: The coroutine.
-            limit_s: Seconds it is waited for; None for as long as it takes.
+            timeout_s: Seconds to wait for it; None to wait without limit.
 
         Raises:
-            TimeoutError: If it was not done by then.
+            TimeoutError: If the timeout expires.
         """
         result = asyncio.wrap_future(
-            asyncio.run_coroutine_threadsafe(self._placed(work), self._loop)
+            asyncio.run_coroutine_threadsafe(self._run_in_slot(work), self._loop)
         )
-        async with asyncio.timeout(limit_s):
+        async with asyncio.timeout(timeout_s):
             return await result
 
     async def close(self) -> None:
-        """Finishes what is running and ends the thread."""
+        """Wait for running coroutines, then stop the loop and join the thread."""
         await self.run(self._finish())
         self._loop.call_soon_threadsafe(self._loop.stop)
         await asyncio.to_thread(self._thread.join)
         self._loop.close()
 
-    async def _placed(self, work: Coroutine[Any, Any, T]) -> T:
+    async def _run_in_slot(self, work: Coroutine[Any, Any, T]) -> T:
         with closing(work):
-            async with self._places:
+            async with self._slots:
                 return await work
 
     async def _finish(self) -> None:

@@ -1,7 +1,7 @@
-"""Files that are made for the user.
+"""Atomic creation of output files.
 
-Whole or not at all, never through a link that somebody planted, never over a file that nobody gave
-up.
+A file is complete or absent. Symbolic links are not followed, and existing files are replaced only
+on request.
 """
 
 import os
@@ -15,62 +15,63 @@ from hotmem.errors import InvalidInput
 
 @contextmanager
 def new_file(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
-    """A private file to be written, which takes the name of `path` when the block ends well.
+    """Create a private temporary file and rename it to `path` if the block succeeds.
 
-    It is written in a folder that no other account can reach into, so nothing can be put in its
-    way.
+    The temporary file is in a new folder that only its owner can access, so no other account can
+    replace it.
 
     Args:
-        path: What it will be called. A link of that name is not followed.
-        overwrite: Whether it takes the place of a file or link of that name.
+        path: Final path. A symbolic link there is not followed.
+        overwrite: Whether to replace an existing file or link.
 
     Raises:
-        InvalidInput: If something has that name, or the folder cannot be written.
+        InvalidInput: If the path exists, or the folder is not writable.
     """
     if not overwrite and os.path.lexists(path):
-        raise _taken(path)
+        raise _exists(path)
     try:
         with TemporaryDirectory(
             prefix=".hotmem-", dir=path.absolute().parent, ignore_cleanup_errors=True
         ) as folder:
-            Path(folder).chmod(0o700)  # a umask may have taken the owner's rights
-            making = Path(folder) / "making"
-            making.touch(0o600, exist_ok=False)
-            making.chmod(0o600)
-            yield making
+            Path(folder).chmod(0o700)  # a umask may have removed the owner's rights
+            temporary = Path(folder) / "making"
+            temporary.touch(0o600, exist_ok=False)
+            temporary.chmod(0o600)
+            yield temporary
             if overwrite:
-                making.replace(path)
+                temporary.replace(path)
             else:
-                _name(making, path)
+                _rename_new(temporary, path)
     except FileExistsError as error:
-        raise _taken(path) from error
+        raise _exists(path) from error
     except OSError as error:
         raise InvalidInput(
-            f"{path} cannot be written ({type(error).__name__}). Name a file in a folder that you may write in."
+            f"{path} cannot be written ({type(error).__name__}). Name a file in a writable folder."
         ) from error
 
 
-def _name(making: Path, path: Path) -> None:
-    """Gives a file its name, unless something has it.
+def _rename_new(temporary: Path, path: Path) -> None:
+    """Rename a file without replacing another.
 
     Raises:
-        FileExistsError: If something has it.
+        FileExistsError: If the path exists.
     """
     try:
-        os.link(making, path)
+        os.link(temporary, path)
     except FileExistsError:
         raise
-    except OSError:  # a file system without hard links: the name is taken first, which fails for whoever comes second, and then filled
+    except OSError:
+        # No hard links here: reserve the name, which fails if it exists, then replace it.
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         try:
-            making.replace(path)
+            temporary.replace(path)
         except BaseException:
             with suppress(OSError):
                 path.unlink()
             raise
 
 
-def _taken(path: Path) -> InvalidInput:
+def _exists(path: Path) -> InvalidInput:
     return InvalidInput(
-        f"{path} exists. Name a file that does not, or ask for it to be overwritten where that is offered (--overwrite)."
+        f"{path} exists. Name another file, or pass --overwrite where the command offers it."
     )

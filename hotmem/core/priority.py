@@ -1,6 +1,6 @@
-"""Recalls before background work.
+"""Priority of foreground work over background work.
 
-Both want the interpreter's lock, and only one of them is waited for.
+Both need the interpreter lock; somebody waits only for the foreground.
 """
 
 import asyncio
@@ -9,44 +9,42 @@ from contextlib import contextmanager, suppress
 from threading import Event
 from typing import Final
 
-MAX_WAIT_S: Final = 1.0
-"""Seconds that a piece of background work makes way at most: with many conversations at once
-there is always a recall."""
+MAX_IDLE_WAIT_S: Final = 1.0
+"""Maximum seconds a piece of background work waits, so that a busy foreground cannot starve it."""
 
 
-class RecallPriority:
-    """Counts the recalls on their way."""
+class ForegroundPriority:
+    """Count foreground calls in progress and let background work wait until there are none."""
 
     def __init__(self) -> None:
-        self._recalls = 0
-        self._free, self._free_in_threads = asyncio.Event(), Event()
-        self._set()
+        self._active = 0
+        self._idle, self._idle_for_threads = asyncio.Event(), Event()
+        self._set_idle()
 
     @contextmanager
-    def recalling(self) -> Iterator[None]:
-        """Holds back background work meanwhile."""
-        self._recalls += 1
-        self._free.clear()
-        self._free_in_threads.clear()
+    def foreground(self) -> Iterator[None]:
+        """Hold back background work during the block."""
+        self._active += 1
+        self._idle.clear()
+        self._idle_for_threads.clear()
         try:
             yield
         finally:
-            self._recalls -= 1
-            if not self._recalls:
-                self._set()
+            self._active -= 1
+            if not self._active:
+                self._set_idle()
 
     async def wait_idle(self) -> None:
-        """Returns once no recall is on its way, after `MAX_WAIT_S` at the latest."""
+        """Wait until no foreground call is in progress, at most `MAX_IDLE_WAIT_S`."""
+        # Not asyncio.wait_for: in Python 3.11 it can swallow a cancellation.
         with suppress(TimeoutError):
-            async with asyncio.timeout(
-                MAX_WAIT_S
-            ):  # not wait_for, which Python 3.11 lets swallow a cancellation
-                await self._free.wait()
+            async with asyncio.timeout(MAX_IDLE_WAIT_S):
+                await self._idle.wait()
 
     def wait_idle_blocking(self) -> None:
-        """The same for work in a thread, which it blocks meanwhile."""
-        self._free_in_threads.wait(MAX_WAIT_S)
+        """Block the calling thread until no foreground call is in progress, as `wait_idle`."""
+        self._idle_for_threads.wait(MAX_IDLE_WAIT_S)
 
-    def _set(self) -> None:
-        self._free.set()
-        self._free_in_threads.set()
+    def _set_idle(self) -> None:
+        self._idle.set()
+        self._idle_for_threads.set()

@@ -1,14 +1,17 @@
-"""Stage times and the deadline of one recall."""
+"""Timing of the stages of one request, and its deadline."""
 
 import time
 
 
 class StageTimer:
-    """Measures stages in ms and knows when time is up.
+    """Measure the duration of stages and the time left until a deadline.
 
     Args:
-        limit_ms: Milliseconds until the deadline; None for none.
-        started: The reading of `time.monotonic()` from which they count; now, if not given.
+        limit_ms: Milliseconds from start to deadline; None for no deadline.
+        started: `time.monotonic()` at the start; None for now.
+
+    Attributes:
+        stages: Duration of each stage, in milliseconds.
     """
 
     def __init__(self, limit_ms: float | None = None, started: float | None = None) -> None:
@@ -17,19 +20,16 @@ class StageTimer:
         self.stages: dict[str, float] = {}
 
     def mark(self, stage: str) -> None:
-        """Notes the time since the last mark under the stage's name."""
+        """Record the time since the previous mark as the duration of a stage."""
         now = time.monotonic()
         self.stages[stage] = (now - self._last) * 1000
         self._last = now
 
     def deadline(self, share: float = 1.0) -> float | None:
-        """The reading of `time.monotonic()` at which this share of the limit is used up.
-
-        None without a limit.
-        """
+        """`time.monotonic()` when this share of the limit is used up; None without a limit."""
         return None if self._limit_ms is None else self._started + self._limit_ms * share / 1000
 
     def remaining_s(self, share: float = 1.0) -> float | None:
-        """Seconds until then, never negative; None without a limit."""
-        until = self.deadline(share)
-        return None if until is None else max(until - time.monotonic(), 0.0)
+        """Seconds until the deadline of this share, never negative; None without a limit."""
+        deadline = self.deadline(share)
+        return None if deadline is None else max(deadline - time.monotonic(), 0.0)

@@ -1,25 +1,22 @@
-"""A wall clock that never runs ahead.
-
-What is to last for a day is not over because a clock was set.
-"""
+"""A wall clock that does not jump forward."""
 
 import time
 from datetime import UTC, datetime, timedelta
 
 
 class SteadyClock:
-    """Tells the time in UTC, no later than the wall clock, and no later than when it was made and the seconds that have passed since.
+    """UTC wall clock that ignores forward jumps of the system clock.
 
-    A wall clock that jumps forward while the process runs changes nothing; one that is set back is
-    believed. Whether it was right when the process began cannot be told.
+    It shows the earlier of the system clock and the start time plus the monotonic time since, so a
+    system clock that is set forward does not make anything expire. One that is set back is
+    followed. An error in the system clock at the start is not detected.
     """
 
     def __init__(self) -> None:
-        self._began = datetime.now(UTC)
+        self._started = datetime.now(UTC)
         self._monotonic = time.monotonic()
 
     def now(self) -> datetime:
-        """The time, UTC."""
-        return min(
-            datetime.now(UTC), self._began + timedelta(seconds=time.monotonic() - self._monotonic)
-        )
+        """The current time, UTC."""
+        elapsed = timedelta(seconds=time.monotonic() - self._monotonic)
+        return min(datetime.now(UTC), self._started + elapsed)

@@ -1,7 +1,4 @@
-"""Numbers that are given from outside.
-
-What they may be, and the one error for those that are something else.
-"""
+"""Validation of numbers and dates that come from outside."""
 
 from dataclasses import field, fields
 from datetime import date
@@ -15,20 +12,20 @@ Number = TypeVar("Number", int, float)
 _BOUNDS: Final = "bounds"
 
 
-def checked_number(
+def validate_number(
     value: Number, name: str, least: Number, most: float = inf, *, whole: bool = False
 ) -> Number:
-    """The number, unchanged.
+    """Return the number unchanged.
 
     Args:
         value: The number.
-        name: What an error calls it.
-        least: The least it may be.
-        most: The most it may be.
+        name: Name of the argument, for error messages.
+        least: Minimum.
+        most: Maximum.
         whole: Whether it must be an integer.
 
     Raises:
-        InvalidInput: If it is no number, is infinite, or lies out of its bounds.
+        InvalidInput: If it is not a number, not finite, or out of bounds.
     """
     fits = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
     if fits and isfinite(value) and least <= value <= most:
@@ -38,41 +35,42 @@ def checked_number(
     )
 
 
-def check_order(first: date | None, last: date | None) -> None:
-    """Checks that something can lie between two times, or days; None is open.
+def validate_order(first: date | None, last: date | None) -> None:
+    """Check that a range of times or days is not empty; None is an open end.
 
     Raises:
-        InvalidInput: If the last one is before the first.
+        InvalidInput: If `last` is before `first`.
     """
     if first is not None and last is not None and last < first:
         raise InvalidInput(
-            f"The time asked for begins (after) at {first.isoformat()} and ends (before) earlier, at {last.isoformat()}. Swap the two."
+            f"The time range begins (after) at {first.isoformat()} and ends (before) earlier, "
+            f"at {last.isoformat()}. Swap the two."
         )
 
 
 def bounded(default: Any, least: float, most: float = inf, *, whole: bool = False) -> Any:  # noqa: ANN401 - as `dataclasses.field`
-    """A field of a `Bounded` class, for a number within these bounds.
+    """Declare a field of a `Bounded` class: a number within these bounds.
 
-    One whose default is None may be None.
+    A field whose default is None accepts None.
     """
     return field(default=default, metadata={_BOUNDS: (least, most, whole)})
 
 
 class Bounded:
-    """A dataclass whose numbers are checked when it is made.
+    """Base of dataclasses whose `bounded` fields are validated on construction.
 
     Raises:
-        InvalidInput: If a number lies out of its bounds, naming the field.
+        InvalidInput: If a number is out of its bounds; the message names the field.
     """
 
     __slots__ = ()
 
     def __post_init__(self) -> None:
-        for one in fields(self):  # type: ignore[arg-type]  # each class that inherits is a dataclass
+        for one in fields(self):  # type: ignore[arg-type]  # every subclass is a dataclass
             value, bounds = getattr(self, one.name), one.metadata.get(_BOUNDS)
             if bounds is not None and not (value is None and one.default is None):
                 least, most, whole = bounds
-                checked_number(value, one.name, least, most, whole=whole)
+                validate_number(value, one.name, least, most, whole=whole)
 
 
 def _span(least: float, most: float) -> str:

@@ -11,7 +11,7 @@ from hotmem.feedback.weights import TrainingExample, learnt
 from hotmem.models import Encoder
 from hotmem.options import LearningOptions
 from hotmem.storage.store import Store
-from hotmem.text.readable import last_readable, readable
+from hotmem.text.truncation import truncate, truncate_start
 from hotmem.types import (
     ContextBlock,
     ItemUse,
@@ -84,8 +84,8 @@ def _judged(
 
     Nothing, where nothing was heard that could have used any.
     """
-    visible = [readable(text) for text in block.visible[-MOST_VISIBLE:]]
-    uses = detect(encoder, block.items, last_readable(block.query), readable(heard), visible)
+    visible = [truncate(text) for text in block.visible[-MOST_VISIBLE:]]
+    uses = detect(encoder, block.items, truncate_start(block.query), truncate(heard), visible)
     return uses, tallied(block, uses, count) if heard else []
 
 

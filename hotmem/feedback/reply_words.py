@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from typing import Final, NamedTuple, Self
 
 from hotmem.text.numerals import numbers
-from hotmem.text.stemming import STOPS, stems
+from hotmem.text.stemming import STOP_STEMS, stems
 from hotmem.text.word_sets import wordlist
 
 COMMON: Final = """
@@ -22,7 +22,7 @@ under until up us very want was way we well were what when where which while who
 """
 """Words that tell nothing of where a reply comes from."""
 
-COMMON_STEMS: Final = stems(COMMON) | STOPS
+COMMON_STEMS: Final = stems(COMMON) | STOP_STEMS
 
 PERSON: Final = "@"
 """Stands for a word that changes with who speaks: "my" in an item is "your" in a reply."""

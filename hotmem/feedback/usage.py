@@ -17,7 +17,7 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.core.matmul import product
+from hotmem.core.matmul import matmul
 from hotmem.feedback.reply_words import words
 from hotmem.feedback.usage_features import CLAUSE_CHARACTERS, SIGNS, Exchange, signs
 from hotmem.models import Encoder
@@ -77,9 +77,9 @@ class UsageModel:
         apart = (
             (standardised**2).sum(axis=1)[:, None]
             + (self.examples**2).sum(axis=1)
-            - 2 * product(standardised, self.examples.T)
+            - 2 * matmul(standardised, self.examples.T)
         )
-        logits = self.intercepts + product(
+        logits = self.intercepts + matmul(
             np.exp(-self.gamma * np.maximum(apart, 0.0)), self.weights
         )
         raised = np.exp(logits - logits.max(axis=1, keepdims=True))

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.core.matmul import product
+from hotmem.core.matmul import matmul
 from hotmem.feedback.reply_words import COMMON_STEMS, PERSON, RunFinder, Words, clauses, telling
 from hotmem.models import Encoder
 from hotmem.text.stemming import stems
@@ -309,8 +309,8 @@ def _by_words(exchange: Exchange, text: str, speaker: str | None) -> dict[str, f
 
 def _by_meaning(exchange: Exchange, rows: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
     """How near each item is to the reply and to its clauses, and how much nearer than the question is to either."""
-    nearness = product(exchange.rows, rows.T)
-    to_question = product(exchange.rows, exchange.rows[0])[:, None]
+    nearness = matmul(exchange.rows, rows.T)
+    to_question = matmul(exchange.rows, exchange.rows[0])[:, None]
     question, reply = nearness[:2]
     scale = np.sqrt(np.maximum((1 - question**2) * (1 - to_question[1] ** 2), 1e-6))
     return {
@@ -329,7 +329,7 @@ def _sorts(
 ) -> dict[str, NDArray[np.float32]]:
     """How near each row is to the nearest example of each sort, float32 (rows,)."""
     return {
-        f"{of}_{sort}": product(rows, _examples(encoder, examples).T).max(axis=1)
+        f"{of}_{sort}": matmul(rows, _examples(encoder, examples).T).max(axis=1)
         for sort, examples in sorts.items()
     }
 

@@ -8,7 +8,7 @@ from hotmem.errors import InvalidInput
 from hotmem.inspector.routes import build
 from hotmem.inspector.site import Site
 from hotmem.memory import Memory
-from hotmem.text.timezones import named
+from hotmem.text.timezones import parse_zone
 
 
 async def serve(memory: Memory, user_id: str, port: int, zone: tzinfo | None = None) -> None:
@@ -30,7 +30,7 @@ async def serve(memory: Memory, user_id: str, port: int, zone: tzinfo | None = N
         )
     listening = local_server.local_port(port)
     said_in = await memory.store.inspection(user).zone()
-    site = Site(memory, user_id, named(said_in) if said_in else zone)
+    site = Site(memory, user_id, parse_zone(said_in) if said_in else zone)
     console.screen.print(
         f"Open http://{local_server.LOOPBACK}:{listening.getsockname()[1]}/{site.token}/",
         soft_wrap=True,

@@ -9,8 +9,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 
-from hotmem.text.escaping import printable
-from hotmem.text.timezones import by_clock, zone_of
+from hotmem.text.escaping import escape_for_display
+from hotmem.text.timezones import to_zone, zone_name
 from hotmem.types import Category, Kind
 
 LAYERS: Final = {
@@ -104,7 +104,7 @@ def here(value: datetime, zone: tzinfo | None) -> datetime:
         value: The moment; in UTC if nothing is known of its zone.
         zone: The user's zone; None is this machine's.
     """
-    return by_clock(value, zone) if value.tzinfo is UTC else value
+    return to_zone(value, zone) if value.tzinfo is UTC else value
 
 
 @pass_context
@@ -119,8 +119,8 @@ def moment(context: Context, value: datetime) -> Markup:
 
     Where it was not said by the page's clock, with the zone.
     """
-    own, page_own = here(value, context["zone"]), by_clock(value, context["zone"])
-    elsewhere = "" if own.utcoffset() == page_own.utcoffset() else f" ({zone_of(own) or 'UTC'})"
+    own, page_own = here(value, context["zone"]), to_zone(value, context["zone"])
+    elsewhere = "" if own.utcoffset() == page_own.utcoffset() else f" ({zone_name(own) or 'UTC'})"
     return Markup('<time datetime="{}">{}{}</time>').format(
         own.isoformat(timespec="seconds"), own.strftime("%Y-%m-%d %H:%M"), elsewhere
     )
@@ -161,7 +161,7 @@ def _words() -> Iterator[tuple[str, Any]]:
 
 def _safe(value: Any) -> Any:  # noqa: ANN401 - whatever a template shows
     """A value without characters that turn the direction of writing; markup stays markup."""
-    if not isinstance(value, str) or (safe := printable(value)) == value:
+    if not isinstance(value, str) or (safe := escape_for_display(value)) == value:
         return value
     return type(value)(safe)
 

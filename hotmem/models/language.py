@@ -14,7 +14,7 @@ from hotmem.errors import ModelMissing
 from hotmem.models.files import package_folder
 from hotmem.models.manifest import differing, listed
 from hotmem.models.torchless import torch_hidden
-from hotmem.text.readable import readable
+from hotmem.text.truncation import truncate
 
 if TYPE_CHECKING:
     from spacy.language import Language as Pipeline
@@ -68,7 +68,7 @@ class Language:
                 ordinary.
             names: Whether named entities are found too; without them it takes 3 ms.
         """
-        texts = [readable(text) for text in texts]
+        texts = [truncate(text) for text in texts]
         with self._one_at_a_time:
             self._use_ops()
             missing = [text for text in dict.fromkeys(texts) if text not in self._parses]
@@ -106,7 +106,7 @@ class Language:
         """
         with self._one_at_a_time:
             self._use_ops()
-            doc = self._pipeline.make_doc(readable(text))
+            doc = self._pipeline.make_doc(truncate(text))
             for token in doc:
                 token.is_sent_start = token.i == 0 or token.idx in starts
             return self._pipeline(doc)

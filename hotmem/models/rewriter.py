@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from hotmem.errors import ExtraMissing
 from hotmem.options import RewriteOptions
-from hotmem.text.escaping import shown
-from hotmem.text.stemming import STOPS, stems
+from hotmem.text.escaping import escape_for_prompt
+from hotmem.text.stemming import STOP_STEMS, stems
 from hotmem.types import Rewrite
 
 RULES: Final = (
@@ -145,7 +145,7 @@ def checked(text: str, turns: Sequence[str], answer: str, ms: float) -> Rewrite:
         if isinstance(told, int | float) and not isinstance(told, bool)
         else PLAIN
     )
-    own, new = stems(text) - STOPS, stems(expanded) - STOPS
+    own, new = stems(text) - STOP_STEMS, stems(expanded) - STOP_STEMS
     supported = own | stems(" ".join(turns))
     if not expanded or len(expanded.split()) > len(text.split()) + LONGER:
         return Rewrite(text, text, ms=ms, reason="the model wrote no rewriting")
@@ -184,11 +184,11 @@ def _parsed(answer: str) -> dict[str, Any]:
 
 
 def _messages(text: str, turns: Sequence[str]) -> list[Any]:
-    conversation = "\n".join(f"- {shown(turn)}" for turn in turns)
+    conversation = "\n".join(f"- {escape_for_prompt(turn)}" for turn in turns)
     return [
         {"role": "system", "content": RULES},
         {
             "role": "user",
-            "content": f"Conversation:\n{conversation}\n\nLast utterance: {shown(text)}",
+            "content": f"Conversation:\n{conversation}\n\nLast utterance: {escape_for_prompt(text)}",
         },
     ]

@@ -11,7 +11,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from hotmem.core.matmul import product
+from hotmem.core.matmul import matmul
 from hotmem.core.stage_timer import StageTimer
 from hotmem.operations.requests import CLOSED, SearchOptions
 from hotmem.operations.results import FoundItem, QueryAnalysis
@@ -249,7 +249,7 @@ def _verdict(
     cosine = (
         None
         if stored is None or sought is None
-        else float(product(stored[None], sought[:, None])[0, 0])
+        else float(matmul(stored[None], sought[:, None])[0, 0])
     )
     held = evidence.terms if evidence is not None else stems(located.content)
     judged = next(

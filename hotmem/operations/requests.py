@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationError
 
-from hotmem.core.validation import check_order
+from hotmem.core.validation import validate_order
 from hotmem.errors import InvalidInput
 from hotmem.types import Category, Kind
 
@@ -40,7 +40,7 @@ class TimeRange:
     end: AwareDatetime | None = None
 
     def __post_init__(self) -> None:
-        check_order(self.start, self.end)
+        validate_order(self.start, self.end)
 
     def holds(self, moment: datetime) -> bool:
         """Whether a time lies in it."""

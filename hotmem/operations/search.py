@@ -81,7 +81,7 @@ async def search(
 async def count_access(store: Store, user_id: str, found: SearchResult, now: datetime) -> None:
     """Counts the memories among the results as accessed.
 
-    Not in the lane of recalls, for it waits until other writes are done.
+    Not on the thread of recalls, as it waits until other writes are done.
     """
     user, given = (
         await store.user(user_id),

@@ -24,7 +24,7 @@ from hotmem.consolidation.equivalence import (
     substituted,
 )
 from hotmem.consolidation.tagging import SAME_FROM, same_thing
-from hotmem.core.matmul import product
+from hotmem.core.matmul import matmul
 from hotmem.models import read
 from hotmem.operations.requests import StoreContext
 from hotmem.operations.results import Classification, Recommendations, SimilarMemory, StoreResult
@@ -231,7 +231,7 @@ def match_tags(
     found = np.stack(list(new.values()))
     if rows.shape[1] != found.shape[1]:
         return {}
-    likeness = product(found, rows.T)
+    likeness = matmul(found, rows.T)
     best = np.argmax(likeness, axis=1)
     near = (
         (tag, in_use[place], float(row[place]))

@@ -14,8 +14,8 @@ from hashlib import blake2b
 from threading import Lock
 from typing import Final, TypeAlias
 
-from hotmem.text.names import unspaced
-from hotmem.text.stemming import STOPS, terms
+from hotmem.text.names import split_unspaced
+from hotmem.text.stemming import STOP_STEMS, terms
 
 Phrase: TypeAlias = frozenset[str]
 """Stems; a text that holds all of them tells what is forgotten."""
@@ -33,7 +33,7 @@ with every turn, and a text takes some 80 µs."""
 
 def phrase_of(name: str) -> Phrase:
     """The words of a name, or of anything else that is to be withheld as a whole."""
-    runs, left = unspaced(name)
+    runs, left = split_unspaced(name)
     return frozenset((*runs, *terms(left)))
 
 
@@ -49,8 +49,10 @@ class SuppressedTexts:
 
     def add(self, user_id: str, phrases: Iterable[Phrase]) -> None:
         """Notes what is not to come back; words that tell nothing by themselves may."""
-        told = [phrase - STOPS for phrase in phrases]
-        lengths = {len(run) for phrase in told for word in phrase for run in unspaced(word)[0]}
+        told = [phrase - STOP_STEMS for phrase in phrases]
+        lengths = {
+            len(run) for phrase in told for word in phrase for run in split_unspaced(word)[0]
+        }
         sealed = [self._sealed(phrase) for phrase in told if phrase]
         with self._lock:
             held = self._phrases.setdefault(user_id, {})
@@ -60,7 +62,10 @@ class SuppressedTexts:
 
     def drop(self, user_id: str, phrases: Iterable[Phrase]) -> None:
         """Takes phrases that were added out again."""
-        self._drop(user_id, [self._sealed(phrase - STOPS) for phrase in phrases if phrase - STOPS])
+        self._drop(
+            user_id,
+            [self._sealed(phrase - STOP_STEMS) for phrase in phrases if phrase - STOP_STEMS],
+        )
 
     def found(self, user_id: str, text: str) -> bool:
         """Whether a text tells what the user had forgotten."""
@@ -103,7 +108,7 @@ class SuppressedTexts:
             known = self._told.get(key)
         if known is not None:
             return known
-        runs, left = unspaced(text)
+        runs, left = split_unspaced(text)
         told = self._sealed(
             (*terms(text), *terms(left), *self._windows(lengths, runs)) if runs else terms(left)
         )

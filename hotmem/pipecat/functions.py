@@ -9,7 +9,7 @@ from hotmem.core.logs import log
 from hotmem.errors import HotMemError, InvalidInput
 from hotmem.memory import Memory
 from hotmem.operations.actor import acting
-from hotmem.text.escaping import shown, shown_all
+from hotmem.text.escaping import escape_for_prompt, escape_json_for_prompt
 from hotmem.tools.registry import FOR_MODELS, Tool
 from hotmem.types import Actor
 
@@ -68,10 +68,10 @@ def _handler(one: Tool, memory: Memory, user_id: str) -> Any:  # noqa: ANN401 - 
             with acting(Actor.TOOL):
                 answer = {
                     "note": NOTES,
-                    **shown_all(await one.call(memory, user_id, params.arguments)),
+                    **escape_json_for_prompt(await one.call(memory, user_id, params.arguments)),
                 }
         except HotMemError as error:
-            answer = {"error": shown(str(error))}
+            answer = {"error": escape_for_prompt(str(error))}
         except Exception as error:  # the border at which a failing memory must not silence the bot
             log.error("tool failed", tool=one.name, error=type(error).__name__)
             answer = {"error": "The memory failed."}

@@ -30,7 +30,7 @@ from pipecat.utils.tracing.tracing_context import TracingContext
 
 from hotmem.core.logs import log
 from hotmem.core.loop_thread import run_off_loop
-from hotmem.core.validation import checked_number
+from hotmem.core.validation import validate_number
 from hotmem.errors import DeadlineExceeded, HotMemError, StoreError, StoreLocked, StoreReadOnly
 from hotmem.memory import Memory
 from hotmem.options import MIN_TOKENS, Options
@@ -45,7 +45,7 @@ from hotmem.pipecat.turn_state import Timing, TurnState, answered
 from hotmem.pipecat.write_queue import WriteQueue
 from hotmem.settings import Settings
 from hotmem.storage.spool import Removal
-from hotmem.text.validation import checked_id
+from hotmem.text.validation import validate_id
 from hotmem.types import ContextBlock, Role, Turn
 
 PARTING_S: Final = 5.0
@@ -143,14 +143,14 @@ class HotMemProcessor(FrameProcessor):
         super().__init__()
         asked = memory if isinstance(memory, Memory) else Memory(memory, options)
         clock = clock or asked.options.now
-        self.session_id = checked_id(session_id or uuid4().hex, "session_id")
+        self.session_id = validate_id(session_id or uuid4().hex, "session_id")
         self.failures = 0
         self.spooled = 0
         self._spooled_last = ""
         self.listener = Listener(self._heard)
         self.after_model = AfterModel(self._with_memory)
         self._owned = None if asked is memory else asked
-        self._user_id = checked_id(user_id, "user_id")
+        self._user_id = validate_id(user_id, "user_id")
         self._user_name = user_name
         self._bot_name = bot_name
         self._speakers = dict(speakers or {})
@@ -170,7 +170,7 @@ class HotMemProcessor(FrameProcessor):
         max_tokens = (
             None
             if max_tokens is None
-            else checked_number(max_tokens, "max_tokens", MIN_TOKENS, whole=True)
+            else validate_number(max_tokens, "max_tokens", MIN_TOKENS, whole=True)
         )
         terms = Terms(user_id, self.session_id, deadline, max_tokens, clock)
         self._questions = RecallSession(terms, self.create_task, self._failed, self._outbox.drained)
@@ -179,7 +179,7 @@ class HotMemProcessor(FrameProcessor):
         opening_tokens = (
             None
             if opening_tokens is None
-            else checked_number(opening_tokens, "opening_tokens", 0, whole=True)
+            else validate_number(opening_tokens, "opening_tokens", 0, whole=True)
         )
         self._opening = SessionStart(terms, opening_tokens, self.create_task, self._failed)
         self._opened: ContextBlock | None = None
@@ -567,7 +567,7 @@ def _overdue(blocked: StoreLocked | None) -> HotMemError:
 def _deadline(given: float | None, options: Options) -> float:
     """Milliseconds a context waits: those given in code, else those of the environment."""
     if given is not None:
-        return checked_number(given, "deadline_ms", 0.0)
+        return validate_number(given, "deadline_ms", 0.0)
     if options.recall.deadline_ms is not None:
         return options.recall.deadline_ms
     return Settings.from_environment().recall_deadline_ms

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import accumulate, chain, groupby
 from typing import Final
 
-from hotmem.text.readable import readable_ends
+from hotmem.text.truncation import truncate_middle
 
 HESITATIONS: Final = frozenset({"um", "uh", "uhm", "erm", "hmm", "mm"})
 
@@ -31,7 +31,7 @@ def content(text: str) -> tuple[str, ...]:
 
 def gist(text: str) -> tuple[str, ...]:
     """The same of both ends of a long text: enough to tell it from another."""
-    return content(readable_ends(text))
+    return content(truncate_middle(text))
 
 
 @dataclass(frozen=True, slots=True)

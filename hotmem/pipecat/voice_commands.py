@@ -14,7 +14,7 @@ from hotmem.block.rendering import iso_date, render_notice
 from hotmem.errors import StoreError
 from hotmem.memory import Memory
 from hotmem.operations.actor import acting
-from hotmem.text.escaping import shown
+from hotmem.text.escaping import escape_for_prompt
 from hotmem.types import Actor, ContextBlock, ForgetResult, Item, Mark, StoredMemory, Trace
 from hotmem.understanding.query.consent import confirms, confirms_deletion
 from hotmem.understanding.query.cues import DIRECT_QUESTION
@@ -388,7 +388,9 @@ class VoiceCommands:
         """What a command would delete, as `Memory.forget` takes it, and in words."""
         match command.kind:
             case CommandKind.FORGET_ABOUT:
-                return {"entity": command.about}, f"everything about “{shown(command.about)}”"
+                return {
+                    "entity": command.about
+                }, f"everything about “{escape_for_prompt(command.about)}”"
             case CommandKind.FORGET_ALL:
                 return {"everything": True}, "everything that is known of them"
             case _:
@@ -486,7 +488,7 @@ def _sources(given: Sequence[Item]) -> str:
     if not best:
         return "The user asks how something is known. Nothing from earlier conversations was used just now."
     lines = (
-        f"- “{shown(item.text)}”, from what {shown(item.speaker or 'the user')} said on {iso_date(item.said_at)}"
+        f"- “{escape_for_prompt(item.text)}”, from what {escape_for_prompt(item.speaker or 'the user')} said on {iso_date(item.said_at)}"
         for item in best
     )
     return "\n".join(("The user asks how it is known. What was used just now:", *lines))
@@ -499,7 +501,7 @@ def _known(memories: Sequence[StoredMemory], max_tokens: int, count: Callable[[s
     told = ["What is known of the user from what they said:"]
     left = max_tokens - count(render_notice(told[0]))
     for memory in sorted(memories, key=lambda one: (-one.importance, -one.said_at.timestamp())):
-        line = f"- {shown(memory.text)} ({iso_date(memory.said_at)})"
+        line = f"- {escape_for_prompt(memory.text)} ({iso_date(memory.said_at)})"
         left -= count(f"{line}\n")
         if left < 0:
             break

@@ -14,7 +14,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final, TypeVar
 
-from hotmem.core.priority import RecallPriority
+from hotmem.core.priority import ForegroundPriority
 from hotmem.errors import MemoryClosed, StoreError, StoreLocked
 from hotmem.portability.sources import Incoming
 from hotmem.storage.queries.import_rows import ImportSession
@@ -32,7 +32,7 @@ WRITING_S: Final = 0.03
 
 async def import_records(
     store: Store,
-    precedence: RecallPriority,
+    precedence: ForegroundPriority,
     incoming: Incoming,
     progress: Callable[[], None],
     *,
@@ -68,7 +68,7 @@ async def import_records(
         raise
 
 
-async def take_back(store: Store, precedence: RecallPriority) -> None:
+async def take_back(store: Store, precedence: ForegroundPriority) -> None:
     """Takes back what came with imports that failed, or that somebody took back."""
     while await store.take_back(WRITING_S):
         await precedence.wait_idle()
@@ -76,7 +76,7 @@ async def take_back(store: Store, precedence: RecallPriority) -> None:
 
 async def _taken(
     store: Store,
-    precedence: RecallPriority,
+    precedence: ForegroundPriority,
     taking: ImportSession,
     incoming: Incoming,
     progress: Callable[[], None],

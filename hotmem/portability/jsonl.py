@@ -40,7 +40,7 @@ from hotmem.portability.user_mapping import EVERYONE, UserMapping
 from hotmem.storage.queries.decisions import IMPORTED
 from hotmem.storage.queries.times import from_stored
 from hotmem.storage.store import Store
-from hotmem.text.timezones import in_zone, zone_of
+from hotmem.text.timezones import to_named_zone, zone_name
 from hotmem.types import (
     Decision,
     EventTime,
@@ -130,7 +130,7 @@ async def _records(store: Store, user: UserKey, user_id: str) -> AsyncIterator[s
                 "speaker": turn.speaker,
                 "text": turn.text,
             }
-            when = {"spoken_at": turn.spoken_at.isoformat(), "zone": zone_of(turn.spoken_at)}
+            when = {"spoken_at": turn.spoken_at.isoformat(), "zone": zone_name(turn.spoken_at)}
             read = {
                 "entities": entities.get(key, ()),
                 "happenings": HAPPENINGS.dump_python(happenings.get(key, ()), mode="json"),
@@ -312,7 +312,7 @@ def _turn(record: dict[str, Any], number: int) -> Turn:
             record[name] for name in ("user_id", "session_id", "role", "text")
         )
         if record.get("zone"):
-            spoken_at = in_zone(spoken_at, record["zone"])
+            spoken_at = to_named_zone(spoken_at, record["zone"])
         return Turn(user_id, session_id, role, text, spoken_at, record.get("speaker"), record["id"])
     except KeyError as error:
         raise InvalidInput(

@@ -24,7 +24,7 @@ from hotmem.errors import InvalidInput
 from hotmem.portability.foreign_records import ForeignMemory, Notes
 from hotmem.portability.records import entries
 from hotmem.portability.user_mapping import UserMapping
-from hotmem.text.validation import LONGEST_STATEMENT, checked_id, checked_text
+from hotmem.text.validation import MAX_STATEMENT_CHARACTERS, validate_id, validate_text
 
 STATEMENT: Final = ("memory", "content", "text")
 """Names of the field that holds the words."""
@@ -116,9 +116,9 @@ def _memory(item: Item, user_id: str, undated: datetime, where: str) -> ForeignM
     noted = item.created_at or item.updated_at or undated
     try:
         return ForeignMemory(
-            id=checked_id(item.id, "id"),
+            id=validate_id(item.id, "id"),
             user_id=user_id,
-            text=checked_text(item.memory, "memory", LONGEST_STATEMENT),
+            text=validate_text(item.memory, "memory", MAX_STATEMENT_CHARACTERS),
             categories=tuple(dict.fromkeys(name.strip() for name in named if name.strip())),
             said_at=_utc(item.updated_at or noted),
             stored_at=_utc(noted),

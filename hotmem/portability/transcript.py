@@ -23,7 +23,7 @@ from dateutil import parser
 
 from hotmem.errors import InvalidInput
 from hotmem.portability.foreign_records import Names, Notes, Talk
-from hotmem.text.validation import MAX_TEXT
+from hotmem.text.validation import MAX_TEXT_CHARACTERS
 from hotmem.types import Role, Turn
 
 PAUSE: Final = timedelta(hours=4)
@@ -126,9 +126,9 @@ def _said(path: Path, notes: Notes) -> Iterator[_Said]:
         elif line.strip() and (current is None or (stamped and _DATED.match(line))):
             notes.left_out["lines of no speaker"] += 1
         elif line.strip() and current is not None:
-            if len(current.text) + len(line) > MAX_TEXT:
+            if len(current.text) + len(line) > MAX_TEXT_CHARACTERS:
                 raise InvalidInput(
-                    f"Line {number} goes on with a turn of over {MAX_TEXT:,} characters. Put a name and a colon before each."
+                    f"Line {number} goes on with a turn of over {MAX_TEXT_CHARACTERS:,} characters. Put a name and a colon before each."
                 )
             current.text += f"\n{line.strip()}"
     if current is not None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hotmem.errors import InvalidInput
-from hotmem.text.validation import checked_id
+from hotmem.text.validation import validate_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class UserMapping:
             raise InvalidInput(
                 f"{where} has no user_id. Every record says whose it is, or the import does."
             )
-        return checked_id(given, "user_id")
+        return validate_id(given, "user_id")
 
 
 EVERYONE: Final = UserMapping()

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from hotmem.core.matmul import product
+from hotmem.core.matmul import matmul
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.types import Evidence, EvidenceKind, Interval
 
@@ -90,7 +90,7 @@ def _near_duplicates(candidates: Sequence[ScoredCandidate]) -> list[list[int]]:
     ]
     if embedded:
         vectors = np.stack([vector for _, vector in embedded])
-        for later, earlier in np.argwhere(np.tril(product(vectors, vectors.T) >= MIN_COSINE, k=-1)):
+        for later, earlier in np.argwhere(np.tril(matmul(vectors, vectors.T) >= MIN_COSINE, k=-1)):
             found[embedded[later][0]].append(embedded[earlier][0])
     return found
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.core.matmul import product
+from hotmem.core.matmul import matmul
 from hotmem.ranking.late_interaction import max_similarities, token_weights
 from hotmem.ranking.neighbors import Neighbors
 from hotmem.retrieval.fusion import Candidate
@@ -121,9 +121,9 @@ def _lexical_features(
     return {
         "words": words,
         "window_words": (before + after) / 2,
-        "overlap": product(occurs, rarity),
-        "window_overlap": product(neighbors.window_max(occurs), rarity),
-        "session_overlap": product(neighbors.session_max(occurs), rarity),
+        "overlap": matmul(occurs, rarity),
+        "window_overlap": matmul(neighbors.window_max(occurs), rarity),
+        "session_overlap": matmul(neighbors.session_max(occurs), rarity),
     }
 
 
@@ -137,7 +137,7 @@ def _semantic_features(
     cosine = _cosines(query, evidence)
     matches = _matches(query, evidence)
     weight = token_weights(matches)
-    match, window = product(matches, weight), product(neighbors.window_max(matches), weight)
+    match, window = matmul(matches, weight), matmul(neighbors.window_max(matches), weight)
     before, after = neighbors.adjacent(cosine)
     return {
         "cosine": cosine,
@@ -150,7 +150,7 @@ def _semantic_features(
         "match_least": _worst_match(matches, weight),
         "window_match": window,
         "window_match_gap": window - window.max(),
-        "session_match": product(neighbors.session_max(matches), weight),
+        "session_match": matmul(neighbors.session_max(matches), weight),
     }
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.core.matmul import spans
+from hotmem.core.matmul import row_blocks
 from hotmem.types import SignBits
 
 
@@ -41,7 +41,7 @@ def max_similarities(
     signs = np.concatenate(held)
     agreement = np.empty((len(signs), len(asked)), dtype=np.float32)
     with np.errstate(invalid="ignore"):  # as in `hotmem.core.matmul`
-        for span in spans(len(signs), asked.size):
+        for span in row_blocks(len(signs), asked.size):
             bits = np.unpackbits(signs[span], axis=1, count=query.shape[1]).astype(np.float32)
             np.matmul(bits, asked.T, out=agreement[span])
     agreement = 2 * agreement - asked.sum(axis=1)

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.core.matmul import product
+from hotmem.core.matmul import matmul
 from hotmem.ranking.answerability import Answerability, answerability_features
 from hotmem.ranking.confidence import confidence, is_replaced
 from hotmem.ranking.features import FEATURES
@@ -132,7 +132,7 @@ def rank(
     relevances = np.maximum(assessment.relevances, WINDOW_RELEVANCE * assessment.fits)
     limit = max(budget // TOKENS_PER_CANDIDATE, MIN_CANDIDATES)
     best = np.argsort(-relevances, kind="stable")[:limit]
-    contributions = product(
+    contributions = matmul(
         model.contributions(
             features[best], [candidates[row].evidence.source for row in best], weights
         ),

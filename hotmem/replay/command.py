@@ -11,7 +11,7 @@ from rich.text import Text
 
 from hotmem.cli import console
 from hotmem.cli.console import Database, Overwrite, User
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.core.output_files import new_file
 from hotmem.errors import InvalidInput
 from hotmem.models import load_language
@@ -65,7 +65,9 @@ def evaluate(
     if report is not None and not overwrite and os.path.lexists(report):
         raise InvalidInput(f"{report} exists. Name a file that does not, or give --overwrite.")
     path = console.existing(database)
-    recording = read_recording(path, user, turns, Key.of(Settings().options().key))
+    recording = read_recording(
+        path, user, turns, EncryptionKey.from_source(Settings().options().key)
+    )
     compared = settings(setting or (), recording.weights)
     if len(compared) < 2:
         raise InvalidInput(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 from pathlib import Path
 
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.errors import InvalidInput
 from hotmem.storage.sqlite import recordings
 from hotmem.types import Role, Turn, Weights
@@ -79,7 +79,9 @@ class Recording:
                     yield Exchange(number, place, reply)
 
 
-def read_recording(path: Path, user_id: str, most_turns: int, key: Key | None = None) -> Recording:
+def read_recording(
+    path: Path, user_id: str, most_turns: int, key: EncryptionKey | None = None
+) -> Recording:
     """A user's sessions as a memory file holds them now; the file is only read. Blocking.
 
     Args:

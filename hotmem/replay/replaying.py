@@ -20,7 +20,7 @@ from hotmem.replay.recording import Exchange, Recording, unrelated
 from hotmem.replay.scoring import Outcome, scored
 from hotmem.replay.settings import Setting
 from hotmem.retrieval.context import RecallRequest
-from hotmem.text.validation import clean
+from hotmem.text.validation import clean_text
 from hotmem.types import Turn
 
 OTHERS: Final = 4
@@ -150,7 +150,7 @@ async def _ask(
         setting = settings[number]
         reader = await _set_up(memory, question.user_id, setting)
         request = RecallRequest(
-            clean(question.text),
+            clean_text(question.text),
             question.user_id,
             question.session_id,
             question.spoken_at,

@@ -12,7 +12,7 @@ from typing import Final
 from hotmem.feedback.quality import tallied
 from hotmem.feedback.usage import detect
 from hotmem.recall import RecallContext
-from hotmem.text.stemming import STOPS, stems
+from hotmem.text.stemming import STOP_STEMS, stems
 from hotmem.types import ContextBlock, ItemUse, Tally, UsageKind
 
 AMONG: Final = 12
@@ -81,7 +81,7 @@ def _judged(
     """
     heard = " ".join(reply.split()[:REPLY_WORDS])
     uses = detect(reader.encoder, block.items, block.query, heard, visible, among=AMONG)
-    telling = (stems(heard) - STOPS).difference(*map(stems, visible))
+    telling = (stems(heard) - STOP_STEMS).difference(*map(stems, visible))
     held = frozenset[str]().union(
         *(stems(use.item.text) for use in uses if use.kind is not UsageKind.UNUSED)
     )

@@ -11,7 +11,7 @@ from hotmem.replay.comparison import Comparison, compared
 from hotmem.replay.recording import Exchange, Recording
 from hotmem.replay.replaying import replayed
 from hotmem.replay.settings import Setting
-from hotmem.text.stemming import STOPS, terms
+from hotmem.text.stemming import STOP_STEMS, terms
 
 FOREIGN_WORDS: Final = 5
 """Words from which a reply without any of the commonest English ones is not English."""
@@ -42,7 +42,7 @@ class Study:
         """Share of the sample's replies that are not English, 0 to 1."""
         replies = [terms(exchange.reply) for exchange in self.exchanges]
         return sum(
-            len(words) >= FOREIGN_WORDS and STOPS.isdisjoint(words) for words in replies
+            len(words) >= FOREIGN_WORDS and STOP_STEMS.isdisjoint(words) for words in replies
         ) / len(replies)
 
 

@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from hotmem.text.readable import readable
 from hotmem.text.stemming import stems
+from hotmem.text.truncation import truncate
 from hotmem.types import Evidence, EvidenceKind, Hit, Layer, Query
 
 Key = tuple[EvidenceKind, int]
@@ -93,7 +93,7 @@ def split_visible(
         stems(
             text
             if len(text) <= MAX_COMPARED_CHARACTERS
-            else readable(text, MAX_COMPARED_CHARACTERS)
+            else truncate(text, MAX_COMPARED_CHARACTERS)
         )
         for text in others
     ]

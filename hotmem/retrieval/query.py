@@ -10,7 +10,7 @@ import numpy as np
 from hotmem.models import Encoder, Reading, read
 from hotmem.retrieval.context import RecallRequest, RetrievalContext
 from hotmem.storage.queries.encoders import identified
-from hotmem.text.readable import last_readable, readable
+from hotmem.text.truncation import truncate, truncate_start
 from hotmem.types import Analysis, Profile, Query, Rewrite, UserKey
 from hotmem.types.parse import Doc
 from hotmem.understanding.facts.instructions import is_instruction
@@ -45,7 +45,7 @@ async def build_query(reader: RetrievalContext, request: RecallRequest) -> tuple
 
     What it leaves unsaid ("that", "she", "and on Friday?") is looked for in its session.
     """
-    text = last_readable(" ".join(request.text.split()[-QUERY_WORDS:]))
+    text = truncate_start(" ".join(request.text.split()[-QUERY_WORDS:]))
     (reading, former), (user, profile, turns), doc = await asyncio.gather(
         asyncio.to_thread(_embed, reader, text),
         _load_user(reader, request, text),
@@ -170,7 +170,7 @@ async def _parse_recent(reader: RetrievalContext, turns: Sequence[str]) -> Seque
     try:
         return await asyncio.wait_for(
             asyncio.to_thread(
-                reader.language.parse, [readable(turn, RECENT_CHARACTERS) for turn in turns]
+                reader.language.parse, [truncate(turn, RECENT_CHARACTERS) for turn in turns]
             ),
             RECENT_PARSE_S,
         )

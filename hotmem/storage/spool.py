@@ -19,7 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, TypeAlias, TypeVar
 
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.core.logs import log
 from hotmem.errors import (
     HotMemError,
@@ -31,7 +31,7 @@ from hotmem.errors import (
 )
 from hotmem.storage.sqlite import files
 from hotmem.storage.sqlite.connection import Connection, connect, mapped_errors
-from hotmem.text.timezones import in_zone, zone_of
+from hotmem.text.timezones import to_named_zone, zone_name
 from hotmem.types import Role, Turn
 
 T = TypeVar("T")
@@ -90,7 +90,7 @@ def path_of(database: Path, folder: Path | None = None) -> Path:
     )
 
 
-def waiting_in(path: Path, key: Key | None) -> int:
+def waiting_in(path: Path, key: EncryptionKey | None) -> int:
     """How many records wait in a spool; 0 if it is not there. Blocking.
 
     Raises:
@@ -119,7 +119,7 @@ class Spool:
             there is a file.
     """
 
-    def __init__(self, path: Path, key: Key | None, take: Take) -> None:
+    def __init__(self, path: Path, key: EncryptionKey | None, take: Take) -> None:
         self.waiting = int(path.exists())
         self._path = path
         self._key = key
@@ -313,7 +313,7 @@ class Spool:
         self._conn.close()
 
 
-def _opened(path: Path, key: Key | None) -> Connection:
+def _opened(path: Path, key: EncryptionKey | None) -> Connection:
     conn = connect(path, key=key)
     try:
         with mapped_errors(path):
@@ -348,7 +348,7 @@ def _write(conn: Connection, record: Record) -> None:
 
 def _body(turn: Turn) -> str:
     return json.dumps(
-        asdict(turn) | {"spoken_at": turn.spoken_at.isoformat(), "zone": zone_of(turn.spoken_at)}
+        asdict(turn) | {"spoken_at": turn.spoken_at.isoformat(), "zone": zone_name(turn.spoken_at)}
     )
 
 
@@ -360,5 +360,5 @@ def _read(record: str) -> Record:
     fields = json.loads(record)
     if "turn_ids" in fields:
         return Removal(fields["user_id"], tuple(fields["turn_ids"]))
-    spoken_at = in_zone(datetime.fromisoformat(fields["spoken_at"]), fields.pop("zone"))
+    spoken_at = to_named_zone(datetime.fromisoformat(fields["spoken_at"]), fields.pop("zone"))
     return Turn(**fields | {"role": Role(fields["role"]), "spoken_at": spoken_at})

@@ -15,7 +15,7 @@ from typing import Any, Self, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.core.logs import log
 from hotmem.core.steady_clock import SteadyClock
 from hotmem.errors import InvalidInput, StoreLocked, StoreReadOnly
@@ -131,7 +131,7 @@ class Store:
         self._encoder: str | None = None
 
     @classmethod
-    def open(cls, path: Path, key: Key | None = None) -> Self:
+    def open(cls, path: Path, key: EncryptionKey | None = None) -> Self:
         """Opens or creates the file, encrypted if there is a key. Blocking.
 
         Raises:

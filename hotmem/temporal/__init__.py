@@ -10,7 +10,7 @@ no times. The path: `respelt` words, `pieces` read by the rules of `days`, `peri
 """
 
 from hotmem.temporal.bounds import Bound
-from hotmem.temporal.formatting import written, written_bare
+from hotmem.temporal.formatting import format_time, format_time_bare
 from hotmem.temporal.mention import TimeMention
 from hotmem.temporal.parser import find_interval, find_times
 from hotmem.temporal.units import CALENDAR, WEEKDAYS, Granularity
@@ -23,6 +23,6 @@ __all__ = [
     "TimeMention",
     "find_interval",
     "find_times",
-    "written",
-    "written_bare",
+    "format_time",
+    "format_time_bare",
 ]

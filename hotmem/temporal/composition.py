@@ -77,7 +77,7 @@ def _days(pieces: Sequence[Fragment], text: str, reference: Reference) -> Iterat
         if last is not None and last.span is not None and piece.span is not None:
             gap = text[last.stop : piece.start]
             if (
-                last.span.grain is Granularity.DAY
+                last.span.granularity is Granularity.DAY
                 and not last.dated
                 and piece.dated
                 and _SAME.fullmatch(gap)
@@ -94,14 +94,14 @@ def _days(pieces: Sequence[Fragment], text: str, reference: Reference) -> Iterat
                 continue
             if (
                 piece.weekday is not None
-                and last.span.grain is Granularity.WEEK
+                and last.span.granularity is Granularity.WEEK
                 and _INSIDE.fullmatch(gap)
             ):
                 done[-1] = replace(last, stop=piece.stop, span=_in_week(last.span, piece.weekday))
                 continue
             if (
-                last.span.grain is Granularity.YEAR
-                and piece.span.grain is Granularity.MONTH
+                last.span.granularity is Granularity.YEAR
+                and piece.span.granularity is Granularity.MONTH
                 and _IN_YEAR.fullmatch(gap)
             ):
                 done[-1] = replace(
@@ -112,7 +112,7 @@ def _days(pieces: Sequence[Fragment], text: str, reference: Reference) -> Iterat
                 continue
             if (
                 last.weekday is not None
-                and piece.span.grain is Granularity.WEEK
+                and piece.span.granularity is Granularity.WEEK
                 and _INSIDE.fullmatch(gap)
             ):
                 done[-1] = replace(
@@ -185,7 +185,7 @@ def _clocked(pieces: Sequence[Fragment], text: str, *, named: bool = False) -> l
 def _halved(piece: Fragment, text: str) -> Fragment:
     """A part of a day without its beginning or end: "early tomorrow morning"."""
     match = _EARLY.search(text, max(0, piece.start - 8), piece.start)
-    if match is None or piece.span is None or piece.span.grain is not Granularity.PART:
+    if match is None or piece.span is None or piece.span.granularity is not Granularity.PART:
         return piece
     start, end = piece.span.start, piece.span.end
     start, end = (
@@ -212,7 +212,7 @@ def _dated(first: Fragment, second: Fragment, gap: str) -> Fragment | None:
         first.span is not None
         and second.span is None
         and second.clock is not None
-        and first.span.grain in _DAYS
+        and first.span.granularity in _DAYS
     ):
         span = _at(first.span, second.clock)
         return (
@@ -232,11 +232,11 @@ def _dated(first: Fragment, second: Fragment, gap: str) -> Fragment | None:
         return None
     if (
         second.span is not None
-        and second.span.grain in _DAYS
+        and second.span.granularity in _DAYS
         and (
             not first.weak
             or first.clock.start != first.clock.end
-            or second.span.grain is Granularity.PART
+            or second.span.granularity is Granularity.PART
         )
     ):
         span = _at(second.span, first.clock)
@@ -261,7 +261,7 @@ def _dated(first: Fragment, second: Fragment, gap: str) -> Fragment | None:
 
 def _lasting(piece: Fragment, text: str) -> Fragment:
     """A moment that goes on: "from 10 am for 3 hours", "for 2 hours from 2 pm"."""
-    dated = piece.span is not None and piece.span.grain is Granularity.DAY
+    dated = piece.span is not None and piece.span.granularity is Granularity.DAY
     if not dated and (piece.clock is None or piece.clock.start != piece.clock.end):
         return piece
     if after := _FOR.match(text, piece.stop):
@@ -307,7 +307,7 @@ def _within(first: Clock, second: Clock) -> Clock | None:
 def _at(day: Span, clock: Clock) -> Span | None:
     """A time of day on a day; within a part of the day already named, in its half."""
     start, end = clock.start, clock.end
-    if day.grain is Granularity.PART:
+    if day.granularity is Granularity.PART:
         if clock.named:
             return None
         first = day.start.hour * 60
@@ -394,12 +394,12 @@ def _later(clock: Clock, reference: Reference) -> datetime:
 def _joined(first: Fragment, last: Fragment, reference: Reference) -> Span | None:
     if first.span is not None and last.span is not None:
         start, end = first.span.start, last.span.end
-        if last.span.grain is Granularity.MINUTE:
+        if last.span.granularity is Granularity.MINUTE:
             end = last.span.start
         if (
             first.span.yearly
             and last.dated
-            and last.span.grain is Granularity.DAY
+            and last.span.granularity is Granularity.DAY
             and not last.span.yearly
         ):
             start = start.replace(

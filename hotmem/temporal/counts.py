@@ -13,7 +13,7 @@ def _reached(reference: Reference, text: str, sign: int) -> Span:
     many = amount(text)
     moment = many.away(reference.now, sign)
     span = holding(moment, many.finest)
-    return Span(span.start, span.end, span.grain, moment)
+    return Span(span.start, span.end, span.granularity, moment)
 
 
 def _ago(match: re.Match[str], reference: Reference) -> Span:

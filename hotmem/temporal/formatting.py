@@ -11,7 +11,7 @@ from hotmem.temporal.units import SEASONS, Granularity
 _PREPOSITION: Final = re.compile(r"^(?:on|in) ")
 
 
-def written(mention: TimeMention) -> str:
+def format_time(mention: TimeMention) -> str:
     """The time as an absolute phrase, by the clock of where it was said.
 
     "on 2026-11-24 (Tuesday)", "in November 2026", "around 2020".
@@ -22,15 +22,15 @@ def written(mention: TimeMention) -> str:
     return _PREPOSITION.sub("around ", exact) if mention.vague else exact
 
 
-def written_bare(mention: TimeMention) -> str:
+def format_time_bare(mention: TimeMention) -> str:
     """The same without "on" or "in": "2026-11-24 (Tuesday)", "November 2026"."""
-    return _PREPOSITION.sub("", written(mention))
+    return _PREPOSITION.sub("", format_time(mention))
 
 
 def _written(mention: TimeMention) -> str:
     start, end = mention.local
     first, last = start.date(), (end - timedelta(microseconds=1)).date()
-    match mention.grain:
+    match mention.granularity:
         case Granularity.MINUTE:
             return f"on {first} ({first:%A}) at {start:%H:%M}"
         case Granularity.PART:

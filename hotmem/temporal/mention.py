@@ -28,7 +28,7 @@ class TimeMention:
     start: int
     stop: int
     interval: Interval
-    grain: Granularity
+    granularity: Granularity
     yearly: bool = False
     vague: bool = False
     bound: Bound = Bound.AT

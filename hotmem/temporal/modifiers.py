@@ -43,7 +43,7 @@ _LATE: Final = ("late", "later", "end")
 def _halves(period: Span) -> datetime:
     """Where the first half of a period ends and the second begins, as Microsoft's Recognizers cut weeks, months and years."""
     start = period.start
-    match period.grain:
+    match period.granularity:
         case Granularity.WEEK:
             return start + timedelta(days=3)
         case Granularity.MONTH:
@@ -57,7 +57,7 @@ def _halves(period: Span) -> datetime:
 def _middle(period: Span) -> Span:
     """The middle of a period, cut the same way."""
     start = period.start
-    match period.grain:
+    match period.granularity:
         case Granularity.WEEK:
             return Span(start + timedelta(days=1), start + timedelta(days=5), Granularity.SPAN)
         case Granularity.MONTH:
@@ -79,16 +79,18 @@ def _third(word: str, year: int) -> Span:
 def _part(match: re.Match[str], span: Span, reference: Reference) -> Span:
     word = match["part"].split()[0]
     half = _halves(span)
-    if match["part"].endswith(" of") and word != "mid" and span.grain is Granularity.YEAR:
+    if match["part"].endswith(" of") and word != "mid" and span.granularity is Granularity.YEAR:
         return _third(word, span.start.year)
     if word == "later" and span.start <= reference.now < span.end:
         return Span(
-            half if span.grain is Granularity.DAY else reference.today, span.end, Granularity.SPAN
+            half if span.granularity is Granularity.DAY else reference.today,
+            span.end,
+            Granularity.SPAN,
         )
     if word in _EARLY:
         return Span(
             span.start,
-            half + timedelta(days=span.grain is Granularity.WEEK and word != "earlier"),
+            half + timedelta(days=span.granularity is Granularity.WEEK and word != "earlier"),
             Granularity.SPAN,
         )
     if word in _LATE:
@@ -158,16 +160,19 @@ def _week_of(match: re.Match[str], span: Span, reference: Reference) -> Span:
 def _away(match: re.Match[str], span: Span, reference: Reference) -> Span:
     many = amount(match["amount"] or f"a {match['unit']}")
     back = match["side"] in _BACK
-    anchor = span.counted or (span.start if back or span.grain is Granularity.DAY else span.end)
+    anchor = span.counted or (
+        span.start if back or span.granularity is Granularity.DAY else span.end
+    )
     moment = many.away(anchor, -1 if back else 1)
     if (match["more"] or "") == "less than ":
         return Span(min(anchor, moment), max(anchor, moment), Granularity.SPAN)
     if match["within"]:
         return Span(min(anchor, moment), max(anchor, moment), Granularity.SPAN)
     found = holding(
-        moment, "day" if span.grain is Granularity.DAY and many.finest == "week" else many.finest
+        moment,
+        "day" if span.granularity is Granularity.DAY and many.finest == "week" else many.finest,
     )
-    return Span(found.start, found.end, found.grain, moment)
+    return Span(found.start, found.end, found.granularity, moment)
 
 
 def _lasting(match: re.Match[str], span: Span, reference: Reference) -> Span:
@@ -256,7 +261,7 @@ def extended(piece: Fragment, text: str, reference: Reference) -> Fragment:
         ending = _ENDING.search(text, max(0, piece.start - 12), piece.start)
         if ending is None:
             break
-        parted = piece.span.grain is Granularity.DAY and _DAY_PART.match(text, piece.stop)
+        parted = piece.span.granularity is Granularity.DAY and _DAY_PART.match(text, piece.stop)
         for endings, pattern, change in _OPERATORS:
             if ending[1] not in endings or (change is _part and parted):
                 continue

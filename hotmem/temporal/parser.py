@@ -132,7 +132,7 @@ def _mentions(
             wording.start(start),
             wording.stop(stop),
             interval,
-            span.grain,
+            span.granularity,
             span.yearly,
             bool(_VAGUE.search(wording.text[start:stop])),
             bound,

@@ -76,7 +76,7 @@ class Span:
 
     start: datetime
     end: datetime
-    grain: Granularity
+    granularity: Granularity
     counted: datetime | None = None
     yearly: bool = False
 

@@ -6,7 +6,7 @@ tests know them.
 
 from typing import Final
 
-IN_ANGLES: Final = (
+ANGLE_BRACKET_TOKENS: Final = (
     # ChatML, Qwen, Phi, Kimi
     "<|im_start|>", "<|im_end|>", "<|im_sep|>", "<|im_middle|>", "<|im_user|>", "<|im_assistant|>", "<|im_system|>",
     # Llama 3
@@ -30,7 +30,7 @@ IN_ANGLES: Final = (
     "<extra_id_0>", "<extra_id_1>", "<|reserved_special_token_0|>", "<reserved_106>", "<Human>", "<Assistant>", "<human>:", "<bot>:",
 )  # fmt: skip
 
-IN_SQUARES: Final = (
+SQUARE_BRACKET_NAMES: Final = (
     # Mistral
     "INST", "SYSTEM_PROMPT", "AVAILABLE_TOOLS", "TOOL_CALLS", "TOOL_RESULTS", "TOOL_CONTENT", "TOOL_DESCRIPTION", "ARGS", "CALL_ID",
     # Mistral
@@ -41,7 +41,7 @@ IN_SQUARES: Final = (
 )  # fmt: skip
 """Names that stand in square brackets, closing ones with a slash."""
 
-ROLES: Final = (
+TURN_ROLES: Final = (
     "human",
     "assistant",
     "system",

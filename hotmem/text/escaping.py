@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hotmem.text.control_tokens import IN_SQUARES, ROLES
+from hotmem.text.control_tokens import SQUARE_BRACKET_NAMES, TURN_ROLES
 
 
 def _spans(*spans: tuple[int, int]) -> set[int]:
@@ -64,7 +64,7 @@ _HARMLESS: Final = re.compile(r"[ -'*-9;=-Z\\-~]*")
 """Text that nothing below changes, as most of what is quoted is: a recall shows some forty
 lines, at 20 µs each for other text."""
 
-MOST_SPACES: Final = 3
+MAX_SPACES: Final = 3
 """Spaces in a row that stay."""
 
 _FENCE: Final = re.compile(r"([\"`~])\1\1+")
@@ -81,11 +81,13 @@ _LIKE_MARKS: Final = re.compile(r"\b(?:high|medium|low|until)\b|[^\x00-\x7f‹�
 """What a parenthesis holds that may pass for one of ours, "(high, 2 March)", also in letters
 that look like these."""
 
-_SQUARE: Final = re.compile(rf"\[(?=\s*/?\s*(?:{'|'.join(IN_SQUARES)})\s*\])", re.IGNORECASE)
-_TURN: Final = re.compile(rf"\b({'|'.join(ROLES)})\s*[:：﹕]", re.IGNORECASE)
+_SQUARE: Final = re.compile(
+    rf"\[(?=\s*/?\s*(?:{'|'.join(SQUARE_BRACKET_NAMES)})\s*\])", re.IGNORECASE
+)
+_TURN: Final = re.compile(rf"\b({'|'.join(TURN_ROLES)})\s*[:：﹕]", re.IGNORECASE)
 
 
-def shown(text: str) -> str:
+def escape_for_prompt(text: str) -> str:
     """The text on one line for a language model.
 
     Without invisible characters, tags, control tokens and marks like ours.
@@ -105,23 +107,30 @@ def shown(text: str) -> str:
 
 
 def _on_one_line(spaces: re.Match[str]) -> str:
-    return " " if len(spaces[0]) > MOST_SPACES or _BREAK.search(spaces[0]) else spaces[0]
+    return " " if len(spaces[0]) > MAX_SPACES or _BREAK.search(spaces[0]) else spaces[0]
 
 
 def _squared(aside: re.Match[str]) -> str:
     return f"[{aside[1]}{']' if aside[2] else ''}" if _LIKE_MARKS.search(aside[1]) else aside[0]
 
 
-def shown_all(answer: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """What JSON holds, with every string in it as `shown`."""
+def escape_json_for_prompt(answer: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """What JSON holds, with every string in it as `escape_for_prompt`."""
     if isinstance(answer, str):
-        return shown(answer)
+        return escape_for_prompt(answer)
     if isinstance(answer, Mapping):
-        return {shown_all(name): shown_all(value) for name, value in answer.items()}
-    return [shown_all(one) for one in answer] if isinstance(answer, list | tuple) else answer
+        return {
+            escape_json_for_prompt(name): escape_json_for_prompt(value)
+            for name, value in answer.items()
+        }
+    return (
+        [escape_json_for_prompt(one) for one in answer]
+        if isinstance(answer, list | tuple)
+        else answer
+    )
 
 
-def printable(text: str) -> str:
+def escape_for_display(text: str) -> str:
     """The text for a terminal or a page.
 
     Nothing in it moves the cursor, changes colours or turns the direction of writing.
@@ -129,15 +138,15 @@ def printable(text: str) -> str:
     return text.translate(_REPLACED)
 
 
-def logged(value: object) -> str:
+def escape_for_log(value: object) -> str:
     """A value for a log: one line, with escapes for what is not printed."""
     return "".join(
         _escape(one) if one in "\t\n" or ord(one) in _CONTROLS else one for one in str(value)
     )
 
 
-def as_json(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
-    """JSON for a terminal that is exactly the value, with escapes for what `printable` would replace."""
+def format_json(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
+    """JSON for a terminal that is exactly the value, with escapes for what `escape_for_display` would replace."""
     return "".join(
         _escape(one) if ord(one) in _CONTROLS else one
         for one in json.dumps(value, ensure_ascii=False, indent=2)

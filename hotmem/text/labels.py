@@ -4,17 +4,21 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, count
 from typing import Final
 
-IN_A_NAME: Final = 2
+KEYWORDS_PER_NAME: Final = 2
 """Words of a name."""
 
-BETWEEN: Final = ", "
+KEYWORD_SEPARATOR: Final = ", "
 """What stands between the words of a name."""
 
 
-def proposals(words: Sequence[str], otherwise: str) -> Iterator[str]:
+def propose_names(words: Sequence[str], otherwise: str) -> Iterator[str]:
     """Names for a group with these keywords, the best first, without end.
 
     One without keywords is called `otherwise`, with a number.
     """
-    yield from map(BETWEEN.join, combinations(words, min(IN_A_NAME, len(words)))) if words else ()
+    yield from (
+        map(KEYWORD_SEPARATOR.join, combinations(words, min(KEYWORDS_PER_NAME, len(words))))
+        if words
+        else ()
+    )
     yield from (f"{otherwise} {number}" for number in count(1))

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-Found: TypeAlias = Callable[[str], bool]
+NameFinder: TypeAlias = Callable[[str], bool]
 """Whether a text holds a name."""
 
 _APOSTROPHES: Final = "'’‘‛ʼʻʽʹ′`´＇ˈꞌ՚\u05f3"
@@ -70,7 +70,7 @@ _OTHER: Final = rf"[^\W{_KATAKANA}{_HANGUL}{_UNSPACED}]"
 """A letter or digit of a script that puts spaces between words."""
 
 
-def normal(text: str) -> str:
+def normalize_name(text: str) -> str:
     """The form in which spellings of the same words are equal; what cannot be seen is not in it."""
     if text.isascii():
         return " ".join(text.lower().replace("-", " ").replace("`", "'").split())
@@ -81,7 +81,7 @@ def normal(text: str) -> str:
     return " ".join(text.split())
 
 
-def finder(name: str) -> Found:
+def name_finder(name: str) -> NameFinder:
     """Tells whether a text holds the name as a whole.
 
     A name of nothing that can be seen is in no text.
@@ -92,19 +92,19 @@ def finder(name: str) -> Found:
     )
 
 
-def same(one: str, other: str) -> bool:
+def is_same_name(one: str, other: str) -> bool:
     """Whether two spellings are of one name."""
-    return normal(one).strip(_EDGES) == normal(other).strip(_EDGES)
+    return normalize_name(one).strip(_EDGES) == normalize_name(other).strip(_EDGES)
 
 
-def is_name(name: str) -> bool:
+def is_visible_name(name: str) -> bool:
     """Whether there is anything in it that can be seen and looked for."""
-    return bool(normal(name))
+    return bool(normalize_name(name))
 
 
-def unspaced(text: str) -> tuple[list[str], str]:
+def split_unspaced(text: str) -> tuple[list[str], str]:
     """Runs of the scripts without spaces, and of those that put particles behind a name, and what is left of the text, in its normal form."""
-    text = normal(text)
+    text = normalize_name(text)
     return ([], text) if text.isascii() else (_RUN.findall(text), _RUN.sub(" ", text))
 
 
@@ -113,7 +113,7 @@ _RUN: Final = re.compile(rf"[{_UNSPACED}]+|[{_KATAKANA}]+|[{_HANGUL}]+")
 
 @lru_cache(maxsize=8)
 def _pattern(name: str) -> re.Pattern[str] | None:
-    wanted = normal(name).strip(_EDGES) or normal(name)
+    wanted = normalize_name(name).strip(_EDGES) or normalize_name(name)
     if not wanted:
         return None
     parts = map(re.escape, re.split(r"(?<=\w)(?:\. ?| )(?=\w)", wanted))
@@ -143,9 +143,9 @@ def _after(last: str) -> str:
 
 def _forms(text: str) -> Iterable[str]:
     """The normal form, and the one in which unseen breaks part words, if there are any."""
-    yield normal(text)
+    yield normalize_name(text)
     if _BREAK in text:
-        yield normal(text.replace(_BREAK, " "))
+        yield normalize_name(text.replace(_BREAK, " "))
 
 
 def _is_invisible(character: str) -> bool:

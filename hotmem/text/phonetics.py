@@ -6,7 +6,7 @@ from unicodedata import combining, normalize
 
 from jellyfish import jaro_winkler_similarity, metaphone
 
-ALIKE: Final = 0.75
+MIN_SIMILARITY: Final = 0.75
 """Least likeness in spelling (Jaro-Winkler, 0 to 1) of two names with one sound: Paola and Paula
 have 0.89, Paris and Boris 0.73."""
 
@@ -30,4 +30,4 @@ def similar_name(heard: str, names: Iterable[str]) -> str | None:
         if phonetic_key(name) == wanted
     ]
     likeness, name = max(alike, default=(0.0, ""))
-    return name if likeness >= ALIKE else None
+    return name if likeness >= MIN_SIMILARITY else None

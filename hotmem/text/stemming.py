@@ -10,7 +10,7 @@ import Stemmer
 
 from hotmem.text.stopwords import STOP_WORDS
 
-LONGEST: Final = 64
+MAX_WORD_CHARACTERS: Final = 64
 """Characters of a word that count; longer ones are addresses and noise."""
 
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -31,7 +31,7 @@ def terms(text: str) -> list[str]:
             for character in unicodedata.normalize("NFKD", text)
             if not unicodedata.combining(character)
         )
-    return [stem(word[:LONGEST]) for word in _WORD.findall(text.casefold())]
+    return [stem(word[:MAX_WORD_CHARACTERS]) for word in _WORD.findall(text.casefold())]
 
 
 @lru_cache(maxsize=8192)
@@ -47,5 +47,5 @@ def stem(word: str) -> str:
         return str(_stemmer.stemWord(word)) or word
 
 
-STOPS: Final = stems(" ".join(STOP_WORDS))
+STOP_STEMS: Final = stems(" ".join(STOP_WORDS))
 """Stems of words that tell nothing by themselves."""

@@ -16,7 +16,7 @@ from pydantic import Field
 from hotmem.memory import Memory
 from hotmem.operations.requests import CLOSED
 from hotmem.retrieval.query import NOBODY
-from hotmem.text.validation import checked_text
+from hotmem.text.validation import validate_text
 from hotmem.types import LabelMentions
 
 LOOKED_AT: Final = 300
@@ -138,7 +138,7 @@ async def concept_network(memory: Memory, user_id: str, asked: Network) -> Conce
     """
     store = memory.store
     user = await store.user(user_id) or NOBODY
-    about = None if asked.about is None else checked_text(asked.about, "about")
+    about = None if asked.about is None else validate_text(asked.about, "about")
     mentions = await store.mentions(user, about, LOOKED_AT)
     chosen, pairs = await asyncio.to_thread(woven, mentions, asked, centred=about is not None)
     told = await store.memory_texts(user, {key for pair in pairs for key in pair.memories})

@@ -20,7 +20,7 @@ from hotmem.models import read
 from hotmem.operations.requests import CLOSED, Importance, Tag
 from hotmem.retrieval.query import NOBODY
 from hotmem.storage.queries.edits import Wording
-from hotmem.text.validation import LONGEST_STATEMENT, checked_text
+from hotmem.text.validation import MAX_STATEMENT_CHARACTERS, validate_text
 from hotmem.types import Category, Kind, Vector
 from hotmem.understanding.query.entities import find_entities
 
@@ -96,7 +96,9 @@ async def edit_memory(memory: Memory, user_id: str, asked: Edit) -> Edited:
             "expires_at (--expires) and holds both say until when it is true. Pass one of them."
         )
     content = (
-        None if asked.content is None else checked_text(asked.content, "content", LONGEST_STATEMENT)
+        None
+        if asked.content is None
+        else validate_text(asked.content, "content", MAX_STATEMENT_CHARACTERS)
     )
     user, now = await memory.store.user(user_id) or NOBODY, datetime.now(UTC)
     held = await memory.store.filed(user, asked.id)

@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal, TextIO, TypeVar
 
 from pydantic import Field
 
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.core.output_files import new_file
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
@@ -24,7 +24,7 @@ from hotmem.portability.formats import FileForm, form_of
 from hotmem.portability.jsonl import kind_of, parsed, written
 from hotmem.portability.sources import incoming, own
 from hotmem.storage.queries import maintenance as files
-from hotmem.text.validation import checked_id
+from hotmem.text.validation import validate_id
 from hotmem.types import Act, Action, Category, ImportRecord, ImportResult
 
 T = TypeVar("T")
@@ -221,7 +221,7 @@ async def export_memories(
         StoreError: If the memory cannot be read.
     """
     target = Path(asked.file)
-    if await memory.store.user(checked_id(user_id, "user_id")) is None:
+    if await memory.store.user(validate_id(user_id, "user_id")) is None:
         raise InvalidInput(
             f"user_id is {user_id!r}, of whom nothing is known. Name a user of this memory."
         )
@@ -248,7 +248,7 @@ async def export_subject(memory: Memory, user_id: str, target: Path) -> Exported
         InvalidInput: If the file exists or cannot be written, or nothing is known of the user.
         StoreError: If the memory cannot be read.
     """
-    user = await memory.store.user(checked_id(user_id, "user_id"))
+    user = await memory.store.user(validate_id(user_id, "user_id"))
     if user is None:
         raise InvalidInput(
             f"user_id is {user_id!r}, of whom nothing is known. Name a user of this memory."
@@ -286,7 +286,7 @@ async def import_memories(
     """
     path, notes = Path(asked.file), Notes()
     whose = UserMapping(
-        None if user_id is None else checked_id(user_id, "user_id"), asked.from_user
+        None if user_id is None else validate_id(user_id, "user_id"), asked.from_user
     )
     if whose.user_id is None and asked.from_user is not None:
         raise InvalidInput(
@@ -352,7 +352,7 @@ async def backup_restore(
             files.restore,
             Path(asked.file),
             made,
-            await asyncio.to_thread(Key.of, memory.options.key),
+            await asyncio.to_thread(EncryptionKey.from_source, memory.options.key),
         )
     return Copied(
         str(made), (await asyncio.to_thread(made.stat)).st_size, memory.options.key is not None

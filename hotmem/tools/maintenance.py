@@ -12,8 +12,8 @@ from typing import Annotated, Final, Literal
 from pydantic import AwareDatetime, Field
 
 from hotmem.consolidation.tagging import SAME_FROM, consolidated
-from hotmem.core.priority import RecallPriority
-from hotmem.core.validation import check_order
+from hotmem.core.priority import ForegroundPriority
+from hotmem.core.validation import validate_order
 from hotmem.memory import Memory
 from hotmem.models import Encoder
 from hotmem.operations.requests import CLOSED
@@ -65,7 +65,7 @@ class Span:
     before: AwareDatetime | None = None
 
     def __post_init__(self) -> None:
-        check_order(self.after, self.before)
+        validate_order(self.after, self.before)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,7 +266,7 @@ async def optimize_tags(memory: Memory, user_id: str, asked: Unused) -> TagsOpti
 async def optimised(
     store: Store,
     encoder: Encoder,
-    precedence: RecallPriority,
+    precedence: ForegroundPriority,
     user: UserKey,
     unused: timedelta,
     now: datetime,

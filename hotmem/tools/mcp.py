@@ -22,7 +22,7 @@ from hotmem.core.logs import log
 from hotmem.errors import HotMemError
 from hotmem.memory import Memory
 from hotmem.operations.actor import acting
-from hotmem.text.escaping import shown, shown_all
+from hotmem.text.escaping import escape_for_prompt, escape_json_for_prompt
 from hotmem.tools.bearer_token import Bearer
 from hotmem.tools.registry import BY_HTTP, FOR_PROGRAMS, Tool, tool
 from hotmem.types import Actor
@@ -70,7 +70,8 @@ def server(
                 )
         except HotMemError as error:
             return types.CallToolResult(
-                content=[types.TextContent(type="text", text=shown(str(error)))], is_error=True
+                content=[types.TextContent(type="text", text=escape_for_prompt(str(error)))],
+                is_error=True,
             )
         except Exception as error:  # the border at which one failed call must not end the server
             log.error("tool failed", tool=params.name, error=type(error).__name__)
@@ -80,7 +81,7 @@ def server(
                 ],
                 is_error=True,
             )
-        answer = shown_all(answer)
+        answer = escape_json_for_prompt(answer)
         text = render_tool_data(json.dumps(answer, ensure_ascii=False))
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text)], structured_content=answer

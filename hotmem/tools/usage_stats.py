@@ -14,7 +14,7 @@ from typing import Annotated, Final
 
 from pydantic import AwareDatetime, Field
 
-from hotmem.core.validation import check_order
+from hotmem.core.validation import validate_order
 from hotmem.memory import Memory
 from hotmem.operations.requests import CLOSED, zone
 from hotmem.retrieval.query import NOBODY
@@ -48,7 +48,7 @@ class Patterns:
     ] = 10
 
     def __post_init__(self) -> None:
-        check_order(self.after, self.before)
+        validate_order(self.after, self.before)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import AfterValidator, AwareDatetime, Field
 
-from hotmem.text.validation import checked_id, checked_text
+from hotmem.text.validation import validate_id, validate_text
 from hotmem.types.quality import QualityRecord
 from hotmem.types.recall import Weights
 from hotmem.types.sessions import SummarySentence
@@ -43,8 +43,8 @@ class MemoryRecord:
         note: The user's note.
     """
 
-    id: Annotated[str, AfterValidator(lambda given: checked_id(given, "id"))]
-    text: Annotated[str, AfterValidator(checked_text)]
+    id: Annotated[str, AfterValidator(lambda given: validate_id(given, "id"))]
+    text: Annotated[str, AfterValidator(validate_text)]
     subject: str
     relation: str
     object: str

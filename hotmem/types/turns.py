@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 from hotmem.errors import InvalidInput
-from hotmem.text.validation import checked_id, checked_text
+from hotmem.text.validation import validate_id, validate_text
 from hotmem.types.vocabulary import Role
 
 
@@ -63,9 +63,9 @@ class Turn:
         if self.role not in tuple(Role):
             raise InvalidInput(f"role is {self.role!r}. Use one of: {', '.join(Role)}.")
         for name in ("user_id", "session_id", "id"):
-            checked_id(getattr(self, name), name)
+            validate_id(getattr(self, name), name)
         if self.speaker is not None:
-            object.__setattr__(self, "speaker", checked_id(self.speaker, "speaker"))
+            object.__setattr__(self, "speaker", validate_id(self.speaker, "speaker"))
         object.__setattr__(self, "role", Role(self.role))
-        object.__setattr__(self, "text", checked_text(self.text))
+        object.__setattr__(self, "text", validate_text(self.text))
         object.__setattr__(self, "spoken_at", aware(self.spoken_at, "spoken_at"))

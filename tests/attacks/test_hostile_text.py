@@ -18,8 +18,19 @@ from hypothesis import strategies as st
 
 from hotmem import InvalidInput, Memory, Turn
 from hotmem.models import CachedEncoder, Language
-from hotmem.text.readable import LONGEST_PARSED, LONGEST_RUN, MOST_SIGNS, last_readable, readable
-from hotmem.text.validation import LONGEST_STATEMENT, MAX_ID, MAX_TEXT, clean
+from hotmem.text.truncation import (
+    MAX_PARSED_CHARACTERS,
+    MAX_SYMBOL_RUN,
+    MAX_UNSPACED_RUN,
+    truncate,
+    truncate_start,
+)
+from hotmem.text.validation import (
+    MAX_ID_CHARACTERS,
+    MAX_STATEMENT_CHARACTERS,
+    MAX_TEXT_CHARACTERS,
+    clean_text,
+)
 from hotmem.types import EvidenceKind, Role, UserKey
 from hotmem.understanding.facts import extract_facts
 from hotmem.understanding.query.analyzer import analyse
@@ -66,8 +77,12 @@ CALLS: dict[str, Call] = {
     "search": lambda memory, text: memory.search_memory(text, user_id="ana"),
     "search contextual": lambda memory, text: memory.search_contextual(text, user_id="ana"),
     "trace": lambda memory, text: memory.trace_search(text, user_id="ana"),
-    "store": lambda memory, text: memory.store_memory(text[:LONGEST_STATEMENT], user_id="ben"),
-    "forget": lambda memory, text: memory.forget(user_id="ana", entity=text[:MAX_ID], dry_run=True),
+    "store": lambda memory, text: memory.store_memory(
+        text[:MAX_STATEMENT_CHARACTERS], user_id="ben"
+    ),
+    "forget": lambda memory, text: memory.forget(
+        user_id="ana", entity=text[:MAX_ID_CHARACTERS], dry_run=True
+    ),
     "feedback": _feedback,
     "withhold": lambda memory, text: memory.withhold(text, user_id="cy"),
 }
@@ -113,7 +128,7 @@ async def test_a_call_is_done_in_time_whatever_its_text(known: Memory, name: str
             try:
                 await CALLS[name](known, text)
             except InvalidInput as error:
-                assert not clean(text) or "entity is empty" in str(error), error
+                assert not clean_text(text) or "entity is empty" in str(error), error
             took = time.monotonic() - began
         assert took < limit_s, f"{name} of {unit} took {took:.2f} s"
         assert watch.stalled_s < STALL_S, (
@@ -127,13 +142,13 @@ async def test_a_turn_is_kept_and_the_loop_goes_on_whatever_it_holds(
 ) -> None:
     async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
         for unit in some_units(role is Role.USER):
-            text = repeated(UNITS[unit], MAX_TEXT)
+            text = repeated(UNITS[unit], MAX_TEXT_CHARACTERS)
             began = time.monotonic()
             async with watched() as watch:
                 try:
                     await memory.remember(Turn("ana", f"of {unit}", role, text, START))
                 except InvalidInput:
-                    assert not clean(text)
+                    assert not clean_text(text)
                 took = time.monotonic() - began
             assert took < OUTRIGHT_S, f"{unit} took {took:.2f} s to store"
             assert watch.stalled_s < STALL_S, f"{unit} held the loop for {watch.stalled_s:.2f} s"
@@ -144,9 +159,9 @@ async def test_a_turn_is_kept_and_the_loop_goes_on_whatever_it_holds(
 
 @pytest.mark.parametrize("unit", list(UNITS)[::2])
 def test_what_is_read_of_a_turn_is_understood_in_time(language: Language, unit: str) -> None:
-    text = clean(repeated(UNITS[unit], LONG))
+    text = clean_text(repeated(UNITS[unit], LONG))
     began = time.process_time()
-    doc = language.parse([readable(text, LONGEST_READ[Role.USER])])[0]
+    doc = language.parse([truncate(text, LONGEST_READ[Role.USER])])[0]
     extract_facts(doc, lambda said: language.parse([said])[0], "Ana", Role.USER, START)
     assert time.process_time() - began < TURN_S
 
@@ -155,17 +170,21 @@ mixed = st.lists(
     st.tuples(st.sampled_from(tuple(UNITS.values())) | st.text(max_size=12), st.integers(1, 400)),
     min_size=1,
     max_size=8,
-).map(lambda parts: clean("".join(repeated(unit or " ", characters) for unit, characters in parts)))
+).map(
+    lambda parts: clean_text(
+        "".join(repeated(unit or " ", characters) for unit, characters in parts)
+    )
+)
 
 
 @settings(max_examples=40, deadline=None)
 @given(text=mixed)
 def test_a_mixture_is_understood_and_analysed_in_time(language: Language, text: str) -> None:
     began = time.process_time()
-    doc = language.parse([readable(text, LONGEST_READ[Role.USER])])[0]
+    doc = language.parse([truncate(text, LONGEST_READ[Role.USER])])[0]
     understood = extract_facts(doc, lambda said: language.parse([said])[0], "Ana", Role.USER, START)
     assert all(0 <= one.start <= one.stop <= len(doc.text) for one in understood.statements)
-    asked = language.parse([last_readable(text)], names=False)[0]
+    asked = language.parse([truncate_start(text)], names=False)[0]
     assert analyse(asked, START).terms is not None
     find_command(text)
     confirms_deletion(text, "Rex")
@@ -225,6 +244,6 @@ async def test_a_name_that_is_forgotten_is_no_longer_than_a_name(known: Memory) 
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_the_parser_never_gets_more_than_it_reads_quickly(unit: str) -> None:
-    read = readable(repeated(UNITS[unit], LONG))
-    assert len(read) <= LONGEST_PARSED
-    assert max((len(word) for word in read.split()), default=0) <= LONGEST_RUN + MOST_SIGNS
+    read = truncate(repeated(UNITS[unit], LONG))
+    assert len(read) <= MAX_PARSED_CHARACTERS
+    assert max((len(word) for word in read.split()), default=0) <= MAX_UNSPACED_RUN + MAX_SYMBOL_RUN

@@ -6,7 +6,7 @@ from pathlib import Path
 from hotmem import Memory, Options, Role, Turn
 from hotmem.block.rendering import CLOSING, OPENING
 from hotmem.models import Encoder, Language
-from hotmem.text.escaping import shown
+from hotmem.text.escaping import escape_for_prompt
 from tests.attacks.cases import cases
 from tests.hostile import control_tokens, invisible
 
@@ -34,7 +34,7 @@ PART = 5
 
 def test_nothing_that_harms_is_left_where_a_model_reads() -> None:
     for case in CASES:
-        safe = shown(case["text"])
+        safe = escape_for_prompt(case["text"])
         assert not [
             one for one in case["must_not_remain"] if one in safe and one not in HARMLESS
         ], case

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hotmem import InvalidInput, Memory
 from hotmem.models import Language
 from hotmem.operations.suppression import SuppressedTexts, phrase_of
-from hotmem.text.names import finder, normal
+from hotmem.text.names import name_finder, normalize_name
 from tests.conversation import said, turns_told
 from tests.letters import LetterEncoder
 
@@ -25,7 +25,7 @@ CASES = json.loads(Path(__file__).with_name("names.json").read_text("utf-8"))
     "case", CASES, ids=lambda case: ascii(f"{case['name']} in {case['text']}")[:80]
 )
 def test_a_name_is_found_as_it_is_meant(case: dict[str, Any]) -> None:
-    assert finder(case["name"])(case["text"]) == case["same"], case["why"]
+    assert name_finder(case["name"])(case["text"]) == case["same"], case["why"]
 
 
 @pytest.mark.parametrize(
@@ -43,15 +43,15 @@ def test_what_is_found_is_withheld_too(case: dict[str, Any]) -> None:
 
 @given(st.text())
 def test_the_normal_form_is_its_own_normal_form(text: str) -> None:
-    assert normal(normal(text)) == normal(text)
+    assert normalize_name(normalize_name(text)) == normalize_name(text)
 
 
 @given(
-    st.text(min_size=1).filter(lambda text: normal(text)),
+    st.text(min_size=1).filter(lambda text: normalize_name(text)),
     st.sampled_from(["", "\u00ad", "\u200d", "\u2060", "\ufeff"]),
 )
 def test_a_name_is_in_itself_whatever_is_not_seen(name: str, unseen: str) -> None:
-    assert finder(name)(f"{unseen}{name}{unseen}, she said.")
+    assert name_finder(name)(f"{unseen}{name}{unseen}, she said.")
 
 
 async def test_forgetting_takes_every_spelling_and_no_other_name(memory: Memory) -> None:

@@ -18,7 +18,7 @@ from hotmem.block.rendering import (
     render_line,
     render_nothing_known,
 )
-from hotmem.text.escaping import shown
+from hotmem.text.escaping import escape_for_prompt
 from hotmem.types import EvidenceKind, Mark
 from tests.conversation import START
 from tests.hostile import control_tokens, hostile, invisible
@@ -90,7 +90,7 @@ def test_a_block_keeps_its_shape_whatever_was_said(
     told: list[tuple[str, str, EvidenceKind]],
 ) -> None:
     items = [
-        replace(QUOTE, text=shown(text), speaker=speaker or None, kind=kind)
+        replace(QUOTE, text=escape_for_prompt(text), speaker=speaker or None, kind=kind)
         for text, speaker, kind in told
     ]
     text = render(reading_order(items), LAYOUT)

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from hotmem.cli import app, console
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.settings import Settings
 from hotmem.storage.sqlite.connection import connect
 from hotmem.storage.store import Store
@@ -41,7 +41,7 @@ def told(database: Path) -> Path:
     return database
 
 
-async def keep(path: Path, turns: Sequence[Turn], key: Key | None = None) -> None:
+async def keep(path: Path, turns: Sequence[Turn], key: EncryptionKey | None = None) -> None:
     store = Store.open(path, key)
     for turn in turns:
         await store.add_turn(turn, datetime.now(UTC))
@@ -131,7 +131,11 @@ def test_an_encrypted_file_without_its_key_and_with_it(
     database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asyncio.run(
-        keep(database, [said("My dog is called Potola.")], Key("a long and secret sentence"))
+        keep(
+            database,
+            [said("My dog is called Potola.")],
+            EncryptionKey("a long and secret sentence"),
+        )
     )
     done = run("-d", database)
     assert done.exit_code == 1 and "no key was given" in done.output

@@ -18,7 +18,7 @@ from hotmem import InvalidInput, Memory, Options
 from hotmem.consolidation.cluster_names import kept_names, keywords, names
 from hotmem.consolidation.clustering import BLOCK, STEPS, grouped
 from hotmem.consolidation.evolution import drafted
-from hotmem.core.centroids import nearest
+from hotmem.core.centroids import nearest_centroids
 from hotmem.models import CachedEncoder, Language, read
 from hotmem.options import EvolutionOptions
 from hotmem.portability.jsonl import PASSED_OVER, kind_of
@@ -127,7 +127,7 @@ def test_every_row_is_in_the_nearest_group_and_no_group_is_small(
     centroids, places = grouped(rows, least, most)
     assert len(centroids) <= most and len(places) in (0, count)
     if len(centroids):
-        np.testing.assert_array_equal(places, nearest(rows, centroids))
+        np.testing.assert_array_equal(places, nearest_centroids(rows, centroids))
         assert np.bincount(places, minlength=len(centroids)).min() >= least
 
 
@@ -135,9 +135,9 @@ def test_what_all_have_in_common_tells_nothing() -> None:
     rows, centroids = around(4, 20, 0.3), np.eye(4, 32, dtype=np.float32)
     shared = np.full(32, 2, dtype=np.float32)
     np.testing.assert_array_equal(
-        nearest(rows + shared, centroids + shared), nearest(rows, centroids)
+        nearest_centroids(rows + shared, centroids + shared), nearest_centroids(rows, centroids)
     )
-    assert nearest(rows, centroids[:1]).tolist() == [0] * 80
+    assert nearest_centroids(rows, centroids[:1]).tolist() == [0] * 80
 
 
 def test_keywords_set_a_group_apart() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hotmem.consolidation.supersession import apply_correction, revise
-from hotmem.text.validation import plain
+from hotmem.text.validation import normalize_value
 from hotmem.types import (
     Category,
     Correction,
@@ -262,9 +262,9 @@ def test_any_correction_can_be_tried(wrong: str, right: str, value: str) -> None
     ],
 )
 def test_values_are_compared_without_their_dress(value: str, bare: str) -> None:
-    assert plain(value) == bare
+    assert normalize_value(value) == bare
 
 
 @given(st.text(max_size=40))
 def test_a_plain_value_stays_plain(value: str) -> None:
-    assert plain(value) == " ".join(plain(value).split())
+    assert normalize_value(value) == " ".join(normalize_value(value).split())

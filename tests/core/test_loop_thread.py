@@ -1,4 +1,4 @@
-"""A lane runs what it is given in its thread, so many at once, in the order they came."""
+"""Coroutines on a thread with its own event loop."""
 
 import asyncio
 import threading
@@ -8,26 +8,26 @@ import pytest
 from hotmem.core.loop_thread import LoopThread
 
 
-async def test_what_waits_makes_room_for_as_many_as_there_are_places() -> None:
-    lane, under_way, most = LoopThread("test", 2), 0, 0
-    begun: list[int] = []
+async def test_runs_at_most_max_concurrent_in_order() -> None:
+    loop, running, most = LoopThread("test", 2), 0, 0
+    started: list[int] = []
 
     async def work(number: int) -> str:
-        nonlocal under_way, most
-        begun.append(number)
-        under_way += 1
-        most = max(most, under_way)
+        nonlocal running, most
+        started.append(number)
+        running += 1
+        most = max(most, running)
         await asyncio.sleep(0.01)
-        under_way -= 1
+        running -= 1
         return threading.current_thread().name
 
-    names = await asyncio.gather(*(lane.run(work(number)) for number in range(8)))
-    await lane.close()
-    assert (most, begun, set(names)) == (2, list(range(8)), {"test"})
+    names = await asyncio.gather(*(loop.run(work(number)) for number in range(8)))
+    await loop.close()
+    assert (most, started, set(names)) == (2, list(range(8)), {"test"})
 
 
-async def test_without_a_bound_all_begin_at_once() -> None:
-    lane, gate = LoopThread("test"), asyncio.Event()
+async def test_without_a_limit_all_run_at_once() -> None:
+    loop, gate = LoopThread("test"), asyncio.Event()
 
     async def work(number: int) -> int:
         if number == 7:
@@ -36,20 +36,20 @@ async def test_without_a_bound_all_begin_at_once() -> None:
         return number
 
     assert await asyncio.wait_for(
-        asyncio.gather(*(lane.run(work(number)) for number in range(8))), 5
+        asyncio.gather(*(loop.run(work(number)) for number in range(8))), 5
     ) == list(range(8))
-    await lane.close()
+    await loop.close()
 
 
-async def test_one_that_is_given_up_leaves_its_place_to_the_next() -> None:
-    lane = LoopThread("test", 1)
-    stuck = asyncio.create_task(lane.run(asyncio.sleep(60)))
-    waiting = asyncio.create_task(lane.run(asyncio.sleep(60)))
+async def test_a_cancelled_call_frees_its_slot() -> None:
+    loop = LoopThread("test", 1)
+    stuck = asyncio.create_task(loop.run(asyncio.sleep(60)))
+    waiting = asyncio.create_task(loop.run(asyncio.sleep(60)))
     await asyncio.sleep(0.02)
     with pytest.raises(TimeoutError):
-        await lane.run(asyncio.sleep(0), 0.05)
+        await loop.run(asyncio.sleep(0), 0.05)
     waiting.cancel()
     stuck.cancel()
-    assert await asyncio.wait_for(lane.run(asyncio.sleep(0, "served")), 5) == "served"
+    assert await asyncio.wait_for(loop.run(asyncio.sleep(0, "done")), 5) == "done"
     await asyncio.gather(stuck, waiting, return_exceptions=True)
-    await lane.close()
+    await loop.close()

@@ -1,7 +1,4 @@
-"""Files that are made for the user.
-
-Nothing planted is followed, nothing is overwritten unasked, nothing half-made is left.
-"""
+"""Atomic output files: no links followed, nothing overwritten unasked, no partial files."""
 
 import asyncio
 import os
@@ -19,14 +16,14 @@ from hotmem.types import Period
 
 @pytest.fixture
 def theirs(tmp_path: Path) -> Path:
-    """A file that nothing of ours may touch, outside the folder that is written to."""
+    """A foreign file outside the output folder, which must stay unchanged."""
     file = tmp_path / "theirs.txt"
     file.write_text("theirs")
     (tmp_path / "out").mkdir()
     return file
 
 
-def test_a_file_is_private_and_whole_or_not_there(tmp_path: Path) -> None:
+def test_a_file_is_private_and_complete_or_absent(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="halfway"), new_file(tmp_path / "new.txt") as making:
         making.write_text("half")
         raise ValueError("halfway")
@@ -41,7 +38,7 @@ def test_a_file_is_private_and_whole_or_not_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("links", [True, False])
-def test_what_appears_while_it_is_made_stays(
+def test_a_file_that_appears_meanwhile_is_not_replaced(
     theirs: Path, links: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not links:
@@ -64,7 +61,7 @@ def test_what_appears_while_it_is_made_stays(
     assert path.read_text() == "ours"
 
 
-def test_overwriting_takes_the_place_of_a_link_and_does_not_follow_it(theirs: Path) -> None:
+def test_overwriting_replaces_a_link_without_following_it(theirs: Path) -> None:
     path = theirs.parent / "out" / "new.txt"
     path.symlink_to(theirs)
     with pytest.raises(InvalidInput, match="exists"), new_file(path):
@@ -74,9 +71,7 @@ def test_overwriting_takes_the_place_of_a_link_and_does_not_follow_it(theirs: Pa
     assert theirs.read_text() == "theirs" and path.read_text() == "ours" and not path.is_symlink()
 
 
-async def test_exports_copies_and_pictures_follow_no_planted_link(
-    memory: Memory, theirs: Path
-) -> None:
+async def test_exports_backups_and_plots_follow_no_link(memory: Memory, theirs: Path) -> None:
     await memory.store_memory("Ana lives in Porto.", user_id="ana")
     folder = theirs.parent / "out"
     for name in ("new", "new.making"):
@@ -91,9 +86,8 @@ async def test_exports_copies_and_pictures_follow_no_planted_link(
         with pytest.raises(InvalidInput, match="exists"):
             timeline_png([Period("2026", 1, ())], "year", path, "")
         path.unlink()
-        await export_memories(
-            memory, "ana", Export(file=str(path))
-        )  # the link that stands where it used to be made is left alone
+        # The link at a former temporary path is left alone.
+        await export_memories(memory, "ana", Export(file=str(path)))
         path.unlink()
         await backup_restore(memory, "ana", Copying(action="backup", file=str(path)))
         assert path.stat().st_mode & 0o777 == 0o600
@@ -103,7 +97,7 @@ async def test_exports_copies_and_pictures_follow_no_planted_link(
     )
 
 
-async def test_a_folder_that_somebody_else_put_in_place_is_not_written_to(
+async def test_a_linked_or_foreign_folder_is_rejected(
     memory: Memory, theirs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await memory.store_memory("Ana lives in Porto.", user_id="ana")

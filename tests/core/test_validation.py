@@ -1,4 +1,4 @@
-"""Numbers that cannot be used are refused where they are given, whatever takes them."""
+"""Validation of numbers in options, calls and settings."""
 
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -40,13 +40,13 @@ NUMBERS = [
 ]
 
 
-def test_there_is_no_number_without_bounds() -> None:
+def test_every_number_has_bounds() -> None:
     assert len(NUMBERS) == 19
 
 
 @pytest.mark.parametrize(("group", "name"), NUMBERS)
 @pytest.mark.parametrize("value", [nan, inf, -inf, -1, "5", True])
-def test_an_option_is_a_number_within_its_bounds(
+def test_an_option_out_of_bounds_is_rejected(
     group: Callable[[], Any], name: str, value: object
 ) -> None:
     with pytest.raises(InvalidInput, match=rf"^{name} is .*\. Pass a (whole )?number "):
@@ -54,12 +54,12 @@ def test_an_option_is_a_number_within_its_bounds(
 
 
 @pytest.mark.parametrize("value", [nan, inf, -1, True])
-async def test_a_recall_takes_no_other_deadline(memory: Memory, value: float) -> None:
+async def test_an_invalid_deadline_is_rejected(memory: Memory, value: float) -> None:
     with pytest.raises(InvalidInput, match="deadline_ms is"):
         await memory.recall("Hello?", user_id="ana", deadline_ms=value)
 
 
-async def test_a_limit_is_no_number_below_nothing(memory: Memory) -> None:
+async def test_an_invalid_limit_is_rejected(memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="limit is -1"):
         await memory.vocabulary("ana", limit=-1)
     with pytest.raises(InvalidInput, match="limit is nan"):
@@ -78,15 +78,13 @@ async def test_a_limit_is_no_number_below_nothing(memory: Memory) -> None:
         ("session_id", 5),
     ],
 )
-def test_a_processor_is_not_built_with_what_it_cannot_use(
-    tmp_path: Path, name: str, value: object
-) -> None:
+def test_a_processor_rejects_invalid_arguments(tmp_path: Path, name: str, value: object) -> None:
     given: dict[str, Any] = {"user_id": "ana", name: value}
     with pytest.raises(InvalidInput, match=f"{name} "):
         HotMemProcessor(tmp_path / "memory.db", options=Options(), **given)
 
 
-def test_no_setting_is_infinite(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_infinite_setting_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOTMEM_RECALL_DEADLINE_MS", "inf")
     with pytest.raises(InvalidInput, match="HOTMEM_RECALL_DEADLINE_MS cannot be 'inf'"):
         Settings.from_environment()

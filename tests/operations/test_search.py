@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hotmem import InvalidInput, Layer, Memory
-from hotmem.core.loop_thread import CONCURRENT_RECALLS
 from hotmem.operations.requests import SearchOptions, TimeRange
 from hotmem.operations.results import as_json
 from hotmem.operations.scoring import design_score
 from hotmem.storage.sqlite.connection import Connection
+from hotmem.worker_threads import MAX_CONCURRENT_RECALLS
 from tests.conversation import START, said
 
 LATER = START + timedelta(days=2)
@@ -206,7 +206,7 @@ async def test_a_search_that_waits_for_the_writer_holds_up_no_recall(memory: Mem
     await asyncio.to_thread(writing.wait)
     searches = [
         asyncio.create_task(memory.search_memory("the boiler's number", user_id="ana"))
-        for _ in range(CONCURRENT_RECALLS + 1)
+        for _ in range(MAX_CONCURRENT_RECALLS + 1)
     ]
     try:
         await asyncio.sleep(0.3)

@@ -30,7 +30,7 @@ def whole(processor: HotMemProcessor) -> Pipeline:
 
 def running() -> list[str]:
     """Names of HotMem's live tasks and threads, but for those of an open memory."""
-    own = ("hotmem-reader_", "hotmem-writer_", "hotmem-background", "hotmem-lane", "hotmem-spool")
+    own = ("hotmem-reader_", "hotmem-writer_", "hotmem-background", "hotmem-loop", "hotmem-spool")
     names = [task.get_name() for task in asyncio.all_tasks()] + [
         thread.name for thread in threading.enumerate()
     ]

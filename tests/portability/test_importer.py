@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from hotmem import InvalidInput, Memory
-from hotmem.core.priority import RecallPriority
+from hotmem.core.priority import ForegroundPriority
 from hotmem.errors import StoreFull
 from hotmem.models import CachedEncoder, Language
 from hotmem.portability import importer
@@ -431,7 +431,7 @@ async def imported_alone(path: Path, file: Path) -> ImportResult:
     """Imports a file where nothing else is done."""
     store = Store.open(path)
     try:
-        return await importer.import_records(store, RecallPriority(), own(file), lambda: None)
+        return await importer.import_records(store, ForegroundPriority(), own(file), lambda: None)
     finally:
         await store.close()
 

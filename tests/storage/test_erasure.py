@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from hotmem import Memory, Options
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import BackgroundOptions
 from hotmem.storage.sqlite.connection import connect
@@ -143,7 +143,9 @@ async def test_closing_tells_of_what_another_program_keeps(
 
 async def test_nothing_is_left_beneath_the_cipher(database: Path, language: Language) -> None:
     def pages() -> bytes:
-        with closing(connect(database, key=Key.of("a long passphrase"), read_only=True)) as conn:
+        with closing(
+            connect(database, key=EncryptionKey.from_source("a long passphrase"), read_only=True)
+        ) as conn:
             return conn.serialize("main").lower()
 
     options = Options(key="a long passphrase")

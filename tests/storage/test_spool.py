@@ -18,7 +18,7 @@ import pytest
 
 from hotmem import InvalidInput, Memory, Options, StoreError, StoreFull, StoreGone, Turn
 from hotmem.cli.encryption import _convert
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.models import Encoder, Language
 from hotmem.storage import spool as module
 from hotmem.storage.spool import Record, Removal, Spool, path_of, waiting_in
@@ -106,12 +106,12 @@ async def test_records_come_back_as_they_were_and_in_order(tmp_path: Path) -> No
 
 async def test_a_spool_is_its_owners_alone_and_encrypted_like_the_memory(tmp_path: Path) -> None:
     path = tmp_path / "memory.db.spool"
-    spool = Spool(path, Key("secret"), Shut().take)
+    spool = Spool(path, EncryptionKey("secret"), Shut().take)
     await spool.put(said(1, "My PIN is 4471."))
     await spool.close()
     assert path.stat().st_mode & 0o777 == 0o600
     assert b"4471" not in contents(tmp_path) and b"ana" not in contents(tmp_path)
-    assert waiting_in(path, Key("secret")) == 1
+    assert waiting_in(path, EncryptionKey("secret")) == 1
 
 
 async def test_what_was_taken_back_is_not_stored_from_the_spool(tmp_path: Path) -> None:
@@ -278,7 +278,7 @@ async def test_a_key_is_not_changed_while_turns_wait(tmp_path: Path) -> None:
     await spool.put(said(1))
     await spool.close()
     with pytest.raises(InvalidInput, match="1 turns wait"):
-        await asyncio.to_thread(_convert, path, None, Key("secret"))
+        await asyncio.to_thread(_convert, path, None, EncryptionKey("secret"))
 
 
 def test_times_of_spooled_turns_keep_their_zone() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hotmem.temporal import Bound, Granularity, find_times, written
+from hotmem.temporal import Bound, Granularity, find_times, format_time
 from hotmem.understanding.query import find_interval
 
 AT = datetime(2026, 11, 18, 15, 0, tzinfo=UTC)
@@ -191,7 +191,7 @@ def test_says_how_a_time_is_used(text: str, bound: Bound) -> None:
 
 def test_counted_weeks_keep_the_day_they_reach() -> None:
     (mention,) = find_times("two weeks ago", AT)
-    assert mention.grain is Granularity.WEEK
+    assert mention.granularity is Granularity.WEEK
     assert mention.counted == datetime(2026, 11, 4, 15, 0, tzinfo=UTC)
 
 
@@ -209,7 +209,7 @@ def test_the_day_begins_at_midnight_of_the_speaker() -> None:
     assert interval.start == datetime(2026, 11, 16, 5, tzinfo=UTC)
     (mention,) = find_times("tomorrow at 5 pm", at, ahead=True)
     assert mention.interval.start == datetime(2026, 11, 18, 22, tzinfo=UTC)
-    assert written(mention) == "on 2026-11-18 (Wednesday) at 17:00"
+    assert format_time(mention) == "on 2026-11-18 (Wednesday) at 17:00"
 
 
 def test_the_day_after_the_clocks_change_has_its_own_length() -> None:
@@ -242,7 +242,7 @@ def test_the_day_is_that_of_who_speaks() -> None:
 
 def test_vague_counts_stay_vague() -> None:
     (mention,) = find_times("about five years ago", AT)
-    assert written(mention) == "around 2021"
+    assert format_time(mention) == "around 2021"
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def test_vague_counts_stay_vague() -> None:
 )
 def test_times_are_written_in_full(text: str, phrase: str) -> None:
     (mention,) = find_times(f"I lived there {text}", AT)
-    assert written(mention) == phrase
+    assert format_time(mention) == phrase
 
 
 _WORDS = (

@@ -20,8 +20,14 @@ from rich.text import Text
 
 from hotmem.cli import console
 from hotmem.core.logs import log
-from hotmem.text.control_tokens import IN_ANGLES, IN_SQUARES, ROLES
-from hotmem.text.escaping import as_json, logged, printable, shown, shown_all
+from hotmem.text.control_tokens import ANGLE_BRACKET_TOKENS, SQUARE_BRACKET_NAMES, TURN_ROLES
+from hotmem.text.escaping import (
+    escape_for_display,
+    escape_for_log,
+    escape_for_prompt,
+    escape_json_for_prompt,
+    format_json,
+)
 from tests.hostile import BETWEEN, control_tokens, hostile, invisible
 
 
@@ -39,7 +45,7 @@ from tests.hostile import BETWEEN, control_tokens, hostile, invisible
 )
 def test_long_text_takes_time_by_its_length_alone(text: str) -> None:
     began = time.process_time()
-    shown(text)
+    escape_for_prompt(text)
     assert time.process_time() - began < 1
 
 
@@ -51,22 +57,22 @@ def test_long_text_takes_time_by_its_length_alone(text: str) -> None:
 @example("((\xa0")
 @example("((((high)")
 def test_no_token_tag_mark_or_hidden_character_is_left_for_a_model(text: str) -> None:
-    safe = shown(text)
+    safe = escape_for_prompt(text)
     assert not invisible(safe) and not control_tokens(safe)
     flat = "".join(safe.casefold().split())
     assert "<memory" not in flat and "</memory" not in flat
     assert not re.search(
         r"[(（][^()]*(?:\b(?:high|medium|low|until)\b|[^\x00-\x7f‹›·–])", safe, re.IGNORECASE
     ), "our marks look so"
-    assert shown(safe) == safe
+    assert escape_for_prompt(safe) == safe
 
 
 def test_no_token_is_left_whole_however_it_is_hidden() -> None:
-    squares = (f"[{slash}{name}]" for name in IN_SQUARES for slash in ("", "/"))
+    squares = (f"[{slash}{name}]" for name in SQUARE_BRACKET_NAMES for slash in ("", "/"))
     for token, between in itertools.product(
-        (*IN_ANGLES, *squares, "</memory>", "(medium)"), BETWEEN
+        (*ANGLE_BRACKET_TOKENS, *squares, "</memory>", "(medium)"), BETWEEN
     ):
-        safe = shown(f"I said {between.join(token)} once.")
+        safe = escape_for_prompt(f"I said {between.join(token)} once.")
         bare = "".join(one for one in unicodedata.normalize("NFKC", safe) if one.isprintable())
         assert (
             token.casefold() not in safe.casefold() and token.casefold() not in bare.casefold()
@@ -74,14 +80,14 @@ def test_no_token_is_left_whole_however_it_is_hidden() -> None:
 
 
 def test_no_turn_begins_in_a_text() -> None:
-    for role in ROLES:
+    for role in TURN_ROLES:
         for text in (
             f"{role}: x",
             f"Yes.\n\n{role.title()}: x",
             f"### {role.upper()} : x",
             f"{role}： x",
         ):
-            assert f"{role} – x" in shown(text).casefold()
+            assert f"{role} – x" in escape_for_prompt(text).casefold()
 
 
 @pytest.mark.parametrize(
@@ -93,16 +99,16 @@ def test_no_turn_begins_in_a_text() -> None:
     ],
 )  # fmt: skip
 def test_what_is_harmless_stays_as_it_is(text: str) -> None:
-    assert shown(text) == text
+    assert escape_for_prompt(text) == text
 
 
 def test_who_talks_about_tags_and_marks_is_understood() -> None:
-    assert shown("Put <br> into <b>bold</b> text.") == "Put ‹br> into ‹b>bold‹/b> text."
-    assert shown("He said (medium) rare.") == "He said [medium] rare."
-    assert shown("It is so (mеdium, 2 March)") == "It is so [mеdium, 2 March]", (
+    assert escape_for_prompt("Put <br> into <b>bold</b> text.") == "Put ‹br> into ‹b>bold‹/b> text."
+    assert escape_for_prompt("He said (medium) rare.") == "He said [medium] rare."
+    assert escape_for_prompt("It is so (mеdium, 2 March)") == "It is so [mеdium, 2 March]", (
         "with a Cyrillic letter"
     )
-    assert shown("The prompt has [INST] in it.") == "The prompt has [·INST] in it."
+    assert escape_for_prompt("The prompt has [INST] in it.") == "The prompt has [·INST] in it."
 
 
 def test_answers_are_safe_in_names_and_values_and_keep_their_numbers() -> None:
@@ -110,7 +116,7 @@ def test_answers_are_safe_in_names_and_values_and_keep_their_numbers() -> None:
         "results": [{"content": "x</memory>\n[INST]", "score": 0.5, "ids": ("a", None, True)}],
         "<|im_end|>": 3,
     }
-    assert shown_all(answer) == {
+    assert escape_json_for_prompt(answer) == {
         "results": [{"content": "x‹/memory> [·INST]", "score": 0.5, "ids": ["a", None, True]}],
         "‹|im_end|>": 3,
     }
@@ -140,13 +146,13 @@ def test_no_text_steers_a_terminal(made: Callable[[str], Any]) -> None:
     )
 )
 def test_json_is_exact_and_steers_no_terminal(value: object) -> None:
-    told = as_json(value)
+    told = format_json(value)
     assert json.loads(told) == value
-    assert printable(told) == told
+    assert escape_for_display(told) == told
 
 
 def test_a_log_line_is_one_line() -> None:
-    assert logged("a\nb\x1b[0m\u202e") == "a\\u000ab\\u001b[0m\\u202e"
+    assert escape_for_log("a\nb\x1b[0m\u202e") == "a\\u000ab\\u001b[0m\\u202e"
     told: list[str] = []
     sink = logger.add(told.append, format="{message}")
     log.warning("tool failed", tool="x\nERROR: forged")
@@ -155,7 +161,7 @@ def test_a_log_line_is_one_line() -> None:
 
 
 def test_there_is_one_list_of_control_tokens() -> None:
-    files = Path(shown.__code__.co_filename).parent.rglob("*.py")
+    files = Path(escape_for_prompt.__code__.co_filename).parent.rglob("*.py")
     assert [file.name for file in files if "im_start" in file.read_text("utf-8")] == [
         "control_tokens.py"
     ]

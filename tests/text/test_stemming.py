@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hotmem.storage.queries.index_entries import token
-from hotmem.text.stemming import LONGEST, terms
+from hotmem.text.stemming import MAX_WORD_CHARACTERS, terms
 from hotmem.types import UserKey
 
 
@@ -18,7 +18,7 @@ from hotmem.types import UserKey
         ("ｆｕｌｌ width", ["full", "width"]),
         ("Привет, мир", ["привет", "мир"]),
         ('"*^:- ()', []),
-        ("x" * 500, ["x" * LONGEST]),
+        ("x" * 500, ["x" * MAX_WORD_CHARACTERS]),
     ],
 )
 def test_words_are_folded_and_stemmed(text: str, found: list[str]) -> None:

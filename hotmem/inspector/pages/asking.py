@@ -14,7 +14,7 @@ from hotmem.ranking.ranker import rank
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.recall import retrieve
 from hotmem.retrieval.context import RecallRequest as Question
-from hotmem.text.validation import clean
+from hotmem.text.validation import clean_text
 from hotmem.types import ContextBlock
 
 DROPPED: Final = 20
@@ -26,7 +26,7 @@ async def show(site: Site, request: Request) -> Response:
 
     What was left out is worked out anew, and only if it is wanted.
     """
-    question = clean(request.query_params.get("q", ""))
+    question = clean_text(request.query_params.get("q", ""))
     if not question:
         return site.show("ask.html", question="", block=None)
     rows = await site.rows()

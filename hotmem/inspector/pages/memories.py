@@ -11,7 +11,7 @@ from hotmem.inspector.site import Site, found, key, place
 from hotmem.ranking.confidence import SOURCE_TRUST, confidence, is_replaced
 from hotmem.storage.inspection import Inspection
 from hotmem.storage.search.searches import LexicalSearch
-from hotmem.text.readable import LONGEST_QUESTION, readable
+from hotmem.text.truncation import MAX_QUERY_CHARACTERS, truncate
 from hotmem.types import Category, Evidence, EvidenceKind, Kind
 from hotmem.types.inspection import MemoryDetails, MemoryFilter, MemoryRow, Page
 
@@ -91,7 +91,7 @@ async def _with_words(site: Site, rows: Inspection, words: str) -> tuple[int, ..
     Whatever the words, they are looked up as words alone.
     """
     (ranked,) = await site.memory.store.search(
-        rows.user, LexicalSearch(EvidenceKind.MEMORY, [readable(words, LONGEST_QUESTION)], BEST)
+        rows.user, LexicalSearch(EvidenceKind.MEMORY, [truncate(words, MAX_QUERY_CHARACTERS)], BEST)
     )
     return tuple(key for key, _ in ranked)
 

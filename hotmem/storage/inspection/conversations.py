@@ -8,7 +8,7 @@ from typing import Any, Final
 from hotmem.storage.inspection.paging import bounded, screen
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.text.timezones import in_zone
+from hotmem.text.timezones import to_named_zone
 from hotmem.types import Role, UserKey
 from hotmem.types.inspection import Count, Cursor, Page, SessionRow, Totals, TurnRow
 
@@ -164,7 +164,7 @@ def turn_row(row: Sequence[Any]) -> TurnRow:
         Role(role),
         speaker,
         text,
-        in_zone(from_stored(spoken_at), zone),
+        to_named_zone(from_stored(spoken_at), zone),
         memories,
         bool(waiting),
     )

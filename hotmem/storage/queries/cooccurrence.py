@@ -10,7 +10,7 @@ from typing import Final
 
 from hotmem.storage.queries.index_entries import token
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.text.stemming import STOPS, terms
+from hotmem.text.stemming import STOP_STEMS, terms
 from hotmem.types import EvidenceKind, Label, LabelMentions, UserKey
 
 MOST_PLACES: Final = 5_000
@@ -70,7 +70,7 @@ def mentions(conn: Connection, user: UserKey, about: str | None, most: int) -> l
         if key not in speaking and (mention := _of_name(conn, user, key, name)) is not None:
             found[key] = mention
     for topic, _ in conn.execute(TOPICS, asked).fetchall():
-        if topic not in found and topic not in speaking and not set(terms(topic)) <= STOPS:
+        if topic not in found and topic not in speaking and not set(terms(topic)) <= STOP_STEMS:
             entity = conn.execute(
                 "SELECT name FROM entities WHERE user_key = ? AND key = ?", (user, topic)
             ).fetchone()

@@ -25,7 +25,7 @@ from hotmem.storage.queries.jobs import WHEN_IDLE
 from hotmem.storage.queries.order import BEHIND, FIRST
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.sqlite.connection import Connection, changes
-from hotmem.text.names import finder
+from hotmem.text.names import name_finder
 from hotmem.types import EvidenceKind, ForgetResult, Restorable, UserKey
 
 Row: TypeAlias = dict[str, Any]
@@ -291,7 +291,7 @@ def erase_holding(
     if not keys:
         return
     names = frozenset(turn_ids or ())
-    holds = None if entity is None else finder(entity)
+    holds = None if entity is None else name_finder(entity)
     live = conn.execute(
         "SELECT id FROM sessions WHERE user_key = ? AND public_id = ?", (user, session_id)
     ).fetchone()

@@ -19,7 +19,7 @@ from hotmem.storage.queries.entities import ensure
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.search import vectors
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.text.validation import plain
+from hotmem.text.validation import normalize_value
 from hotmem.types import EvidenceKind, UserKey, Vector
 
 KEPT: Final = "kind, category, importance, hedged, negated, changes, single, said_at, told_at, confirmations, accesses, accessed_at, source, note"
@@ -61,7 +61,7 @@ def reword(
             wording.subject,
             wording.relation,
             wording.object,
-            plain(wording.object),
+            normalize_value(wording.object),
             to_stored(now),
             old,
         ),

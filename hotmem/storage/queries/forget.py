@@ -17,8 +17,8 @@ from hotmem.storage.queries.index_entries import WORDED
 from hotmem.storage.queries.jobs import WHEN_ENDED
 from hotmem.storage.queries.times import to_stored
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.text.labels import BETWEEN
-from hotmem.text.names import Found, finder
+from hotmem.text.labels import KEYWORD_SEPARATOR
+from hotmem.text.names import NameFinder, name_finder
 from hotmem.text.stemming import stems
 from hotmem.types import Category, ForgetResult, Role, UserKey
 
@@ -143,7 +143,7 @@ def memory(conn: Connection, user: UserKey, name: str) -> None:
 
 def entity(conn: Connection, user: UserKey, name: str) -> None:
     """Removes every turn, memory and record that holds the name as a whole, however it is spelled (`hotmem.text.names`)."""
-    holds = finder(name)
+    holds = name_finder(name)
 
     def holding(table: str, *columns: str) -> list[int]:
         rows = conn.execute(
@@ -350,7 +350,7 @@ def _remove(
     rewrite_indexes(conn)
 
 
-def _named_categories(conn: Connection, user: UserKey, holds: Found) -> list[Category]:
+def _named_categories(conn: Connection, user: UserKey, holds: NameFinder) -> list[Category]:
     """Categories with a subcategory that is named or described by a name."""
     rows = conn.execute(
         "SELECT DISTINCT e.category, s.name, s.keywords FROM evolutions e JOIN subcategories s ON s.evolution = e.id WHERE e.user_key = ?",
@@ -359,7 +359,7 @@ def _named_categories(conn: Connection, user: UserKey, holds: Found) -> list[Cat
     found = {
         category
         for category, name, keywords in rows
-        if holds(name.replace(BETWEEN, ", ")) or any(map(holds, json.loads(keywords)))
+        if holds(name.replace(KEYWORD_SEPARATOR, ", ")) or any(map(holds, json.loads(keywords)))
     }
     return [Category(category) for category in sorted(found)]
 

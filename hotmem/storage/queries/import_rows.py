@@ -39,7 +39,7 @@ from hotmem.storage.queries.export_rows import PLAIN, TIMES
 from hotmem.storage.queries.imports import Import
 from hotmem.storage.queries.times import to_stored
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.text.validation import plain
+from hotmem.text.validation import normalize_value
 from hotmem.types import (
     Category,
     EvidenceKind,
@@ -379,7 +379,7 @@ def _put_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
     values |= {
         "user_key": user,
         "public_id": record.id,
-        "value": plain(record.object),
+        "value": normalize_value(record.object),
         "import": one.key,
     }
     key = conn.execute(

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.core.output_files import new_file
 from hotmem.errors import StoreUnusable
 from hotmem.storage.queries import index_entries, subcategories
@@ -225,7 +225,7 @@ def backup(conn: Connection, target: Path, progress: Callable[[int, int], None])
             connection.copy(conn, made, PAGES, progress)
 
 
-def restore(source: Path, target: Path, key: Key | None = None) -> None:
+def restore(source: Path, target: Path, key: EncryptionKey | None = None) -> None:
     """Makes a file of a copy, which is left as it is. Blocking.
 
     Args:

@@ -11,7 +11,7 @@ from uuid import uuid4
 from hotmem.storage.queries import decisions, entities, event_times, forget, index_entries, tags
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.text.validation import plain
+from hotmem.text.validation import normalize_value
 from hotmem.types import (
     Category,
     Correction,
@@ -241,7 +241,7 @@ def about(
         known = _select(
             conn,
             f"{where} AND m.relation = ? AND m.value = ?",
-            (*values, statement.relation, plain(statement.object)),
+            (*values, statement.relation, normalize_value(statement.object)),
             by="memories_by_relation",
         )
     if statement.ending is not None:
@@ -357,7 +357,7 @@ def _insert(
             statement.subject,
             statement.relation,
             statement.object,
-            plain(statement.object),
+            normalize_value(statement.object),
             statement.kind,
             statement.category,
             statement.importance,

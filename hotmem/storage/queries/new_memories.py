@@ -11,7 +11,7 @@ from hotmem.storage.queries.entities import ensure
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.search import vectors
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.text.validation import plain
+from hotmem.text.validation import normalize_value
 from hotmem.types import (
     Category,
     EvidenceKind,
@@ -48,7 +48,7 @@ def keep(
             name,
             note.text,
             note.text,
-            plain(note.text),
+            normalize_value(note.text),
             note.kind,
             note.category,
             note.importance,

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.core.centroids import nearest
+from hotmem.core.centroids import nearest_centroids
 from hotmem.storage.queries import jobs, reembedding
 from hotmem.storage.queries.decisions import EVOLVED, record
 from hotmem.storage.queries.imports import TAKEN, Import
@@ -21,7 +21,7 @@ from hotmem.storage.queries.order import BEHIND
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.search.vectors import cosine, from_bytes, sought_bytes, to_bytes
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.text.labels import BETWEEN, proposals
+from hotmem.text.labels import KEYWORD_SEPARATOR, propose_names
 from hotmem.text.stemming import terms
 from hotmem.types import (
     Category,
@@ -366,9 +366,9 @@ def lose_words(conn: Connection, user: UserKey, categories: Iterable[Category]) 
             words = [word for word in json.loads(held) if _holds(conn, user, key, word)]
             numbered = name.startswith(f"{category} ")
             if not numbered and not all(
-                _holds(conn, user, key, word) for word in name.split(BETWEEN)
+                _holds(conn, user, key, word) for word in name.split(KEYWORD_SEPARATOR)
             ):
-                name = next(fresh for fresh in proposals(words, category) if fresh not in taken)
+                name = next(fresh for fresh in propose_names(words, category) if fresh not in taken)
                 taken.add(name)
             conn.execute(
                 "UPDATE subcategories SET name = ?, keywords = ?, centroid = NULL WHERE id = ?",
@@ -420,7 +420,9 @@ def _place(conn: Connection, evolution: int, memories: Sequence[tuple[int, bytes
         return
     keys, centroids = _centroids(conn, evolution)
     if memories and len(keys):
-        places = nearest(from_bytes([vector for _, vector in memories]), centroids).tolist()
+        places = nearest_centroids(
+            from_bytes([vector for _, vector in memories]), centroids
+        ).tolist()
         under = [(keys[place], memory) for place, (memory, _) in zip(places, memories, strict=True)]
         conn.executemany(
             "INSERT INTO subcategory_members (subcategory, memory) VALUES (?, ?)", under

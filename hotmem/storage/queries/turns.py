@@ -8,8 +8,8 @@ from hotmem.errors import InvalidInput
 from hotmem.storage.queries import derived, index_entries, order, users
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.text.timezones import in_zone, zone_of
-from hotmem.text.validation import passages
+from hotmem.text.passages import split_passages
+from hotmem.text.timezones import to_named_zone, zone_name
 from hotmem.types import EvidenceKind, Role, Turn, UserKey
 
 
@@ -70,7 +70,7 @@ def add(
             turn.text,
             spoken_at,
             place,
-            zone_of(turn.spoken_at),
+            zone_name(turn.spoken_at),
             came_with,
         ),
     ).fetchone()[0]
@@ -79,7 +79,7 @@ def add(
             "INSERT OR IGNORE INTO speakers (user_key, name, import) VALUES (?, ?, ?)",
             (user, turn.speaker, came_with),
         )
-    spans = passages(turn.text)
+    spans = split_passages(turn.text)
     for place, (start, stop) in enumerate(spans, position):
         passage = conn.execute(
             """INSERT INTO passages (user_key, session, turn, position, start, stop, terms, forms, import)
@@ -159,7 +159,7 @@ def select(conn: Connection, where: str, values: tuple[object, ...]) -> Iterator
                 session,
                 Role(role),
                 text,
-                in_zone(from_stored(spoken_at), zone),
+                to_named_zone(from_stored(spoken_at), zone),
                 speaker,
                 name,
             ),

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.core.matmul import product
+from hotmem.core.matmul import matmul
 from hotmem.storage.queries import encoders, index_entries, jobs, reembedding
 from hotmem.storage.queries.index_entries import TABLES, to_bits
 from hotmem.storage.search import token_signs
@@ -180,7 +180,7 @@ def agreements(bits: NDArray[np.uint64], vector: Vector) -> NDArray[np.float32]:
     """
     weights = np.zeros((len(bits) * 8, 8), dtype=np.float32)
     weights.reshape(-1)[: len(vector)] = vector
-    of_byte = product(
+    of_byte = matmul(
         weights,
         (
             2.0

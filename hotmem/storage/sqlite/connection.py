@@ -20,7 +20,7 @@ from urllib.parse import quote
 import apsw
 import sqlite_vec
 
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.errors import (
     DeadlineExceeded,
     HotMemError,
@@ -79,7 +79,7 @@ class Connection(apsw.Connection):
     What is not between BEGIN and COMMIT is a transaction of its own.
     """
 
-    def __init__(self, path: str, flags: int, key: Key | None) -> None:
+    def __init__(self, path: str, flags: int, key: EncryptionKey | None) -> None:
         super().__init__(path, flags)
         self.cursor_factory = Cursor
         self.key = key
@@ -98,7 +98,7 @@ class Connection(apsw.Connection):
         ) -> Cursor: ...
 
 
-def connect(path: Path, *, key: Key | None = None, read_only: bool = False) -> Connection:
+def connect(path: Path, *, key: EncryptionKey | None = None, read_only: bool = False) -> Connection:
     """A connection in autocommit mode with sqlite-vec loaded, foreign keys on and deleted bytes overwritten.
 
     A file that cannot be written and that nobody has open is read without a journal, which SQLite
@@ -146,7 +146,7 @@ def connect(path: Path, *, key: Key | None = None, read_only: bool = False) -> C
     return conn
 
 
-def _check_key_given(path: Path, key: Key | None) -> None:
+def _check_key_given(path: Path, key: EncryptionKey | None) -> None:
     """Raises an error for a plain file with a key, and an encrypted one without."""
     head = _head(path)
     if key is not None and head.startswith(PLAIN):
@@ -187,7 +187,7 @@ def _head(path: Path) -> bytes:
         file.xClose()
 
 
-def _unlock(conn: Connection, key: Key, path: Path) -> None:
+def _unlock(conn: Connection, key: EncryptionKey, path: Path) -> None:
     """Gives a connection its key, and reads with it."""
     conn.execute(f"PRAGMA {CIPHER.replace('=', ' = ')}")
     conn.execute(key.pragma(), can_cache=False)

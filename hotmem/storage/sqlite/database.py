@@ -12,7 +12,7 @@ from queue import SimpleQueue
 from threading import Event
 from typing import Concatenate, Final, ParamSpec, Self, TypeVar
 
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.core.logs import log
 from hotmem.errors import DeadlineExceeded, MemoryClosed, StoreDamaged, StoreReadOnly
 from hotmem.storage.sqlite import connection, files
@@ -89,7 +89,7 @@ class Database:
         self._emptying_tried_at = -inf
 
     @classmethod
-    def open(cls, path: Path, key: Key | None = None) -> Self:
+    def open(cls, path: Path, key: EncryptionKey | None = None) -> Self:
         """Opens or creates the file and brings its schema up to date.
 
         One that cannot be written is opened for reading. Blocking.
@@ -382,7 +382,7 @@ def _look(conn: Connection, path: Path) -> None:
         log.info("a large memory file was not looked at to its end; `hotmem validate` does that")
 
 
-def _read_only(path: Path, key: Key | None) -> list[Connection]:
+def _read_only(path: Path, key: EncryptionKey | None) -> list[Connection]:
     """Readers of a file that cannot be written.
 
     Raises:

@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.errors import StoreError
 from hotmem.storage.queries import encoders, jobs, maintenance, reembedding
 from hotmem.storage.queries.imports import TAKING
@@ -41,7 +41,7 @@ WAITING: Final = {
 """What is told of each sort of work that waits."""
 
 
-def diagnosed(path: Path, key: Key | None, spooled: int = 0) -> Diagnosis:
+def diagnosed(path: Path, key: EncryptionKey | None, spooled: int = 0) -> Diagnosis:
     """Examines a memory file that is there. Blocking; it reads all of the file.
 
     Args:

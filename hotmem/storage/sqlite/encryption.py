@@ -11,14 +11,14 @@ from urllib.parse import quote
 
 import apsw
 
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.errors import StoreError, StoreLocked, StoreReadOnly
 from hotmem.storage.sqlite import connection, files
 from hotmem.storage.sqlite.connection import Connection, connect, mapped_errors
 from hotmem.storage.sqlite.migrations import checked_version
 
 
-def convert(path: Path, before: Key | None, after: Key | None) -> None:
+def convert(path: Path, before: EncryptionKey | None, after: EncryptionKey | None) -> None:
     """Puts a file with the same content and another key in the place of one.
 
     Until it is whole the old one stays. Blocking.
@@ -72,17 +72,17 @@ def _leave_journal(conn: Connection, path: Path) -> None:
         raise _in_use(path)
 
 
-def _write(conn: Connection, target: Path, key: Key | None) -> None:
+def _write(conn: Connection, target: Path, key: EncryptionKey | None) -> None:
     os.close(files.created(target))
     address = (
-        f"file:{quote(str(target))}?{connection.CIPHER}&{key.parameter()}"
+        f"file:{quote(str(target))}?{connection.CIPHER}&{key.uri_parameter()}"
         if key
         else f"file:{quote(str(target))}?key="
     )
     conn.execute("VACUUM INTO ?", (address,))
 
 
-def _check_same(conn: Connection, target: Path, key: Key | None) -> None:
+def _check_same(conn: Connection, target: Path, key: EncryptionKey | None) -> None:
     with mapped_errors(target), closing(connect(target, key=key)) as made:
         connection.check(made, target)
         if _counts(made) != _counts(conn):

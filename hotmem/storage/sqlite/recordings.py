@@ -3,7 +3,7 @@
 from contextlib import closing
 from pathlib import Path
 
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.errors import StoreUnusable
 from hotmem.storage.queries import layer_weights, users
 from hotmem.storage.queries.turns import select
@@ -13,7 +13,7 @@ from hotmem.types import START_WEIGHTS, Turn, Weights
 
 
 def turns(
-    path: Path, user_id: str, most: int, key: Key | None = None
+    path: Path, user_id: str, most: int, key: EncryptionKey | None = None
 ) -> tuple[list[Turn], int, Weights]:
     """The user's latest turns in the order they were stored, how many there are in all, and the layer weights. Blocking.
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.core.matmul import product
+from hotmem.core.matmul import matmul
 from hotmem.models import Encoder
 from hotmem.text.stemming import terms
 from hotmem.types import Category, Kind, Statement, Vector
@@ -148,7 +148,7 @@ class SoftmaxModel:
             @ self.coefficients[[self.places[name] for name in known]]
         )
         if len(vector) == len(self.meaning):
-            logits = logits + BLOCK_WEIGHTS["meaning"] * product(self.meaning.T, vector)
+            logits = logits + BLOCK_WEIGHTS["meaning"] * matmul(self.meaning.T, vector)
         shares = np.exp(logits - logits.max())
         return np.asarray(shares / shares.sum(), dtype=np.float32)
 

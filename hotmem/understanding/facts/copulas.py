@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from hotmem.temporal import Granularity, TimeMention, written_bare
+from hotmem.temporal import Granularity, TimeMention, format_time_bare
 from hotmem.text.numerals import ONES, TENS
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Token
@@ -242,7 +242,7 @@ def _when_or_where(
     verb: Token, subject: Subject, words: Sequence[Token], mentions: Sequence[TimeMention]
 ) -> Iterator[Fact]:
     mention = first_mention(words, mentions)
-    if mention is not None and mention.grain is not Granularity.SPAN:
+    if mention is not None and mention.granularity is not Granularity.SPAN:
         if subject.head in _YEARLY and mention.yearly:
             yield Fact(
                 IS_BORN_ON, (), tuple(words), object=f"{mention.local[0].day} {mention.local[0]:%B}"
@@ -251,7 +251,7 @@ def _when_or_where(
             child.dep_ in ("attr", "acomp") and not is_in_mention(child, mentions)
             for child in verb.children
         ):
-            yield Fact(IS_ON, (), tuple(words), object=written_bare(mention))
+            yield Fact(IS_ON, (), tuple(words), object=format_time_bare(mention))
     elif (
         place := complement(verb, "in") or complement(verb, "at")
     ) is not None and place.pos_ == "PROPN":

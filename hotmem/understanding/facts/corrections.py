@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-from hotmem.temporal import Granularity, find_times, written_bare
+from hotmem.temporal import Granularity, find_times, format_time_bare
 from hotmem.text.word_sets import wordlist
 from hotmem.types import Correction
 from hotmem.types.parse import Doc
@@ -135,8 +135,8 @@ def _absolute(value: str, said_at: datetime) -> tuple[str, bool]:
     mentions = find_times(f"on {plain}", said_at, ahead=True) if plain else ()
     if (
         len(mentions) == 1
-        and mentions[0].grain in (Granularity.DAY, Granularity.MONTH, Granularity.YEAR)
+        and mentions[0].granularity in (Granularity.DAY, Granularity.MONTH, Granularity.YEAR)
         and mentions[0].stop - mentions[0].start >= len(plain)
     ):
-        return written_bare(mentions[0]), True
+        return format_time_bare(mentions[0]), True
     return plain, False

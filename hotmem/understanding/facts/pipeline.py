@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from hotmem.temporal import TimeMention, find_times, written_bare
+from hotmem.temporal import TimeMention, find_times, format_time_bare
 from hotmem.types import Correction, Role, Statement, Termination, Understanding
 from hotmem.types.parse import Doc, Token
 from hotmem.understanding.facts.clauses import Clause, Tense, read_clauses
@@ -278,7 +278,7 @@ def _new_day(clause: Clause, said_at: datetime) -> TimeMention | None:
 
 def _rescheduled(clause: Clause, appointment: Subject, day: TimeMention) -> Statement:
     """When an appointment that was moved now takes place."""
-    when = written_bare(day)
+    when = format_time_bare(day)
     words = predicate_words(clause)
     start = min(appointment.start, words[0].idx)
     stop = max(appointment.stop, *(token.idx + len(token) for token in words))

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from hotmem.temporal import find_times
-from hotmem.text.stemming import STOPS, stem, stems
+from hotmem.text.stemming import STOP_STEMS, stem, stems
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Doc, Token
 from hotmem.understanding.facts.relations import EVENT_NOUNS
@@ -277,4 +277,4 @@ def _tells(token: Token) -> bool:
     named = token.pos_ in ("NOUN", "PROPN") or (
         token.tag_ == "VBG" and token.dep_ in ("dobj", "pobj", "nsubj")
     )
-    return named and len(word) > 1 and word not in STOPS and word not in _DAYS
+    return named and len(word) > 1 and word not in STOP_STEMS and word not in _DAYS

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from hotmem.temporal import TimeMention, written, written_bare
+from hotmem.temporal import TimeMention, format_time, format_time_bare
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Token
 
@@ -183,7 +183,7 @@ def _says_self(verb: Token) -> bool:
 
 def _absolute(first: Token, mention: TimeMention) -> str:
     """The time in absolute form, behind its own preposition where that is not "on" or "in"."""
-    told = written(mention)
+    told = format_time(mention)
     if first.lower_ in (
         "since",
         "until",
@@ -193,7 +193,7 @@ def _absolute(first: Token, mention: TimeMention) -> str:
         "before",
         "after",
     ) and not told.startswith("between "):
-        return f"{first.lower_} {written_bare(mention)}"
+        return f"{first.lower_} {format_time_bare(mention)}"
     return told
 
 

@@ -164,7 +164,7 @@ def _present(
         and not since
         and mention is not None
         and not _today(verb, mention)
-        and mention.grain is not Granularity.YEAR
+        and mention.granularity is not Granularity.YEAR
         and not clause.negated
     ):
         if verb.lemma_ in INTRANSITIVE_EVENTS or has_informative_complement(

@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from hotmem.text.readable import readable_ends
+from hotmem.text.truncation import truncate_middle
 from hotmem.understanding.query.utterance import END, normalize
 
 MAX_WORDS: Final = 20
@@ -56,7 +56,7 @@ def confirms_deletion(text: str, about: str = "") -> bool:
         text: The answer.
         about: Whom or what the deletion is about: the answer may name it.
     """
-    text = readable_ends(text)
+    text = truncate_middle(text)
     answer = [word for word in normalize(text).split() if word != END]
     if (
         not answer

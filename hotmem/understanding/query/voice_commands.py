@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
-from hotmem.text.readable import readable_ends
+from hotmem.text.truncation import truncate_middle
 from hotmem.understanding.query.off_record import Scope, find_record_request
 from hotmem.understanding.query.utterance import without_hesitations
 
@@ -138,7 +138,7 @@ def find_command(text: str) -> Command | None:
 
     A turn is looked at several times on its way: the last four answers are kept.
     """
-    text = readable_ends(text)
+    text = truncate_middle(text)
     asked = find_record_request(text)
     if asked is not None:
         return Command(_RECORD_COMMANDS[asked.scope], turns=asked.turns, continues=asked.continues)

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from hotmem.core.encryption_key import Key
+from hotmem.core.encryption_key import EncryptionKey
 from hotmem.errors import HotMemError, StoreDamaged
 from hotmem.storage.queries import turns
 from hotmem.storage.search import vectors
@@ -34,7 +34,7 @@ SEEDS: Final = 30
 TURNS: Final = 250
 
 
-def filled(path: Path, key: Key | None = None) -> bytes:
+def filled(path: Path, key: EncryptionKey | None = None) -> bytes:
     """The content of a file with some hundred pages of turns and passages."""
     with closing(connect(path, key=key)) as conn:
         conn.execute("PRAGMA synchronous = OFF")
@@ -104,7 +104,7 @@ def everything(conn: Connection) -> dict[str, list[Any]]:
     return rows
 
 
-async def outcome(path: Path, key: Key | None, sound: Mapping[str, list[Any]]) -> str:
+async def outcome(path: Path, key: EncryptionKey | None, sound: Mapping[str, list[Any]]) -> str:
     """How a damaged file is taken.
 
     Refused at "open" or on the first "read", "harmless", as all is read that was written, or
@@ -126,7 +126,9 @@ async def outcome(path: Path, key: Key | None, sound: Mapping[str, list[Any]]) -
         await opened.close()
 
 
-async def outcomes(folder: Path, content: bytes, key: Key | None) -> dict[str, Counter[str]]:
+async def outcomes(
+    folder: Path, content: bytes, key: EncryptionKey | None
+) -> dict[str, Counter[str]]:
     """How many files of each kind of damage are taken how."""
     whole = folder / "whole.db"
     whole.write_bytes(content)
@@ -155,7 +157,7 @@ async def test_damage_is_noticed_at_open_or_when_it_is_read(database: Path, tmp_
 
 
 async def test_damage_of_an_encrypted_file_is_never_missed(database: Path, tmp_path: Path) -> None:
-    key = Key("a long and secret sentence")
+    key = EncryptionKey("a long and secret sentence")
     found = await outcomes(tmp_path, filled(database, key), key)
     assert sum(told["open"] for told in found.values()) == SEEDS * len(KINDS), found
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from hotmem.text.stemming import STOPS, stems
+from hotmem.text.stemming import STOP_STEMS, stems
 from hotmem.understanding.facts.instructions.patterns import SPEECH_VERBS
 from hotmem.understanding.facts.instructions.topics import EXCLUSIVE_TOPICS, preferred_name
 
@@ -62,7 +62,7 @@ _SPEAKING: Final = stems(" ".join((*SPEECH_VERBS, *SPEECH_VERBS.values()))) - st
     "jokes joking lists quotes comments offers swear spoil"
 )
 _EMPTY: Final = (
-    STOPS
+    STOP_STEMS
     | _SPEAKING
     | stems(
         "thing rule wish business request instruction okay ok fine right mind like want need normal usual normally longer forget scrap drop ignore "

@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hotmem.text.readable import (
-    CHARACTERS_A_TOKEN,
-    LONGEST_QUESTION,
-    LONGEST_RUN,
-    LONGEST_WORD,
-    MOST_SIGNS,
-    as_read,
-    last_readable,
-    readable,
-    readable_ends,
-    readable_spans,
+from hotmem.text.truncation import (
+    CHARACTERS_PER_TOKEN,
+    MAX_QUERY_CHARACTERS,
+    MAX_SYMBOL_RUN,
+    MAX_UNSPACED_RUN,
+    MAX_WORD_CHARACTERS,
+    join_spans,
+    truncate,
+    truncate_middle,
+    truncate_start,
+    truncated_spans,
 )
 from tests.attacks.hostile import UNITS, repeated
 
@@ -62,20 +62,20 @@ any_text = hostile | st.text(max_size=400)
 
 @given(ordinary)
 def test_ordinary_text_is_as_it_was(text: str) -> None:
-    assert readable(text) == text
-    assert readable_spans(text) == [(0, len(text))]
-    assert last_readable(text, 5_000) == readable_ends(text, 5_000) == text
+    assert truncate(text) == text
+    assert truncated_spans(text) == [(0, len(text))]
+    assert truncate_start(text, 5_000) == truncate_middle(text, 5_000) == text
 
 
 def test_every_text_of_other_tests_is_as_it_was() -> None:
     """Those of their data files, which were written for what they say."""
-    folder = Path(__file__).parent
+    folder = Path(__file__).parents[1]
     files = [
         path for path in folder.rglob("*.json") if path.parent.name not in ("attacks", "packaging")
     ]
     texts = [text for path in files for text in _strings(json.loads(path.read_text("utf-8")))]
     assert len(texts) > 1_000
-    assert [text for text in texts if readable(text) != text] == []
+    assert [text for text in texts if truncate(text) != text] == []
 
 
 def _strings(held: object) -> list[str]:
@@ -88,41 +88,41 @@ def _strings(held: object) -> list[str]:
 
 @given(any_text)
 def test_what_is_left_is_bounded_and_is_left_alone_then(text: str) -> None:
-    for read in (readable(text, LIMIT), last_readable(text, LIMIT)):
+    for read in (truncate(text, LIMIT), truncate_start(text, LIMIT)):
         assert len(read) <= LIMIT
         assert (
             sum(not one.isspace() and not one.isalnum() for one in read)
-            <= LIMIT // CHARACTERS_A_TOKEN
+            <= LIMIT // CHARACTERS_PER_TOKEN
         )
-        assert readable(read, LIMIT) == read
+        assert truncate(read, LIMIT) == read
 
 
 @given(any_text)
 def test_every_stretch_is_of_the_text_and_in_its_order(text: str) -> None:
-    spans = readable_spans(text, LIMIT)
+    spans = truncated_spans(text, LIMIT)
     assert all(0 <= start <= stop <= len(text) for start, stop in spans)
     assert all(one[1] <= other[0] for one, other in pairwise(spans))
     assert not text or spans[0][0] == 0
-    assert as_read(text, spans) == readable(text, LIMIT)
+    assert join_spans(text, spans) == truncate(text, LIMIT)
 
 
 @pytest.mark.parametrize(
     ("text", "read"),
     [
-        ("(" * 100, "(" * MOST_SIGNS),
-        (f"a{' ' * 500}b", f"a{' ' * MOST_SIGNS}b"),
-        ("x" * 150, f"{'x' * LONGEST_WORD} {'x' * LONGEST_WORD} {'x' * 22}"),
-        (f"{'(' * 5_000} Rex barks", f"{'(' * MOST_SIGNS}Rex barks"),
-        ("a." * 100, f"{'a.' * (LONGEST_RUN // 2)} {'a.' * (100 - LONGEST_RUN // 2)}"),
+        ("(" * 100, "(" * MAX_SYMBOL_RUN),
+        (f"a{' ' * 500}b", f"a{' ' * MAX_SYMBOL_RUN}b"),
+        ("x" * 150, f"{'x' * MAX_WORD_CHARACTERS} {'x' * MAX_WORD_CHARACTERS} {'x' * 22}"),
+        (f"{'(' * 5_000} Rex barks", f"{'(' * MAX_SYMBOL_RUN}Rex barks"),
+        ("a." * 100, f"{'a.' * (MAX_UNSPACED_RUN // 2)} {'a.' * (100 - MAX_UNSPACED_RUN // 2)}"),
         ("", ""),
     ],
 )
 def test_runs_are_cut_short_and_words_cut_in_two(text: str, read: str) -> None:
-    assert readable(text) == read
+    assert truncate(text) == read
 
 
 def test_what_was_said_last_is_the_question() -> None:
     text = "well " * 2_000 + "what is my dog called?"
-    assert last_readable(text).endswith("well what is my dog called?")
-    assert LONGEST_QUESTION - 5 <= len(last_readable(text)) <= LONGEST_QUESTION
-    assert readable_ends(text, 40) == "well well well well  … is my dog called?"
+    assert truncate_start(text).endswith("well what is my dog called?")
+    assert MAX_QUERY_CHARACTERS - 5 <= len(truncate_start(text)) <= MAX_QUERY_CHARACTERS
+    assert truncate_middle(text, 40) == "well well well well  … is my dog called?"

@@ -11,24 +11,24 @@ whatever is in it.
 import re
 from typing import Final
 
-LONGEST_QUESTION: Final = 2_000
+MAX_QUERY_CHARACTERS: Final = 2_000
 """Characters of a question: 200 words have some 1,200."""
 
-LONGEST_PARSED: Final = 5_000
+MAX_PARSED_CHARACTERS: Final = 5_000
 """Characters of any text that is parsed, as many as a statement may have."""
 
-MOST_SIGNS: Final = 40
+MAX_SYMBOL_RUN: Final = 40
 """Characters in a row that are neither letters nor digits: spaces, brackets, emoji, marks. A
 line of dashes is told by as many."""
 
-LONGEST_WORD: Final = 64
+MAX_WORD_CHARACTERS: Final = 64
 """Letters and digits in a row, after which a word is cut in two; as many count in a term."""
 
-LONGEST_RUN: Final = 128
+MAX_UNSPACED_RUN: Final = 128
 """Characters without white space, as in an address, after which a space is put between; the
 tokenizer's time grows with their square."""
 
-CHARACTERS_A_TOKEN: Final = 3
+CHARACTERS_PER_TOKEN: Final = 3
 """Characters for each token that may come of a text, on average. English has five or six; signs
 and single letters one and two."""
 
@@ -36,15 +36,15 @@ Span = tuple[int, int]
 """A stretch of characters (start, stop); an empty one stands for a space that is put between."""
 
 _UNUSUAL: Final = re.compile(
-    rf"(?<![\W_])[\W_]{{{MOST_SIGNS + 1}}}|(?<![^\W_])[^\W_]{{{LONGEST_WORD + 1}}}|(?<!\S)\S{{{LONGEST_RUN + 1}}}"
+    rf"(?<![\W_])[\W_]{{{MAX_SYMBOL_RUN + 1}}}|(?<![^\W_])[^\W_]{{{MAX_WORD_CHARACTERS + 1}}}|(?<!\S)\S{{{MAX_UNSPACED_RUN + 1}}}"
 )
-_PART: Final = re.compile(rf"(?P<word>[^\W_]{{1,{LONGEST_WORD}}})|[\W_]+")
+_PART: Final = re.compile(rf"(?P<word>[^\W_]{{1,{MAX_WORD_CHARACTERS}}})|[\W_]+")
 _TOKEN: Final = re.compile(r"[^\W_]+|[^\w\s]|_|[^\S ]\s*|\s\s+")
 """What may become a token, white space but for a single space among it: no letter or sign stands
 in two, and few words are cut in two."""
 
 
-def readable(text: str, longest: int = LONGEST_PARSED) -> str:
+def truncate(text: str, longest: int = MAX_PARSED_CHARACTERS) -> str:
     """The text as it is analysed: its beginning, without what would take long.
 
     Long runs of signs and spaces are cut short, long words are cut in two, and what comes after
@@ -54,29 +54,29 @@ def readable(text: str, longest: int = LONGEST_PARSED) -> str:
         text: Any text; ordinary text comes back as it is.
         longest: Characters at most.
     """
-    return as_read(text, readable_spans(text, longest))
+    return join_spans(text, truncated_spans(text, longest))
 
 
-def last_readable(text: str, longest: int = LONGEST_QUESTION) -> str:
+def truncate_start(text: str, longest: int = MAX_QUERY_CHARACTERS) -> str:
     """The same of the end of a text, from the beginning of a word.
 
     Who talks long comes to the point at the end.
     """
     if len(text) > longest:
         text = (text[-longest:].split(maxsplit=1) or [""])[-1]
-    return readable(text, longest)
+    return truncate(text, longest)
 
 
-def readable_ends(text: str, longest: int = LONGEST_QUESTION) -> str:
+def truncate_middle(text: str, longest: int = MAX_QUERY_CHARACTERS) -> str:
     """The same of both ends of a long text, with an ellipsis between."""
     return (
-        readable(text, longest)
+        truncate(text, longest)
         if len(text) <= longest
-        else f"{readable(text, longest // 2)} … {last_readable(text, longest // 2)}"
+        else f"{truncate(text, longest // 2)} … {truncate_start(text, longest // 2)}"
     )
 
 
-def as_read(text: str, spans: list[Span]) -> str:
+def join_spans(text: str, spans: list[Span]) -> str:
     """The readable form of a text, of which these are the stretches."""
     return (
         text
@@ -85,7 +85,7 @@ def as_read(text: str, spans: list[Span]) -> str:
     )
 
 
-def readable_spans(text: str, longest: int = LONGEST_PARSED) -> list[Span]:
+def truncated_spans(text: str, longest: int = MAX_PARSED_CHARACTERS) -> list[Span]:
     """The stretches of a text that make up its readable form, in order.
 
     One where nothing but the end is left out.
@@ -93,7 +93,7 @@ def readable_spans(text: str, longest: int = LONGEST_PARSED) -> list[Span]:
     if (
         len(text) <= longest
         and not _UNUSUAL.search(text)
-        and _tokens(text, 0, len(text)) <= longest // CHARACTERS_A_TOKEN
+        and _tokens(text, 0, len(text)) <= longest // CHARACTERS_PER_TOKEN
     ):
         return [(0, len(text))]
     spans: list[Span] = []
@@ -102,17 +102,17 @@ def readable_spans(text: str, longest: int = LONGEST_PARSED) -> list[Span]:
     for part in _PART.finditer(text):
         start, stop = part.span()
         word = part["word"] is not None
-        if word and (cut or run + stop - start > LONGEST_RUN):
+        if word and (cut or run + stop - start > MAX_UNSPACED_RUN):
             if length + 1 >= longest:
                 break
-            if signs == MOST_SIGNS:
+            if signs == MAX_SYMBOL_RUN:
                 spans[-1] = (spans[-1][0], spans[-1][1] - 1)
                 length -= 1
             spans.append((start, start))
             length, run = length + 1, 0
-        stop = min(stop if word else min(stop, start + MOST_SIGNS), start + longest - length)
+        stop = min(stop if word else min(stop, start + MAX_SYMBOL_RUN), start + longest - length)
         tokens += _tokens(text, start, stop)
-        if stop <= start or tokens > longest // CHARACTERS_A_TOKEN:
+        if stop <= start or tokens > longest // CHARACTERS_PER_TOKEN:
             break
         if spans and spans[-1][1] == start and spans[-1][0] < start:
             spans[-1] = (spans[-1][0], stop)
