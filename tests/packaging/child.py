@@ -1,4 +1,4 @@
-"""Child processes of these tests: a bare environment, the folders of a user who has none."""
+"""Child processes of these tests, with a bare environment and empty home folders."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class Home:
-    """The folders of a user, all empty and all in one place."""
+    """A user's home, cache, configuration, data and temporary folders, all empty."""
 
     path: Path
 
@@ -38,11 +38,15 @@ class Home:
 
 
 def python(
-    code: str, *arguments: object, home: Home, **variables: str
+    code: str,
+    *arguments: object,
+    home: Home,
+    executable: str | Path = sys.executable,
+    **variables: str,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs code in a process of its own, in the home folder, with nothing of this process's environment."""
+    """Run code in a new process in the home folder, with these environment variables only."""
     return subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)],
+        [executable, "-c", code, *map(str, arguments)],
         env=home.environment() | variables,
         cwd=home.path,
         text=True,

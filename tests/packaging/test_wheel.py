@@ -1,0 +1,124 @@
+"""The built wheel works in an environment that does not have the source tree."""
+
+import json
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from hotmem import __version__
+from hotmem.models.preparation import Prepared
+from hotmem.options import ModelOptions
+from tests.packaging.child import ROOT, Home, python
+
+pytestmark = pytest.mark.slow
+
+SESSION: Final = """
+import asyncio, json, sys
+from datetime import UTC, datetime
+from pathlib import Path
+import hotmem
+from hotmem.options import ModelOptions
+
+async def main():
+    options = hotmem.Options(models=ModelOptions(cache_dir=Path(sys.argv[2])))
+    async with hotmem.Memory.open(sys.argv[1], options) as memory:
+        turn = hotmem.Turn("ana", "monday", "user", "My dog is called Potola.", datetime.now(UTC))
+        await memory.remember(turn)
+        await memory.settle()
+        block = await memory.recall("What's my dog called?", user_id="ana")
+    print(json.dumps([hotmem.__file__, hotmem.__version__, block.text, "tests" in sys.modules]))
+
+asyncio.run(main())
+"""
+
+DATA: Final = {
+    "hotmem/py.typed",
+    "hotmem/models/turns-1.safetensors",
+    "hotmem/ranking/relevance.json",
+    "hotmem/inspector/templates/base.html",
+    "hotmem/replay/report.html",
+}
+"""Some of the files that are not Python."""
+
+
+def run(*command: object) -> str:
+    """Standard output of a command."""
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=110)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from the tree; the build backend comes from the package index."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--no-deps"]
+    done = subprocess.run(
+        [*pip, "--quiet", "--wheel-dir", str(folder), str(ROOT)],
+        capture_output=True,
+        text=True,
+        timeout=110,
+    )
+    if "No matching distribution found for hatchling" in done.stderr:
+        pytest.skip("The package index cannot be reached.")
+    assert done.returncode == 0, done.stderr
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A virtual environment with the wheel, and the dependencies installed here.
+
+    The editable installation of the source tree does not apply there: path files of a folder
+    that a path file names are not read.
+    """
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, with_pip=False)
+    paths = {"base": str(folder), "platbase": str(folder)}
+    (Path(sysconfig.get_path("purelib", "venv", paths)) / "dependencies.pth").write_text(
+        sysconfig.get_path("purelib") + "\n"
+    )
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", folder]
+    run(*pip, "install", "--quiet", "--no-deps", "--no-index", "--force-reinstall", wheel)
+    return folder
+
+
+def test_the_wheel_has_all_data_and_no_tests(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert names >= DATA
+    tree = {str(path.relative_to(ROOT)) for path in (ROOT / "hotmem").rglob("*") if path.is_file()}
+    assert {name for name in tree if "__pycache__" not in name} <= names
+    assert {name.partition("/")[0] for name in names} == {
+        "hotmem",
+        f"pipecat_hotmem-{__version__}.dist-info",
+    }
+
+
+def test_an_installed_memory_remembers_and_recalls(
+    environment: Path, model_options: ModelOptions, tmp_path: Path
+) -> None:
+    Prepared.load(model_options.cache_dir)
+    ended = python(
+        SESSION,
+        tmp_path / "memory.db",
+        model_options.cache_dir,
+        home=Home(tmp_path / "home"),
+        executable=environment / "bin" / "python",
+        PYTHONPATH="",
+    )
+    assert ended.returncode == 0, ended.stderr
+    file, version, text, tests = json.loads(ended.stdout)
+    assert Path(file).is_relative_to(environment)
+    assert version == __version__ and "Potola" in text and not tests
+
+
+def test_the_installed_command_runs(environment: Path) -> None:
+    assert run(environment / "bin" / "hotmem", "--version").strip() == f"hotmem {__version__}"
+    assert "Usage: hotmem" in run(environment / "bin" / "hotmem", "--help")
