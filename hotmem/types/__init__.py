@@ -5,6 +5,8 @@ utterance → Analysis → Query → Hit → Evidence → Item → ContextBlock 
 reply → Usage → QualityRecord, Weights                                      (feedback path)
 """
 
+from typing import TYPE_CHECKING
+
 from hotmem.types.audit import Act, Action, Actor, AuditEntry
 from hotmem.types.block import ContextBlock, Item, ItemUse, LayerReport, Trace, Usage
 from hotmem.types.evolution import CategoryMembers, EvolutionResult, Subcategory, SubcategoryDraft
@@ -88,12 +90,13 @@ from hotmem.types.vocabulary import (
     Mark,
     QueryVectors,
     Role,
-    SignBits,
     Source,
     UsageKind,
     UserKey,
-    Vector,
 )
+
+if TYPE_CHECKING:
+    from hotmem.types.arrays import SignBits, Vector
 
 __all__ = [
     "MAX_WEIGHT",
@@ -191,3 +194,12 @@ __all__ = [
     "Weights",
     "aware",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import the array types, and numpy with them, on first use (PEP 562)."""
+    if name not in ("SignBits", "Vector"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from hotmem.types import arrays
+
+    return getattr(arrays, name)

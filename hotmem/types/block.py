@@ -1,12 +1,18 @@
 """Output of a recall: the context block, its items and trace, and their use by the reply."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from hotmem.types.recall import START_WEIGHTS, Analysis, Rewrite, Weights
-from hotmem.types.vocabulary import EvidenceKind, Layer, LayerOutcome, Mark, UsageKind, Vector
+from hotmem.types.vocabulary import EvidenceKind, Layer, LayerOutcome, Mark, UsageKind
+
+if TYPE_CHECKING:
+    from hotmem.types.arrays import Vector
 
 
 @dataclass(frozen=True, slots=True)

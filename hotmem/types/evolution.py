@@ -1,12 +1,15 @@
 """Subcategories, and the input and result of finding them."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+from hotmem.types.vocabulary import Category
 
-from hotmem.types.vocabulary import Category, Vector
+if TYPE_CHECKING:
+    from hotmem.types.arrays import Vector, Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ class CategoryMembers:
     keys: tuple[int, ...]
     ids: tuple[str, ...]
     texts: tuple[str, ...]
-    rows: NDArray[np.float32]
+    rows: Vectors
     named: dict[str, tuple[frozenset[int], datetime]]
     total: int
 

@@ -1,10 +1,16 @@
 """Memories: stored statements, new ones to insert, and decisions about them."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from hotmem.types.vocabulary import Category, Kind, Vector
+from hotmem.types.vocabulary import Category, Kind
+
+if TYPE_CHECKING:
+    from hotmem.types.arrays import Vector
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,11 @@
 """Data of the read path up to the ranking: analysis, query, hits and evidence."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final, NamedTuple, Self
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from hotmem.text.stemming import stems
 from hotmem.types.vocabulary import (
@@ -16,11 +15,12 @@ from hotmem.types.vocabulary import (
     Layer,
     QueryVectors,
     Role,
-    SignBits,
     Source,
     UserKey,
-    Vector,
 )
+
+if TYPE_CHECKING:
+    from hotmem.types.arrays import SignBits, Vector, Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +127,10 @@ class Query:
     analysis: Analysis
     speakers: tuple[str, ...]
     vector: Vector
-    pieces: NDArray[np.float32]
+    pieces: Vectors
     rewrite: Rewrite | None = None
     former: Vector | None = None
-    former_pieces: NDArray[np.float32] | None = None
+    former_pieces: Vectors | None = None
 
     @property
     def vectors(self) -> QueryVectors:

@@ -1,13 +1,15 @@
 """Session summaries and their input."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, NamedTuple
 
 from hotmem.types.turns import Turn
+
+if TYPE_CHECKING:
+    from hotmem.types.arrays import Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class SummaryInput:
 
     session: int
     turns: tuple[Turn, ...]
-    vectors: NDArray[np.float32]
+    vectors: Vectors
     keys: tuple[int, ...]
     fresh: frozenset[int]
     topics: Mapping[str, Topic]

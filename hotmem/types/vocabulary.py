@@ -1,16 +1,12 @@
 """Enumerations and elementary types."""
 
+from __future__ import annotations
+
 from enum import IntFlag, StrEnum
-from typing import NamedTuple, NewType
+from typing import TYPE_CHECKING, NamedTuple, NewType
 
-import numpy as np
-from numpy.typing import NDArray
-
-Vector = NDArray[np.float32]
-"""An embedding: a unit row of the encoder's dimension."""
-
-SignBits = NDArray[np.uint8]
-"""Signs of a text's token vectors, one bit per dimension, shape (tokens, width / 8)."""
+if TYPE_CHECKING:
+    from hotmem.types.arrays import Vector
 
 
 class QueryVectors(NamedTuple):

@@ -44,6 +44,7 @@ UPWARD: Final = {
 """Imports against the layering that are left. Remove an entry when its import is gone."""
 
 MOST_LINES: Final = 400
+"""Of a module. A migration, which is mostly SQL, may be longer."""
 
 LONG: Final = {
     "cli.commands",
@@ -119,7 +120,11 @@ def test_only_the_storage_package_speaks_sql() -> None:
 
 
 def test_no_module_is_long() -> None:
-    long = {name for name, module in KNOWN.items() if module.lines > MOST_LINES}
+    long = {
+        name
+        for name, module in KNOWN.items()
+        if module.lines > MOST_LINES and not name.startswith("storage.sqlite.migrations.")
+    }
     assert long - LONG == set(), f"has more than {MOST_LINES} lines"
     assert LONG - long == set(), "has been split: remove it from LONG"
 

@@ -93,16 +93,25 @@ def test_an_import_loads_no_model_library(home: Home, statement: str) -> None:
     assert json.loads(ended.stdout)[1] == [], ended.stderr
 
 
-def test_importing_takes_less_than_a_second(home: Home) -> None:
-    """Of the processor's time, which others' work on the machine hardly changes.
+def test_an_import_of_the_package_loads_no_numpy(home: Home) -> None:
+    ended = python(IMPORT.format(statement="import hotmem"), "numpy", home=home)
+    assert json.loads(ended.stdout)[1] == [], ended.stderr
 
-    0.3 s, without compiled modules.
-    """
+
+def test_importing_takes_less_than_three_tenths_of_a_second(home: Home) -> None:
+    """Of processor time, with compiled modules."""
     seconds = [
-        json.loads(python(IMPORT.format(statement="import hotmem"), home=home).stdout)[0]
-        for _ in range(3)
+        json.loads(
+            python(
+                IMPORT.format(statement="import hotmem"),
+                home=home,
+                PYTHONDONTWRITEBYTECODE="",
+                PYTHONPYCACHEPREFIX=str(home.path / "compiled"),
+            ).stdout
+        )[0]
+        for _ in range(5)
     ]
-    assert min(seconds) < 1.0
+    assert min(seconds) < 0.3
 
 
 def test_a_session_is_ready_within_its_time_and_without_torch(
