@@ -21,10 +21,18 @@ START = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
 SPOKEN = [
     (Role.USER, "Hi, good morning!"),
     (Role.ASSISTANT, "Good morning Ana! How are you?"),
-    (Role.USER, "I have been thinking. The old kitchen is falling apart and we want a new one before Christmas."),
-    (Role.ASSISTANT, "A kitchen is a big project. Consider the layout, the budget, the appliances and the light. "
-        "First, measure the room. Second, compare several suppliers. Third, think of storage. Fourth, plan the wiring. Fifth, ask for references."),
-    (Role.USER, "Our budget is eight thousand euros and my sister Marta knows a carpenter in Porto called Rui."),
+    (Role.USER, (
+"I have been thinking. The old kitchen is falling apart and we want a new one before "
+"Christmas."
+)),
+    (Role.ASSISTANT, "A kitchen is a big project. Consider the layout, the budget, the appliances and the "
+"light. "
+        "First, measure the room. Second, compare several suppliers. Third, think of storage. "
+"Fourth, plan the wiring. Fifth, ask for references."),
+    (Role.USER, (
+"Our budget is eight thousand euros and my sister Marta knows a carpenter in Porto called "
+"Rui."
+)),
     (Role.ASSISTANT, "That sounds wonderful."),
     (Role.USER, "We decided to take oak for the kitchen because Rui works with oak."),
     (Role.USER, "I still have to call Rui about the delivery date of the oak."),

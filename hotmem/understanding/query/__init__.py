@@ -1,4 +1,4 @@
-"""Utterance → Analysis: intent, complexity, names, time, and what it leaves unsaid."""
+"""Query understanding: utterance → Analysis."""
 
 from hotmem.temporal import find_interval
 from hotmem.understanding.query.analyzer import analyse

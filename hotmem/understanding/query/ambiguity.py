@@ -1,7 +1,4 @@
-"""Words of an utterance that point outside it.
-
-"that", "she", "again", "the other one", "the symptoms".
-"""
+"""Detection of ambiguous words, which refer outside their utterance: "she", "the other one"."""
 
 import re
 from collections.abc import Iterator
@@ -19,19 +16,22 @@ SINGULAR_PEOPLE: Final = wordlist("he she him her his hers himself herself")
 PLURALS: Final = wordlist("they them their theirs themselves these those ones")
 PLACES: Final = frozenset({"here", "there"})
 FRAGMENTS: Final = wordlist("what about how and why more")
-"""Words that the marks of a fragment consist of: "what about", "and", "why", "more"."""
+"""Words of the phrases that open a fragment: "what about", "and", "why", "more"."""
 
 WEATHER: Final = wordlist(
-    "rain snow hail sleet drizzle storm pour freeze windy rainy sunny cloudy foggy snowy humid dry wet warm cold hot cool chilly mild nice icy muggy "
+    "rain snow hail sleet drizzle storm pour freeze windy rainy sunny cloudy foggy snowy "
+    "humid dry wet warm cold hot cool chilly mild nice icy muggy "
     "stormy breezy clear degree"
 )
-"""What "it" does or is outdoors, standing for nothing."""
+"""Predicates of the pleonastic "it" of the weather."""
 
 _DEMONSTRATIVES: Final = wordlist("this that these those")
 _IMPLICIT: Final = re.compile(
-    r"\b(?:the (?:same|other|second|first|last|previous|next)(?! (?:day|week|month|year|hour|night|morning|weekend|few|couple)s?\b)"
+    r"\b(?:the (?:same|other|second|first|last|previous|next)(?! (?:day|week|month|year|hour"
+    r"|night|morning|weekend|few|couple)s?\b)"
     r"(?: (?:one|thing|place|time|way|person|guy|book|issue|problem))?|"
-    r"as usual|like before|like last time|(?:the|that|this) (?:problem|issue|thing|one|guy|place|topic|idea|plan)|"
+    r"as usual|like before|like last time|(?:the|that|this) (?:problem|issue|thing|one|guy|place"
+    r"|topic|idea|plan)|"
     r"(?:tell me |any)?more (?:about|on) (?:that|it|this)|else|"
     r"again|earlier|last time|before that|back then|the other day|that time|anymore|any more)\b",
     re.IGNORECASE,
@@ -40,20 +40,29 @@ _TIME_PHRASE: Final = re.compile(r"^the (?:first|last|next|previous|other) time$
 _OPENING: Final = r"^\W*(?:(?:ok|okay|so|but|oh|well|yes|no|thanks|great|interesting)\W+)*"
 _FRAGMENT: Final = re.compile(
     _OPENING
-    + r"(?:and\W+)?((?:what|how) about|and(?=\W+(?!who|what|when|where|why|how|do|does|did|is|are|was|were|i\b|we\b)\w))\b",
+    + (
+        r"(?:and\W+)?((?:what|how) about|and(?=\W+(?!who|what|when|where|why|how|do|does|did|is"
+        r"|are|was|were|i\b|we\b)\w))\b"
+    ),
     re.IGNORECASE,
 )
 _MORE: Final = re.compile(
     _OPENING
-    + r"(?:and\W+|(?:please|can you|could you)\W+)*(?:tell me |say |go on\W*)?(more|why|why not|how so|how come)(?: please)?\W*$",
+    + (
+        r"(?:and\W+|(?:please|can you|could you)\W+)*(?:tell me |say |go on\W*)?(more|why|why not"
+        r"|how so|how come)(?: please)?\W*$"
+    ),
     re.IGNORECASE,
 )
 _COMPARISONS: Final = wordlist("differ compare different difference")
 _COMPARISON_LINKS: Final = wordlist("than from to between with and")
 _COMPLEMENT_MARKERS: Final = wordlist("of for between behind about with that who which to")
+_QUESTION_MARKERS: Final = frozenset(
+    {"?", *wordlist("what which who where when how why tell describe is are any")}
+)
 _PARTICIPANTS: Final = wordlist("i me my mine we us our you your")
 WEATHER_TOPICS: Final = WEATHER | wordlist("weather temperature forecast wind humidity temp cloud")
-"""What has a place and a time, said or not."""
+"""Topics that depend on a place and a time, even if none is mentioned."""
 
 _PLEONASTIC: Final = WEATHER | wordlist("time late early dark")
 _CLAUSES: Final = wordlist("ROOT conj advcl ccomp relcl acl pcomp")
@@ -61,12 +70,12 @@ _SUBJECTS: Final = wordlist("nsubj nsubjpass")
 
 
 def find_ambiguous(doc: Doc) -> tuple[str, ...]:
-    """The words that point elsewhere, lower case, in order, once each.
+    """Find the ambiguous words, lower case, in order, without duplicates.
 
-    A pronoun counts only when nothing before it in the utterance can be what it stands for; "it" of
-    the weather ("it rains"), "there is" and the relative "that" never count. A noun or a comparison
-    counts that leaves open of what ("the symptoms", "the largest", "how is it different?"), and the
-    mark of a fragment ("what about", "why").
+    A pronoun counts if it has no possible antecedent before it in the utterance; pleonastic "it",
+    existential "there" and the relative "that" never count. If no word or phrase counts, elliptical
+    expressions do: nouns and comparisons without their complement ("the symptoms", "the largest",
+    "how is it different?"), and openings of fragments ("what about", "why").
     """
     found: dict[str, int] = {}
     for token in doc:
@@ -105,10 +114,7 @@ def _refers_outside(token: Token) -> bool:
 
 
 def _is_courtesy(token: Token) -> bool:
-    """Whether a word stands for what was just said, in a courtesy.
-
-    "that's great", "thanks for that".
-    """
+    """Whether a pronoun refers to the previous turn in a courtesy: "that's great"."""
     if (
         token.dep_ == "pobj"
         and token.head.lower_ == "for"
@@ -130,7 +136,7 @@ def _is_courtesy(token: Token) -> bool:
 
 
 def is_pleonastic(token: Token) -> bool:
-    """Whether an "it" stands for nothing: the weather, the time, or a clause that follows."""
+    """Whether an "it" is pleonastic: of the weather, the time, or a following clause."""
     if token.lower_ != "it" or token.dep_ not in _SUBJECTS:
         return False
     verb = token.head
@@ -153,10 +159,7 @@ def is_pleonastic(token: Token) -> bool:
 
 
 def _has_antecedent(token: Token) -> bool:
-    """Whether a noun before a pronoun may be what it stands for.
-
-    In number and sort, and by its place in the sentence.
-    """
+    """Whether a noun before a pronoun can be its antecedent, by number, type and syntax."""
     plural = token.lower_ in PLURALS
     person = token.lower_ in SINGULAR_PEOPLE
     for other in token.doc[: token.i]:
@@ -182,10 +185,10 @@ def _has_antecedent(token: Token) -> bool:
 
 
 def _can_corefer(noun: Token, pronoun: Token) -> bool:
-    """Whether a pronoun may stand for a noun, by their places in the sentence.
+    """Whether syntax allows a pronoun to refer to a noun.
 
-    A pronoun is free in its own clause (principle B of Chomsky 1981), and is not what it describes.
-    "Its" and "their" may be the subject's of their clause, or of what they are joined with.
+    A pronoun is free in its own clause (principle B of binding theory, Chomsky 1981). "Its" and
+    "their" may refer to the subject of their clause or to a conjunct.
     """
     if pronoun.dep_ == "poss" and (
         pronoun.head.head == noun if pronoun.head.dep_ == "conj" else noun.dep_ in _SUBJECTS
@@ -195,7 +198,7 @@ def _can_corefer(noun: Token, pronoun: Token) -> bool:
 
 
 def _clause_index(token: Token) -> int:
-    """The place of the verb whose clause a word is in."""
+    """Index of the verb that heads a word's clause."""
     while token.dep_ != "ROOT" and not (token.dep_ in _CLAUSES and token.pos_ in ("VERB", "AUX")):
         token = token.head
     return int(token.i)
@@ -216,30 +219,12 @@ def _has_place_before(token: Token) -> bool:
 
 
 def _find_ellipsis(doc: Doc) -> Iterator[tuple[str, int]]:
-    """What an utterance without a pronoun leaves unsaid, and where."""
+    """Find elliptical expressions, each with its character offset."""
     for pattern in (_FRAGMENT, _MORE):
         if match := pattern.match(doc.text):
             yield match[1].lower(), match.start(1)
     words = [token.lower_ for token in doc]
-    if not any(
-        word
-        in (
-            "?",
-            "what",
-            "which",
-            "who",
-            "where",
-            "when",
-            "how",
-            "why",
-            "tell",
-            "describe",
-            "is",
-            "are",
-            "any",
-        )
-        for word in words
-    ):
+    if _QUESTION_MARKERS.isdisjoint(words):
         return
     for token in doc:
         if _is_open_comparison(token):
@@ -262,7 +247,7 @@ def _find_ellipsis(doc: Doc) -> Iterator[tuple[str, int]]:
 
 
 def _is_named_argument(token: Token) -> bool:
-    """Whether a name is at the heart of an utterance, which then speaks for itself."""
+    """Whether a word is a name and an argument of a verb, which makes an utterance complete."""
     return (
         token.pos_ == "PROPN"
         and not is_time(token)
@@ -271,10 +256,7 @@ def _is_named_argument(token: Token) -> bool:
 
 
 def _is_open_noun(token: Token) -> bool:
-    """Whether a noun leaves open of what it is.
-
-    "the test", "common types", but not "the test of blood".
-    """
+    """Whether a noun lacks its complement: "the test", but not "the test of blood"."""
     if (
         token.pos_ != "NOUN"
         or is_time(token)
@@ -314,7 +296,7 @@ def _is_open_superlative(token: Token) -> bool:
 
 
 def _is_open_comparison(token: Token) -> bool:
-    """Whether a comparison does not say with what."""
+    """Whether a comparison lacks its standard: "how is it different?"."""
     comparing = token.lemma_ in _COMPARISONS or (
         token.tag_ == "JJR" and token.dep_ in ("acomp", "attr")
     )

@@ -1,4 +1,4 @@
-"""Utterance → Analysis, one line a part."""
+"""Analysis of an utterance, one line per part."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -18,22 +18,22 @@ from hotmem.understanding.query.routing import choose_layers
 _KEPT_STOP_WORDS: Final = frozenset(
     {"name", "names", "call", "called", "move", "moved", "show", "amount"}
 )
-"""Words that spaCy counts as stop words, but that people ask memories by."""
+"""spaCy stop words that are useful search terms."""
 
 FUTURE_WORDS: Final = wordlist("will 'll ’ll upcoming plan plans planning planned tomorrow")
-"""Words that say that something is to come."""
+"""Words that refer to the future."""
 
 
 def analyse(
     doc: Doc, at: datetime, known: Sequence[str] = (), recent: Sequence[Doc] = ()
 ) -> Analysis:
-    """Works out what an utterance is after.
+    """Analyse an utterance.
 
     Args:
         doc: The parsed utterance.
-        at: When it was said; relative times count from here.
-        known: Names the store already knows; they are recognised in any case.
-        recent: The turns before it, oldest first, for what it leaves unsaid.
+        at: When it was said; relative times are resolved against it.
+        known: Stored names, which are recognised in any letter case.
+        recent: The turns before it, oldest first, to resolve references.
     """
     time = find_interval(doc.text, at, ahead=refers_to_future(doc))
     intent = find_intent(doc, timed=time is not None)
@@ -65,9 +65,9 @@ def analyse(
 
 
 def content_terms(doc: Doc) -> tuple[str, ...]:
-    """The content words of an utterance.
+    """The content words of an utterance, lower case, in order, without duplicates.
 
-    Lower case, in order, once each; numbers and names stay, stop words go.
+    Numbers and names are included, stop words are not.
     """
     words = (
         token.lower_
@@ -79,9 +79,9 @@ def content_terms(doc: Doc) -> tuple[str, ...]:
 
 
 def refers_to_future(words: Doc | Span) -> bool:
-    """Whether an utterance, or a sentence of it, speaks of the future.
+    """Whether an utterance or sentence refers to the future.
 
-    "will", "going to", "do I have to", or a present tense without any past.
+    It does with "will" and similar words, or with a present tense and no past tense.
     """
     tags = {token.tag_ for token in words}
     if {token.lower_ for token in words} & FUTURE_WORDS:

@@ -1,6 +1,6 @@
-"""Whether an answer agrees to a deletion.
+"""Detection of consent in the answer to a confirmation question.
 
-What is deleted is gone: every word of the answer must be part of a yes.
+A deletion may be irreversible, so every word of the answer must be part of a yes.
 """
 
 import re
@@ -11,50 +11,57 @@ from hotmem.text.truncation import truncate_middle
 from hotmem.understanding.query.utterance import END, normalize
 
 MAX_WORDS: Final = 20
-"""Words of an answer; a longer one tells something."""
+"""Maximum number of words; a longer answer has other content."""
 
 _UNFINISHED: Final = re.compile(r"\?|…|\.\.")
-"""A question, or a sentence that breaks off."""
+"""Marks of a question or an unfinished sentence."""
 
 _ALL: Final = (
-    r"(?:everything|(?:all|the (?:whole )?lot)(?: of (?:it|that|this|them))?|all (?:my|the) (?:data|memories)|(?:my"
+    r"(?:everything|(?:all|the (?:whole )?lot)(?: of (?:it|that|this|them))?|all (?:my"
+    r"|the) (?:data|memories)|(?:my"
     r"|the) data|(?:the )?turns and (?:the )?facts)"
 )
 _THING: Final = rf"(?:{_ALL}|(?:it|that|this|them|those|these)(?: all)?)"
 _VERB: Final = r"(?:delete|erase|remove|wipe|forget|clear|scrub|destroy|get rid of)"
 _DELETE: Final = rf"(?:(?!forget (?!all|everything)){_VERB} {_THING})(?: (?:all|away|out))?"
-_DEGREE: Final = r"(?:very|quite|really|totally|completely|absolutely|pretty|dead|100%|(?:a|one) hundred percent)"
+_DEGREE: Final = (
+    r"(?:very|quite|really|totally|completely|absolutely|pretty|dead|100%|(?:a"
+    r"|one) hundred percent)"
+)
 _FOR_EVER: Final = r"(?:for good|forever|permanently|completely|entirely)"
 
 _YES: Final = (
-    r"yes|yeah|yea|yep|yup|aye|definitely|absolutely|certainly|positive|affirmative|correct|confirmed|i confirm(?: it| that)?"
+    r"yes|yeah|yea|yep|yup|aye|definitely|absolutely|certainly|positive|affirmative|correct"
+    r"|confirmed|i confirm(?: it| that)?"
     r"|of course|no doubt(?: about (?:it|that))?|(?:(?:a|one) hundred percent|100%|100 percent)"
     rf"|(?:im|i am) (?:{_DEGREE} )?(?:sure|certain|positive)(?: about (?:it|that))?"
-    r"|please do|do (?:it|that|so)|go (?:right )?ahead|go for it|thats (?:right|correct|what i want)"
+    r"|please do|do (?:it|that|so)|go (?:right )?ahead|go for it|thats (?:right|correct"
+    r"|what i want)"
     rf"|{_DELETE}|i want {_THING} (?:all )?(?:gone|deleted|erased|removed|wiped|forgotten)"
 )
 _NEUTRAL: Final = (
-    r"please|thanks|thank you|ok|okay|sure|right now|now|just|well|oh|and|so|then|go on|forget (?:it|that|this|them)|for sure|(?:al(?:l )?right"
-    r"|right)(?! $)|really|thats fine|i said|i (?:really )?(?:do|am|would)|you can|you may|(?:everything |all )?you know"
-    rf"|i (?:do |really )?want (?:it|that|this)|(?:i (?:do |really )?want|id like)(?: you)? to|i know|i understand|(?:i know "
+    r"please|thanks|thank you|ok|okay|sure|right now|now|just|well|oh|and|so|then|go on"
+    r"|forget (?:it|that|this|them)|for sure|(?:al(?:l )?right"
+    r"|right)(?! $)|really|thats fine|i said|i (?:really )?(?:do|am|would)|you can|you may"
+    r"|(?:everything |all )?you know"
+    rf"|i (?:do |really )?want (?:it|that|this)|(?:i (?:do |really )?want|id like)(?: you)? to"
+    rf"|i know|i understand|(?:i know "
     rf"|i understand )?(?:that )?(?:its|it is|thats) {_FOR_EVER}|(?:i know |i understand )?(?:its"
     rf"|it is) permanent"
     rf"|{_FOR_EVER}|{_ALL}"
 )
-"""What may stand beside a yes and is none by itself: "forget it" takes the question back."""
+"""Phrases that may accompany a yes but are none: "forget it" withdraws the request."""
 
 _INCOMPLETE_ENDINGS: Final = frozenset({"just", "well", "oh", "and", "so", "then"})
-"""Words that no yes ends with: something else was to follow."""
+"""Words that a complete answer does not end with."""
 
 
 def confirms_deletion(text: str, about: str = "") -> bool:
-    """Whether the whole utterance is a yes to a deletion.
-
-    "okay" and "sure" alone are none, nor is a question.
+    """Whether an answer as a whole confirms a deletion. "okay" and "sure" alone do not.
 
     Args:
         text: The answer.
-        about: Whom or what the deletion is about: the answer may name it.
+        about: The topic of the deletion, which the answer may name.
     """
     text = truncate_middle(text)
     answer = [word for word in normalize(text).split() if word != END]
@@ -74,16 +81,13 @@ def confirms_deletion(text: str, about: str = "") -> bool:
 
 
 def confirms(text: str) -> bool:
-    """Whether the whole utterance is a yes to what deletes nothing.
-
-    One that speaks of deleting is none.
-    """
+    """Whether an answer as a whole confirms something other than a deletion."""
     return confirms_deletion(text) and re.search(rf"\b{_VERB}\b", normalize(text)) is None
 
 
 @lru_cache(maxsize=8)
 def answer_pattern(about: str) -> re.Pattern[str]:
-    """What a whole answer may be, where the deletion is about somebody or something."""
+    """The pattern of a complete confirmation, which may name the topic of the deletion."""
     naming = rf"|(?:(?:about|of|on)|{_VERB}) (?:my )?{re.escape(about)}" if about else ""
     part = rf"(?:(?:{_YES}|{_NEUTRAL}{naming}) )"
     return re.compile(rf"{part}*(?:{_YES}) {part}*")

@@ -1,10 +1,7 @@
-"""What an ambiguous utterance may stand for.
+"""Coreference resolution: phrases from recent turns that ambiguous words may refer to.
 
-What the conversation is centred on, as it was last named.
-
-Each turn has a centre. A pronoun of the next turn takes it up and so carries it on; a turn that
-points nowhere replaces it by its own most prominent noun (centering theory: Grosz, Joshi and
-Weinstein 1995).
+Each turn has a center. A pronoun of the next turn continues it; a turn without ambiguous words
+shifts it to its own most salient noun (centering theory: Grosz, Joshi and Weinstein 1995).
 """
 
 from collections.abc import Iterable, Sequence
@@ -36,44 +33,40 @@ from hotmem.understanding.query.mentions import (
 )
 
 MAX_TURNS: Final = 10
-"""Recent turns looked at (the design's number)."""
+"""Number of recent turns considered."""
 
 MAX_PHRASES: Final = 3
-"""Phrases an utterance is expanded by."""
+"""Maximum number of phrases in an expansion."""
 
 _FUTURE_WORDS: Final = wordlist("will going 'll ’ll")
 
 
 def expand(doc: Doc, ambiguous: Sequence[str], recent: Sequence[Doc]) -> tuple[str, ...]:
-    """Words from the recent turns that an utterance leaves unsaid.
+    """Find phrases in recent turns that an utterance refers to or presupposes.
 
     Args:
         doc: The utterance.
-        ambiguous: Its words that point elsewhere, from `find_ambiguous`.
+        ambiguous: Its ambiguous words, from `find_ambiguous`.
         recent: The turns before it, oldest first; the last `MAX_TURNS` are used.
 
     Returns:
-        At most `MAX_PHRASES` phrases, the likeliest first; empty when nothing fits or nothing is
-        left unsaid.
+        At most `MAX_PHRASES` phrases, most likely first; empty if none agrees or none is needed.
     """
     if not needs_context(doc, ambiguous):
         return ()
-    talk = _Discourse()
+    discourse = _Discourse()
     for turn in recent[-MAX_TURNS:]:
-        talk.hear(turn)
-    return talk.unsaid(doc, ambiguous)[:MAX_PHRASES]
+        discourse.add(turn)
+    return discourse.resolve(doc, ambiguous)[:MAX_PHRASES]
 
 
 def needs_context(doc: Doc, ambiguous: Sequence[str]) -> bool:
-    """Whether an utterance needs the turns before it.
-
-    It points elsewhere, or asks for what has a place and a time.
-    """
+    """Whether an utterance needs recent turns: for a reference, or for a place and a time."""
     return bool(ambiguous) or _asks_about_future(doc)
 
 
 def _asks_about_future(doc: Doc) -> bool:
-    """Whether an utterance asks for the weather or for what will be."""
+    """Whether an utterance asks about the weather or the future."""
     words = (
         token.lemma_.lower() in WEATHER_TOPICS
         or token.lower_ in _FUTURE_WORDS
@@ -85,9 +78,13 @@ def _asks_about_future(doc: Doc) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """What an utterance says itself.
+    """What an utterance itself expresses.
 
-    Its stems, whether a place and a time are among them, and whether it is no whole sentence.
+    Attributes:
+        words: Stems of its content words.
+        placed: Whether it mentions a place.
+        timed: Whether it mentions a time.
+        fragment: Whether it is not a full sentence.
     """
 
     words: frozenset[str]
@@ -96,7 +93,7 @@ class _Content:
     fragment: bool
 
     @classmethod
-    def by(cls, doc: Doc, ambiguous: Sequence[str]) -> Self:
+    def of(cls, doc: Doc, ambiguous: Sequence[str]) -> Self:
         return cls(
             words=frozenset(
                 stem for token in doc if not token.is_stop for stem in terms(token.text)
@@ -110,121 +107,132 @@ class _Content:
 
 @dataclass(slots=True)
 class _Discourse:
-    """A conversation as it was heard so far.
+    """The discourse so far.
 
-    All that was spoken of, its centres, the latest last, and the content of the last question.
+    Attributes:
+        mentions: Everything mentioned, latest last.
+        centers: The centers of turns, latest last.
+        question: Content words of the last question.
     """
 
-    spoken_of: list[Mention] = field(default_factory=list)
-    centres: list[Mention] = field(default_factory=list)
-    asked: str = ""
+    mentions: list[Mention] = field(default_factory=list)
+    centers: list[Mention] = field(default_factory=list)
+    question: str = ""
 
-    def hear(self, turn: Doc) -> None:
-        """Takes in one more turn."""
+    def add(self, turn: Doc) -> None:
+        """Add a turn."""
         ambiguous, found = read_turn(turn)
-        meant = self._antecedent(_Content.by(turn, ambiguous), ambiguous) if ambiguous else None
+        antecedent = (
+            self._antecedent(_Content.of(turn, ambiguous), ambiguous) if ambiguous else None
+        )
         for mention in found:
-            self._remember(mention)
-        if len(turn) > MAX_TOKENS and self.centres:
+            self._add_mention(mention)
+        if len(turn) > MAX_TOKENS and self.centers:
             return
         main = max(reversed(found), key=lambda mention: mention.weight, default=None)
         if main is not None and main.type is not MentionType.TIME and not main.relational:
-            self._centre(main)
-        if meant is not None:
-            self._centre(meant)
+            self._set_center(main)
+        if antecedent is not None:
+            self._set_center(antecedent)
         if is_question(turn) and any(token.pos_ in ("VERB", "AUX") for token in turn):
-            self.asked = " ".join(
+            self.question = " ".join(
                 token.text
                 for token in turn
                 if token.is_alpha and not (token.is_stop or is_time(token) or is_place(token))
             )
 
-    def unsaid(self, doc: Doc, ambiguous: Sequence[str]) -> tuple[str, ...]:
-        """What an utterance that points elsewhere means, and the place and the time it lacks."""
-        said = _Content.by(doc, ambiguous)
-        setting = tuple(mention.phrase for mention in self._setting(doc, said, ambiguous))
-        if said.fragment and (said.timed or said.placed) and self.asked:
-            return (self.asked, *setting)
+    def resolve(self, doc: Doc, ambiguous: Sequence[str]) -> tuple[str, ...]:
+        """The antecedent of an utterance's ambiguous words, and a missing place and time."""
+        content = _Content.of(doc, ambiguous)
+        setting = tuple(mention.phrase for mention in self._setting(doc, content, ambiguous))
+        if content.fragment and (content.timed or content.placed) and self.question:
+            return (self.question, *setting)
         if not ambiguous or (setting and not PRONOUNS.intersection(ambiguous)):
             return setting
-        meant = self._antecedent(said, ambiguous)
-        return tuple(dict.fromkeys((meant.phrase, *setting))) if meant else setting
+        antecedent = self._antecedent(content, ambiguous)
+        return tuple(dict.fromkeys((antecedent.phrase, *setting))) if antecedent else setting
 
-    def _antecedent(self, said: _Content, ambiguous: Sequence[str]) -> Mention | None:
-        """The fuller name of what is named in short ("the expedition"), else the latest centre, then mention that agrees, else any centre."""
+    def _antecedent(self, content: _Content, ambiguous: Sequence[str]) -> Mention | None:
+        """The mention that ambiguous words refer to, if any.
+
+        That is the full form of a noun among them ("the expedition"), else the latest center or
+        else mention that agrees with them, else the latest center.
+        """
         short = {stem for phrase in ambiguous for stem in terms(phrase)}
         new = [
             mention
-            for mention in reversed(self.spoken_of)
-            if mention.words - said.words and mention.type is not MentionType.TIME
+            for mention in reversed(self.mentions)
+            if mention.words - content.words and mention.type is not MentionType.TIME
         ]
         for mention in new:
             if mention.head in short:
                 return mention
-        centres = [mention for mention in reversed(self.centres) if mention.words - said.words]
-        for mention in (*centres, *new):
+        centers = [mention for mention in reversed(self.centers) if mention.words - content.words]
+        for mention in (*centers, *new):
             if mention.relational:
                 continue
-            if said.fragment and mention.words & said.words:
+            if content.fragment and mention.words & content.words:
                 return None
             if _agrees(mention, ambiguous):
                 return mention
-        return centres[0] if centres and not SINGULAR_PEOPLE.intersection(ambiguous) else None
+        return centers[0] if centers and not SINGULAR_PEOPLE.intersection(ambiguous) else None
 
-    def _setting(self, doc: Doc, said: _Content, ambiguous: Sequence[str]) -> list[Mention]:
-        """The place and the time last spoken of, if needed and lacking.
+    def _setting(self, doc: Doc, content: _Content, ambiguous: Sequence[str]) -> list[Mention]:
+        """The last mentioned place and time, as far as the utterance lacks and needs them.
 
-        Weather and what lies ahead need both, what exists needs a place.
+        Questions about weather and the future need both, questions for existence need a place.
         """
         ahead = _asks_about_future(doc)
-        moved = said.fragment and (said.timed or said.placed)
+        moved = content.fragment and (content.timed or content.placed)
         needed = []
-        if not said.placed and (ahead or moved or "any" in ambiguous):
+        if not content.placed and (ahead or moved or "any" in ambiguous):
             needed.append(MentionType.PLACE)
-        if not said.timed and (ahead or moved):
+        if not content.timed and (ahead or moved):
             needed.append(MentionType.TIME)
         latest = (
-            next((mention for mention in reversed(self.spoken_of) if mention.type is sort), None)
-            for sort in needed
+            next((mention for mention in reversed(self.mentions) if mention.type is wanted), None)
+            for wanted in needed
         )
-        return [mention for mention in latest if mention is not None and mention.words - said.words]
+        return [
+            mention for mention in latest if mention is not None and mention.words - content.words
+        ]
 
-    def _remember(self, mention: Mention) -> None:
-        """Adds a mention; of two that say the same the fuller is kept."""
-        for place, earlier in enumerate(self.spoken_of):
+    def _add_mention(self, mention: Mention) -> None:
+        """Add a mention; of two with the same head and included words, the longer is kept."""
+        for place, earlier in enumerate(self.mentions):
             if earlier.head == mention.head and (
                 earlier.words <= mention.words or mention.words <= earlier.words
             ):
-                del self.spoken_of[place]
+                del self.mentions[place]
                 mention = max(earlier, mention, key=lambda one: len(one.words))
                 break
-        self.spoken_of.append(mention)
+        self.mentions.append(mention)
 
-    def _centre(self, mention: Mention) -> None:
+    def _set_center(self, mention: Mention) -> None:
         fuller = next(
             (
                 one
-                for one in self.spoken_of
+                for one in self.mentions
                 if one.head == mention.head and mention.words <= one.words
             ),
             mention,
         )
-        self.centres = [*(one for one in self.centres if one.words != fuller.words), fuller]
+        self.centers = [*(one for one in self.centers if one.words != fuller.words), fuller]
 
 
 @lru_cache(maxsize=64)
 def read_turn(turn: Doc) -> tuple[tuple[str, ...], tuple[Mention, ...]]:
-    """What a turn leaves open and what it speaks of; every later turn of its session asks again."""
+    """The ambiguous words and the mentions of a turn. Cached, as later turns read it again."""
     return find_ambiguous(turn) if len(turn) <= MAX_TOKENS else (), tuple(find_mentions(turn))
 
 
 def _is_demonstrative(token: Token) -> bool:
-    """Whether a time is not named, but pointed at: "that day"."""
+    """Whether a time expression is demonstrative: "that day"."""
     return any(child.lower_ in ("that", "those") for child in token.children)
 
 
 def _agrees(mention: Mention, ambiguous: Iterable[str]) -> bool:
-    """Whether a mention is of the sort and number that at least one of the ambiguous words asks for."""
+    """Whether a mention agrees in type and number with any of the ambiguous words."""
     for word in ambiguous:
         if word in SINGULAR_PEOPLE:
             if not mention.plural and (

@@ -1,7 +1,4 @@
-"""The wordings that tell what an utterance is after.
-
-Each pattern is a list of alternatives, one way of saying it a line.
-"""
+"""Patterns of the wordings that classify an utterance, one alternative per line."""
 
 import re
 from typing import Final
@@ -18,8 +15,10 @@ INTENTS: Final[tuple[tuple[Intent, re.Pattern[str]], ...]] = (
         Intent.INSTRUCTION,
         _any_of(
             r"^\W*(?:(?:hey|ok|okay|please|so|and|oh|also|(?:can|could|would|will) you)[,\s]+)*(?:"
-            r"remember (?:that|this|to|my|when i)|forget (?:that|this|it|about|what|everything|my)|don['’]?t forget|keep in mind|"
-            r"remind me (?:to|about|that|on|at|in|when)|note (?:that|down)|make a note|write down|delete|erase|(?:save|store) (?:that|this))\b"
+            r"remember (?:that|this|to|my|when i)|forget (?:that|this|it|about|what|everything"
+            r"|my)|don['’]?t forget|keep in mind|"
+            r"remind me (?:to|about|that|on|at|in|when)|note (?:that|down)|make a note|write down"
+            r"|delete|erase|(?:save|store) (?:that|this))\b"
         ),
     ),
     (
@@ -27,8 +26,14 @@ INTENTS: Final[tuple[tuple[Intent, re.Pattern[str]], ...]] = (
         _any_of(
             r"\b(?:summar(?:y|ise|ize)|recap|overview)\b",
             r"\b(?:catch me up|bring me up to speed)\b",
-            r"\bwhat (?:did|have|had|were|do) (?:we|you and i) (?:\w+ )?(?:talk|discuss|chat|cover|sp[eo]ak)\w*\b(?! about (?:the|my|your)\b)",
-            r"\bwhat (?:was|were) (?:our|the) (?:last|previous) (?:\w+ )?(?:conversation|session|chat|talk)s?\b",
+            (
+                r"\bwhat (?:did|have|had|were|do) (?:we|you and i) (?:\w+ )?(?:talk|discuss|chat"
+                r"|cover|sp[eo]ak)\w*\b(?! about (?:the|my|your)\b)"
+            ),
+            (
+                r"\bwhat (?:was|were) (?:our|the) (?:last|previous) (?:\w+ )?(?:conversation"
+                r"|session|chat|talk)s?\b"
+            ),
             r"\bwhere (?:did|were) we (?:leave|stop)\b",
         ),
     ),
@@ -58,7 +63,10 @@ INTENTS: Final[tuple[tuple[Intent, re.Pattern[str]], ...]] = (
         Intent.REFERENCE,
         _any_of(
             r"\bdid \w+ (?:\w+ )?(?:say|tell|mention|call|promise|ask|recommend|suggest)\b",
-            r"\b(?:you|i|we|she|he) (?:said|told|mentioned|talked|were saying|recommended|suggested)\b",
+            (
+                r"\b(?:you|i|we|she|he) (?:said|told|mentioned|talked|were saying|recommended"
+                r"|suggested)\b"
+            ),
             r"\bremember (?:when|what|that|the|my|how|me)\b",
             r"\b(?:exact(?:ly)? (?:words|what)|quote|word for word)\b",
             r"\bhave i (?:told|mentioned)\b",
@@ -76,7 +84,7 @@ INTENTS: Final[tuple[tuple[Intent, re.Pattern[str]], ...]] = (
         ),
     ),
 )
-"""First come, first served."""
+"""The pattern of each intent; the first match decides."""
 
 _COMMENT: Final = r"(?:that['’]s|it['’]s|that is|that sounds|sounds|how|so|very|really)"
 
@@ -86,34 +94,66 @@ COURTESIES: Final = _any_of(
         for courtesy in (
             r"(?:oh |well |hey )?(?:hi|hello|hey|hiya|howdy|greetings|yo)(?: there| again| you)?",
             r"good (?:morning|afternoon|evening|night|day)|morning|evening|sleep well",
-            r"(?:thank you|thanks)(?: so much| very much| a lot| a bunch| again)?(?: for (?:your|the) help| for (?:that|asking|listening))?",
+            (
+                r"(?:thank you|thanks)(?: so much| very much| a lot| a bunch"
+                r"| again)?(?: for (?:your|the) help| for (?:that|asking|listening))?"
+            ),
             r"cheers|much appreciated|you['’]?re welcome|no problem|no worries|my pleasure",
-            r"(?:good)?bye(?: bye| now| for now)?|good ?night|see (?:you|ya)(?: later| soon| around| tomorrow| then)?",
+            (
+                r"(?:good)?bye(?: bye| now| for now)?|good ?night|see (?:you|ya)(?: later| soon"
+                r"| around| tomorrow| then)?"
+            ),
             r"talk to you (?:later|soon|tomorrow)|take care|later|catch you later|until next time",
             r"have a (?:good|nice|great) (?:one|day|night|evening|weekend|time)",
-            r"yes(?: please| sir| indeed)?|yeah|yep|yup|no(?: thanks| thank you)?|nope|nah|ok(?:ay)?|alright|all right",
-            r"sure(?: thing)?|right|exactly|absolutely|definitely|of course|totally|indeed|agreed|got it|i see|gotcha|makes sense|fair enough",
+            (
+                r"yes(?: please| sir| indeed)?|yeah|yep|yup|no(?: thanks| thank you)?|nope|nah"
+                r"|ok(?:ay)?|alright|all right"
+            ),
+            (
+                r"sure(?: thing)?|right|exactly|absolutely|definitely|of course|totally|indeed"
+                r"|agreed|got it|i see|gotcha|makes sense|fair enough"
+            ),
             r"i (?:know|agree|guess(?: so)?|think so|hope so|suppose so|understand)",
-            r"how (?:are|['’]re) (?:you|things)(?: doing| going| today| feeling)*|how(?:['’]s| is) it going|how do you do|what['’]?s up",
-            r"how have you been|how(?:['’]s| is) your day(?: going| been)?|nice to (?:meet|see|talk to) you",
+            (
+                r"how (?:are|['’]re) (?:you|things)(?: doing| going| today| feeling)*|how(?:['’]s"
+                r"| is) it going|how do you do|what['’]?s up"
+            ),
+            (
+                r"how have you been|how(?:['’]s| is) your day(?: going| been)?|nice to (?:meet"
+                r"|see|talk to) you"
+            ),
             r"and you|you too|same here|same to you|me too",
             _COMMENT + r" (?:great|good|nice|cool|awesome|amazing|wonderful|lovely|fine|perfect)",
             _COMMENT
             + r" (?:funny|true|right|interesting|fantastic|sweet|sad|(?:too )?bad|ok(?:ay)?)",
-            r"great|good|nice|cool|awesome|amazing|wonderful|lovely|fine|perfect|excellent|brilliant|fantastic|interesting|funny|wow",
-            r"(?:i['’]?m|i am|doing|feeling) (?:good|fine|okay|ok|great|well|alright|not bad)|not (?:bad|much|really)|pretty good|all good",
-            r"ha(?:ha)+|lol|hmm+|mm+|mhm|uh huh|uh|um|er|erm|ah|oh|aw+|please|sorry|excuse me|pardon|never ?mind|congrat(?:ulation)?s|bless you",
-            r"go on|go ahead|wait|hold on|one (?:moment|second)|just a (?:moment|second|minute)|can you hear me|are you there|testing",
+            (
+                r"great|good|nice|cool|awesome|amazing|wonderful|lovely|fine|perfect|excellent"
+                r"|brilliant|fantastic|interesting|funny|wow"
+            ),
+            (
+                r"(?:i['’]?m|i am|doing|feeling) (?:good|fine|okay|ok|great|well|alright|not bad)"
+                r"|not (?:bad|much|really)|pretty good|all good"
+            ),
+            (
+                r"ha(?:ha)+|lol|hmm+|mm+|mhm|uh huh|uh|um|er|erm|ah|oh|aw+|please|sorry|excuse me"
+                r"|pardon|never ?mind|congrat(?:ulation)?s|bless you"
+            ),
+            (
+                r"go on|go ahead|wait|hold on|one (?:moment|second)|just a (?:moment|second"
+                r"|minute)|can you hear me|are you there|testing"
+            ),
         )
     )
 )
-"""Greetings, thanks, farewells, assent, small talk and filler: nothing that a memory could help
-with."""
+"""Greetings, thanks, farewells, assent, small talk and filler."""
 
 _PLEASE: Final = (
     r"^\W*(?:(?:hey|ok|okay|please|so|and|now|then|just|(?:can|could|would|will) you)[,\s]+)*"
 )
-_NOW: Final = r"(?:[\s,]+(?:please|now|right now|today|tonight|tomorrow|outside|currently|all the way|a (?:bit|little|notch)|(?:in|at) \w+))*\W*$"
+_NOW: Final = (
+    r"(?:[\s,]+(?:please|now|right now|today|tonight|tomorrow|outside|currently|all the way"
+    r"|a (?:bit|little|notch)|(?:in|at) \w+))*\W*$"
+)
 _PLAYING: Final = (
     r"(?:music|song|track|video|playback|radio|podcast|movie|tv|television|timer|alarm|recording)"
 )
@@ -127,36 +167,59 @@ DEVICE_COMMANDS: Final = _any_of(
     + _PLAYING
     + r"s?\b",
     _PLEASE
-    + r"set\s+the\s+(?:\w+\s+)?(?:volume|temperature|thermostat|lights?|lamps?|heating|brightness|oven)\b",
+    + (
+        r"set\s+the\s+(?:\w+\s+)?(?:volume|temperature|thermostat|lights?|lamps?|heating"
+        r"|brightness|oven)\b"
+    ),
     _PLEASE
-    + r"(?:raise|lower|increase|decrease)\s+the\s+(?:\w+\s+)?(?:volume|temperature|thermostat|heating|brightness|blinds|shades)\b",
+    + (
+        r"(?:raise|lower|increase|decrease)\s+the\s+(?:\w+\s+)?(?:volume|temperature|thermostat"
+        r"|heating|brightness|blinds|shades)\b"
+    ),
     _PLEASE
-    + r"(?:open|close|lock|unlock|shut)\s+the\s+(?:\w+\s+)?(?:blinds|curtains|garage|doors?|windows?|gate|shades|shutters)\b",
+    + (
+        r"(?:open|close|lock|unlock|shut)\s+the\s+(?:\w+\s+)?(?:blinds|curtains|garage|doors?"
+        r"|windows?|gate|shades|shutters)\b"
+    ),
     _PLEASE + r"play\s+(?:(?:some|the\s+next|the\s+previous|a)\b|" + _PLAYING + r")",
     _PLEASE + r"(?:next|previous)\s+" + _PLAYING + r"\b",
     _PLEASE + r"volume\s+(?:up|down)\b",
 )
-"""Commands to a device in the room."""
+"""Smart-home and media commands."""
 
 GENERAL_QUESTIONS: Final = _any_of(
     r"^\W*what(?:['’]s| is) the (?:weather|forecast)\b",
     r"^\W*what(?:['’]s| is) the (?:time|temperature)" + _NOW,
     r"^\W*what (?:time|day) is it" + _NOW,
-    r"\bwhat(?:['’]s| is) (?:the )?(?:square root|[\d.,]+ (?:plus|minus|times|divided|percent|multiplied|over|to the))\b",
-    r"\bwhat(?:['’]s| is| was) the (?:capital|population|currency|boiling point|melting point|official language|chemical symbol) of\b",
-    r"^\W*how (?:far|tall|big|deep|high|heavy|fast|hot) (?:is|are) the (?:moon|sun|earth|equator|ocean|sky)\b",
-    r"^\W*how (?:far|tall|big|deep|high|heavy|fast|hot) is (?:mount|mercury|venus|mars|jupiter|saturn|light|sound)\b",
+    (
+        r"\bwhat(?:['’]s| is) (?:the )?(?:square root|[\d.,]+ (?:plus|minus|times|divided|percent"
+        r"|multiplied|over|to the))\b"
+    ),
+    (
+        r"\bwhat(?:['’]s| is| was) the (?:capital|population|currency|boiling point|melting point"
+        r"|official language|chemical symbol) of\b"
+    ),
+    (
+        r"^\W*how (?:far|tall|big|deep|high|heavy|fast|hot) (?:is|are) the (?:moon|sun|earth"
+        r"|equator|ocean|sky)\b"
+    ),
+    (
+        r"^\W*how (?:far|tall|big|deep|high|heavy|fast|hot) is (?:mount|mercury|venus|mars"
+        r"|jupiter|saturn|light|sound)\b"
+    ),
     r"^\W*how many \w+ (?:are (?:there )?)?in (?:a|an|one) \w+\W*$",
     _PLEASE + r"(?:convert|define|translate|spell)\b",
     r"^\W*how do you (?:spell|pronounce|say)\b",
     r"^\W*how do you (?:boil|cook|bake|roast|fry) (?:an?|some)\b",
     r"^\W*what does (?:the word )?\w+ mean\W*$",
     _PLEASE
-    + r"(?:tell (?:me )?(?:a|another) (?:joke|story|riddle)|flip a coin|roll a (?:die|dice)|sing (?:a song|something))\b",
+    + (
+        r"(?:tell (?:me )?(?:a|another) (?:joke|story|riddle)|flip a coin|roll a (?:die|dice)"
+        r"|sing (?:a song|something))\b"
+    ),
     r"^\W*(?:what(?:['’]s| is) (?:in )?the (?:latest )?news|any news)\b(?! (?:about|from|of)\b)",
 )
-"""What anyone could be asked: the weather, the clock, sums, capitals, conversions, spelling,
-jokes."""
+"""General questions that need no memory: weather, time, arithmetic, capitals, spelling, jokes."""
 
 QUESTION: Final = _any_of(
     r"\?",
@@ -166,14 +229,21 @@ QUESTION: Final = _any_of(
 
 DIRECT_QUESTION: Final = _any_of(
     r"\?\s*$",
-    r"^(?:\W*(?:so|and|hey|well|um|uh)\b)*\W*(?:(?:did|do|does|is|are|was|were|have|has|had|can|could|shall|should|will|would|isn['’]t|didn['’]t)\s+"
-    r"(?:i|we|you|he|she|it|they|the|my|our|mum|dad|there)\b|(?:who|whose|what|when|where|which|why|how)\b)",
+    r"^(?:\W*(?:so|and|hey|well|um|uh)\b)*\W*(?:(?:did|do|does|is|are|was|were|have|has|had"
+    r"|can|could|shall|should|will|would|isn['’]t|didn['’]t)\s+"
+    r"(?:i|we|you|he|she|it|they|the|my|our|mum|dad|there)\b|(?:who|whose|what|when|where|which"
+    r"|why|how)\b)",
 )
-"""A question, with or without its mark, that tells nothing. `QUESTION` also takes "I was there
-when it rained" for one, as it may ask for memory."""
+"""A question, with or without a question mark, that states nothing.
+
+`QUESTION` is broader: it also matches "I was there when it rained", which memory may help with.
+"""
 
 COMPLEX: Final = _any_of(
-    r"\b(?:why|how come|would|might|likely|compare|list|every|everything|both|which of|how many|overall|in total|in order|most|least)\b",
+    (
+        r"\b(?:why|how come|would|might|likely|compare|list|every|everything|both|which of"
+        r"|how many|overall|in total|in order|most|least)\b"
+    ),
     r"\ball (?:the|my|of)\b",
 )
-"""What asks for more than one thing, or for a conclusion."""
+"""Questions that need several facts or a conclusion."""

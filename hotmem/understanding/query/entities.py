@@ -1,7 +1,4 @@
-"""Names in an utterance.
-
-Those the language model sees, runs of proper nouns, and names the store already knows.
-"""
+"""Entity recognition: spaCy's entities, runs of proper nouns, and stored names."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,14 +13,17 @@ from hotmem.understanding.animate_nouns import ELDERS
 ENTITY_TYPES: Final = frozenset(
     {"PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "PRODUCT", "WORK_OF_ART"}
 )
-"""Entity types of OntoNotes that name something; dates, quantities and nationalities do not."""
+"""OntoNotes entity types that are names; dates, quantities and nationalities are not."""
 
 _TIMES: Final = CALENDAR | wordlist(
-    "march may today tomorrow yesterday tonight mon tue wed thu fri sat sun jan feb mar apr jun jul aug sep sept oct nov dec am pm"
+    "march may today tomorrow yesterday tonight mon tue wed thu fri sat sun jan feb mar apr "
+    "jun jul aug sep sept oct nov dec am pm"
 )
 _NOT_NAMES: Final = ELDERS | wordlist(
-    "hi hello hey thanks thank ok okay yes yeah yep nope no wow oh ah hmm haha lol omg bye cheers congrats congratulations sorry please "
-    "sure absolutely definitely great awesome cool nice aww yay whoa dear btw idk imo god gosh alexa siri good well best mr mrs ms dr i im"
+    "hi hello hey thanks thank ok okay yes yeah yep nope no wow oh ah hmm haha lol omg bye "
+    "cheers congrats congratulations sorry please "
+    "sure absolutely definitely great awesome cool nice aww yay whoa dear btw idk imo god gosh "
+    "alexa siri good well best mr mrs ms dr i im"
 )
 _INNER: Final = re.compile(r"(?<=\w)['’](?=\w)")
 """The apostrophe within a name: "O'Brien"."""
@@ -32,11 +32,11 @@ _QUOTED: Final = re.compile(r"^\W+|(?:['’]s)?\W*$")
 
 
 def find_entities(doc: Doc, known: Sequence[str] = ()) -> tuple[str, ...]:
-    """The names in an utterance, as written, in order, once each.
+    """Find the names in an utterance, as written, in order, without duplicates.
 
     Args:
         doc: The parsed utterance.
-        known: Names the store knows; they are found in any case, as whole words.
+        known: Stored names, which match in any letter case, as whole words.
     """
     spans = sorted(
         (*known_spans(doc.text, known), *_named_spans(doc)), key=lambda span: (span[0], -span[1])
@@ -53,18 +53,18 @@ def find_entities(doc: Doc, known: Sequence[str] = ()) -> tuple[str, ...]:
 
 
 def match_similar_names(
-    entities: Sequence[str], known: Sequence[str], sounding: Sequence[str]
+    entities: Sequence[str], known: Sequence[str], similar_names: Sequence[str]
 ) -> tuple[str, ...]:
-    """The known names that were meant by those in an utterance that nobody is known by, but that sound like one.
+    """Find stored names that sound like unknown names in an utterance.
 
     Args:
         entities: The names in the utterance.
-        known: Names the store knows: of who speaks, and those in the utterance.
-        sounding: Names the store knows that sound like something in the utterance.
+        known: Stored names: the speakers' and those in the utterance.
+        similar_names: Stored names that sound like a word of the utterance.
     """
     familiar = {name.casefold() for name in known}
     found = (
-        similar_name(name, (*sounding, *known))
+        similar_name(name, (*similar_names, *known))
         for name in entities
         if name.casefold() not in familiar
     )
@@ -72,10 +72,7 @@ def match_similar_names(
 
 
 def is_name(token: Token) -> bool:
-    """Whether a token belongs to a name.
-
-    A capitalised proper noun that is no time, greeting or title.
-    """
+    """Whether a token is part of a name: a capitalised proper noun, not a time or greeting."""
     return token.pos_ == "PROPN" and token.text[:1].isupper() and _can_be_name(token)
 
 
@@ -112,7 +109,7 @@ def _named_spans(doc: Doc) -> Iterator[tuple[int, int]]:
 
 
 def _trimmed(span: Span) -> tuple[int, int]:
-    """The span without quotes, possessive endings and punctuation at its ends."""
+    """The character span without quotes, punctuation and possessive endings at its ends."""
     text = span.text
     match = re.search(r"\w", text)
     head = match.start() if match else 0
@@ -121,7 +118,7 @@ def _trimmed(span: Span) -> tuple[int, int]:
 
 
 def known_spans(text: str, known: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Where the known names stand in a text, in any case, as whole words."""
+    """Find the character spans of names in a text, in any letter case, as whole words."""
     lowered = text.casefold()
     if len(lowered) != len(text):
         return

@@ -1,4 +1,4 @@
-"""What an utterance is after, how much it asks, and whether memory can help at all."""
+"""Classification of an utterance's intent and complexity."""
 
 from typing import Final
 
@@ -8,25 +8,24 @@ from hotmem.types.parse import Doc, Token
 from hotmem.understanding.query.cues import COMPLEX, COURTESIES, INTENTS, QUESTION
 
 LONG_UTTERANCE: Final = 14
-"""Tokens above which an utterance is at least of medium complexity."""
+"""Number of tokens above which an utterance is at least of medium complexity."""
 
 _CONTENT: Final = frozenset({"NOUN", "PROPN", "VERB", "NUM", "ADJ"})
 _QUESTION_WORDS: Final = wordlist("who whose what which where when why how")
 _SELF: Final = wordlist("i my me mine")
 _FILLER: Final = wordlist(
-    "so well then too very much really just now today all again there everyone everybody guys buddy friend mate man dude bot assistant hotmem"
+    "so well then too very much really just now today all again there everyone everybody guys "
+    "buddy friend mate man dude bot assistant hotmem"
 )
 _HIGH_COMPLEXITY: Final = frozenset({Intent.SUMMARY, Intent.PATTERN, Intent.RELATION})
 
 
 def find_intent(doc: Doc, *, timed: bool) -> Intent:
-    """What an utterance asks for.
-
-    Chit-chat only when nothing of substance is left once its courtesies are taken away.
+    """Classify the intent of an utterance.
 
     Args:
         doc: The parsed utterance.
-        timed: Whether it names a time; a question that does asks about that time.
+        timed: Whether it mentions a time, which makes a question one of time.
     """
     if is_chitchat(doc):
         return Intent.CHITCHAT
@@ -38,7 +37,7 @@ def find_intent(doc: Doc, *, timed: bool) -> Intent:
 
 
 def is_chitchat(doc: Doc) -> bool:
-    """Whether an utterance is only greeting, thanks, farewell, assent or filler, or holds no word at all."""
+    """Whether an utterance has only courtesies and filler, or no word at all."""
     spans = [match.span() for match in COURTESIES.finditer(doc.text)]
     rest = [
         token
@@ -52,16 +51,16 @@ def is_chitchat(doc: Doc) -> bool:
 
 
 def is_question(doc: Doc) -> bool:
-    """Whether an utterance asks something, with or without its question mark."""
+    """Whether an utterance is a question, with or without a question mark."""
     return bool(QUESTION.search(doc.text))
 
 
 def find_complexity(
     doc: Doc, intent: Intent, *, entities: int, timed: bool, ambiguous: bool
 ) -> Complexity:
-    """How much of the memory an utterance needs.
+    """Classify how much of the memory an utterance needs.
 
-    High for what spans sessions or compares, low for one plain thing.
+    High if it spans sessions or compares, low if it asks for a single fact.
     """
     verbs = sum(token.pos_ == "VERB" for token in doc)
     if intent in _HIGH_COMPLEXITY or COMPLEX.search(doc.text) or (entities > 1 and verbs > 2):
@@ -78,10 +77,7 @@ def find_complexity(
 
 
 def _has_content(token: Token, *, addressed: bool) -> bool:
-    """Whether a word outside the courtesies makes the utterance more than that.
-
-    A name at its end only addresses someone.
-    """
+    """Whether a word outside the courtesies is content; a name used to address someone is not."""
     if token.lower_ in _SELF or token.lower_ in _QUESTION_WORDS:
         return True
     if token.lower_ in _FILLER or token.pos_ not in _CONTENT:

@@ -1,4 +1,4 @@
-"""What a turn speaks of: its nouns, names, activities, places and times."""
+"""Mentions of a turn: its nouns, names, activities, places and times."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,27 +12,36 @@ from hotmem.types.parse import Doc, Token
 from hotmem.understanding.animate_nouns import ACQUAINTANCES, FAMILY, PETS
 
 RELATIONAL_NOUNS: Final = wordlist(
-    "type kind sort form symptom cause effect advantage disadvantage benefit drawback pro con role history origin source characteristic feature "
-    "example application use usage impact treatment risk option difference similarity relationship result finding theme purpose function importance "
-    "significance implication cost price argument evidence factor reason name rule limit alternative competitor variation style class stage step "
-    "size age variety award term series meaning creation founding invention development advance chance condition total definition root topic subject "
-    "issue way word version sign controversy level appearance contribution part number property member founder author"
+    "type kind sort form symptom cause effect advantage disadvantage benefit drawback pro con "
+    "role history origin source characteristic feature "
+    "example application use usage impact treatment risk option difference similarity "
+    "relationship result finding theme purpose function importance "
+    "significance implication cost price argument evidence factor reason name rule limit "
+    "alternative competitor variation style class stage step "
+    "size age variety award term series meaning creation founding invention development advance "
+    "chance condition total definition root topic subject "
+    "issue way word version sign controversy level appearance contribution part number property "
+    "member founder author"
 )
-"""Nouns that are of something: alone they say nothing, and leave open of what."""
+"""Relational nouns, which need a complement: "the symptoms" of what."""
 
 MAX_TOKENS: Final = 40
-"""Tokens of a turn that are taken in: who answers at length names the matter first."""
+"""Number of tokens of a turn that are read; long answers name their topic first."""
 
 _GENERIC_NOUNS: Final = wordlist(
-    "thing things stuff lot bit way ways time times day days year years one ones something anything everything nothing someone anyone everyone "
-    "hour hours minute minutes question questions answer answers idea ideas guess fun course thanks thank problem word words people person "
+    "thing things stuff lot bit way ways time times day days year years one ones something "
+    "anything everything nothing someone anyone everyone "
+    "hour hours minute minutes question questions answer answers idea ideas guess fun course "
+    "thanks thank problem word words people person "
     "information info"
 )
 _TIMES: Final = CALENDAR | wordlist(
-    "today tomorrow tonight yesterday weekend week month morning afternoon evening night summer winter autumn"
+    "today tomorrow tonight yesterday weekend week month morning afternoon evening night "
+    "summer winter autumn"
 )
 _GENERIC_ADJECTIVES: Final = wordlist(
-    "different main other good same several many various important common possible certain more most few less own next last first second third "
+    "different main other good same several many various important common possible certain "
+    "more most few less own next last first second third "
     "big great famous typical interesting similar likely"
 )
 PERSON_NOUNS: Final = (
@@ -56,7 +65,7 @@ _ROLE_WEIGHTS: Final = {
 
 
 class MentionType(StrEnum):
-    """What sort of thing a mention is."""
+    """The type of a mention's referent."""
 
     THING = "thing"
     PERSON = "person"
@@ -67,18 +76,18 @@ class MentionType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """Something a turn speaks of.
+    """A phrase that mentions something.
 
     Attributes:
-        phrase: As said, without article and without judging adjectives.
+        phrase: The phrase, without article and generic adjectives.
         words: Its stems.
         head: The stem of its head.
-        sort: What sort of thing it is.
-        plural: Whether it is more than one.
+        type: The type of its referent.
+        plural: Whether it is plural.
         named: Whether it is a proper name.
-        relational: Whether its head only says what it is to something else: "the symptoms".
-        weight: How central it is to its turn: by role in the sentence, subject over object over the
-            rest (Grosz, Joshi and Weinstein 1995).
+        relational: Whether its head is a relational noun: "the symptoms".
+        weight: Salience in its turn: subjects over objects over other roles (Grosz, Joshi and
+            Weinstein 1995).
     """
 
     phrase: str
@@ -92,7 +101,7 @@ class Mention:
 
 
 def find_mentions(doc: Doc) -> Iterator[Mention]:
-    """Everything a turn speaks of, in order; of a long one, what its beginning speaks of."""
+    """Find the mentions in the first `MAX_TOKENS` tokens of a turn, in order."""
     for token in doc[:MAX_TOKENS]:
         if token.tag_ == "VBG" and token.dep_ in _GERUND_ROLES:
             yield _mention(token, _activity(token))
@@ -101,15 +110,12 @@ def find_mentions(doc: Doc) -> Iterator[Mention]:
 
 
 def is_time(token: Token) -> bool:
-    """Whether a word names a time."""
+    """Whether a word is part of a time expression."""
     return token.lower_ in _TIMES or token.ent_type_ in ("DATE", "TIME")
 
 
 def is_place(token: Token) -> bool:
-    """Whether a word names a place.
-
-    By its type, or as a name or somebody's house behind "in" or "at".
-    """
+    """Whether a word names a place, by entity type, or as a name or possession after "in"."""
     if token.ent_type_ in ("GPE", "LOC", "FAC"):
         return True
     return (
@@ -151,9 +157,9 @@ def _is_mention_head(token: Token) -> bool:
 
 
 def _is_mistagged_noun(token: Token) -> bool:
-    """Whether a rare noun was taken for another part of speech.
+    """Whether the tagger took a rare noun for another part of speech.
 
-    What stands as a subject or as the answer of "what is …" is one.
+    A subject, and the complement of "what is …", are nouns.
     """
     if not token.is_alpha or token.is_stop or token.pos_ in ("NOUN", "PROPN", "PRON", "DET", "NUM"):
         return False
@@ -220,7 +226,7 @@ def _mention(token: Token, words: list[Token]) -> Mention:
         and not named
         and not any(word.dep_ == "compound" for word in words)
     )
-    sort = _mention_type(token)
+    kind = _mention_type(token)
     weight = _ROLE_WEIGHTS.get(token.head.dep_ if token.dep_ == "appos" else token.dep_, 1.0)
     if relational:
         weight -= 3.0
@@ -228,13 +234,13 @@ def _mention(token: Token, words: list[Token]) -> Mention:
         weight += 0.5
     if named:
         weight += 0.7
-    if sort is MentionType.TIME:
+    if kind is MentionType.TIME:
         weight -= 3.0
     return Mention(
         phrase=" ".join(word.text for word in words),
         words=stems,
         head=(terms(token.text) or [token.lower_])[-1],
-        type=sort,
+        type=kind,
         plural=token.tag_ in ("NNS", "NNPS") or bool(token.conjuncts),
         named=named,
         relational=relational,

@@ -1,7 +1,4 @@
-"""Whether memory can help with an utterance.
-
-Not with courtesies, commands to a device, or what anyone could be asked.
-"""
+"""Decision whether memory can help: not with courtesies, device commands or general questions."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -14,7 +11,7 @@ from hotmem.understanding.query.cues import DEVICE_COMMANDS, GENERAL_QUESTIONS
 FIRST_PERSON: Final = wordlist("i me my mine myself we us our ours")
 
 _OWN: Final = FIRST_PERSON - {"me"}
-"""Words of who speaks of themselves; "tell me a joke" does not."""
+"""First-person words, without the "me" of "tell me a joke"."""
 
 
 def needs_memory(
@@ -25,17 +22,16 @@ def needs_memory(
     known: Sequence[str],
     ambiguous: Sequence[str],
 ) -> bool:
-    """Whether memory can help.
+    """Whether memory can help with an utterance.
 
-    Whoever speaks of themselves, of someone the memory knows, or points elsewhere may mean what was
-    said before, whatever the wording.
+    First-person words, stored names and ambiguous words always need memory.
 
     Args:
         doc: The parsed utterance.
-        intent: What it asks for.
+        intent: Its intent.
         entities: Names in it.
-        known: Names that the memory knows.
-        ambiguous: Words in it that point elsewhere.
+        known: Stored names.
+        ambiguous: Ambiguous words in it.
     """
     if intent is Intent.CHITCHAT:
         return False

@@ -1,17 +1,17 @@
-"""Word runs of an utterance, under which the user's own entities are looked up whatever their case."""
+"""Word n-grams of an utterance, to look up stored entities in any letter case."""
 
 import re
 from typing import Final
 
 MAX_WORDS: Final = 3
-"""Words of the longest name looked up."""
+"""Length of the longest n-gram."""
 
 _WORD: Final = re.compile(r"[\w&.'’-]*\w")
 _POSSESSIVE: Final = re.compile(r"['’]s?(?!\w)")
 
 
 def word_ngrams(text: str) -> tuple[str, ...]:
-    """Every run of one to three words, possessive endings taken off, once each."""
+    """Every n-gram of one to `MAX_WORDS` words, without possessive endings and duplicates."""
     words = _WORD.findall(_POSSESSIVE.sub("", text))
     runs = (
         " ".join(words[start : start + size])

@@ -1,22 +1,14 @@
-"""Which layers an utterance is worth.
+"""Query routing: the layers to query for an utterance."""
 
-The table is the starting policy; measurement may change it.
-"""
-
-from collections.abc import Mapping
 from typing import Final
 
 from hotmem.types import Complexity, Intent, Layer
 
 BASE: Final = (Layer.FACTS, Layer.SEMANTIC, Layer.VERBATIM)
-"""Asked for whatever needs memory."""
+"""Layers queried whenever memory is needed."""
 
 SESSIONS_FOR_INTENT: Final = frozenset({Intent.SUMMARY, Intent.PATTERN, Intent.TIME})
-SESSIONS_FROM: Final[Mapping[Complexity, bool]] = {
-    Complexity.LOW: False,
-    Complexity.MEDIUM: True,
-    Complexity.HIGH: True,
-}
+SESSIONS_FOR_COMPLEXITY: Final = frozenset({Complexity.MEDIUM, Complexity.HIGH})
 
 
 def choose_layers(
@@ -27,16 +19,18 @@ def choose_layers(
     ambiguous: bool,
     needs_memory: bool = True,
 ) -> tuple[Layer, ...]:
-    """The layers to ask, in the order of `Layer`.
+    """Choose the layers to query, in the order of `Layer`.
 
     Args:
-        intent: What the utterance asks for.
-        complexity: How much of the memory it needs.
-        timed: Whether it names a time.
-        ambiguous: Whether it points outside itself.
-        needs_memory: False for chit-chat, which asks no layer.
+        intent: The utterance's intent.
+        complexity: Its complexity.
+        timed: Whether it mentions a time.
+        ambiguous: Whether it has ambiguous words.
+        needs_memory: Whether memory can help; if not, no layer is queried.
     """
     if not needs_memory:
         return ()
-    sessions = timed or ambiguous or intent in SESSIONS_FOR_INTENT or SESSIONS_FROM[complexity]
+    sessions = (
+        timed or ambiguous or intent in SESSIONS_FOR_INTENT or complexity in SESSIONS_FOR_COMPLEXITY
+    )
     return tuple(layer for layer in Layer if layer in BASE or sessions)

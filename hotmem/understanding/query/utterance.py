@@ -1,13 +1,10 @@
-"""An utterance as commands are looked for in it.
-
-Words in lower case without hesitations, and where a sentence or a part of one ends.
-"""
+"""Normalisation of utterances for pattern matching."""
 
 import re
 from typing import Final
 
 END: Final = "|"
-"""Stands where there was punctuation, as a word of its own, and at the end."""
+"""The word that replaces punctuation, and ends every normalised utterance."""
 
 _APOSTROPHE: Final = re.compile(r"['’ʼ]")
 _TOKEN: Final = re.compile(r"\w+(?:-\w+)*%?|[.?!,;:…—–()]+|(?<!\w)-+(?!\w)")
@@ -20,14 +17,15 @@ _HESITATION: Final = re.compile(
 
 
 def without_hesitations(text: str) -> str:
-    """The words as they stand, without hesitations."""
+    """The text without hesitations ("um")."""
     return _HESITATION.sub("", text).strip()
 
 
 def normalize(text: str) -> str:
-    """The words with single spaces, apostrophes left out, `END` for punctuation and at the end.
+    """Normalise an utterance: "Um, don't." becomes "dont |".
 
-    "Um, don't." is "dont |".
+    The result is in lower case with single spaces, without hesitations and apostrophes, and with
+    `END` for punctuation and at the end.
     """
     found = [
         token if token[0].isalnum() else END

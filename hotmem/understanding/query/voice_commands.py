@@ -1,7 +1,4 @@
-"""What a user asks of the memory itself.
-
-"forget everything about Tom", "what do you know about me?", "this is off the record".
-"""
+"""Voice commands: "forget everything about Tom", "this is off the record"."""
 
 import re
 from dataclasses import dataclass
@@ -14,11 +11,11 @@ from hotmem.understanding.query.off_record import Scope, find_record_request
 from hotmem.understanding.query.utterance import without_hesitations
 
 MAX_WORDS: Final = 25
-"""Words of a command; a longer utterance tells something."""
+"""Maximum number of words of a command; a longer utterance has other content."""
 
 
 class CommandKind(StrEnum):
-    """What is to be done."""
+    """The kind of a voice command."""
 
     REMEMBER = "remember"
     FORGET_LAST = "forget last"
@@ -36,12 +33,12 @@ class CommandKind(StrEnum):
 DELETIONS: Final = frozenset(
     {CommandKind.FORGET_LAST, CommandKind.FORGET_ABOUT, CommandKind.FORGET_ALL}
 )
-"""What deletes, and is done only once the user has confirmed it."""
+"""Commands that delete, which the user must confirm."""
 
 NOT_STORED: Final = frozenset(
     {CommandKind.OFF_RECORD, CommandKind.SKIP_TURN, CommandKind.SKIP_LAST}
 )
-"""What says that something is not to be kept."""
+"""Commands that exclude turns from the memory."""
 
 USER_ONLY: Final = DELETIONS | {
     CommandKind.UNDO,
@@ -49,18 +46,18 @@ USER_ONLY: Final = DELETIONS | {
     CommandKind.ON_RECORD,
     CommandKind.LIST_ALL,
 }
-"""What only the user may ask, and nobody else in the room."""
+"""Commands that only the user may give, not other speakers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What the user asks.
+    """A voice command.
 
     Attributes:
-        order: What is to be done.
-        about: Of `FORGET_ABOUT`, whom or what it is about, without "my" and the like.
-        turns: Of `NOT_LAST`, how many turns of the user's.
-        tells: Of `ON_RECORD`, whether the utterance goes on and tells something.
+        kind: The kind of command.
+        about: Of `FORGET_ABOUT`, the topic, without a determiner.
+        turns: Of `SKIP_LAST`, the number of the user's turns.
+        continues: Of `ON_RECORD`, whether the rest of the utterance is to be stored.
     """
 
     kind: CommandKind
@@ -70,52 +67,69 @@ class Command:
 
 
 _POLITE: Final = (
-    r"^\W*(?:(?:hey|ok|okay|please|so|and|oh|also|now|then|just|no|yeah|well|right|listen|alright|actually|(?:can|could|would|will)\s+you"
+    r"^\W*(?:(?:hey|ok|okay|please|so|and|oh|also|now|then|just|no|yeah|well|right|listen"
+    r"|alright|actually|(?:can|could|would|will)\s+you"
     r"|i\s+want\s+you\s+to|i['’]d\s+like\s+you\s+to"
     r"|you\s+(?:can|should|must))[,\s]+)*"
 )
 _DELETE: Final = r"(?:forget|delete|erase|remove|wipe)"
 _END: Final = r"[\s,]*(?:please|now|again|thanks|thank\s+you)?\W*$"
 
-_DELETED: Final = r"that|it|this|them|those|everything|all\s+of\s+(?:it|that|them)|it\s+all|what\s+you\s+(?:just\s+)?(?:deleted|forgot|erased|removed)"
+_DELETED: Final = (
+    r"that|it|this|them|those|everything|all\s+of\s+(?:it|that|them)|it\s+all"
+    r"|what\s+you\s+(?:just\s+)?(?:deleted|forgot|erased|removed)"
+)
 
 _COMMANDS: Final = tuple(
-    (order, re.compile(pattern, re.IGNORECASE))
-    for order, pattern in (
+    (kind, re.compile(pattern, re.IGNORECASE))
+    for kind, pattern in (
         (
             CommandKind.FORGET_ALL,
-            rf"{_POLITE}{_DELETE}\s+(?:everything|all|(?:all\s+)?(?:of\s+)?(?:my|your)\s+(?:data|memor(?:y|ies)))"
-            rf"(?:\s+(?:that\s+)?(?:you\s+(?:know|have)|i(?:['’]ve|\s+have)?\s+(?:ever\s+)?(?:said|told\s+you)))?{_END}",
+            rf"{_POLITE}{_DELETE}\s+(?:everything|all|(?:all\s+)?(?:of\s+)?(?:my"
+            rf"|your)\s+(?:data|memor(?:y|ies)))"
+            rf"(?:\s+(?:that\s+)?(?:you\s+(?:know|have)|i(?:['’]ve"
+            rf"|\s+have)?\s+(?:ever\s+)?(?:said|told\s+you)))?{_END}",
         ),
         (
             CommandKind.FORGET_ABOUT,
-            rf"{_POLITE}{_DELETE}\s+(?:everything|all|anything|whatever|what)\b[^.?!]*?\b(?:about|of)\s+(?P<about>[^.?!,]+?){_END}",
+            (
+                rf"{_POLITE}{_DELETE}\s+(?:everything|all|anything|whatever"
+                rf"|what)\b[^.?!]*?\b(?:about|of)\s+(?P<about>[^.?!,]+?){_END}"
+            ),
         ),
         (
             CommandKind.FORGET_LAST,
-            rf"{_POLITE}{_DELETE}\s+(?:that|this|what\s+i\s+(?:have\s+)?(?:just\s+)?(?:said|told\s+you)|my\s+last\s+\w+){_END}",
+            (
+                rf"{_POLITE}{_DELETE}\s+(?:that|this|what\s+i\s+(?:have\s+)?(?:just\s+)?(?:said"
+                rf"|told\s+you)|my\s+last\s+\w+){_END}"
+            ),
         ),
         (
             CommandKind.UNDO,
             rf"{_POLITE}(?:undo|un-?delete|un-?forget|restore)(?:\s+(?:{_DELETED}))?{_END}"
-            rf"|{_POLITE}(?:bring|get|put|give\s+me)\s+(?:{_DELETED})\s+back{_END}|{_POLITE}bring\s+back\s+(?:{_DELETED}){_END}"
+            rf"|{_POLITE}(?:bring|get|put|give\s+me)\s+(?:{_DELETED})\s+back{_END}"
+            rf"|{_POLITE}bring\s+back\s+(?:{_DELETED}){_END}"
             rf"|{_POLITE}i\s+(?:want|need)\s+(?:{_DELETED})\s+back{_END}",
         ),
         (
             CommandKind.LIST_ALL,
-            r"\bwhat\s+(?:(?:all|else)\s+)?(?:do|did|have)\s+you\s+(?:know|remember(?:ed)?|store[d]?|save[d]?|learn(?:ed"
+            r"\bwhat\s+(?:(?:all|else)\s+)?(?:do|did|have)\s+you\s+(?:know|remember(?:ed)?"
+            r"|store[d]?|save[d]?|learn(?:ed"
             r"|t)?)(?:\s+all)?\s+(?:about|of|on)\s+me\b"
             r"|\b(?:everything|all|what)\s+you\s+(?:know|remember|have\s+stored)\s+about\s+me\b",
         ),
         (
             CommandKind.EXPLAIN_SOURCE,
-            r"^\W*(?:(?:and|but|wait|hey|so)\W+)*(?:how\s+(?:do|did|can|could|come)\s+you\s+(?:know|remember)\s+(?:about\s+)?(?:that|this|it)"
-            rf"|who\s+told\s+you\s+(?:that|this)|where\s+did\s+you\s+(?:get|hear|learn)\s+(?:that|this)(?:\s+from)?|when\s+did\s+i\s+(?:say"
+            r"^\W*(?:(?:and|but|wait|hey|so)\W+)*(?:how\s+(?:do|did|can|could"
+            r"|come)\s+you\s+(?:know|remember)\s+(?:about\s+)?(?:that|this|it)"
+            rf"|who\s+told\s+you\s+(?:that|this)|where\s+did\s+you\s+(?:get|hear|learn)\s+(?:that"
+            rf"|this)(?:\s+from)?|when\s+did\s+i\s+(?:say"
             rf"|tell\s+you)\s+that){_END}",
         ),
         (
             CommandKind.REMEMBER,
-            rf"{_POLITE}(?:remember\s+(?:that|this)|don['’]?t\s+forget|keep\s+in\s+mind|make\s+a\s+note|note\s+(?:that|down)|(?:save"
+            rf"{_POLITE}(?:remember\s+(?:that|this)|don['’]?t\s+forget|keep\s+in\s+mind"
+            rf"|make\s+a\s+note|note\s+(?:that|down)|(?:save"
             rf"|store)\s+(?:that|this))\b",
         ),
     )
@@ -132,11 +146,10 @@ _NO_TOPIC: Final = frozenset({"me", "myself", "us", "it", "that", "this"})
 
 @lru_cache(maxsize=4)
 def find_command(text: str) -> Command | None:
-    """The command an utterance gives, if it gives one.
+    """Find the voice command in an utterance.
 
-    What is not to be kept may stand at either end of a long one.
-
-    A turn is looked at several times on its way: the last four answers are kept.
+    A request not to store something may be at either end of a long utterance; other commands must
+    be short. Cached, as several stages ask for the same turn.
     """
     text = truncate_middle(text)
     asked = find_record_request(text)
@@ -145,16 +158,16 @@ def find_command(text: str) -> Command | None:
     text = without_hesitations(text)
     if len(text.split()) > MAX_WORDS:
         return None
-    for order, pattern in _COMMANDS:
+    for kind, pattern in _COMMANDS:
         match = pattern.search(text)
-        if match is None or (order is CommandKind.REMEMBER and text.rstrip().endswith("?")):
+        if match is None or (kind is CommandKind.REMEMBER and text.rstrip().endswith("?")):
             continue
         about = _DETERMINER.sub("", (match.groupdict().get("about") or "").strip())
-        if order is CommandKind.FORGET_ABOUT and about.casefold() in _NO_TOPIC:
-            order = (
+        if kind is CommandKind.FORGET_ABOUT and about.casefold() in _NO_TOPIC:
+            kind = (
                 CommandKind.FORGET_ALL
                 if about.casefold() in ("me", "myself", "us")
                 else CommandKind.FORGET_LAST
             )
-        return Command(order, about if order is CommandKind.FORGET_ABOUT else "")
+        return Command(kind, about if kind is CommandKind.FORGET_ABOUT else "")
     return None

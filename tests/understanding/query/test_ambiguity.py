@@ -1,4 +1,4 @@
-"""Words that point outside their utterance, and those that only look like it."""
+"""Ambiguous words, and words that only look ambiguous."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -49,12 +49,12 @@ CLEAR = [
 
 
 @pytest.mark.parametrize(("text", "words"), POINTING)
-def test_pointing_words_are_found(language: Language, text: str, words: tuple[str, ...]) -> None:
+def test_ambiguous_words_are_found(language: Language, text: str, words: tuple[str, ...]) -> None:
     assert find_ambiguous(language.parse([text])[0]) == words
 
 
 @pytest.mark.parametrize("text", CLEAR)
-def test_what_stands_alone_is_not_ambiguous(language: Language, text: str) -> None:
+def test_self_contained_utterances_are_not_ambiguous(language: Language, text: str) -> None:
     assert find_ambiguous(language.parse([text])[0]) == ()
 
 
@@ -83,7 +83,7 @@ def test_what_stands_alone_is_not_ambiguous(language: Language, text: str) -> No
         max_size=12,
     )
 )
-def test_words_are_of_the_utterance_once_each(language: Language, words: list[str]) -> None:
+def test_words_are_unique_and_from_the_utterance(language: Language, words: list[str]) -> None:
     found = find_ambiguous(language.parse([" ".join(words)])[0])
     assert len(set(found)) == len(found)
     assert all(word in " ".join(words).lower() for word in found)

@@ -1,4 +1,4 @@
-"""What utterances are after."""
+"""Analysis of utterances."""
 
 from datetime import UTC, datetime
 
@@ -14,9 +14,25 @@ from hotmem.understanding.query.ngrams import word_ngrams
 AT = datetime(2026, 11, 18, 15, 0, tzinfo=UTC)
 
 CHITCHAT = [
-    "hi", "Hello there!", "good morning Max", "thanks a lot", "Thank you so much for your help.", "bye, see you tomorrow", "ok", "yeah sure", "no",
-    "um, yeah", "How are you?", "that's great", "haha nice", "Not bad, thanks. And you?", "Good night.", "I'm fine", "...", "",
-]  # fmt: skip
+    "hi",
+    "Hello there!",
+    "good morning Max",
+    "thanks a lot",
+    "Thank you so much for your help.",
+    "bye, see you tomorrow",
+    "ok",
+    "yeah sure",
+    "no",
+    "um, yeah",
+    "How are you?",
+    "that's great",
+    "haha nice",
+    "Not bad, thanks. And you?",
+    "Good night.",
+    "I'm fine",
+    "...",
+    "",
+]
 
 NEEDED = [
     ("Hey, what's my dog's name?", Intent.FACT),
@@ -54,15 +70,13 @@ def test_chitchat_needs_no_memory(language: Language, text: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "intent"), NEEDED)
-def test_whatever_asks_something_needs_memory(
-    language: Language, text: str, intent: Intent
-) -> None:
+def test_questions_need_memory(language: Language, text: str, intent: Intent) -> None:
     analysis = ask(language, text)
     assert (analysis.intent, analysis.needs_memory) == (intent, True)
     assert {Layer.FACTS, Layer.SEMANTIC, Layer.VERBATIM} <= set(analysis.layers)
 
 
-def test_simple_questions_leave_the_sessions_alone(language: Language) -> None:
+def test_simple_questions_do_not_query_sessions(language: Language) -> None:
     analysis = ask(language, "What's my dog called?")
     assert (analysis.complexity, analysis.first_person) == (Complexity.LOW, True)
     assert Layer.SESSIONS not in analysis.layers
@@ -77,7 +91,7 @@ def test_simple_questions_leave_the_sessions_alone(language: Language) -> None:
         "how often do I run",
     ],
 )
-def test_wider_questions_ask_the_sessions(language: Language, text: str) -> None:
+def test_broad_questions_query_sessions(language: Language, text: str) -> None:
     assert Layer.SESSIONS in ask(language, text).layers
 
 
@@ -115,7 +129,7 @@ def test_a_name_keeps_its_apostrophe(language: Language) -> None:
         ("What's my dog called?", ()),
     ],
 )
-def test_words_that_point_elsewhere(language: Language, text: str, words: tuple[str, ...]) -> None:
+def test_ambiguous_words(language: Language, text: str, words: tuple[str, ...]) -> None:
     assert ask(language, text).ambiguous == words
 
 

@@ -1,4 +1,4 @@
-"""A yes to a deletion is a yes from its first word to its last."""
+"""Consent to a deletion needs every word of the answer to be part of a yes."""
 
 import json
 from pathlib import Path
@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from hotmem.understanding.query.consent import confirms_deletion
 
 ANSWERS = json.loads(Path(__file__).with_name("consent.json").read_text())
-"""Answers by another hand to the question whether something is to be deleted."""
+"""Answers to a deletion's confirmation question, from a separate author."""
 
 
 @pytest.mark.parametrize("case", ANSWERS, ids=lambda case: case["answer"])
-def test_answers_of_others(case: dict[str, Any]) -> None:
+def test_separately_written_answers(case: dict[str, Any]) -> None:
     assert confirms_deletion(case["answer"], "Tom") is case["yes"]
 
 
@@ -53,7 +53,7 @@ def test_answers_of_others(case: dict[str, Any]) -> None:
         ("", False),
     ],
 )
-def test_assent(said: str, yes: bool) -> None:
+def test_confirms_deletion(said: str, yes: bool) -> None:
     assert confirms_deletion(said, "Tom Miller") is yes
 
 

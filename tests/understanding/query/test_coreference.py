@@ -1,4 +1,4 @@
-"""What ambiguous utterances stand for in their conversation."""
+"""Coreference resolution in conversations."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -66,14 +66,14 @@ MEANT = {
 
 
 @pytest.mark.parametrize(("recent", "text", "phrases"), MEANT.values(), ids=MEANT)
-def test_what_is_left_unsaid(
+def test_expansion(
     language: Language, recent: list[str], text: str, phrases: tuple[str, ...]
 ) -> None:
     *before, doc = language.parse([*recent, text])
     assert expand(doc, find_ambiguous(doc), before) == phrases
 
 
-def test_turns_long_ago_are_forgotten(language: Language) -> None:
+def test_turns_beyond_the_limit_are_ignored(language: Language) -> None:
     first, other, doc = language.parse(["What is throat cancer?", "Well.", "Is it treatable?"])
     assert expand(doc, ("it",), [first, *[other] * (MAX_TURNS - 1)]) == ("throat cancer",)
     assert expand(doc, ("it",), [first, *[other] * MAX_TURNS]) == ()
@@ -83,7 +83,7 @@ def test_turns_long_ago_are_forgotten(language: Language) -> None:
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(texts=st.lists(st.text(max_size=60), min_size=1, max_size=4))
-def test_any_conversation_gives_few_phrases_of_it(language: Language, texts: list[str]) -> None:
+def test_expansion_is_short_and_from_the_conversation(language: Language, texts: list[str]) -> None:
     *before, doc = language.parse(texts)
     phrases = expand(doc, ("it",), before)
     assert len(phrases) <= MAX_PHRASES

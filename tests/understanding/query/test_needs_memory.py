@@ -1,4 +1,4 @@
-"""What no memory can help with, and what only looks like it."""
+"""Utterances that memory cannot help with, and similar ones that it can."""
 
 from datetime import UTC, datetime
 
@@ -29,7 +29,7 @@ def needed(language: Language, text: str, *known: str) -> bool:
         "Tell me a joke.",
     ],
 )
-def test_devices_and_what_anyone_could_be_asked_need_none(language: Language, text: str) -> None:
+def test_commands_and_general_questions_need_no_memory(language: Language, text: str) -> None:
     assert not needed(language, text)
 
 
@@ -51,12 +51,10 @@ def test_devices_and_what_anyone_could_be_asked_need_none(language: Language, te
         "Which restaurant was it?",
     ],
 )
-def test_whoever_speaks_of_themselves_or_points_elsewhere_needs_it(
-    language: Language, text: str
-) -> None:
+def test_first_person_and_ambiguous_utterances_need_memory(language: Language, text: str) -> None:
     assert needed(language, text)
 
 
-def test_a_name_the_memory_knows_is_worth_asking(language: Language) -> None:
+def test_stored_names_need_memory(language: Language) -> None:
     assert not needed(language, "What is the capital of Mongolia?")
     assert needed(language, "What is the capital of Mongolia?", "Mongolia")

@@ -1,4 +1,4 @@
-"""What is asked about the record, in any wording, and what only sounds like it."""
+"""Requests not to store something in any wording, and utterances that only sound alike."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ from hotmem.pipecat.voice_commands import VoiceCommands
 from hotmem.understanding.query.off_record import RecordRequest, Scope, find_record_request
 
 TOLD = json.loads(Path(__file__).with_name("off_record.json").read_text())
-"""Conversations by another hand, and which of their turns may stay."""
+"""Conversations from a separate author, and which of their turns may be stored."""
 
 OFF = (
     "I'd like this next bit to stay private.",
@@ -303,19 +303,19 @@ NONE = (
         for said in all_of
     ],
 )
-def test_a_request_is_heard_with_its_scope(scope: Scope, said: str) -> None:
+def test_request_with_its_scope(scope: Scope, said: str) -> None:
     for written in (said, said.lower().strip(".?!"), f"um {said}"):
         asked = find_record_request(written)
         assert asked is not None and asked.scope is scope, written
 
 
 @pytest.mark.parametrize("said", NONE)
-def test_what_only_sounds_like_one_is_none(said: str) -> None:
+def test_similar_utterances_are_not_requests(said: str) -> None:
     assert find_record_request(said) is None
 
 
 @pytest.mark.parametrize("case", TOLD, ids=lambda case: case["turns"][-1])
-def test_what_is_not_to_be_kept_is_not(case: dict[str, Any]) -> None:
+def test_separately_written_conversations(case: dict[str, Any]) -> None:
     commands, kept = VoiceCommands("ana", "monday"), dict[str, bool]()
     for number, text in enumerate(case["turns"]):
         for gone in commands.hear(number, text):
@@ -326,21 +326,21 @@ def test_what_is_not_to_be_kept_is_not(case: dict[str, Any]) -> None:
     assert list(kept.values()) == case["kept"]
 
 
-def test_how_much_is_taken_back_is_told() -> None:
+def test_number_of_withdrawn_turns() -> None:
     assert find_record_request("Please don't save those last two things I said.") == RecordRequest(
         Scope.BEFORE, 2
     )
     assert find_record_request("forget the last thing i said") == RecordRequest(Scope.BEFORE, 1)
 
 
-def test_what_follows_on_the_record_is_told() -> None:
+def test_content_after_resuming() -> None:
     assert find_record_request("OK, back on the record, I bought a kite.") == RecordRequest(
         Scope.ON, continues=True
     )
     assert find_record_request("He drinks. OK, back on the record.") == RecordRequest(Scope.ON)
 
 
-def test_a_request_stands_at_either_end_of_a_long_turn() -> None:
+def test_request_at_either_end_of_a_long_turn() -> None:
     tale = "and then we walked on along the river until the old bridge " * 20
     for said in (f"Don't save this. {tale}", f"{tale}. Please don't keep that."):
         assert find_record_request(said) == RecordRequest(Scope.TURN)
@@ -348,5 +348,5 @@ def test_a_request_stands_at_either_end_of_a_long_turn() -> None:
 
 @settings(deadline=None)
 @given(st.text(max_size=200))
-def test_any_words_can_be_looked_at(said: str) -> None:
+def test_any_text_is_accepted(said: str) -> None:
     find_record_request(said)

@@ -1,4 +1,4 @@
-"""What is asked of the memory itself, and what only sounds like it."""
+"""Voice commands, and utterances that only sound alike."""
 
 import pytest
 from hypothesis import given
@@ -55,7 +55,7 @@ from hotmem.understanding.query.voice_commands import Command, CommandKind, find
         ("You can take notes again.", Command(CommandKind.ON_RECORD)),
     ],
 )
-def test_a_command_is_known(said: str, command: Command) -> None:
+def test_command_is_detected(said: str, command: Command) -> None:
     assert find_command(said) == command
 
 
@@ -81,11 +81,11 @@ def test_a_command_is_known(said: str, command: Command) -> None:
         "",
     ],
 )
-def test_what_only_sounds_like_one_is_none(said: str) -> None:
+def test_similar_utterances_are_not_commands(said: str) -> None:
     assert find_command(said) is None
 
 
 @given(st.text(max_size=200))
-def test_any_words_can_be_looked_at(said: str) -> None:
+def test_any_text_is_accepted(said: str) -> None:
     found = find_command(said)
     assert found is None or (found.kind is CommandKind.FORGET_ABOUT) is bool(found.about)
