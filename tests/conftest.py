@@ -1,7 +1,4 @@
-"""What tests share: the real models, loaded once.
-
-Prepared files are kept in pytest's own cache between runs.
-"""
+"""Shared fixtures. The real models are loaded once; their prepared files stay in pytest's cache."""
 
 import os
 
@@ -18,10 +15,11 @@ from hotmem import Memory
 from hotmem.models import CachedEncoder, Language, TokenCounter, load_encoder, load_language
 from hotmem.options import ModelOptions
 from hotmem.storage.sqlite import connection
+from tests.clock import VirtualClock
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--full` runs the attacks of tests/attacks as often as a release wants them, which takes an hour."""
+    """Add `--full`, which runs the tests of tests/attacks as often as `make attack` does."""
     parser.addoption("--full", action="store_true", help="run the attacks in full")
 
 
@@ -33,18 +31,17 @@ def full(pytestconfig: pytest.Config) -> bool:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_settings() -> None:
-    """No variable of ours: a memory that is opened without options takes them."""
+    """Remove HOTMEM_ variables, which a memory that is opened without options reads."""
     for name in [name for name in os.environ if name.upper().startswith("HOTMEM_")]:
         del os.environ[name]
 
 
 @pytest.fixture(scope="session", autouse=True)
 def durable() -> Iterator[str]:
-    """Commits in this process do not wait for the disk, which only a power cut would tell.
+    """Do not wait for the disk on commit in this process; child processes do.
 
-    Those of processes that tests start do.
-
-    It gives what holds outside of tests.
+    Returns:
+        The `SYNCHRONOUS` that applies outside of tests.
     """
     outside = connection.SYNCHRONOUS
     with pytest.MonkeyPatch.context() as patch:
@@ -53,16 +50,13 @@ def durable() -> Iterator[str]:
 
 
 def _to_stderr(message: str) -> None:
-    """To standard error as it is now: pytest exchanges it for each test."""
+    """Write to the current standard error, which pytest replaces for each test."""
     sys.stderr.write(message)
 
 
 @pytest.fixture(autouse=True)
-def logs_as_before() -> Iterator[None]:
-    """Commands set up logging for their whole process.
-
-    The next test gets it back as it was at first.
-    """
+def default_logging() -> Iterator[None]:
+    """Restore logging after a test: commands configure it for their whole process."""
     yield
     logger.remove()
     logger.add(_to_stderr)
@@ -70,7 +64,7 @@ def logs_as_before() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def model_options(pytestconfig: pytest.Config) -> ModelOptions:
-    """Options with a folder of prepared models that tests share."""
+    """Options with the folder of prepared models that tests share."""
     cache = pytestconfig.cache
     assert cache is not None
     return ModelOptions(cache_dir=cache.mkdir("hotmem"))
@@ -90,14 +84,22 @@ def language() -> Language:
 
 @pytest.fixture(scope="session")
 def tokens(model_options: ModelOptions) -> TokenCounter:
-    """tiktoken's count in the default encoding."""
+    """The token counter of the default encoding."""
     return TokenCounter.load(model_options.encoding, model_options.cache_dir)
 
 
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
-    """Where a test's memory file is, or will be."""
+    """The path of a test's memory file."""
     return tmp_path / "memory.db"
+
+
+@pytest.fixture
+async def clock(monkeypatch: pytest.MonkeyPatch) -> VirtualClock:
+    """A virtual clock for the test's event loop, in which waiting takes no time."""
+    clock = VirtualClock()
+    clock.install(monkeypatch)
+    return clock
 
 
 @pytest.fixture

@@ -1,15 +1,14 @@
 """Background work waits for foreground calls, up to a limit."""
 
 import asyncio
-import time
 
 import pytest
 
-from hotmem.core import priority as module
-from hotmem.core.priority import ForegroundPriority
+from hotmem.core.priority import MAX_IDLE_WAIT_S, ForegroundPriority
+from tests.clock import VirtualClock
 
 
-async def test_waits_for_the_last_foreground_call() -> None:
+async def test_waits_for_the_last_foreground_call(clock: VirtualClock) -> None:
     priority = ForegroundPriority()
     with priority.foreground():
         waiting = asyncio.create_task(priority.wait_idle())
@@ -21,20 +20,18 @@ async def test_waits_for_the_last_foreground_call() -> None:
     await asyncio.wait_for(priority.wait_idle(), 1)
 
 
-async def test_a_failed_foreground_call_is_no_longer_active() -> None:
+async def test_a_failed_foreground_call_is_no_longer_active(clock: VirtualClock) -> None:
     priority = ForegroundPriority()
     with pytest.raises(ValueError, match="late"), priority.foreground():
         raise ValueError("late")
     await asyncio.wait_for(priority.wait_idle(), 0.1)
 
 
-async def test_waits_no_longer_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_IDLE_WAIT_S", 0.05)
+async def test_waits_no_longer_than_the_limit(clock: VirtualClock) -> None:
     priority = ForegroundPriority()
-    started = time.perf_counter()
     with priority.foreground():
         await priority.wait_idle()
-    assert 0.04 < time.perf_counter() - started < 0.5
+    assert clock.elapsed == pytest.approx(MAX_IDLE_WAIT_S)
 
 
 async def test_blocks_a_thread_until_idle() -> None:

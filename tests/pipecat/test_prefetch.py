@@ -5,10 +5,10 @@ import asyncio
 import pytest
 
 from hotmem import Memory
-from hotmem.pipecat import prefetch as module
-from hotmem.pipecat.prefetch import Ask, Prefetch, Recall
+from hotmem.pipecat.prefetch import SETTLED_S, Ask, Prefetch, Recall
 from hotmem.pipecat.recall_session import RecallSession, Terms
 from hotmem.types import ContextBlock
+from tests.clock import VirtualClock
 from tests.pipecat.daniel import PATIENT_MS, SMALL_TALK, THURSDAY, asking, tell
 
 
@@ -32,21 +32,19 @@ class Searches:
         return None
 
 
-@pytest.fixture
-def settled(monkeypatch: pytest.MonkeyPatch) -> float:
-    monkeypatch.setattr(module, "SETTLED_S", (0.05, 0.05, 0.2))
-    return 0.15
+FIRST_S = SETTLED_S[1]
+"""Seconds of silence after a first transcript, until it is searched for."""
 
 
-async def test_words_are_searched_for_once_they_settle(settled: float) -> None:
+async def test_words_are_searched_for_once_they_settle(clock: VirtualClock) -> None:
     searches, prefetch = Searches(), Prefetch()
     for text in ("what", "what is", "What is, um,", "What is my dog"):
         searches.hear(prefetch, text)
     assert searches.begun == []
-    await asyncio.sleep(settled)
+    await asyncio.sleep(FIRST_S)
     assert searches.begun == ["What is my dog"]
     searches.hear(prefetch, "what is my dog?")
-    await asyncio.sleep(settled)
+    await asyncio.sleep(FIRST_S)
     assert searches.begun == ["What is my dog"], "the same words"
     prefetch.stop()
 
@@ -81,37 +79,41 @@ async def test_other_words_another_sight_and_another_turn_are_not_answered_by_it
     assert searches.tasks[0].cancelled(), "nobody waits for it any more"
 
 
-async def test_a_search_that_was_taken_over_goes_on_whatever_is_heard_next(settled: float) -> None:
+async def test_a_search_that_was_taken_over_goes_on_whatever_is_heard_next(
+    clock: VirtualClock,
+) -> None:
     searches, prefetch = Searches(), Prefetch()
     searches.hear(prefetch, "What is my dog called?", at_once=True)
     assert prefetch.take(Ask("What is my dog called?")) is not None
     assert prefetch.take(Ask("What is my dog called?")) is None, "it is taken once"
     searches.hear(prefetch, "And my cat?", turn=1)
-    await asyncio.sleep(settled)
+    await asyncio.sleep(FIRST_S)
     assert searches.begun == ["What is my dog called?", "And my cat?"]
     assert not searches.tasks[0].done()
     searches.tasks[0].cancel()
     prefetch.stop()
 
 
-async def test_silence_is_not_searched_for(settled: float) -> None:
+async def test_silence_is_not_searched_for(clock: VirtualClock) -> None:
     searches, prefetch = Searches(), Prefetch()
     searches.hear(prefetch, "", at_once=True)
     searches.hear(prefetch, "um …", at_once=True)
     searches.hear(prefetch, " ")
-    await asyncio.sleep(settled)
+    await asyncio.sleep(FIRST_S)
     assert searches.begun == []
 
 
-async def test_a_stopped_prefetch_begins_nothing(settled: float) -> None:
+async def test_a_stopped_prefetch_begins_nothing(clock: VirtualClock) -> None:
     searches, prefetch = Searches(), Prefetch()
     searches.hear(prefetch, "What is my dog")
     prefetch.stop()
-    await asyncio.sleep(settled)
+    await asyncio.sleep(FIRST_S)
     assert searches.begun == []
 
 
-async def test_what_comes_at_an_even_pace_is_not_searched_for_before_it_ends() -> None:
+async def test_what_comes_at_an_even_pace_is_not_searched_for_before_it_ends(
+    clock: VirtualClock,
+) -> None:
     searches, prefetch = Searches(), Prefetch()
     words = ["what", "is", "my", "dog", "called", "these", "days"]
     for end in range(1, len(words) + 1):
@@ -123,7 +125,9 @@ async def test_what_comes_at_an_even_pace_is_not_searched_for_before_it_ends() -
     prefetch.stop()
 
 
-async def test_interim_transcripts_at_the_usual_pace_bring_one_search() -> None:
+async def test_interim_transcripts_at_the_usual_pace_bring_one_search(
+    clock: VirtualClock,
+) -> None:
     searches, prefetch = Searches(), Prefetch()
     for text in ("What is", "What is my dog", "What is my dog called"):
         searches.hear(prefetch, text)
