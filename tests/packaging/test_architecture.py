@@ -25,7 +25,7 @@ LAYERS: Final = (
     ("consolidation",),
     ("portability",),
     ("session_start",),
-    ("recall", "remember", "worker"),
+    ("recall", "remember", "worker", "worker_threads"),
     ("operations",),
     ("settings", "memory"),
     ("tools",),
@@ -35,9 +35,6 @@ LAYERS: Final = (
 
 UPWARD: Final = {
     ("core.logs", "text.escaping"),
-    ("retrieval.candidates", "ranking.time_windows"),
-    ("retrieval.context", "ranking.relevance"),
-    ("retrieval.layers.sessions", "ranking.time_windows"),
     ("text.answer_types", "types"),
     ("worker", "operations.retention"),
 }
