@@ -38,8 +38,7 @@ from hotmem.ranking.relevance import RelevanceModel, fitted_model
 from hotmem.recall import RecallContext, late_block, recall
 from hotmem.retrieval.context import FormerEncoder, RecallRequest
 from hotmem.retrieval.layers import create_layers
-from hotmem.session_start import Asked as OpeningAsked
-from hotmem.session_start import opening
+from hotmem.session_start import SessionStartRequest, compose_session_start
 from hotmem.storage.spool import Record, Removal, Spool, path_of
 from hotmem.storage.store import Store
 from hotmem.text.names import is_visible_name
@@ -502,7 +501,7 @@ class Memory:
         """
         store, reader, *_ = self._open()
         forget_version = await store.forget_version()
-        asked = OpeningAsked(
+        asked = SessionStartRequest(
             user_id=validate_id(user_id, "user_id"),
             session_id=None if session_id is None else validate_id(session_id, "session_id"),
             at=self.options.now() if at is None else aware(at, "at"),
@@ -512,7 +511,7 @@ class Memory:
             rules_only=rules_only,
         )
         return replace(
-            await opening(store, reader.language, reader.tokens.count, asked),
+            await compose_session_start(store, reader.language, reader.tokens.count, asked),
             forget_version=forget_version,
         )
 

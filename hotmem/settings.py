@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final, Self
 from zoneinfo import ZoneInfo
 
 from dotenv import dotenv_values
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from hotmem.core.logs import log
@@ -35,7 +35,6 @@ from hotmem.options import (
     SearchingOptions,
     parse_layer_weights,
 )
-from hotmem.retention_rules import rules_of
 from hotmem.types import Layer, Weights
 
 DEFAULTS: Final = Options()
@@ -46,6 +45,11 @@ PIPELINE_VARIABLES: Final = ("HOTMEM_LLM_BASE_URL", "HOTMEM_LLM_MODEL", "HOTMEM_
 """Variables read by the bots in pipelines/ but not by the package."""
 
 ENV_FILE: Final = Path(".env")
+
+RULES_EXAMPLE: Final = (
+    '[{"days": 365}, {"days": 90, "category": "projects"}, {"days": 30, "user_id": "ana"}]'
+)
+_RULES: Final = TypeAdapter(tuple[RetentionRule, ...])
 
 LayerWeights = Annotated[
     Weights | None,
@@ -276,7 +280,10 @@ class Settings(Variables):
 
     def _retention(self) -> tuple[RetentionRule, ...]:
         every = () if self.retention_days is None else (RetentionRule(self.retention_days),)
-        return (*every, *(() if self.retention_file is None else rules_of(self.retention_file)))
+        return (
+            *every,
+            *(() if self.retention_file is None else load_retention_rules(self.retention_file)),
+        )
 
     def options(self) -> Options:
         """Return the settings as options of the package.
@@ -328,6 +335,27 @@ class Settings(Variables):
             key=self.key or self.key_file,
             spool_dir=self.spool_dir,
         )
+
+
+def load_retention_rules(path: Path) -> tuple[RetentionRule, ...]:
+    """Read retention rules from a JSON file: a list of objects like `RULES_EXAMPLE`.
+
+    Raises:
+        InvalidInput: If the file cannot be read, or is not such a list.
+    """
+    try:
+        return _RULES.validate_json(path.read_bytes(), strict=True)
+    except OSError as error:
+        raise InvalidInput(
+            f"{path} cannot be read ({type(error).__name__})."
+            " Set HOTMEM_RETENTION_FILE to a file of retention rules."
+        ) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "the file"
+        raise InvalidInput(
+            f"{path}: {place} cannot be used: {first['msg']}. Write a list such as {RULES_EXAMPLE}."
+        ) from error
 
 
 def _warn_about_unknown(fields: Iterable[str], names: Iterable[str]) -> None:

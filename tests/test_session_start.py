@@ -297,7 +297,7 @@ async def test_nobody_and_nothing(memory: Memory) -> None:
         "",
         (),
         0,
-        "nothing is known of the user",
+        "Nothing is known about the user.",
     )
 
 
@@ -305,7 +305,7 @@ async def test_switched_off(
     memory: Memory, database: Path, encoder: CachedEncoder, language: Language
 ) -> None:
     await tell(memory, *TOLD)
-    assert (await opened(memory, 0)).trace.reason == "switched off"
+    assert (await opened(memory, 0)).trace.reason == "The session-start block is disabled."
     options = Options(recall=RecallOptions(opening_tokens=0))
     async with Memory.open(database, options, encoder=encoder, language=language) as quiet:
         assert (await opened(quiet, None)).text == ""

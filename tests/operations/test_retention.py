@@ -20,8 +20,7 @@ from hotmem.cli import app, console
 from hotmem.models import CachedEncoder, Language
 from hotmem.operations.retention import Retention, clock_problem
 from hotmem.options import RetentionRule
-from hotmem.retention_rules import rules_of
-from hotmem.settings import Settings
+from hotmem.settings import Settings, load_retention_rules
 from hotmem.storage.queries.retention import Clock
 from hotmem.storage.sqlite.connection import connect
 from hotmem.storage.store import Store
@@ -257,9 +256,9 @@ def test_a_file_that_holds_no_rules_is_told_of(tmp_path: Path, content: str) -> 
     file = tmp_path / "rules.json"
     file.write_text(content)
     with pytest.raises(InvalidInput, match=r"Write a list such as|days is 0"):
-        rules_of(file)
+        load_retention_rules(file)
     with pytest.raises(InvalidInput, match="cannot be read"):
-        rules_of(tmp_path / "none.json")
+        load_retention_rules(tmp_path / "none.json")
 
 
 def test_the_settings_make_the_rules(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

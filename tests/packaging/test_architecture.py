@@ -13,7 +13,7 @@ LAYERS: Final = (
     ("core",),
     ("text",),
     ("types",),
-    ("options", "retention_rules"),
+    ("options",),
     ("temporal",),
     ("models",),
     ("understanding",),
@@ -25,8 +25,9 @@ LAYERS: Final = (
     ("consolidation",),
     ("portability",),
     ("session_start",),
-    ("recall", "remember", "worker", "worker_threads"),
+    ("recall", "remember"),
     ("operations",),
+    ("worker", "worker_threads"),
     ("settings", "memory"),
     ("tools",),
     ("cli", "inspector", "pipecat", "replay"),
@@ -36,7 +37,6 @@ LAYERS: Final = (
 UPWARD: Final = {
     ("core.logs", "text.escaping"),
     ("text.answer_types", "types"),
-    ("worker", "operations.retention"),
 }
 """Imports against the layering that are left. Remove an entry when its import is gone."""
 
@@ -48,7 +48,6 @@ LONG: Final = {
     "memory",
     "pipecat.processor",
     "pipecat.voice_commands",
-    "session_start",
     "storage.queries.deletions",
     "storage.queries.import_rows",
     "storage.queries.memories",

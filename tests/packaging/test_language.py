@@ -39,7 +39,6 @@ PENDING: Final = {
     "portability",
     "replay",
     "retrieval",
-    "session_start",
     "storage",
     "temporal",
     "tools",

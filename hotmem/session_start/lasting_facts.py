@@ -1,0 +1,121 @@
+"""Lasting facts about the user: which of them are worth a line, and in which order."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from hotmem.block.privacy import is_private
+from hotmem.ranking.confidence import MEDIUM_CONFIDENCE
+from hotmem.session_start.material import Material
+from hotmem.session_start.names import STATES_NAME
+from hotmem.session_start.rendering import USER_HEADING, Line
+from hotmem.text.escaping import escape_for_prompt
+from hotmem.text.stemming import stems
+from hotmem.text.word_sets import wordlist
+from hotmem.types import EvidenceKind
+from hotmem.types.session_start import MemoryCandidate
+from hotmem.understanding.facts.pipeline import UNNAMED_SPEAKER
+from hotmem.understanding.facts.relations import COMPLEMENTS, HAS_CONDITION, LASTING_ADJECTIVES
+
+MAX_FACTS: Final = 6
+
+RELATION_ORDER: Final[Mapping[str, int]] = {
+    "is allergic to": 0,
+    "is married to": 1,
+    "is with": 1,
+    "is called": 2,
+    "is": 2,
+    "lives in": 3,
+    "works at": 4,
+    "works as": 4,
+    "studies at": 4,
+    "lives with": 5,
+    "has": 5,
+    "is from": 6,
+    "was born in": 7,
+}
+"""Order of the relations of lasting facts, the most important first."""
+
+_IMPORTANCE_ORDER: Final = {5: 2, 4: 6}
+"""Order of memories that were stored explicitly, by importance."""
+
+_CONDITIONS: Final = COMPLEMENTS[HAS_CONDITION]
+
+_PEOPLE: Final = wordlist(
+    "wife husband partner girlfriend boyfriend fiance fiancé fiancée spouse"
+    " son daughter child kid baby mother father mum mom dad sister brother"
+    " grandmother grandfather grandson granddaughter dog cat carer nurse"
+)
+"""Relatives and pets, whose names are useful in any conversation."""
+
+_STATES_FACT: Final = re.compile(
+    r"(?P<subject>I|(?:the\s+)?user|[^\W\d_]\w*?)(?:\s+(?:is|am|was)|['’][ms])?\s+"
+    r"(?P<relation>allergic\s+to|married\s+to|lives?\s+(?:in|with)|works?\s+(?:at|as)"
+    r"|stud(?:y|ies)\s+at|from|born\s+in)\b",
+    re.IGNORECASE,
+)
+"""A stored memory that states a lasting fact: "I am allergic to peanuts", "User lives in Leeds"."""
+
+_DATED: Final = re.compile(
+    r"\b(?:today|tonight|tomorrow|yesterday|next\s+\w+|this\s+(?:week|weekend|month)"
+    r"|on\s+(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b",
+    re.IGNORECASE,
+)
+"""A time expression, which no lasting fact has."""
+
+
+def fact_lines(material: Material) -> list[Line]:
+    """The lines of lasting facts of at least medium confidence, the most important first."""
+    stored = material.stored
+    ordered = sorted(
+        (
+            (order, -row.confirmations, -row.told_at, row)
+            for row in (*stored.facts, *stored.notes)
+            if not is_private(f"{row.text}\n{row.told_in}")
+            and (order := _order(row, stored.speaker)) is not None
+        ),
+        key=lambda each: each[:3],
+    )
+    lines = []
+    for *_, row in ordered:
+        item = material.item(
+            escape_for_prompt(row.text), EvidenceKind.MEMORY, row.key, relevance=row.importance / 5
+        )
+        if item.confidence >= MEDIUM_CONFIDENCE:
+            lines.append(Line(USER_HEADING, f"- {item.text}", item))
+    return lines[:MAX_FACTS]
+
+
+def _order(row: MemoryCandidate, speaker: str | None) -> int | None:
+    """Position of a memory among the lasting facts; None if it is not one."""
+    if not row.relation:
+        if STATES_NAME.match(row.text) or _DATED.search(row.text):
+            return None
+        return _order_of_stored(row, speaker)
+    own = row.subject.casefold() in {UNNAMED_SPEAKER.casefold(), (speaker or "").casefold()}
+    words = set(row.object.casefold().replace("-", " ").split()) | {row.object.casefold()}
+    order = RELATION_ORDER[row.relation]
+    match row.relation:
+        case "is called":
+            return order if not own and row.subject.casefold().split()[-1] in _PEOPLE else None
+        case "has":
+            return 0 if words & _CONDITIONS else order if words & _PEOPLE else None
+        case "is":
+            return order if words & LASTING_ADJECTIVES else None
+    return order
+
+
+def _order_of_stored(row: MemoryCandidate, speaker: str | None) -> int | None:
+    """Position of a memory that was stored explicitly.
+
+    That of the fact about the user which it states, else by its importance.
+    """
+    stated = _STATES_FACT.match(row.text)
+    users = {"i", "user", "the user", (speaker or "").casefold()}
+    if stated and stated["subject"].casefold() in users:
+        return next(
+            order
+            for relation, order in RELATION_ORDER.items()
+            if stems(stated["relation"]) <= stems(relation)
+        )
+    return _IMPORTANCE_ORDER.get(row.importance)
