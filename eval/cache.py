@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 from spacy.tokens import Doc
 
-from hotmem.models.encoder import Encoder, Reading, Vectors, read
+from hotmem.models.encoder import EncodedText, Encoder, Vectors, encode_tokens
 from hotmem.models.language import Language
 
 RECENT: Final = 512
@@ -88,16 +88,16 @@ class ShelvedEncoder:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Unit rows, shape (texts, dimension)."""
-        return np.array([reading.row for reading in self.read(texts)], dtype=np.float32).reshape(
-            len(texts), self.dimension
-        )
+        return np.array(
+            [reading.vector for reading in self.encode_tokens(texts)], dtype=np.float32
+        ).reshape(len(texts), self.dimension)
 
-    def read(self, texts: Sequence[str]) -> list[Reading]:
+    def encode_tokens(self, texts: Sequence[str]) -> list[EncodedText]:
         """Readings whose states are 1 and -1 by their signs, which are all that is kept of a text that is searched."""
         values = self._shelf.values(
             f"{self.name}, pieces and width",
             texts,
-            lambda missing: [_bytes(reading) for reading in read(self._encoder, missing)],
+            lambda missing: [_bytes(reading) for reading in encode_tokens(self._encoder, missing)],
         )
         return [_reading(value, self.dimension) for value in values]
 
@@ -134,21 +134,21 @@ def _key(name: str, text: str) -> bytes:
     return blake2b(f"{name}\0{text}".encode(errors="replace"), digest_size=16).digest()
 
 
-def _bytes(reading: Reading) -> bytes:
+def _bytes(reading: EncodedText) -> bytes:
     """The width of the states as two bytes, the row, then the signs of the states."""
     return (
-        np.uint16(reading.states.shape[1]).tobytes()
-        + reading.row.tobytes()
-        + reading.signs.tobytes()
+        np.uint16(reading.token_states.shape[1]).tobytes()
+        + reading.vector.tobytes()
+        + reading.token_signs.tobytes()
     )
 
 
-def _reading(value: bytes, dimension: int) -> Reading:
+def _reading(value: bytes, dimension: int) -> EncodedText:
     width = int(np.frombuffer(value[:2], dtype=np.uint16)[0])
     split = 2 + dimension * np.dtype(np.float32).itemsize
     signs = np.frombuffer(value[split:], dtype=np.uint8).reshape(-1, -(-width // 8))
     states = 2 * np.unpackbits(signs, axis=1, count=width).astype(np.float32) - 1
-    return Reading(
+    return EncodedText(
         np.frombuffer(value[2:split], dtype=np.float32),
         np.zeros(len(signs), dtype=np.int64),
         states,

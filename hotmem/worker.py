@@ -33,7 +33,7 @@ from hotmem.errors import (
     StoreReadOnly,
     StoreUnusable,
 )
-from hotmem.models import Encoder, Language, read
+from hotmem.models import Encoder, Language, encode_tokens
 from hotmem.operations.retention import Retention
 from hotmem.options import BackgroundOptions, EvolutionOptions
 from hotmem.portability.importer import WRITING_S
@@ -352,8 +352,8 @@ class Worker:
         """Rows of the texts, and their token signs; a summary has none."""
         if kind is EvidenceKind.SUMMARY:
             return list(self._encoder.encode(texts)), [NO_SIGNS] * len(texts)
-        readings = read(self._encoder, texts)
-        return [one.row for one in readings], [one.signs for one in readings]
+        readings = encode_tokens(self._encoder, texts)
+        return [one.vector for one in readings], [one.token_signs for one in readings]
 
     async def _understand(self) -> bool:
         """Learns some waiting turns; each user's in the order they were said."""
@@ -369,11 +369,11 @@ class Worker:
         understandings = await asyncio.to_thread(
             self._read, [turn for _, turn in waiting], known, owners
         )
-        read = {
+        encode_tokens = {
             key: understanding
             for (key, _), understanding in zip(waiting, understandings, strict=True)
         }
-        await self._store.learn(read, revise, apply_correction, same_subjects)
+        await self._store.learn(encode_tokens, revise, apply_correction, same_subjects)
 
     async def _names(self, turn: Turn) -> Sequence[str]:
         """Names in a turn without capitals that the store knows already."""

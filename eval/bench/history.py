@@ -25,7 +25,7 @@ from eval.bench.talk import SESSION_TURNS, START, USER, Talk
 from hotmem.consolidation.same_subject import same_subjects
 from hotmem.consolidation.summary import render_summary
 from hotmem.consolidation.supersession import apply_correction, revise
-from hotmem.models import Encoder, Language, read
+from hotmem.models import Encoder, Language, encode_tokens
 from hotmem.models.encoder import Vectors, unit_rows
 from hotmem.storage.queries import jobs, memories, summaries, turns, users
 from hotmem.storage.search import vectors
@@ -80,8 +80,8 @@ class Reading:
             if sentence not in self._read
         ]
         self._read |= {
-            sentence: (one.row, one.signs)
-            for sentence, one in zip(unread, read(self.encoder, unread), strict=True)
+            sentence: (one.vector, one.token_signs)
+            for sentence, one in zip(unread, encode_tokens(self.encoder, unread), strict=True)
         }
         rows = [
             np.sum([len(sentence.split()) * self._read[sentence][0] for sentence in parts], axis=0)
@@ -123,23 +123,23 @@ class Reading:
     def _joined(self, turn: Turn) -> Understanding:
         found = Understanding()
         for sentence in _SENTENCE.finditer(turn.text):
-            read, start = self._said[sentence[0], Role(turn.role)], sentence.start()
+            encode_tokens, start = self._said[sentence[0], Role(turn.role)], sentence.start()
             found = Understanding(
                 statements=(
                     *found.statements,
                     *(
                         replace(one, start=one.start + start, stop=one.stop + start)
-                        for one in read.statements
+                        for one in encode_tokens.statements
                     ),
                 ),
                 corrections=(
                     *found.corrections,
                     *(
                         replace(one, start=one.start + start, stop=one.stop + start)
-                        for one in read.corrections
+                        for one in encode_tokens.corrections
                     ),
                 ),
-                entities=tuple(dict.fromkeys((*found.entities, *read.entities))),
+                entities=tuple(dict.fromkeys((*found.entities, *encode_tokens.entities))),
             )
         return found
 

@@ -150,7 +150,7 @@ def _compare(path: Path, change: Change) -> None:
             keys = [row[0] for row in conn.execute(f"SELECT id FROM {table} ORDER BY id")]
             some = keys[:: max(len(keys) // COMPARED, 1)]
             for key, text in reembedding.text_of(conn, kind, some):
-                (reading,) = encoder.read([text])
+                (reading,) = encoder.encode_tokens([text])
                 row = conn.execute(
                     f"SELECT t.vector, e.bits FROM {table} t JOIN {kind}_entries e ON e.user_key = t.user_key AND e.id = t.id WHERE t.id = ?",
                     (key,),
@@ -163,8 +163,8 @@ def _compare(path: Path, change: Change) -> None:
                     else None
                 )
                 change.compared += 1
-                same = row == (to_bytes(reading.row), to_bits(reading.row)) and (
-                    signs is None or signs[0] == reading.signs.tobytes()
+                same = row == (to_bytes(reading.vector), to_bits(reading.vector)) and (
+                    signs is None or signs[0] == reading.token_signs.tobytes()
                 )
                 change.different += not same
 

@@ -164,7 +164,7 @@ def _readers(models: list[Path] | None) -> dict[str, Callable[[], Reader]]:
 
 
 def _reader(form: EncoderVariant) -> Reader:
-    return OnnxEncoder.load(None, form).read
+    return OnnxEncoder.load(None, form).encode_tokens
 
 
 def figures(found: list[Ranked]) -> dict[str, dict[str, float]]:

@@ -14,10 +14,10 @@ from rich.progress import track
 from eval.datasets import Conversation, Question
 from eval.references import named
 from eval.retrieval import held_out
-from hotmem.models.encoder import Reading
+from hotmem.models.encoder import EncodedText
 from hotmem.text.passages import split_passages
 
-Reader: TypeAlias = Callable[[Sequence[str]], list[Reading]]
+Reader: TypeAlias = Callable[[Sequence[str]], list[EncodedText]]
 """Reads texts with an encoder."""
 
 KEPT: Final = 4096
@@ -84,7 +84,7 @@ def materials(
         folder: Where what was read is kept; None keeps nothing.
         console: Where the progress goes.
     """
-    recent: dict[str, Reading] = {}
+    recent: dict[str, EncodedText] = {}
     tasks = [
         (dataset, number, conversation)
         for dataset, part in datasets.items()
@@ -128,7 +128,11 @@ def asked_of(conversation: Conversation) -> tuple[list[Question], list[tuple[int
 
 
 def _read(
-    texts: Sequence[str], reader: Reader, name: str, folder: Path | None, recent: dict[str, Reading]
+    texts: Sequence[str],
+    reader: Reader,
+    name: str,
+    folder: Path | None,
+    recent: dict[str, EncodedText],
 ) -> Texts:
     if folder is None:
         return _texts(texts, reader, recent)
@@ -145,15 +149,15 @@ def _read(
         return Texts(kept["rows"], kept["states"], kept["starts"])
 
 
-def _texts(texts: Sequence[str], reader: Reader, recent: dict[str, Reading]) -> Texts:
+def _texts(texts: Sequence[str], reader: Reader, recent: dict[str, EncodedText]) -> Texts:
     if missing := list(dict.fromkeys(text for text in texts if text not in recent)):
         recent |= dict(zip(missing, reader(missing), strict=True))
     readings = [recent[text] for text in texts]
     for text in list(recent)[: max(len(recent) - KEPT, 0)]:
         del recent[text]
-    states = [reading.states.astype(np.float16) for reading in readings]
+    states = [reading.token_states.astype(np.float16) for reading in readings]
     return Texts(
-        np.stack([reading.row for reading in readings]),
+        np.stack([reading.vector for reading in readings]),
         np.concatenate(states),
         np.cumsum([0, *map(len, states)], dtype=np.int64),
     )

@@ -21,7 +21,7 @@ from torch.nn.utils.parametrize import cached, register_parametrization
 from transformers import BertModel, logging
 
 from hotmem.models.export import PROJECTION
-from hotmem.models.onnx import PIECES
+from hotmem.models.onnx import MAX_TOKENS
 from hotmem.models.weights import find_weights
 
 TOGETHER: Final = 32
@@ -105,7 +105,7 @@ class TurnEncoder(nn.Module):
         self._bert.eval()  # type: ignore[no-untyped-call]  # untyped
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(PIECES)
+        self._tokenizer.enable_truncation(MAX_TOKENS)
         whole = list(self._bert.encoder.layer)
         self._lower, self._upper = whole[: len(whole) - layers], whole[len(whole) - layers :]
         for parameter in self._bert.parameters():

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 
 from hotmem import Memory
-from hotmem.models import Encoder, Language, read
+from hotmem.models import Encoder, Language, encode_tokens
 from hotmem.types import Category, Kind, MemoryRecord, NewMemory
 
 TOPICS: Final = Path(__file__).with_name("topics.tsv")
@@ -129,10 +129,10 @@ async def measure(encoder: Encoder, language: Language) -> Evolution:
 
 
 async def _store(memory: Memory, encoder: Encoder, told: Sequence[Statement]) -> None:
-    for one, reading in zip(told, read(encoder, [one.text for one in told]), strict=True):
+    for one, reading in zip(told, encode_tokens(encoder, [one.text for one in told]), strict=True):
         note = NewMemory(one.text, Kind.FACT, Category(one.category), 3)
         await memory.store.keep(
-            USER, note, reading.row, reading.signs, datetime.now(UTC), "measured"
+            USER, note, reading.vector, reading.token_signs, datetime.now(UTC), "measured"
         )
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hotmem.models.prepare import ReadyModel, prepare
+from hotmem.models.prepare import PreparedModel, prepare
 from hotmem.settings import Settings
 
 
@@ -32,7 +32,7 @@ def prepare_models(
     )
     started, complete = perf_counter(), True
     for outcome in prepare(options):
-        if isinstance(outcome, ReadyModel):
+        if isinstance(outcome, PreparedModel):
             typer.echo(_line(outcome))
         else:
             complete = False
@@ -42,7 +42,7 @@ def prepare_models(
     typer.echo(f"Ready in {perf_counter() - started:.1f} s.")
 
 
-def _line(model: ReadyModel) -> str:
+def _line(model: PreparedModel) -> str:
     done = "prepared" if model.new else "there"
     size = "" if model.size is None else f", {model.size / 1e6:.1f} MB"
     place = "the model hub's cache" if model.path is None else str(model.path)

@@ -11,26 +11,26 @@ from pathlib import Path
 from hotmem.core.logs import log
 from hotmem.errors import ModelMissing
 from hotmem.models.cache import CachedEncoder
-from hotmem.models.encoder import Encoder, Reading, TokenEncoder, Vectors, read
+from hotmem.models.encoder import EncodedText, Encoder, TokenEncoder, Vectors, encode_tokens
 from hotmem.models.language import Language, load_language
 from hotmem.models.onnx import OnnxEncoder
-from hotmem.models.preparation import FORMS, EncoderVariant
+from hotmem.models.preparation import VARIANTS, EncoderVariant
 from hotmem.models.sentence_transformer import SentenceTransformerEncoder
 from hotmem.models.tokens import TokenCounter
 from hotmem.options import ModelOptions
 
 __all__ = [
     "CachedEncoder",
+    "EncodedText",
     "Encoder",
     "Language",
-    "Reading",
     "TokenCounter",
     "TokenEncoder",
     "Vectors",
+    "encode_tokens",
     "load_encoder",
     "load_former",
     "load_language",
-    "read",
 ]
 
 
@@ -62,7 +62,7 @@ def load_encoder(options: ModelOptions) -> CachedEncoder:
 
 
 def _form(name: str) -> EncoderVariant | None:
-    return next((form for form in FORMS if form.name == name), None)
+    return next((form for form in VARIANTS if form.name == name), None)
 
 
 def _encoder(options: ModelOptions) -> TokenEncoder:

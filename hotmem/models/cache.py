@@ -8,14 +8,14 @@ from typing import Final, Generic, TypeVar
 import numpy as np
 
 from hotmem.errors import InvalidInput
-from hotmem.models.encoder import Encoder, Reading, Vectors, read
+from hotmem.models.encoder import EncodedText, Encoder, Vectors, encode_tokens
 from hotmem.types import Vector
 
-READINGS: Final = 64
+MAX_ENCODED_TEXTS: Final = 64
 """Readings kept at most: those of the last questions, which are asked again as they grow and
 when tools are called."""
 
-SHORT: Final = 64
+MAX_TOKENS: Final = 64
 """Word pieces at most of a reading that is kept: a longer one is a turn's, read once. A kept
 reading takes up to 100 kB."""
 
@@ -52,7 +52,7 @@ class CachedEncoder:
         self.misses = 0
         self._encoder = encoder
         self._rows: _Recent[Vector] = _Recent(size)
-        self._readings: _Recent[Reading] = _Recent(min(size, READINGS))
+        self._readings: _Recent[EncodedText] = _Recent(min(size, MAX_ENCODED_TEXTS))
         self._count = Lock()
 
     def encode(self, texts: Sequence[str]) -> Vectors:
@@ -64,8 +64,8 @@ class CachedEncoder:
             else np.empty((0, self.dimension), dtype=np.float32)
         )
 
-    def read(self, texts: Sequence[str]) -> list[Reading]:
-        """Reads texts, each distinct one that is not kept once; see `TokenEncoder.read`.
+    def encode_tokens(self, texts: Sequence[str]) -> list[EncodedText]:
+        """Reads texts, each distinct one that is not kept once; see `TokenEncoder.encode_tokens`.
 
         An encoder of rows alone gives no pieces.
         """
@@ -97,11 +97,15 @@ class CachedEncoder:
         self._rows.put(rows)
         return rows
 
-    def _fresh_readings(self, texts: list[str]) -> dict[str, Reading]:
-        readings = dict(zip(texts, read(self._encoder, texts), strict=True))
-        self._rows.put({text: reading.row for text, reading in readings.items()})
+    def _fresh_readings(self, texts: list[str]) -> dict[str, EncodedText]:
+        readings = dict(zip(texts, encode_tokens(self._encoder, texts), strict=True))
+        self._rows.put({text: reading.vector for text, reading in readings.items()})
         self._readings.put(
-            {text: reading for text, reading in readings.items() if len(reading.pieces) <= SHORT}
+            {
+                text: reading
+                for text, reading in readings.items()
+                if len(reading.token_ids) <= MAX_TOKENS
+            }
         )
         return readings
 

@@ -12,7 +12,7 @@ from hotmem.types import SignBits, Vector
 Vectors: TypeAlias = NDArray[np.float32]
 """Rows, float32, shape (texts, dimension); of unit length where nothing else is said."""
 
-Pieces: TypeAlias = NDArray[np.int64]
+TokenIds: TypeAlias = NDArray[np.int64]
 """Numbers of word pieces in the encoder's vocabulary, int64, shape (pieces,)."""
 
 
@@ -44,7 +44,7 @@ class Encoder(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class EncodedText:
     """One text as a model reads it: as a whole, and word piece by word piece.
 
     The arrays are shared: do not write to them.
@@ -57,26 +57,28 @@ class Reading:
             width). For late interaction.
     """
 
-    row: Vector
-    pieces: Pieces
-    states: Vectors
+    vector: Vector
+    token_ids: TokenIds
+    token_states: Vectors
 
     @property
-    def signs(self) -> SignBits:
+    def token_signs(self) -> SignBits:
         """The signs of the states, one bit a dimension: what is kept of a text that is searched."""
-        return np.packbits(self.states > 0, axis=1)
+        return np.packbits(self.token_states > 0, axis=1)
 
     @classmethod
-    def of_row(cls, row: Vector) -> Self:
+    def from_vector(cls, vector: Vector) -> Self:
         """The reading of an encoder that knows no word pieces: the row alone."""
-        return cls(row, np.empty(0, dtype=np.int64), np.empty((0, len(row)), dtype=np.float32))
+        return cls(
+            vector, np.empty(0, dtype=np.int64), np.empty((0, len(vector)), dtype=np.float32)
+        )
 
 
 @runtime_checkable
 class TokenEncoder(Encoder, Protocol):
     """An encoder that also tells the states of single word pieces."""
 
-    def read(self, texts: Sequence[str]) -> list[Reading]:
+    def encode_tokens(self, texts: Sequence[str]) -> list[EncodedText]:
         """Reads texts, one model pass each; blocking and thread-safe.
 
         Args:
@@ -89,11 +91,11 @@ class TokenEncoder(Encoder, Protocol):
         ...
 
 
-def read(encoder: Encoder, texts: Sequence[str]) -> list[Reading]:
+def encode_tokens(encoder: Encoder, texts: Sequence[str]) -> list[EncodedText]:
     """Reads texts with any encoder; one that is no `TokenEncoder` gives rows and no pieces."""
     if isinstance(encoder, TokenEncoder):
-        return encoder.read(texts)
-    return [Reading.of_row(row) for row in encoder.encode(texts)]
+        return encoder.encode_tokens(texts)
+    return [EncodedText.from_vector(row) for row in encoder.encode(texts)]
 
 
 def unit_rows(rows: Vectors) -> Vectors:

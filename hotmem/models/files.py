@@ -48,7 +48,7 @@ def others_can_write(folder: Path) -> bool:
     return status.st_uid not in (0, os.geteuid()) or bool(status.st_mode & stat.S_IWOTH)
 
 
-def put_file(path: Path, content: bytes) -> None:
+def write_file(path: Path, content: bytes) -> None:
     """Writes a file so that any other process sees all of it or the one before.
 
     Raises:
@@ -65,7 +65,7 @@ def put_file(path: Path, content: bytes) -> None:
 
 
 @contextmanager
-def folder_in_the_making(folder: Path) -> Iterator[Path]:
+def new_folder(folder: Path) -> Iterator[Path]:
     """A temporary folder beside `folder` that takes its place, whole, when the block ends well.
 
     Of several processes that make the same folder at once, the first to finish wins and the others'
@@ -87,7 +87,7 @@ def folder_in_the_making(folder: Path) -> Iterator[Path]:
         shutil.rmtree(making, ignore_errors=True)
 
 
-def set_aside(folder: Path) -> None:
+def remove_folder(folder: Path) -> None:
     """Removes a folder in one step for every other process, if it is there."""
     with tempfile.TemporaryDirectory(
         prefix=f".{folder.name}-", dir=folder.parent, ignore_cleanup_errors=True

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hotmem.core.logs import log
 from hotmem.errors import ModelMissing
 from hotmem.models.files import package_folder
-from hotmem.models.manifest import differing, listed
+from hotmem.models.manifest import check_files, checksum_file
 from hotmem.models.torchless import torch_hidden
 from hotmem.text.truncation import truncate
 
@@ -36,7 +36,7 @@ TOKENIZER: Final = "hotmem.Unfilled.v1"
 _loading = Lock()
 
 
-PARSES_KEPT: Final = 256
+MAX_CACHED_PARSES: Final = 256
 """Parses kept, some 20 KB each: an utterance is parsed as a question, again as a turn, and once
 more with its session."""
 
@@ -83,7 +83,7 @@ class Language:
                         [doc for doc in found.values() if not doc.has_annotation("ENT_IOB")]
                     )
                 )
-            while len(self._parses) > PARSES_KEPT:
+            while len(self._parses) > MAX_CACHED_PARSES:
                 self._parses.popitem(last=False)
             return [found[text] for text in texts]
 
@@ -130,7 +130,7 @@ def installed_model() -> Path:
     """
     if (package := package_folder(PACKAGE)) is not None:
         folder = package / f"{PACKAGE}-3.8.0"
-        if wrong := differing(folder, listed(MODEL), exact=True):
+        if wrong := check_files(folder, checksum_file(MODEL), exact=True):
             raise ModelMissing(
                 f"spaCy's English model in {folder} is not the published one: {'; '.join(wrong)}. "
                 'Install it anew: pip install --force-reinstall "pipecat-hotmem[offline]"'

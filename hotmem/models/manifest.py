@@ -15,18 +15,18 @@ from hotmem.models.files import sha256
 _LISTS: Final = Path(__file__).with_name("manifests")
 
 
-def listed(model: str) -> Path:
+def checksum_file(model: str) -> Path:
     """The list of a model's files."""
     return _LISTS / f"{model}.sha256"
 
 
-def published(file: Path) -> dict[str, str]:
+def read_checksums(file: Path) -> dict[str, str]:
     """The checksums in a list, by the names of the files."""
     lines = (line.split(maxsplit=1) for line in file.read_text("utf-8").splitlines())
     return {name.strip(): checksum for checksum, name in lines}
 
 
-def differing(
+def check_files(
     folder: Path, file: Path, *, only: Collection[str] = (), exact: bool = False
 ) -> list[str]:
     """Which of a model's files are not the published ones, as a reader is told.
@@ -37,7 +37,7 @@ def differing(
         only: The files that are compared; none are all.
         exact: Whether a file that is not in the list counts too.
     """
-    checksums = published(file)
+    checksums = read_checksums(file)
     wrong = [name for name in only or checksums if sha256(folder / name) != checksums[name]]
     found = [f"{name} {'differs' if (folder / name).is_file() else 'is missing'}" for name in wrong]
     if exact:

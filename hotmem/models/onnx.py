@@ -7,14 +7,14 @@ from typing import Final
 import numpy as np
 from tokenizers import Tokenizer
 
-from hotmem.models.encoder import Pieces, Reading, Vectors, unit_rows
+from hotmem.models.encoder import EncodedText, TokenIds, Vectors, unit_rows
 from hotmem.models.preparation import TURNS, EncoderVariant, Prepared
 
-PIECES: Final = 256
+MAX_TOKENS: Final = 256
 """Word pieces the model was trained to read."""
 
-CHARACTERS: Final = 16_384
-"""Characters the tokenizer is given of one text: far more than `PIECES` word pieces of speech,
+MAX_CHARACTERS: Final = 16_384
+"""Characters the tokenizer is given of one text: far more than `MAX_TOKENS` word pieces of speech,
 and still quick."""
 
 THREADS: Final = 1
@@ -44,7 +44,7 @@ class OnnxEncoder:
         )
         self._tokenizer = Tokenizer.from_str(prepared.tokenizer)
         self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(PIECES)
+        self._tokenizer.enable_truncation(MAX_TOKENS)
         self.name: str = name
         states, *codes = self._session.get_outputs()
         self._outputs = ["states", *(output.name for output in codes)]
@@ -75,23 +75,23 @@ class OnnxEncoder:
             rows[row] = self._run(self._pieces(text), ["states"])[0].mean(axis=0)
         return unit_rows(rows)
 
-    def read(self, texts: Sequence[str]) -> list[Reading]:
-        """Reads texts one by one; see `TokenEncoder.read`."""
-        return [self._read(text) for text in texts]
+    def encode_tokens(self, texts: Sequence[str]) -> list[EncodedText]:
+        """Reads texts one by one; see `TokenEncoder.encode_tokens`."""
+        return [self._encode_text(text) for text in texts]
 
-    def _read(self, text: str) -> Reading:
+    def _encode_text(self, text: str) -> EncodedText:
         pieces = self._pieces(text)
         states, *codes = self._run(pieces, self._outputs)
-        return Reading(
+        return EncodedText(
             unit_rows(states.mean(axis=0, keepdims=True))[0],
             pieces[1:-1],
             (codes[0] if codes else states)[1:-1],
         )
 
-    def _pieces(self, text: str) -> Pieces:
+    def _pieces(self, text: str) -> TokenIds:
         """The word pieces of a text, the two special ones around them included."""
-        return np.array(self._tokenizer.encode(text[:CHARACTERS]).ids, dtype=np.int64)
+        return np.array(self._tokenizer.encode(text[:MAX_CHARACTERS]).ids, dtype=np.int64)
 
-    def _run(self, pieces: Pieces, outputs: Sequence[str]) -> list[Vectors]:
+    def _run(self, pieces: TokenIds, outputs: Sequence[str]) -> list[Vectors]:
         """What the model gives of every piece, each of shape (pieces, width)."""
         return [values[0] for values in self._session.run(outputs, {"pieces": pieces[np.newaxis]})]

@@ -12,12 +12,12 @@ from hotmem.core.logs import log
 from hotmem.errors import ModelMissing
 from hotmem.models.files import (
     cache_folder,
-    folder_in_the_making,
+    new_folder,
     others_can_write,
-    set_aside,
+    remove_folder,
     sha256,
 )
-from hotmem.models.manifest import differing, listed, published
+from hotmem.models.manifest import check_files, checksum_file, read_checksums
 from hotmem.models.weights import MODEL, find_weights
 
 
@@ -57,11 +57,11 @@ embedded anew."""
 _TURNS: Final = "turns-1"
 
 TURNS: Final = EncoderVariant(
-    f"{_TURNS}-int8", Path(__file__).with_name(f"{_TURNS}.safetensors"), listed(_TURNS)
+    f"{_TURNS}-int8", Path(__file__).with_name(f"{_TURNS}.safetensors"), checksum_file(_TURNS)
 )
 """The default: the published model trained on invented talks; see docs/encoder.md."""
 
-FORMS: Final = (TURNS, PUBLISHED)
+VARIANTS: Final = (TURNS, PUBLISHED)
 """All forms that a file may have been embedded with."""
 
 _EXPORT: Final = Path(__file__).with_name("export")
@@ -127,7 +127,10 @@ class Prepared:
         except (OSError, ValueError):
             return None
         found = {name: hashlib.sha256(data).hexdigest() for name, data in content.items()}
-        if recorded != found or found[_TOKENIZER_FILE] != published(listed(MODEL))[_TOKENIZER_FILE]:
+        if (
+            recorded != found
+            or found[_TOKENIZER_FILE] != read_checksums(checksum_file(MODEL))[_TOKENIZER_FILE]
+        ):
             return None
         return cls(content[_MODEL_FILE], content[_TOKENIZER_FILE].decode("utf-8"))
 
@@ -141,15 +144,15 @@ def _prepare(folder: Path, form: EncoderVariant) -> None:
     from hotmem.models.export import export
 
     weights, started = find_weights(), time.perf_counter()
-    if form.trained and form.checksum and differing(form.trained.parent, form.checksum):
+    if form.trained and form.checksum and check_files(form.trained.parent, form.checksum):
         raise ModelMissing(
             f"{form.trained} is not the published one. Install it anew: pip install --force-reinstall pipecat-hotmem"
         )
     try:
         if folder.exists():
             log.warning("prepared encoder damaged", folder=str(folder))
-            set_aside(folder)
-        with folder_in_the_making(folder) as making:
+            remove_folder(folder)
+        with new_folder(folder) as making:
             export(weights, making / _MODEL_FILE, form.trained)
             shutil.copyfile(weights / _TOKENIZER_FILE, making / _TOKENIZER_FILE)
             checksums = {name: sha256(making / name) for name in (_MODEL_FILE, _TOKENIZER_FILE)}

@@ -18,7 +18,7 @@ SAMPLE: Final = "My dog is called Potola."
 
 
 @dataclass(frozen=True, slots=True)
-class ReadyModel:
+class PreparedModel:
     """A model that was loaded and run once.
 
     Attributes:
@@ -44,7 +44,7 @@ class ReadyModel:
         return sum(file.stat().st_size for file in files if file.is_file())
 
 
-def prepare(options: ModelOptions) -> Iterator[ReadyModel | ModelMissing]:
+def prepare(options: ModelOptions) -> Iterator[PreparedModel | ModelMissing]:
     """Prepare, load and run each model of the options; blocking, 3 to 10 s the first time.
 
     Yields:
@@ -57,30 +57,30 @@ def prepare(options: ModelOptions) -> Iterator[ReadyModel | ModelMissing]:
             yield error
 
 
-def _encoder(options: ModelOptions) -> ReadyModel:
+def _encoder(options: ModelOptions) -> PreparedModel:
     if options.encoder != "default":
         SentenceTransformerEncoder(options.encoder).encode([SAMPLE])
         given = Path(options.encoder)
-        return ReadyModel(
+        return PreparedModel(
             "encoder", options.encoder, given if given.is_dir() else None, new=False, checked=False
         )
     folder = prepared_folder(options.cache_dir)
     before = _inode(folder)
     OnnxEncoder.load(options.cache_dir).encode([SAMPLE])
-    return ReadyModel("encoder", TURNS.name, folder, new=_inode(folder) != before)
+    return PreparedModel("encoder", TURNS.name, folder, new=_inode(folder) != before)
 
 
-def _token_table(options: ModelOptions) -> ReadyModel:
+def _token_table(options: ModelOptions) -> PreparedModel:
     before = _inode(table_path(options.encoding, options.cache_dir))
     path = prepared_table(options.encoding, options.cache_dir)
     TokenCounter.load(options.encoding, options.cache_dir).count(SAMPLE)
-    return ReadyModel("token table", options.encoding, path, new=_inode(path) != before)
+    return PreparedModel("token table", options.encoding, path, new=_inode(path) != before)
 
 
-def _parser(options: ModelOptions) -> ReadyModel:
+def _parser(options: ModelOptions) -> PreparedModel:
     folder = installed_model()
     load_language().parse([SAMPLE])
-    return ReadyModel(
+    return PreparedModel(
         "parser", folder.name, folder, new=False, checked=folder.name.startswith(PACKAGE)
     )
 

@@ -28,19 +28,19 @@ RULES: Final = (
     '{"rewritten": "...", "confidence": 0.0 to 1.0, "resolved": ["that → the blue kayak"]}'
 )
 
-LEAST_CONFIDENCE: Final = 0.7
+MIN_CONFIDENCE: Final = 0.7
 """Below it the utterance stays as it was said (the design's value)."""
 
-PLAIN: Final = 0.75
+DEFAULT_CONFIDENCE: Final = 0.75
 """Confidence in an answer that names none."""
 
-KEPT_S: Final = 300.0
+CACHE_TTL_S: Final = 300.0
 """Seconds that an answer is used again (the design's value)."""
 
-MOST_KEPT: Final = 256
-MOST_TOKENS: Final = 200
+CACHE_SIZE: Final = 256
+MAX_TOKENS: Final = 200
 
-LONGER: Final = 25
+MAX_ADDED_WORDS: Final = 25
 """Words that a rewriting may add."""
 
 _OBJECT: Final = re.compile(r"\{.*\}", re.DOTALL)
@@ -91,7 +91,7 @@ class Rewriter:
         """
         asked = (text, *turns)
         known = self._kept.get(asked)
-        if known is not None and monotonic() - known[0] < KEPT_S:
+        if known is not None and monotonic() - known[0] < CACHE_TTL_S:
             return known[1]
         started = monotonic()
         limit = self._options.deadline_ms / 1000
@@ -101,7 +101,7 @@ class Rewriter:
                     model=self._options.model,
                     messages=_messages(text, turns),
                     temperature=0.0,
-                    max_tokens=MOST_TOKENS,
+                    max_tokens=MAX_TOKENS,
                 )
             said = answer.choices[0].message.content or ""
         except self._failures as error:
@@ -111,9 +111,9 @@ class Rewriter:
                 ms=1000 * (monotonic() - started),
                 reason=f"the model failed: {type(error).__name__}",
             )
-        found = checked(text, turns, said, 1000 * (monotonic() - started))
+        found = validate(text, turns, said, 1000 * (monotonic() - started))
         self._kept[asked] = (monotonic(), found)
-        while len(self._kept) > MOST_KEPT:
+        while len(self._kept) > CACHE_SIZE:
             self._kept.popitem(last=False)
         return found
 
@@ -126,7 +126,7 @@ class Rewriter:
         await self._client.close()
 
 
-def checked(text: str, turns: Sequence[str], answer: str, ms: float) -> Rewrite:
+def validate(text: str, turns: Sequence[str], answer: str, ms: float) -> Rewrite:
     """What a model's answer is worth.
 
     The rewriting if the conversation supports it, else the utterance as it was said.
@@ -143,17 +143,17 @@ def checked(text: str, turns: Sequence[str], answer: str, ms: float) -> Rewrite:
     confidence = (
         min(max(float(told), 0.0), 1.0)
         if isinstance(told, int | float) and not isinstance(told, bool)
-        else PLAIN
+        else DEFAULT_CONFIDENCE
     )
     own, new = stems(text) - STOP_STEMS, stems(expanded) - STOP_STEMS
     supported = own | stems(" ".join(turns))
-    if not expanded or len(expanded.split()) > len(text.split()) + LONGER:
+    if not expanded or len(expanded.split()) > len(text.split()) + MAX_ADDED_WORDS:
         return Rewrite(text, text, ms=ms, reason="the model wrote no rewriting")
     if not new <= supported or not own <= new:
         return Rewrite(
             text, text, ms=ms, reason="the model said what nobody had said, or left out what was"
         )
-    if confidence < LEAST_CONFIDENCE:
+    if confidence < MIN_CONFIDENCE:
         return Rewrite(text, text, confidence=confidence, ms=ms, reason="the model was not sure")
     resolved = data.get("resolved")
     names = tuple(str(one) for one in resolved) if isinstance(resolved, list) else ()

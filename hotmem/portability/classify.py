@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Final
 
-from hotmem.models import Encoder, Language, read
+from hotmem.models import Encoder, Language, encode_tokens
 from hotmem.portability.foreign_records import ForeignMemory, Notes
 from hotmem.types import Category, MemoryRecord, UserRecord
 from hotmem.understanding.facts.classification import MIN_CONFIDENCE, classify
@@ -59,9 +59,9 @@ def records(
     while batch := list(islice(waiting, BATCH)):
         texts = [one.text for one in batch]
         for one, doc, reading in zip(
-            batch, language.parse(texts), read(encoder, texts), strict=True
+            batch, language.parse(texts), encode_tokens(encoder, texts), strict=True
         ):
-            found = classify(doc, reading.row)
+            found = classify(doc, reading.vector)
             meant = next(
                 (MEANT[plain] for name in one.categories if (plain := _plain(name)) in MEANT), None
             )

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from hotmem.models import Encoder, Reading, read
+from hotmem.models import EncodedText, Encoder, encode_tokens
 from hotmem.retrieval.context import RecallRequest, RetrievalContext
 from hotmem.storage.queries.encoders import identified
 from hotmem.text.truncation import truncate, truncate_start
@@ -70,15 +70,15 @@ async def build_query(reader: RetrievalContext, request: RecallRequest) -> tuple
         request.at,
         offered,
         profile.speakers,
-        reading.row,
-        reading.states,
+        reading.vector,
+        reading.token_states,
         rewrite,
     )
     return _with_former_reading(query, reading, former, profile.encoder, reader.encoder), profile
 
 
 def _with_former_reading(
-    query: Query, reading: Reading, former: Reading | None, file: str | None, own: Encoder
+    query: Query, reading: EncodedText, former: EncodedText | None, file: str | None, own: Encoder
 ) -> Query:
     """The query with the former encoder's reading.
 
@@ -87,14 +87,16 @@ def _with_former_reading(
     if file not in (None, identified(own.name, own.dimension)):
         return replace(
             query,
-            vector=np.zeros_like(reading.row),
-            former=reading.row,
-            former_pieces=reading.states,
+            vector=np.zeros_like(reading.vector),
+            former=reading.vector,
+            former_pieces=reading.token_states,
         )
     if former is None:
         return query
-    alike = np.array_equal(former.pieces, reading.pieces)
-    return replace(query, former=former.row, former_pieces=former.states if alike else None)
+    alike = np.array_equal(former.token_ids, reading.token_ids)
+    return replace(
+        query, former=former.vector, former_pieces=former.token_states if alike else None
+    )
 
 
 def _analyse(doc: Doc, request: RecallRequest, profile: Profile) -> Analysis:
@@ -178,14 +180,16 @@ async def _parse_recent(reader: RetrievalContext, turns: Sequence[str]) -> Seque
         return ()
 
 
-def _embed(reader: RetrievalContext, text: str) -> tuple[Reading, Reading | None]:
+def _embed(reader: RetrievalContext, text: str) -> tuple[EncodedText, EncodedText | None]:
     """By the file's encoder and, while some rows have its vectors, by the former one.
 
     Begun before the parse: the model runs without the interpreter's lock, which the parser hardly
     ever lets go.
     """
     former = reader.former.encoder
-    return read(reader.encoder, [text])[0], None if former is None else read(former, [text])[0]
+    return encode_tokens(reader.encoder, [text])[0], None if former is None else encode_tokens(
+        former, [text]
+    )[0]
 
 
 async def _parse(reader: RetrievalContext, text: str) -> Doc:

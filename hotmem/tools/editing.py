@@ -16,7 +16,7 @@ from pydantic import AwareDatetime, Field
 
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
-from hotmem.models import read
+from hotmem.models import encode_tokens
 from hotmem.operations.requests import CLOSED, Importance, Tag
 from hotmem.retrieval.query import NOBODY
 from hotmem.storage.queries.edits import Wording
@@ -155,7 +155,7 @@ def _wording(memory: Memory, content: str, held: Mapping[str, Any]) -> Wording:
         relation=held["relation"] if value else "",
         object=value or content,
         entities=find_entities(doc),
-        vector=read(memory.reader.encoder, [content])[0].row,
+        vector=encode_tokens(memory.reader.encoder, [content])[0].vector,
     )
 
 

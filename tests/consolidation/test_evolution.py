@@ -19,7 +19,7 @@ from hotmem.consolidation.cluster_names import kept_names, keywords, names
 from hotmem.consolidation.clustering import BLOCK, STEPS, grouped
 from hotmem.consolidation.evolution import drafted
 from hotmem.core.centroids import nearest_centroids
-from hotmem.models import CachedEncoder, Language, read
+from hotmem.models import CachedEncoder, Language, encode_tokens
 from hotmem.options import EvolutionOptions
 from hotmem.portability.jsonl import PASSED_OVER, kind_of
 from hotmem.storage.sqlite.connection import connect
@@ -56,10 +56,10 @@ def told(topic: str) -> list[str]:
 
 async def keep(memory: Memory, *texts: str, category: Category = Category.LEARNINGS) -> list[str]:
     """Stores statements in a category; their ids."""
-    readings = read(memory.reader.encoder, texts)
+    readings = encode_tokens(memory.reader.encoder, texts)
     notes = [NewMemory(text, Kind.FACT, category, 3) for text in texts]
     return [
-        await memory.store.keep("ana", note, one.row, one.signs, START, "a test")
+        await memory.store.keep("ana", note, one.vector, one.token_signs, START, "a test")
         for note, one in zip(notes, readings, strict=True)
     ]
 

@@ -37,13 +37,15 @@ def test_vectors_are_those_of_the_encoder(tmp_path: Path, encoder: Encoder) -> N
 
 def test_readings_keep_the_signs_of_the_word_pieces(tmp_path: Path, encoder: CachedEncoder) -> None:
     shelved = ShelvedEncoder(encoder, Shelf(tmp_path / "shelf.db"))
-    shelved.read(TEXTS)
-    for kept, fresh in zip(shelved.read(TEXTS), encoder.read(TEXTS), strict=True):
-        assert len(fresh.signs) and np.array_equal(kept.signs, fresh.signs)
-        assert np.allclose(kept.row, fresh.row, atol=1e-6)
+    shelved.encode_tokens(TEXTS)
+    for kept, fresh in zip(shelved.encode_tokens(TEXTS), encoder.encode_tokens(TEXTS), strict=True):
+        assert len(fresh.token_signs) and np.array_equal(kept.token_signs, fresh.token_signs)
+        assert np.allclose(kept.vector, fresh.vector, atol=1e-6)
     assert [
-        len(reading.states)
-        for reading in ShelvedEncoder(LetterEncoder(), Shelf(tmp_path / "shelf.db")).read(TEXTS)
+        len(reading.token_states)
+        for reading in ShelvedEncoder(LetterEncoder(), Shelf(tmp_path / "shelf.db")).encode_tokens(
+            TEXTS
+        )
     ] == [0, 0, 0]
 
 

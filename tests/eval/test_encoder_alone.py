@@ -15,7 +15,7 @@ from eval.encoder.model import Padded, TurnEncoder, principal
 from eval.encoder.ranking import by_pieces, by_row, ranked
 from eval.encoder.training import Settings, trained
 from hotmem.models import CachedEncoder
-from hotmem.models.encoder import Reading, TokenEncoder, unit_rows
+from hotmem.models.encoder import EncodedText, TokenEncoder, unit_rows
 from hotmem.models.onnx import OnnxEncoder
 from hotmem.models.preparation import PUBLISHED, EncoderVariant
 from hotmem.options import ModelOptions
@@ -28,13 +28,13 @@ QUIET = Console(quiet=True)
 TEXT = "I start work at the bakery at six."
 
 
-def read_in_torch(encoder: TurnEncoder, text: str) -> Reading:
+def read_in_torch(encoder: TurnEncoder, text: str) -> EncodedText:
     """A text as the encoder in training reads it, in floats."""
     with torch.no_grad():
         entered = Padded.of(encoder.entered([text]))
         states = encoder.states(entered)
         codes = (states @ encoder.projection)[0, 1:-1].numpy()
-        return Reading(
+        return EncodedText(
             encoder.rows(states, entered.there)[0].numpy(),
             np.zeros(len(codes), dtype=np.int64),
             codes,
@@ -51,7 +51,7 @@ def talk(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Conversatio
 def read_by(
     encoder: TokenEncoder, talk: dict[str, list[Conversation]], folder: Path | None = None
 ) -> Material:
-    (found,) = materials(talk, encoder.read, encoder.name, folder, QUIET)
+    (found,) = materials(talk, encoder.encode_tokens, encoder.name, folder, QUIET)
     return found
 
 
@@ -70,7 +70,7 @@ def test_what_was_read_is_kept(
 ) -> None:
     first = read_by(encoder, talk, tmp_path / "deep" / "cache")
 
-    def refusing(texts: Sequence[str]) -> list[Reading]:
+    def refusing(texts: Sequence[str]) -> list[EncodedText]:
         raise AssertionError(texts)
 
     (again,) = materials(talk, refusing, encoder.name, tmp_path / "deep" / "cache", QUIET)
@@ -108,20 +108,27 @@ def test_training_puts_the_evidence_higher_is_repeatable_and_is_kept(
     assert torch.equal(found.projection, again.projection), "the same seed gives the same encoder"
     found.save(tmp_path / "one.safetensors")
     kept, read = (
-        OnnxEncoder.load(tmp_path, EncoderVariant.of(tmp_path / "one.safetensors")).read([TEXT])[0],
+        OnnxEncoder.load(tmp_path, EncoderVariant.of(tmp_path / "one.safetensors")).encode_tokens(
+            [TEXT]
+        )[0],
         read_in_torch(found, TEXT),
     )
-    assert float(kept.row @ read.row) > 0.98
-    assert kept.states.shape == read.states.shape == (9, 16)
-    assert np.mean(np.sum(unit_rows(kept.states) * unit_rows(read.states), axis=1)) > 0.95
+    assert float(kept.vector @ read.vector) > 0.98
+    assert kept.token_states.shape == read.token_states.shape == (9, 16)
+    assert (
+        np.mean(np.sum(unit_rows(kept.token_states) * unit_rows(read.token_states), axis=1)) > 0.95
+    )
 
 
 def test_the_untrained_model_reads_as_the_published_one(model_options: ModelOptions) -> None:
     plain = read_in_torch(TurnEncoder(0, 1, torch.eye(384)), TEXT)
-    published = OnnxEncoder.load(model_options.cache_dir, PUBLISHED).read([TEXT])[0]
-    assert float(plain.row @ published.row) > 0.98
-    assert plain.states.shape == published.states.shape
-    assert np.mean(np.sum(unit_rows(plain.states) * unit_rows(published.states), axis=1)) > 0.95
+    published = OnnxEncoder.load(model_options.cache_dir, PUBLISHED).encode_tokens([TEXT])[0]
+    assert float(plain.vector @ published.vector) > 0.98
+    assert plain.token_states.shape == published.token_states.shape
+    assert (
+        np.mean(np.sum(unit_rows(plain.token_states) * unit_rows(published.token_states), axis=1))
+        > 0.95
+    )
 
 
 def test_principal_directions_stand_at_right_angles() -> None:

@@ -104,27 +104,29 @@ def test_answers_are_the_encoders_own(batches: list[list[str]], size: int) -> No
 def test_the_last_readings_are_kept_and_long_ones_are_not(encoder: CachedEncoder) -> None:
     short, long = "a question only this test asks", "a very long turn of this test, " * 20
     before = encoder.misses
-    first, _ = encoder.read([short, long])
-    again, _ = encoder.read([short, long])
+    first, _ = encoder.encode_tokens([short, long])
+    again, _ = encoder.encode_tokens([short, long])
     assert encoder.misses == before + 3
     assert again is first
-    assert len(first.states) == len(first.pieces) == 6
+    assert len(first.token_states) == len(first.token_ids) == 6
 
 
 def test_a_text_that_was_read_is_not_encoded(encoder: CachedEncoder) -> None:
-    (reading,) = encoder.read(["another question only this test asks"])
+    (reading,) = encoder.encode_tokens(["another question only this test asks"])
     before = encoder.misses
-    assert np.array_equal(encoder.encode(["another question only this test asks"])[0], reading.row)
+    assert np.array_equal(
+        encoder.encode(["another question only this test asks"])[0], reading.vector
+    )
     assert encoder.misses == before
 
 
 def test_an_encoder_of_rows_alone_gives_readings_without_pieces() -> None:
     letters = Letters()
     cached = CachedEncoder(letters, 10)
-    readings = cached.read(["a", "b", "a"])
+    readings = cached.encode_tokens(["a", "b", "a"])
     assert letters.asked == [["a", "b"]]
-    assert np.array_equal([reading.row for reading in readings], cached.encode(["a", "b", "a"]))
-    assert [len(reading.pieces) for reading in readings] == [0, 0, 0]
+    assert np.array_equal([reading.vector for reading in readings], cached.encode(["a", "b", "a"]))
+    assert [len(reading.token_ids) for reading in readings] == [0, 0, 0]
 
 
 def test_the_default_encoder_stands_behind_it(encoder: CachedEncoder) -> None:

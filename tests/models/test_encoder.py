@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hotmem.errors import ModelMissing
-from hotmem.models import TokenEncoder, load_encoder, read
+from hotmem.models import TokenEncoder, encode_tokens, load_encoder
 from hotmem.models.encoder import unit_rows
-from hotmem.models.onnx import PIECES, OnnxEncoder
+from hotmem.models.onnx import MAX_TOKENS, OnnxEncoder
 from hotmem.models.preparation import PUBLISHED, TURNS
 from hotmem.models.sentence_transformer import SentenceTransformerEncoder
 from hotmem.models.weights import MODEL, find_weights
@@ -114,39 +114,49 @@ def test_a_batch_is_its_texts_one_by_one(each: TokenEncoder) -> None:
 
 
 def test_a_reading_has_the_row_and_a_state_for_each_word_piece(each: TokenEncoder) -> None:
-    readings = each.read(SENTENCES)
-    assert np.allclose([reading.row for reading in readings], each.encode(SENTENCES), atol=1e-5)
+    readings = each.encode_tokens(SENTENCES)
+    assert np.allclose([reading.vector for reading in readings], each.encode(SENTENCES), atol=1e-5)
     for reading in readings:
-        assert reading.row.dtype == reading.states.dtype == np.float32
-        assert reading.states.shape == (len(reading.pieces), WIDTH.get(each.name, each.dimension))
-        assert reading.pieces.dtype == np.int64
+        assert reading.vector.dtype == reading.token_states.dtype == np.float32
+        assert reading.token_states.shape == (
+            len(reading.token_ids),
+            WIDTH.get(each.name, each.dimension),
+        )
+        assert reading.token_ids.dtype == np.int64
 
 
 def test_the_special_pieces_are_left_out(each: TokenEncoder) -> None:
-    hello, nothing, unknown = each.read(["hello hello world", "", "🫨"])
-    assert len(hello.pieces) == 3
-    assert hello.pieces[0] == hello.pieces[1] != hello.pieces[2]
-    assert nothing.states.shape == (0, WIDTH.get(each.name, each.dimension))
-    assert len(unknown.pieces) == 1
-    assert each.read([]) == []
+    hello, nothing, unknown = each.encode_tokens(["hello hello world", "", "🫨"])
+    assert len(hello.token_ids) == 3
+    assert hello.token_ids[0] == hello.token_ids[1] != hello.token_ids[2]
+    assert nothing.token_states.shape == (0, WIDTH.get(each.name, each.dimension))
+    assert len(unknown.token_ids) == 1
+    assert each.encode_tokens([]) == []
 
 
 def test_a_reading_of_many_words_keeps_to_the_window(each: TokenEncoder) -> None:
-    assert [len(reading.pieces) for reading in each.read(["word " * 300])] == [PIECES - 2]
+    assert [len(reading.token_ids) for reading in each.encode_tokens(["word " * 300])] == [
+        MAX_TOKENS - 2
+    ]
 
 
 def test_both_encoders_read_the_same_pieces(
     exact: SentenceTransformerEncoder, quantised: OnnxEncoder
 ) -> None:
-    for one, other in zip(exact.read(SENTENCES), quantised.read(SENTENCES), strict=True):
-        assert np.array_equal(one.pieces, other.pieces)
-        assert np.mean(np.sum(unit_rows(one.states) * unit_rows(other.states), axis=1)) >= 0.97
+    for one, other in zip(
+        exact.encode_tokens(SENTENCES), quantised.encode_tokens(SENTENCES), strict=True
+    ):
+        assert np.array_equal(one.token_ids, other.token_ids)
+        assert (
+            np.mean(np.sum(unit_rows(one.token_states) * unit_rows(other.token_states), axis=1))
+            >= 0.97
+        )
 
 
 def test_an_encoder_of_rows_alone_reads_no_pieces() -> None:
-    (reading,) = read(LetterEncoder(), ["hello"])
-    assert np.array_equal(reading.row, LetterEncoder().encode(["hello"])[0])
-    assert len(reading.pieces) == len(reading.states) == 0
+    (reading,) = encode_tokens(LetterEncoder(), ["hello"])
+    assert np.array_equal(reading.vector, LetterEncoder().encode(["hello"])[0])
+    assert len(reading.token_ids) == len(reading.token_states) == 0
 
 
 def test_int8_stays_within_a_hundredth_of_float(
@@ -161,12 +171,13 @@ def test_the_trained_encoder_is_the_default_and_keeps_a_third_of_the_bytes(
     trained: OnnxEncoder, quantised: OnnxEncoder
 ) -> None:
     assert trained.name == TURNS.name != quantised.name
-    one, other = trained.read(SENTENCES), quantised.read(SENTENCES)
-    assert sum(reading.signs.nbytes for reading in one) * 3 == sum(
-        reading.signs.nbytes for reading in other
+    one, other = trained.encode_tokens(SENTENCES), quantised.encode_tokens(SENTENCES)
+    assert sum(reading.token_signs.nbytes for reading in one) * 3 == sum(
+        reading.token_signs.nbytes for reading in other
     )
     assert all(
-        np.array_equal(here.pieces, there.pieces) for here, there in zip(one, other, strict=True)
+        np.array_equal(here.token_ids, there.token_ids)
+        for here, there in zip(one, other, strict=True)
     )
 
 

@@ -7,8 +7,8 @@ import pytest
 from onnx import numpy_helper
 
 from hotmem.models.export.bert import Bert, Dense
-from hotmem.models.export.calibration import balanced, smoothed
-from hotmem.models.export.graph import LARGEST_WEIGHT, int8_model, quantised
+from hotmem.models.export.calibration import balance, smooth
+from hotmem.models.export.graph import MAX_WEIGHT_INTEGER, int8_model, quantise
 from hotmem.models.weights import find_weights
 
 TEXTS = [np.array([101, 2026, 3899, 2003, 2170, 8962, 102]), np.array([101, 7592, 102])]
@@ -31,13 +31,13 @@ def test_the_parameters_have_the_shapes_of_minilm(bert: Bert) -> None:
 
 def test_integers_come_back_to_within_half_a_step() -> None:
     rows = np.random.default_rng(1).normal(size=(5, 40)).astype(np.float32)
-    integers, factors = quantised(rows, LARGEST_WEIGHT)
-    assert np.abs(integers).max() == LARGEST_WEIGHT
+    integers, factors = quantise(rows, MAX_WEIGHT_INTEGER)
+    assert np.abs(integers).max() == MAX_WEIGHT_INTEGER
     assert np.all(np.abs(integers * factors - rows) <= factors * 0.5001)
 
 
 def test_a_row_of_zeros_stays_zero() -> None:
-    integers, factors = quantised(np.zeros((1, 4), dtype=np.float32), LARGEST_WEIGHT)
+    integers, factors = quantise(np.zeros((1, 4), dtype=np.float32), MAX_WEIGHT_INTEGER)
     assert not integers.any()
     assert np.isfinite(factors).all()
 
@@ -50,7 +50,7 @@ def test_a_smoothed_layer_says_the_same_of_a_flatter_input() -> None:
     rows = random.normal(size=(3, 6)).astype(np.float32) * np.array(
         [1, 1, 40, 1, 1, 1], dtype=np.float32
     )
-    flatter = smoothed(dense, np.abs(rows).max(axis=0))
+    flatter = smooth(dense, np.abs(rows).max(axis=0))
     assert flatter.factors is not None
     assert np.allclose(
         rows * flatter.factors @ flatter.weight + flatter.bias,
@@ -61,7 +61,7 @@ def test_a_smoothed_layer_says_the_same_of_a_flatter_input() -> None:
 
 
 def test_inner_normalisations_are_moved_and_the_last_is_not(bert: Bert) -> None:
-    once = balanced(bert, TEXTS)
+    once = balance(bert, TEXTS)
     middle, last = once.layers[0].middle, once.layers[-1].last
     assert not np.allclose(middle.bias, bert.layers[0].middle.bias, atol=0.01)
     assert np.array_equal(last.bias, bert.layers[-1].last.bias)

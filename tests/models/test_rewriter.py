@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hotmem import Memory, Options
 from hotmem.models import CachedEncoder, Language
-from hotmem.models.rewriter import Rewriter, checked
+from hotmem.models.rewriter import Rewriter, validate
 from hotmem.options import RewriteOptions
 from tests.conversation import said
 
@@ -172,6 +172,6 @@ async def test_a_recall_asks_the_model_only_where_something_is_left_unsaid(
 
 @given(st.text(max_size=300), st.text(max_size=60), st.lists(st.text(max_size=60), max_size=3))
 def test_any_answer_can_be_checked(answer: str, text: str, turns: list[str]) -> None:
-    found = checked(text, turns, answer, 1.0)
+    found = validate(text, turns, answer, 1.0)
     assert found.original == text and 0 <= found.confidence <= 1
     assert found.rewritten or found.expanded.casefold() == text.casefold() or found.expanded == text

@@ -28,8 +28,8 @@ def found(*told: Evidence, by: Layer = Layer.VERBATIM) -> list[Candidate]:
 
 def read(encoder: CachedEncoder, one: Evidence) -> Evidence:
     """The statement as it is once it is embedded."""
-    reading = encoder.read([f"{one.speaker}: {one.text}"])[0]
-    return one._replace(vector=reading.row, signs=reading.signs)
+    reading = encoder.encode_tokens([f"{one.speaker}: {one.text}"])[0]
+    return one._replace(vector=reading.vector, signs=reading.token_signs)
 
 
 @settings(deadline=None)
@@ -54,8 +54,10 @@ def test_they_are_finite_and_no_order_counts(
 def test_what_answers_stands_out_by_words_by_meaning_and_piece_by_piece(
     encoder: CachedEncoder,
 ) -> None:
-    reading = encoder.read(["What is my dog called?"])[0]
-    asked = replace(query("What is my dog called?"), vector=reading.row, pieces=reading.states)
+    reading = encoder.encode_tokens(["What is my dog called?"])[0]
+    asked = replace(
+        query("What is my dog called?"), vector=reading.vector, pieces=reading.token_states
+    )
     dog, train = (
         read(encoder, one)
         for one in (
@@ -82,8 +84,10 @@ def test_what_answers_stands_out_by_words_by_meaning_and_piece_by_piece(
 
 
 def test_a_neighbour_and_a_session_share_what_was_said_beside_them(encoder: CachedEncoder) -> None:
-    reading = encoder.read(["What is my dog called?"])[0]
-    asked = replace(query("What is my dog called?"), vector=reading.row, pieces=reading.states)
+    reading = encoder.encode_tokens(["What is my dog called?"])[0]
+    asked = replace(
+        query("What is my dog called?"), vector=reading.vector, pieces=reading.token_states
+    )
     told = [
         evidence("My dog is called Potola.", key=1),
         evidence("How lovely!", key=2),

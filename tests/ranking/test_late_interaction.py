@@ -131,7 +131,9 @@ def test_what_answers_a_question_matches_it_best(encoder: CachedEncoder) -> None
         "Ana: The train to Porto leaves at noon.",
         "Ben: We painted the kitchen yellow in May.",
     )
-    question = encoder.read(["What is my dog called?"])[0].states
-    matches = max_similarities(question, [reading.signs for reading in encoder.read(told)])
+    question = encoder.encode_tokens(["What is my dog called?"])[0].token_states
+    matches = max_similarities(
+        question, [reading.token_signs for reading in encoder.encode_tokens(told)]
+    )
     dog, train, kitchen = matches @ token_weights(matches)
     assert dog > max(train, kitchen) + 0.2

@@ -8,7 +8,7 @@ import pytest
 
 from hotmem import Memory
 from hotmem.errors import DeadlineExceeded
-from hotmem.models import Language, read
+from hotmem.models import Language, encode_tokens
 from hotmem.retrieval.layers.base import LayerSearch
 from hotmem.retrieval.layers.facts import Facts
 from hotmem.retrieval.layers.semantic import Semantic
@@ -38,8 +38,8 @@ def query(text: str, user: UserKey, *terms: str, entities: tuple[str, ...] = ())
     analysis = Analysis(
         Intent.FACT, Complexity.HIGH, terms, entities, None, (), (), True, True, tuple(Layer)
     )
-    reading = read(LetterEncoder(), [text])[0]
-    return Query(text, user, None, START, analysis, ("Ana",), reading.row, reading.states)
+    reading = encode_tokens(LetterEncoder(), [text])[0]
+    return Query(text, user, None, START, analysis, ("Ana",), reading.vector, reading.token_states)
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
 from hotmem.models.export.bert import Bert
-from hotmem.models.export.calibration import balanced
+from hotmem.models.export.calibration import balance
 from hotmem.models.export.graph import int8_model
 
-SENTENCES: Final = (
+CALIBRATION_TEXTS: Final = (
     "I moved here in the spring of 2019, and honestly I haven't looked back since.",
     "What was the name of that restaurant we talked about last week?",
     "My sister's wedding is on the 14th of June, so I need to book the flights before Friday!",
@@ -65,8 +65,8 @@ def export(weights: Path, target: Path, trained: Path | None = None) -> None:
     projection = changes.pop(PROJECTION).astype(np.float32) if trained else None
     tokenizer = Tokenizer.from_file(str(weights / "tokenizer.json"))
     tokenizer.no_padding()
-    bert = balanced(
+    bert = balance(
         Bert.load(weights, changes),
-        [np.array(tokenizer.encode(text).ids, dtype=np.int64) for text in SENTENCES],
+        [np.array(tokenizer.encode(text).ids, dtype=np.int64) for text in CALIBRATION_TEXTS],
     )
     target.write_bytes(int8_model(bert, projection).SerializeToString())

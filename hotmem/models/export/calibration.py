@@ -20,23 +20,23 @@ from typing import Final
 
 import numpy as np
 
-from hotmem.models.encoder import Pieces
+from hotmem.models.encoder import TokenIds
 from hotmem.models.export.bert import Array, Bert, Dense, Layer, Norm
 
-STRENGTH: Final = 0.7
+MIGRATION_STRENGTH: Final = 0.7
 """Share of an input's range that its weights take on, 0 to 1. Chosen by least cosine: 0.6 and
 0.8 are some 0.002 worse."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class ValueRange:
     """Least and greatest value of each channel, both (channels,)."""
 
     least: Array
     greatest: Array
 
     @classmethod
-    def of(cls, states: Iterable[Array]) -> "Reach":
+    def of(cls, states: Iterable[Array]) -> "ValueRange":
         """Over all rows of some texts."""
         rows = np.concatenate(list(states))
         return cls(rows.min(axis=0), rows.max(axis=0))
@@ -47,7 +47,7 @@ class Reach:
         return np.float32(0.5) * (self.least + self.greatest)
 
 
-def balanced(bert: Bert, texts: Iterable[Pieces]) -> Bert:
+def balance(bert: Bert, texts: Iterable[TokenIds]) -> Bert:
     """The same model, with parameters moved so that what is quantised lies evenly.
 
     Args:
@@ -58,7 +58,7 @@ def balanced(bert: Bert, texts: Iterable[Pieces]) -> Bert:
         _normal(bert.words[pieces] + bert.places[: len(pieces)], bert.first, bert.epsilon)
         for pieces in texts
     ]
-    entry = first = Reach.of(states).middle
+    entry = first = ValueRange.of(states).middle
     layers: list[Layer] = []
     for number, layer in enumerate(bert.layers):
         mixed = [_mixed(_dense(rows, layer.projection), bert.heads) for rows in states]
@@ -66,21 +66,23 @@ def balanced(bert: Bert, texts: Iterable[Pieces]) -> Bert:
             _normal(_dense(high, layer.attended) + rows, layer.middle, bert.epsilon)
             for high, rows in zip(mixed, states, strict=True)
         ]
-        between = Reach.of(states)
+        between = ValueRange.of(states)
         inside = [_gelu(_dense(rows, layer.inner)) for rows in states]
-        within = Reach.of(inside)
+        within = ValueRange.of(inside)
         states = [
             _normal(_dense(high, layer.outer) + rows, layer.last, bert.epsilon)
             for high, rows in zip(inside, states, strict=True)
         ]
-        leaving = Reach.of(states).middle if number + 1 < len(bert.layers) else np.zeros_like(entry)
+        leaving = (
+            ValueRange.of(states).middle if number + 1 < len(bert.layers) else np.zeros_like(entry)
+        )
         layers.append(
             Layer(
                 _moved(layer.projection, entry),
                 Dense(layer.attended.weight, layer.attended.bias + entry),
                 Norm(layer.middle.weight, layer.middle.bias - between.middle),
                 _moved(layer.inner, between.middle),
-                smoothed(
+                smooth(
                     Dense(layer.outer.weight, layer.outer.bias + between.middle),
                     np.maximum(within.greatest, -within.least),
                 ),
@@ -98,7 +100,7 @@ def balanced(bert: Bert, texts: Iterable[Pieces]) -> Bert:
     )
 
 
-def smoothed(dense: Dense, largest: Array) -> Dense:
+def smooth(dense: Dense, largest: Array) -> Dense:
     """The same layer, with smaller outliers in its input.
 
     Args:
@@ -108,7 +110,7 @@ def smoothed(dense: Dense, largest: Array) -> Dense:
     Shares are rounded to quarters of a power of two, so that the last digits of a CPU's floats do
     not change the weights.
     """
-    logarithms = STRENGTH * np.log2(largest) - (1 - STRENGTH) * np.log2(
+    logarithms = MIGRATION_STRENGTH * np.log2(largest) - (1 - MIGRATION_STRENGTH) * np.log2(
         np.abs(dense.weight).max(axis=1)
     )
     shares = np.exp2(np.rint(4 * (logarithms - logarithms.mean())) / 4).astype(np.float32)

@@ -18,7 +18,7 @@ from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from hotmem.models.export.bert import Array, Bert, Dense, Norm
 
-FUSED: Final = "com.microsoft"
+CONTRIB_DOMAIN: Final = "com.microsoft"
 """Operators of ONNX Runtime:
 https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md."""
 
@@ -26,8 +26,8 @@ OPSET: Final = 18
 IR_VERSION: Final = 9
 """Old enough for every ONNX Runtime that HotMem allows."""
 
-LARGEST_WEIGHT: Final = 64
-LARGEST_WORD: Final = 127
+MAX_WEIGHT_INTEGER: Final = 64
+MAX_EMBEDDING_INTEGER: Final = 127
 
 
 def int8_model(bert: Bert, projection: Array | None = None) -> ModelProto:
@@ -47,7 +47,7 @@ def int8_model(bert: Bert, projection: Array | None = None) -> ModelProto:
             layer.middle,
             bert.epsilon,
         )
-        inside = graph.node("Gelu", graph.dense(states, layer.inner), domain=FUSED)
+        inside = graph.node("Gelu", graph.dense(states, layer.inner), domain=CONTRIB_DOMAIN)
         states = graph.norm(
             graph.node("Add", graph.dense(inside, layer.outer), states), layer.last, bert.epsilon
         )
@@ -60,7 +60,7 @@ def int8_model(bert: Bert, projection: Array | None = None) -> ModelProto:
     return graph.model("pieces", outputs)
 
 
-def quantised(rows: Array, largest: int) -> tuple[NDArray[np.int8], Array]:
+def quantise(rows: Array, largest: int) -> tuple[NDArray[np.int8], Array]:
     """Integers of at most `largest`, and for each row the factor, (rows, 1), that brings them back to within half a step."""
     factors = np.maximum(
         np.abs(rows).max(axis=1, keepdims=True), np.finfo(np.float32).tiny * largest
@@ -99,7 +99,7 @@ class _Graph:
 
     def embedded(self, bert: Bert, pieces: str) -> str:
         """Words and places added up."""
-        integers, factors = quantised(bert.words, LARGEST_WORD)
+        integers, factors = quantise(bert.words, MAX_EMBEDDING_INTEGER)
         words = self.node(
             "Cast", self.node("Gather", self.constant(integers), pieces), to=TensorProto.FLOAT
         )
@@ -124,7 +124,7 @@ class _Graph:
 
     def attention(self, states: str, projection: Dense, heads: int) -> str:
         """Query, key and value in one product, and the values mixed."""
-        integers, factors = quantised(projection.weight.T, LARGEST_WEIGHT)
+        integers, factors = quantise(projection.weight.T, MAX_WEIGHT_INTEGER)
         states, scale, zero = self.nodes(3, "DynamicQuantizeLinear", states)
         weight, bias, scales = (
             self.constant(integers.T),
@@ -142,20 +142,22 @@ class _Graph:
             "",
             zero,
             zeros,
-            domain=FUSED,
+            domain=CONTRIB_DOMAIN,
             num_heads=heads,
         )
 
     def dense(self, states: str, dense: Dense) -> str:
         if dense.factors is not None:
             states = self.node("Mul", states, self.constant(dense.factors))
-        integers, factors = quantised(dense.weight.T, LARGEST_WEIGHT)
+        integers, factors = quantise(dense.weight.T, MAX_WEIGHT_INTEGER)
         weight, bias, scales = (
             self.constant(integers.T),
             self.constant(dense.bias),
             self.constant(factors[:, 0]),
         )
-        return self.node("DynamicQuantizeMatMul", states, weight, scales, "", bias, domain=FUSED)
+        return self.node(
+            "DynamicQuantizeMatMul", states, weight, scales, "", bias, domain=CONTRIB_DOMAIN
+        )
 
     def model(self, pieces: str, outputs: Mapping[str, tuple[str, int]]) -> ModelProto:
         """The whole graph; outputs by name, each with its value and its width."""
@@ -170,6 +172,6 @@ class _Graph:
         graph = helper.make_graph(self._nodes, "bert", [taken], given, self._constants)
         return helper.make_model(
             graph,
-            opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid(FUSED, 1)],
+            opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid(CONTRIB_DOMAIN, 1)],
             ir_version=IR_VERSION,
         )

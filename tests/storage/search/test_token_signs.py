@@ -123,6 +123,6 @@ async def test_what_is_remembered_is_kept_word_piece_by_word_piece(
     await store.close()
     kept = found[EvidenceKind.PASSAGE].signs
     assert kept is not None and np.array_equal(
-        kept, encoder.read(["Ana: My dog is called Potola."])[0].signs
+        kept, encoder.encode_tokens(["Ana: My dog is called Potola."])[0].token_signs
     )
     assert found[EvidenceKind.MEMORY].signs is found[EvidenceKind.SUMMARY].signs is None
