@@ -60,7 +60,7 @@ from hotmem.types.parse import Doc
 from hotmem.understanding.facts import extract_facts
 from hotmem.understanding.facts.classification import classify_statements
 from hotmem.understanding.facts.hearsay import mark_hearsay
-from hotmem.understanding.facts.rewrites import Rewrite, Segment
+from hotmem.understanding.facts.rewrites import RewrittenText, Segment
 from hotmem.understanding.facts.truecasing import lacks_case, sentence_starts, truecase
 from hotmem.understanding.query.ngrams import word_ngrams
 
@@ -527,6 +527,6 @@ def _placed(understanding: Understanding, turn: Turn) -> Understanding:
     spans = truncated_spans(turn.text, LONGEST_READ[Role(turn.role)])
     if len(spans) == 1:
         return understanding
-    return Rewrite(tuple(Segment(join_spans(turn.text, [span]), *span) for span in spans)).placed(
-        understanding
-    )
+    return RewrittenText(
+        tuple(Segment(join_spans(turn.text, [span]), *span) for span in spans)
+    ).restore_offsets(understanding)

@@ -202,7 +202,8 @@ def corrections(
             said = " || ".join(" | ".join(day) for day in one.case.days)
             console.print(f"{one.case.kind}: {said}", markup=False)
             console.print(
-                f"    not known: {', '.join(one.missing)}; still held: {', '.join(one.wrong)}; ended: {one.ended}",
+                f"    not known: {', '.join(one.missing)}; still held: {', '.join(one.wrong)}; "
+                f"ended: {one.ended}",
                 markup=False,
             )
     if as_json:

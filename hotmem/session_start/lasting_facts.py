@@ -14,8 +14,9 @@ from hotmem.text.stemming import stems
 from hotmem.text.word_sets import wordlist
 from hotmem.types import EvidenceKind
 from hotmem.types.session_start import MemoryCandidate
+from hotmem.understanding.facts.lexicon import LASTING_ADJECTIVES
 from hotmem.understanding.facts.pipeline import UNNAMED_SPEAKER
-from hotmem.understanding.facts.relations import COMPLEMENTS, HAS_CONDITION, LASTING_ADJECTIVES
+from hotmem.understanding.facts.relations import COMPLEMENTS, HAS_CONDITION
 
 MAX_FACTS: Final = 6
 

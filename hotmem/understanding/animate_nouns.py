@@ -1,4 +1,4 @@
-"""People and animals, as others speak of them."""
+"""Nouns for people and animals, as speakers use them of their family, friends and pets."""
 
 from typing import Final
 
@@ -7,32 +7,37 @@ from hotmem.text.word_sets import wordlist
 ELDERS: Final = wordlist(
     "mum mom mummy mommy dad daddy grandma grandpa granny gran grandad granddad"
 )
-"""Who is called so by their own, as if by name: "Grandma lives in a nursing home"."""
+"""Nouns that are used like names: "Grandma lives in a nursing home"."""
 
 FAMILY: Final = ELDERS | wordlist(
-    "son daughter kid child baby boy girl twin brother sister sibling wife husband partner boyfriend girlfriend fiance fiancé fiancée mother father "
-    "parent uncle aunt cousin nephew niece grandson granddaughter grandchild grandmother grandfather stepson stepdaughter stepbrother stepsister "
+    "son daughter kid child baby boy girl twin brother sister sibling wife husband partner "
+    "boyfriend girlfriend fiance fiancé fiancée mother father "
+    "parent uncle aunt cousin nephew niece grandson granddaughter grandchild grandmother "
+    "grandfather stepson stepdaughter stepbrother stepsister "
     "stepmother stepfather"
 )
 
 ACQUAINTANCES: Final = wordlist(
-    "friend roommate flatmate neighbour neighbor boss colleague coworker teacher doctor therapist coach dentist manager landlord ex"
+    "friend roommate flatmate neighbour neighbor boss colleague coworker teacher doctor "
+    "therapist coach dentist manager landlord ex"
 )
 
 PETS: Final = wordlist(
-    "dog cat puppy kitten rabbit bunny hamster parrot bird fish horse pony goldfish turtle snake lizard pet"
+    "dog cat puppy kitten rabbit bunny hamster parrot bird fish horse pony goldfish turtle "
+    "snake lizard pet"
 )
 
 UNIQUE_ROLES: Final = wordlist(
-    "wife husband spouse partner fiance fiancé fiancée girlfriend boyfriend mother father mum mom mummy mommy dad daddy boss landlord"
+    "wife husband spouse partner fiance fiancé fiancée girlfriend boyfriend mother father mum "
+    "mom mummy mommy dad daddy boss landlord"
 )
-"""Whom people have one of at a time: "my wife" is "my wife Clara"."""
+"""Roles that one person holds at a time: "my wife" and "my wife Clara" are the same."""
 
 SHARED_ROLES: Final = wordlist(
     "friend colleague coworker cousin neighbour uncle aunt niece nephew teacher flatmate classmate"
 )
-"""Whom people mostly have several of: a second name does not end the first, and "my friend" may
-be another one than last time."""
+"""Roles that several people hold: a second name does not supersede the first, and "my friend" may
+be a different one each time."""
 
 ANIMATE: Final = FAMILY | ACQUAINTANCES | PETS
-"""Whom people speak of as theirs."""
+"""All people and pets that a speaker may call "my"."""

@@ -59,10 +59,6 @@ LONG: Final = {
     "temporal.periods",
     "tools.import_export",
     "tools.registry",
-    "understanding.facts.clauses",
-    "understanding.facts.copulas",
-    "understanding.facts.pipeline",
-    "understanding.facts.predicates",
     "worker",
 }
 """Modules that are still longer. Remove an entry when its module has been split."""

@@ -1,7 +1,6 @@
-"""Turn → Understanding.
+"""Fact extraction: one turn → `Understanding`, by rules over dependency parses.
 
-What a speaker states of themselves and theirs, read from dependency parses without a language
-model.
+Read `pipeline` first. RELATIONS.md lists the relations with an example each.
 """
 
 from hotmem.understanding.facts.pipeline import extract_facts, extract_from_parse

@@ -1,10 +1,7 @@
-"""Where a memory is filed.
+"""Classification of memories: kind, category and importance.
 
-Its kind, its category and how important it is, by small fitted models over its meaning and its
-words.
-
-`python -m eval tools --fit` fits them on statements that we wrote (`eval/tools/filing.py`);
-`filing.json` holds them as readable data.
+Softmax models over the embedding and over features of the words. `classification.json` holds their
+coefficients; `python -m eval tools --fit` fits them.
 """
 
 import json
@@ -27,7 +24,7 @@ from hotmem.types.parse import Doc
 from hotmem.understanding.facts.relations import ASKS
 
 MIN_CONFIDENCE: Final = 0.6
-"""Probability of kind and category together, below which the answer says that it is unsure."""
+"""Probability of the category below which the result is reported as uncertain, 0 to 1."""
 
 CUES: Final[Mapping[str, re.Pattern[str]]] = {
     name: re.compile("|".join(parts), re.IGNORECASE)
@@ -58,7 +55,8 @@ CUES: Final[Mapping[str, re.Pattern[str]]] = {
         ),
         "ordinal": (
             r"\b\d{1,2}(?:st|nd|rd|th)\b",
-            r"\b(?:january|february|march|april|june|july|august|september|october|november|december)\b",
+            r"\b(?:january|february|march|april|june|july|august|september|october|november"
+            r"|december)\b",
         ),
         "must": (
             r"\b(?:needs? to|ha(?:ve|s) to|got to|must|should|don't forget|remember to|remind)\b",
@@ -67,20 +65,26 @@ CUES: Final[Mapping[str, re.Pattern[str]]] = {
         "we": (r"\b(?:we|we're|we've|our|us)\b",),
         "you": (r"\b(?:you|your|yourself|you're)\b",),
         "order": (
-            r"^\W*(?:please |and |so |ok(?:ay)?,? )?(?:always|never|don't|do not|stop|keep|use|call|speak|answer|say|read|tell|ask|let|play|send)\b",
-            r"^\W*(?:please |and |so |ok(?:ay)?,? )?(?:switch|turn|set|give|make|start|treat|talk|remember|wait|repeat|store|save|delete|forget)\b",
+            r"^\W*(?:please |and |so |ok(?:ay)?,? )?(?:always|never|don't|do not|stop|keep|use"
+            r"|call|speak|answer|say|read|tell|ask|let|play|send)\b",
+            r"^\W*(?:please |and |so |ok(?:ay)?,? )?(?:switch|turn|set|give|make|start|treat"
+            r"|talk|remember|wait|repeat|store|save|delete|forget)\b",
             r"^\W*(?:if i|when i|no |be )\b",
         ),
         "found out": (
-            r"\bturns? out\b|\b(?:learn(?:ed|t)?|reali[sz]\w*|found out|discovered|figured|it seems|apparently|the trick|lesson|because)\b",
+            r"\bturns? out\b|\b(?:learn(?:ed|t)?|reali[sz]\w*|found out|discovered|figured"
+            r"|it seems|apparently|the trick|lesson|because)\b",
             r"\b(?:works better|understood|noticed|if you|you have to|means)\b",
         ),
         "passed between": (
-            r"\b(?:said|told|asked|promised|apologi\w+|argued|row|quarrel\w*|rang|called|visited|met|thanked|shouted|agreed|chatted|texted)\b",
-            r"\b(?:wrote|lent|gave|talked|spoke|invited|refused|offered|complained|hugged|laughed)\b",
+            r"\b(?:said|told|asked|promised|apologi\w+|argued|row|quarrel\w*|rang|called|visited"
+            r"|met|thanked|shouted|agreed|chatted|texted)\b",
+            r"\b(?:wrote|lent|gave|talked|spoke|invited|refused|offered|complained|hugged"
+            r"|laughed)\b",
         ),
         "under way": (
-            r"\b(?:half ?way|almost done|nearly|stage|phase|step|draft|prototype|plan(?:ning|ned)?|building|launch\w*|finish\w*|progress)\b",
+            r"\b(?:half ?way|almost done|nearly|stage|phase|step|draft|prototype|plan(?:ning"
+            r"|ned)?|building|launch\w*|finish\w*|progress)\b",
             r"\b(?:waiting for|still|so far|chapter|milestone|budget|release\w*|version)\b",
         ),
         "taste": (
@@ -90,29 +94,29 @@ CUES: Final[Mapping[str, re.Pattern[str]]] = {
         "third person": (r"\b(?:he|she|his|her|they|their|him|them)\b",),
     }.items()
 }
-"""Words that tell where a statement belongs."""
+"""Patterns that indicate a category, each a binary feature."""
 
 BLOCK_WEIGHTS: Final = {"meaning": 2.0, "words": 2.5, "forms": 1.5, "order": 1.5, "cues": 0.8}
-"""How much each block of features counts beside the others in the penalty of the fit; chosen by
-cross-validation on the fitted half."""
+"""Scale of each block of features, which sets how strongly the fit regularises it; from
+cross-validation (`python -m eval tools`)."""
 
 AFFINITY_WEIGHT: Final = 0.3
-"""How much the kind heeds which kinds the category usually has; chosen likewise. It brings 0.8
-of 100 kinds."""
+"""Weight of the association between kind and category in the choice of the kind; from
+cross-validation (`python -m eval tools`)."""
 
 MAX_PREFIX_TOKENS: Final = 3
-"""Words at the beginning that are looked at together."""
+"""Tokens of the longest prefix that is a feature."""
 
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """Where a statement belongs.
+    """The class of a statement.
 
     Attributes:
-        kind: What sort of statement it is.
-        category: Where it belongs.
+        kind: The kind of statement.
+        category: The category.
         importance: 1 to 5.
-        confidence: Probability, 0 to 1, that the category is right.
+        confidence: Probability of the category, 0 to 1.
     """
 
     kind: Kind
@@ -123,34 +127,34 @@ class Classification:
 
 @dataclass(frozen=True, slots=True)
 class SoftmaxModel:
-    """A fitted choice among some names.
+    """A fitted softmax regression.
 
     Attributes:
-        names: The names.
-        intercepts: Their logits without any feature, float32 (names,).
-        meaning: Coefficients of the embedding, float32 (dimension, names).
-        places: Rows of the other features in `coefficients`; those that are not there count 0.
-        coefficients: float32 (features, names).
+        names: The classes.
+        intercepts: Logits without features, float32 (classes,).
+        meaning: Coefficients of the embedding, float32 (dimension, classes).
+        rows: Row of each other feature in `coefficients`; unknown features count as 0.
+        coefficients: float32 (features, classes).
     """
 
     names: tuple[str, ...]
     intercepts: NDArray[np.float32]
     meaning: NDArray[np.float32]
-    places: Mapping[str, int]
+    rows: Mapping[str, int]
     coefficients: NDArray[np.float32]
 
-    def shares(self, seen: Mapping[str, float], vector: Vector) -> NDArray[np.float32]:
-        """The probability of each name, 0 to 1, float32 (names,) (softmax)."""
-        known = [name for name in seen if name in self.places]
+    def probabilities(self, seen: Mapping[str, float], vector: Vector) -> NDArray[np.float32]:
+        """Return the probability of each class, float32 (classes,)."""
+        known = [name for name in seen if name in self.rows]
         logits = (
             self.intercepts
             + np.array([seen[name] for name in known])
-            @ self.coefficients[[self.places[name] for name in known]]
+            @ self.coefficients[[self.rows[name] for name in known]]
         )
         if len(vector) == len(self.meaning):
             logits = logits + BLOCK_WEIGHTS["meaning"] * matmul(self.meaning.T, vector)
-        shares = np.exp(logits - logits.max())
-        return np.asarray(shares / shares.sum(), dtype=np.float32)
+        probabilities = np.exp(logits - logits.max())
+        return np.asarray(probabilities / probabilities.sum(), dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +162,10 @@ class Classifier:
     """The fitted models.
 
     Attributes:
-        category: Which category.
-        kind: Which kind.
-        importance: Which importance.
-        affinity: How much more often than by chance a kind is in a category, as a logarithm,
-            float32 (kinds, categories).
+        category: Model of the category.
+        kind: Model of the kind.
+        importance: Model of the importance.
+        affinity: Pointwise mutual information of kind and category, float32 (kinds, categories).
     """
 
     category: SoftmaxModel
@@ -172,20 +175,20 @@ class Classifier:
 
 
 def classify(doc: Doc, vector: Vector) -> Classification:
-    """Files a statement.
+    """Classify a statement.
 
     Args:
         doc: Its parse.
-        vector: Its embedding by the default encoder, float32 (384,); one of another length tells
-            nothing.
+        vector: Its embedding by the default encoder, float32 (384,); one of another length is
+            ignored.
     """
     seen = features(doc)
-    fitted = _fitted()
-    categories = fitted.category.shares(seen, vector)
-    kinds = np.log(fitted.kind.shares(seen, vector)) + AFFINITY_WEIGHT * (
+    fitted = _load_classifier()
+    categories = fitted.category.probabilities(seen, vector)
+    kinds = np.log(fitted.kind.probabilities(seen, vector)) + AFFINITY_WEIGHT * (
         fitted.affinity @ categories
     )
-    importances = fitted.importance.shares(seen, vector)
+    importances = fitted.importance.probabilities(seen, vector)
     return Classification(
         kind=Kind(fitted.kind.names[int(np.argmax(kinds))]),
         category=Category(fitted.category.names[int(np.argmax(categories))]),
@@ -197,33 +200,30 @@ def classify(doc: Doc, vector: Vector) -> Classification:
 def classify_statements(
     doc: Doc, statements: Sequence[Statement], encoder: Encoder
 ) -> tuple[Statement, ...]:
-    """Files statements by the sentences that they were read in and by their meaning.
+    """Classify statements by their source sentences and their embeddings; instructions stay rules.
 
-    Standing instructions are rules.
-
-    The relation that a statement was read as tells less: of 337 that we wrote its category is ours
-    in 47 of 100, and in 86 by the words; its kind in 54, and in 87. A clause alone tells 82 and 85.
+    The source sentences are better evidence than the clause or the relation of a statement alone.
 
     Args:
         doc: The parse of the whole text.
-        statements: What was read in it.
-        encoder: Embeds the statements, which are embedded anyway.
+        statements: The statements read in it.
+        encoder: Embeds the statements.
     """
     loose = [one for one in statements if one.relation != ASKS.name]
     rows = encoder.encode([statement.text for statement in loose])
     found = [
-        classify(_sentences(doc, statement), row)
+        classify(_source_sentences(doc, statement), row)
         for statement, row in zip(loose, rows, strict=True)
     ]
-    filed = iter(
+    classified = iter(
         replace(statement, kind=one.kind, category=one.category, importance=one.importance)
         for statement, one in zip(loose, found, strict=True)
     )
-    return tuple(one if one.relation == ASKS.name else next(filed) for one in statements)
+    return tuple(one if one.relation == ASKS.name else next(classified) for one in statements)
 
 
-def _sentences(doc: Doc, statement: Statement) -> Doc:
-    """The sentences that hold the statement, as a text of their own."""
+def _source_sentences(doc: Doc, statement: Statement) -> Doc:
+    """Return the sentences that contain the statement as a document."""
     held = [
         sentence
         for sentence in doc.sents
@@ -233,15 +233,15 @@ def _sentences(doc: Doc, statement: Statement) -> Doc:
 
 
 def features(doc: Doc) -> dict[str, float]:
-    """What the models see of a statement besides its meaning, by name.
+    """Return the features of a statement other than its embedding, by name.
 
-    In each block every feature there weighs the same, and all together 1.
+    The features of a block have equal values, and each block has its weight as its norm.
     """
     held = terms(doc.text)
     blocks = {
         "words": {*held, *(f"{one} {two}" for one, two in pairwise(held))},
-        "forms": set(_forms(doc)),
-        "order": set(_order(doc)),
+        "forms": set(_grammar_features(doc)),
+        "order": set(_order_features(doc)),
         "cues": {f"cue:{name}" for name, cue in CUES.items() if cue.search(doc.text)},
     }
     share = {
@@ -251,8 +251,8 @@ def features(doc: Doc) -> dict[str, float]:
     return {feature: share[name] for name, block in blocks.items() for feature in sorted(block)}
 
 
-def _forms(doc: Doc) -> Iterator[str]:
-    """How it is said: parts of speech, subjects, how sentences begin."""
+def _grammar_features(doc: Doc) -> Iterator[str]:
+    """Yield parts of speech, subjects and sentence openings."""
     for sentence in doc.sents:
         yield f"root:{sentence.root.tag_}"
         subjects = [token for token in sentence.root.children if "subj" in token.dep_]
@@ -267,8 +267,8 @@ def _forms(doc: Doc) -> Iterator[str]:
         yield f"opens:{doc[0].lower_}"
 
 
-def _order(doc: Doc) -> Iterator[str]:
-    """What follows what: parts of speech in pairs, and the first words."""
+def _order_features(doc: Doc) -> Iterator[str]:
+    """Yield pairs of adjacent parts of speech and the first words."""
     yield from (f"tags:{one.tag_} {two.tag_}" for one, two in pairwise(doc))
     yield from (
         f"begins:{' '.join(token.lower_ for token in doc[:length])}"
@@ -277,11 +277,11 @@ def _order(doc: Doc) -> Iterator[str]:
 
 
 @cache
-def _fitted() -> Classifier:
+def _load_classifier() -> Classifier:
     data = json.loads(
         files("hotmem.understanding.facts").joinpath("classification.json").read_text("utf-8")
     )
-    kinds, categories = _read(data["kind"]), _read(data["category"])
+    kinds, categories = _read_model(data["kind"]), _read_model(data["category"])
     affinity = np.array(
         [
             [data["affinity"][kind][category] for category in categories.names]
@@ -289,24 +289,24 @@ def _fitted() -> Classifier:
         ],
         dtype=np.float32,
     )
-    return Classifier(categories, kinds, _read(data["importance"]), affinity)
+    return Classifier(categories, kinds, _read_model(data["importance"]), affinity)
 
 
-def _read(choices: Mapping[str, Mapping[str, Any]]) -> SoftmaxModel:
-    places = {
-        name: place
-        for place, name in enumerate(
+def _read_model(choices: Mapping[str, Mapping[str, Any]]) -> SoftmaxModel:
+    rows = {
+        name: row
+        for row, name in enumerate(
             dict.fromkeys(name for of in choices.values() for name in of["features"])
         )
     }
-    coefficients = np.zeros((len(places), len(choices)), dtype=np.float32)
+    coefficients = np.zeros((len(rows), len(choices)), dtype=np.float32)
     for column, of in enumerate(choices.values()):
         for name, value in of["features"].items():
-            coefficients[places[name], column] = value
+            coefficients[rows[name], column] = value
     return SoftmaxModel(
         names=tuple(choices),
         intercepts=np.array([of["intercept"] for of in choices.values()], dtype=np.float32),
         meaning=np.array([of["meaning"] for of in choices.values()], dtype=np.float32).T,
-        places=places,
+        rows=rows,
         coefficients=coefficients,
     )

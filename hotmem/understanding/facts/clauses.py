@@ -1,19 +1,22 @@
-"""The clauses of an utterance that assert something.
+"""Asserted clauses of an utterance: subject, verb, tense, polarity and hedging."""
 
-Who, what verb, in which tense, with what doubt.
-"""
-
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Doc, Token
+from hotmem.understanding.facts.assertion import (
+    HEDGES,
+    VERB_TAGS,
+    is_asserted,
+    is_hedged,
+    is_question,
+    is_quoted,
+)
 
 
 class Tense(StrEnum):
-    """When a clause holds."""
+    """The time that a clause refers to."""
 
     PAST = "past"
     PRESENT = "present"
@@ -22,17 +25,17 @@ class Tense(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One assertion.
+    """An asserted clause.
 
     Attributes:
-        subject: The head of its subject; None where the speaker leaves "I" out ("Just moved to
-            Lyon").
-        verb: The verb that carries the meaning ("visit" in "I'm going to visit").
+        subject: Head of the subject; None if the speaker drops "I" ("Just moved to Lyon").
+        verb: The lexical verb ("visit" in "I'm going to visit").
         finite: The verb that agrees with the subject ("'m").
-        frame: What stands around the verb: "", "want", "plan", "must", "used", "can", "start".
-        tense: When it holds.
-        negated: Whether it is denied, or said to hold no longer.
-        hedged: Whether it is said with doubt.
+        frame: What the governing verb expresses: "", "want", "plan", "must", "used", "can" or
+            "start".
+        tense: The time that it refers to.
+        negated: Whether it is negated, or no longer true.
+        hedged: Whether it is expressed with doubt.
     """
 
     subject: Token | None
@@ -45,29 +48,42 @@ class Clause:
 
     @property
     def no_longer(self) -> bool:
-        """Whether it says that something is so no more: "any more", "no longer"."""
+        """Whether it contains "any more" or "no longer"."""
         return self.negated and any(
-            child.lower_ in _NO_MORE for child in (*self.verb.children, *self.finite.children)
+            child.lower_ in _NO_LONGER_WORDS
+            for child in (*self.verb.children, *self.finite.children)
         )
 
     @property
     def copular(self) -> bool:
-        """Whether its verb is "be", also as recognisers write it: "im sure"."""
+        """Whether its verb is "be", also as speech recognisers write it ("im sure")."""
         return self.verb.lemma_ == "be" or self.verb.lower_ == "m"
 
 
 _FRAMES: Final = {
-    "want": "want", "wish": "", "hope": "want", "like": "want", "love": "want", "plan": "plan", "intend": "plan",
-    "need": "must", "have": "must", "get": "must", "use": "used", "go": "plan",
-    "decide": "plan", "look": "want", "aim": "plan", "prepare": "plan",
-}  # fmt: skip
-"""Verbs that take "to": what they make of the verb they govern."""
+    "want": "want",
+    "wish": "",
+    "hope": "want",
+    "like": "want",
+    "love": "want",
+    "plan": "plan",
+    "intend": "plan",
+    "need": "must",
+    "have": "must",
+    "get": "must",
+    "use": "used",
+    "go": "plan",
+    "decide": "plan",
+    "look": "want",
+    "aim": "plan",
+    "prepare": "plan",
+}
+"""Verbs that govern an infinitive, and the frame they give it."""
 
-_PHASES: Final = frozenset({"start", "begin", "end"})
-"""Verbs after which another one tells what was begun: "started working at Bosch", "ended up
-moving to Lyon"."""
+_PHASE_VERBS: Final = frozenset({"start", "begin", "end"})
+"""Verbs that govern what began or ended: "started working at Bosch", "ended up moving to Lyon"."""
 
-_AIMING: Final = frozenset(
+_INTENTION_VERBS: Final = frozenset(
     {
         ("think", "of"),
         ("think", "about"),
@@ -78,53 +94,27 @@ _AIMING: Final = frozenset(
         ("look", "at"),
     }
 )
-"""Verbs and prepositions after which a gerund tells what is wanted."""
+"""Verbs and prepositions that govern an intended action as a gerund."""
 
-_REASONS: Final = frozenset(
-    {
-        "because",
-        "since",
-        "cause",
-        "'cause",
-        "cuz",
-        "although",
-        "though",
-        "that",
-        "but",
-        "and",
-        "so",
-        "now",
-    }
-)
-_BELIEVING: Final = wordlist(
-    "think guess believe suppose know mean feel realise realize notice remember mention tell say figure find learn discover"
-)
-_DOUBTING: Final = wordlist("think guess believe suppose feel figure")
-_HEDGES: Final = frozenset(
-    {"maybe", "perhaps", "probably", "possibly", "apparently", "supposedly", "might", "may"}
-)
-_UNREAL: Final = frozenset(
+_UNREAL_MODALS: Final = frozenset(
     {"would", "'d", "’d", "could", "should", "might", "may", "must", "ought"}
 )
-_NO_MORE: Final = frozenset({"more", "anymore", "longer"})
+_NO_LONGER_WORDS: Final = frozenset({"more", "anymore", "longer"})
 _ALMOST: Final = frozenset({"almost", "nearly"})
-_LASTING: Final = frozenset({"live", "work", "own", "know", "have", "play", "study", "love"})
+_STATE_VERBS: Final = frozenset({"live", "work", "own", "know", "have", "play", "study", "love"})
 """Verbs whose perfect with "for" or "since" still holds."""
 
-_VERBS: Final = frozenset({"VERB", "AUX"})
+_OPENING_POS: Final = frozenset({"ADV", "INTJ", "PUNCT", "CCONJ", "PART", "SPACE"})
+"""Parts of speech that may precede a verb whose subject is dropped."""
 
-_OPENINGS: Final = frozenset({"ADV", "INTJ", "PUNCT", "CCONJ", "PART", "SPACE"})
-"""What may stand before a verb whose subject is left out."""
-
-_LEFT_ALONE: Final = frozenset(
+_ELLIPTIC_VERBS: Final = frozenset(
     {"love", "like", "hate", "enjoy", "prefer", "live", "work", "study", "own", "have", "teach"}
 )
-"""Verbs whose plain form without a subject tells of the speaker ("Love spicy food") rather than
-asks for something."""
+"""Verbs whose base form without a subject is a statement ("Love spicy food") and no request."""
 
 
 def read_clauses(doc: Doc) -> tuple[Clause, ...]:
-    """The asserting clauses of an utterance, in order.
+    """Return the asserted clauses of an utterance, in order.
 
     Questions, conditions, wishes, quotations and hearsay are left out.
     """
@@ -133,27 +123,27 @@ def read_clauses(doc: Doc) -> tuple[Clause, ...]:
 
 def _clause(token: Token) -> Clause | None:
     if (
-        token.pos_ not in _VERBS
+        token.pos_ not in VERB_TAGS
         or any(child.lower_ in _ALMOST for child in token.lefts)
         or token.dep_ in ("aux", "auxpass", "xcomp", "amod", "compound", "acl", "csubj", "pcomp")
     ):
         return None
     subject = _subject(token)
     if (
-        (subject is None and not _elliptic(token))
-        or not _asserted(token)
-        or _asked(token, subject)
-        or _quoted(token)
+        (subject is None and not _is_elliptic(token))
+        or not is_asserted(token)
+        or is_question(token, subject)
+        or is_quoted(token)
     ):
         return None
-    verb, frame = _inner(token)
+    verb, frame = _main_verb(token)
     helpers = [child for child in token.children if child.dep_ in ("aux", "auxpass")]
     if not helpers and token.dep_ == "conj":
         helpers = [
             child for child in token.head.children if child.dep_ == "aux" and child.tag_ == "MD"
         ]
     finite = next(
-        (child for child in helpers if child.head == token and not _emphatic(child)), token
+        (child for child in helpers if child.head == token and not _is_emphatic_do(child)), token
     )
     if (
         subject is not None
@@ -162,7 +152,7 @@ def _clause(token: Token) -> Clause | None:
         and token.dep_ != "conj"
         and not (
             token.tag_ == "VB"
-            and (subject.lower_ in ("i", "we", "they") or any(map(_emphatic, helpers)))
+            and (subject.lower_ in ("i", "we", "they") or any(map(_is_emphatic_do, helpers)))
         )
     ):
         return None
@@ -171,10 +161,10 @@ def _clause(token: Token) -> Clause | None:
         if not modals & {"would", "'d", "’d"}:
             verb, frame = token, ""
         modals -= {"would", "'d", "’d"}
-    if modals & _UNREAL:
+    if modals & _UNREAL_MODALS:
         return None
     negated = any(
-        child.dep_ == "neg" or _no_longer(child)
+        child.dep_ == "neg" or _is_no_longer(child)
         for child in (*token.children, *(verb.children if verb != token else ()))
     )
     if modals & {"can", "ca"}:
@@ -185,18 +175,18 @@ def _clause(token: Token) -> Clause | None:
             return None
     owning = subject is None and token.lower_ == "got" and not helpers
     tense = Tense.PRESENT if owning else _tense(token, finite, helpers, frame)
-    return Clause(subject, verb, finite, frame, tense, negated, _hedged(token))
+    return Clause(subject, verb, finite, frame, tense, negated, is_hedged(token))
 
 
-def _emphatic(helper: Token) -> bool:
-    """Whether "do" only stresses what is said: "I do have a dog"."""
+def _is_emphatic_do(helper: Token) -> bool:
+    """Whether "do" is only emphatic: "I do have a dog"."""
     return helper.lower_ in ("do", "does") and not any(
         child.dep_ == "neg" for child in helper.head.children
     )
 
 
 def _subject(verb: Token) -> Token | None:
-    """The subject, its own or, for a verb joined by "and", that of the verb it is joined to."""
+    """Return the verb's own subject, or the one it shares with the verb it is coordinated with."""
     own = [child for child in verb.children if child.dep_ in ("nsubj", "nsubjpass")]
     if own:
         return own[-1]
@@ -208,7 +198,7 @@ def _subject(verb: Token) -> Token | None:
         return before
     if (
         verb.dep_ == "conj"
-        and verb.head.pos_ in _VERBS
+        and verb.head.pos_ in VERB_TAGS
         and not any(child.dep_ == "expl" for child in verb.children)
         and verb.tag_ in ("VBP", "VBZ", "VBD")
     ):
@@ -217,12 +207,10 @@ def _subject(verb: Token) -> Token | None:
 
 
 def misattached_verb(noun: Token) -> Token | None:
-    """The verb of which a noun is the subject though it was read as joined to one before.
+    """Return the verb that a noun is the subject of, though it was parsed as a conjunct.
 
-    "my son is a baker and my daughter is a vet".
-
-    Nothing stands between the two but adverbs; what shares the subject of a verb before is joined
-    to it by "and", or parted from it by a comma.
+    In "my son is a baker and my daughter is a vet" the parser may attach "daughter" to "baker".
+    Only adverbs stand between the noun and its verb.
     """
     if noun.dep_ != "conj" or noun.pos_ not in ("NOUN", "PROPN"):
         return None
@@ -248,8 +236,8 @@ def misattached_verb(noun: Token) -> Token | None:
     )
 
 
-def _elliptic(verb: Token) -> bool:
-    """Whether a sentence begins with its verb and tells of the speaker.
+def _is_elliptic(verb: Token) -> bool:
+    """Whether a sentence begins with a verb whose dropped subject is the speaker.
 
     "Just moved to Lyon", "Been living here", "Love spicy food".
     """
@@ -260,11 +248,11 @@ def _elliptic(verb: Token) -> bool:
     before = [token for token in verb.sent if token.i < verb.i and token.head != verb] + [
         child for child in verb.lefts if child.dep_ not in ("aux", "auxpass", "neg")
     ]
-    if any(token.pos_ not in _OPENINGS or token.lower_ in _HEDGES for token in before) or any(
+    if any(token.pos_ not in _OPENING_POS or token.lower_ in HEDGES for token in before) or any(
         child.dep_ == "aux" and child.lower_ != "been" for child in verb.children
     ):
         return False
-    if verb.tag_ in ("VB", "VBP") and verb.lemma_.lower() not in _LEFT_ALONE:
+    if verb.tag_ in ("VB", "VBP") and verb.lemma_.lower() not in _ELLIPTIC_VERBS:
         return False
     if verb.tag_ not in ("VB", "VBP", "VBD", "VBN", "VBG") or (
         verb.lemma_.lower() == "be" and verb.tag_ != "VBN"
@@ -274,11 +262,8 @@ def _elliptic(verb: Token) -> bool:
     return not spoken_of or spoken_of[-1].lower_ in ("i", "we", "you")
 
 
-def _inner(verb: Token) -> tuple[Token, str]:
-    """The verb that carries the meaning and what governs it.
-
-    "I'm going to visit" → visit, "plan".
-    """
+def _main_verb(verb: Token) -> tuple[Token, str]:
+    """Return the lexical verb and the frame around it: "I'm going to visit" → visit, "plan"."""
     if verb.lemma_ in _FRAMES:
         for child in verb.children:
             infinitive = (
@@ -286,16 +271,16 @@ def _inner(verb: Token) -> tuple[Token, str]:
                 and child.tag_ == "VB"
                 and any(part.tag_ == "TO" for part in child.children)
             )
-            if infinitive and _governs(verb):
+            if infinitive and _licenses_infinitive(verb):
                 return child, _FRAMES[verb.lemma_]
     for child in verb.children:
         if (
             child.dep_ == "xcomp"
-            and verb.lemma_ in _PHASES
+            and verb.lemma_ in _PHASE_VERBS
             and (child.tag_ == "VBG" or any(part.tag_ == "TO" for part in child.children))
         ):
             return child, "start"
-        if child.dep_ == "prep" and (verb.lemma_, child.lower_) in _AIMING:
+        if child.dep_ == "prep" and (verb.lemma_, child.lower_) in _INTENTION_VERBS:
             aim = next(
                 (part for part in child.children if part.dep_ == "pcomp" and part.tag_ == "VBG"),
                 None,
@@ -305,11 +290,8 @@ def _inner(verb: Token) -> tuple[Token, str]:
     return verb, ""
 
 
-def _governs(verb: Token) -> bool:
-    """Whether a verb with "to" is of its frame in this form.
-
-    "going to", "used to" and "have got to", but not "go to", "use to" and "got to".
-    """
+def _licenses_infinitive(verb: Token) -> bool:
+    """Whether the verb has its frame in this form: "going to" and "used to", but not "go to"."""
     match verb.lemma_:
         case "go":
             return verb.tag_ == "VBG"
@@ -337,7 +319,7 @@ def _tense(verb: Token, finite: Token, helpers: list[Token], frame: str) -> Tens
         and verb.tag_ in ("VBN", "VBD")
         and verb.lower_ not in ("been", "got")
     ):
-        lasting = verb.lemma_ in _LASTING and any(
+        lasting = verb.lemma_ in _STATE_VERBS and any(
             child.lower_ in ("for", "since") for child in verb.children if child.dep_ == "prep"
         )
         return Tense.PRESENT if lasting else Tense.PAST
@@ -346,109 +328,5 @@ def _tense(verb: Token, finite: Token, helpers: list[Token], frame: str) -> Tens
     return Tense.FUTURE if frame == "plan" else Tense.PRESENT
 
 
-def _asserted(verb: Token) -> bool:
-    """Whether the speaker stands by the clause, as far as its place in the sentence tells."""
-    marks = {child.lower_ for child in verb.children if child.dep_ == "mark"}
-    if any(child.tag_ in ("WRB", "WP", "WDT") for child in verb.children) or marks & {
-        "if",
-        "unless",
-        "whether",
-        "until",
-        "while",
-        "as",
-        "like",
-    }:
-        return False
-    head = verb.head
-    match verb.dep_:
-        case "ROOT" | "parataxis":
-            return True
-        case "conj":
-            return head.pos_ not in _VERBS or (
-                head.dep_ not in ("relcl", "xcomp", "acl", "pcomp") and _asserted(head)
-            )
-        case "ccomp":
-            if verb.i < head.i and not marks and head.lemma_ not in ("say", "ask", "tell"):
-                return True
-            if (
-                head.lemma_ in ("remember", "note")
-                and head.tag_ == "VB"
-                and not any(child.dep_ in ("nsubj", "aux", "neg") for child in head.children)
-            ):
-                return True
-            if head.lemma_ == "turn":
-                return _asserted(head)
-            first = any(
-                child.dep_ == "nsubj" and child.lower_ in ("i", "we") for child in head.children
-            )
-            if head.lemma_ in _DOUBTING and head.tag_ == "VBD":
-                return False
-            return (
-                head.lemma_ in _BELIEVING
-                and first
-                and not any(child.dep_ == "neg" for child in head.children)
-                and _asserted(head)
-            )
-        case "advcl":
-            return bool(marks) and marks <= _REASONS and _asserted(head)
-        case _:
-            return False
-
-
-def _asked(verb: Token, subject: Token | None) -> bool:
-    """Whether the clause is a question.
-
-    Inverted, led by a question word, or the last one before a question mark.
-    """
-    if subject is None:
-        return any(token.text == "?" for token in verb.sent)
-    if any(child.dep_ in ("aux", "auxpass") and child.i < subject.i for child in verb.children) or (
-        verb.lemma_ == "be" and verb.i < subject.i
-    ):
-        return True
-    if any(
-        part.tag_ in ("WP", "WRB", "WP$", "WDT") for part in subject.subtree if part.i <= subject.i
-    ):
-        return True
-    rest = subject.doc[verb.i :]
-    for token in rest:
-        if token.text in (".", "!", ";"):
-            return False
-        if token.text == "?":
-            return not any(
-                other.i > verb.i
-                and other.i < token.i
-                and (other.tag_ in ("WP", "WRB") or _inverted(other))
-                for other in rest
-            )
-    return False
-
-
-def _inverted(token: Token) -> bool:
-    return token.dep_ in ("aux", "auxpass") and any(
-        child.dep_ in ("nsubj", "nsubjpass") and child.i > token.i for child in token.head.children
-    )
-
-
-def _quoted(verb: Token) -> bool:
-    before = verb.doc[: verb.i]
-    opened = sum(token.text in ('"', "“", "``") for token in before)
-    closed = sum(token.text in ("”", "''") for token in before)
-    return (opened - closed) % 2 == 1
-
-
-def _hedged(verb: Token) -> bool:
-    if any(child.lower_ in _HEDGES for child in _before(verb)):
-        return True
-    head = verb.head
-    return verb.dep_ == "ccomp" and verb.i > head.i and head.lemma_ in _DOUBTING
-
-
-def _no_longer(token: Token) -> bool:
+def _is_no_longer(token: Token) -> bool:
     return token.lower_ == "longer" and any(child.lower_ == "no" for child in token.children)
-
-
-def _before(verb: Token) -> Iterator[Token]:
-    yield from (child for child in verb.children if child.dep_ in ("advmod", "aux"))
-    if verb.dep_ == "xcomp":
-        yield from (child for child in verb.head.children if child.dep_ in ("advmod", "aux"))

@@ -1,31 +1,34 @@
-"""Facts of clauses with "be": what someone is, where something is, when something is."""
+"""Facts of clauses with "be": identity, attributes, places and dates."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hotmem.temporal import Granularity, TimeMention, format_time_bare
-from hotmem.text.numerals import ONES, TENS
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Token
+from hotmem.understanding.facts.ages import age_of
 from hotmem.understanding.facts.clauses import Clause, Tense
+from hotmem.understanding.facts.lexicon import (
+    DETAIL_NOUNS,
+    GOAL_NOUNS,
+    HOBBY_NOUNS,
+    LASTING_ADJECTIVES,
+    NAMEABLE_NOUNS,
+    TRAIT_ADJECTIVES,
+)
+from hotmem.understanding.facts.phrases import is_in_mention, phrase
 from hotmem.understanding.facts.predicates import (
     Fact,
     complement,
     conjuncts,
     first_mention,
-    is_in_mention,
-    phrase,
     predicate_words,
 )
 from hotmem.understanding.facts.relations import (
     ALLERGIC_TO,
     COPULAR_RELATIONS,
-    DETAIL_NOUNS,
     DID,
     FAVOURITE,
-    GOAL_NOUNS,
-    HOBBY_NOUNS,
     IS,
     IS_AGED,
     IS_BORN_ON,
@@ -35,11 +38,8 @@ from hotmem.understanding.facts.relations import (
     IS_NOW,
     IS_OF_MAKE,
     IS_ON,
-    LASTING_ADJECTIVES,
     LIKES,
-    NAMEABLE_NOUNS,
     PLANS_TO,
-    TRAIT_ADJECTIVES,
     WANTS,
     WORKS_AT,
 )
@@ -47,53 +47,59 @@ from hotmem.understanding.facts.spelled_codes import spelled_code
 from hotmem.understanding.facts.subjects import Subject
 from hotmem.understanding.query.entities import is_name
 
-_YEARLY: Final = frozenset({"birthday", "anniversary"})
-_EMPTY_ATTRIBUTES: Final = wordlist(
-    "bit lot mess one guy person thing way sucker pleasure joke shame pain idea kind sort type problem deal matter fact choice reason "
-    "time day week blast bummer treat surprise dream delight mix dude hoot lie question favorite favourite fun challenge place part "
+_ANNIVERSARIES: Final = frozenset({"birthday", "anniversary"})
+_EMPTY_NOUNS: Final = wordlist(
+    "bit lot mess one guy person thing way sucker pleasure joke shame pain idea kind sort type "
+    "problem deal matter fact choice reason "
+    "time day week blast bummer treat surprise dream delight mix dude hoot lie question "
+    "favorite favourite fun challenge place part "
     "example look relief moment people man woman girl boy"
 )
-_KINDS_OF_PEOPLE: Final = wordlist("person people man woman girl boy guy lady kid dude")
-_SEXES: Final = wordlist("man woman girl boy guy lady")
-_MEASURES: Final = wordlist("bit part member sort kind type")
-"""Nouns that count with what follows "of"."""
+_PERSON_NOUNS: Final = wordlist("person people man woman girl boy guy lady kid dude")
+_GENDER_NOUNS: Final = wordlist("man woman girl boy guy lady")
+_PARTITIVE_NOUNS: Final = wordlist("bit part member sort kind type")
+"""Nouns that mean something only with "of" and a noun."""
 
-_MOODS: Final = wordlist(
-    "sure glad sorry happy excited aware ready able curious surprised grateful thankful jealous confident certain okay ok fine"
+_MOOD_ADJECTIVES: Final = wordlist(
+    "sure glad sorry happy excited aware ready able curious surprised grateful thankful jealous "
+    "confident certain okay ok fine"
 )
-"""Adjectives of the moment and of the conversation, whatever they are about."""
+"""Adjectives of a passing mood."""
 
-_NOWADAYS: Final = frozenset(
+_PRESENT_ADVERBS: Final = frozenset(
     {"now", "currently", "nowadays", "still", "more", "longer", "anymore", "days"}
 )
-_PRAISE: Final = wordlist(
-    "great good nice awesome amazing cool beautiful perfect fun wonderful lovely well same right wrong true sure glad sorry fine okay ok bad"
+_EVALUATIVE_ADJECTIVES: Final = wordlist(
+    "great good nice awesome amazing cool beautiful perfect fun wonderful lovely well same "
+    "right wrong true sure glad sorry fine okay ok bad"
 )
-_SITUATED: Final = wordlist("in at on with under near between off")
-_FIGURES: Final = wordlist(
-    "way mood luck trouble hurry shock boat situation page time phone board fence case point question verge lookout line fact agreement awe favor "
-    "favour hold move side kind sort bit end moment top position home bed work run thing thought opinion mind process middle idea day week night "
+_SITUATION_PREPOSITIONS: Final = wordlist("in at on with under near between off")
+_FIGURATIVE_NOUNS: Final = wordlist(
+    "way mood luck trouble hurry shock boat situation page time phone board fence case point "
+    "question verge lookout line fact agreement awe favor "
+    "favour hold move side kind sort bit end moment top position home bed work run thing "
+    "thought opinion mind process middle idea day week night "
     "morning evening weekend computer first least most all other reason risk"
 )
-"""Nouns that after a preposition are figures of speech or tell nothing: "on my way", "in the
-mood"."""
-
-_AGE: Final = re.compile(rf"\d{{1,3}}|{'|'.join(ONES[1:])}|(?:{'|'.join(TENS)})(?:-\w+)?")
+"""Nouns that are idiomatic or empty after a preposition: "on my way", "in the mood"."""
 
 
 def read_copula(
     clause: Clause, subject: Subject, mentions: Sequence[TimeMention]
 ) -> Iterator[Fact]:
-    """The facts of a clause with "be".
+    """Yield the facts of a clause with "be", including "have been to".
 
-    What someone is or was, where, when, and of "have been to".
+    Args:
+        clause: The clause.
+        subject: Its resolved subject.
+        mentions: The times in the utterance.
     """
     verb = clause.verb
     words = predicate_words(clause)
     if (
         verb.lower_ == "been"
         and (place := complement(verb, "to")) is not None
-        and _names_something(place, mentions)
+        and _is_informative(place, mentions)
     ):
         yield Fact(DID, phrase(place), words)
         return
@@ -115,18 +121,18 @@ def read_copula(
     always = verb.lower_ == "been" and any(child.lower_ == "always" for child in verb.children)
     if clause.tense is Tense.PAST or clause.frame == "used":
         if subject.alive:
-            yield from _former(clause, value, words, mentions)
+            yield from _read_former(clause, value, words, mentions)
         return
     if clause.tense is not Tense.PRESENT or clause.frame or verb.lower_ == "being":
         return
-    if verb.lower_ == "been" and not always and not _lasting(value):
+    if verb.lower_ == "been" and not always and not _is_lasting(value):
         if subject.alive:
-            yield from _situation(verb, words, mentions)
+            yield from _read_situation(verb, words, mentions)
         return
     if subject.event:
         yield from (
             fact
-            for fact in _when_or_where(verb, subject, words, mentions)
+            for fact in _read_time_or_place(verb, subject, words, mentions)
             if fact.relation is IS_ON
         )
         return
@@ -134,7 +140,7 @@ def read_copula(
         if value is not None:
             yield Fact(FAVOURITE, phrase(value), words)
         return
-    if value is not None and (age := _age(value)) and subject.alive:
+    if value is not None and (age := age_of(value)) and subject.alive:
         yield Fact(IS_AGED, (value,), words, object=age)
         return
     if value is not None and subject.head in DETAIL_NOUNS and (digits := spelled_code(value)):
@@ -148,22 +154,22 @@ def read_copula(
             )
         return
     if not subject.alive:
-        found = tuple(_when_or_where(verb, subject, words, mentions))
+        found = tuple(_read_time_or_place(verb, subject, words, mentions))
         yield from found
         if found:
             return
     if value is not None and subject.head in DETAIL_NOUNS and not is_in_mention(value, mentions):
         yield Fact(IS_DETAIL, phrase(value), words)
     elif value is not None and not is_in_mention(value, mentions):
-        yield from _attribute(clause, value, subject, words, mentions)
+        yield from _read_attribute(clause, value, subject, words, mentions)
     elif value is None and (subject.speaker or subject.alive):
-        yield from _whereabouts(verb, subject, words, mentions)
+        yield from _read_prepositional(verb, subject, words, mentions)
 
 
-def _whereabouts(
+def _read_prepositional(
     verb: Token, subject: Subject, words: tuple[Token, ...], mentions: Sequence[TimeMention]
 ) -> Iterator[Fact]:
-    """Of "be" with a preposition: an origin, a taste, an employer, a state of affairs."""
+    """Read "be" with a preposition: an origin, a taste, an employer or a situation."""
     if (origin := complement(verb, "from")) is not None and origin.pos_ == "PROPN":
         yield Fact(IS_FROM, phrase(origin), words)
     elif (taste := complement(verb, "into")) is not None:
@@ -171,79 +177,76 @@ def _whereabouts(
     elif (
         (employer := complement(verb, "at")) is not None
         and is_name(employer)
-        and _employs(employer, verb)
+        and _is_employer(employer, verb)
     ):
         yield Fact(WORKS_AT, phrase(employer, bare=True), words)
     else:
-        yield from _situation(verb, words, mentions)
+        yield from _read_situation(verb, words, mentions)
 
 
-def _employs(place: Token, verb: Token) -> bool:
-    """Whether "at Bosch" is where someone works.
-
-    A firm, or a name that is said to hold now or no more.
-    """
+def _is_employer(place: Token, verb: Token) -> bool:
+    """Whether "at Bosch" names an employer: an organisation, or a name with "now" or "any more"."""
     if place.ent_type_ in ("GPE", "LOC", "FAC", "DATE", "TIME"):
         return False
-    return place.ent_type_ == "ORG" or any(child.lower_ in _NOWADAYS for child in verb.children)
+    return place.ent_type_ == "ORG" or any(
+        child.lower_ in _PRESENT_ADVERBS for child in verb.children
+    )
 
 
-def _former(
+def _read_former(
     clause: Clause, value: Token | None, words: tuple[Token, ...], mentions: Sequence[TimeMention]
 ) -> Iterator[Fact]:
-    """What someone was or where: "I was a baker for ten years", "I used to be in a band"."""
+    """Read a past state: "I was a baker for ten years", "I used to be in a band"."""
     if value is None:
         yield from (
-            Fact(DID, fact.value, words) for fact in _situation(clause.verb, words, mentions)
+            Fact(DID, fact.value, words) for fact in _read_situation(clause.verb, words, mentions)
         )
     elif (
-        value.pos_ == "NOUN"
-        and _indefinite(value)
-        and value.lemma_.lower() not in _EMPTY_ATTRIBUTES
+        value.pos_ == "NOUN" and _is_indefinite(value) and value.lemma_.lower() not in _EMPTY_NOUNS
     ) or value.lemma_.lower() in LASTING_ADJECTIVES:
         yield Fact(DID, phrase(value), words)
 
 
-def _situation(
+def _read_situation(
     verb: Token, words: tuple[Token, ...], mentions: Sequence[TimeMention]
 ) -> Iterator[Fact]:
-    """Where someone stands, by preposition and noun: "in law school", "on a gluten-free diet"."""
+    """Read a situation, as preposition and noun: "in law school", "on a gluten-free diet"."""
     for prep in verb.children:
-        if prep.dep_ != "prep" or prep.lower_ not in _SITUATED:
+        if prep.dep_ != "prep" or prep.lower_ not in _SITUATION_PREPOSITIONS:
             continue
         noun = next((child for child in prep.children if child.dep_ == "pobj"), None)
-        if noun is not None and _names_something(noun, mentions):
+        if noun is not None and _is_informative(noun, mentions):
             yield Fact(IS_NOW, (prep, *phrase(noun)), words)
             return
 
 
-def _names_something(noun: Token, mentions: Sequence[TimeMention]) -> bool:
-    """Whether a noun after a preposition tells a place or a state, not a figure of speech."""
+def _is_informative(noun: Token, mentions: Sequence[TimeMention]) -> bool:
+    """Whether a noun after a preposition names a place or state and is no idiom."""
     return (
         noun.pos_ in ("NOUN", "PROPN")
-        and noun.lemma_.lower() not in _FIGURES
+        and noun.lemma_.lower() not in _FIGURATIVE_NOUNS
         and not is_in_mention(noun, mentions)
     )
 
 
-def _indefinite(value: Token) -> bool:
+def _is_indefinite(value: Token) -> bool:
     return any(child.dep_ == "det" and child.lower_ in ("a", "an") for child in value.children)
 
 
-def _lasting(value: Token | None) -> bool:
+def _is_lasting(value: Token | None) -> bool:
     return value is not None and (
         value.lemma_.lower() in LASTING_ADJECTIVES
         or value.lower_ in LASTING_ADJECTIVES
-        or (value.tag_ == "NN" and _indefinite(value))
+        or (value.tag_ == "NN" and _is_indefinite(value))
     )
 
 
-def _when_or_where(
+def _read_time_or_place(
     verb: Token, subject: Subject, words: Sequence[Token], mentions: Sequence[TimeMention]
 ) -> Iterator[Fact]:
     mention = first_mention(words, mentions)
     if mention is not None and mention.granularity is not Granularity.SPAN:
-        if subject.head in _YEARLY and mention.yearly:
+        if subject.head in _ANNIVERSARIES and mention.yearly:
             yield Fact(
                 IS_BORN_ON, (), tuple(words), object=f"{mention.local[0].day} {mention.local[0]:%B}"
             )
@@ -258,7 +261,7 @@ def _when_or_where(
         yield Fact(IS_IN, phrase(place), tuple(words))
 
 
-def _attribute(
+def _read_attribute(
     clause: Clause,
     value: Token,
     subject: Subject,
@@ -283,7 +286,7 @@ def _attribute(
                 )
             return
     lemma = value.lemma_.lower()
-    if not subject.alive and value.ent_type_ in ("ORG", "PRODUCT") and _indefinite(value):
+    if not subject.alive and value.ent_type_ in ("ORG", "PRODUCT") and _is_indefinite(value):
         yield Fact(IS_OF_MAKE, phrase(value), words)
         return
     if subject.head in HOBBY_NOUNS and value.pos_ in ("NOUN", "VERB"):
@@ -301,12 +304,14 @@ def _attribute(
         ):
             yield Fact(IS, phrase(value), words)
         elif value.pos_ == "ADJ" and (
-            _concerns(value, mentions) if subject.speaker else subject.head and lemma not in _PRAISE
+            _has_topic(value, mentions)
+            if subject.speaker
+            else subject.head and lemma not in _EVALUATIVE_ADJECTIVES
         ):
             yield Fact(IS_NOW, phrase(value), words)
     elif value.pos_ == "NOUN" and value.tag_ == "NN":
         if (
-            _indefinite(value)
+            _is_indefinite(value)
             or clause.negated
             or lemma in LASTING_ADJECTIVES
             or any(child.dep_ == "prep" and child.lower_ == "of" for child in value.children)
@@ -317,96 +322,53 @@ def _attribute(
                 and clause.subject.ent_type_ == "PERSON"
                 and not any(child.dep_ == "amod" for child in value.children)
             )
-            if not _says_nothing(value, subject) and (plain or not stranger):
+            if not _is_uninformative(value, subject) and (plain or not stranger):
                 for one in conjuncts(value):
-                    if one != value and _owned(one) and not _owned(value):
+                    if one != value and _has_possessor(one) and not _has_possessor(value):
                         return
                     yield Fact(
                         IS, phrase(one, split=True), predicate_words(clause, only=one, head=value)
                     )
-    elif value.tag_ == "NNS" and subject.plural and subject.head and lemma not in _EMPTY_ATTRIBUTES:
+    elif value.tag_ == "NNS" and subject.plural and subject.head and lemma not in _EMPTY_NOUNS:
         yield Fact(IS, phrase(value), words)
     elif value.pos_ == "PROPN" and not subject.speaker and subject.head and is_name(value):
-        of_a_make = _indefinite(value)
+        of_a_make = _is_indefinite(value)
         if of_a_make or (subject.head not in NAMEABLE_NOUNS and value.ent_type_):
             yield Fact(IS if subject.alive else IS_OF_MAKE, phrase(value), words)
 
 
-def _owned(value: Token) -> bool:
-    """Whether it is somebody's.
+def _has_possessor(value: Token) -> bool:
+    """Whether a noun has a possessor.
 
-    Beside what is nobody's it begins another statement: "my son is a doctor and my daughter a
-    nurse".
+    After a noun without one it begins another clause: "my son is a doctor and my daughter a nurse".
     """
     return any(child.dep_ == "poss" for child in value.children)
 
 
-def _says_nothing(value: Token, subject: Subject) -> bool:
-    """Whether a noun tells nothing of whom it is said of.
-
-    "a morning person" does, "a person" does not.
-    """
+def _is_uninformative(value: Token, subject: Subject) -> bool:
+    """Whether a noun says nothing of its subject: "a person" does not, "a morning person" does."""
     lemma = value.lemma_.lower()
-    if lemma in _KINDS_OF_PEOPLE and subject.alive:
-        return lemma not in _SEXES and not any(
+    if lemma in _PERSON_NOUNS and subject.alive:
+        return lemma not in _GENDER_NOUNS and not any(
             child.dep_ in ("amod", "compound", "nmod") for child in value.children
         )
-    if lemma in _MEASURES:
+    if lemma in _PARTITIVE_NOUNS:
         return not any(
             part.pos_ in ("NOUN", "PROPN")
             for child in value.children
             if child.lower_ == "of"
             for part in child.children
         )
-    return lemma in _EMPTY_ATTRIBUTES
+    return lemma in _EMPTY_NOUNS
 
 
-def _concerns(value: Token, mentions: Sequence[TimeMention]) -> bool:
-    """Whether an adjective says what it is about: "terrible at cooking", "close to my parents"."""
-    if value.lemma_.lower() in _MOODS:
+def _has_topic(value: Token, mentions: Sequence[TimeMention]) -> bool:
+    """Whether an adjective has a complement: "terrible at cooking", "close to my parents"."""
+    if value.lemma_.lower() in _MOOD_ADJECTIVES:
         return False
     return any(
-        part.dep_ in ("pobj", "pcomp") and (part.tag_ == "VBG" or _names_something(part, mentions))
+        part.dep_ in ("pobj", "pcomp") and (part.tag_ == "VBG" or _is_informative(part, mentions))
         for prep in value.children
         if prep.dep_ == "prep"
         for part in prep.children
     )
-
-
-def _age(value: Token) -> str:
-    """The years of "34", "thirty-four", "34 years old" or "five", or nothing."""
-    if value.lower_ == "old":
-        years = next((child for child in value.children if child.lemma_ == "year"), None)
-        number = (
-            next((child for child in years.children if child.dep_ == "nummod"), None)
-            if years is not None
-            else None
-        )
-        return number.text if number is not None else ""
-    words = value.doc[value.left_edge.i : value.i + 1]
-    years_told = (
-        words.text if all(token.pos_ in ("NUM", "PUNCT") for token in words) else value.text
-    )
-    plain = not any(
-        child.dep_ not in ("punct", "advmod", "compound", "nummod") for child in value.children
-    )
-    return (
-        years_told
-        if value.pos_ == "NUM"
-        and plain
-        and _AGE.fullmatch(years_told.lower())
-        and value.i + 1 == _end(value)
-        else ""
-    )
-
-
-def _end(value: Token) -> int:
-    """The index after the number, if nothing but "now", the clause's end or a joining word follows."""
-    following = value.doc[value.i + 1] if value.i + 1 < len(value.doc) else None
-    over = (
-        following is None
-        or following.is_punct
-        or following.pos_ in ("CCONJ", "SCONJ")
-        or following.lower_ in ("now", "already", "today")
-    )
-    return value.i + 1 if over else -1

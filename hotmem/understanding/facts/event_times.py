@@ -1,4 +1,4 @@
-"""When what a turn speaks of happened: the times it names, each read by the tense of its clause."""
+"""Event times: when the events of a turn happened or will happen."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -8,14 +8,13 @@ from hotmem.types import EventTime, Interval
 
 
 def read_event_times(said_at: datetime, mentions: Iterable[TimeMention]) -> Iterator[EventTime]:
-    """The times a turn names, in order.
+    """Yield the event times of a turn, in order.
 
-    "Since March" lasts until it is said. What lies before, after or up to a time is nowhere
-    exactly, and left out.
+    "Since March" extends to `said_at`. Open intervals ("before Friday", "until May") are left out.
 
     Args:
         said_at: When it was said.
-        mentions: Its times, read as past or as to come.
+        mentions: Its times, resolved as past or future.
     """
     for mention in mentions:
         found = mention.interval

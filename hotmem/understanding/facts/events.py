@@ -1,7 +1,4 @@
-"""Facts of clauses in the past tense.
-
-What happened, and what holds since: a new home, a new job, a marriage that ended.
-"""
+"""Facts of clauses in the past tense: events, and the states that result from them."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -10,83 +7,80 @@ from hotmem.temporal import TimeMention
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Token
 from hotmem.understanding.facts.clauses import Clause
-from hotmem.understanding.facts.predicates import Fact, complement, inner_phrase, phrase
+from hotmem.understanding.facts.lexicon import EVENT_VERBS, NOTABLE_EVENT_VERBS
+from hotmem.understanding.facts.phrases import phrase
+from hotmem.understanding.facts.predicates import Fact, complement, inner_phrase
 from hotmem.understanding.facts.relations import (
     BORN_IN,
     DID,
-    EVENT_VERBS,
     HAS,
     IS,
     IS_AGED,
     LIVES_IN,
     MARRIED_TO,
-    NOTABLE_EVENT_VERBS,
     WITH,
     WORKS_AT,
 )
 from hotmem.understanding.query.entities import is_name
 
-_JOBS: Final = wordlist("job position role internship jobs work")
+_JOB_NOUNS: Final = wordlist("job position role internship jobs work")
 INTRANSITIVE_EVENTS: Final = wordlist(
     "retire graduate divorce separate fire hire promote marry engage demote sack adopt die turn"
 )
-"""Events that need no complement: "I got fired"."""
+"""Event verbs that need no complement: "I got fired"."""
 
-_CLUBS: Final = wordlist(
+_GROUP_NOUNS: Final = wordlist(
     "gym club choir band team group league class church orchestra army navy program course"
 )
-_MOVING: Final = frozenset(
+_RESCHEDULING_VERBS: Final = frozenset(
     {"move", "postpone", "reschedule", "push", "put", "shift", "delay", "bring"}
 )
 RELOCATION_VERBS: Final = frozenset({"move", "relocate", "settle"})
-"""Verbs of a new home."""
+"""Verbs that lead to a new home."""
 
-_CHANGING: Final = RELOCATION_VERBS | {"switch", "change", "migrate", "transfer"}
-_HOMECOMINGS: Final = frozenset({"come", "return", "get"})
+_CHANGE_VERBS: Final = RELOCATION_VERBS | {"switch", "change", "migrate", "transfer"}
+_RETURN_VERBS: Final = frozenset({"come", "return", "get"})
 
 
 def read_event(
     clause: Clause, words: tuple[Token, ...], mention: TimeMention | None
 ) -> Iterator[Fact]:
-    """What an asserted clause in the past tense tells."""
+    """Yield the facts of an asserted clause in the past tense."""
     verb = clause.verb
     if clause.negated:
         return
-    lasting = tuple(_since_then(clause, words, mention))
+    lasting = tuple(_read_resulting_state(clause, words, mention))
     yield from lasting
-    if not lasting and (verb.tag_ != "VBG" or clause.frame) and _told(verb, mention):
-        over = find_ended_activity(verb) if _ends(verb) else None
+    if not lasting and (verb.tag_ != "VBG" or clause.frame) and _is_notable(verb, mention):
+        over = find_ended_activity(verb) if _is_terminative(verb) else None
         yield Fact(
             DID, inner_phrase(clause), words, negated=None if over is None else True, over=over
         )
 
 
 def rescheduled_event(clause: Clause) -> Token | None:
-    """The appointment that a clause says to be put off or moved.
+    """Return the appointment that a clause says is postponed or moved.
 
     "they moved the interview to Monday", "the exam has been put off until May".
     """
-    if clause.verb.lemma_ not in _MOVING or clause.negated or clause.frame:
+    if clause.verb.lemma_ not in _RESCHEDULING_VERBS or clause.negated or clause.frame:
         return None
     if clause.subject is not None and clause.subject.dep_ == "nsubjpass":
         return clause.subject
     return complement(clause.verb, "dobj")
 
 
-def _ends(verb: Token) -> bool:
-    """Whether a verb tells that something is over.
-
-    "quit smoking", "gave up the choir", "left the band".
-    """
+def _is_terminative(verb: Token) -> bool:
+    """Whether a verb says that something is over: "quit smoking", "left the band"."""
     if verb.lemma_ == "give":
         return any(child.lower_ == "up" for child in verb.children)
     if verb.lemma_ == "leave":
         left = complement(verb, "dobj")
-        if left is None or _leaves_something(verb, left):
+        if left is None or _has_recipient(verb, left):
             return False
         return (
             left.pos_ == "PROPN" and left.ent_type_ != "GPE"
-        ) or left.lemma_.lower() in _CLUBS | _JOBS
+        ) or left.lemma_.lower() in _GROUP_NOUNS | _JOB_NOUNS
     if verb.lemma_ == "drop":
         dropped = complement(verb, "dobj")
         return dropped is not None and not any(
@@ -95,39 +89,36 @@ def _ends(verb: Token) -> bool:
     return verb.lemma_ in ("quit", "stop", "abandon")
 
 
-def _leaves_something(verb: Token, left: Token) -> bool:
-    """Whether somebody is left something: "left Castor a voicemail"."""
+def _has_recipient(verb: Token, left: Token) -> bool:
+    """Whether "leave" has a recipient: "left Castor a voicemail"."""
     return any(
-        child.pos_ == "NOUN" and child.dep_ not in ("nsubj", "nsubjpass") and _named(child)
+        child.pos_ == "NOUN" and child.dep_ not in ("nsubj", "nsubjpass") and _is_thing(child)
         for child in verb.rights
         if child.i > left.i
     )
 
 
 def find_ended_activity(verb: Token) -> Token | None:
-    """The word for what is over.
-
-    The verb's object, or that of its preposition, or the activity itself.
-    """
+    """Return the word for what is over: the object, the prepositional object or the gerund."""
     for child in verb.children:
         if child.dep_ == "xcomp":
             return find_ended_activity(child) or child
-        if child.dep_ == "dobj" and _named(child):
+        if child.dep_ == "dobj" and _is_thing(child):
             return child
     places = (part for child in verb.children if child.dep_ == "prep" for part in child.children)
-    return next((part for part in places if part.dep_ == "pobj" and _named(part)), None)
+    return next((part for part in places if part.dep_ == "pobj" and _is_thing(part)), None)
 
 
-def _named(noun: Token) -> bool:
+def _is_thing(noun: Token) -> bool:
     return noun.pos_ in ("NOUN", "PROPN") and noun.ent_type_ not in ("DATE", "TIME")
 
 
-def _since_then(
+def _read_resulting_state(
     clause: Clause, words: tuple[Token, ...], mention: TimeMention | None
 ) -> Iterator[Fact]:
-    """What has held since an event, or has not."""
+    """Yield states that hold, or no longer hold, since an event."""
     verb = clause.verb
-    former = _changed_from(verb)
+    former = _abandoned_thing(verb)
     if former is not None:
         yield Fact(DID, inner_phrase(clause), words, over=former)
         return
@@ -137,7 +128,9 @@ def _since_then(
         case "move" | "relocate" | "settle" if (
             home := complement(verb, "to") or complement(verb, "in")
         ) is not None and is_name(home):
-            yield Fact(WORKS_AT if _about_work(verb) else LIVES_IN, phrase(home, bare=True), words)
+            yield Fact(
+                WORKS_AT if _mentions_work(verb) else LIVES_IN, phrase(home, bare=True), words
+            )
         case "settle" if (place := complement(verb, "in")) is not None and place.pos_ == "NOUN":
             yield Fact(LIVES_IN, phrase(place), words)
         case "turn" if (
@@ -155,18 +148,19 @@ def _since_then(
             former
         ):
             yield Fact(WITH, phrase(former, bare=True), words, negated=True)
-        case "sell" if (sold := complement(verb, "dobj")) is not None and _named(sold):
+        case "sell" if (sold := complement(verb, "dobj")) is not None and _is_thing(sold):
             yield Fact(HAS, (sold,), words, negated=True, over=sold)
         case _:
-            yield from _employment(verb, words)
+            yield from _read_employment(verb, words)
 
 
-def _changed_from(verb: Token) -> Token | None:
-    """What was given up for something else.
-
-    Of "we moved from Slack to Teams", Slack; not a place or an employer that is told to be one.
-    """
-    if verb.lemma_ not in _CHANGING or complement(verb, "dobj") is not None or _about_work(verb):
+def _abandoned_thing(verb: Token) -> Token | None:
+    """Return what was replaced: "Slack" in "we moved from Slack to Teams"; places are left out."""
+    if (
+        verb.lemma_ not in _CHANGE_VERBS
+        or complement(verb, "dobj") is not None
+        or _mentions_work(verb)
+    ):
         return None
     former, new = complement(verb, "from"), complement(verb, "to")
     if (
@@ -178,54 +172,57 @@ def _changed_from(verb: Token) -> Token | None:
         )
     ):
         return None
-    return former if _named(former) and _named(new) else None
+    return former if _is_thing(former) and _is_thing(new) else None
 
 
-def _about_work(verb: Token) -> bool:
-    """Whether a sentence says that it is of work: "I moved to Leeds for a new job"."""
+def _mentions_work(verb: Token) -> bool:
+    """Whether a sentence is about work: "I moved to Leeds for a new job"."""
     return any(
-        (token.lemma_ in ("work", "quit") and token.pos_ == "VERB") or token.lemma_ in _JOBS
+        (token.lemma_ in ("work", "quit") and token.pos_ == "VERB") or token.lemma_ in _JOB_NOUNS
         for token in verb.sent
     )
 
 
-def _employment(verb: Token, words: tuple[Token, ...]) -> Iterator[Fact]:
-    """Jobs begun and left: "got a job at Bosch", "joined Spotify", "switched jobs to Nokia", "quit my job at Tesco"."""
+def _read_employment(verb: Token, words: tuple[Token, ...]) -> Iterator[Fact]:
+    """Read jobs that began or ended.
+
+    "got a job at Bosch", "joined Spotify", "switched jobs to Nokia", "quit my job at Tesco".
+    """
     thing = complement(verb, "dobj")
-    job = thing is not None and thing.lemma_ in _JOBS
+    job = thing is not None and thing.lemma_ in _JOB_NOUNS
     employer: Token | None = None
     match verb.lemma_:
         case "get" | "start" | "land" | "accept" | "take" | "find" if job:
-            employer = _after(thing, verb, "at", "with")
+            employer = _prepositional_object(thing, verb, "at", "with")
         case "switch" | "change" | "transfer" if job or (
-            thing is None and (verb.lemma_ == "transfer" or _about_work(verb))
+            thing is None and (verb.lemma_ == "transfer" or _mentions_work(verb))
         ):
-            employer = _after(thing, verb, "to")
+            employer = _prepositional_object(thing, verb, "to")
         case "start" | "begin" if thing is None:
-            employer = _after(None, verb, "at", "with")
+            employer = _prepositional_object(None, verb, "at", "with")
         case "join" if (
             thing is not None
-            and thing.lemma_.lower() not in _CLUBS
+            and thing.lemma_.lower() not in _GROUP_NOUNS
             and (is_name(thing) or thing.ent_type_ == "ORG")
         ):
             employer = thing
         case "quit" | "leave" | "lose" if thing is not None:
             left = (
-                _after(thing, verb, "at", "with")
+                _prepositional_object(thing, verb, "at", "with")
                 if job
                 else thing
                 if thing.ent_type_ == "ORG"
                 else None
             )
-            if left is not None and not _leaves_something(verb, thing):
+            if left is not None and not _has_recipient(verb, thing):
                 yield Fact(WORKS_AT, phrase(left, bare=True), words, negated=True)
             return
     if employer is not None and (is_name(employer) or job or verb.lemma_ == "join"):
         yield Fact(WORKS_AT, phrase(employer, bare=True), words)
 
 
-def _after(thing: Token | None, verb: Token, *prepositions: str) -> Token | None:
-    """The object of a preposition of the complement or of the verb."""
+def _prepositional_object(thing: Token | None, verb: Token, *prepositions: str) -> Token | None:
+    """Return the object of the first of these prepositions on the complement or the verb."""
     heads = (thing, verb) if thing is not None else (verb,)
     return next(
         (
@@ -238,18 +235,15 @@ def _after(thing: Token | None, verb: Token, *prepositions: str) -> Token | None
     )
 
 
-def _told(verb: Token, mention: TimeMention | None) -> bool:
-    """Whether an event is worth keeping.
-
-    A kind that always is, or one that is where its time or place is named.
-    """
+def _is_notable(verb: Token, mention: TimeMention | None) -> bool:
+    """Whether an event is worth keeping: a notable verb, or one with a time or a place."""
     if verb.lemma_ in INTRANSITIVE_EVENTS or (
         verb.lemma_ == "pass" and any(child.lower_ == "away" for child in verb.children)
     ):
         return True
     if verb.lemma_ == "drop":
-        return _ends(verb)
-    if verb.lemma_ in _HOMECOMINGS and any(child.lower_ == "back" for child in verb.children):
+        return _is_terminative(verb)
+    if verb.lemma_ in _RETURN_VERBS and any(child.lower_ == "back" for child in verb.children):
         return any(is_name(token) for token in phrase(verb))
     if verb.lemma_ in ("stop", "give", "quit", "take") and any(
         child.dep_ == "xcomp" or child.lower_ == "up" for child in verb.children
@@ -270,15 +264,18 @@ def _told(verb: Token, mention: TimeMention | None) -> bool:
     worth = verb.lemma_ in NOTABLE_EVENT_VERBS or (
         mention is not None and verb.lemma_ in EVENT_VERBS
     )
-    return placed or (worth and has_informative_complement(verb, mention, dull=frozenset()))
+    return placed or (worth and has_informative_complement(verb, mention, light=frozenset()))
 
 
 def has_informative_complement(
-    verb: Token, mention: TimeMention | None, *, dull: frozenset[str]
+    verb: Token, mention: TimeMention | None, *, light: frozenset[str]
 ) -> bool:
-    """Whether a verb says enough.
+    """Whether the verb has a complement with a noun, and a light verb also a time or a name.
 
-    It has a complement with a noun, and if dull, a time or a name too.
+    Args:
+        verb: The verb.
+        mention: The time in its clause.
+        light: Light verbs.
     """
     nouns = [
         token
@@ -286,7 +283,7 @@ def has_informative_complement(
         if token.pos_ in ("NOUN", "PROPN")
         and (mention is None or not mention.start <= token.idx < mention.stop)
     ]
-    if verb.lemma_ in dull:
+    if verb.lemma_ in light:
         if any(child.lower_ in ("married", "engaged", "divorced") for child in verb.children):
             return True
         return (

@@ -1,14 +1,12 @@
-"""Favourites named before they are called so.
-
-"pizza is my favourite food", "Tupac is my favourite".
-"""
+"""Favourites in subject position: "pizza is my favourite food", "Tupac is my favourite"."""
 
 from dataclasses import replace
 
 from hotmem.types import Statement
 from hotmem.types.parse import Token
 from hotmem.understanding.facts.clauses import Clause, Tense
-from hotmem.understanding.facts.predicates import complement, is_self_contained, phrase
+from hotmem.understanding.facts.phrases import is_self_contained, phrase
+from hotmem.understanding.facts.predicates import complement
 from hotmem.understanding.facts.relations import FAVOURITE, LIKES
 from hotmem.understanding.facts.subjects import possession
 from hotmem.understanding.facts.third_person import (
@@ -17,15 +15,15 @@ from hotmem.understanding.facts.third_person import (
     to_third_person,
 )
 
-_FAVOURITE = frozenset({"favourite", "favorite", "fave", "favourites", "favorites"})
+_FAVOURITE_WORDS = frozenset({"favourite", "favorite", "fave", "favourites", "favorites"})
 
 
 def read_favourite(clause: Clause, speaker: str) -> Statement | None:
-    """The statement of a clause whose subject is called a favourite of the speaker's, or None for any other clause.
+    """Return the statement of a clause that calls its subject a favourite; None for other clauses.
 
     Args:
         clause: The clause.
-        speaker: What the speaker is called.
+        speaker: The speaker's name.
     """
     if (
         clause.subject is None
@@ -43,22 +41,25 @@ def read_favourite(clause: Clause, speaker: str) -> Statement | None:
         or not is_self_contained(named, ())
     ):
         return None
-    kind = _favourite(called, speaker)
+    kind = _favourite_of(called, speaker)
     if kind is None or any(
-        token.lower_ in (*FIRST_PERSON_POSSESSIVES, *_FAVOURITE) for token in named
+        token.lower_ in (*FIRST_PERSON_POSSESSIVES, *_FAVOURITE_WORDS) for token in named
     ):
         return None
     value = to_third_person(named, speaker)
     are = "is" if clause.subject.tag_ in ("NN", "NNP") else "are"
     text = sentence(kind, "is", value) if kind else sentence(value, are, "a favourite of", speaker)
-    told = (FAVOURITE if kind else LIKES).statement(
+    statement = (FAVOURITE if kind else LIKES).statement(
         kind or speaker, value, text, named[0].idx, called.idx + len(called)
     )
-    return replace(told, entities=(value,) if clause.subject.pos_ == "PROPN" else ())
+    return replace(statement, entities=(value,) if clause.subject.pos_ == "PROPN" else ())
 
 
-def _favourite(called: Token, speaker: str) -> str | None:
-    """What it is the favourite of ("Ana's favourite food"), "" where it is one of several or of no kind named, None where it is no favourite."""
+def _favourite_of(called: Token, speaker: str) -> str | None:
+    """Return the category of a favourite: "Ana's favourite food".
+
+    "" if there is no category or it is one of several; None if it is no favourite.
+    """
     several = next(
         (
             part
@@ -70,16 +71,16 @@ def _favourite(called: Token, speaker: str) -> str | None:
         None,
     )
     if called.lower_ == "one" and several is not None:
-        return "" if _favourite(several, speaker) is not None else None
+        return "" if _favourite_of(several, speaker) is not None else None
     if not any(
         child.dep_ == "poss" and child.lower_ in FIRST_PERSON_POSSESSIVES
         for child in called.children
     ):
         return None
-    if called.lower_ in _FAVOURITE:
+    if called.lower_ in _FAVOURITE_WORDS:
         return ""
     return (
         possession(called, speaker)
-        if any(child.lower_ in _FAVOURITE for child in called.children)
+        if any(child.lower_ in _FAVOURITE_WORDS for child in called.children)
         else None
     )

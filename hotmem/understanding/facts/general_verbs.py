@@ -1,7 +1,4 @@
-"""What people say they do, did and have beyond the table of verbs.
-
-Any verb with a complement that tells something.
-"""
+"""Facts of clauses whose verb is in no table: any verb with an informative complement."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -10,45 +7,50 @@ from hotmem.temporal import TimeMention
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Token
 from hotmem.understanding.facts.clauses import Clause, Tense
+from hotmem.understanding.facts.phrases import phrase
 from hotmem.understanding.facts.predicates import (
     Fact,
     complement,
     first_mention,
     inner_phrase,
-    phrase,
     predicate_words,
 )
 from hotmem.understanding.facts.relations import DID, DOES, HAS, WANTS
 from hotmem.understanding.facts.subjects import Subject
 
 _EMPTY_VERBS: Final = wordlist(
-    "be do say tell let think know mean feel wonder hope wish believe guess admit ask look see talk sound seem keep happen remember forget "
-    "understand agree mention thank appreciate imagine pretend suppose worry care check figure hear give put get come show find bet assume realise "
-    "realize notice decide expect consider promise call send post share wait stop apologise apologize relate end need mind inspire"
+    "be do say tell let think know mean feel wonder hope wish believe guess admit ask look see "
+    "talk sound seem keep happen remember forget "
+    "understand agree mention thank appreciate imagine pretend suppose worry care check figure "
+    "hear give put get come show find bet assume realise "
+    "realize notice decide expect consider promise call send post share wait stop apologise "
+    "apologize relate end need mind inspire"
 )
-"""Verbs that tell of the conversation, or nothing without what follows."""
+"""Verbs about the conversation, or without meaning of their own."""
 
 _EMPTY_NOUNS: Final = wordlist(
-    "idea question time fun thing stuff way feeling point plan problem issue chance luck day night week weekend morning evening look reason lot bit "
-    "kind sort type doubt clue sense trouble hope choice answer opinion thought blast great good moment while part example advice info information "
-    "anything something nothing everything someone anyone one ones other same more much many what that this it them phase flow rest objective"
+    "idea question time fun thing stuff way feeling point plan problem issue chance luck day "
+    "night week weekend morning evening look reason lot bit "
+    "kind sort type doubt clue sense trouble hope choice answer opinion thought blast great "
+    "good moment while part example advice info information "
+    "anything something nothing everything someone anyone one ones other same more much many "
+    "what that this it them phase flow rest objective"
 )
-"""Nouns that tell nothing as a possession or as what is done."""
+"""Nouns that say nothing as a possession or an object."""
 
-
-_ELSEWHERE: Final = wordlist("this that these those any more such your his her their its")
-"""What a noun has beside it that is known only from the conversation."""
+_DEICTIC_DETERMINERS: Final = wordlist("this that these those any more such your his her their its")
+"""Determiners whose noun is known only from the conversation."""
 
 
 def read_general_verb(
     clause: Clause, subject: Subject, mentions: Sequence[TimeMention]
 ) -> Iterator[Fact]:
-    """The fact of a clause that no relation of the table fits, if it is about the speaker or someone known and tells something.
+    """Yield the fact of a clause that fits no table, if it is informative.
 
     Args:
-        clause: The clause, its verb not "be".
-        subject: Whom it is about.
-        mentions: The times of the utterance.
+        clause: The clause; its verb is not "be".
+        subject: Its resolved subject; only people and pets have such facts.
+        mentions: The times in the utterance.
     """
     verb = clause.verb
     if (
@@ -67,7 +69,7 @@ def read_general_verb(
             head is not None
             and clause.frame in ("", "used")
             and verb.tag_ != "VBG"
-            and _tells(head)
+            and _is_informative(head)
         ):
             yield Fact(HAS if clause.tense is Tense.PRESENT else DID, phrase(head), words)
         return
@@ -76,12 +78,12 @@ def read_general_verb(
         and clause.tense is Tense.PAST
         and clause.frame == ""
         and head is not None
-        and _tells(head)
+        and _is_informative(head)
     ):
         yield Fact(DID, inner, words)
         return
     if verb.lemma_ == "get" or not any(
-        _tells(token)
+        _is_informative(token)
         for token in inner
         if mention is None or not mention.start <= token.idx < mention.stop
     ):
@@ -90,8 +92,8 @@ def read_general_verb(
     yield Fact(relation, inner, words)
 
 
-def _tells(token: Token) -> bool:
-    """Whether a word is a noun or name that says something by itself."""
+def _is_informative(token: Token) -> bool:
+    """Whether a word is a noun or name that is meaningful by itself."""
     if (
         token.pos_ not in ("NOUN", "PROPN")
         or token.lemma_.lower() in _EMPTY_NOUNS
@@ -102,15 +104,15 @@ def _tells(token: Token) -> bool:
         token.dep_ == "dobj"
         and token.tag_ in ("NN", "NNS")
         and [child.lower_ for child in token.children] == ["the"]
-        and not _placed(token.head)
+        and not _has_preposition(token.head)
     ):
         return False
-    return not any(child.lower_ in _ELSEWHERE for child in token.children)
+    return not any(child.lower_ in _DEICTIC_DETERMINERS for child in token.children)
 
 
-def _placed(verb: Token) -> bool:
-    """Whether it is said where, with whom or what for.
+def _has_preposition(verb: Token) -> bool:
+    """Whether the verb has a prepositional phrase, which makes its object generic.
 
-    "the train" is any one in "I take the train to work".
+    "the train" in "I take the train to work".
     """
     return any(child.dep_ == "prep" for child in verb.children)

@@ -1,4 +1,4 @@
-"""What somebody else in the room says of the user: they may know, or may not."""
+"""Hearsay: what other speakers in the conversation say of the user."""
 
 from dataclasses import replace
 
@@ -6,11 +6,13 @@ from hotmem.types import Understanding
 
 
 def mark_hearsay(understanding: Understanding, owner: str) -> Understanding:
-    """What was understood of somebody else's turn, with what it says of the user in doubt, so that it ends nothing they said themselves.
+    """Mark another speaker's statements about the user as hedged.
+
+    They do not supersede what the user said.
 
     Args:
-        understanding: What was understood.
-        owner: The user's name, whole or the first one.
+        understanding: The other speaker's turn.
+        owner: The user's name, in full or the first name.
     """
     names = {owner.casefold(), owner.casefold().split()[0]}
     statements = (
@@ -23,5 +25,5 @@ def mark_hearsay(understanding: Understanding, owner: str) -> Understanding:
 
 
 def _owner(subject: str) -> str:
-    """Whose it is: "ana" of "Ana's dog"."""
+    """Return the first possessor of a subject: "ana" of "Ana's dog"."""
     return subject.casefold().replace("’", "'").split("'s ")[0].removesuffix("'")

@@ -1,18 +1,22 @@
-"""Who is called what: "my dog's name is Potola", "I have a sister named Marta", "my brother Tom", "call me Ana".
+"""Names: "my dog's name is Potola", "I have a sister named Marta", "call me Ana".
 
-Read from the words rather than from the parse, which fails on names in lower case.
+Read by patterns over the text, because the parser fails on names in lower case.
 """
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
+from hotmem.text.word_sets import wordlist
+from hotmem.types import Statement
 from hotmem.types.parse import Doc
 from hotmem.understanding.animate_nouns import SHARED_ROLES, UNIQUE_ROLES
 from hotmem.understanding.facts.instructions.topics import is_refused
-from hotmem.understanding.facts.relations import NAMEABLE_NOUNS
+from hotmem.understanding.facts.lexicon import NAMEABLE_NOUNS
+from hotmem.understanding.facts.relations import IS_CALLED
 from hotmem.understanding.facts.subjects import canonical
+from hotmem.understanding.facts.third_person import sentence
 from hotmem.understanding.query.entities import is_name
 
 _NAME: Final = r"(?P<name>[^\W\d_][\w'’-]*(?:\s+(?-i:[A-Z])[\w'’-]*){0,2})"
@@ -22,59 +26,52 @@ _CALLED: Final = r"(?:called|named)"
 
 
 @dataclass(frozen=True, slots=True)
-class NameStatement:
-    """A name given.
+class NamePattern:
+    """A way to give a name.
 
     Attributes:
-        thing: What bears it, "" for the speaker.
-        name: The name as written, with a capital.
-        sole: Whether there is one name only: not for "my brother Tom", who may have another, nor
-            for a friend.
-        start: First character of the words.
-        stop: One past the last character.
-        renames: Whether it takes the place of a name given before: "is called Elmwood now", "my new
-            boss is Karim".
-        wished: Whether it is only what one is to be called by, beside the name one bears: "call me
-            Annie".
+        form: The pattern, with the groups `name` and `thing`.
+        explicit: Whether it says "called", "named" or "name", so that lower-case names count too.
+        unique: Whether it gives the only name: not "my brother Tom", who may not be the only one.
+        preferred: Whether it is only a form of address: "call me Annie".
     """
 
-    thing: str
-    name: str
-    sole: bool
-    start: int
-    stop: int
-    renames: bool
-    wished: bool
+    form: re.Pattern[str]
+    explicit: bool
+    unique: bool
+    preferred: bool
 
 
 _RENAMED: Final = re.compile(
     r"\b(?:now|nowadays|these days|renam\w+|from now on|instead|any ?more|no longer|chang\w+)\b",
     re.IGNORECASE,
 )
-"""Words beside a name that say that it was another before."""
+"""Words near a name that say that it was different before."""
 
 _CALL_ME: Final = rf"(?:you can |please |just |everyone |people )?calls?\s+me\s+{_NAME}"
 _APPOSED: Final = rf"(?:my|our)\s+{_THING},?\s+{_NAME}"
 _PATTERNS: Final = tuple(
-    (
-        re.compile(rf"\b{body}(?![\w'’])", re.IGNORECASE),
-        sure,
-        body is not _APPOSED,
-        body is _CALL_ME,
+    NamePattern(
+        re.compile(rf"\b{form}(?![\w'’])", re.IGNORECASE),
+        explicit,
+        unique=form is not _APPOSED,
+        preferred=form is _CALL_ME,
     )
-    for body, sure in (
+    for form, explicit in (
         (rf"my\s+name{_BE}\s+{_NAME}", True),
         (_CALL_ME, False),
         (rf"i(?:['’]m|\s+am)\s+{_CALLED}\s+{_NAME}", True),
         (
-            rf"(?:^|(?<=[.!?,]\s)|(?<=hi\s)|(?<=hello\s)|(?<=hey\s))(?:i['’]m|i\s+am)\s+{_NAME}(?=\s*(?:[.!,]|$|\s+and\b|\s+from\b))",
+            rf"(?:^|(?<=[.!?,]\s)|(?<=hi\s)|(?<=hello\s)|(?<=hey\s))(?:i['’]m"
+            rf"|i\s+am)\s+{_NAME}(?=\s*(?:[.!,]|$|\s+and\b|\s+from\b))",
             False,
         ),
         (rf"(?:hi|hello|hey)\W+this\s+is\s+{_NAME}(?=\s*(?:[.!,]|$))", False),
         (rf"(?:my|our)\s+{_THING}['’]s?\s+name{_BE}\s+{_NAME}", True),
         (rf"(?:my|our)\s+{_THING}{_BE}\s+{_CALLED}\s+{_NAME}", True),
         (
-            rf"(?:my|our)\s+{_THING}{_BE}\s+{_NAME}(?=(?:\s+(?:now|these\s+days|nowadays))?\s*(?:[.!,]|$))",
+            rf"(?:my|our)\s+{_THING}{_BE}\s+{_NAME}(?=(?:\s+(?:now|these\s+days"
+            rf"|nowadays))?\s*(?:[.!,]|$))",
             False,
         ),
         (
@@ -83,15 +80,21 @@ _PATTERNS: Final = tuple(
         ),
         (_APPOSED, False),
         (
-            rf"(?:i|we)(?:['’]ve|\s+have)?(?:\s+just)?(?:\s+(?:got|adopted|have|had|own|bought|rescued))?\s+(?:an?|one)\s+{_THING},?\s+(?:(?:who|which|that)\s+is\s+|who['’]s\s+)?{_CALLED}\s+{_NAME}",
+            rf"(?:i|we)(?:['’]ve|\s+have)?(?:\s+just)?(?:\s+(?:got|adopted|have|had|own|bought"
+            rf"|rescued))?\s+(?:an?|one)\s+{_THING},?\s+(?:(?:who|which|that)\s+is\s+"
+            rf"|who['’]s\s+)?{_CALLED}\s+{_NAME}",
             True,
         ),
         (
-            rf"(?:i|we)(?:['’]ve|\s+have)?(?:\s+got)?\s+(?:an?|one)\s+{_THING}\b[^.?!]{{0,20}}[.,;]?\s+(?:and\s+)?(?:his|her|its|the)\s+name{_BE}\s+{_NAME}",
+            rf"(?:i|we)(?:['’]ve|\s+have)?(?:\s+got)?\s+(?:an?"
+            rf"|one)\s+{_THING}\b[^.?!]{{0,20}}[.,;]?\s+(?:and\s+)?(?:his|her|its"
+            rf"|the)\s+name{_BE}\s+{_NAME}",
             True,
         ),
         (
-            rf"(?:i|we)(?:['’]ve|\s+have)?(?:\s+got)?\s+(?:an?|one)\s+{_THING}[.,;]?\s+(?:and\s+)?(?:he|she|it)(?:\s+is|['’]s)\s+{_CALLED}\s+{_NAME}",
+            rf"(?:i|we)(?:['’]ve|\s+have)?(?:\s+got)?\s+(?:an?"
+            rf"|one)\s+{_THING}[.,;]?\s+(?:and\s+)?(?:he|she|it)(?:\s+is"
+            rf"|['’]s)\s+{_CALLED}\s+{_NAME}",
             True,
         ),
         (rf"(?:i|we)\s+(?:named|call|called)\s+(?:my|our)\s+{_THING}\s+{_NAME}", False),
@@ -101,46 +104,53 @@ _PATTERNS: Final = tuple(
         ),
     )
 )
-_WRITTEN_PEOPLE: Final = frozenset(
+_NO_THING: Final = wordlist("is was and of with in that who to has have favourite favorite")
+_NAME_ENTITY_TYPES: Final = frozenset(
     {"PERSON", "GPE", "ORG", "", "PRODUCT", "WORK_OF_ART", "FAC", "LOC"}
 )
 
 
-def read_names(doc: Doc) -> Iterator[NameStatement]:
-    """Names given in an utterance; questions and hypotheticals give none."""
+def read_name_statements(doc: Doc, speaker: str) -> Iterator[Statement]:
+    """Yield the names given in a turn; questions and hypotheticals give none.
+
+    Args:
+        doc: The parsed turn.
+        speaker: The speaker's name.
+    """
     taken: list[tuple[int, int]] = []
     text = doc.text
-    for pattern, sure, sole, wished in _PATTERNS:
-        for match in pattern.finditer(text):
+    for pattern in _PATTERNS:
+        for match in pattern.form.finditer(text):
             thing = (match.groupdict().get("thing") or "").lower()
-            name = _checked_name(
-                doc, match.start("name"), match.end("name"), sure=sure, bears=bool(thing)
-            )
-            if not name or any(
-                match.start() < stop and start < match.end() for start, stop in taken
-            ):
-                continue
-            if thing and not _nameable(thing):
-                continue
-            if _asked_or_unreal(text, match.start(), match.end()) or (
-                not thing and is_refused(text[: match.start("name")])
+            start, stop = match.span("name")
+            name = _checked_name(doc, start, stop, explicit=pattern.explicit, has_thing=bool(thing))
+            if (
+                not name
+                or any(match.start() < end and begin < match.end() for begin, end in taken)
+                or (thing and not _is_nameable(thing))
+                or _is_question_or_hypothetical(text, match.start(), match.end())
+                or (not thing and is_refused(text[:start]))
             ):
                 continue
             taken.append(match.span())
-            kind = canonical(thing.split()[-1]) if thing else ""
-            only = (sole or kind in UNIQUE_ROLES) and kind not in SHARED_ROLES
-            stop = (
-                match.start("name") + len(name)
-                if match.start("name") > match.start()
-                else match.end()
-            )
-            yield NameStatement(
-                thing, name, only, match.start(), stop, _renames(text, match, thing), wished
+            stop = start + len(name) if start > match.start() else match.end()
+            subject = f"{speaker}'s {normalize_thing(thing)}" if thing else speaker
+            if name.casefold() == speaker.casefold():
+                continue
+            role = canonical(thing.split()[-1]) if thing else ""
+            yield replace(
+                IS_CALLED.statement(
+                    subject, name, sentence(subject, IS_CALLED.name, name), match.start(), stop
+                ),
+                entities=(name,),
+                single=(pattern.unique or role in UNIQUE_ROLES) and role not in SHARED_ROLES,
+                replaces=_replaces_name(text, match, thing),
+                changes=pattern.preferred,
             )
 
 
 def normalize_thing(thing: str) -> str:
-    """The thing as a key uses it: articles and spelling variants out."""
+    """Remove articles and spelling variants, for use in a key."""
     return " ".join(
         canonical(word)
         for word in thing.split()
@@ -148,34 +158,13 @@ def normalize_thing(thing: str) -> str:
     )
 
 
-def _nameable(thing: str) -> bool:
+def _is_nameable(thing: str) -> bool:
     last = thing.split()[-1]
-    return last in NAMEABLE_NOUNS and not any(
-        word
-        in (
-            "is",
-            "was",
-            "and",
-            "of",
-            "with",
-            "in",
-            "that",
-            "who",
-            "to",
-            "has",
-            "have",
-            "favourite",
-            "favorite",
-        )
-        for word in thing.split()
-    )
+    return last in NAMEABLE_NOUNS and _NO_THING.isdisjoint(thing.split())
 
 
-def _renames(text: str, match: re.Match[str], thing: str) -> bool:
-    """Whether a name replaces another.
-
-    The speaker's own does, and that of the new one of whom there is one at a time.
-    """
+def _replaces_name(text: str, match: re.Match[str], thing: str) -> bool:
+    """Whether a name supersedes another: the speaker's own, or that of "my new boss"."""
     words = thing.split()
     if not words or ("new" in words and words[-1] in UNIQUE_ROLES):
         return True
@@ -183,8 +172,8 @@ def _renames(text: str, match: re.Match[str], thing: str) -> bool:
     return bool(_RENAMED.search(f"{match[0]} {rest}"))
 
 
-def _checked_name(doc: Doc, start: int, stop: int, *, sure: bool, bears: bool) -> str:
-    """The name, cut after its last fitting word, or "" if it is none."""
+def _checked_name(doc: Doc, start: int, stop: int, *, explicit: bool, has_thing: bool) -> str:
+    """Return the name, cut after its last valid word; "" if there is none."""
     words: list[str] = []
     for token in doc:
         if token.idx < start:
@@ -195,10 +184,10 @@ def _checked_name(doc: Doc, start: int, stop: int, *, sure: bool, bears: bool) -
             token.text[:1].isupper()
             and token.pos_ == "PROPN"
             and is_name(token)
-            and token.ent_type_ in _WRITTEN_PEOPLE
+            and token.ent_type_ in _NAME_ENTITY_TYPES
         )
         spoken = (
-            sure
+            explicit
             and not words
             and token.is_alpha
             and not token.is_stop
@@ -208,18 +197,19 @@ def _checked_name(doc: Doc, start: int, stop: int, *, sure: bool, bears: bool) -
         if not (capital or spoken):
             break
         words.append(f"{token.text[:1].upper()}{token.text[1:]}")
-    if words and not bears and not sure and doc.text[start : start + 1].islower():
+    if words and not has_thing and not explicit and doc.text[start : start + 1].islower():
         return ""
     return " ".join(words)
 
 
-def _asked_or_unreal(text: str, start: int, stop: int) -> bool:
+def _is_question_or_hypothetical(text: str, start: int, stop: int) -> bool:
     before = re.sub(
         r"\bguess what\b", "", re.split(r"[.!?;]", text[:start])[-1], flags=re.IGNORECASE
     )
     after = re.match(r"[^.!?]*([.!?]?)", text[stop:])
     if re.search(
-        r"(?:n['’]t|\b(?:if|is|are|never|not|do|does|did|what|who|whose|which|suppose|imagine|wish|said|says))\W*$",
+        r"(?:n['’]t|\b(?:if|is|are|never|not|do|does|did|what|who|whose|which|suppose|imagine"
+        r"|wish|said|says))\W*$",
         before,
         re.IGNORECASE,
     ):

@@ -1,9 +1,8 @@
-"""Repairs in one breath: "the dentist is on Monday, no, on Tuesday" → "the dentist is on Tuesday".
+"""Self-repairs: "the dentist is on Monday, no, on Tuesday" → "the dentist is on Tuesday".
 
-A repair has three parts (Levelt 1983, "Monitoring and self-repair in speech"): what was wrong, an
-editing term, and what stands in its place, which begins with the same word or the same sort of word
-as what was wrong. What was wrong and the editing term are taken out before facts are read, so that
-what nobody meant is never known.
+A repair has a reparandum (what was wrong), an editing term, and a replacement that begins with the
+same word or word class as the reparandum (Levelt 1983, "Monitoring and self-repair in speech").
+Reparandum and editing term are removed before facts are read.
 """
 
 import re
@@ -11,57 +10,61 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hotmem.types.parse import Doc, Token
-from hotmem.understanding.facts.rewrites import Rewrite, Segment
+from hotmem.understanding.facts.rewrites import RewrittenText, Segment
 
 MAX_WORDS_BACK: Final = 10
-"""Words before the editing term among which what was wrong begins."""
+"""Words before the editing term in which the reparandum may begin."""
 
 MAX_REPAIR_WORDS: Final = 6
-"""Words of a repair that does not begin the clause anew."""
+"""Words of the longest replacement that does not restart the clause."""
 
-_FIRM: Final = (
-    r"(?:no|nope|nah)(?:[\s,]+(?:wait|sorry|i\s+mean|i\s+meant|i\s+tell\s+a\s+lie|hang\s+on|hold\s+on|actually|rather|make\s+(?:that|it)))+|(?:oh\s+)?sorry(?:[\s,]+(?:no|i\s+meant?))*"
-    r"|(?:or\s+)?i\s+meant?(?:\s+to\s+say)?|or\s+rather|wait[\s,]+no|scratch\s+that|make\s+that|(?:uh\s+|er\s+)?correction"
+_EXPLICIT_TERMS: Final = (
+    r"(?:no|nope|nah)(?:[\s,]+(?:wait|sorry|i\s+mean|i\s+meant|i\s+tell\s+a\s+lie|hang\s+on"
+    r"|hold\s+on|actually|rather|make\s+(?:that|it)))+|(?:oh\s+)?sorry(?:[\s,]+(?:no|i\s+meant?))*"
+    r"|(?:or\s+)?i\s+meant?(?:\s+to\s+say)?|or\s+rather|wait[\s,]+no|scratch\s+that|make\s+that"
+    r"|(?:uh\s+|er\s+)?correction"
 )
-"""Terms that are no part of what is said, with or without commas."""
+"""Editing terms with or without commas."""
 
-_SOFT: Final = r"(?:oh\s+)?(?:no|nope|nah)|actually\s+no|wait|well|hang\s+on|hold\s+on"
-"""Terms only between commas."""
+_COMMA_TERMS: Final = r"(?:oh\s+)?(?:no|nope|nah)|actually\s+no|wait|well|hang\s+on|hold\s+on"
+"""Editing terms only between commas."""
 
-_DEFINES: Final = re.compile(
-    r"(?:\b(?:when(?:ever)?|every\s+time|each\s+time|if)\s+(?:i|we)\s+(?:say|mention|talk|speak|write|call)\b|^\W*by\b)[^.?!]*$",
+_DEFINITIONS: Final = re.compile(
+    r"(?:\b(?:when(?:ever)?|every\s+time|each\s+time|if)\s+(?:i|we)\s+(?:say|mention|talk|speak"
+    r"|write|call)\b|^\W*by\b)[^.?!]*$",
     re.IGNORECASE,
 )
-"""What stands before an "I mean" that takes nothing back: "when I say the office I mean the one
-in Leeds"."""
+"""Text before an "I mean" that is a definition: "when I say the office I mean the one in Leeds"."""
 
 _BREAK: Final = r"\s*(?:[,;:…]|\s[—–-]|—)+\s*(?:(?:er|erm|uh|um|oh)\b[\s,]*|or\s+(?:actually\s+)?)?"
 _HE_IS: Final = r"(?:it|he|she|they)(?:['’](?:s|re)|\s+(?:is|was|are|were))\b"
 _EDITING: Final = re.compile(
-    rf"(?:{_BREAK}|\s+)(?:{_FIRM})\b[\s,:]*|{_BREAK}(?:{_SOFT})(?:\s*[,—–]\s*)+(?:make\s+(?:that|it)\s+)?|{_BREAK}actually[\s,]+"
-    rf"|{_BREAK}(?:no|nope)\s+(?={_HE_IS})|\s+(?:um+|uh+|erm?)[\s,]+(?:no|nope|sorry)[\s,]+|[.!]\s+(?P<firm>(?:{_FIRM})\b[\s,.:]*)",
+    rf"(?:{_BREAK}|\s+)(?:{_EXPLICIT_TERMS})\b[\s,:]*|{_BREAK}(?:{_COMMA_TERMS})(?:\s*[,—–]\s*)+(?:make\s+(?:that"
+    rf"|it)\s+)?|{_BREAK}actually[\s,]+"
+    rf"|{_BREAK}(?:no|nope)\s+(?={_HE_IS})|\s+(?:um+|uh+|erm?)[\s,]+(?:no|nope|sorry)[\s,]+"
+    rf"|[.!]\s+(?P<firm>(?:{_EXPLICIT_TERMS})\b[\s,.:]*)",
     re.IGNORECASE,
 )
-_ANEW: Final = re.compile(r"(?:it|he|she|they)\s+", re.IGNORECASE)
-_SAID_OF: Final = re.compile(
+_RESTART: Final = re.compile(r"(?:it|he|she|they)\s+", re.IGNORECASE)
+_RESTART_WITH_COPULA: Final = re.compile(
     r"(?:it|that|he|she|they)(?:['’]?(?:s|re)|\s+(?:is|was|are|were))\s+(?:actually\s+|really\s+)?",
     re.IGNORECASE,
 )
-"""How what was said begins anew: "she lives in Leeds", and without the verb that it had: "it's
-ochre"."""
+"""A clause that restarts with "be": "it's ochre"."""
 
-_PLAIN: Final = re.compile(
-    rf"(?:{_BREAK}|\s+)(?:(?:no|nope)[\s,]+(?:wait|sorry|i\s+mean)|(?:sorry|wait|actually)[\s,]+no|scratch\s+that)\b"
+_RETRACTIONS: Final = re.compile(
+    rf"(?:{_BREAK}|\s+)(?:(?:no|nope)[\s,]+(?:wait|sorry|i\s+mean)|(?:sorry|wait"
+    rf"|actually)[\s,]+no|scratch\s+that)\b"
     rf"|{_BREAK}(?:no|nope|wait)\s*,\s*(?:the\b|{_HE_IS})",
     re.IGNORECASE,
 )
-"""Terms that take back what stands before them, whatever follows."""
+"""Editing terms that retract what precedes them, whatever follows."""
 
 _CLAUSE: Final = re.compile(r"[,;.!?]\s*|\b(?:and|but|while|whereas)\b", re.IGNORECASE)
 
-_ENDS: Final = frozenset(".!?,;:")
-_FINITE: Final = frozenset({"VBD", "VBZ", "VBP", "MD"})
-_SORTS: Final = {
+_END_MARKS: Final = frozenset(".!?,;:")
+_FINITE_TAGS: Final = frozenset({"VBD", "VBZ", "VBP", "MD"})
+_WORD_CLASSES: Final = {
     "ADP": "place",
     "DET": "article",
     "NUM": "number",
@@ -70,46 +73,47 @@ _SORTS: Final = {
     "ADJ": "name",
     "X": "name",
 }
-"""Sorts of words that stand for each other, by part of speech."""
+"""Classes of words that can replace each other, by part of speech."""
 
 
-def remove_repairs(doc: Doc) -> Rewrite | None:
-    """The utterance without what its speaker took back, or None where nothing was.
+def remove_repairs(doc: Doc) -> RewrittenText | None:
+    """Remove what the speaker repaired; None if there is no repair.
 
     Args:
         doc: The parsed utterance.
     """
     kept, last = [], 0
-    for start, stop in _taken_back(doc):
+    for start, stop in _repair_spans(doc):
         if start >= last:
             kept.append((last, start))
             last = stop
     if not kept:
         return None
     kept.append((last, len(doc.text)))
-    return Rewrite(tuple(Segment(doc.text[start:stop], start, stop) for start, stop in kept))
+    return RewrittenText(tuple(Segment(doc.text[start:stop], start, stop) for start, stop in kept))
 
 
-def _taken_back(doc: Doc) -> Iterator[tuple[int, int]]:
-    """Stretches of characters: what was wrong with the editing term behind it."""
+def _repair_spans(doc: Doc) -> Iterator[tuple[int, int]]:
+    """Yield character spans of reparandum and editing term."""
     for match in _EDITING.finditer(doc.text):
-        if "mean" in match[0].lower() and _DEFINES.search(doc.text[: match.start()]):
+        if "mean" in match[0].lower() and _DEFINITIONS.search(doc.text[: match.start()]):
             continue
         before = [token for token in doc if token.idx < match.start()]
         ends = [place for place, token in enumerate(before) if token.text in (".", "!", "?")]
         near = before[ends[-1] + 1 if ends else 0 :][-MAX_WORDS_BACK:]
-        for begin in _begins(doc, match.end(), near):
-            after = list(_until_end([token for token in doc if token.idx >= begin]))
-            wrong = _wrong(near, after)
+        for begin in _replacement_starts(doc, match.end(), near):
+            after = list(_words_until_end([token for token in doc if token.idx >= begin]))
+            wrong = _reparandum_start(near, after)
             if wrong is not None and not (
-                match["firm"] and _goes_on(match["firm"], after, anew=begin > match.end())
+                match["firm"]
+                and _starts_new_statement(match["firm"], after, anew=begin > match.end())
             ):
                 yield wrong.idx, begin
                 break
 
 
-def _goes_on(term: str, after: Sequence[Token], *, anew: bool) -> bool:
-    """Whether what follows in a sentence of its own may be new.
+def _starts_new_statement(term: str, after: Sequence[Token], *, anew: bool) -> bool:
+    """Whether the sentence after the term may be a new statement.
 
     "I have a dog. Sorry, I have to go".
     """
@@ -118,48 +122,41 @@ def _goes_on(term: str, after: Sequence[Token], *, anew: bool) -> bool:
     )
 
 
-def _begins(doc: Doc, place: int, before: Sequence[Token]) -> Iterator[int]:
-    """Where the right words may begin.
-
-    As they are said, behind a pronoun for what was spoken of, or behind "it is" too.
-    """
+def _replacement_starts(doc: Doc, place: int, before: Sequence[Token]) -> Iterator[int]:
+    """Yield where the replacement may begin: at once, after a pronoun, or after "it is"."""
     yield place
     verbs = {
-        token.lower_ for token in before if token.pos_ in ("VERB", "AUX") or token.tag_ in _FINITE
+        token.lower_
+        for token in before
+        if token.pos_ in ("VERB", "AUX") or token.tag_ in _FINITE_TAGS
     }
-    if (anew := _ANEW.match(doc.text, place)) and any(
+    if (anew := _RESTART.match(doc.text, place)) and any(
         token.idx == anew.end() and token.lower_ in verbs for token in doc
     ):
         yield anew.end()
-    if (said_of := _SAID_OF.match(doc.text, place)) and any(
+    if (said_of := _RESTART_WITH_COPULA.match(doc.text, place)) and any(
         token.lemma_ == "be" for token in before
     ):
         yield said_of.end()
 
 
 def retracted_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Stretches that were said to be wrong at once, and not word for word what is right.
-
-    "I live in York, no wait, I moved".
-    """
-    for match in _PLAIN.finditer(text):
+    """Yield spans that are retracted without a replacement: "I live in York, no wait, I moved"."""
+    for match in _RETRACTIONS.finditer(text):
         start = max((found.end() for found in _CLAUSE.finditer(text, 0, match.start())), default=0)
         if len(text[start : match.start()].split()) > 1:
             yield start, match.start()
 
 
-def _until_end(tokens: Sequence[Token]) -> Iterator[Token]:
+def _words_until_end(tokens: Sequence[Token]) -> Iterator[Token]:
     for token in tokens:
-        if token.text in _ENDS or token.pos_ in ("CCONJ", "SCONJ"):
+        if token.text in _END_MARKS or token.pos_ in ("CCONJ", "SCONJ"):
             return
         yield token
 
 
-def _wrong(before: Sequence[Token], after: Sequence[Token]) -> Token | None:
-    """The first word of what was wrong.
-
-    None if what follows the editing term takes nothing's place.
-    """
+def _reparandum_start(before: Sequence[Token], after: Sequence[Token]) -> Token | None:
+    """Return the first word of the reparandum; None if the words after the term replace nothing."""
     if not before or not after:
         return None
     first = after[0]
@@ -167,27 +164,29 @@ def _wrong(before: Sequence[Token], after: Sequence[Token]) -> Token | None:
     if (
         again is not None
         and first.pos_ == "DET"
-        and _said_more(before, again)
+        and _has_of_phrase(before, again)
         and not any(token.lower_ == "of" for token in after)
     ):
         return None
     if again is not None and (len(after) <= MAX_REPAIR_WORDS or first.pos_ == "PRON"):
         return again
-    if len(after) > MAX_REPAIR_WORDS or any(token.tag_ in _FINITE for token in after):
+    if len(after) > MAX_REPAIR_WORDS or any(token.tag_ in _FINITE_TAGS for token in after):
         return None
-    sort = _SORTS.get(first.pos_)
+    sort = _WORD_CLASSES.get(first.pos_)
     if sort is None:
         return None
     if sort != "name":
-        return next((token for token in reversed(before) if _SORTS.get(token.pos_) == sort), None)
+        return next(
+            (token for token in reversed(before) if _WORD_CLASSES.get(token.pos_) == sort), None
+        )
     names = sum(1 for token in after if token.pos_ == "PROPN") or 1
-    run = [token for token in before[-names:] if _SORTS.get(token.pos_) == "name"]
+    run = [token for token in before[-names:] if _WORD_CLASSES.get(token.pos_) == "name"]
     return run[0] if run and run[-1] is before[-1] else None
 
 
-def _said_more(before: Sequence[Token], again: Token) -> bool:
-    """Whether the words that a repair would replace say of what.
+def _has_of_phrase(before: Sequence[Token], again: Token) -> bool:
+    """Whether the reparandum has an "of" phrase that the replacement would lose.
 
-    "the third of May", of which "the fourth" would lose the month.
+    "the third of May, no, the fourth".
     """
     return any(token.lower_ == "of" and token.i > again.i for token in before)

@@ -1,4 +1,4 @@
-"""Whom or what a clause is about, under a name that stays the same from turn to turn."""
+"""Resolution of a clause's subject to a key that is the same in every turn."""
 
 import re
 from collections.abc import Iterator
@@ -10,12 +10,12 @@ from hotmem.temporal import WEEKDAYS
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Token
 from hotmem.understanding.animate_nouns import ANIMATE, ELDERS, UNIQUE_ROLES
-from hotmem.understanding.facts.predicates import DISCOURSE
-from hotmem.understanding.facts.relations import EVENT_NOUNS, GOAL_NOUNS
+from hotmem.understanding.facts.lexicon import EVENT_NOUNS, GOAL_NOUNS
+from hotmem.understanding.facts.phrases import DISCOURSE
 from hotmem.understanding.facts.third_person import FIRST_PERSON_POSSESSIVES, FIRST_PERSON_PRONOUNS
 from hotmem.understanding.query.entities import is_name
 
-_SPELLING: Final = {
+_SPELLING_VARIANTS: Final = {
     "favorite": "favourite",
     "color": "colour",
     "neighbor": "neighbour",
@@ -24,47 +24,50 @@ _SPELLING: Final = {
     "grandma": "grandmother",
     "grandpa": "grandfather",
 }
-"""Variants of one word; the key takes the second, so that both collide."""
+"""Spelling variants, each with the form used in keys."""
 
-_EMPTY: Final = wordlist(
-    "thing point question problem idea guess fault pleasure day turn issue opinion mind life way bad answer heart week weekend morning "
-    "evening night time plan advice understanding experience only whole god goodness thought feeling word bet hope favorite favourite "
+_EMPTY_NOUNS: Final = wordlist(
+    "thing point question problem idea guess fault pleasure day turn issue opinion mind life "
+    "way bad answer heart week weekend morning "
+    "evening night time plan advice understanding experience only whole god goodness thought "
+    "feeling word bet hope favorite favourite "
     "name dream goal part luck"
 )
-_PASSING: Final = frozenset({"current", "own", "present"})
-"""Words that do not tell one boss from another."""
+_TEMPORARY_ADJECTIVES: Final = frozenset({"current", "own", "present"})
+"""Adjectives that do not distinguish one boss from another."""
 
-_NEW: Final = frozenset({"new", "little"})
-"""Words that tell one dog from another, but not one boss or phone: "my new boss" is from now on
-"my boss"."""
+_NEWNESS_ADJECTIVES: Final = frozenset({"new", "little"})
+"""Adjectives that distinguish people and pets, but not roles and things: "my new boss" is "my
+boss"."""
 
 MAX_NAME_TOKENS: Final = 4
-"""Words of a name: "Anna-Lena Berg" has four with its hyphen."""
+"""Tokens of the longest name: "Anna-Lena Berg" has four."""
 
 _FUNCTION_WORDS: Final = frozenset(
     {"PRON", "DET", "ADP", "CCONJ", "SCONJ", "AUX", "PUNCT", "NUM", "PART"}
 )
 _ADVERBS: Final = frozenset(WEEKDAYS) | wordlist(
-    "today tomorrow tonight yesterday nowadays sometimes upstairs downstairs abroad overseas nearby outside inside home away together alone online"
+    "today tomorrow tonight yesterday nowadays sometimes upstairs downstairs abroad overseas "
+    "nearby outside inside home away together alone online"
 )
-"""Adverbs that stand between a noun and its verb, and are no names."""
+"""Adverbs that may stand between a noun and its verb."""
 
 _SUBJECTS: Final = frozenset({"nsubj", "nsubjpass", "dep", "intj"})
-"""Relations to the verb under which a word is left out of the predicate."""
+"""Labels of words that are left out of the predicate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Whom or what a clause is about.
+    """The resolved subject of a clause.
 
     Attributes:
-        key: Its canonical name: "Ana", "Ana's sister", "Ana's son Max", "Marta".
-        shown: The same as a text shows it: "Ana's sister Marta".
+        key: Canonical name: "Ana", "Ana's sister", "Ana's son Max", "Marta".
+        shown: The name as texts show it: "Ana's sister Marta".
         head: Its noun, lower case and singular; "" for a person.
         speaker: Whether it is the speaker.
-        plural: Whether it is more than one.
-        event: Whether it is "the" appointment or the like, of which only the time is known.
-        any_of: Whether it is some one of several: "one of my sisters".
+        plural: Whether it is plural.
+        event: Whether it is "the" appointment or another event, of which only the time is kept.
+        any_of: Whether it is one of several: "one of my sisters".
         start: First character of its words.
         stop: One past the last character.
     """
@@ -86,13 +89,11 @@ class Subject:
 
 
 def resolve(token: Token | None, speaker: str) -> Subject | None:
-    """What the head of a clause's subject stands for.
-
-    None for what means nothing outside the conversation.
+    """Resolve the head of a clause's subject; None if it depends on the conversation.
 
     Args:
-        token: The head noun or pronoun; None for "I" left out.
-        speaker: What the speaker is called.
+        token: The head noun or pronoun; None for a dropped "I".
+        speaker: The speaker's name.
     """
     if token is None:
         return Subject(speaker, speaker, "", True, False, 0, 0)
@@ -103,7 +104,7 @@ def resolve(token: Token | None, speaker: str) -> Subject | None:
         return Subject(speaker, speaker, "", True, False, token.idx, stop)
     if (
         token.lower_ == "one"
-        and (several := _counted(token)) is not None
+        and (several := _partitive_object(token)) is not None
         and (owned := possession(several, speaker)) is not None
     ):
         return Subject(
@@ -120,9 +121,9 @@ def resolve(token: Token | None, speaker: str) -> Subject | None:
         return None
     if any(child.dep_ in ("conj", "relcl", "prep", "acl") for child in token.children):
         return None
-    if (thing := _of_named(token)) is not None:
+    if (thing := _possession_of_named(token)) is not None:
         return resolve(thing, speaker)
-    if (introduced := _introduced(token, speaker)) is not None:
+    if (introduced := _introduced_name(token, speaker)) is not None:
         key, head = introduced
         return Subject(key, key, head, False, False, token.left_edge.idx, stop)
     owned = possession(token, speaker)
@@ -133,9 +134,9 @@ def resolve(token: Token | None, speaker: str) -> Subject | None:
     ):
         owned = f"{speaker}'s {canonical(token.lower_)}"
     if owned is not None and (
-        token.lemma_.lower() not in _EMPTY or token.lemma_.lower() in GOAL_NOUNS
+        token.lemma_.lower() not in _EMPTY_NOUNS or token.lemma_.lower() in GOAL_NOUNS
     ):
-        name, within = _name(token)
+        name, within = _name_of(token)
         called = f"{owned} {name}".strip()
         shown = called if within else owned
         plural = token.tag_ in ("NNS", "NNPS")
@@ -173,11 +174,8 @@ def resolve(token: Token | None, speaker: str) -> Subject | None:
     return None
 
 
-def _of_named(kin: Token) -> Token | None:
-    """What belongs to the one named.
-
-    "husband" where "my sister Beth's husband" is read as a sister who is a husband.
-    """
+def _possession_of_named(kin: Token) -> Token | None:
+    """Return "husband" if "my sister Beth's husband" was parsed as an apposition."""
     things = (
         child for child in kin.children if child.dep_ == "appos" and child.pos_ in ("NOUN", "PROPN")
     )
@@ -191,25 +189,19 @@ def _of_named(kin: Token) -> Token | None:
     )
 
 
-def _name(noun: Token) -> tuple[str, bool]:
-    """The name behind a noun, also in lower case, and whether it is left out of the predicate.
-
-    "Max" of "my son Max".
-    """
-    if noun.lemma_.lower() in ANIMATE and (words := _unaccounted(noun)):
+def _name_of(noun: Token) -> tuple[str, bool]:
+    """Return the name after a noun ("my son Max"), and whether the predicate excludes it."""
+    if noun.lemma_.lower() in ANIMATE and (words := _words_before_verb(noun)):
         swallowed = any(word.head == noun.head and word.dep_ not in _SUBJECTS for word in words)
-        return _capitalised(noun.doc[words[0].i : words[-1].i + 1].text), not swallowed
+        return _capitalize(noun.doc[words[0].i : words[-1].i + 1].text), not swallowed
     for child in noun.children:
         if child.dep_ == "appos" and (is_name(child) or child.ent_type_ == "PERSON"):
-            return _capitalised(full_name(child)), True
+            return _capitalize(full_name(child)), True
     return "", True
 
 
-def _unaccounted(noun: Token) -> list[Token]:
-    """The words between someone's noun and the verb or possessive ending, but for adverbs.
-
-    Whatever they were parsed as, a name.
-    """
+def _words_before_verb(noun: Token) -> list[Token]:
+    """Return the words between an animate noun and its verb or possessive that can be a name."""
     verb = noun.head
     if noun.dep_ == "poss":
         ends = [token.i for token in noun.doc[noun.i + 1 :] if token.tag_ == "POS"]
@@ -222,15 +214,12 @@ def _unaccounted(noun: Token) -> list[Token]:
     else:
         ends = []
     stop = min((end for end in ends if end > noun.i), default=noun.i)
-    words = list(takewhile(_may_name, noun.doc[noun.i + 1 : stop]))
+    words = list(takewhile(_can_be_name, noun.doc[noun.i + 1 : stop]))
     return words if len(words) <= MAX_NAME_TOKENS and (not words or words[0].is_alpha) else []
 
 
-def _may_name(token: Token) -> bool:
-    """Whether a word may be part of a name, of whatever sort the parser takes it for.
-
-    A hyphen within one is.
-    """
+def _can_be_name(token: Token) -> bool:
+    """Whether a word or its inner hyphen may be part of a name, whatever its tag."""
     if token.text == "-":
         return not token.whitespace_ and not token.nbor(-1).whitespace_
     adverb = token.lower_ in DISCOURSE | _ADVERBS or (
@@ -240,26 +229,23 @@ def _may_name(token: Token) -> bool:
     return token.is_alpha and not (adverb or stop or token.pos_ in _FUNCTION_WORDS)
 
 
-def _introduced(name: Token, speaker: str) -> tuple[str, str] | None:
-    """The key of someone named whom the words before the name say to be the speaker's, and as what.
-
-    "my son Max", where Max is the subject.
-    """
+def _introduced_name(name: Token, speaker: str) -> tuple[str, str] | None:
+    """Return key and role of a name that is introduced: "Max" in "my son Max"."""
     if name.pos_ != "PROPN" or not (is_name(name) or name.ent_type_ == "PERSON"):
         return None
-    kin = _kin_before(name)
+    kin = _role_noun_before(name)
     if kin is None:
         return None
     owned = possession(kin, speaker) or (
         possession(name, speaker, noun=kin) if kin.head == name else None
     )
     return (
-        None if owned is None else (f"{owned} {_capitalised(full_name(name))}", kin.lemma_.lower())
+        None if owned is None else (f"{owned} {_capitalize(full_name(name))}", kin.lemma_.lower())
     )
 
 
-def _kin_before(name: Token) -> Token | None:
-    """The noun right before a name that says whose relative, friend or pet it is."""
+def _role_noun_before(name: Token) -> Token | None:
+    """Return the noun before a name that gives the person's role or the pet's species."""
     first = min(
         [
             name.i,
@@ -278,12 +264,12 @@ def _kin_before(name: Token) -> Token | None:
     )
 
 
-def _capitalised(name: str) -> str:
+def _capitalize(name: str) -> str:
     return re.sub(r"(?<![\w'’])[^\W\d_]", lambda match: match[0].upper(), name)
 
 
-def _counted(one: Token) -> Token | None:
-    """Of whom "one of my sisters" is one."""
+def _partitive_object(one: Token) -> Token | None:
+    """Return "sisters" of "one of my sisters"."""
     return next(
         (
             part
@@ -297,14 +283,14 @@ def _counted(one: Token) -> Token | None:
 
 
 def possession(token: Token, speaker: str, *, noun: Token | None = None) -> str | None:
-    """The canonical name of something the speaker or someone named owns.
+    """Return the canonical name of something that the speaker or someone named owns.
 
     "my older sister's dog" → "Ana's older sister's dog"; None otherwise.
 
     Args:
         token: The head of the phrase.
-        speaker: What the speaker is called.
-        noun: What is owned where the head is its name: "friend" in "my friend Anna".
+        speaker: The speaker's name.
+        noun: The owned noun, if the head is its name: "friend" in "my friend Anna".
     """
     noun = noun or token
     owner = next((child for child in token.children if child.dep_ == "poss"), None)
@@ -313,25 +299,26 @@ def possession(token: Token, speaker: str, *, noun: Token | None = None) -> str 
     if owner.lower_ in FIRST_PERSON_POSSESSIVES:
         holder: str | None = speaker
     elif owner.pos_ == "PROPN" and is_name(owner):
-        introduced = _introduced(owner, speaker)
+        introduced = _introduced_name(owner, speaker)
         holder = introduced[0] if introduced is not None else full_name(owner)
     else:
         holder = possession(owner, speaker)
         if holder is not None:
-            holder = f"{holder} {_name(owner)[0]}".strip()
+            holder = f"{holder} {_name_of(owner)[0]}".strip()
     if holder is None:
         return None
-    passing = _PASSING if noun.lemma_.lower() in ANIMATE - UNIQUE_ROLES else _PASSING | _NEW
+    passing = (
+        _TEMPORARY_ADJECTIVES
+        if noun.lemma_.lower() in ANIMATE - UNIQUE_ROLES
+        else _TEMPORARY_ADJECTIVES | _NEWNESS_ADJECTIVES
+    )
     words = [word for word in _qualifiers(token, before=noun) if word not in passing]
     mark = "'" if owner.tag_ == "NNS" else "'s"
     return f"{holder}{mark} {' '.join(canonical(word) for word in [*words, noun.lower_])}"
 
 
 def _qualifiers(head: Token, before: Token) -> list[str]:
-    """What says which one of its kind.
-
-    "work phone" of "my work phone number", "t-shirt" of "my T-shirt size".
-    """
+    """Return the modifiers of a noun: "work phone" of "my work phone number"."""
     kept = sorted(
         (token for token in _qualifying(head) if token.i < before.i), key=lambda token: token.i
     )
@@ -350,12 +337,12 @@ def _qualifying(noun: Token) -> Iterator[Token]:
 
 
 def canonical(word: str) -> str:
-    """The spelling that keys use."""
-    return _SPELLING.get(word.lower(), word.lower())
+    """Return the spelling used in keys."""
+    return _SPELLING_VARIANTS.get(word.lower(), word.lower())
 
 
 def full_name(token: Token) -> str:
-    """A name with the parts before it: "Doctor Lee"."""
+    """Return a name with the parts before it: "Doctor Lee"."""
     return " ".join(
         [
             *(

@@ -1,4 +1,4 @@
-"""Words a memory is filed under: what it is about, and what it asks for (urgent, recurring)."""
+"""Tags of a memory: its topics, and circumstances such as "urgent" and "recurring"."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,24 +11,27 @@ from hotmem.types.parse import Doc, Span, Token
 from hotmem.understanding.query.entities import ENTITY_TYPES
 
 MAX_TAGS: Final = 4
-"""Tags found for one memory, besides those given and those of its circumstances."""
+"""Topic tags of one memory."""
 
 MAX_NAME_WORDS: Final = 3
-"""Words of a name."""
+"""Words of the longest name that is a tag."""
 
 CIRCUMSTANCES: Final[Mapping[str, re.Pattern[str]]] = {
     name: re.compile(pattern, re.IGNORECASE)
     for name, pattern in {
-        "urgent": r"\b(?:urgent(?:ly)?|asap|as soon as possible|immediately|right away|emergency|at the latest|overdue)\b",
-        "recurring": r"\b(?:every|each|daily|weekly|monthly|yearly|annually|always|on (?:mon|tues|wednes|thurs|fri|satur|sun)days)\b",
+        "urgent": r"\b(?:urgent(?:ly)?|asap|as soon as possible|immediately|right away|emergency"
+        r"|at the latest|overdue)\b",
+        "recurring": r"\b(?:every|each|daily|weekly|monthly|yearly|annually|always|on (?:mon"
+        r"|tues|wednes|thurs|fri|satur|sun)days)\b",
         "important": r"\b(?:important|crucial|must not|don't forget|never forget|vital|critical)\b",
         "private": r"\b(?:private|confidential|secret|don't tell|between us|password|pin)\b",
-        "health": r"\b(?:allerg\w+|medicine|tablets?|pills?|doctor|diagnos\w+|blood pressure|dose)\b",
+        "health": r"\b(?:allerg\w+|medicine|tablets?|pills?|doctor|diagnos\w+|blood pressure"
+        r"|dose)\b",
         "idea": r"\b(?:idea|maybe we could|what if|might be nice|thinking of)\b",
     }.items()
 }
 
-_VAGUE: Final = frozenset(
+_VAGUE_NOUNS: Final = frozenset(
     [
         "thing",
         "way",
@@ -75,12 +78,12 @@ _VAGUE: Final = frozenset(
         "point",
     ]
 )
-"""Nouns that tell nothing of what a statement is about."""
+"""Nouns that say nothing about the topic."""
 
 
 @dataclass(frozen=True, slots=True)
 class TagSpan:
-    """A tag and the characters it was found in."""
+    """A tag and its span of characters."""
 
     tag: str
     start: int
@@ -88,73 +91,68 @@ class TagSpan:
 
 
 def extract_tags(doc: Doc) -> tuple[str, ...]:
-    """What a parsed statement is about, in the order of its words.
-
-    At most `MAX_TAGS` nouns and names, in lower case.
-    """
+    """Return at most `MAX_TAGS` nouns and names of a parsed text, in order, lower case."""
     return tuple(dict.fromkeys(term.tag for term in tag_spans(doc)))[:MAX_TAGS]
 
 
 def tag_spans(doc: Doc) -> list[TagSpan]:
-    """All that a parsed text is about, with its places.
+    """Return all tags of a parsed text with their spans: single nouns as lemmas, and whole names.
 
-    Nouns one by one, as they stand in a dictionary, and names whole.
-
-    "Red kayak" and "kayak trip" are both filed under kayak: in nine conversations 33 in 100 nouns
-    and names were there before, of whole phrases 18.
+    Single nouns rather than phrases, so that "red kayak" and "kayak trip" share a tag.
     """
     runs = (list(run) for proper, run in groupby(doc, _in_name) if proper)
     names = [doc[run[0].i : run[-1].i + 1] for run in runs]
-    nouns = [doc[token.i : token.i + 1] for token in doc if token.pos_ == "NOUN" and _tells(token)]
+    nouns = [
+        doc[token.i : token.i + 1] for token in doc if token.pos_ == "NOUN" and _is_tag_word(token)
+    ]
     from spacy.util import filter_spans  # the document is spaCy's, so spaCy is loaded
 
     spans = filter_spans(
         [*(entity for entity in doc.ents if entity.label_ in ENTITY_TYPES), *names, *nouns]
     )
-    told = (TagSpan(_written(span), span.start_char, span.end_char) for span in spans)
-    return [term for term in told if term.tag and len(term.tag.split()) <= MAX_NAME_WORDS]
+    found = (TagSpan(_tag_text(span), span.start_char, span.end_char) for span in spans)
+    return [term for term in found if term.tag and len(term.tag.split()) <= MAX_NAME_WORDS]
 
 
-def tags_within(told: Sequence[TagSpan], start: int, stop: int, text: str) -> tuple[str, ...]:
-    """Tags of a statement that was read from a part of a text.
+def tags_within(spans: Sequence[TagSpan], start: int, stop: int, text: str) -> tuple[str, ...]:
+    """Return the tags of a statement that was read from a part of a text.
 
     Args:
-        told: What the whole text is about.
+        spans: All tags of the text.
         start: First character of the part.
         stop: One past its last.
-        text: The statement; a tag of words that it does not hold would outlive them when they are
-            forgotten.
+        text: The statement; tags of words that it does not contain would outlive a deletion.
     """
     held = stems(text)
     tags = (
         term.tag
-        for term in told
+        for term in spans
         if start <= term.start and term.stop <= stop and stems(term.tag) <= held
     )
     return tuple(dict.fromkeys(tags))[:MAX_TAGS]
 
 
 def circumstance_tags(text: str) -> tuple[str, ...]:
-    """Tags for what a statement asks for, such as "urgent" and "recurring"."""
+    """Return tags for the circumstances, such as "urgent" and "recurring"."""
     return tuple(name for name, pattern in CIRCUMSTANCES.items() if pattern.search(text))
 
 
 def _in_name(token: Token) -> bool:
-    return token.pos_ == "PROPN" and _tells(token)
+    return token.pos_ == "PROPN" and _is_tag_word(token)
 
 
-def _tells(token: Token) -> bool:
+def _is_tag_word(token: Token) -> bool:
     dated = token.ent_type_ in ("DATE", "TIME")
     return (
-        token.lemma_.lower() not in _VAGUE
+        token.lemma_.lower() not in _VAGUE_NOUNS
         and not (token.like_num or token.is_stop or dated)
         and token.is_alpha
         and len(token) > 2
     )
 
 
-def _written(span: Span) -> str:
-    """The telling words of a noun or name, nouns as they stand in a dictionary."""
+def _tag_text(span: Span) -> str:
+    """Return the content words of a noun or name, nouns as lemmas."""
     words = [
         token
         for token in span

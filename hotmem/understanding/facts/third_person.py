@@ -1,4 +1,4 @@
-"""Words of the first person retold in the third.
+"""Conversion of first-person words to the third person.
 
 "I've got my exam on Tuesday" → "Ana has got Ana's exam on 2026-11-24 (Tuesday)".
 """
@@ -14,24 +14,26 @@ from hotmem.types.parse import Token
 FIRST_PERSON_PRONOUNS: Final = frozenset({"i", "me", "myself", "we", "us", "ourselves"})
 FIRST_PERSON_POSSESSIVES: Final = frozenset({"my", "our", "mine", "ours"})
 UNRESOLVED: Final = wordlist(
-    "you your yours yourself he she they it him her them his hers its their theirs himself herself themselves itself this that these "
-    "those there here one ones something anything everything nothing someone anyone everyone somebody anybody nobody thing things stuff "
+    "you your yours yourself he she they it him her them his hers its their theirs himself "
+    "herself themselves itself this that these "
+    "those there here one ones something anything everything nothing someone anyone everyone "
+    "somebody anybody nobody thing things stuff "
     "lot lots such another other others same what who which whatever so"
 )
-"""Words that mean nothing outside their conversation."""
+"""Pronouns and other words that depend on the conversation."""
 
 QUANTIFIERS: Final = frozenset({"lot", "lots", "other", "others", "such", "another"})
-"""Of these, words that mean something where what they count is named: "a lot of metal"."""
+"""Those that do not if a noun follows: "a lot of metal"."""
 
-_FILLER: Final = re.compile(r"u+[hm]+|er+m?|h+m+|mm+|(?:a?ha)+h?|(?:he){2,}|lo+l|lmao|omg")
-"""What is said while thinking, and laughter: left out."""
+_FILLERS: Final = re.compile(r"u+[hm]+|er+m?|h+m+|mm+|(?:a?ha)+h?|(?:he){2,}|lo+l|lmao|omg")
+"""Hesitations and laughter, which are left out."""
 
-_STUTTERED: Final = frozenset({"PRON", "DET", "ADP", "AUX", "CCONJ", "SCONJ", "PART"})
-"""Parts of speech of words said twice by accident; numbers, letters, names and other words are
-said twice on purpose."""
+_STUTTER_POS: Final = frozenset({"PRON", "DET", "ADP", "AUX", "CCONJ", "SCONJ", "PART"})
+"""Parts of speech that are repeated by accident; numbers, letters and names are repeated on
+purpose."""
 
-_DOUBLED: Final = frozenset({"had", "that"})
-"""Of these, words that are said twice on purpose."""
+_INTENDED_DOUBLES: Final = frozenset({"had", "that"})
+"""Words among these that are repeated on purpose."""
 
 _SIBILANT: Final = re.compile(r"(?:s|x|z|ch|sh|o)$")
 _IRREGULAR: Final = {
@@ -49,7 +51,7 @@ _IRREGULAR: Final = {
     "were": "was",
     "quit": "quit",
 }
-_SPELT_OUT: Final = {
+_EXPANSIONS: Final = {
     "n't": "not",
     "n’t": "not",
     "nt": "not",
@@ -62,17 +64,14 @@ _SPELT_OUT: Final = {
 
 
 def third_person_verb(token: Token) -> str:
-    """The third person singular of a present-tense verb.
-
-    "have" → "has", "study" → "studies"; other forms stay.
-    """
+    """Return the third person singular: "have" → "has", "study" → "studies"; other forms stay."""
     word = token.lower_
     if word in ("'d", "’d"):
         return "had" if token.lemma_ == "have" else "would"
     if word in ("'s", "’s"):
         return "has" if token.lemma_ == "have" else "is"
     if token.tag_ == "MD" or word in ("'ll", "’ll", "ca", "wo"):
-        return _SPELT_OUT.get(word, word)
+        return _EXPANSIONS.get(word, word)
     if word in _IRREGULAR:
         return _IRREGULAR[word]
     if token.tag_ == "VBG":
@@ -95,32 +94,32 @@ def to_third_person(
     mentions: Iterable[TimeMention] = (),
     dated: bool = True,
 ) -> str:
-    """The tokens as a phrase about the speaker.
+    """Render tokens as a phrase about the speaker.
 
     Args:
-        tokens: Words in order; they need not be neighbours.
-        speaker: What the speaker is called.
+        tokens: The words in order; they need not be adjacent.
+        speaker: The speaker's name.
         finite: The verb that agrees with the subject, put into the third person.
-        plural: Whether the subject stays plural, so that the verb keeps its form.
-        mentions: Times of the utterance, each replaced by its absolute form.
-        dated: Whether times are kept at all.
+        plural: Whether the subject is plural, so that the verb keeps its form.
+        mentions: Times in the utterance, each replaced by its absolute form.
+        dated: Whether times are kept.
     """
     words: list[str] = []
-    told: set[int] = set()
+    written_mentions: set[int] = set()
     before: Token | None = None
     for place, token in enumerate(tokens):
-        if _FILLER.fullmatch(token.lower_) or (place and _stuttered(tokens[place - 1], token)):
+        if _FILLERS.fullmatch(token.lower_) or (place and _is_stutter(tokens[place - 1], token)):
             continue
         mention = next(
             (mention for mention in mentions if mention.start <= token.idx < mention.stop), None
         )
         if mention is not None:
-            if dated and mention.start not in told:
-                words.append(_absolute(token, mention))
-            told.add(mention.start)
+            if dated and mention.start not in written_mentions:
+                words.append(_absolute_time(token, mention))
+            written_mentions.add(mention.start)
             before = None
             continue
-        word = _word(token, speaker, finite, plural)
+        word = _convert_word(token, speaker, finite, plural)
         as_said = word.lower() == token.lower_
         if (
             before is not None
@@ -132,12 +131,16 @@ def to_third_person(
         else:
             words.append(word)
         before = token if as_said or token.doc[token.i + 1 : token.i + 2].text == "-" else None
-    return _joined(words)
+    return _join_words(words)
 
 
-def _stuttered(before: Token, token: Token) -> bool:
-    """Whether a word only repeats the one before it: "to the the doctor"."""
-    if token.lower_ != before.lower_ or token.pos_ not in _STUTTERED or token.lower_ in _DOUBLED:
+def _is_stutter(before: Token, token: Token) -> bool:
+    """Whether a word accidentally repeats the one before it: "to the the doctor"."""
+    if (
+        token.lower_ != before.lower_
+        or token.pos_ not in _STUTTER_POS
+        or token.lower_ in _INTENDED_DOUBLES
+    ):
         return False
     if token.lower_ == "a":
         following = token.doc[token.i + 1 : token.i + 2].text
@@ -145,7 +148,7 @@ def _stuttered(before: Token, token: Token) -> bool:
     return len(token) > 1 or token.lower_ == "i"
 
 
-def _word(token: Token, speaker: str, finite: Token | None, plural: bool) -> str:
+def _convert_word(token: Token, speaker: str, finite: Token | None, plural: bool) -> str:
     word = token.lower_
     if word in FIRST_PERSON_POSSESSIVES and token.pos_ in ("PRON", "DET", "ADJ"):
         following = token.doc[token.i + 1 : token.i + 2].text.lower()
@@ -158,21 +161,21 @@ def _word(token: Token, speaker: str, finite: Token | None, plural: bool) -> str
             if plural and word not in ("'re", "'ve", "’re", "’ve")
             else third_person_verb(token)
         )
-    if token.tag_ in ("VBP", "VBD") and _says_self(
+    if token.tag_ in ("VBP", "VBD") and _has_first_person_subject(
         token.head if token.dep_ in ("aux", "auxpass") else token
     ):
         return third_person_verb(token)
     if token.dep_ == "neg":
-        return _SPELT_OUT.get(word, word)
+        return _EXPANSIONS.get(word, word)
     if word in ("'s", "’s") and token.tag_ == "POS":
         return "'s"
     if token.is_sent_start and token.pos_ != "PROPN":
         return word
-    return _SPELT_OUT.get(word, token.text)
+    return _EXPANSIONS.get(word, token.text)
 
 
-def _says_self(verb: Token) -> bool:
-    """Whether the speaker is the subject of a verb."""
+def _has_first_person_subject(verb: Token) -> bool:
+    """Whether the subject of a verb is the speaker."""
     return any(
         child.dep_ in ("nsubj", "nsubjpass")
         and child.lower_ in FIRST_PERSON_PRONOUNS
@@ -181,9 +184,9 @@ def _says_self(verb: Token) -> bool:
     )
 
 
-def _absolute(first: Token, mention: TimeMention) -> str:
-    """The time in absolute form, behind its own preposition where that is not "on" or "in"."""
-    told = format_time(mention)
+def _absolute_time(first: Token, mention: TimeMention) -> str:
+    """Return the absolute time, with its own preposition unless that is "on" or "in"."""
+    time = format_time(mention)
     if first.lower_ in (
         "since",
         "until",
@@ -192,12 +195,12 @@ def _absolute(first: Token, mention: TimeMention) -> str:
         "from",
         "before",
         "after",
-    ) and not told.startswith("between "):
+    ) and not time.startswith("between "):
         return f"{first.lower_} {format_time_bare(mention)}"
-    return told
+    return time
 
 
-def _joined(words: Sequence[str]) -> str:
+def _join_words(words: Sequence[str]) -> str:
     text = " ".join(word for word in words if word.strip())
     text = re.sub(r"\bcan not\b", "cannot", text)
     text = re.sub(r"(?:[\s,]+(?:and|or|but))+[\s.]*$", "", text)
@@ -205,6 +208,6 @@ def _joined(words: Sequence[str]) -> str:
 
 
 def sentence(*parts: str) -> str:
-    """The parts as one sentence: upper case first, full stop last."""
+    """Join the parts into a sentence with a capital and a full stop."""
     text = " ".join(part for part in parts if part).rstrip(" .,!?;:")
     return f"{text[:1].upper()}{text[1:]}."

@@ -1,4 +1,4 @@
-"""Whether a time that is named lies behind who speaks or is still to come, by the verb that it belongs to."""
+"""Whether a time that is mentioned is past or future, by the verb that governs it."""
 
 import re
 from collections.abc import Iterator
@@ -9,53 +9,54 @@ from typing import Final
 from hotmem.temporal import Bound, TimeMention, find_times
 from hotmem.text.word_sets import wordlist
 from hotmem.types.parse import Doc, Span, Token
-from hotmem.understanding.facts.relations import EVENT_NOUNS
+from hotmem.understanding.facts.lexicon import EVENT_NOUNS
 from hotmem.understanding.query.analyzer import FUTURE_WORDS, refers_to_future
 
-_COMMITTING: Final = wordlist(
+_COMMITMENT_VERBS: Final = wordlist(
     "promise agree decide arrange offer plan ask tell invite remind volunteer choose"
 )
-"""Verbs after which, in the past too, "to" leads to what was still to come then: "I promised to
-drive them on Saturday"."""
+"""Verbs whose infinitive is future even in the past tense: "I promised to drive them on Saturday".
+"""
 
-_EXPERIENCED: Final = wordlist(
+_EXPERIENCE_VERBS: Final = wordlist(
     "be see have do go come watch eat visit hear meet finish recover spend sleep walk"
 )
-"""Verbs whose perfect is said of the past with its day all the same: "I've seen him on Tuesday"."""
+"""Verbs whose perfect is past even with a day: "I've seen him on Tuesday"."""
 
 _SINCE: Final = re.compile(r"\bsince\s+(?:\w+\s+){1,3}$", re.IGNORECASE)
-_SECURING: Final = wordlist("book reserve buy get give win make receive order")
-_SECURED: Final = wordlist(
+_BOOKING_VERBS: Final = wordlist("book reserve buy get give win make receive order")
+_BOOKED_NOUNS: Final = wordlist(
     "ticket seat place booking invitation invite reservation slot appointment"
 )
-"""What one secures for a time to come, and how."""
+"""What is booked for a future time."""
 
-_MEANT_FOR: Final = re.compile(r"\b(?:for|to)\s+(?:(?:the|this|next|coming)\s+)*$", re.IGNORECASE)
-"""What stands before a time that something is meant for or put to: "I booked a table for
-Friday", "they moved it to Monday"."""
+_TARGET_PREPOSITION: Final = re.compile(
+    r"\b(?:for|to)\s+(?:(?:the|this|next|coming)\s+)*$", re.IGNORECASE
+)
+"""The end of the text before a target time: "a table for Friday", "moved it to Monday"."""
 
 FAR_AHEAD: Final = timedelta(days=274)
-"""From when on a date without a year is rather that of the other year, where the verb leaves it
-open."""
+"""Distance from which a date without a year is read as that of last year if the verb is ambiguous.
+"""
 
-_TERM: Final = re.compile(
+_DURATION: Final = re.compile(
     r"(?:back\s+)?(?:with)?in\s+(?:\w+\s+){1,4}?(?:minutes?|hours?|days?|weeks?|months?|years?)",
     re.IGNORECASE,
 )
-_SCHEDULED: Final = wordlist(
-    "be have need want fly leave start begin arrive come go move open close end finish expire return retire graduate turn travel sail depart launch "
+_SCHEDULED_VERBS: Final = wordlist(
+    "be have need want fly leave start begin arrive come go move open close end finish expire "
+    "return retire graduate turn travel sail depart launch "
     "compete play meet see visit marry get drive head"
 )
-"""Verbs whose plain present is said of one day to come."""
+"""Verbs whose simple present may refer to a future day."""
 
-_HAVE: Final = frozenset({"VBP", "VBZ"})
-_GOVERNED: Final = frozenset({"xcomp", "ccomp", "pcomp", "acl", "amod", "advcl", "conj"})
-"""Relations to another word under which a verb without a tense of its own has that of the verb
-above it."""
+_PRESENT_TAGS: Final = frozenset({"VBP", "VBZ"})
+_DEPENDENT_LABELS: Final = frozenset({"xcomp", "ccomp", "pcomp", "acl", "amod", "advcl", "conj"})
+"""Labels of non-finite verbs, which take the tense of the verb that governs them."""
 
 
 def resolve_times(doc: Doc, said_at: datetime) -> tuple[TimeMention, ...]:
-    """The times of a text, each read as past or as to come, in order.
+    """Return the times of a text, each resolved as past or future, in order.
 
     Args:
         doc: The parsed text.
@@ -67,7 +68,7 @@ def resolve_times(doc: Doc, said_at: datetime) -> tuple[TimeMention, ...]:
     ways = {mention.start: is_future(doc, mention) for mention in chain(behind, before)}
     past = {one.start: one for one in behind}
     for one in before:
-        if ways[one.start] and one.start in past and one.yearly and _unclear(doc, one):
+        if ways[one.start] and one.start in past and one.yearly and _is_ambiguous(doc, one):
             ways[one.start] = not (
                 one.interval.start - said_at > FAR_AHEAD
                 and said_at - past[one.start].interval.end < FAR_AHEAD
@@ -84,56 +85,50 @@ def resolve_times(doc: Doc, said_at: datetime) -> tuple[TimeMention, ...]:
 
 
 def is_duration(doc: Doc, mention: TimeMention) -> bool:
-    """Whether a time is how long something takes.
-
-    "customers pay in sixty days" is of no day, "I fly in four days" is.
-    """
-    if not _TERM.fullmatch(doc.text[mention.start : mention.stop]):
+    """Whether a time is a duration: "customers pay in sixty days", but not "I fly in four days"."""
+    if not _DURATION.fullmatch(doc.text[mention.start : mention.stop]):
         return False
     named = [token for token in doc if mention.start <= token.idx < mention.stop]
     verb = next(_verbs_above(named), None) if named else None
     return (
         verb is not None
-        and verb.tag_ in _HAVE
-        and verb.lemma_ not in _SCHEDULED
-        and not any(_helpers(verb))
+        and verb.tag_ in _PRESENT_TAGS
+        and verb.lemma_ not in _SCHEDULED_VERBS
+        and not any(_auxiliaries(verb))
     )
 
 
-def _unclear(doc: Doc, mention: TimeMention) -> bool:
-    """Whether the verb of a time to come may as well be of what is past.
-
-    A perfect, and a form that may be either ("I hurt my back").
-    """
+def _is_ambiguous(doc: Doc, mention: TimeMention) -> bool:
+    """Whether the verb may be past as well: a perfect, or a form like "hurt"."""
     verb = next(
         _verbs_above([token for token in doc if mention.start <= token.idx < mention.stop]), None
     )
-    if verb is None or _secures(verb):
+    if verb is None or _is_booking(verb):
         return False
-    helpers = list(_helpers(verb))
-    perfect = any(token.lemma_ == "have" and token.tag_ in _HAVE for token in helpers) and not any(
-        token.tag_ == "MD" for token in helpers
-    )
+    helpers = list(_auxiliaries(verb))
+    perfect = any(
+        token.lemma_ == "have" and token.tag_ in _PRESENT_TAGS for token in helpers
+    ) and not any(token.tag_ == "MD" for token in helpers)
     either = (
         verb.tag_ in ("VBP", "VB")
-        and verb.lemma_ not in ("be", *_SCHEDULED)
+        and verb.lemma_ not in ("be", *_SCHEDULED_VERBS)
         and not helpers
-        and not _has_to(verb)
+        and not _has_infinitive_marker(verb)
     )
-    return (perfect or either) and not _put_to(
+    return (perfect or either) and not _is_target_time(
         doc.text, [token for token in doc if mention.start <= token.idx < mention.stop]
     )
 
 
-def _has_to(verb: Token) -> bool:
+def _has_infinitive_marker(verb: Token) -> bool:
     return any(child.tag_ == "TO" for child in verb.children)
 
 
 def is_future(doc: Doc, mention: TimeMention) -> bool:
-    """Whether a time was still to come when it was named.
+    """Whether a time was in the future when it was mentioned.
 
-    English has no definite past time beside the perfect: "I've booked a table for Friday" is of the
-    Friday to come. What one has been through is told with its day all the same.
+    The English perfect takes no definite past time: "I've booked a table for Friday" refers to the
+    next Friday. Verbs of experience are an exception.
 
     Args:
         doc: The parsed text.
@@ -145,19 +140,19 @@ def is_future(doc: Doc, mention: TimeMention) -> bool:
     sentence = named[0].sent
     verb = next(_verbs_above(named), None)
     if verb is None:
-        return refers_to_future(sentence) or _notes_event(sentence)
+        return refers_to_future(sentence) or _is_event_note(sentence)
     if any(token.lower_ in FUTURE_WORDS for token in (*named, *verb.children)):
         return True
     if _SINCE.search(doc.text[: named[0].idx]):
         return False
-    put = mention.bound is Bound.AT and _put_to(doc.text, named)
-    return _tells_ahead(verb, mention.bound, put=put)
+    put = mention.bound is Bound.AT and _is_target_time(doc.text, named)
+    return _refers_to_future(verb, mention.bound, put=put)
 
 
-def _tells_ahead(verb: Token, bound: Bound, *, put: bool) -> bool:
-    helpers = list(_helpers(verb))
-    if any(token.lemma_ == "have" and token.tag_ in _HAVE for token in helpers):
-        arranged = verb.lemma_ not in _EXPERIENCED or put
+def _refers_to_future(verb: Token, bound: Bound, *, put: bool) -> bool:
+    helpers = list(_auxiliaries(verb))
+    if any(token.lemma_ == "have" and token.tag_ in _PRESENT_TAGS for token in helpers):
+        arranged = verb.lemma_ not in _EXPERIENCE_VERBS or put
         return (
             bound is not Bound.SINCE
             and arranged
@@ -167,67 +162,61 @@ def _tells_ahead(verb: Token, bound: Bound, *, put: bool) -> bool:
         return not any(token.lemma_ == "have" for token in helpers)
     past = verb.tag_ == "VBD" or any(token.tag_ == "VBD" for token in helpers)
     if past:
-        return put or _secures(verb)
-    if helpers and any(token.tag_ in _HAVE for token in helpers):
+        return put or _is_booking(verb)
+    if helpers and any(token.tag_ in _PRESENT_TAGS for token in helpers):
         return True
-    above = next(_verbs_above([verb.head]), None) if verb.dep_ in _GOVERNED else None
+    above = next(_verbs_above([verb.head]), None) if verb.dep_ in _DEPENDENT_LABELS else None
     if (
         verb.tag_ in ("VB", "VBG", "VBN")
         and above is not None
         and above != verb
         and not _has_subject(verb)
     ):
-        return (verb.tag_ == "VB" and above.lemma_ in _COMMITTING) or _tells_ahead(
+        return (verb.tag_ == "VB" and above.lemma_ in _COMMITMENT_VERBS) or _refers_to_future(
             above, bound, put=put
         )
     return put or verb.tag_ != "VBN"
 
 
 def _verbs_above(tokens: list[Token]) -> Iterator[Token]:
-    """The verbs that carry what is said, from the words upwards."""
+    """Yield the lexical verbs that govern the words, innermost first."""
     for token in tokens:
         for one in (token, *token.ancestors):
             if one.pos_ in ("VERB", "AUX") and one.dep_ not in ("aux", "auxpass", "amod"):
                 yield one
 
 
-def _helpers(verb: Token) -> Iterator[Token]:
-    """The helping verbs of a verb, its own or those that it shares.
-
-    "I've booked a table and ordered a cake".
-    """
+def _auxiliaries(verb: Token) -> Iterator[Token]:
+    """Yield the auxiliaries of a verb, its own or shared: "I've booked a table and ordered"."""
     own = [
         child for child in verb.children if child.dep_ in ("aux", "auxpass") and child.tag_ != "TO"
     ]
     if own or verb.dep_ != "conj" or _has_subject(verb):
         yield from own
     elif verb.head.pos_ in ("VERB", "AUX"):
-        yield from _helpers(verb.head)
+        yield from _auxiliaries(verb.head)
 
 
 def _has_subject(verb: Token) -> bool:
     return any(child.dep_ in ("nsubj", "nsubjpass", "expl") for child in verb.children)
 
 
-def _put_to(text: str, named: list[Token]) -> bool:
-    """Whether something is meant for the time, or put to it."""
+def _is_target_time(text: str, named: list[Token]) -> bool:
+    """Whether something is scheduled for the time or moved to it."""
     first = next((token for token in named if token.pos_ not in ("ADP", "DET")), named[0])
-    return bool(_MEANT_FOR.search(text[: first.idx]))
+    return bool(_TARGET_PREPOSITION.search(text[: first.idx]))
 
 
-def _secures(verb: Token) -> bool:
-    """Whether a verb tells what one has got for a time to come.
-
-    "we were given tickets for Saturday's match", "got a meeting on Friday".
-    """
+def _is_booking(verb: Token) -> bool:
+    """Whether a verb with its object is a booking: "we were given tickets", "got a meeting"."""
     things = {child.lemma_.lower() for child in verb.children if child.dep_ == "dobj"}
-    return (verb.lemma_ in _SECURING and bool(things & _SECURED)) or (
+    return (verb.lemma_ in _BOOKING_VERBS and bool(things & _BOOKED_NOUNS)) or (
         verb.lower_ == "got" and bool(things & EVENT_NOUNS)
     )
 
 
-def _notes_event(sentence: Span) -> bool:
-    """Whether a sentence without a verb names what takes place: "Dentist on Thursday"."""
+def _is_event_note(sentence: Span) -> bool:
+    """Whether a sentence without a verb names an event: "Dentist on Thursday"."""
     return any(token.lemma_.lower() in EVENT_NOUNS for token in sentence) and not any(
         token.pos_ in ("VERB", "AUX") for token in sentence
     )

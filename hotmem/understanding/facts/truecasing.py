@@ -1,8 +1,6 @@
-"""What many recognisers leave out: capitals, and the ends of sentences.
+"""Truecasing: restore the capitals and sentence ends that speech recognisers leave out.
 
-The parser and the names depend on them.
-
-Only capitals change, letter by letter, so every place in the text stays where it was.
+Only the case of letters changes, so offsets stay valid.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -16,35 +14,32 @@ from hotmem.understanding.query.entities import ENTITY_TYPES, known_spans
 _CAPITALISED: Final = CALENDAR | {"i"}
 
 _SUBJECTS: Final = wordlist("i he she we they you my our his her their this that it there")
-_JOINING: Final = frozenset({"ADP", "CCONJ", "SCONJ", "PART", "DET", "VERB", "AUX", "PRON"})
-"""What a sentence does not end with, and a clause within it may follow."""
+_CONTINUING_POS: Final = frozenset({"ADP", "CCONJ", "SCONJ", "PART", "DET", "VERB", "AUX", "PRON"})
+"""Parts of speech that do not end a sentence."""
 
 MIN_LETTERS: Final = 3
-"""Letters of a text whose case tells anything."""
+"""Letters below which the case of a text means nothing."""
 
 
 def lacks_case(text: str) -> bool:
-    """Whether a text is all in small letters or all in capitals.
-
-    Scripts without either have nothing to put back.
-    """
+    """Whether a text is all lower case or all upper case."""
     return sum(map(str.isalpha, text)) >= MIN_LETTERS and (text.islower() or text.isupper())
 
 
 def sentence_starts(doc: Doc) -> list[int]:
-    """Characters at which sentences begin.
+    """Return the offsets at which sentences begin.
 
-    Where the parser sees one begin, and where a new subject follows what is complete without it.
+    Where the parser begins one, and where a new subject follows a complete clause.
 
     Args:
-        doc: The text in small letters, parsed.
+        doc: The text in lower case, parsed.
     """
-    return [token.idx for token in doc if token.is_sent_start or _new_subject(token)]
+    return [token.idx for token in doc if token.is_sent_start or _starts_new_sentence(token)]
 
 
-def _new_subject(token: Token) -> bool:
-    """Whether a word such as "I" or "my" begins a clause that nothing joins to the words before."""
-    if token.i == 0 or token.lower_ not in _SUBJECTS or token.nbor(-1).pos_ in _JOINING:
+def _starts_new_sentence(token: Token) -> bool:
+    """Whether a word like "I" or "my" begins a clause that nothing joins to the previous one."""
+    if token.i == 0 or token.lower_ not in _SUBJECTS or token.nbor(-1).pos_ in _CONTINUING_POS:
         return False
     subject = token.head if token.dep_ == "poss" else token
     verb = subject.head
@@ -58,38 +53,35 @@ def _new_subject(token: Token) -> bool:
 
 
 def truecase(doc: Doc, starts: Collection[int], known: Sequence[str] = ()) -> str:
-    """The text with capitals at the start of sentences, names and "I".
+    """Capitalise sentence starts, names and "I".
 
     Args:
-        doc: The text in small letters, parsed with named entities.
-        starts: Characters at which sentences begin.
-        known: Names the store knows of the speaker's.
+        doc: The text in lower case, parsed with named entities.
+        starts: Offsets at which sentences begin.
+        known: Names known from earlier turns.
 
     Returns:
         A text of the same length.
     """
     letters = list(doc.text)
-    for place in (*starts, *_capitals(doc, known)):
+    for place in (*starts, *_capital_offsets(doc, known)):
         capital = letters[place].upper()
         if len(capital) == 1:
             letters[place] = capital
     return "".join(letters)
 
 
-def _capitals(doc: Doc, known: Sequence[str]) -> Iterator[int]:
-    """Places of the first letters of names and of "I"."""
-    yield from (token.idx for token in doc if token.lower_ in _CAPITALISED or _named(token))
+def _capital_offsets(doc: Doc, known: Sequence[str]) -> Iterator[int]:
+    """Yield the offsets of the first letters of names and of "I"."""
+    yield from (token.idx for token in doc if token.lower_ in _CAPITALISED or _is_name_token(token))
     for start, stop in known_spans(doc.text, known):
         yield from (
             place for place in range(start, stop) if place == start or doc.text[place - 1] == " "
         )
 
 
-def _named(token: Token) -> bool:
-    """Whether a word names someone or something, by its tag or as part of a named entity.
-
-    Function words within names stay small.
-    """
+def _is_name_token(token: Token) -> bool:
+    """Whether a word is a name by its tag or its named entity, and no stop word."""
     return token.pos_ == "PROPN" or (
         token.ent_type_ in ENTITY_TYPES | {"NORP", "LANGUAGE"} and not token.is_stop
     )

@@ -1,4 +1,4 @@
-"""Facts of clauses with any other verb: states, habits, events, plans, wishes, duties."""
+"""Facts of clauses with other verbs: states, habits, plans, wishes and duties."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -12,6 +12,8 @@ from hotmem.understanding.facts.events import (
     has_informative_complement,
     read_event,
 )
+from hotmem.understanding.facts.lexicon import FREQUENCY_VERBS
+from hotmem.understanding.facts.phrases import phrase
 from hotmem.understanding.facts.predicates import (
     Fact,
     complement,
@@ -19,7 +21,6 @@ from hotmem.understanding.facts.predicates import (
     first_mention,
     has_deictic_place,
     inner_phrase,
-    phrase,
     predicate_words,
 )
 from hotmem.understanding.facts.relations import (
@@ -28,7 +29,6 @@ from hotmem.understanding.facts.relations import (
     DID,
     DISLIKES,
     DOES,
-    FREQUENCY_VERBS,
     HAS,
     HAS_CONDITION,
     HAS_TO,
@@ -50,42 +50,46 @@ from hotmem.understanding.facts.relations import (
 from hotmem.understanding.facts.subjects import Subject
 from hotmem.understanding.query.entities import is_name
 
-_DULL: Final = wordlist(
-    "be do have say tell let try think know make mean feel wonder hope wish believe guess admit ask look see talk sound seem keep "
-    "happen need want forget remember understand agree like love mention add use thank appreciate miss imagine pretend suppose worry "
+_LIGHT_VERBS: Final = wordlist(
+    "be do have say tell let try think know make mean feel wonder hope wish believe guess admit "
+    "ask look see talk sound seem keep "
+    "happen need want forget remember understand agree like love mention add use thank "
+    "appreciate miss imagine pretend suppose worry "
     "care check figure share hear give take put go get come show find"
 )
-"""Verbs that alone make neither a plan nor a habit; "go" and "get" count with a time or a named
-place."""
+"""Verbs that make no plan or habit alone; "go" and "get" do with a time or a place name."""
 
-_FREQUENCIES: Final = wordlist(
+_FREQUENCY_ADVERBS: Final = wordlist(
     "usually always often never regularly daily weekly sometimes rarely everyday normally typically"
 )
-_REPEATED: Final = frozenset(WEEKDAYS) | wordlist("weekend weekday morning evening")
-_COUNTED: Final = _REPEATED | wordlist("day week month night year afternoon")
-_ABILITIES: Final = wordlist(
+_RECURRING_NOUNS: Final = frozenset(WEEKDAYS) | wordlist("weekend weekday morning evening")
+_PERIOD_NOUNS: Final = _RECURRING_NOUNS | wordlist("day week month night year afternoon")
+_ABILITY_VERBS: Final = wordlist(
     "swim cook dance sing ski surf bake speak play ride knit sew paint draw read skate code"
 )
-_SPLIT: Final = frozenset({LIKES, DISLIKES, HAS, CAN, LEARNS, STUDIES, HAS_CONDITION})
-_CONTEXTUAL: Final = wordlist(
-    "idea sound way look fact part question answer point story thought attitude enthusiasm picture pic photo song name taste compliment "
+_LISTED_RELATIONS: Final = frozenset({LIKES, DISLIKES, HAS, CAN, LEARNS, STUDIES, HAS_CONDITION})
+_CONTEXTUAL_NOUNS: Final = wordlist(
+    "idea sound way look fact part question answer point story thought attitude enthusiasm "
+    "picture pic photo song name taste compliment "
     "movie book show series game one time day kind"
 )
-_THERE_FOR_ALL: Final = wordlist(
-    "sea ocean beach outdoors mountain woods forest cold heat snow rain sun countryside city theatre theater cinema opera gym guitar piano violin"
+_GENERIC_NOUNS: Final = wordlist(
+    "sea ocean beach outdoors mountain woods forest cold heat snow rain sun countryside city "
+    "theatre theater cinema opera gym guitar piano violin"
 )
-"""Nouns that take "the" without meaning one that was spoken of."""
+"""Nouns that are generic with "the": "the sea"."""
 
-_STRETCHES: Final = wordlist(
+_DURATION_NOUNS: Final = wordlist(
     "while time moment year month week day hour minute age bit decade lot ton"
 )
-_COURSES: Final = wordlist(
-    "master phd degree course internship apprenticeship doctorate bachelor diploma traineeship mba a-levels"
+_COURSE_NOUNS: Final = wordlist(
+    "master phd degree course internship apprenticeship doctorate bachelor diploma traineeship "
+    "mba a-levels"
 )
 
 
 def read_verb(clause: Clause, subject: Subject, mentions: Sequence[TimeMention]) -> Iterator[Fact]:
-    """The facts of a clause whose verb is not "be"."""
+    """Yield the facts of a clause whose verb is not "be"."""
     words = predicate_words(clause)
     mention = first_mention(words, mentions)
     match clause.frame, clause.tense:
@@ -95,16 +99,18 @@ def read_verb(clause: Clause, subject: Subject, mentions: Sequence[TimeMention])
                 (clause.subject is None or clause.subject.lower_ == "i")
                 and not clause.negated
                 and not yet
-                and has_informative_complement(clause.verb, mention, dull=_DULL)
+                and has_informative_complement(clause.verb, mention, light=_LIGHT_VERBS)
             ):
                 yield Fact(HAS_TO, inner_phrase(clause), words)
         case "want", Tense.PRESENT:
-            if not clause.negated and has_informative_complement(clause.verb, mention, dull=_DULL):
+            if not clause.negated and has_informative_complement(
+                clause.verb, mention, light=_LIGHT_VERBS
+            ):
                 yield Fact(WANTS, inner_phrase(clause), words)
         case "can", Tense.PRESENT:
             if clause.verb.lemma_ == "stand":
-                yield from _state(clause, words, mention)
-            elif clause.verb.lemma_ in _ABILITIES or (
+                yield from _read_state(clause, words, mention)
+            elif clause.verb.lemma_ in _ABILITY_VERBS or (
                 clause.negated and clause.verb.lemma_ in ("eat", "drink", "drive")
             ):
                 yield Fact(CAN, inner_phrase(clause), words)
@@ -112,43 +118,44 @@ def read_verb(clause: Clause, subject: Subject, mentions: Sequence[TimeMention])
             if (
                 clause.tense is not Tense.PAST
                 and not clause.negated
-                and has_informative_complement(clause.verb, mention, dull=_DULL)
+                and has_informative_complement(clause.verb, mention, light=_LIGHT_VERBS)
             ):
                 yield Fact(PLANS_TO, inner_phrase(clause), words)
         case "used", _:
-            if clause.verb.lemma_ not in _DULL and has_informative_complement(
-                clause.verb, mention, dull=frozenset()
+            if clause.verb.lemma_ not in _LIGHT_VERBS and has_informative_complement(
+                clause.verb, mention, light=frozenset()
             ):
                 yield Fact(DID, inner_phrase(clause), words)
         case "", Tense.FUTURE:
             if (
                 mention is not None
                 and not clause.negated
-                and clause.verb.lemma_ not in _DULL - {"go", "get", "have", "see"}
+                and clause.verb.lemma_ not in _LIGHT_VERBS - {"go", "get", "have", "see"}
             ):
                 yield Fact(PLANS_TO, inner_phrase(clause), words)
         case "", Tense.PAST:
             yield from read_event(clause, words, mention)
         case "start", _:
-            yield from _begun(clause, words, mention)
+            yield from _read_phase_verb(clause, words, mention)
         case "", Tense.PRESENT:
-            yield from _present(clause, words, mention)
+            yield from _read_present(clause, words, mention)
 
 
-def _begun(clause: Clause, words: tuple[Token, ...], mention: TimeMention | None) -> Iterator[Fact]:
-    """What was begun or ended in.
-
-    "started working at Bosch" is a job, "ended up moving to Lyon" a home.
-    """
+def _read_phase_verb(
+    clause: Clause, words: tuple[Token, ...], mention: TimeMention | None
+) -> Iterator[Fact]:
+    """Read what began or ended: "started working at Bosch" is a job."""
     if clause.verb.lemma_ == "move":
         yield from read_event(clause, words, mention)
-    elif states := tuple(_state(clause, words, mention)):
+    elif states := tuple(_read_state(clause, words, mention)):
         yield from states
-    elif not clause.negated and has_informative_complement(clause.verb, mention, dull=_DULL):
+    elif not clause.negated and has_informative_complement(
+        clause.verb, mention, light=_LIGHT_VERBS
+    ):
         yield Fact(DID if clause.tense is Tense.PAST else DOES, inner_phrase(clause), words)
 
 
-def _present(
+def _read_present(
     clause: Clause, words: tuple[Token, ...], mention: TimeMention | None
 ) -> Iterator[Fact]:
     verb = clause.verb
@@ -163,43 +170,45 @@ def _present(
         and clause.finite.lemma_ == "be"
         and not since
         and mention is not None
-        and not _today(verb, mention)
+        and not _is_today(verb, mention)
         and mention.granularity is not Granularity.YEAR
         and not clause.negated
     ):
         if verb.lemma_ in INTRANSITIVE_EVENTS or has_informative_complement(
-            verb, mention, dull=_DULL - {"go", "get", "have", "see", "take"}
+            verb, mention, light=_LIGHT_VERBS - {"go", "get", "have", "see", "take"}
         ):
             yield Fact(PLANS_TO, inner_phrase(clause), words)
         return
-    if states := tuple(_state(clause, words, mention)):
+    if states := tuple(_read_state(clause, words, mention)):
         yield from states
     elif (
         not progressive
-        and _frequent(verb)
-        and verb.lemma_ not in _DULL - {"go", "take"}
+        and _is_habitual(verb)
+        and verb.lemma_ not in _LIGHT_VERBS - {"go", "take"}
         and len(phrase(verb)) > 1
     ):
         yield Fact(REGULARLY, inner_phrase(clause), words)
 
 
-def _state(clause: Clause, words: tuple[Token, ...], mention: TimeMention | None) -> Iterator[Fact]:
+def _read_state(
+    clause: Clause, words: tuple[Token, ...], mention: TimeMention | None
+) -> Iterator[Fact]:
     verb = clause.verb
     if verb.lemma_ in ("work", "live") and clause.negated and has_deictic_place(verb):
         yield Fact(WORKS_AT if verb.lemma_ == "work" else LIVES_IN, (), words)
         return
-    if verb.lemma_ == "live" and (alone := _alone(verb)):
+    if verb.lemma_ == "live" and (alone := _alone_words(verb)):
         yield Fact(LIVES_WITH, alone, words)
         return
     if (
         verb.lemma_ == "do"
         and (course := complement(verb, "dobj")) is not None
-        and course.lemma_.lower() in _COURSES
+        and course.lemma_.lower() in _COURSE_NOUNS
     ):
         yield Fact(STUDIES, phrase(course), words)
         return
     if verb.lemma_ in ("have", "get"):
-        yield from _possession(clause)
+        yield from _read_possession(clause)
         return
     for slot in (
         *(child.lower_ for child in verb.children if child.dep_ in ("prep", "agent")),
@@ -207,10 +216,10 @@ def _state(clause: Clause, words: tuple[Token, ...], mention: TimeMention | None
         "xcomp",
     ):
         relation, head = STATIVE_RELATIONS.get((verb.lemma_, slot)), complement(verb, slot)
-        if relation is None or head is None or not _tells(relation, head, clause):
+        if relation is None or head is None or not _is_informative(relation, head, clause):
             continue
-        for one in conjuncts(head) if relation in _SPLIT else (head,):
-            if _tells(relation, one, clause):
+        for one in conjuncts(head) if relation in _LISTED_RELATIONS else (head,):
+            if _is_informative(relation, one, clause):
                 yield Fact(
                     relation,
                     phrase(one, bare=relation.single, split=True),
@@ -219,20 +228,20 @@ def _state(clause: Clause, words: tuple[Token, ...], mention: TimeMention | None
         return
 
 
-def _tells(relation: Relation, head: Token, clause: Clause) -> bool:
-    """Whether the complement makes the relation worth keeping."""
+def _is_informative(relation: Relation, head: Token, clause: Clause) -> bool:
+    """Whether the complement is worth keeping with this relation."""
     progressive = clause.verb.tag_ == "VBG"
     if (
         head.pos_ not in ("NOUN", "PROPN", "VERB", "ADJ", "X")
         or head.ent_type_ in ("DATE", "TIME")
-        or head.lemma_.lower() in _STRETCHES
+        or head.lemma_.lower() in _DURATION_NOUNS
     ):
         return False
     if (
         clause.verb.lemma_ in FREQUENCY_VERBS
         and not (progressive and relation is WORKS_ON)
         and not clause.negated
-        and not _frequent(clause.verb)
+        and not _is_habitual(clause.verb)
     ):
         return False
     if relation is REGULARLY:
@@ -240,10 +249,10 @@ def _tells(relation: Relation, head: Token, clause: Clause) -> bool:
     determiners = {child.lower_ for child in head.children if child.dep_ in ("det", "poss")}
     if relation in (LIKES, DISLIKES, PREFERS):
         definite = (
-            "the" in determiners and head.tag_ == "NN" and head.lemma_.lower() not in _THERE_FOR_ALL
+            "the" in determiners and head.tag_ == "NN" and head.lemma_.lower() not in _GENERIC_NOUNS
         )
         return (
-            head.lemma_.lower() not in _CONTEXTUAL
+            head.lemma_.lower() not in _CONTEXTUAL_NOUNS
             and not definite
             and (
                 head.pos_ != "VERB"
@@ -275,11 +284,8 @@ def _tells(relation: Relation, head: Token, clause: Clause) -> bool:
     return True
 
 
-def _alone(verb: Token) -> tuple[Token, ...]:
-    """What says after "live" that nobody else does.
-
-    "alone", "on my own", "by myself"; nothing otherwise.
-    """
+def _alone_words(verb: Token) -> tuple[Token, ...]:
+    """Return "alone", "on my own" or "by myself" after "live"; () otherwise."""
     for child in verb.children:
         if child.lower_ == "alone":
             return (child,)
@@ -290,8 +296,8 @@ def _alone(verb: Token) -> tuple[Token, ...]:
     return ()
 
 
-def _possession(clause: Clause) -> Iterator[Fact]:
-    """What someone has ("a dog and two cats", "asthma"), if it is worth keeping."""
+def _read_possession(clause: Clause) -> Iterator[Fact]:
+    """Read what someone has ("a dog and two cats", "asthma"), if it is worth keeping."""
     head = complement(clause.verb, "dobj")
     if head is None or (clause.verb.lemma_ == "get" and clause.verb.lower_ != "got"):
         return
@@ -316,30 +322,30 @@ def _possession(clause: Clause) -> Iterator[Fact]:
             yield Fact(HAS, phrase(one, split=True), predicate_words(clause, only=one, head=head))
 
 
-def _today(verb: Token, mention: TimeMention) -> bool:
-    """Whether the time is the day itself, so that the clause tells what goes on rather than what is planned."""
+def _is_today(verb: Token, mention: TimeMention) -> bool:
+    """Whether the time is "today", so that the progressive is present and no plan."""
     return any(
         token.lower_ == "today" and mention.start <= token.idx < mention.stop
         for token in verb.subtree
     )
 
 
-def _frequent(verb: Token) -> bool:
-    """Whether a verb is said to recur: "usually", "every morning", "on Sundays", "twice a week"."""
+def _is_habitual(verb: Token) -> bool:
+    """Whether the verb recurs: "usually", "every morning", "on Sundays", "twice a week"."""
     for child in verb.children:
-        if child.lower_ in _FREQUENCIES:
+        if child.lower_ in _FREQUENCY_ADVERBS:
             return True
         if (
             child.dep_ == "npadvmod"
-            and child.lemma_.lower() in _COUNTED
+            and child.lemma_.lower() in _PERIOD_NOUNS
             and any(part.lower_ in ("every", "each", "a") for part in child.children)
         ):
             return True
         if child.dep_ == "prep" and any(
-            part.tag_ in ("NNS", "NNPS") and part.lemma_.lower().rstrip("s") in _REPEATED
+            part.tag_ in ("NNS", "NNPS") and part.lemma_.lower().rstrip("s") in _RECURRING_NOUNS
             for part in child.children
         ):
             return True
         if child.dep_ == "advmod" and child.lower_ in ("once", "twice"):
-            return any(part.lemma_ in _COUNTED for part in child.subtree)
+            return any(part.lemma_ in _PERIOD_NOUNS for part in child.subtree)
     return False

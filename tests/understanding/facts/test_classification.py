@@ -52,7 +52,8 @@ def test_tags_say_what_it_is_about(language: Language) -> None:
     assert extract_tags(doc) == ("bicycle", "chain", "race", "utrecht")
     long = language.parse(
         [
-            "The cat, the dog, the cow, the horse, the goose, the sheep and the goat live on the farm."
+            "The cat, the dog, the cow, the horse, the goose, the sheep and the goat live on "
+            "the farm."
         ]
     )[0]
     assert len(extract_tags(long)) == MAX_TAGS

@@ -29,12 +29,14 @@ KEPT = {
     "never bring up my divorce": "never bring up my divorce",
     "Don't use my full name.": "don't use my full name",
     "stop suggesting pork recipes": "stop suggesting pork recipes",
-    "when I say 'the office' I mean the one in Leeds": "when I say 'the office' I mean the one in Leeds",
+    "when I say 'the office' I mean the one in Leeds": "when I say 'the office' I mean the one "
+    "in Leeds",
     "keep your answers short": "keep your answers short",
     "use Celsius": "use Celsius",
     "My name is Katherine but please call me Kat.": "call me Kat",
     "Please keep it brief, I'm usually driving.": "keep it brief",
-    "Unless I tell you otherwise, book window seats.": "unless I tell you otherwise, book window seats",
+    "Unless I tell you otherwise, book window seats.": "unless I tell you otherwise, book "
+    "window seats",
     "Could you always use metric units with me?": "always use metric units with me",
 }
 ONCE = [
@@ -128,7 +130,7 @@ def test_a_note_is_an_instruction_from_its_first_word(
 def test_places_are_those_of_the_words(language: Language) -> None:
     text = "I'm off on Monday. By the way, never mention my ex and keep it short, please."
     found = list(find_instructions(language.parse([text])[0]))
-    assert [text[slice(*one.place)].strip(" ,.") for one in found] == [
+    assert [text[slice(*one.span)].strip(" ,.") for one in found] == [
         "never mention my ex",
         "keep it short, please",
     ]

@@ -304,7 +304,8 @@ def test_reads_no_correction_in_remarks(language: Language, text: str) -> None:
 
 
 _WORDS = (
-    "I my sister Marta have is called not no said a dog and , . ? ! 'm don't live in Berlin next Tuesday if because that it's "
+    "I my sister Marta have is called not no said a dog and , . ? ! 'm don't live in Berlin "
+    "next Tuesday if because that it's "
     "\" … 2023 May 31 works at ' going to want"
 )
 

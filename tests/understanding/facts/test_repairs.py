@@ -80,7 +80,7 @@ def test_facts_of_a_repaired_turn_have_their_places_in_what_was_said(language: L
     said = "My dog is called Paola, no, Potola, and I live in Evora, I mean in Beja."
     found = remove_repairs(language.parse([said])[0])
     assert found is not None
-    understood = found.placed(
+    understood = found.restore_offsets(
         extract_from_parse(language.parse([found.text])[0], "Ana", Role.USER, MONDAY)
     )
     spans = {one.object: said[one.start : one.stop] for one in understood.statements}
@@ -115,7 +115,7 @@ def test_what_is_kept_are_stretches_of_what_was_said(language: Language, parts: 
     said = " ".join(parts)
     found = remove_repairs(language.parse([said])[0])
     if found is not None:
-        assert all(piece.text == said[piece.start : piece.stop] for piece in found.pieces)
+        assert all(piece.text == said[piece.start : piece.stop] for piece in found.segments)
         assert all(
-            one.start <= one.stop <= following.start for one, following in pairwise(found.pieces)
+            one.start <= one.stop <= following.start for one, following in pairwise(found.segments)
         )

@@ -1,9 +1,8 @@
-"""Standing instructions: what the user wants of the bot from now on, not once.
+"""Extraction of standing instructions from an utterance.
 
-"Call me Annie", "never bring up my divorce", "use Celsius" hold until they are taken back; "call me
-a taxi", "stop the music", "don't tell me!" are over once they are done. A clause is an instruction
-if it begins like one of `instruction_forms.PATTERNS`, or if it is an order that is said to last;
-what reaches `is_unsafe` how the bot speaks to the user is none.
+"Call me Annie" and "use Celsius" hold until they are revoked; "call me a taxi" and "stop the music"
+are one-time requests. A clause is an instruction if it begins with one of `patterns.PATTERNS`, or
+if it is an imperative that is said to last. Those that `safety` rejects are left out.
 """
 
 import re
@@ -40,22 +39,22 @@ class Instruction:
     """A standing instruction.
 
     Attributes:
-        words: Its words, without courtesies and reason.
-        place: First character of its words in the text, and one past the last.
+        words: Its words, without courtesies and reasons.
+        span: First character of its words in the text, and one past the last.
     """
 
     words: str
-    place: tuple[int, int]
+    span: tuple[int, int]
 
 
 MAX_WORDS: Final = 32
-"""Words of an instruction; a longer one is cut at a comma, or not kept."""
+"""Words of an instruction; a longer one is cut at a comma, or dropped."""
 
 MAX_SENTENCE_CHARACTERS: Final = 1000
-"""Characters of a sentence that is read; a longer one was never said in one breath."""
+"""Characters of the longest sentence that is read."""
 
 REPORTING_WINDOW: Final = 60
-"""Characters before a clause in which it may say that the words are somebody else's."""
+"""Characters before a clause that are searched for reported speech."""
 
 _WANTS_NAME: Final = re.compile(
     r"(?:the\s+)?user\s+(?:wants|prefers|likes|asks)\s+to\s+be\s+(?:called|addressed)\b",
@@ -63,44 +62,50 @@ _WANTS_NAME: Final = re.compile(
 )
 
 _ADVERBS: Final = frozenset({"please", "just", "only", "double", "also", "ever", "always", "never"})
-_DO: Final = frozenset({"do", "don", "dont", "not"})
+_DO_FORMS: Final = frozenset({"do", "don", "dont", "not"})
 _SUBJECTS: Final = frozenset({"you", "i", "we", "they"})
-_NO_ORDER: Final = frozenset({"am", "are", "is", "was", "were", "been", "thanks", "m"})
+_NON_IMPERATIVES: Final = frozenset({"am", "are", "is", "was", "were", "been", "thanks", "m"})
 
 _POLITE: Final = re.compile(POLITE_OPENING, re.IGNORECASE)
-_UNFINISHED: Final = re.compile(
+_INCOMPLETE: Final = re.compile(
     rf"{POLITE_OPENING}(?:{CONDITION}|before|unless|by|after)\b[^.?!]*$", re.IGNORECASE
 )
-"""A condition that the parser took for a sentence of its own, as recognisers write it."""
+"""A condition that the parser took for a sentence, as in text without punctuation."""
 
 _REPORTED: Final = re.compile(
-    r"(?<!\bto\s)\b(?:said|says|say|told|tells|asked|asks|wrote|writes|shouted|sang|sings|goes|reads|called|thinks?|hears?|heard)\b[\w\s]{0,20}[,:]?\s*[\"“'‘]?\s*$",
+    r"(?<!\bto\s)\b(?:said|says|say|told|tells|asked|asks|wrote|writes|shouted|sang|sings|goes"
+    r"|reads|called|thinks?|hears?|heard)\b[\w\s]{0,20}[,:]?\s*[\"“'‘]?\s*$",
     re.IGNORECASE,
 )
-"""What ends before the words of somebody else."""
+"""The end of text that introduces reported speech."""
 
 _THEY_SAY: Final = r"\s+(?:always\s+)?(?:said|says|used\s+to\s+say|told\s+\w+)\W*"
-_JUST_SAID: Final = re.compile(
+_REPORTING_END: Final = re.compile(
     rf"(?:,\s*\w+|\s(?:he|she|they|(?:my|the)\s\w+)){_THEY_SAY}$", re.IGNORECASE
 )
-_SAID_SO: Final = re.compile(rf"(?:he|she|they|i|(?:my|the)\s\w+){_THEY_SAY}", re.IGNORECASE)
+_REPORTING_SENTENCE: Final = re.compile(
+    rf"(?:he|she|they|i|(?:my|the)\s\w+){_THEY_SAY}", re.IGNORECASE
+)
 _TAG: Final = re.compile(
-    r"[\s,]+(?:ok(?:ay)?|alright|all\s+right|please|will\s+you|would\s+you|can\s+you|yeah|yes)\s*\?$",
+    r"[\s,]+(?:ok(?:ay)?|alright|all\s+right|please|will\s+you|would\s+you|can\s+you|yeah"
+    r"|yes)\s*\?$",
     re.IGNORECASE,
 )
 _ASKING: Final = re.compile(r"\b(?:can|could|would|will)\s+you\b", re.IGNORECASE)
 _REASON: Final = re.compile(
     r"[,;]?\s+(?:because|cause)\b.*$"
-    r"|[,;]\s+(?:(?:and\s+)?i(?:['’]m|\s+am|\s+was|\s+had|['’]ve|\s+have|\s+get|\s+can['’]?t|\s+live|\s+work)|it['’]s\s+(?:too|just|so)|it\s+(?:is|was|makes|drives)"
-    r"|that['’]s|nobody|everyone|everybody|she|he|they|my\s+last|the\s+last|for\s+i|as\s+i|since\s+i|or\s+i)\b.*$",
+    r"|[,;]\s+(?:(?:and\s+)?i(?:['’]m|\s+am|\s+was|\s+had|['’]ve|\s+have|\s+get|\s+can['’]?t"
+    r"|\s+live|\s+work)|it['’]s\s+(?:too|just|so)|it\s+(?:is|was|makes|drives)"
+    r"|that['’]s|nobody|everyone|everybody|she|he|they|my\s+last|the\s+last|for\s+i|as\s+i"
+    r"|since\s+i|or\s+i)\b.*$",
     re.IGNORECASE | re.DOTALL,
 )
-"""Why it is wished, which the bot need not be told at every turn."""
+"""A reason at the end, which is not part of the instruction."""
 
-_DEFINED: Final = re.compile(
+_DEFINITION: Final = re.compile(
     rf"{CONDITION}\s+i\b[^,]*,?\s+(?:that['’]s|it['’]s|i\s+mean|i['’]m)\b", re.IGNORECASE
 )
-"""What a word stands for follows, which is no reason."""
+"""A definition of a word, whose second part is no reason."""
 
 _JOINING: Final = re.compile(r"[\s,;]+(?:and|but|so|or|then)?[\s,]*$", re.IGNORECASE)
 _LEADING: Final = re.compile(
@@ -113,27 +118,30 @@ _ENDING: Final = re.compile(
 
 
 def read_instructions(doc: Doc, speaker: str) -> Iterator[Statement]:
-    """Standing instructions of an utterance, in the speaker's own words.
+    """Yield the standing instructions of an utterance as statements.
 
     Args:
         doc: The parsed utterance.
-        speaker: What the speaker is called.
+        speaker: The speaker's name.
     """
-    for told in find_instructions(doc):
+    for instruction in find_instructions(doc):
         yield ASKS.statement(
-            speaker, told.words, sentence(f"{speaker} asks:", told.words), *told.place
+            speaker,
+            instruction.words,
+            sentence(f"{speaker} asks:", instruction.words),
+            *instruction.span,
         )
 
 
 def find_instructions(doc: Doc) -> Iterator[Instruction]:
-    """The instructions of a text, in order; questions and what the speaker does are none."""
+    """Yield the standing instructions of a text, in order."""
     spans = list(doc.sents)
     for span, following in zip_longest(spans, spans[1:]):
-        if following is not None and _SAID_SO.fullmatch(following.text):
+        if following is not None and _REPORTING_SENTENCE.fullmatch(following.text):
             continue
-        found = list(_of_sentence(span))
-        if not found and following is not None and _unfinished(span.text):
-            found = list(_of_sentence(doc[span.start : following.end]))
+        found = list(_read_sentence(span))
+        if not found and following is not None and _is_incomplete(span.text):
+            found = list(_read_sentence(doc[span.start : following.end]))
         yield from found
 
 
@@ -145,32 +153,32 @@ def is_instruction(doc: Doc) -> bool:
     if _WANTS_NAME.match(doc.text):
         return True
     first = next(find_instructions(doc), None)
-    return first is not None and first.place[0] <= (
+    return first is not None and first.span[0] <= (
         polite.end() if (polite := _POLITE.match(doc.text)) else 0
     )
 
 
-def _unfinished(text: str) -> bool:
-    """Whether the parser took a condition, or what is polite, for a sentence of its own."""
-    return bool(_UNFINISHED.match(text) or _POLITE.fullmatch(f"{text} "))
+def _is_incomplete(text: str) -> bool:
+    """Whether the parser took a condition or a polite opening for a sentence."""
+    return bool(_INCOMPLETE.match(text) or _POLITE.fullmatch(f"{text} "))
 
 
-def _of_sentence(span: Span) -> Iterator[Instruction]:
+def _read_sentence(span: Span) -> Iterator[Instruction]:
     text = span.text.rstrip()
-    if len(text) > MAX_SENTENCE_CHARACTERS or _JUST_SAID.search(text):
+    if len(text) > MAX_SENTENCE_CHARACTERS or _REPORTING_END.search(text):
         return
-    found = list(_starts(span, text))
+    found = list(_instruction_starts(span, text))
     ends = [*(place for place, _ in found), len(text)][1:]
     for (_, start), end in zip(found, ends, strict=True):
         end = start + len(_JOINING.sub("", text[start:end]))
-        words = _worded(text[start:end])
+        words = _clean(text[start:end])
         if (
             words
             and len(text[:start].split()) > 2
             and not content_topics(words)
             and find_withdrawal(text, start) is not None
         ):
-            words = _worded(text[:end])
+            words = _clean(text[:end])
         if (
             words
             and len(words.split()) <= MAX_WORDS
@@ -179,21 +187,21 @@ def _of_sentence(span: Span) -> Iterator[Instruction]:
             yield Instruction(words, (span.start_char + start, span.start_char + end))
 
 
-def _starts(span: Span, text: str) -> Iterator[tuple[int, int]]:
-    """Where instructions begin: the clause, and within it their own words."""
+def _instruction_starts(span: Span, text: str) -> Iterator[tuple[int, int]]:
+    """Yield the offsets of the clause and of the instruction within it."""
     asks = text.endswith("?") and not _TAG.search(text)
     lasting = LASTING_SUFFIX.search(text)
-    last, told = -1, 0
+    last, withdrawn = -1, 0
     for boundary in CLAUSE_STARTS.finditer(text):
         place = boundary.end()
         if not asks and place > last and (back := find_withdrawal(text, place)) is not None:
             yield place, back[0]
-            last = told = back[1]
+            last = withdrawn = back[1]
             continue
         polite = _POLITE.match(text, place)
         start = polite.end() if polite else place
         if not last < start < len(text) or _REPORTED.search(
-            text[max(place - REPORTING_WINDOW, told) : place]
+            text[max(place - REPORTING_WINDOW, withdrawn) : place]
         ):
             continue
         if asks and not _ASKING.search(text[place:start]):
@@ -202,17 +210,19 @@ def _starts(span: Span, text: str) -> Iterator[tuple[int, int]]:
         lasts = (
             lasting is not None
             and lasting.start() > start
-            and _ordered(span, start, joined=place > 0)
+            and _is_imperative(span, start, joined=place > 0)
         )
-        begun = (_begun(pattern, span, text, start, joined=joined) for pattern in PATTERNS)
+        begun = (_opening_end(pattern, span, text, start, joined=joined) for pattern in PATTERNS)
         end = next((end for end in begun if end is not None), start if lasts else None)
         if end is not None:
             yield place, start
             last = end
 
 
-def _begun(pattern: Pattern, span: Span, text: str, start: int, *, joined: bool) -> int | None:
-    """Where the words end that an instruction begins with; None if it does not begin so."""
+def _opening_end(
+    pattern: Pattern, span: Span, text: str, start: int, *, joined: bool
+) -> int | None:
+    """Return the end of the words that match a pattern; None if they do not."""
     match = pattern.form.match(text, start)
     if match is None or (
         pattern.once
@@ -220,17 +230,20 @@ def _begun(pattern: Pattern, span: Span, text: str, start: int, *, joined: bool)
         and not LASTING_WORDS.search(text, start)
     ):
         return None
-    return match.end() if not pattern.verb or _ordered(span, match.end(), joined=joined) else None
+    return (
+        match.end()
+        if not pattern.verb or _is_imperative(span, match.end(), joined=joined)
+        else None
+    )
 
 
-def _ordered(span: Span, place: int, *, joined: bool) -> bool:
-    """Whether an order stands at a place of the sentence: a verb without a subject but "you".
+def _is_imperative(span: Span, place: int, *, joined: bool) -> bool:
+    """Whether an imperative begins at an offset: a verb without a subject but "you".
 
     Args:
         span: The sentence.
-        place: A character of it.
-        joined: Whether the verb may share the subject of one before: "I get up and always make
-            coffee".
+        place: Offset in the sentence.
+        joined: Whether the verb may share an earlier subject: "I get up and always make coffee".
     """
     words = [token for token in span if token.idx >= span.start_char + place]
     words = [token for token in words if not token.is_space and not token.is_punct]
@@ -239,31 +252,28 @@ def _ordered(span: Span, place: int, *, joined: bool) -> bool:
     if not words:
         return False
     verb = words[0]
-    if verb.lower_ in _DO:
+    if verb.lower_ in _DO_FORMS:
         return len(words) > 1 and words[1].lower_ not in _SUBJECTS
-    if verb.lower_ in _NO_ORDER or (
+    if verb.lower_ in _NON_IMPERATIVES or (
         verb.tag_ not in ("VB", "VBP") and verb.lower_ not in SPEECH_VERBS
     ):
         return False
     subjects = [child for child in verb.children if child.dep_ in ("nsubj", "nsubjpass", "expl")]
-    told = all(child.lower_ == "you" and child.i < verb.i for child in subjects)
-    return told and not (joined and _shares_subject(verb))
+    imperative = all(child.lower_ == "you" and child.i < verb.i for child in subjects)
+    return imperative and not (joined and _shares_subject(verb))
 
 
 def _shares_subject(verb: Token) -> bool:
-    """Whether the subject of a verb before it is also its own."""
+    """Whether the verb shares the subject of the verb it is coordinated with."""
     return verb.dep_ == "conj" and any(
         child.dep_ == "nsubj" and child.lower_ != "you" for child in verb.head.children
     )
 
 
-def _worded(text: str) -> str:
-    """The words of an instruction as they are kept.
-
-    In small letters, without courtesies and reason.
-    """
+def _clean(text: str) -> str:
+    """Remove courtesies and reasons, and put the first word into lower case."""
     words = text.strip(" ,;:-–—")
-    short = words if _DEFINED.match(words) else _REASON.sub("", words)
+    short = words if _DEFINITION.match(words) else _REASON.sub("", words)
     words = short if len(short.split()) > 1 else words
     spans = [match.end() for match in re.finditer(r"\S+", words)]
     if len(spans) > MAX_WORDS:

@@ -1,18 +1,21 @@
-"""How standing instructions begin, in words: the patterns that `instructions` reads by."""
+"""Patterns of the words that standing instructions begin with."""
 
 import re
 from dataclasses import dataclass
 from typing import Final
 
 
-def _words(text: str) -> str:
-    """An alternation of words and phrases, their blanks being any space."""
+def _alternatives(text: str) -> str:
+    """Build a pattern of words and phrases separated by "/", with flexible spaces."""
     return "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in text.split("/"))
 
 
 _NOT: Final = r"(?:do\s+not|don['’]?t|never|please\s+not)"
 _I_D: Final = r"i(?:['’]?d|\s+would)"
-_YOU_MAY: Final = r"you(?:['’]re|\s+are)?\s+(?:can|could|may|must|should|shall|need\s+to|have\s+to|had\s+better|to)"
+_YOU_MAY: Final = (
+    r"you(?:['’]re|\s+are)?\s+(?:can|could|may|must|should|shall|need\s+to"
+    r"|have\s+to|had\s+better|to)"
+)
 POLITE_OPENING: Final = (
     r"(?:(?:and|but|so|also|or|then|now|please|kindly|ok(?:ay)?|oh|hey|hi|hello|well|right"
     r"|listen|look|um+|uh+|er+|erm|just|actually|yes|yeah"
@@ -25,7 +28,7 @@ POLITE_OPENING: Final = (
     r"|i(?:['’]m|\s+am)\s+(?:asking|begging)\s+you\s+to|it(?:['’]s|\s+is)\s+important(?:"
     r"\s+to\s+me)?\s+that\s+you)[,\s]+)*"
 )
-"""What may stand before an instruction, and does not belong to it."""
+"""What may precede an instruction and is not part of it."""
 
 _LASTING: Final = (
     r"(?:from\s+(?:now|here|today|this\s+day|tomorrow)\s+on(?:wards?)?|going\s+forward|in"
@@ -52,29 +55,29 @@ SPEECH_VERBS: Final = {
     "remember": "remembering", "answer": "answering", "respond": "responding",
     "reply": "replying", "add": "adding", "start": "starting", "end": "ending",
 }  # fmt: skip
-"""Verbs of what a bot says and how, with their gerunds."""
+"""Verbs of speaking, with their gerunds."""
 
-_SAYS: Final = _words("/".join(SPEECH_VERBS))
-_SAYING: Final = _words("/".join(SPEECH_VERBS.values()))
+_SAYS: Final = _alternatives("/".join(SPEECH_VERBS))
+_SAYING: Final = _alternatives("/".join(SPEECH_VERBS.values()))
 _ABOUT: Final = r"(?:about|of|up|on)"
 _THAT: Final = r"(?:it|that|this|them|him|her)\b(?!['’])"
 
-_UNIT: Final = _words(
+_UNIT: Final = _alternatives(
     "celsius/centigrade/fahrenheit/kelvin/metric/imperial/si units/miles/kilometres/kilometers/"
     "km/feet/inches/metres/meters/centimetres/centimeters/kilos/kilograms/grams/pounds/ounces/"
     "stone/litres/liters/gallons/pints/cups/euros/dollars/sterling/yen/francs/millimoles/24 hour/"
     "24-hour/twenty four hour/twenty-four hour/twenty-four-hour/12 hour/12-hour/twelve hour/"
     "twelve-hour/military time/utc/am and pm"
 )
-_MEASURES: Final = _words(
+_MEASURES: Final = _alternatives(
     "temperature/temperatures/distance/distances/weight/weights/price/prices/time/times/date/"
     "dates/height/heights/length/lengths/measurement/measurements/amount/amounts/quantity/"
     "quantities/speed/speeds/unit/units/number/numbers/reading/readings/recipe/recipes/degrees"
 )
-_MANY_MEASURES: Final = _words(
+_MANY_MEASURES: Final = _alternatives(
     "temperatures/distances/weights/prices/times/dates/heights/lengths/measurements/amounts/quantities/speeds/units/numbers/readings/recipes/degrees"
 )
-_TONGUES: Final = _words(
+_TONGUES: Final = _alternatives(
     "english/german/french/spanish/italian/portuguese/russian/chinese/mandarin/cantonese/"
     "japanese/korean/arabic/hindi/urdu/bengali/dutch/swedish/norwegian/danish/finnish/polish/"
     "czech/turkish/greek/hebrew/welsh/irish/gaelic/catalan/basque/ukrainian/romanian/hungarian/"
@@ -86,7 +89,7 @@ _REPLIES: Final = (
     r"|descriptions?|messages?|instructions|suggestions|words|wording"
     r"|directions)"
 )
-_TONE: Final = _words(
+_TONE: Final = _alternatives(
     "short/shorter/brief/briefer/concise/simple/simpler/plain/light/formal/informal/casual/"
     "friendly/polite/professional/positive/factual/to the point/snappy/clear/succinct/honest/"
     "blunt/direct/frank/straight/gentle/patient/strict/encouraging/kind/serious/detailed/long/"
@@ -94,7 +97,7 @@ _TONE: Final = _words(
     "minimal/straightforward/short and sweet/low-key/respectful/nice/calm/cheerful/discreet/"
     "funny/tactful/considerate/careful about/clearer/slower/friendlier/plainer/quieter"
 )
-_SAYINGS: Final = _words(
+_CONTENT: Final = _alternatives(
     "jokes/puns/emojis/emoji/spoilers/jargon/slang/small talk/chit-chat/swearing/swear words/"
     "bad language/nicknames/pet names/lectures/lists/bullet points/questions about/questions on/"
     "compliments/flattery/advice/tips/pep talks/sermons/reminders about/comments about/"
@@ -102,16 +105,16 @@ _SAYINGS: Final = _words(
     "waffling/sarcasm/baby talk/abbreviations/acronyms/politics/reading/web addresses/links/"
     "upselling/motivational quotes/follow-up questions/rambling/recommendations"
 )
-_STATES: Final = _words(
+_STATES: Final = _alternatives(
     "upset/sad/low/down/tired/stressed/angry/cross/anxious/worried/driving/cooking/sleeping/"
     "asleep/working/in a meeting/at work/in bed/crying/ill/sick/depressed/panicking/overwhelmed/"
     "busy/grumpy/in a mood/in a bad mood/nervous/lonely/on the phone/hungry/in a hurry/in a rush/"
     "with my/with the/on my"
 )
-_HOURS: Final = _words(
+_HOURS: Final = _alternatives(
     "six/seven/eight/nine/ten/eleven/noon/midnight/lunch/breakfast/dinner/coffee/work/dark/school/bedtime/half/quarter"
 )
-_NO_NAME: Final = _words(
+_NON_NAMES: Final = _alternatives(
     "a/an/the/back/when/whenever/if/on/at/in/up/later/tomorrow/tonight/today/now/again/after/"
     "before/as soon/once/any time/anytime/this/next/every/for/from/to/about/or/and/but/it/that/"
     "one/two/my/your/his/her/crazy/mad/old-fashioned/old fashioned/stupid/cynical/naive/"
@@ -132,12 +135,12 @@ LASTING_WORDS: Final = re.compile(rf"\b(?:always|ever|never|{_LASTING}|{_EVERY})
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """How an instruction begins.
+    """The beginning of an instruction.
 
     Attributes:
-        form: Its words.
-        verb: Whether a verb without a subject must follow.
-        once: Whether "tonight", "for now" and the like make it a thing for once.
+        form: Its pattern.
+        verb: Whether an imperative must follow.
+        once: Whether "tonight", "for now" and similar words make it a one-time request.
     """
 
     form: re.Pattern[str]
@@ -153,7 +156,7 @@ CONDITION: Final = rf"(?:{_EVERY}|if|when)"
 _ORDER: Final = (
     rf"(?:(?:please|just|then|you\s+(?:can|should|must))\s+)*(?:{_NOT}\b"
     rf"|i\s+(?:don['’]?t\s+)?want\s+(?:you|any|tips|advice)\b|{_I_D}\s+like\s+you\s+to\b"
-    rf"|no\s+(?:more\s+)?(?:{_SAYINGS})\b|always\s|never\s|only\s|{_SAYS}\b)"
+    rf"|no\s+(?:more\s+)?(?:{_CONTENT})\b|always\s|never\s|only\s|{_SAYS}\b)"
 )
 _GO_ON: Final = (
     r"(?:give|keep|make|put|turn|let|leave|listen|play|confirm|check|wait|skip|stay|be|write"
@@ -162,19 +165,22 @@ _GO_ON: Final = (
 _NEXT: Final = (
     r"(?:,\s*|\s+)(?<!\bi\s)(?<!\bwe\s)(?<!\bhe\s)(?<!\bshe\s)(?<!\bit\s)(?<!\bthey\s)(?<!\bto\s)"
 )
-"""What a clause without a subject of its own follows."""
+"""The boundary before a clause without a subject."""
 
 _NO_CLAIM: Final = r"(?![^.?!]*\b(?:was|were|is|are|had|has|hurts?|bothers?|looks?|sounds?)\b)"
-"""Nothing is said of it as a fact: "no politics at the table was my dad's rule"."""
+"""Excludes statements: "no politics at the table was my dad's rule"."""
 
-_SECRET: Final = r"[^.?!]*?\bbut\b|\s+(?:\w+\s+){0,2}(?:this|that|it)\b|\s+(?:\w+)\s*(?:$|[.!?,;]|(?:i|we|he|she|they)\b)"
+_SECRET: Final = (
+    r"[^.?!]*?\bbut\b|\s+(?:\w+\s+){0,2}(?:this|that|it)\b|\s+(?:\w+)\s*(?:$"
+    r"|[.!?,;]|(?:i|we|he|she|they)\b)"
+)
 _NO_SECRET: Final = rf"(?!\s+(?:let|tell|breathe|say|repeat|mention)(?:{_SECRET}))"
-"""Means what is told just then: "don't ever let this slip"."""
+"""Excludes requests about what is said next: "don't ever let this slip"."""
 
 PATTERNS: Final = (
     # how the user is called
     *_begins(
-        rf"(?:{_NOT}\s+(?:ever\s+)?|always\s+|only\s+)?call\s+me\s+(?!(?:{_NO_NAME})\b)[\w“\"'‘]",
+        rf"(?:{_NOT}\s+(?:ever\s+)?|always\s+|only\s+)?call\s+me\s+(?!(?:{_NON_NAMES})\b)[\w“\"'‘]",
         rf"(?:{_NOT}\s+(?:ever\s+)?|always\s+)?call\s+me\s+by\s+(?:my|the)\b",
         rf"(?:{_NOT}\s+(?:ever\s+)?|always\s+)?(?:address|refer\s+to)\s+(?:me|my\s+\w+)\s+(?:as"
         r"|by|with)\b",
@@ -224,7 +230,8 @@ PATTERNS: Final = (
         rf"{_NOT}\s+(?:ever\s+)?(?:mention|discuss|swear|curse|apologi[sz]e|interrupt)\b\W*$",
         rf"{_NOT}\s+(?:ever\s+)?(?:talk|speak|ask(?:\s+me)?|remind\s+me|joke|comment|tell"
         rf"\s+(?:me|us))\s+{_ABOUT}\s+(?!{_THAT})",
-        rf"{_NOT}\s+(?:ever\s+)?(?:tell|give|make|offer)\s+(?:me\s+|us\s+)?(?:any\s+|your\s+|so\s+many\s+)?(?:{_SAYINGS})\b",
+        rf"{_NOT}\s+(?:ever\s+)?(?:tell|give|make|offer)\s+(?:me\s+|us\s+)?(?:any\s+|your\s+"
+        rf"|so\s+many\s+)?(?:{_CONTENT})\b",
         rf"{_NOT}\s+(?:ever\s+)?ask\s+(?:me\s+)?(?:how|why|what|whether|if|where)\b",
         rf"{_NOT}\s+(?:ever\s+)?bring\s+(?:up\s+(?!{_THAT})|(?:my|the)\b[^.?!]*\bup\b)",
         rf"{_NOT}\s+(?:ever\s+)?(?:use|say)\s+(?:my|the\s+word|any|emojis?|abbreviations|jargon"
@@ -233,7 +240,8 @@ PATTERNS: Final = (
         rf"{_NOT}\s+(?:ever\s+)?read\b[^.?!]*\b(?:out|aloud)\b",
         rf"{_NOT}\s+(?:ever\s+)?(?:share|reveal|give\s+out|give\s+away|disclose)\s+(?:my|our"
         r"|the|any)\b",
-        rf"{_NOT}\s+(?:ever\s+)?(?:tell|let\s+on\s+to|let\s+on)(?!{_SECRET})\s+(?:my|our|anyone|anybody"
+        rf"{_NOT}\s+(?:ever\s+)?(?:tell|let\s+on\s+to|let\s+on)(?!{_SECRET})\s+(?:my|our|anyone"
+        rf"|anybody"
         r"|the\s+(?:kids|children|others|family)|strangers)\b",
         rf"{_NOT}\s+(?:ever\s+)?give\s+me\s+(?:any\s+|so\s+many\s+|too\s+many\s+)?(?:advice"
         r"|tips|lectures|long|lists|options|compliments|links|spoilers)\b",
@@ -247,10 +255,10 @@ PATTERNS: Final = (
         rf"{_I_D}\s+(?:rather|prefer)\s+not\s+(?:to\s+)?(?:talk|speak|hear|be\s+asked|discuss"
         rf"|be\s+reminded)\b(?!\s+(?:about|of)?\s*{_THAT})\s+\w",
         r"(?:stop|quit)\s+(?:apologi[sz]ing|swearing|interrupting|repeating|mumbling)\b",
-        rf"avoid\s+(?:any\s+|all\s+|the\s+)?(?:{_SAYING}|{_SAYINGS}|topics?|subjects?|the"
+        rf"avoid\s+(?:any\s+|all\s+|the\s+)?(?:{_SAYING}|{_CONTENT}|topics?|subjects?|the"
         r"\s+(?:topic|subject|word))\b",
-        rf"no\s+(?:more\s+)?(?:{_SAYINGS})\b{_NO_CLAIM}",
-        rf"(?:less|fewer|more)\s+(?:{_SAYINGS}|detail|details|facts)\b{_NO_CLAIM}(?=\s*$"
+        rf"no\s+(?:more\s+)?(?:{_CONTENT})\b{_NO_CLAIM}",
+        rf"(?:less|fewer|more)\s+(?:{_CONTENT}|detail|details|facts)\b{_NO_CLAIM}(?=\s*$"
         r"|\s*[,.!]|\s+(?:please|and|when|in)\b)",
         r"keep\s+(?:my|our|this|the)\s+[\w\s’']{1,30}?\s+(?:between\s+us|secret|private"
         r"|confidential|to\s+yourself)\b",
@@ -336,7 +344,8 @@ PATTERNS: Final = (
         rf"(?=(?:please\s+)?(?:{_SAYS}|{_GO_ON})\b)",
         rf"(?:before|after|until)\s+(?:\d[\d:.]*|{_HOURS})\b(?!\s+(?:minutes?|hours?|days?"
         rf"|weeks?))[^.?!]*?{_NEXT}(?={_ORDER}|(?:keep|give|speak|stay)\b)",
-        rf"(?:the\s+\w+\s+)?(?:before|after)\s+(?:any|every|each)\s+\w+[^.?!]*?{_NEXT}(?={_ORDER}|{_GO_ON}\b)",
+        rf"(?:the\s+\w+\s+)?(?:before|after)\s+(?:any|every"
+        rf"|each)\s+\w+[^.?!]*?{_NEXT}(?={_ORDER}|{_GO_ON}\b)",
         r"(?:start|begin|open|end|finish|close)\s+(?:every|each|your|all\s+your)\s+\w+\s+with\b",
         r"(?:ask|check|confirm|consult)(?:\s+with)?(?:\s+me)?(?:\s+first)?\s+before\s+(?:you"
         r"\s+)?(?:ever\s+)?(?:any|buy|book|order|spend|send|delet|post|pay|cancel|mak|do)",
@@ -346,7 +355,8 @@ PATTERNS: Final = (
         r"|come\s+home|want|ignore|hesitate|repeat|order|go\s+quiet|get|start|begin|speak|talk"
         r"|switch|slip|ever\s+\w+|fall)\b"
         rf"[^.?!]*?{_NEXT}(?={_ORDER}|{_GO_ON}\b)(?!\w+\s+(?:again|to)\b)",
-        rf"{CONDITION}\s+i(?:['’]m|\s+am)\s+(?:\w+\s+)?(?:{_STATES})\b[^.?!]*?{_NEXT}(?={_ORDER}|{_GO_ON}\s)",
+        rf"{CONDITION}\s+i(?:['’]m|\s+am)\s+(?:\w+\s+)?(?:{_STATES})\b[^.?!]*?{_NEXT}(?={_ORDER}"
+        rf"|{_GO_ON}\s)",
         rf"{CONDITION}\s+(?:my|anyone|anybody|someone|somebody)\b[^.?!]{{1,40}}?\b(?:asks?"
         rf"|calls?|rings?|wants?)\b[^.?!]*?{_NEXT}(?=(?:please\s+)?{_NOT}\b)",
         r"if\s+it(?:['’]s|\s+is)\s+(?:after|before|past|late|early|dark"
@@ -364,8 +374,7 @@ LASTING_SUFFIX: Final = re.compile(
     r"[\s,]*(?:please|okay|ok|thanks)?\W*$",
     re.IGNORECASE,
 )
-"""What makes any order last: "repeat phone numbers twice, always", "book window seats unless I
-tell you otherwise"."""
+"""An ending that makes any imperative last: "repeat phone numbers twice, always"."""
 
 CLAUSE_STARTS: Final = re.compile(
     r"(?:^|(?<=[,;:—–(])|(?<=\s-)|(?<=\bso)|(?<=\bbut)|(?<=\band)|(?<=\byou\sknow)"

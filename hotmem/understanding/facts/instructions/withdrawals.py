@@ -1,4 +1,4 @@
-"""Standing wishes taken back.
+"""Withdrawals of standing instructions.
 
 "you can give longer answers again", "forget what I said about Celsius".
 """
@@ -21,33 +21,38 @@ _REST: Final = r"[^.?!;]*?"
 _USUAL: Final = r"(?:normal|usual|regular|ordinary)"
 _DROP: Final = r"(?:forget|scrap|drop|ignore|cancel|disregard)"
 
-_LEAVE: Final = (
+_PERMISSION: Final = (
     rf"you\s+(?:can|may|could)\s+{_SAYS}\b{_REST}\b{_NOW}",
-    rf"you\s+(?:(?:don['’]?t|do\s+not|no\s+longer)\s+(?:have|need|got)\s+to|needn['’]?t|need\s+not)\s+\w+\b{_REST}\b{_AGAIN}",
+    rf"you\s+(?:(?:don['’]?t|do\s+not|no\s+longer)\s+(?:have|need|got)\s+to|needn['’]?t"
+    rf"|need\s+not)\s+\w+\b{_REST}\b{_AGAIN}",
     rf"you\s+no\s+longer\s+(?:have|need)\s+to\s+{_SAYS}\b",
     rf"(?:there['’]?s\s+|there\s+is\s+)?no\s+need\s+to\s+{_SAYS}\b{_REST}\b{_AGAIN}",
-    rf"(?:it['’]?s|it\s+is)\s+(?:okay|ok|fine|all\s*right)\s+(?:to|if\s+you)\s+{_SAYS}\b{_REST}\b{_NOW}",
+    rf"(?:it['’]?s|it\s+is)\s+(?:okay|ok|fine|all\s*right)\s+(?:to"
+    rf"|if\s+you)\s+{_SAYS}\b{_REST}\b{_NOW}",
     rf"i\s+don['’]?t\s+mind\s+(?:you\s+)?{_SAYING}\b{_REST}\b{_NOW}",
     rf"(?:you\s+(?:can|may)\s+)?(?:go|switch|change)\s+back\s+to\s+(?:the\s+|your\s+)?{_USUAL}\b",
-    rf"(?:you\s+(?:can|may)\s+)?{_SAYS}\s+{_REST}\b(?:as\s+\w+\s+as\s+you\s+(?:like|want)|as\s+usual|normally(?:\s+again)?)(?=\s*(?:[.,!;]|$|again\b))",
+    rf"(?:you\s+(?:can|may)\s+)?{_SAYS}\s+{_REST}\b(?:as\s+\w+\s+as\s+you\s+(?:like|want)"
+    rf"|as\s+usual|normally(?:\s+again)?)(?=\s*(?:[.,!;]|$|again\b))",
 )
-"""What gives leave to do otherwise."""
+"""Patterns that lift a restriction."""
 
 _FORGET: Final = (
     rf"{_DROP}\s+(?:about\s+)?what\s+i\s+(?:said|asked|told\s+you)\b",
-    rf"{_DROP}\s+(?:about\s+)?(?:the|my|that)\s+[\w\s'’-]{{1,40}}?\s(?:thing|rule|wish|business|request|instruction)\b",
+    rf"{_DROP}\s+(?:about\s+)?(?:the|my|that)\s+[\w\s'’-]{{1,40}}?\s(?:thing|rule|wish|business"
+    rf"|request|instruction)\b",
 )
 _ALL: Final = re.compile(
-    rf"{_DROP}\s+(?:everything|all(?:\s+the\s+(?:things|rules))?)\s+(?:that\s+)?i(?:['’]?ve|\s+have)?\s+(?:ever\s+)?asked\b",
+    rf"{_DROP}\s+(?:everything|all(?:\s+the\s+(?:things|rules))?)\s+(?:that\s+)?i(?:['’]?ve"
+    rf"|\s+have)?\s+(?:ever\s+)?asked\b",
     re.IGNORECASE,
 )
 _COURTESY: Final = (
     r"(?:(?:ok(?:ay)?|um+|uh+|er+|so|oh|well|actually|and|but|now|then|yes|please|no)[\s,]+)*"
 )
-_LEAVES: Final = re.compile("|".join(_LEAVE), re.IGNORECASE)
+_PERMITS: Final = re.compile("|".join(_PERMISSION), re.IGNORECASE)
 _FORGETS: Final = re.compile(rf"{'|'.join(_FORGET)}|{_ALL.pattern}", re.IGNORECASE)
 _BEGINS: Final = re.compile(
-    rf"{_COURTESY}(?P<words>{'|'.join((*_LEAVE, *_FORGET))}|{_ALL.pattern})", re.IGNORECASE
+    rf"{_COURTESY}(?P<words>{'|'.join((*_PERMISSION, *_FORGET))}|{_ALL.pattern})", re.IGNORECASE
 )
 _BACK: Final = re.compile(
     r"you\s+(?:can|may|could)\s+(?:call|ring|phone)\s+(?:me|us)\s+(?:again|back|later|now)\b",
@@ -65,15 +70,16 @@ _EMPTY: Final = (
     STOP_STEMS
     | _SPEAKING
     | stems(
-        "thing rule wish business request instruction okay ok fine right mind like want need normal usual normally longer forget scrap drop ignore "
+        "thing rule wish business request instruction okay ok fine right mind like want need "
+        "normal usual normally longer forget scrap drop ignore "
         "cancel disregard wont anymore dont don needn youre whenever every time straight away long"
     )
 )
-"""Stems of words that do not tell what a wish is about."""
+"""Stems that do not identify a topic."""
 
 
 def find_withdrawal(text: str, place: int) -> tuple[int, int] | None:
-    """Where the words of a withdrawal begin that stands at a place of a text, and where what makes it one ends; None if none does.
+    """Return the span of a withdrawal that begins at an offset; None if there is none.
 
     Args:
         text: A sentence.
@@ -90,47 +96,44 @@ def find_withdrawal(text: str, place: int) -> tuple[int, int] | None:
 
 
 def lifts_restriction(words: str) -> bool:
-    """Whether an instruction gives leave to do what was not wished before."""
-    return bool(_LEAVES.search(words)) and not preferred_name(words)
+    """Whether an instruction permits what was not wanted before."""
+    return bool(_PERMITS.search(words)) and not preferred_name(words)
 
 
 def revokes_explicitly(words: str) -> bool:
-    """Whether an instruction only takes others back."""
+    """Whether an instruction only revokes others."""
     return bool(_FORGETS.match(words))
 
 
 def revoked_instructions(words: str, earlier: Sequence[str]) -> frozenset[int]:
-    """Which of the earlier wishes an instruction takes back, by their places.
+    """Return the indices of the earlier instructions that an instruction revokes.
 
-    Those that are about the same, and of those the ones that share most.
+    Those on the same topic with the largest overlap.
 
     Args:
         words: The instruction.
-        earlier: Wishes before it.
+        earlier: The instructions before it.
     """
     if _ALL.match(words):
         kept = _EXCEPT.search(words)
         return frozenset(
             place
             for place, one in enumerate(earlier)
-            if kept is None or not _alike(kept["kept"], one)
+            if kept is None or not _overlap(kept["kept"], one)
         )
     if not (lifts_restriction(words) or revokes_explicitly(words)):
         return frozenset()
-    shares = [_alike(words, one) for one in earlier]
+    shares = [_overlap(words, one) for one in earlier]
     most = max(shares, default=0)
     return frozenset(place for place, share in enumerate(shares) if share and share == most)
 
 
 def content_topics(words: str) -> frozenset[str]:
-    """What words are about.
-
-    The stems that tell it, and the subjects of which there is one wish at a time.
-    """
-    return frozenset(stems(words) - _EMPTY) | _subjects(words)
+    """Return the content stems and the exclusive topics of an instruction."""
+    return frozenset(stems(words) - _EMPTY) | _exclusive_topics_of(words)
 
 
-def _subjects(words: str) -> frozenset[str]:
+def _exclusive_topics_of(words: str) -> frozenset[str]:
     named = {"name"} if re.search(r"\bname\b", words, re.IGNORECASE) else set()
     return frozenset(
         f"about {name}"
@@ -138,10 +141,10 @@ def _subjects(words: str) -> frozenset[str]:
     )
 
 
-def _alike(words: str, other: str) -> int:
-    """How much two wishes have in common.
+def _overlap(words: str, other: str) -> int:
+    """Return how much two instructions have in common.
 
-    A subject outweighs any words; what is about nothing but speaking has its verbs.
+    An exclusive topic outweighs any words; without content words the verbs of speaking count.
     """
     if not content_topics(words):
         return len(stems(words) & stems(other) & _SPEAKING)
