@@ -41,7 +41,7 @@ from hotmem import Memory, Options
 from hotmem.models import load_encoder, load_language
 from hotmem.models.onnx import OnnxEncoder
 from hotmem.options import ModelOptions, RecallOptions
-from hotmem.retrieval.layers.semantic import PASSAGES
+from hotmem.retrieval.layers.semantic import MAX_PASSAGES
 from hotmem.storage.search.searches import VectorSearch
 from hotmem.types import ContextBlock, EvidenceKind, QueryVectors
 
@@ -295,7 +295,7 @@ async def _found(memory: Memory, asked: Sequence[str], exact: Keys) -> tuple[flo
     shares = []
     for vector, keys in zip(reader.encoder.encode(asked), exact.tolist(), strict=True):
         (nearest,) = await reader.store.search(
-            user, VectorSearch(EvidenceKind.PASSAGE, QueryVectors(vector), PASSAGES)
+            user, VectorSearch(EvidenceKind.PASSAGE, QueryVectors(vector), MAX_PASSAGES)
         )
         near = {key for key, _ in nearest}
         shares.append(

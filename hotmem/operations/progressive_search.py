@@ -19,7 +19,7 @@ from hotmem.retrieval.candidates import load_candidates
 from hotmem.retrieval.context import RecallRequest
 from hotmem.retrieval.fanout import search_layers
 from hotmem.retrieval.fusion import Candidate
-from hotmem.retrieval.layers.facts import RANK_CONSTANT
+from hotmem.retrieval.rank_fusion import RANK_CONSTANT
 from hotmem.storage.search.searches import ClusterSearch
 from hotmem.types import EvidenceKind, Hit, Layer, Query
 

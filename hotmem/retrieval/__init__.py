@@ -1,1 +1,1 @@
-"""Utterance → candidates: the query, the layers that are searched, and the fusion of their hits."""
+"""Utterance → candidates: the query, the search of the layers, and the fusion of their hits."""

@@ -1,4 +1,4 @@
-"""Hits → candidates: what the layers found is pooled and loaded, with what stands beside it and what has taken its place."""
+"""Candidates: the hits of all layers, fused and loaded with their neighbouring passages."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -13,56 +13,65 @@ CANDIDATE_LIMITS: Final = {
     EvidenceKind.MEMORY: 50,
     EvidenceKind.SUMMARY: 5,
 }
-"""Hits of each kind that are loaded and weighed; every further one costs some 50 µs."""
+"""Number of hits of each kind that are loaded and ranked."""
 
 SUMMARY_INTENTS: Final = frozenset({Intent.SUMMARY, Intent.PATTERN})
-"""Intents that a session's summary may answer. A summary costs as much room as three turns; for
-others none is weighed, unless asked outright."""
+"""Intents that the summary of a session may answer. For others summaries are loaded only on an
+explicit request, as each takes the room of several turns."""
 
 NEIGHBOR_RADIUS: Final = 2
-"""Passages on each side of a hit that are weighed with it: an answer often shares no word with
-its question."""
+"""Passages on each side of a hit that are loaded with it: an answer often shares no word with its
+question."""
 
 HITS_WITH_NEIGHBORS: Final = 30
-"""Hits, the most promising, whose neighbours are weighed."""
+"""Number of best passages that are loaded with their neighbours."""
 
 
 async def load_candidates(
-    reader: RetrievalContext,
+    context: RetrievalContext,
     request: RecallRequest,
     query: Query,
     hits: Sequence[Hit],
     until: float | None,
 ) -> tuple[list[Candidate], list[Candidate]]:
-    """Candidates that the language model lacks, and those that it has before it already.
+    """Load the candidates among the hits.
+
+    Args:
+        context: The resources of retrieval.
+        request: The request.
+        query: The analysed utterance.
+        hits: The hits of all layers.
+        until: Reading of `time.monotonic()` at which to give up, or None.
+
+    Returns:
+        The new candidates, and those already in the visible conversation.
 
     Raises:
-        DeadlineExceeded: If `time.monotonic()` passed `until`.
+        DeadlineExceeded: If `until` passed.
     """
     window = requested_window(query)
-    overview = request.explicit or query.analysis.intent in SUMMARY_INTENTS or window is not None
+    summaries = request.explicit or query.analysis.intent in SUMMARY_INTENTS or window is not None
     keys = {
         kind: top_hits(hits, kind, CANDIDATE_LIMITS[kind])
         for kind in EvidenceKind
-        if overview or kind is not EvidenceKind.SUMMARY
+        if summaries or kind is not EvidenceKind.SUMMARY
     }
-    around = keys[EvidenceKind.PASSAGE][:HITS_WITH_NEIGHBORS]
-    evidence = await reader.store.evidence(
+    evidence = await context.store.evidence(
         query.user,
         keys,
-        around=around,
+        around=keys[EvidenceKind.PASSAGE][:HITS_WITH_NEIGHBORS],
         reach=NEIGHBOR_RADIUS,
-        window=reader.options.verbatim_window,
+        window=context.options.verbatim_window,
         asked=query.analysis.time,
         until=until,
     )
     if window is not None and not request.explicit:
-        evidence = _of_window(evidence, window)
+        evidence = _without_other_summaries(evidence, window)
     return split_visible(fuse(pool_scores(hits), evidence), request.visible, query)
 
 
-def _of_window(evidence: Sequence[Evidence], window: Interval) -> list[Evidence]:
-    """The evidence without the summaries of other times than the one that is asked for."""
+def _without_other_summaries(evidence: Sequence[Evidence], window: Interval) -> list[Evidence]:
+    """The evidence without summaries of sessions outside the requested window."""
     return [
         one
         for one in evidence

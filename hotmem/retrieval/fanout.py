@@ -1,10 +1,8 @@
-"""Asks the layers at once, under one deadline.
+"""Fan-out: search the chosen layers concurrently, under one deadline.
 
-A layer that is late or fails yields nothing; the others go on.
-
-What a layer waits for goes on beside the others. A search of the store waits for nothing in the
-recall's own thread: there one follows the other, which takes less time than four threads that wait
-for one interpreter's lock (`hotmem.core.loop_thread`).
+A layer that is late or fails yields no hits; the others continue. Searches of the store run one
+after the other on the recall's thread, which takes less time than one thread a layer under the
+interpreter's lock; only what a layer awaits runs concurrently.
 """
 
 import asyncio
@@ -20,18 +18,21 @@ from hotmem.types import Hit, LayerOutcome, LayerReport, Query
 async def search_layers(
     layers: Sequence[LayerSearch], query: Query, until: float | None
 ) -> tuple[list[Hit], tuple[LayerReport, ...]]:
-    """Hits of all layers that the analysis chose, and a report on each layer.
+    """Search the layers that the analysis chose.
 
     Args:
-        layers: The layers there are.
+        layers: All layers.
         query: The analysed utterance.
-        until: Reading of `time.monotonic()` at which what is not ready is left out; None waits for
-            all.
+        until: Reading of `time.monotonic()` at which layers that are not ready are left out; None
+            waits for all.
+
+    Returns:
+        The hits of all layers, and a report on each layer.
     """
-    asked = [layer for layer in layers if layer.layer in query.analysis.layers]
-    answers = await asyncio.gather(*(_search_layer(layer, query, until) for layer in asked))
-    hits = [hit for found, _ in answers for hit in found]
-    reports = {report.layer: report for _, report in answers}
+    chosen = [layer for layer in layers if layer.layer in query.analysis.layers]
+    results = await asyncio.gather(*(_search_layer(layer, query, until) for layer in chosen))
+    hits = [hit for found, _ in results for hit in found]
+    reports = {report.layer: report for _, report in results}
     return hits, tuple(
         reports.get(layer.layer, LayerReport(layer.layer, LayerOutcome.NOT_ASKED))
         for layer in layers
@@ -49,9 +50,7 @@ async def _search_layer(
         outcome = LayerOutcome.ANSWERED
     except (TimeoutError, DeadlineExceeded):
         outcome = LayerOutcome.LATE
-    except (
-        Exception
-    ) as error:  # the border at which one layer's failure must not silence the others
+    except Exception as error:  # one layer's failure must not silence the others
         outcome = LayerOutcome.FAILED
         log.warning("layer failed", layer=layer.layer, error=type(error).__name__)
     return hits, LayerReport(layer.layer, outcome, len(hits), (time.monotonic() - started) * 1000)

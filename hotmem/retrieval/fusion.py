@@ -1,12 +1,10 @@
-"""Hits of all layers become candidates.
+"""Fusion: the hits of all layers become candidates, one for each piece of evidence."""
 
-One per piece of evidence, with every layer's score beside it.
-"""
-
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from hotmem.retrieval.rank_fusion import reciprocal_rank_fusion
 from hotmem.text.stemming import stems
 from hotmem.text.truncation import truncate
 from hotmem.types import Evidence, EvidenceKind, Hit, Layer, Query
@@ -14,25 +12,22 @@ from hotmem.types import Evidence, EvidenceKind, Hit, Layer, Query
 Key = tuple[EvidenceKind, int]
 
 REPHRASED_WORDS: Final = stems("the user's is are was were has have had does do")
-"""Words of a fact that its turn may say otherwise: "my dog" is "the user's dog"."""
+"""Words of a fact that its turn may word otherwise: "the user's dog" for "my dog"."""
 
 MIN_CONTENT_WORDS: Final = 2
-"""Other words that a fact must have to be recognised by them."""
+"""Number of other words that a fact needs to be recognized in a visible text."""
 
 MAX_COMPARED_CHARACTERS: Final = 20_000
-"""Characters of a visible text whose words are compared; a message of more was pasted."""
-
-RANK_CONSTANT: Final = 10
-"""Reciprocal rank fusion's k; 60 for deep lists, less for lists of a hundred."""
+"""Characters of a visible text that are compared; a longer one was pasted."""
 
 
 class Candidate(NamedTuple):
-    """A piece of evidence and what each layer gave it.
+    """A piece of evidence and its scores.
 
     Attributes:
         evidence: The statement.
-        scores: Each layer's own score; empty for a neighbour that no layer found.
-        session_score: What the session layer gave its session, 0 to 1.
+        scores: The score of each layer that found it; empty for a neighbouring passage.
+        session_score: The session layer's score of its session, 0 to 1.
     """
 
     evidence: Evidence
@@ -41,7 +36,7 @@ class Candidate(NamedTuple):
 
 
 def pool_scores(hits: Sequence[Hit]) -> dict[Key, dict[Layer, float]]:
-    """Each layer's best score of every row that was hit."""
+    """The best score of each row in each layer."""
     pool: dict[Key, dict[Layer, float]] = {}
     for hit in hits:
         scores = pool.setdefault((hit.kind, hit.key), {})
@@ -50,20 +45,32 @@ def pool_scores(hits: Sequence[Hit]) -> dict[Key, dict[Layer, float]]:
 
 
 def top_hits(hits: Sequence[Hit], kind: EvidenceKind, limit: int) -> list[int]:
-    """Row numbers of a kind's best hits, best first, by the sum of their reciprocal ranks in the layers (Cormack et al. 2009)."""
-    ranks: Counter[Layer] = Counter()
-    scores: defaultdict[int, float] = defaultdict(float)
+    """Row numbers of the best hits of a kind, by reciprocal rank fusion of the layers.
+
+    Args:
+        hits: The hits, best first within each layer and kind.
+        kind: The kind.
+        limit: Number of rows.
+    """
+    rankings: defaultdict[Layer, list[int]] = defaultdict(list)
     for hit in hits:
         if hit.kind is kind:
-            scores[hit.key] += 1 / (RANK_CONSTANT + ranks[hit.layer])
-            ranks[hit.layer] += 1
-    return sorted(scores, key=scores.__getitem__, reverse=True)[:limit]
+            rankings[hit.layer].append(hit.key)
+    return [key for key, _ in reciprocal_rank_fusion(rankings.values())[:limit]]
 
 
 def fuse(
     pool: Mapping[Key, Mapping[Layer, float]], evidence: Sequence[Evidence]
 ) -> list[Candidate]:
-    """Candidates in the order of the evidence."""
+    """Combine evidence with its scores.
+
+    Args:
+        pool: The scores, from `pool_scores`.
+        evidence: The evidence that was loaded.
+
+    Returns:
+        One candidate for each piece of evidence, in the same order.
+    """
     sessions = {
         key: scores.get(Layer.SESSIONS, 0.0)
         for (kind, key), scores in pool.items()
@@ -78,43 +85,52 @@ def fuse(
 def split_visible(
     candidates: Sequence[Candidate], visible: Sequence[str], query: Query
 ) -> tuple[list[Candidate], list[Candidate]]:
-    """Candidates that the language model lacks, and those that it has before it already.
+    """Separate the candidates that are in the visible conversation already.
 
-    The question itself is neither.
+    A passage is visible if a visible text contains it. A fact of the live session is visible if a
+    visible text other than the query contains all its words, unless the fact corrects another
+    candidate. The query itself is dropped.
 
-    A fact that was read in the live session tells nothing new if one visible text besides the
-    question holds all its words, unless it corrects another candidate.
+    Args:
+        candidates: The candidates.
+        visible: Texts that are in the language model's context.
+        query: The analysed utterance.
+
+    Returns:
+        The new candidates, and those already visible.
     """
     corrections = {candidate.evidence.replaced_by for candidate in candidates}
     asked = normalized(query.text)
     seen = [normalized(text) for text in visible]
-    others = [text for text, folded in zip(visible, seen, strict=True) if folded != asked]
-    said = [
+    seen_stems = [
         stems(
             text
             if len(text) <= MAX_COMPARED_CHARACTERS
             else truncate(text, MAX_COMPARED_CHARACTERS)
         )
-        for text in others
+        for text, folded in zip(visible, seen, strict=True)
+        if folded != asked
     ]
-    lacking: list[Candidate] = []
+    new: list[Candidate] = []
     already_visible: list[Candidate] = []
     for candidate in candidates:
         found = candidate.evidence
         live = found.session_id == query.session_id
         known = False
         if found.kind is EvidenceKind.MEMORY and live and found.key not in corrections:
-            told = found.terms - REPHRASED_WORDS - stems(found.speaker or "")
-            known = len(told) >= MIN_CONTENT_WORDS and any(told <= words for words in said)
+            content = found.terms - REPHRASED_WORDS - stems(found.speaker or "")
+            known = len(content) >= MIN_CONTENT_WORDS and any(
+                content <= words for words in seen_stems
+            )
         elif found.kind is EvidenceKind.PASSAGE and (seen or live):
-            words = normalized(found.text)
-            if (live and words == asked) or (asked in seen and words in asked):
+            text = normalized(found.text)
+            if (live and text == asked) or (asked in seen and text in asked):
                 continue
-            known = any(words in text for text in seen)
-        (already_visible if known else lacking).append(candidate)
-    return lacking, already_visible
+            known = any(text in other for other in seen)
+        (already_visible if known else new).append(candidate)
+    return new, already_visible
 
 
 def normalized(text: str) -> str:
-    """The text in lower case with single spaces, for comparing."""
+    """The text in lower case with single spaces, for comparison."""
     return " ".join(text.casefold().split())

@@ -1,4 +1,4 @@
-"""RecallRequest → Query: the utterance analysed and embedded."""
+"""The query: an utterance, analysed and embedded."""
 
 import asyncio
 from collections.abc import Sequence
@@ -21,68 +21,76 @@ from hotmem.understanding.query.entities import match_similar_names
 from hotmem.understanding.query.ngrams import word_ngrams
 
 QUERY_WORDS: Final = 200
-"""Words of a query that are analysed, the last ones: who talks long comes to the point at the
+"""Number of last words of an utterance that are analysed: the point of a long one is at its
 end."""
 
 RECENT_CHARACTERS: Final = 600
-"""Characters of a turn of the live session that are looked at for what an utterance leaves
-unsaid."""
+"""Characters of a recent turn that are parsed to resolve references in an utterance."""
 
 RECENT_PARSE_S: Final = 0.015
-"""Seconds that parsing them may take. Most were parsed when they were remembered; those that
-were not are ready for the next utterance."""
+"""Timeout in seconds of parsing the recent turns. Most are cached from when they were remembered;
+the others are ready for the next utterance."""
 
 REWRITE_SHARE: Final = 0.25
-"""Part of a recall's deadline that a language model may take to rewrite; what is left of the
-query's share must do for the rules."""
+"""Share of the deadline that the rewriter may take; the rest of the query's share is for the
+rules."""
 
 NOBODY: Final = UserKey(0)
-"""A user number that no row has."""
+"""The key of a user who does not exist."""
 
 
-async def build_query(reader: RetrievalContext, request: RecallRequest) -> tuple[Query, Profile]:
-    """What is asked, and what is known of who asks.
+async def build_query(context: RetrievalContext, request: RecallRequest) -> tuple[Query, Profile]:
+    """Analyse and embed an utterance.
 
-    What it leaves unsaid ("that", "she", "and on Friday?") is looked for in its session.
+    References in it ("that", "she", "and on Friday?") are resolved from the live session.
+
+    Returns:
+        The query, and the profile of the user.
     """
     text = truncate_start(" ".join(request.text.split()[-QUERY_WORDS:]))
     (reading, former), (user, profile, turns), doc = await asyncio.gather(
-        asyncio.to_thread(_embed, reader, text),
-        _load_user(reader, request, text),
-        _parse(reader, text),
+        asyncio.to_thread(_embed, context, text),
+        _load_user(context, request, text),
+        _parse(context, text),
     )
     analysis = _analyse(doc, request, profile)
     rewrite = None
     if turns and analysis.needs_memory and needs_context(doc, analysis.ambiguous):
-        rewrite, analysis = await _expand(reader, request, doc, analysis, profile, turns)
+        rewrite, analysis = await _expand(context, request, doc, analysis, profile, turns)
     if analysis.expansion:
-        whole = (
+        expanded = (
             rewrite.expanded
             if rewrite and rewrite.rewritten
             else " ".join((text, *analysis.expansion))
         )
-        reading, former = await asyncio.to_thread(_embed, reader, whole)
-    offered = _choose_layers(reader, analysis, explicit=request.explicit)
+        reading, former = await asyncio.to_thread(_embed, context, expanded)
     query = Query(
-        text,
-        user or NOBODY,
-        request.session_id,
-        request.at,
-        offered,
-        profile.speakers,
-        reading.vector,
-        reading.token_states,
-        rewrite,
+        text=text,
+        user=user or NOBODY,
+        session_id=request.session_id,
+        at=request.at,
+        analysis=_choose_layers(context, analysis, explicit=request.explicit),
+        speakers=profile.speakers,
+        vector=reading.vector,
+        pieces=reading.token_states,
+        rewrite=rewrite,
     )
-    return _with_former_reading(query, reading, former, profile.encoder, reader.encoder), profile
+    return _with_former_reading(query, reading, former, profile.encoder, context.encoder), profile
 
 
 def _with_former_reading(
     query: Query, reading: EncodedText, former: EncodedText | None, file: str | None, own: Encoder
 ) -> Query:
-    """The query with the former encoder's reading.
+    """Add the embedding by the former encoder, for rows that are not yet re-embedded.
 
-    That of an encoder which is no longer the file's is the former's itself.
+    If another process has changed the file's encoder, this process's encoder is the former one.
+
+    Args:
+        query: The query.
+        reading: Its embedding by this process's encoder.
+        former: Its embedding by the former encoder, if there is one.
+        file: Name and dimension of the file's encoder.
+        own: This process's encoder.
     """
     if file not in (None, identified(own.name, own.dimension)):
         return replace(
@@ -93,14 +101,14 @@ def _with_former_reading(
         )
     if former is None:
         return query
-    alike = np.array_equal(former.token_ids, reading.token_ids)
+    same_tokens = np.array_equal(former.token_ids, reading.token_ids)
     return replace(
-        query, former=former.vector, former_pieces=former.token_states if alike else None
+        query, former=former.vector, former_pieces=former.token_states if same_tokens else None
     )
 
 
 def _analyse(doc: Doc, request: RecallRequest, profile: Profile) -> Analysis:
-    """The analysis, with the names that were meant beside those that were heard."""
+    """The analysis, with known names that sound like those in the utterance."""
     known = (*profile.speakers, *profile.entities)
     analysis = analyse(doc, request.at, known)
     if analysis.needs_memory and _is_only_instruction(doc, analysis):
@@ -113,66 +121,66 @@ def _analyse(doc: Doc, request: RecallRequest, profile: Profile) -> Analysis:
 
 
 def _is_only_instruction(doc: Doc, analysis: Analysis) -> bool:
-    """Whether an utterance only says how to speak to the user.
+    """Whether an utterance is only an instruction: "always call me Annie".
 
-    "always call me Annie". What names something of theirs may need to be known.
+    One that refers to something of the user's may need memory.
     """
     own = analysis.ambiguous or any(token.lower_ in FIRST_PERSON_POSSESSIVES for token in doc)
     return not (own or analysis.question or len(list(doc.sents)) > 1) and is_instruction(doc)
 
 
 async def _expand(
-    reader: RetrievalContext,
+    context: RetrievalContext,
     request: RecallRequest,
     doc: Doc,
     analysis: Analysis,
     profile: Profile,
     turns: Sequence[str],
 ) -> tuple[Rewrite | None, Analysis]:
-    """The analysis with what the utterance leaves unsaid.
+    """Resolve references from the recent turns.
 
-    By the language model if there is one and it is in time, else by rules.
+    By the rewriter if one is configured and in time, else by rules.
     """
     rewrite = None
-    if reader.rewriter is not None:
+    if context.rewriter is not None:
         limit_s = (
             None if request.deadline_ms is None else request.deadline_ms * REWRITE_SHARE / 1000
         )
-        rewrite = await reader.rewriter.rewrite(doc.text, turns, limit_s)
+        rewrite = await context.rewriter.rewrite(doc.text, turns, limit_s)
         if rewrite.rewritten:
-            whole = _analyse(await _parse(reader, rewrite.expanded), request, profile)
+            expanded = _analyse(await _parse(context, rewrite.expanded), request, profile)
             return rewrite, replace(
-                whole,
+                expanded,
                 terms=analysis.terms,
-                expansion=tuple(term for term in whole.terms if term not in analysis.terms),
+                expansion=tuple(term for term in expanded.terms if term not in analysis.terms),
             )
     return rewrite, replace(
-        analysis, expansion=expand(doc, analysis.ambiguous, await _parse_recent(reader, turns))
+        analysis, expansion=expand(doc, analysis.ambiguous, await _parse_recent(context, turns))
     )
 
 
 async def _load_user(
-    reader: RetrievalContext, request: RecallRequest, text: str
+    context: RetrievalContext, request: RecallRequest, text: str
 ) -> tuple[UserKey | None, Profile, Sequence[str]]:
-    """The user's number, their profile, and the last turns of the live session."""
-    user = await reader.store.user(request.user_id)
+    """The user's key, their profile, and the last turns of the live session."""
+    user = await context.store.user(request.user_id)
     if user is None:
         return None, Profile(), ()
-    profile = await reader.store.profile(user, word_ngrams(text))
-    if reader.weights is not None:
-        profile = replace(profile, weights=reader.weights, moved={})
+    profile = await context.store.profile(user, word_ngrams(text))
+    if context.weights is not None:
+        profile = replace(profile, weights=context.weights, moved={})
     if request.session_id is None:
         return user, profile, ()
-    turns = await reader.store.latest_turns(user, request.session_id, MAX_TURNS + 1)
+    turns = await context.store.latest_turns(user, request.session_id, MAX_TURNS + 1)
     return user, profile, [turn.text for turn in turns if turn.text != request.text][-MAX_TURNS:]
 
 
-async def _parse_recent(reader: RetrievalContext, turns: Sequence[str]) -> Sequence[Doc]:
-    """The turns' parses; none if they are not there in time."""
+async def _parse_recent(context: RetrievalContext, turns: Sequence[str]) -> Sequence[Doc]:
+    """The parses of the turns; none if they are not ready within `RECENT_PARSE_S`."""
     try:
         return await asyncio.wait_for(
             asyncio.to_thread(
-                reader.language.parse, [truncate(turn, RECENT_CHARACTERS) for turn in turns]
+                context.language.parse, [truncate(turn, RECENT_CHARACTERS) for turn in turns]
             ),
             RECENT_PARSE_S,
         )
@@ -180,28 +188,26 @@ async def _parse_recent(reader: RetrievalContext, turns: Sequence[str]) -> Seque
         return ()
 
 
-def _embed(reader: RetrievalContext, text: str) -> tuple[EncodedText, EncodedText | None]:
-    """By the file's encoder and, while some rows have its vectors, by the former one.
+def _embed(context: RetrievalContext, text: str) -> tuple[EncodedText, EncodedText | None]:
+    """Embed a text by the file's encoder and, while rows have its vectors, the former one.
 
-    Begun before the parse: the model runs without the interpreter's lock, which the parser hardly
-    ever lets go.
+    Starts before the parse: the encoder releases the interpreter's lock, the parser hardly does.
     """
-    former = reader.former.encoder
-    return encode_tokens(reader.encoder, [text])[0], None if former is None else encode_tokens(
-        former, [text]
-    )[0]
+    (own,) = encode_tokens(context.encoder, [text])
+    former = context.former.encoder
+    return own, None if former is None else encode_tokens(former, [text])[0]
 
 
-async def _parse(reader: RetrievalContext, text: str) -> Doc:
-    """Names are known by the tagger and by the user's own entities.
+async def _parse(context: RetrievalContext, text: str) -> Doc:
+    """Parse a text without entity recognition, which would double the time.
 
-    The entity recogniser would double the time of the parse.
+    Names come from the tagger and from the user's known entities.
     """
-    return reader.language.parse([text], names=False)[0]
+    return context.language.parse([text], names=False)[0]
 
 
-def _choose_layers(reader: RetrievalContext, analysis: Analysis, *, explicit: bool) -> Analysis:
-    """The analysis with all layers to ask, where it has no choice."""
-    if not explicit and (reader.options.choose_layers or not analysis.needs_memory):
+def _choose_layers(context: RetrievalContext, analysis: Analysis, *, explicit: bool) -> Analysis:
+    """The analysis with all layers, if they are not chosen by it."""
+    if not explicit and (context.options.choose_layers or not analysis.needs_memory):
         return analysis
-    return analysis.asking(tuple(search.layer for search in reader.layers))
+    return analysis.asking(tuple(search.layer for search in context.layers))

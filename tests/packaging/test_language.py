@@ -38,7 +38,6 @@ PENDING: Final = {
     "pipecat",
     "portability",
     "replay",
-    "retrieval",
     "storage",
     "temporal",
     "tools",

@@ -1,4 +1,4 @@
-"""What every layer offers."""
+"""The protocol of a layer."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -7,19 +7,22 @@ from hotmem.types import Hit, Layer, Query
 
 
 class LayerSearch(Protocol):
-    """A way of retrieving."""
+    """A layer: a way to search the memory."""
 
     @property
     def layer(self) -> Layer:
-        """Which of the four it is."""
+        """Its name."""
         ...
 
     async def search(self, query: Query, until: float | None) -> Sequence[Hit]:
-        """The layer's hits, best first within each kind; none where it finds nothing.
+        """Search the layer.
 
         Args:
             query: The analysed utterance.
             until: Reading of `time.monotonic()` at which the search must stop, or None.
+
+        Returns:
+            Its hits, best first within each kind.
 
         Raises:
             DeadlineExceeded: If `until` passed.

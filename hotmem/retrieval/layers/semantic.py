@@ -1,6 +1,6 @@
-"""Semantic: passages whose embedding is near the query's.
+"""Semantic: passages whose embedding is close to the query's.
 
-Memories are searched by meaning with the facts.
+The facts layer searches the embeddings of memories.
 """
 
 from collections.abc import Sequence
@@ -11,20 +11,20 @@ from hotmem.storage.search.searches import VectorSearch
 from hotmem.storage.store import Store
 from hotmem.types import EvidenceKind, Hit, Layer, Query
 
-PASSAGES: Final = 80
-"""Passages kept; ten more memories from here changed no figure of the four datasets."""
+MAX_PASSAGES: Final = 80
+"""Number of passages returned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Semantic:
-    """Finds what was said by its meaning."""
+    """Searches passages by embedding."""
 
     store: Store
     layer: Layer = Layer.SEMANTIC
 
     async def search(self, query: Query, until: float | None) -> Sequence[Hit]:
-        """Passages, each with its cosine to the query."""
+        """Passages, scored by their cosine to the query."""
         (found,) = await self.store.search(
-            query.user, VectorSearch(EvidenceKind.PASSAGE, query.vectors, PASSAGES), until=until
+            query.user, VectorSearch(EvidenceKind.PASSAGE, query.vectors, MAX_PASSAGES), until=until
         )
         return [Hit(self.layer, EvidenceKind.PASSAGE, key, cosine) for key, cosine in found]

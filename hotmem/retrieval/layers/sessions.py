@@ -1,9 +1,7 @@
-"""Sessions: first the sessions that were about it, then the best passages inside the best of them.
+"""Sessions: the sessions about the query, then the best passages within the best of them.
 
-And what belongs to the time asked about.
-
-The cost grows with the number of sessions and with the length of the few sessions looked into, not
-with all turns.
+If the query names a time, also the rows of that time. The cost grows with the number of sessions
+and with the length of the few that are searched, not with the number of turns.
 """
 
 from collections.abc import Sequence
@@ -21,42 +19,41 @@ from hotmem.storage.search.searches import (
 from hotmem.storage.store import Store
 from hotmem.types import EvidenceKind, Hit, Layer, Query
 
-SESSIONS: Final = 30
-"""Sessions scored."""
+MAX_SESSIONS: Final = 30
+"""Number of sessions taken from each search."""
 
 SESSIONS_SEARCHED: Final = 3
-"""Best sessions searched inside."""
+"""Number of best sessions within which passages are searched."""
 
 PASSAGES_PER_SESSION: Final = 5
-"""Passages taken from each."""
+"""Number of passages taken from each, on average."""
 
 COSINE_SHARE: Final = 0.5
-"""Part of a session's score that its summary's meaning has beside the words said in it."""
-
+"""Share of the cosine of its summary in the score of a session; BM25 has the rest."""
 
 SAID_LIMITS: Final = {EvidenceKind.SUMMARY: 5, EvidenceKind.PASSAGE: 20, EvidenceKind.MEMORY: 10}
 HAPPENED_LIMITS: Final = {EvidenceKind.PASSAGE: 20, EvidenceKind.MEMORY: 15}
-"""Rows of a window that are taken."""
+"""Number of rows taken from the time that the query names: said then, and about it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sessions:
-    """Finds the conversation in which it was talked about."""
+    """Searches sessions, and passages within the best of them."""
 
     store: Store
     layer: Layer = Layer.SESSIONS
 
     async def search(self, query: Query, until: float | None) -> Sequence[Hit]:
-        """Summaries, one per session, and passages within the best sessions.
+        """Summaries, one for each session, and passages within the best sessions.
 
-        With a window also what belongs to it, first if it is asked for.
+        If the query names a time, also rows of that time, first if it requests that window.
         """
-        timed = _window_searches(query)
+        window_searches = _window_searches(query)
         by_words, by_meaning, *of_window = await self.store.search(
             query.user,
-            LexicalSearch(EvidenceKind.SUMMARY, query.terms, SESSIONS),
-            VectorSearch(EvidenceKind.SUMMARY, query.vectors, SESSIONS),
-            *timed,
+            LexicalSearch(EvidenceKind.SUMMARY, query.terms, MAX_SESSIONS),
+            VectorSearch(EvidenceKind.SUMMARY, query.vectors, MAX_SESSIONS),
+            *window_searches,
             until=until,
         )
         ranked = blend_scores(dict(by_words), dict(by_meaning))
@@ -71,20 +68,20 @@ class Sessions:
             *summaries,
             *(Hit(self.layer, EvidenceKind.PASSAGE, key, score) for key, score in inside),
         ]
-        if not timed:
+        if not window_searches:
             return usual
-        held = [
+        within = [
             Hit(self.layer, search.kind, key, 0.0)
-            for search, found in zip(timed, of_window, strict=True)
+            for search, found in zip(window_searches, of_window, strict=True)
             for key, _ in found
         ]
-        return _unique_hits([*held, *usual] if requested_window(query) else [*usual, *held])
+        return _unique_hits([*within, *usual] if requested_window(query) else [*usual, *within])
 
 
 def _window_searches(query: Query) -> tuple[HappenedIn | SaidIn, ...]:
-    """The searches for what belongs to the time that the query names.
+    """The searches for rows of the time that the query names.
 
-    What happened then before what was said.
+    Rows about that time precede rows said then.
     """
     window = searchable_window(query.analysis)
     if window is None:
@@ -97,7 +94,7 @@ def _window_searches(query: Query) -> tuple[HappenedIn | SaidIn, ...]:
 
 
 def _unique_hits(hits: Sequence[Hit]) -> list[Hit]:
-    """Each row where it stands first, with its best score."""
+    """Each row at its first position, with its best score."""
     kept: dict[tuple[EvidenceKind, int], Hit] = {}
     for hit in hits:
         earlier = kept.setdefault((hit.kind, hit.key), hit)
@@ -109,10 +106,10 @@ def _unique_hits(hits: Sequence[Hit]) -> list[Hit]:
 def blend_scores(
     by_words: dict[int, float], by_meaning: dict[int, float]
 ) -> list[tuple[int, float]]:
-    """Sessions by both scores, each scaled to at most 1, best first.
+    """Blend BM25 scores and cosines of sessions.
 
     Returns:
-        Session row numbers and scores from 0 to 1.
+        Row numbers of the sessions and scores, 0 to 1, best first.
     """
     most = max(by_words.values(), default=0.0) or 1.0
     keys = by_words.keys() | by_meaning.keys()

@@ -1,7 +1,4 @@
-"""Verbatim: passages that hold the query's words, by BM25 over stemmed words.
-
-Exact phrases count on top.
-"""
+"""Verbatim: passages that contain the query's words, by BM25 over stems, and its phrases."""
 
 import re
 from collections.abc import Sequence
@@ -12,28 +9,27 @@ from hotmem.storage.search.searches import LexicalSearch
 from hotmem.storage.store import Store
 from hotmem.types import EvidenceKind, Hit, Layer, Query
 
-PASSAGES: Final = 80
-"""Passages kept. Recall of LoCoMo's evidence within the first 80 is nearly complete; more cost
-time."""
+MAX_PASSAGES: Final = 80
+"""Number of passages taken from each search."""
 
 PHRASE_BONUS: Final = 4.0
-"""Added to the BM25 score of a passage that holds a quoted phrase or a name of several words,
-about one rare word's worth."""
+"""Added to the BM25 score of a passage that contains a quoted phrase or a name of several words;
+about the score of one rare word."""
 
 _QUOTED = re.compile(r"[\"“”]([^\"“”]{3,80})[\"“”]")
 
 
 @dataclass(frozen=True, slots=True)
 class Verbatim:
-    """Finds what was said by its words."""
+    """Searches passages by words."""
 
     store: Store
     layer: Layer = Layer.VERBATIM
 
     async def search(self, query: Query, until: float | None) -> Sequence[Hit]:
-        """Passages by words, each with its BM25 score."""
+        """Passages, scored by BM25 and a bonus for phrases."""
         searches = (
-            LexicalSearch(EvidenceKind.PASSAGE, terms, PASSAGES)
+            LexicalSearch(EvidenceKind.PASSAGE, terms, MAX_PASSAGES)
             for terms in (query.terms, phrases(query))
         )
         by_words, exact = await self.store.search(query.user, *searches, until=until)
@@ -45,7 +41,7 @@ class Verbatim:
 
 
 def phrases(query: Query) -> tuple[str, ...]:
-    """Quoted phrases and names of several words."""
+    """The quoted phrases and the names of several words in a query."""
     quoted = _QUOTED.findall(query.text)
     return tuple(
         dict.fromkeys([*quoted, *(name for name in query.analysis.entities if " " in name.strip())])
