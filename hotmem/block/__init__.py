@@ -1,1 +1,1 @@
-"""Scored candidates → context block: packing within the token budget, trimming, rendering."""
+"""Ranked candidates → context block: packing within the token budget, trimming, rendering."""

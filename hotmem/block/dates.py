@@ -1,4 +1,4 @@
-"""Relative times of a quote ("tomorrow", "next Friday") as the days they meant, and those days in plain English."""
+"""Dates of relative time expressions in quotes ("tomorrow", "next Friday"), in plain English."""
 
 import re
 from datetime import date, datetime, timedelta
@@ -8,17 +8,18 @@ from hotmem.text.timezones import to_named_zone
 from hotmem.types import Evidence
 
 MAX_DATES: Final = 2
-"""Dates beside one line."""
+"""Limit of dates of one line."""
 
 HALF: Final = timedelta(hours=12)
-"""From the midnight of another zone to within the same day of this one."""
+"""Added to midnight in another time zone to get into the same day of this one."""
 
 _ABSOLUTE: Final = re.compile(
     r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december"
-    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b|\d{4}|\d+[/.-]\d|^\W*(?:since|from|before|after|until|till|by)\b",
+    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
+    r"|\d{4}|\d+[/.-]\d|^\W*(?:since|from|before|after|until|till|by)\b",
     re.IGNORECASE,
 )
-"""A date that says itself, or the edge of a time."""
+"""An absolute date, or only the start or end of a time."""
 
 _VAGUE: Final = re.compile(
     r"\b(?:about|around|almost|over|few|several|couple|circa|or so|sometime)\b", re.IGNORECASE
@@ -26,15 +27,15 @@ _VAGUE: Final = re.compile(
 
 
 def resolve_dates(found: Evidence, text: str, zone: str | None) -> tuple[tuple[date, date], ...]:
-    """First and last day of the times that a text names relatively, in order, once each.
+    """First and last day of each relative time expression in a text.
 
-    None for the day it was said on, which stands above it, nor for what is vague, names a date
-    itself, or is no run of whole days, weeks, months or years.
+    Without the day of the statement itself, which is in the heading, absolute dates, and vague
+    expressions.
 
     Args:
-        found: The statement the text was cut from.
-        text: What is shown of it.
-        zone: Name of the zone of who asks.
+        found: The statement that the text was trimmed from.
+        text: The text as shown.
+        zone: Name of the user's time zone.
     """
     said = to_named_zone(found.said_at, zone).date()
     days = (
@@ -46,7 +47,7 @@ def resolve_dates(found: Evidence, text: str, zone: str | None) -> tuple[tuple[d
 
 
 def _days(start: datetime, end: datetime) -> tuple[date, date]:
-    """The days of a time that may have begun at midnight in another zone."""
+    """First and last day of an interval that may start at midnight in another time zone."""
     if end - start < 2 * HALF:
         middle = start + (end - start) / 2
         return middle.date(), middle.date()
@@ -54,15 +55,15 @@ def _days(start: datetime, end: datetime) -> tuple[date, date]:
 
 
 def format_dates(first: date, last: date, year: int) -> str:
-    """The days in plain English.
-
-    "on 10 March", "14 to 15 March", "in the week of 9 March", "in March", "in 2025"; "" for other
-    spans.
+    """Format a span of days: "on 10 March", "in the week of 9 March", "in March", "in 2025".
 
     Args:
         first: First day.
         last: Last day.
-        year: The year that need not be named.
+        year: The year to omit.
+
+    Returns:
+        The text; "" for a span that is neither short nor a week, month or year.
     """
     if first == last:
         return f"on {_day(first, year)}"
@@ -77,10 +78,8 @@ def format_dates(first: date, last: date, year: int) -> str:
         )
     if first.day == after.day == 1 and (after - first).days <= 31:
         return f"in {first:%B}" if first.year == year else f"in {first:%B %Y}"
-    if (first.month, first.day) == (after.month, after.day) == (
-        1,
-        1,
-    ) and after.year - first.year == 1:
+    new_years = first.day == first.month == after.day == after.month == 1
+    if new_years and after.year - first.year == 1:
         return f"in {first.year}"
     return ""
 

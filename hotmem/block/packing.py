@@ -1,4 +1,4 @@
-"""Which statements go into the block: the most relevance per token within the budget."""
+"""Packing: the statements with the most relevance for their length, within the token budget."""
 
 import math
 from collections import Counter
@@ -23,35 +23,36 @@ from hotmem.text.timezones import to_named_zone, zone_name
 from hotmem.types import EvidenceKind, Item, Mark, Query, Source
 
 LENGTH_EXPONENT: Final = 0.7
-"""How strongly length counts: worth = rank / characters ** power; 0 ignores it, 1 is worth per
-character. Measured in `eval/RESULTS.md`."""
+"""Weight of length: statements are packed by score / characters ** exponent. 0 ignores length, 1
+packs by score per character (`python -m eval ablation`)."""
+
+LINE_OVERHEAD: Final = 20
+"""Characters of a line for the speaker and the mark."""
 
 PASSAGES_PER_TURN: Final = 2
-"""Passages of one long turn at most."""
+"""Limit of passages of one turn."""
 
 MAX_SUMMARIES: Final = 2
-"""Summaries in a block at most; each costs as much as three turns."""
+"""Limit of summaries in a block; each takes the room of several turns."""
 
 MAX_WINDOW_SUMMARIES: Final = 5
-"""The same where a window of time is asked for: they are what was talked about in it."""
+"""Limit of summaries where a time window is requested: they tell what was said in it."""
 
 MIN_REMAINING_RELEVANCE: Final = 0.02
 MIN_REMAINING_RELEVANCE_UNCLEAR: Final = 0.002
-"""Relevance that all statements not yet in the block may have together for it to be left as it
-is; less where it is doubtful that a question is answered. Spend fewer tokens when the answer is
-clear, more when it is not."""
+"""Packing stops when the relevance of all remaining statements sums up to less, where the question
+is answered and where that is doubtful: a clear answer needs fewer tokens."""
 
 MIN_LINES: Final = 5
-"""Statements that are told in any case, however little relevance all of them have: what a plain
-search puts first is never lost."""
+"""Number of statements that are packed regardless of `MIN_REMAINING_RELEVANCE`."""
 
 MAX_MISSES: Final = 12
-"""Statements in a row that no longer fit, after which packing stops."""
+"""Packing stops when so many statements in a row do not fit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """What fits: items in reading order, the text they stand in, and its tokens."""
+    """The content of a block: items in reading order, the rendered text and its token count."""
 
     items: tuple[Item, ...] = ()
     text: str = ""
@@ -60,51 +61,51 @@ class Packed:
 
 def pack(
     query: Query,
-    judged: Sequence[ScoredCandidate],
-    known: Answerability,
+    candidates: Sequence[ScoredCandidate],
+    answerability: Answerability,
     budget: int,
     count: Callable[[str], int],
     options: RecallOptions,
 ) -> Packed:
-    """Fills the budget with what is worth most.
+    """Pack statements into a block.
 
     Args:
         query: The analysed utterance.
-        judged: Distinct statements, best first.
-        known: How far they answer.
-        budget: Tokens that the whole block may have.
+        candidates: Distinct statements, best first.
+        answerability: How far they answer the query.
+        budget: Token budget of the block.
         count: Counts the tokens of a text.
-        options: Limits and marks.
+        options: Options of a recall.
 
     Returns:
-        The block; without items if nothing is relevant enough or fits.
+        The content of the block; without items if no statement is relevant enough and fits.
     """
     limit = _Limits(
         options, MAX_SUMMARIES if requested_window(query) is None else MAX_WINDOW_SUMMARIES
     )
-    unclear = query.analysis.question and known is not Answerability.SOMETHING
-    layout = Layout(query.at.year, options.symbols, possibly=unclear and options.say_unknown)
-    left_out = MIN_REMAINING_RELEVANCE_UNCLEAR if unclear else MIN_REMAINING_RELEVANCE
+    unclear = query.analysis.question and answerability is not Answerability.SOMETHING
+    layout = Layout(query.at.year, options.symbols, uncertain=unclear and options.say_unknown)
+    min_remaining = MIN_REMAINING_RELEVANCE_UNCLEAR if unclear else MIN_REMAINING_RELEVANCE
     spent = count(frame(layout))
-    opened: set[tuple[str, str]] = set()
+    titles_used: set[tuple[str, str]] = set()
     chosen: list[Item] = []
     misses = 0
     asked, zone = query.stems, zone_name(query.at)
-    told = (
+    relevant = (
         one
-        for one in judged
+        for one in candidates
         if one.relevance >= options.semantic_threshold
         and not is_withheld(query, one.evidence.text, one.relevance)
     )
-    ordered = sorted(told, key=_worth, reverse=True)
-    left = np.cumsum([one.relevance for one in reversed(ordered)])[::-1].tolist()
-    for one, expected in zip(ordered, left, strict=True):
-        if expected < left_out and len(chosen) >= MIN_LINES:
+    ordered = sorted(relevant, key=_priority, reverse=True)
+    remaining = np.cumsum([one.relevance for one in reversed(ordered)])[::-1].tolist()
+    for one, rest in zip(ordered, remaining, strict=True):
+        if rest < min_remaining and len(chosen) >= MIN_LINES:
             break
         if not limit.allows(one):
             continue
-        item = _item(one, _mark(one, known, foremost=one is judged[0]), asked, zone)
-        new = [title for title in titles(item, layout) if title not in opened]
+        item = _item(one, _mark(one, answerability, best=one is candidates[0]), asked, zone)
+        new = [title for title in titles(item, layout) if title not in titles_used]
         cost = count(
             "\n".join((*(below or above for above, below in new), render_line(item, layout), ""))
         )
@@ -115,32 +116,29 @@ def pack(
             continue
         misses = 0
         spent += cost
-        opened.update(new)
+        titles_used.update(new)
         limit.add(one)
         chosen.append(item)
-    return _trimmed(chosen, budget, count, layout)
+    return _fit(chosen, budget, count, layout)
 
 
-def _worth(one: ScoredCandidate) -> tuple[bool, float]:
-    """Rank over length: the characters of the line and some twenty for its name and its mark.
+def _priority(one: ScoredCandidate) -> tuple[bool, float]:
+    """The packing order: statements in the requested time window, then score over length."""
+    characters = len(one.evidence.text) + LINE_OVERHEAD
+    return one.in_window, one.score / math.pow(characters, LENGTH_EXPONENT)
 
-    What belongs to the time asked for comes first.
+
+def _mark(one: ScoredCandidate, answerability: Answerability, *, best: bool) -> Mark:
+    """The mark of a statement.
+
+    Low if it is doubtful that the query is answered. Otherwise at least medium for the best
+    statement, if its confidence allows.
     """
-    return one.in_window, one.score / math.pow(len(one.evidence.text) + 20, LENGTH_EXPONENT)
-
-
-def _mark(one: ScoredCandidate, known: Answerability, *, foremost: bool) -> Mark:
-    """The statement's mark.
-
-    Low where it is doubtful that anything is known; where it is not, at least medium for the best,
-    if it can be trusted.
-    """
-    own = mark(one.relevance, one.confidence)
-    if known is not Answerability.SOMETHING:
+    if answerability is not Answerability.SOMETHING:
         return Mark.LOW
-    return (
-        Mark.MEDIUM if foremost and own is Mark.LOW and one.confidence >= MEDIUM_CONFIDENCE else own
-    )
+    own = mark(one.relevance, one.confidence)
+    raised = best and own is Mark.LOW and one.confidence >= MEDIUM_CONFIDENCE
+    return Mark.MEDIUM if raised else own
 
 
 def _item(one: ScoredCandidate, mark: Mark, asked: frozenset[str], zone: str | None) -> Item:
@@ -167,10 +165,10 @@ def _item(one: ScoredCandidate, mark: Mark, asked: frozenset[str], zone: str | N
 
 
 class _Limits:
-    """Keeps one kind or one turn from filling the block."""
+    """Limits of statements of one source and of one turn."""
 
     def __init__(self, options: RecallOptions, summaries: int) -> None:
-        self._most = {Source.FACT: options.max_facts, Source.SUMMARY: summaries}
+        self._limits = {Source.FACT: options.max_facts, Source.SUMMARY: summaries}
         self._sources: Counter[Source] = Counter()
         self._turns: Counter[int] = Counter()
 
@@ -181,7 +179,8 @@ class _Limits:
         if found.source is Source.FACT and one.relevance < MIN_FACT_RELEVANCE:
             return False
         return (
-            found.source not in self._most or self._sources[found.source] < self._most[found.source]
+            found.source not in self._limits
+            or self._sources[found.source] < self._limits[found.source]
         )
 
     def add(self, one: ScoredCandidate) -> None:
@@ -190,12 +189,10 @@ class _Limits:
             self._turns[one.evidence.turns[0]] += 1
 
 
-def _trimmed(
-    chosen: list[Item], budget: int, count: Callable[[str], int], layout: Layout
-) -> Packed:
-    """The rendered block of items, worthiest first.
+def _fit(chosen: list[Item], budget: int, count: Callable[[str], int], layout: Layout) -> Packed:
+    """Render the items, without the last ones while the text exceeds the budget.
 
-    While the joined text still counts above the budget, the least worthy goes.
+    Tokens of the whole text can exceed the sum over its lines.
     """
     for kept in range(len(chosen), 0, -1):
         items = reading_order(chosen[:kept])

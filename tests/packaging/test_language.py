@@ -27,7 +27,6 @@ OLD_PHRASES: Final = re.compile(
 """In docstrings, comments, error messages, help texts and documentation."""
 
 PENDING: Final = {
-    "block",
     "cli",
     "consolidation",
     "feedback",
