@@ -227,7 +227,9 @@ class Memory:
     ) -> tuple[EncryptionKey | None, Store, Encoder, Language, TokenCounter, RelevanceModel]:
         models, model = self.options.models, fitted_model(self.options.models.relevance)
         with ThreadPoolExecutor(thread_name_prefix="hotmem-loading") as threads:
-            language = threads.submit(lambda: self._given_language or load_language())
+            language = threads.submit(
+                lambda: self._given_language or load_language(gc_freeze=models.gc_freeze)
+            )
             encoder = threads.submit(lambda: self._given_encoder or load_encoder(models))
             tokens = threads.submit(TokenCounter.load, models.encoding, models.cache_dir)
         loaded = encoder.result(), language.result(), tokens.result()

@@ -154,6 +154,9 @@ class ModelOptions(Bounded):
         embeddings_cached: Embeddings kept in memory.
         relevance: File of coefficients by `python -m eval train`; None is the one that ships with
             this package.
+        gc_freeze: Call `gc.freeze` once after loading, which excludes all objects of the process
+            from garbage collection. Full collections then do not pause the event loop to scan the
+            models. For processes that run only a bot.
     """
 
     encoder: str = "default"
@@ -161,6 +164,7 @@ class ModelOptions(Bounded):
     encoding: str = "o200k_base"
     embeddings_cached: int = bounded(4096, 0, whole=True)
     relevance: Path | None = None
+    gc_freeze: bool = False
 
 
 @dataclass(frozen=True, slots=True)

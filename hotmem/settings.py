@@ -238,6 +238,12 @@ class Settings(Variables):
     cache_dir: Path | None = Field(
         default=None, description="Folder of prepared models; empty: the user's cache folder."
     )
+    gc_freeze: bool = Field(
+        default=DEFAULTS.models.gc_freeze,
+        description=(
+            "Exclude the loaded models from garbage collection, in a process that runs only a bot."
+        ),
+    )
     rewrite_model: str = Field(
         default="",
         description="Language model that rewrites elliptical questions; empty: rules rewrite them.",
@@ -321,7 +327,10 @@ class Settings(Variables):
             ),
             forgetting=ForgettingOptions(grace_s=self.forget_grace_hours * 3600),
             models=ModelOptions(
-                encoder=self.encoder, cache_dir=self.cache_dir, relevance=self.relevance_model
+                encoder=self.encoder,
+                cache_dir=self.cache_dir,
+                relevance=self.relevance_model,
+                gc_freeze=self.gc_freeze,
             ),
             rewriting=RewriteOptions(
                 model=self.rewrite_model,

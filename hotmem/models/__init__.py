@@ -1,9 +1,9 @@
-"""Models that read text: encoders, the language model of spaCy, the token count.
+"""Models: text encoders, spaCy's parser, token counting, query rewriting.
 
     weights ─▶ export ─▶ preparation ─▶ onnx ─┐
     a name or folder ─▶ sentence_transformer ─┴▶ encoder ─▶ cache
 
-Everything here blocks and is thread-safe: load and call it from threads.
+Loading and calling a model blocks and is thread-safe: do it in worker threads.
 """
 
 from pathlib import Path
@@ -35,11 +35,14 @@ __all__ = [
 
 
 def load_former(identity: str, options: ModelOptions) -> Encoder | None:
-    """The encoder that a file names as its former one, if it is available; blocking.
+    """Load the encoder that a memory file was embedded with before; blocking.
 
     Args:
-        identity: Its name and dimension, as the file has it.
-        options: Where models lie.
+        identity: Its name and dimension, as stored in the file.
+        options: Encoder options, for the folder of prepared models.
+
+    Returns:
+        The encoder, or None if it is not available.
     """
     name = identity.rpartition("/")[0]
     form = _form(name)
@@ -53,10 +56,12 @@ def load_former(identity: str, options: ModelOptions) -> Encoder | None:
 
 
 def load_encoder(options: ModelOptions) -> CachedEncoder:
-    """The encoder of the options, behind its cache. Blocking: 0.3 s, the very first time some 2 s.
+    """Load the configured encoder with its embedding cache; blocking.
+
+    The first call on a machine also prepares the default encoder.
 
     Raises:
-        ModelMissing: If its weights are missing or wrong.
+        ModelMissing: If the weights are missing or differ from the published ones.
     """
     return CachedEncoder(_encoder(options), options.embeddings_cached)
 

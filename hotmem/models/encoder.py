@@ -1,4 +1,4 @@
-"""The seam to the models that turn text into vectors."""
+"""Protocols of text encoders."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 from hotmem.types import SignBits, Vector
 
 Vectors: TypeAlias = NDArray[np.float32]
-"""Rows, float32, shape (texts, dimension); of unit length where nothing else is said."""
+"""Vectors as rows, float32, shape (texts, dimension); of unit length unless stated otherwise."""
 
 TokenIds: TypeAlias = NDArray[np.int64]
-"""Numbers of word pieces in the encoder's vocabulary, int64, shape (pieces,)."""
+"""Token ids in the encoder's vocabulary, int64, shape (tokens,)."""
 
 
 class Encoder(Protocol):
-    """Texts → unit rows, whose dot product is their similarity.
+    """Encodes texts as unit vectors whose dot product is their cosine similarity.
 
     Attributes:
-        name: Tells apart models whose vectors must not be mixed; stable over releases and machines.
-        dimension: Length of a row.
+        name: Identifies the vector space; stable across releases and machines.
+        dimension: Length of a vector.
     """
 
     @property
@@ -31,30 +31,29 @@ class Encoder(Protocol):
     def dimension(self) -> int: ...  # noqa: D102 - told under Attributes
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Encodes texts; blocking and thread-safe, so to be called from a thread.
+        """Encode texts; blocking and thread-safe.
 
         Args:
-            texts: Any number of texts, empty ones among them. What lies beyond the model's window
-                is ignored.
+            texts: Any number of texts, which may be empty. Text beyond the model's window is
+                ignored.
 
         Returns:
-            One unit row per text, in order; shape (0, dimension) for no texts.
+            One unit row per text, in order; shape (0, dimension) without texts.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedText:
-    """One text as a model reads it: as a whole, and word piece by word piece.
+    """A text's vector and the states of its tokens.
 
-    The arrays are shared: do not write to them.
+    The arrays are shared; do not modify them.
 
     Attributes:
-        row: The text's unit row, as `Encoder.encode` gives it.
-        pieces: Its word pieces, in order, without the special ones that the model puts around a
-            text; none for an empty text.
-        states: The model's last hidden state of each piece, of any length, float32, shape (pieces,
-            width). For late interaction.
+        vector: Unit vector of the text, as returned by `Encoder.encode`.
+        token_ids: Token ids in order, without special tokens; empty for an empty text.
+        token_states: Last hidden state of each token, not normalised, float32, shape (tokens,
+            width). Used for late interaction.
     """
 
     vector: Vector
@@ -63,12 +62,12 @@ class EncodedText:
 
     @property
     def token_signs(self) -> SignBits:
-        """The signs of the states, one bit a dimension: what is kept of a text that is searched."""
+        """Signs of the token states, one bit per dimension, as stored in the search index."""
         return np.packbits(self.token_states > 0, axis=1)
 
     @classmethod
     def from_vector(cls, vector: Vector) -> Self:
-        """The reading of an encoder that knows no word pieces: the row alone."""
+        """Return the encoding of an encoder without token states."""
         return cls(
             vector, np.empty(0, dtype=np.int64), np.empty((0, len(vector)), dtype=np.float32)
         )
@@ -76,29 +75,29 @@ class EncodedText:
 
 @runtime_checkable
 class TokenEncoder(Encoder, Protocol):
-    """An encoder that also tells the states of single word pieces."""
+    """An encoder that also returns the states of tokens."""
 
     def encode_tokens(self, texts: Sequence[str]) -> list[EncodedText]:
-        """Reads texts, one model pass each; blocking and thread-safe.
+        """Encode texts with their tokens, one model run each; blocking and thread-safe.
 
         Args:
-            texts: Any number of texts, empty ones among them. What lies beyond the model's window
-                is ignored.
+            texts: Any number of texts, which may be empty. Text beyond the model's window is
+                ignored.
 
         Returns:
-            One reading per text, in order; their rows are those of `encode`.
+            One encoding per text, in order, with the vectors of `encode`.
         """
         ...
 
 
 def encode_tokens(encoder: Encoder, texts: Sequence[str]) -> list[EncodedText]:
-    """Reads texts with any encoder; one that is no `TokenEncoder` gives rows and no pieces."""
+    """Encode texts with their tokens; without a `TokenEncoder`, the token arrays are empty."""
     if isinstance(encoder, TokenEncoder):
         return encoder.encode_tokens(texts)
     return [EncodedText.from_vector(row) for row in encoder.encode(texts)]
 
 
 def unit_rows(rows: Vectors) -> Vectors:
-    """The rows scaled to length 1, float32, shape kept; a row of zeros stays."""
+    """Scale rows to length 1, float32; rows of zeros are unchanged."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.maximum(lengths, np.finfo(np.float32).tiny), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Files of models: where prepared ones are kept, how they are checked, how they come into place whole."""
+"""Model files: cache folder, checksums and atomic writes."""
 
 import hashlib
 import os
@@ -14,17 +14,17 @@ from platformdirs import user_cache_dir
 
 
 def cache_folder(path: Path | None = None) -> Path:
-    """The folder of prepared models: the path given, or the user's cache folder.
+    """Return the folder of prepared models: `path`, or the user's cache folder.
 
-    It need not exist yet.
+    It may not exist yet.
     """
     return path if path is not None else Path(user_cache_dir("hotmem", appauthor=False))
 
 
 def package_folder(package: str) -> Path | None:
-    """The folder of an installed top-level package, found without importing it.
+    """Return the folder of an installed top-level package without importing it.
 
-    None if it is not installed.
+    Returns None if the package is not installed.
     """
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
@@ -33,7 +33,7 @@ def package_folder(package: str) -> Path | None:
 
 
 def sha256(path: Path) -> str:
-    """The file's SHA-256 in hexadecimal; "" if there is no such file."""
+    """Return the file's SHA-256 as hexadecimal, or "" if it does not exist."""
     if not path.is_file():
         return ""
     with path.open("rb") as file:
@@ -41,7 +41,10 @@ def sha256(path: Path) -> str:
 
 
 def others_can_write(folder: Path) -> bool:
-    """Whether another account than root can put something of its own into a folder, or has put the folder there; False where nobody can tell."""
+    """Return whether another account, except root, owns or can write to a folder.
+
+    False if the platform has no such permissions, or the folder does not exist.
+    """
     if not hasattr(os, "geteuid") or not folder.exists():
         return False
     status = folder.stat()
@@ -49,7 +52,7 @@ def others_can_write(folder: Path) -> bool:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Writes a file so that any other process sees all of it or the one before.
+    """Write a file atomically: other processes see the old content or all of the new.
 
     Raises:
         OSError: If the folder cannot be written.
@@ -66,10 +69,10 @@ def write_file(path: Path, content: bytes) -> None:
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """A temporary folder beside `folder` that takes its place, whole, when the block ends well.
+    """Yield a temporary folder that replaces `folder` atomically when the block succeeds.
 
-    Of several processes that make the same folder at once, the first to finish wins and the others'
-    work is dropped.
+    If several processes create the same folder, the first to finish wins and the work of the others
+    is discarded.
 
     Raises:
         OSError: If the parent folder cannot be written.
@@ -88,7 +91,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 
 def remove_folder(folder: Path) -> None:
-    """Removes a folder in one step for every other process, if it is there."""
+    """Remove a folder, if it exists, atomically for other processes."""
     with tempfile.TemporaryDirectory(
         prefix=f".{folder.name}-", dir=folder.parent, ignore_cleanup_errors=True
     ) as aside:

@@ -1,9 +1,7 @@
-"""What the published files of a model are.
+"""Checksums of the published model files, one list per model in the format of `sha256sum`.
 
-One list a model, in the form of `sha256sum`, kept beside this module.
-
-Nothing of a model is loaded before its files are compared with their list, and a package that
-carries one is never imported, as that would run its code.
+Files are checked before a model is loaded, and packages that contain models are never imported,
+because importing would run their code.
 """
 
 from collections.abc import Collection
@@ -16,12 +14,12 @@ _LISTS: Final = Path(__file__).with_name("manifests")
 
 
 def checksum_file(model: str) -> Path:
-    """The list of a model's files."""
+    """Return the checksum file of a model."""
     return _LISTS / f"{model}.sha256"
 
 
 def read_checksums(file: Path) -> dict[str, str]:
-    """The checksums in a list, by the names of the files."""
+    """Read a checksum file: file name → SHA-256."""
     lines = (line.split(maxsplit=1) for line in file.read_text("utf-8").splitlines())
     return {name.strip(): checksum for checksum, name in lines}
 
@@ -29,13 +27,16 @@ def read_checksums(file: Path) -> dict[str, str]:
 def check_files(
     folder: Path, file: Path, *, only: Collection[str] = (), exact: bool = False
 ) -> list[str]:
-    """Which of a model's files are not the published ones, as a reader is told.
+    """Compare a model's files with their published checksums.
 
     Args:
         folder: The model's folder.
-        file: The list of its files.
-        only: The files that are compared; none are all.
-        exact: Whether a file that is not in the list counts too.
+        file: The checksum file.
+        only: Names of the files to check; all if empty.
+        exact: Whether files without a checksum are reported too.
+
+    Returns:
+        One problem per file, for an error message.
     """
     checksums = read_checksums(file)
     wrong = [name for name in only or checksums if sha256(folder / name) != checksums[name]]
@@ -46,5 +47,7 @@ def check_files(
             for path in folder.rglob("*")
             if not path.is_dir() or path.is_symlink()
         )
-        found += [f"{name} does not belong there" for name in sorted(set(there) - checksums.keys())]
+        found += [
+            f"{name} is not a published file" for name in sorted(set(there) - checksums.keys())
+        ]
     return found

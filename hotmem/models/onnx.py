@@ -1,4 +1,4 @@
-"""The default encoder: all-MiniLM-L6-v2, trained on talks, in int8 by ONNX Runtime, without torch."""
+"""The default encoder: all-MiniLM-L6-v2, fine-tuned on conversations, in int8 on ONNX Runtime."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,31 +11,29 @@ from hotmem.models.encoder import EncodedText, TokenIds, Vectors, unit_rows
 from hotmem.models.preparation import TURNS, EncoderVariant, Prepared
 
 MAX_TOKENS: Final = 256
-"""Word pieces the model was trained to read."""
+"""Maximum sequence length the model was trained on, in tokens."""
 
 MAX_CHARACTERS: Final = 16_384
-"""Characters the tokenizer is given of one text: far more than `MAX_TOKENS` word pieces of speech,
-and still quick."""
+"""Maximum characters passed to the tokenizer; far more than `MAX_TOKENS` tokens of speech."""
 
 THREADS: Final = 1
-"""Threads of one run. On two busy cores a second one brings a short query nothing and makes its
-slowest runs three times slower."""
+"""Threads of one model run. More make the slowest runs slower when all cores are busy."""
 
 
 class OnnxEncoder:
-    """Mean of the word pieces' last hidden states, int8 weights and activations.
+    """Mean pooling over the last hidden states, with int8 weights and activations.
 
-    A form with a projection gives codes of the pieces besides.
+    For a variant with a projection, token states are the projected states.
 
     Attributes:
-        name: The prepared form's.
+        name: Name of the variant.
         dimension: 384.
     """
 
     def __init__(self, prepared: Prepared, name: str) -> None:
-        import onnxruntime  # loaded with its model
+        import onnxruntime  # imported with its model because it is slow to import
 
-        onnxruntime.disable_telemetry_events()  # for a process that imported it before hotmem
+        onnxruntime.disable_telemetry_events()  # in case onnxruntime was imported before hotmem
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = THREADS
         options.inter_op_num_threads = 1
@@ -52,11 +50,11 @@ class OnnxEncoder:
 
     @classmethod
     def load(cls, cache_dir: Path | None = None, form: EncoderVariant = TURNS) -> "OnnxEncoder":
-        """The encoder, prepared first where it is not yet.
+        """Load the encoder and prepare it first if needed.
 
         Args:
             cache_dir: Folder of prepared models; None is the user's cache folder.
-            form: Which form of the published model.
+            form: The variant.
 
         Raises:
             ModelMissing: If it cannot be prepared.
@@ -64,11 +62,10 @@ class OnnxEncoder:
         return cls(Prepared.load(cache_dir, form), form.name)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Encodes texts one by one; see `Encoder.encode`.
+        """Encode texts one by one; see `Encoder.encode`.
 
-        On one thread 32 texts in a batch take as long as one by one; and as int8 activations are
-        scaled over all that runs together, a text's row would depend on its neighbours, down to
-        cosine 0.97 of itself.
+        A batch is not faster on one thread. Also, int8 activations are scaled over a whole run, so
+        in a batch a text's vector would depend on the other texts.
         """
         rows = np.empty((len(texts), self.dimension), dtype=np.float32)
         for row, text in enumerate(texts):
@@ -76,7 +73,7 @@ class OnnxEncoder:
         return unit_rows(rows)
 
     def encode_tokens(self, texts: Sequence[str]) -> list[EncodedText]:
-        """Reads texts one by one; see `TokenEncoder.encode_tokens`."""
+        """Encode texts with their tokens, one by one; see `TokenEncoder.encode_tokens`."""
         return [self._encode_text(text) for text in texts]
 
     def _encode_text(self, text: str) -> EncodedText:
@@ -89,9 +86,9 @@ class OnnxEncoder:
         )
 
     def _pieces(self, text: str) -> TokenIds:
-        """The word pieces of a text, the two special ones around them included."""
+        """Return the token ids of a text, including the special tokens around them."""
         return np.array(self._tokenizer.encode(text[:MAX_CHARACTERS]).ids, dtype=np.int64)
 
     def _run(self, pieces: TokenIds, outputs: Sequence[str]) -> list[Vectors]:
-        """What the model gives of every piece, each of shape (pieces, width)."""
+        """Run the model; each output has shape (tokens, width)."""
         return [values[0] for values in self._session.run(outputs, {"pieces": pieces[np.newaxis]})]

@@ -1,4 +1,4 @@
-"""The default encoder's prepared form: made once from the weights, checked each time it is read."""
+"""Prepared encoders: exported once from the published weights, checked at each load."""
 
 import hashlib
 import json
@@ -23,13 +23,13 @@ from hotmem.models.weights import MODEL, find_weights
 
 @dataclass(frozen=True, slots=True)
 class EncoderVariant:
-    """A form of the published model.
+    """A variant of the published encoder.
 
     Attributes:
-        name: Vectors go by it: change it when they are no longer comparable.
-        trained: File of a projection, and of changes of the published matrices, by `python -m eval
-            encoder train`; None for neither.
-        checksum: The list that the file is compared with; None where it is the user's own.
+        name: Identifies the vector space; change it when vectors are no longer comparable.
+        trained: File with a projection and changes to the published weights, written by `python -m
+            eval encoder train`; None for the published weights.
+        checksum: Checksum file of `trained`; None for a file of the user's.
     """
 
     name: str
@@ -38,31 +38,32 @@ class EncoderVariant:
 
     @classmethod
     def of(cls, trained: Path) -> Self:
-        """The form of a file by `python -m eval encoder train`, named after its content.
+        """Return the variant of a file by `python -m eval encoder train`, named after its content.
 
         Raises:
-            ModelMissing: If there is no such file.
+            ModelMissing: If the file does not exist.
         """
         if not trained.is_file():
             raise ModelMissing(
-                f"There is no trained encoder {trained}. Check HOTMEM_ENCODER, or leave it out for the default encoder."
+                f"There is no trained encoder {trained}. "
+                "Check HOTMEM_ENCODER, or unset it for the default encoder."
             )
         return cls(f"{trained.stem}-{sha256(trained)[:8]}", trained)
 
 
 PUBLISHED: Final = EncoderVariant(f"{MODEL}-int8-2")
-"""The published model as it is: with its vectors older files are searched while they are
-embedded anew."""
+"""The published weights. Files embedded by earlier versions are searched with it while they are
+re-embedded."""
 
 _TURNS: Final = "turns-1"
 
 TURNS: Final = EncoderVariant(
     f"{_TURNS}-int8", Path(__file__).with_name(f"{_TURNS}.safetensors"), checksum_file(_TURNS)
 )
-"""The default: the published model trained on invented talks; see docs/encoder.md."""
+"""The default: the published weights fine-tuned on synthetic conversations; see docs/encoder.md."""
 
 VARIANTS: Final = (TURNS, PUBLISHED)
-"""All forms that a file may have been embedded with."""
+"""All variants that a memory file may have been embedded with."""
 
 _EXPORT: Final = Path(__file__).with_name("export")
 _MODEL_FILE: Final = "model.onnx"
@@ -71,7 +72,11 @@ _CHECKSUMS_FILE: Final = "sha256.json"
 
 
 def prepared_folder(cache_dir: Path | None = None, form: EncoderVariant = TURNS) -> Path:
-    """The folder of a prepared form, named after the export and the file that made it, so that another version's is never taken for it."""
+    """Return the folder of a prepared encoder.
+
+    Its name contains a hash of the export code and the trained file, so that another version is
+    never loaded.
+    """
     sources = "".join(
         sha256(path) for path in (*sorted(_EXPORT.glob("*.py")), *filter(None, [form.trained]))
     )
@@ -82,29 +87,28 @@ def prepared_folder(cache_dir: Path | None = None, form: EncoderVariant = TURNS)
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A prepared encoder whose checksums were right: the ONNX graph and its tokenizer's JSON."""
+    """The verified files of a prepared encoder: the ONNX graph and the tokenizer's JSON."""
 
     model: bytes
     tokenizer: str
 
     @classmethod
     def load(cls, cache_dir: Path | None = None, form: EncoderVariant = TURNS) -> Self:
-        """Reads the prepared encoder.
-
-        Prepares it first where it is missing or damaged (some 2 seconds).
+        """Load a prepared encoder; prepare it first if it is missing or damaged.
 
         Args:
             cache_dir: Folder of prepared models; None is the user's cache folder.
-            form: Which one.
+            form: The variant.
 
         Raises:
-            ModelMissing: If there are no weights to prepare it from, it cannot be kept, or another
-                account can change it.
+            ModelMissing: If there are no weights to prepare it from, it cannot be stored, or
+                another account can write to its folder.
         """
         folder = prepared_folder(cache_dir, form)
         if others_can_write(folder):
             raise ModelMissing(
-                f"The prepared encoder in {folder} can be changed by other accounts. Delete it, or choose another cache_dir."
+                f"Other accounts can write to the prepared encoder in {folder}. "
+                "Delete it, or choose another folder with cache_dir."
             )
         prepared = cls._read(folder)
         if prepared is None:
@@ -112,13 +116,14 @@ class Prepared:
             prepared = cls._read(folder)
         if prepared is None:
             raise ModelMissing(
-                f"The prepared encoder in {folder} was damaged again at once. Check the disk, or choose another with cache_dir."
+                f"The prepared encoder in {folder} was damaged right after it was written. "
+                "Check the disk, or choose another folder with cache_dir."
             )
         return prepared
 
     @classmethod
     def _read(cls, folder: Path) -> Self | None:
-        """The prepared encoder, or None if it is not there or not as it was written."""
+        """Read a prepared encoder; None if it is missing or its checksums differ."""
         try:
             recorded = json.loads((folder / _CHECKSUMS_FILE).read_text("utf-8"))
             content = {
@@ -136,7 +141,7 @@ class Prepared:
 
 
 def _prepare(folder: Path, form: EncoderVariant) -> None:
-    """Makes the prepared folder of a form from the weights, in place of a damaged one.
+    """Prepare a variant from the published weights, replacing a damaged folder.
 
     Raises:
         ModelMissing: If there are no weights, or the folder cannot be written.
@@ -146,7 +151,8 @@ def _prepare(folder: Path, form: EncoderVariant) -> None:
     weights, started = find_weights(), time.perf_counter()
     if form.trained and form.checksum and check_files(form.trained.parent, form.checksum):
         raise ModelMissing(
-            f"{form.trained} is not the published one. Install it anew: pip install --force-reinstall pipecat-hotmem"
+            f"{form.trained} differs from the published file. "
+            "Reinstall it: pip install --force-reinstall pipecat-hotmem"
         )
     try:
         if folder.exists():
@@ -159,6 +165,7 @@ def _prepare(folder: Path, form: EncoderVariant) -> None:
             (making / _CHECKSUMS_FILE).write_text(json.dumps(checksums), "utf-8")
     except OSError as error:
         raise ModelMissing(
-            f"The encoder cannot be kept in {folder} ({error.strerror}). Free or unlock it, or choose another with cache_dir."
+            f"The encoder cannot be written to {folder} ({error.strerror}). "
+            "Free or unlock it, or choose another folder with cache_dir."
         ) from error
     log.info("encoder prepared", model=form.name, seconds=round(time.perf_counter() - started, 1))

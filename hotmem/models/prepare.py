@@ -1,4 +1,4 @@
-"""Prepare every model that a process loads, ahead of time: `hotmem prepare`."""
+"""`hotmem prepare`: download, prepare and load every model ahead of time."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,11 +22,11 @@ class PreparedModel:
     """A model that was loaded and run once.
 
     Attributes:
-        role: What it does.
-        name: Which model it is.
+        role: Its purpose.
+        name: Its name.
         path: Its file or folder; None for one in the cache of the model hub.
-        new: Whether it was prepared now; otherwise it was there before.
-        checked: Whether its files were compared with the published ones.
+        new: Whether it was prepared by this call.
+        checked: Whether its files were compared with the published checksums.
     """
 
     role: str
@@ -37,7 +37,7 @@ class PreparedModel:
 
     @property
     def size(self) -> int | None:
-        """Bytes of its files; None where their place is unknown."""
+        """Size of its files in bytes; None if the path is unknown."""
         if self.path is None:
             return None
         files = self.path.rglob("*") if self.path.is_dir() else [self.path]
@@ -45,7 +45,7 @@ class PreparedModel:
 
 
 def prepare(options: ModelOptions) -> Iterator[PreparedModel | ModelMissing]:
-    """Prepare, load and run each model of the options; blocking, 3 to 10 s the first time.
+    """Prepare, load and run each configured model; blocking.
 
     Yields:
         Each model that is ready, or the error that says what is missing.
@@ -86,5 +86,5 @@ def _parser(options: ModelOptions) -> PreparedModel:
 
 
 def _inode(path: Path) -> int | None:
-    """What tells a file or folder from one that took its place."""
+    """Return the inode, which changes when a file or folder is replaced."""
     return path.stat().st_ino if path.exists() else None

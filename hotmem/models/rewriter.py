@@ -1,19 +1,17 @@
-"""Rewriting by a language model.
+"""Query rewriting by a language model behind an OpenAI-compatible endpoint, under a deadline.
 
-Any endpoint that speaks OpenAI's protocol, asked under a deadline.
-
-Nothing is sent anywhere unless the user configured an endpoint. What the model answers is used only
-if the conversation supports it; its failure, slowness or nonsense costs the rewriting and nothing
-else.
+Nothing is sent unless an endpoint is configured. A rewriting is used only if the conversation
+supports it; any failure leaves the query unchanged.
 """
 
 import asyncio
 import json
 import re
-from collections import OrderedDict
 from collections.abc import Sequence
 from time import monotonic
 from typing import Any, Final
+
+from cachetools import TTLCache
 
 from hotmem.errors import ExtraMissing
 from hotmem.options import RewriteOptions
@@ -21,44 +19,44 @@ from hotmem.text.escaping import escape_for_prompt
 from hotmem.text.stemming import STOP_STEMS, stems
 from hotmem.types import Rewrite
 
-RULES: Final = (
-    "Rewrite the user's last utterance so that it can be understood without the conversation. Replace words that point elsewhere (it, she, that, "
-    "there, again, the other one) and fill in what is left unsaid, with words from the conversation alone. Keep the intent, the person and every "
-    "other word. Leave what the conversation does not resolve as it stands. Do not answer the utterance. Reply with JSON only: "
-    '{"rewritten": "...", "confidence": 0.0 to 1.0, "resolved": ["that → the blue kayak"]}'
+PROMPT: Final = (
+    "Rewrite the user's last utterance so that it can be understood without the conversation. "
+    "Replace words that point elsewhere (it, she, that, there, again, the other one) and fill in "
+    "what is left unsaid, with words from the conversation alone. Keep the intent, the person and "
+    "every other word. Leave what the conversation does not resolve as it stands. Do not answer "
+    'the utterance. Reply with JSON only: {"rewritten": "...", "confidence": 0.0 to 1.0, '
+    '"resolved": ["that → the blue kayak"]}'
 )
 
 MIN_CONFIDENCE: Final = 0.7
-"""Below it the utterance stays as it was said (the design's value)."""
+"""Minimum confidence of a rewriting that is used."""
 
 DEFAULT_CONFIDENCE: Final = 0.75
-"""Confidence in an answer that names none."""
+"""Confidence of an answer that states none."""
 
 CACHE_TTL_S: Final = 300.0
-"""Seconds that an answer is used again (the design's value)."""
+"""Lifetime of a cached rewriting, in seconds."""
 
 CACHE_SIZE: Final = 256
 MAX_TOKENS: Final = 200
 
 MAX_ADDED_WORDS: Final = 25
-"""Words that a rewriting may add."""
+"""Maximum number of words that a rewriting may add."""
 
 _OBJECT: Final = re.compile(r"\{.*\}", re.DOTALL)
 
 
 class Rewriter:
-    """Asks the model.
+    """Rewrites queries by a language model.
 
     Args:
-        options: Where it is, and how long it may take.
+        options: Endpoint, model and deadline.
     """
 
     def __init__(self, options: RewriteOptions) -> None:
         try:
-            from openai import (
-                AsyncOpenAI,
-                OpenAIError,
-            )  # half a second that only those pay who have a model
+            # imported on use because it takes half a second
+            from openai import AsyncOpenAI, OpenAIError
         except ImportError as error:
             raise ExtraMissing(
                 "A rewriting model is configured, but the openai package is not installed. "
@@ -77,22 +75,24 @@ class Rewriter:
         self._client = AsyncOpenAI(
             base_url=options.base_url, api_key=options.api_key or "none", max_retries=0
         )
-        self._kept: OrderedDict[tuple[str, ...], tuple[float, Rewrite]] = OrderedDict()
+        self._cache: TTLCache[tuple[str, ...], Rewrite] = TTLCache(CACHE_SIZE, CACHE_TTL_S)
 
     async def rewrite(
         self, text: str, turns: Sequence[str], limit_s: float | None = None
     ) -> Rewrite:
-        """The utterance as the model rewrites it, or as it was said.
+        """Rewrite a query so that it can be understood without the conversation.
 
         Args:
-            text: The utterance.
-            turns: What was said before it, oldest first.
-            limit_s: Seconds it may take, if fewer than the options say.
+            text: The query.
+            turns: The preceding turns, oldest first.
+            limit_s: Maximum duration in seconds; the deadline of the options applies as well.
+
+        Returns:
+            The rewriting, or the unchanged query and the reason.
         """
-        asked = (text, *turns)
-        known = self._kept.get(asked)
-        if known is not None and monotonic() - known[0] < CACHE_TTL_S:
-            return known[1]
+        key = (text, *turns)
+        if (cached := self._cache.get(key)) is not None:
+            return cached
         started = monotonic()
         limit = self._options.deadline_ms / 1000
         try:
@@ -103,7 +103,7 @@ class Rewriter:
                     temperature=0.0,
                     max_tokens=MAX_TOKENS,
                 )
-            said = answer.choices[0].message.content or ""
+            content = answer.choices[0].message.content or ""
         except self._failures as error:
             return Rewrite(
                 text,
@@ -111,50 +111,53 @@ class Rewriter:
                 ms=1000 * (monotonic() - started),
                 reason=f"the model failed: {type(error).__name__}",
             )
-        found = validate(text, turns, said, 1000 * (monotonic() - started))
-        self._kept[asked] = (monotonic(), found)
-        while len(self._kept) > CACHE_SIZE:
-            self._kept.popitem(last=False)
-        return found
+        self._cache[key] = rewrite = validate(text, turns, content, 1000 * (monotonic() - started))
+        return rewrite
 
     def clear(self) -> None:
-        """Keeps no rewriting."""
-        self._kept.clear()
+        """Empty the cache."""
+        self._cache.clear()
 
     async def close(self) -> None:
-        """Closes the connections."""
+        """Close the connections."""
         await self._client.close()
 
 
 def validate(text: str, turns: Sequence[str], answer: str, ms: float) -> Rewrite:
-    """What a model's answer is worth.
+    """Parse and validate a model's answer.
 
-    The rewriting if the conversation supports it, else the utterance as it was said.
+    A rewriting may use only words of the query and the conversation, and must keep all words of the
+    query.
 
     Args:
-        text: The utterance.
-        turns: What was said before it.
-        answer: All that the model wrote.
-        ms: Milliseconds that it took.
+        text: The query.
+        turns: The preceding turns.
+        answer: The model's answer.
+        ms: Duration of the request in milliseconds.
+
+    Returns:
+        The rewriting, or the unchanged query and the reason.
     """
     data = _parsed(answer)
     expanded = " ".join(str(data.get("rewritten") or "").split()).strip("\"'“”‘’` ")
-    told = data.get("confidence")
+    stated = data.get("confidence")
     confidence = (
-        min(max(float(told), 0.0), 1.0)
-        if isinstance(told, int | float) and not isinstance(told, bool)
+        min(max(float(stated), 0.0), 1.0)
+        if isinstance(stated, int | float) and not isinstance(stated, bool)
         else DEFAULT_CONFIDENCE
     )
-    own, new = stems(text) - STOP_STEMS, stems(expanded) - STOP_STEMS
-    supported = own | stems(" ".join(turns))
+    original, rewritten = stems(text) - STOP_STEMS, stems(expanded) - STOP_STEMS
+    supported = original | stems(" ".join(turns))
     if not expanded or len(expanded.split()) > len(text.split()) + MAX_ADDED_WORDS:
-        return Rewrite(text, text, ms=ms, reason="the model wrote no rewriting")
-    if not new <= supported or not own <= new:
+        return Rewrite(text, text, ms=ms, reason="the model returned no rewriting")
+    if not original <= rewritten <= supported:
         return Rewrite(
-            text, text, ms=ms, reason="the model said what nobody had said, or left out what was"
+            text, text, ms=ms, reason="the model added words that nobody said, or dropped some"
         )
     if confidence < MIN_CONFIDENCE:
-        return Rewrite(text, text, confidence=confidence, ms=ms, reason="the model was not sure")
+        return Rewrite(
+            text, text, confidence=confidence, ms=ms, reason="the model was not confident enough"
+        )
     resolved = data.get("resolved")
     names = tuple(str(one) for one in resolved) if isinstance(resolved, list) else ()
     changed = expanded.casefold() != text.casefold()
@@ -165,13 +168,13 @@ def validate(text: str, turns: Sequence[str], answer: str, ms: float) -> Rewrite
         confidence,
         names,
         len(turns),
-        "rewritten by the model" if changed else "clear as it is",
+        "rewritten by the model" if changed else "already unambiguous",
         ms,
     )
 
 
 def _parsed(answer: str) -> dict[str, Any]:
-    """The object in an answer; an answer without one, but of one line, is the rewriting itself."""
+    """Return the JSON object in an answer; an answer of one line without one is the rewriting."""
     match = _OBJECT.search(answer)
     if match is not None:
         try:
@@ -186,9 +189,10 @@ def _parsed(answer: str) -> dict[str, Any]:
 def _messages(text: str, turns: Sequence[str]) -> list[Any]:
     conversation = "\n".join(f"- {escape_for_prompt(turn)}" for turn in turns)
     return [
-        {"role": "system", "content": RULES},
+        {"role": "system", "content": PROMPT},
         {
             "role": "user",
-            "content": f"Conversation:\n{conversation}\n\nLast utterance: {escape_for_prompt(text)}",
+            "content": f"Conversation:\n{conversation}\n\n"
+            f"Last utterance: {escape_for_prompt(text)}",
         },
     ]

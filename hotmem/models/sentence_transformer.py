@@ -18,37 +18,39 @@ class SentenceTransformerEncoder:
 
     Attributes:
         name: The name or folder as given.
-        dimension: As the model says.
+        dimension: Dimension of the model's vectors.
     """
 
     def __init__(self, model: str) -> None:
-        """Loads the model.
+        """Load the model.
 
         Args:
-            model: A name on the hub, or a folder. all-MiniLM-L6-v2 is taken from an installed
-                weight package first.
+            model: A name on the model hub, or a folder. The weights of all-MiniLM-L6-v2 are taken
+                from an installed package if possible.
 
         Raises:
-            ModelMissing: If it is not there or cannot be read, or sentence-transformers is not
-                installed.
+            ModelMissing: If the model is missing or cannot be loaded, or sentence-transformers is
+                not installed.
         """
         try:
             from sentence_transformers import SentenceTransformer
         except ImportError as error:
             raise ModelMissing(
                 f"The encoder {model!r} needs sentence-transformers, which is not installed. "
-                'Run: pip install "pipecat-hotmem[sentence-transformers]"; the default encoder does without.'
+                'Run: pip install "pipecat-hotmem[sentence-transformers]", '
+                "or use the default encoder."
             ) from error
         known = model in (MODEL, REPOSITORY) and not Path(model).exists()
         source = str(find_weights()) if known else model
         if not known:
-            log.info("model not checked", model=model, reason="its published files are not known")
+            log.info("model not checked", model=model, reason="no published checksums")
         try:
             self._model = SentenceTransformer(source, trust_remote_code=False)
         except (OSError, ValueError) as error:
             raise ModelMissing(
-                f"The sentence-transformers model {model!r} cannot be loaded ({type(error).__name__}). "
-                "Check its name or folder; offline, only folders and models in the hub's cache can be used."
+                f"The sentence-transformers model {model!r} cannot be loaded "
+                f"({type(error).__name__}). Check its name or folder; offline, only folders and "
+                "models in the hub's cache can be used."
             ) from error
         self._one_at_a_time = Lock()
         tokenizer = self._model.tokenizer
@@ -61,16 +63,16 @@ class SentenceTransformerEncoder:
         self.dimension: int = np.shape(self._encode([""]))[1]
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Encodes texts; see `Encoder.encode`."""
+        """Encode texts; see `Encoder.encode`."""
         if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
         with self._one_at_a_time:
             return unit_rows(self._encode(texts))
 
     def encode_tokens(self, texts: Sequence[str]) -> list[EncodedText]:
-        """Reads texts; see `TokenEncoder.encode_tokens`.
+        """Encode texts with their tokens; see `TokenEncoder.encode_tokens`.
 
-        A model without states of word pieces (a table of static vectors) gives rows alone.
+        Without token states (static embeddings), the token arrays are empty.
         """
         if not texts:
             return []
@@ -81,7 +83,7 @@ class SentenceTransformerEncoder:
         return [self._reading(output) for output in outputs]
 
     def _reading(self, output: dict[str, Any]) -> EncodedText:
-        """The reading in what the model says of one text, padding left out."""
+        """Convert the model's output for one text, without padding."""
         row = unit_rows(output["sentence_embedding"].float().cpu().numpy()[None])[0]
         if "token_embeddings" not in output:
             return EncodedText.from_vector(row)

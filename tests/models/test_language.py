@@ -49,7 +49,7 @@ def test_threads_share_one_model(language: Language) -> None:
 @pytest.mark.parametrize(
     ("present", "missing"),
     [
-        (f"{PACKAGE}/__init__.py", "not the published one"),
+        (f"{PACKAGE}/__init__.py", "differs from the published one"),
         (f"{PACKAGE}.py", 'pip install "pipecat-hotmem\\[offline\\]"'),
     ],
     ids=["another", "none"],
@@ -107,7 +107,7 @@ def test_every_file_of_the_model_is_checked(planted: Path, name: str) -> None:
     file.write_bytes((file.read_bytes() if file.exists() else b"") + b"\n")
     told = loaded(planted)
     assert (
-        f"{name} {'does not belong there' if name == 'added.bin' else 'differs'}" in told
+        f"{name} {'is not a published file' if name == 'added.bin' else 'differs'}" in told
         and "pip install --force-reinstall" in told
     )
 
@@ -115,3 +115,18 @@ def test_every_file_of_the_model_is_checked(planted: Path, name: str) -> None:
 def test_a_file_that_is_missing_is_named(planted: Path) -> None:
     (planted / PACKAGE / installed_model().name / "tagger" / "cfg").unlink()
     assert "tagger/cfg is missing" in loaded(planted)
+
+
+FREEZE = """
+import gc
+from hotmem.models import load_language
+load_language()
+print(gc.get_freeze_count())
+load_language(gc_freeze=True)
+print(gc.get_freeze_count() > 10_000)
+"""
+
+
+def test_objects_are_frozen_only_on_request() -> None:
+    run = subprocess.run([sys.executable, "-c", FREEZE], text=True, capture_output=True, check=True)
+    assert run.stdout.split() == ["0", "True"]

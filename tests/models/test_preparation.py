@@ -134,7 +134,7 @@ def test_a_prepared_tokenizer_that_is_not_the_published_one_is_not_taken(copy: P
 
 def test_a_prepared_encoder_that_others_can_change_is_refused(copy: Path) -> None:
     prepared_folder(copy).chmod(0o757)
-    with pytest.raises(ModelMissing, match="other accounts"):
+    with pytest.raises(ModelMissing, match="Other accounts"):
         Prepared.load(copy)
     prepared_folder(copy).chmod(0o700)
     Prepared.load(copy)
@@ -145,7 +145,7 @@ def test_a_trained_file_that_is_not_the_published_one_is_refused(tmp_path: Path)
     changed = tmp_path / "turns-1.safetensors"
     assert TURNS.trained is not None
     changed.write_bytes(TURNS.trained.read_bytes()[:-1] + b"x")
-    with pytest.raises(ModelMissing, match=r"is not the published one.*pip install"):
+    with pytest.raises(ModelMissing, match=r"differs from the published.*pip install"):
         Prepared.load(tmp_path / "cache", replace(TURNS, trained=changed))
 
 

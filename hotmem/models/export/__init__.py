@@ -1,6 +1,4 @@
-"""The export of the default encoder.
-
-Sentence-transformers weights → int8 ONNX, in a second and without torch.
+"""Export of the default encoder: sentence-transformers weights → int8 ONNX, without torch.
 
 bert ─▶ calibration ─▶ graph
 """
@@ -21,42 +19,45 @@ CALIBRATION_TEXTS: Final = (
     "What was the name of that restaurant we talked about last week?",
     "My sister's wedding is on the 14th of June, so I need to book the flights before Friday!",
     "no no, I said the blue one, not the green one",
-    "Sounds great! I'd love to hear more about it. How long have you been painting, and do you sell any of your work?",
+    "Sounds great! I'd love to hear more about it. How long have you been painting, "
+    "and do you sell any of your work?",
     "Remind me to call the dentist tomorrow at half past nine.",
     "We had to take the dog to the vet because she ate something in the park, but she's fine now.",
     "Who told you that?",
-    "I'm so sorry to hear that. Losing a job is hard, especially with two kids and a mortgage. Have you talked to anyone about it?",
-    "The doctor says my blood pressure is too high: 150 over 95, he wants me to cut down on salt and coffee.",
+    "I'm so sorry to hear that. Losing a job is hard, especially with two kids and a mortgage. "
+    "Have you talked to anyone about it?",
+    "The doctor says my blood pressure is too high: 150 over 95, he wants me to cut down on salt "
+    "and coffee.",
     "Yeah, I guess so.",
     "When did my brother start working at the hospital in Leeds?",
     "She plays the violin in the city orchestra and teaches chemistry at the university.",
-    "Thanks! That really means a lot to me. I've been training for the marathon since January; my goal is to finish in under four hours.",
+    "Thanks! That really means a lot to me. I've been training for the marathon since January; "
+    "my goal is to finish in under four hours.",
     "How much did I pay for the bicycle?",
     "Which film did we watch after the concert, and did I like it?",
-    "I used to hate mushrooms, now I cook them almost every day with garlic, butter and a bit of thyme.",
-    "Okay, so the meeting with the bank went badly. They want another 2,500 euros up front, which we simply don't have.",
+    "I used to hate mushrooms, now I cook them almost every day with garlic, butter and a bit of "
+    "thyme.",
+    "Okay, so the meeting with the bank went badly. They want another 2,500 euros up front, which "
+    "we simply don't have.",
     "Happy birthday, Daniel! Did you get the parcel I sent you?",
     "Where are we going on holiday this summer?",
 )
-"""Invented turns and questions whose activations show the ranges: statements, questions,
-numbers, one word, several sentences."""
+"""Synthetic turns and questions to calibrate activation ranges on."""
 
 
 PROJECTION: Final = "projection"
-"""Name of the codes' projection in a file of a trained encoder; the other tensors there are
-low-rank changes, as `Bert.load` takes them."""
+"""Key of the projection in a trained file; the other tensors are low-rank changes, see `Bert.load`.
+"""
 
 
 def export(weights: Path, target: Path, trained: Path | None = None) -> None:
-    """Writes the model in the folder `weights` as int8 ONNX to the file `target`.
-
-    See `int8_model` for its input and outputs.
+    """Export the model in folder `weights` as int8 ONNX; see `int8_model` for inputs and outputs.
 
     Args:
         weights: Folder of the published model.
-        target: The file that is written.
-        trained: A file by `python -m eval encoder train`: a projection, and changes of the
-            published matrices; None for neither.
+        target: File to write.
+        trained: File by `python -m eval encoder train` with a projection and changes to the
+            published weights; None for neither.
 
     Raises:
         OSError: If a file is missing or cannot be written.

@@ -1,4 +1,4 @@
-"""BERT's parameters (Devlin et al., 2018, https://arxiv.org/abs/1810.04805) as its authors' files hold them."""
+"""Parameters of BERT (Devlin et al., 2018, https://arxiv.org/abs/1810.04805)."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +15,10 @@ Array: TypeAlias = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Dense:
-    """Rows, times `factors`, (inputs,), where there are any, times `weight`, (inputs, outputs), plus `bias`, (outputs,)."""
+    """A dense layer: rows, times `factors` if given, times `weight`, plus `bias`.
+
+    Shapes: factors (inputs,), weight (inputs, outputs), bias (outputs,).
+    """
 
     weight: Array
     bias: Array
@@ -24,7 +27,7 @@ class Dense:
 
 @dataclass(frozen=True, slots=True)
 class Norm:
-    """Normalisation of a row, then times `weight` plus `bias`, both (dimension,)."""
+    """Layer normalisation with `weight` and `bias`, both (dimension,)."""
 
     weight: Array
     bias: Array
@@ -32,9 +35,9 @@ class Norm:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Attention (query, key and value side by side), its dense layer, then two dense layers.
+    """A transformer layer: attention and a feed-forward network, each added and normalised.
 
-    A normalised sum after each half.
+    `projection` holds query, key and value side by side.
     """
 
     projection: Dense
@@ -47,7 +50,16 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Bert:
-    """The parameters: word pieces, (vocabulary, dimension), places, (window, dimension), and the layers."""
+    """All parameters.
+
+    Attributes:
+        words: Word embeddings, (vocabulary, dimension).
+        places: Position embeddings, (window, dimension).
+        first: Normalisation of the embeddings.
+        layers: The transformer layers.
+        heads: Attention heads of each layer.
+        epsilon: Added to the variance in normalisations.
+    """
 
     words: Array
     places: Array
@@ -58,19 +70,17 @@ class Bert:
 
     @classmethod
     def load(cls, folder: Path, changes: Mapping[str, Array] | None = None) -> Self:
-        """Reads `model.safetensors` and `config.json` of a folder.
-
-        The type of the text is the first one.
+        """Read `model.safetensors` and `config.json` of a folder, for token type 0.
 
         Args:
             folder: The model's folder.
-            changes: Low-rank changes (Hu et al. 2021, https://arxiv.org/abs/2106.09685):
-                `<layer>.<matrix>.left`, (outputs, rank), times `<layer>.<matrix>.right`, (rank,
-                inputs), is added to that matrix.
+            changes: Low-rank changes (LoRA, Hu et al. 2021, https://arxiv.org/abs/2106.09685): the
+                product of `<layer>.<matrix>.left`, (outputs, rank), and `<layer>.<matrix>.right`,
+                (rank, inputs), is added to that matrix.
 
         Raises:
             OSError: If a file is missing.
-            KeyError: If it is no BERT, or has no such matrix.
+            KeyError: If it is not a BERT model, or has no such matrix.
         """
         config = json.loads((folder / "config.json").read_text("utf-8"))
         tensors = load_file(folder / "model.safetensors")

@@ -1,12 +1,11 @@
-"""The ONNX graph that runs BERT in int8 on one unpadded text.
+"""The ONNX graph of BERT in int8, for one unpadded text.
 
-Without mask and the arithmetic of shapes, and with attention as one operator, it has 75 nodes; each
-costs a microsecond or more. The fused sum and normalisation (SkipLayerNormalization) is left alone:
-on a CPU it is slower than its two halves.
+There is no attention mask, and attention is one fused operator. The fused SkipLayerNormalization is
+not used: on a CPU it is slower than its parts.
 
-Activations are quantised as they come, to 8 bits over all of a text. Weights are quantised per
-output, to 7 bits: without the newer instructions (VNNI, AMX) an x86 CPU adds the products of two
-neighbours in 16 bits, and 2 × 255 × 64 is the most that fits, so the sums are exact on every CPU.
+Activations are quantised dynamically to 8 bits per text. Weights are quantised per output channel
+to 7 bits: x86 CPUs without VNNI or AMX add two products in 16 bits, and 2 × 255 × 64 does not
+overflow, so results are exact on every CPU.
 """
 
 from collections.abc import Mapping
@@ -19,24 +18,27 @@ from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 from hotmem.models.export.bert import Array, Bert, Dense, Norm
 
 CONTRIB_DOMAIN: Final = "com.microsoft"
-"""Operators of ONNX Runtime:
+"""Domain of ONNX Runtime's own operators:
 https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md."""
 
 OPSET: Final = 18
 IR_VERSION: Final = 9
-"""Old enough for every ONNX Runtime that HotMem allows."""
+"""Supported by every ONNX Runtime that HotMem allows."""
 
 MAX_WEIGHT_INTEGER: Final = 64
 MAX_EMBEDDING_INTEGER: Final = 127
 
 
 def int8_model(bert: Bert, projection: Array | None = None) -> ModelProto:
-    """The model from `pieces`, word piece numbers, int64, (1, pieces), to `states`, last hidden states, float32, (1, pieces, dimension).
+    """Build the graph.
+
+    Its input `pieces` are token ids, int64 (1, tokens); its output `states` are the last hidden
+    states, float32 (1, tokens, dimension).
 
     Args:
         bert: The model.
-        projection: Of the states to `codes`, float32 (dimension, width), a second output of the
-            graph; None leaves that out.
+        projection: Matrix (dimension, width) that maps the states to a second output, `codes`; None
+            leaves that out.
     """
     graph = _Graph()
     states = graph.norm(graph.embedded(bert, "pieces"), bert.first, bert.epsilon)
@@ -61,7 +63,11 @@ def int8_model(bert: Bert, projection: Array | None = None) -> ModelProto:
 
 
 def quantise(rows: Array, largest: int) -> tuple[NDArray[np.int8], Array]:
-    """Integers of at most `largest`, and for each row the factor, (rows, 1), that brings them back to within half a step."""
+    """Quantise rows to integers of at most `largest`.
+
+    Returns:
+        The integers, and the scale of each row, (rows, 1).
+    """
     factors = np.maximum(
         np.abs(rows).max(axis=1, keepdims=True), np.finfo(np.float32).tiny * largest
     ) / np.float32(largest)
@@ -69,7 +75,7 @@ def quantise(rows: Array, largest: int) -> tuple[NDArray[np.int8], Array]:
 
 
 class _Graph:
-    """A graph in the making; values go by their names."""
+    """Builds a graph; values are referred to by name."""
 
     def __init__(self) -> None:
         self._nodes: list[NodeProto] = []
@@ -98,7 +104,7 @@ class _Graph:
         return names
 
     def embedded(self, bert: Bert, pieces: str) -> str:
-        """Words and places added up."""
+        """Add word and position embeddings."""
         integers, factors = quantise(bert.words, MAX_EMBEDDING_INTEGER)
         words = self.node(
             "Cast", self.node("Gather", self.constant(integers), pieces), to=TensorProto.FLOAT
@@ -123,7 +129,7 @@ class _Graph:
         )
 
     def attention(self, states: str, projection: Dense, heads: int) -> str:
-        """Query, key and value in one product, and the values mixed."""
+        """Attention as one fused operator, with one projection for query, key and value."""
         integers, factors = quantise(projection.weight.T, MAX_WEIGHT_INTEGER)
         states, scale, zero = self.nodes(3, "DynamicQuantizeLinear", states)
         weight, bias, scales = (
@@ -160,7 +166,7 @@ class _Graph:
         )
 
     def model(self, pieces: str, outputs: Mapping[str, tuple[str, int]]) -> ModelProto:
-        """The whole graph; outputs by name, each with its value and its width."""
+        """Return the complete model; `outputs` maps names to a value and its width."""
         self._nodes += [
             helper.make_node("Identity", [value], [name]) for name, (value, _) in outputs.items()
         ]
