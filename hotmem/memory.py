@@ -18,7 +18,7 @@ from hotmem.core.loop_thread import run_off_loop
 from hotmem.core.priority import ForegroundPriority
 from hotmem.core.validation import validate_number, validate_order
 from hotmem.errors import InvalidInput, MemoryClosed, StoreError, StoreLocked, StoreReadOnly
-from hotmem.feedback.learning import learn
+from hotmem.feedback.learning import learn_from_reply
 from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_former, load_language
 from hotmem.models.rewriter import Rewriter
 from hotmem.operations import caches
@@ -686,7 +686,7 @@ class Memory:
             """The record holds the question."""
             return options.analytics and not self.withholds(block.query, user_id=block.user_id)
 
-        usage = await learn(
+        usage = await learn_from_reply(
             store,
             reader.encoder,
             block,

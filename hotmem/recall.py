@@ -13,7 +13,7 @@ from hotmem.block.packing import Packed, pack
 from hotmem.block.rendering import render_nothing_known
 from hotmem.core.stage_timer import StageTimer
 from hotmem.errors import DeadlineExceeded
-from hotmem.feedback.weights import for_intent
+from hotmem.feedback.weights import weights_for_intent
 from hotmem.models import TokenCounter
 from hotmem.ranking.answerability import Answerability
 from hotmem.ranking.deduplication import deduplicate
@@ -121,7 +121,7 @@ async def retrieve(
         build_query(context, request), timer.remaining_s(QUERY_SHARE)
     )
     offset = profile.moved.get(query.analysis.intent, NO_OFFSET)
-    profile = replace(profile, weights=for_intent(profile.weights, offset))
+    profile = replace(profile, weights=weights_for_intent(profile.weights, offset))
     timer.mark("query")
     hits, reports = await search_layers(context.layers, query, timer.deadline(LAYERS_SHARE))
     timer.mark("layers")

@@ -20,9 +20,9 @@ import numpy as np
 
 from hotmem.consolidation.clustering import can_cluster, check_can_cluster
 from hotmem.consolidation.evolution import evolve
-from hotmem.consolidation.same_subject import same_subjects
+from hotmem.consolidation.same_subject import find_same_subjects
 from hotmem.consolidation.summary import count_topics, render_summary, summarise
-from hotmem.consolidation.supersession import apply_correction, revise
+from hotmem.consolidation.supersession import apply_correction, find_supersession
 from hotmem.core.logs import log
 from hotmem.core.priority import ForegroundPriority
 from hotmem.errors import (
@@ -369,11 +369,11 @@ class Worker:
         understandings = await asyncio.to_thread(
             self._read, [turn for _, turn in waiting], known, owners
         )
-        encode_tokens = {
+        understood = {
             key: understanding
             for (key, _), understanding in zip(waiting, understandings, strict=True)
         }
-        await self._store.learn(encode_tokens, revise, apply_correction, same_subjects)
+        await self._store.learn(understood, find_supersession, apply_correction, find_same_subjects)
 
     async def _names(self, turn: Turn) -> Sequence[str]:
         """Names in a turn without capitals that the store knows already."""

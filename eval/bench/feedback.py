@@ -26,7 +26,7 @@ from eval.bench.talk import START, USER, Talk, sentences
 from eval.bench.tools import fill
 from eval.statistics import SEED
 from hotmem import ContextBlock, Memory
-from hotmem.feedback.usage import detect
+from hotmem.feedback.usage import detect_usage
 from hotmem.models import CachedEncoder, load_encoder
 from hotmem.options import ModelOptions
 from hotmem.types import Role
@@ -124,7 +124,7 @@ async def _measure(path: Path, replies: int, console: Console) -> FeedbackTimes:
 
 
 def _detect(encoder: CachedEncoder, block: ContextBlock, reply: str) -> None:
-    detect(encoder, block.items, block.query, reply, block.visible)
+    detect_usage(encoder, block.items, block.query, reply, block.visible)
 
 
 def show(result: FeedbackTimes, console: Console) -> None:

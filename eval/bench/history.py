@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from eval.bench.floor import Floor
 from eval.bench.talk import SESSION_TURNS, START, USER, Talk
-from hotmem.consolidation.same_subject import same_subjects
+from hotmem.consolidation.same_subject import find_same_subjects
 from hotmem.consolidation.summary import render_summary
-from hotmem.consolidation.supersession import apply_correction, revise
+from hotmem.consolidation.supersession import apply_correction, find_supersession
 from hotmem.models import Encoder, Language, encode_tokens
 from hotmem.models.encoder import Vectors, unit_rows
 from hotmem.storage.queries import jobs, memories, summaries, turns, users
@@ -245,7 +245,9 @@ def _write(
     for (key, _), understanding in zip(
         waiting, reading.understandings([turn for _, turn in waiting]), strict=True
     ):
-        memories.learn(conn, key, understanding, revise, apply_correction, same_subjects)
+        memories.learn(
+            conn, key, understanding, find_supersession, apply_correction, find_same_subjects
+        )
     first = users.find(conn, USER)
     _embed(conn, reading, floor, nearest, [turn.user_id for turn in batch], first)
     for (user_id, session_id), _ in groupby(

@@ -19,15 +19,15 @@ from eval.learning.design import moved
 from eval.retrieval import SHIPPED, Asked
 from eval.studies.blocks import Packer, scored
 from hotmem.block.packing import Packed
-from hotmem.feedback.usage import detect
+from hotmem.feedback.usage import detect_usage
 from hotmem.feedback.weights import (
     LAYERS,
     STARTS,
     TrainingExample,
-    bounded,
-    for_intent,
-    learnt,
-    weights,
+    clip,
+    to_weights,
+    update,
+    weights_for_intent,
 )
 from hotmem.models import Encoder
 from hotmem.ranking.deduplication import deduplicate
@@ -59,7 +59,7 @@ SHIPPED_ONES: Final = "shipped"
 BY_DESIGN: Final = "by design"
 BEGINNINGS: Final[Mapping[str, Weights]] = {
     SHIPPED_ONES: START_WEIGHTS,
-    BY_DESIGN: weights(STARTS),
+    BY_DESIGN: to_weights(STARTS),
     "even": Weights(0.6, 0.6, 0.6, 0.6),
     "inverted": Weights(0.4, 0.6, 0.8, 1.0),
 }
@@ -157,16 +157,18 @@ class Ours:
 
     def weights(self, intent: Intent) -> Weights:
         """What ranks a question of this intent."""
-        return for_intent(self.state.own, self.intents.get(intent, NO_OFFSET))
+        return weights_for_intent(self.state.own, self.intents.get(intent, NO_OFFSET))
 
     def told(self, intent: Intent, uses: Sequence[ItemUse], asked: Sequence[Layer]) -> None:
         """Learns from a reply."""
         lesson = TrainingExample.of(uses, self.weights(intent), asked)
         if lesson is not None:
-            self.state = learnt(
+            self.state = update(
                 replace(self.state, intent=self.intents.get(intent, NO_OFFSET)), lesson
             )
-            self.intents = self.intents | {intent: self.state.intent} if self.state.seen else {}
+            self.intents = (
+                self.intents | {intent: self.state.intent} if self.state.precision else {}
+            )
 
 
 @dataclass
@@ -238,7 +240,7 @@ class Replay:
             intent = said.ready.intent
             block = self._block(said.ready, learner.weights(intent))
             reply = said.knowing if self._delivered(said.ready, block) else said.unknowing
-            uses = detect(self._encoder, block.items, said.ready.asked.question.text, reply)
+            uses = detect_usage(self._encoder, block.items, said.ready.asked.question.text, reply)
             reports = said.ready.asked.found[SHIPPED].reports
             learner.told(
                 intent,
@@ -257,12 +259,12 @@ class Replay:
         best, most = np.ones(len(LAYERS)), self._taught_on(np.ones(len(LAYERS)))
         for layer in (*range(len(LAYERS)), *range(len(LAYERS))):
             for value in TRIED:
-                tried = bounded(np.where(np.arange(len(LAYERS)) == layer, value, best))
+                tried = clip(np.where(np.arange(len(LAYERS)) == layer, value, best))
                 delivered = most if np.array_equal(tried, best) else self._taught_on(tried)
                 if delivered > most:
                     best, most = tried, delivered
-        evidence = self._evidence(lambda _: weights(best))
-        return Replayed((Point(0, fmean(evidence), weights(best)),), evidence, evidence)
+        evidence = self._evidence(lambda _: to_weights(best))
+        return Replayed((Point(0, fmean(evidence), to_weights(best)),), evidence, evidence)
 
     def _said(self, noise: float) -> Iterator[Said]:
         random = np.random.default_rng(SEED)
@@ -295,7 +297,7 @@ class Replay:
 
     def _taught_on(self, theta: NDArray[np.float64]) -> float:
         """Mean evidence delivered for the questions learnt from."""
-        given = weights(theta)
+        given = to_weights(theta)
         return fmean(self._delivered(one, self._block(one, given)) for one in self._taught)
 
     def _evidence(self, given: Callable[[Intent], Weights]) -> tuple[float, ...]:

@@ -26,8 +26,8 @@ from sklearn.preprocessing import StandardScaler
 from eval.statistics import RESAMPLES, SEED, Estimate
 from eval.words import words
 from hotmem.feedback import usage
-from hotmem.feedback.usage import KINDS, detect
-from hotmem.feedback.usage_features import SIGNS, Exchange, signs
+from hotmem.feedback.usage import KINDS, detect_usage
+from hotmem.feedback.usage_features import FEATURES, ReplyContext, item_features
 from hotmem.models import Encoder
 from hotmem.types import EvidenceKind, Item, Layer, Mark, UsageKind
 
@@ -39,7 +39,7 @@ STRENGTH: Final = 10.0
 """Inverse of the L2 penalty; chosen with `WIDTH` by cross-validation on the fitting half."""
 
 WIDTH: Final = 1.0
-"""Gamma of the kernel, times the number of signs."""
+"""Gamma of the kernel, times the number of features."""
 
 STRANGER: Final = 0.1
 """What an item that has nothing to do with the exchange counts in the fit, beside 1 for a
@@ -151,14 +151,14 @@ def by_design(triple: Triple) -> UsageKind:
 
 
 def table(encoder: Encoder, asked: Sequence[Triple]) -> NDArray[np.float64]:
-    """The signs of the triples, float64 (triples, len(SIGNS))."""
+    """The features of the triples, float64 (triples, len(FEATURES))."""
     items = [one.as_item for one in asked]
     rows = encoder.encode([item.text for item in items])
     return np.concatenate(
         [
-            signs(
+            item_features(
                 encoder,
-                Exchange.read(encoder, one.question, one.reply),
+                ReplyContext.of(encoder, one.question, one.reply),
                 [item.text],
                 row[None],
                 [item.speaker],
@@ -207,12 +207,12 @@ def fitted(
     An L2-penalised logistic regression in the space of a Gaussian kernel.
 
     Args:
-        seen: Signs, float64 (n, len(SIGNS)).
+        seen: Features, float64 (n, len(FEATURES)).
         kinds: Places in `KINDS`, (n,).
         counts: What each counts in the fit, (n,).
         shares: How frequent each kind is to be taken for, (kinds,).
     """
-    scaler, gamma = StandardScaler().fit(seen), WIDTH / len(SIGNS)
+    scaler, gamma = StandardScaler().fit(seen), WIDTH / len(FEATURES)
     space = Nystroem(gamma=gamma, n_components=len(seen), random_state=0).fit(
         scaler.transform(seen)
     )
@@ -221,7 +221,7 @@ def fitted(
     )
     fitted_shares = np.bincount(kinds, counts) / counts.sum()
     return {
-        "signs": list(SIGNS),
+        "features": list(FEATURES),
         "kinds": [kind.value for kind in KINDS],
         "gamma": gamma,
         "mean": scaler.mean_.round(4).tolist(),
@@ -237,7 +237,9 @@ def measure(encoder: Encoder, held: Sequence[Triple]) -> Comparison:
     truth = [one.kind for one in held]
     found = {
         DESIGN: [by_design(one) for one in held],
-        FITTED: [detect(encoder, [one.as_item], one.question, one.reply)[0].kind for one in held],
+        FITTED: [
+            detect_usage(encoder, [one.as_item], one.question, one.reply)[0].kind for one in held
+        ],
     }
     lead = _resampled(
         lambda chosen: (

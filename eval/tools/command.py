@@ -24,7 +24,7 @@ from eval.tools import evolution, filing, sameness
 from eval.tools import roundtrip as trips
 from eval.tools.tags import Tags
 from eval.tools.tags import measure as measured
-from hotmem.consolidation.equivalence import MERGES_FROM, SUGGESTED_FROM
+from hotmem.consolidation.equivalence import MERGE_THRESHOLD, SUGGESTION_THRESHOLD
 from hotmem.models import load_encoder, load_language
 from hotmem.options import ModelOptions
 
@@ -144,8 +144,8 @@ def _show_filing(filed: filing.Filing, screen: Console) -> None:
 
 def _show_sameness(alike: sameness.Sameness, screen: Console) -> None:
     screen.print(
-        f"{alike.pairs} pairs held back: {alike.found:.1%} of those that say the same are found (from {SUGGESTED_FROM}), "
-        f"{alike.merged:.1%} merged without asking (from {MERGES_FROM}); {alike.false_merges:.1%} of the merges "
+        f"{alike.pairs} pairs held back: {alike.found:.1%} of those that say the same are found (from {SUGGESTION_THRESHOLD}), "
+        f"{alike.merged:.1%} merged without asking (from {MERGE_THRESHOLD}); {alike.false_merges:.1%} of the merges "
         f"and {alike.false_suggestions:.1%} of the suggestions are wrong"
     )
 

@@ -15,14 +15,21 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from hotmem.consolidation import equivalence
-from hotmem.consolidation.equivalence import AGAINST, FOR, SIGNS, StatementPair, same, signs
+from hotmem.consolidation.equivalence import (
+    FEATURES,
+    NEGATIVE_FEATURES,
+    POSITIVE_FEATURES,
+    StatementPair,
+    equivalence_probability,
+    pair_features,
+)
 from hotmem.models import Encoder
 
 PAIRS: Final = Path(__file__).with_name("pairs.tsv")
 COEFFICIENTS: Final = Path(equivalence.__file__).with_name("model.json")
 
 STRENGTH: Final = 0.3
-"""Inverse of the L2 penalty on standardised signs, chosen by cross-validation on the taught
+"""Inverse of the L2 penalty on standardised features, chosen by cross-validation on the taught
 half."""
 
 
@@ -84,17 +91,17 @@ def sayings(encoder: Encoder, asked: Sequence[Pair]) -> list[StatementPair]:
 
 
 def table(encoder: Encoder, asked: Sequence[Pair]) -> NDArray[np.float64]:
-    """The signs of the pairs, float64 (pairs, len(SIGNS))."""
-    return np.array([signs(said) for said in sayings(encoder, asked)])
+    """The features of the pairs, float64 (pairs, len(FEATURES))."""
+    return np.array([pair_features(said) for said in sayings(encoder, asked)])
 
 
 def fit(encoder: Encoder) -> dict[str, float]:
-    """Coefficients over the signs as they are, fitted on every second pair, and written where the package reads them."""
+    """Coefficients over the features as they are, fitted on every second pair, and written where the package reads them."""
     taught = pairs()[::2]
     model = bound(table(encoder, taught), np.array([pair.same for pair in taught]), weights(taught))
     fitted = {
         name: round(value, 6)
-        for name, value in zip(("intercept", *SIGNS), model.tolist(), strict=True)
+        for name, value in zip(("intercept", *FEATURES), model.tolist(), strict=True)
     }
     COEFFICIENTS.write_text(json.dumps(fitted, indent=1) + "\n", "utf-8")
     return fitted
@@ -122,7 +129,7 @@ def bound(
 ) -> NDArray[np.float64]:
     """Intercept and coefficients of the logistic model, none of them against its sign's sense.
 
-    The penalty is on standardised signs.
+    The penalty is on standardised features.
     """
     mean, scale = seen.mean(axis=0), np.maximum(seen.std(axis=0), 1e-9)
     standard, side = (seen - mean) / scale, np.where(alike, 1.0, -1.0)
@@ -133,8 +140,14 @@ def bound(
         value = STRENGTH * (weighs * np.logaddexp(0, -margin)).sum() + (model[1:] ** 2).sum() / 2
         return float(value), np.concatenate(([slope.sum()], standard.T @ slope + model[1:]))
 
-    bounds = [(None, None), *((0, None) for _ in FOR), *((None, 0) for _ in AGAINST)]
-    found = minimize(loss, np.zeros(len(SIGNS) + 1), jac=True, bounds=bounds, method="L-BFGS-B").x
+    bounds = [
+        (None, None),
+        *((0, None) for _ in POSITIVE_FEATURES),
+        *((None, 0) for _ in NEGATIVE_FEATURES),
+    ]
+    found = minimize(
+        loss, np.zeros(len(FEATURES) + 1), jac=True, bounds=bounds, method="L-BFGS-B"
+    ).x
     coefficients = found[1:] / scale
     return np.concatenate(([found[0] - coefficients @ mean], coefficients))
 
@@ -142,11 +155,11 @@ def bound(
 def measure(encoder: Encoder) -> Sameness:
     """The shipped coefficients on the pairs held back from fitting."""
     held = pairs()[1::2]
-    probability = np.array([same(said) for said in sayings(encoder, held)])
+    probability = np.array([equivalence_probability(said) for said in sayings(encoder, held)])
     alike = np.array([pair.same for pair in held])
     merged, suggested = (
-        probability >= equivalence.MERGES_FROM,
-        probability >= equivalence.SUGGESTED_FROM,
+        probability >= equivalence.MERGE_THRESHOLD,
+        probability >= equivalence.SUGGESTION_THRESHOLD,
     )
     return Sameness(
         pairs=len(held),

@@ -19,7 +19,7 @@ KEYWORDS: Final = 5
 _WORDS: Final = re.compile(r"[^\W\d_]{3,}")
 
 
-def keywords(
+def extract_keywords(
     groups: Sequence[Sequence[str]], wait_idle_blocking: Callable[[], None] = lambda: None
 ) -> list[tuple[str, ...]]:
     """For each group the words that more of its texts hold than of the others', the most telling first.
@@ -32,7 +32,7 @@ def keywords(
         groups: The texts of each group.
         wait_idle_blocking: Called after each text that was read, some 30 µs.
     """
-    written = [_written(group, wait_idle_blocking) for group in groups]
+    written = [_words_by_stem(group, wait_idle_blocking) for group in groups]
     counts = [Counter(stem for stems in group for stem in stems) for group in written]
     total, everything = Counter[str](), sum(map(len, groups))
     for held in counts:
@@ -43,7 +43,8 @@ def keywords(
             stem: inside
             / len(group)
             * np.log(
-                _share(inside, len(group)) / _share(total[stem] - inside, everything - len(group))
+                _smoothed_share(inside, len(group))
+                / _smoothed_share(total[stem] - inside, everything - len(group))
             )
             for stem, inside in held.items()
             if inside > 1
@@ -53,12 +54,14 @@ def keywords(
             key=lambda stem: (-weights[stem], stem),
         )[:KEYWORDS]
         found.append(
-            tuple(_usual(stems[stem] for stems in texts if stem in stems) for stem in best)
+            tuple(_most_frequent(stems[stem] for stems in texts if stem in stems) for stem in best)
         )
     return found
 
 
-def names(words: Sequence[Sequence[str]], kept: Sequence[str | None], otherwise: str) -> list[str]:
+def assign_names(
+    words: Sequence[Sequence[str]], kept: Sequence[str | None], otherwise: str
+) -> list[str]:
     """A name for each group: the one kept, or its first keywords, all different.
 
     Args:
@@ -76,7 +79,7 @@ def names(words: Sequence[Sequence[str]], kept: Sequence[str | None], otherwise:
     return given
 
 
-def kept_names(
+def match_previous_names(
     before: Mapping[str, frozenset[int]], now: Sequence[frozenset[int]]
 ) -> list[str | None]:
     """The name that each group keeps.
@@ -102,27 +105,29 @@ def kept_names(
     return kept
 
 
-def _usual(words: Iterable[str]) -> str:
+def _most_frequent(words: Iterable[str]) -> str:
     """The most frequent word; of equals the first in the alphabet."""
     counted = Counter(words)
     return min(counted, key=lambda word: (-counted[word], word))
 
 
-def _share(holding: int, texts: int) -> float:
+def _smoothed_share(holding: int, texts: int) -> float:
     """Share of texts that hold a word, as if half a text more did and half did not."""
     return (holding + 0.5) / (texts + 1.0)
 
 
-def _written(texts: Iterable[str], wait_idle_blocking: Callable[[], None]) -> list[dict[str, str]]:
+def _words_by_stem(
+    texts: Iterable[str], wait_idle_blocking: Callable[[], None]
+) -> list[dict[str, str]]:
     """The telling words of each text, by their stems."""
     found = []
     for text in texts:
         wait_idle_blocking()
-        found.append(_stems(text))
+        found.append(_content_stems(text))
     return found
 
 
-def _stems(text: str) -> dict[str, str]:
+def _content_stems(text: str) -> dict[str, str]:
     """The stems of a text's telling words, each with the word."""
     return {
         stem: word

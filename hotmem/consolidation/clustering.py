@@ -21,20 +21,20 @@ from hotmem.core.centroids import nearest_centroids, normalize_rows
 from hotmem.core.matmul import matmul
 from hotmem.errors import ExtraMissing
 
-STEPS: Final = 2
+SMOOTHING_STEPS: Final = 2
 """Times that vectors are drawn together; after a third step groups of their own flow into each
 other."""
 
-DIMENSIONS: Final = 15
+COMPONENTS: Final = 15
 """Principal components that are clustered; from 8 to 30 hardly anything changes."""
 
-DENSE: Final = 3
+MIN_SAMPLES: Final = 3
 """Neighbours within reach that make a place dense (HDBSCAN's min_samples)."""
 
 BLOCK: Final = 128
 """Vectors whose neighbours are looked for at once, some 5 ms."""
 
-SIMILAR: Final = 0.8
+MERGE_SIMILARITY: Final = 0.8
 """Cosine of two centroids, seen from the middle, from which their groups are joined, as tags are
 (the design's)."""
 
@@ -56,7 +56,7 @@ def check_can_cluster() -> None:
         )
 
 
-def grouped(
+def cluster(
     rows: NDArray[np.float32],
     least: int,
     most: int,
@@ -79,7 +79,9 @@ def grouped(
     if len(rows) < 2 * least:
         return nothing
     centred = normalize_rows(rows - rows.mean(axis=0))
-    groups = _joined(centred, _dense(centred, least, wait_idle_blocking), most, wait_idle_blocking)
+    groups = _merge(
+        centred, _dense_clusters(centred, least, wait_idle_blocking), most, wait_idle_blocking
+    )
     centroids = np.array(
         [normalize_rows(rows[group].mean(axis=0)) for group in groups], dtype=np.float32
     ).reshape(-1, rows.shape[1])
@@ -93,7 +95,7 @@ def grouped(
     return nothing
 
 
-def _dense(
+def _dense_clusters(
     rows: NDArray[np.float32], least: int, wait_idle_blocking: Callable[[], None]
 ) -> list[NDArray[np.intp]]:
     """The places of each dense group's rows; what lies between them is in none."""
@@ -101,18 +103,18 @@ def _dense(
     from threadpoolctl import threadpool_limits
 
     drawn = rows
-    for _ in range(STEPS):
-        drawn = _drawn(drawn, least, wait_idle_blocking)
+    for _ in range(SMOOTHING_STEPS):
+        drawn = _smooth(drawn, least, wait_idle_blocking)
     with threadpool_limits(
         1
         # several would keep all cores busy waiting for each other, and a recall beside them takes
         # five times as long
     ):
-        components = normalize_rows(_components(drawn))
+        components = normalize_rows(_principal_components(drawn))
         wait_idle_blocking()
         labels = HDBSCAN(
             min_cluster_size=least,
-            min_samples=min(DENSE, least),
+            min_samples=min(MIN_SAMPLES, least),
             cluster_selection_method="leaf",
             algorithm="brute",  # it alone leaves the interpreter's lock to others
             copy=True,
@@ -120,7 +122,7 @@ def _dense(
     return [np.flatnonzero(labels == label) for label in range(labels.max() + 1)]
 
 
-def _drawn(
+def _smooth(
     rows: NDArray[np.float32], neighbours: int, wait_idle_blocking: Callable[[], None]
 ) -> NDArray[np.float32]:
     """The means of each row and so many of its nearest, unit rows."""
@@ -135,14 +137,14 @@ def _drawn(
     return normalize_rows(drawn)
 
 
-def _components(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The rows along their principal components, float32 (n, at most `DIMENSIONS`)."""
+def _principal_components(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The rows along their principal components, float32 (n, at most `COMPONENTS`)."""
     centred = rows - rows.mean(axis=0)
     _, axes = np.linalg.eigh(matmul(np.ascontiguousarray(centred.T), centred))
-    return matmul(centred, axes[:, -DIMENSIONS:])
+    return matmul(centred, axes[:, -COMPONENTS:])
 
 
-def _joined(
+def _merge(
     rows: NDArray[np.float32],
     groups: list[NDArray[np.intp]],
     most: int,
@@ -163,7 +165,7 @@ def _joined(
             cost = 1.0 - matmul(directions, directions.T)
         np.fill_diagonal(cost, np.inf)
         one, other = sorted(divmod(int(np.argmin(cost)), len(groups)))
-        if len(groups) <= most and cost[one, other] > 1.0 - SIMILAR:
+        if len(groups) <= most and cost[one, other] > 1.0 - MERGE_SIMILARITY:
             break
         groups = [
             *groups[:one],

@@ -10,18 +10,18 @@ from typing import Final
 
 import numpy as np
 
-from hotmem.consolidation.cluster_names import kept_names, keywords, names
-from hotmem.consolidation.clustering import grouped
+from hotmem.consolidation.cluster_names import assign_names, extract_keywords, match_previous_names
+from hotmem.consolidation.clustering import cluster
 from hotmem.core.priority import ForegroundPriority
 from hotmem.options import EvolutionOptions
 from hotmem.storage.store import Store
 from hotmem.types import Category, CategoryMembers, EvolutionResult, SubcategoryDraft, UserKey
 
-MOST_CLUSTERED: Final = 2000
+MAX_CLUSTERED: Final = 2000
 """Memories of a category that are clustered, 0.5 s of one processor; the others are placed in
 what is found."""
 
-DIGEST: Final = 3
+DIGEST_SIZE: Final = 3
 """Statements of a digest."""
 
 
@@ -50,9 +50,9 @@ async def evolve(
         StoreError: If it could not be read or written; then everything is as it was.
     """
     await precedence.wait_idle()
-    members = await store.evolving(user, category, MOST_CLUSTERED)
+    members = await store.evolving(user, category, MAX_CLUSTERED)
     drafts = await asyncio.to_thread(
-        drafted, members, category, options, now, precedence.wait_idle_blocking
+        draft_subcategories, members, category, options, now, precedence.wait_idle_blocking
     )
     await precedence.wait_idle()
     evolution = await store.draft_evolution(user, category, drafts, members, now)
@@ -74,7 +74,7 @@ async def evolve(
     )
 
 
-def drafted(
+def draft_subcategories(
     members: CategoryMembers,
     category: Category,
     options: EvolutionOptions,
@@ -92,20 +92,20 @@ def drafted(
         now: The wall clock, UTC.
         wait_idle_blocking: Called every few milliseconds, to let others go before.
     """
-    centroids, nearest = grouped(
+    centroids, nearest = cluster(
         members.rows, options.cluster_size, options.most, wait_idle_blocking
     )
     places = [np.flatnonzero(nearest == group) for group in range(len(centroids))]
     keys = [frozenset(members.keys[place] for place in group) for group in places]
-    words = keywords(
+    words = extract_keywords(
         [[members.texts[place] for place in group] for group in places], wait_idle_blocking
     )
-    kept = kept_names({name: held for name, (held, _) in members.named.items()}, keys)
+    kept = match_previous_names({name: held for name, (held, _) in members.named.items()}, keys)
     drafts = []
     for group, centroid, own, name in zip(
-        places, centroids, words, names(words, kept, category), strict=True
+        places, centroids, words, assign_names(words, kept, category), strict=True
     ):
-        best = group[np.argsort(-(members.rows[group] @ centroid), kind="stable")[:DIGEST]]
+        best = group[np.argsort(-(members.rows[group] @ centroid), kind="stable")[:DIGEST_SIZE]]
         since = members.named[name][1] if name in members.named else now
         examples = tuple(members.ids[place] for place in best)
         drafts.append(

@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 from hotmem.types import KnownSubjects
 from hotmem.understanding.animate_nouns import ANIMATE, SHARED_ROLES, UNIQUE_ROLES
 
-_OWNED: Final = re.compile(r"(?<=\w)['’]s? ")
+_POSSESSIVE: Final = re.compile(r"(?<=\w)['’]s? ")
 """Between an owner and what is owned: "Ana's dog", "Ana's parents' house"."""
 
 _IRREGULAR: Final = {
@@ -49,7 +49,7 @@ class Part:
 Chain: TypeAlias = tuple[Part, ...]
 
 
-def same_subjects(
+def find_same_subjects(
     subject: str, known: KnownSubjects, *, denies: bool = False
 ) -> frozenset[str] | None:
     """The subjects, as stored, that are certainly the one given, itself among them.
@@ -62,20 +62,20 @@ def same_subjects(
         denies: Whether the statement denies something: "my uncle isn't the mayor any more" is of
             the uncle who was.
     """
-    chain = _chain(subject)
-    known = _akin(chain, known)
+    chain = _parse_chain(subject)
+    known = _related(chain, known)
     stored: dict[Chain, set[str]] = {chain: {subject}}
     for other in known.subjects:
-        stored.setdefault(_chain(other), set()).add(other)
-    world = _World.of(
-        (*stored, *(_named(_chain(owner), name) for owner, name, _ in known.names)), known
+        stored.setdefault(_parse_chain(other), set()).add(other)
+    world = _KnownChains.of(
+        (*stored, *(_with_name(_parse_chain(owner), name) for owner, name, _ in known.names)), known
     )
     same = world.same(chain, denies=denies)
     return None if same is None else frozenset(text for one in same for text in stored.get(one, ()))
 
 
 @dataclass(frozen=True, slots=True)
-class _World:
+class _KnownChains:
     """Everyone and everything that facts are about.
 
     Attributes:
@@ -89,13 +89,13 @@ class _World:
     several: frozenset[tuple[Chain, str]]
 
     @classmethod
-    def of(cls, chains: Collection[Chain], known: KnownSubjects) -> "_World":
+    def of(cls, chains: Collection[Chain], known: KnownSubjects) -> "_KnownChains":
         owners = frozenset(chain[:end] for chain in chains for end in range(1, len(chain) + 1))
         declared = frozenset(
-            _named(_chain(owner), name) for owner, name, sole in known.names if sole
+            _with_name(_parse_chain(owner), name) for owner, name, sole in known.names if sole
         )
         several = frozenset(
-            (_chain(owner), word)
+            (_parse_chain(owner), word)
             for owner, value in known.possessions
             for word in value.casefold().split()
         )
@@ -113,7 +113,9 @@ class _World:
             one for one in self.chains if one[:-1] in owners and one[-1].head == part.head
         )
         found = (
-            self._named(part, kin) if part.name else self._unnamed(part, kin, owners, denies=denies)
+            self._by_kind_and_name(part, kin)
+            if part.name
+            else self._by_kind(part, kin, owners, denies=denies)
         )
         return None if found is None else found | {chain}
 
@@ -126,13 +128,13 @@ class _World:
         bearers = frozenset(
             one
             for one in self.chains
-            if len(one) > 1 and _bears(one[-1].name, name) and one[0].name != name
+            if len(one) > 1 and _is_short_form(one[-1].name, name) and one[0].name != name
         )
         if len({(one[:-1], one[-1].head, one[-1].name) for one in bearers}) > 1:
             return None
         return frozenset(one for one in bearers if one[-1].name == name) | {chain}
 
-    def _named(self, part: Part, kin: frozenset[Chain]) -> frozenset[Chain]:
+    def _by_kind_and_name(self, part: Part, kin: frozenset[Chain]) -> frozenset[Chain]:
         """Of "my son Max": the same name whatever the qualifiers.
 
         "my son" only if he was said to be called so, or there is one at most.
@@ -151,7 +153,7 @@ class _World:
             found.add(bare)
         return frozenset(found)
 
-    def _unnamed(
+    def _by_kind(
         self, part: Part, kin: frozenset[Chain], owners: frozenset[Chain], *, denies: bool
     ) -> frozenset[Chain] | None:
         """Of "my son": the only one known; None if there are several, or may well be."""
@@ -176,7 +178,7 @@ class _World:
         return frozenset(one for one in kin if one[-1].words == part.words)
 
 
-def _akin(chain: Chain, known: KnownSubjects) -> KnownSubjects:
+def _related(chain: Chain, known: KnownSubjects) -> KnownSubjects:
     """What of it has a noun or a name of the chain: of thousands of subjects a few."""
     parts = chain[1:] or chain
     words = {
@@ -197,12 +199,12 @@ def _akin(chain: Chain, known: KnownSubjects) -> KnownSubjects:
     )
 
 
-def _chain(subject: str) -> Chain:
-    first, *rest = _OWNED.split(subject)
-    return (Part((), first.casefold()), *map(_part, rest))
+def _parse_chain(subject: str) -> Chain:
+    first, *rest = _POSSESSIVE.split(subject)
+    return (Part((), first.casefold()), *map(_parse_part, rest))
 
 
-def _part(text: str) -> Part:
+def _parse_part(text: str) -> Part:
     """Keys have words in lower case; what follows with a capital is a name."""
     words = text.split()
     end = next(
@@ -211,7 +213,7 @@ def _part(text: str) -> Part:
     return Part(tuple(word.casefold() for word in words[:end]), " ".join(words[end:]).casefold())
 
 
-def _named(chain: Chain, name: str) -> Chain:
+def _with_name(chain: Chain, name: str) -> Chain:
     """The chain whose last member bears the name.
 
     A speaker's other name makes nobody else of them.
@@ -220,7 +222,7 @@ def _named(chain: Chain, name: str) -> Chain:
     return (*chain[:-1], Part(last.words, name.casefold())) if last.words else chain
 
 
-def _bears(full: str, name: str) -> bool:
+def _is_short_form(full: str, name: str) -> bool:
     """Whether someone may be called so for short: "Anna Berg" by "Anna"."""
     return f"{full} ".startswith(f"{name} ") and bool(full)
 

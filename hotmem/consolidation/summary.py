@@ -22,24 +22,24 @@ from hotmem.types.parse import Doc, Span, Token
 from hotmem.understanding.query.entities import find_entities
 from hotmem.understanding.query.intent import is_chitchat
 
-MOST_TOPICS: Final = 6
-TOPICS_COUNTED: Final = 1_000
+MAX_TOPICS: Final = 6
+MAX_COUNTED_TOPICS: Final = 1_000
 """Topics whose weights are kept; 200 turns have fewer."""
 
-MOST_SENTENCES: Final = 5
-MOST_LOOPS: Final = 5
+MAX_SENTENCES: Final = 5
+MAX_LOOPS: Final = 5
 """Decisions, and likewise open loops, of one session."""
 
-MOST_WORDS: Final = 40
+MAX_WORDS: Final = 40
 """Words of one sentence; a longer one is cut at a clause's end or after this many."""
 
-LEAST_WORDS: Final = 4
+MIN_WORDS: Final = 4
 """Words a sentence needs to tell anything."""
 
-SENTENCES_A_TURN: Final = 4
+MAX_SENTENCES_PER_TURN: Final = 4
 """Sentences of one turn looked at, so that a long answer cannot fill the summary."""
 
-REDUNDANT: Final = 0.6
+REDUNDANT_OVERLAP: Final = 0.6
 """Share of content words in common from which two sentences say the same."""
 
 NAME_BONUS: Final = 1.5
@@ -52,18 +52,18 @@ _DECISION: Final = re.compile(
     r"i plan to|we plan to|(?:i|we) settled on|(?:i|we) chose)\b",
     re.IGNORECASE,
 )
-_NO_DECISION: Final = re.compile(
+_NOT_DECISION: Final = re.compile(
     r"\b(?:let['’]?s see|i['’]ll (?:be honest|say|bet|let you|see you|talk to you|try)|i will say|going to (?:be (?:honest|fun|great)|say))\b",
     re.IGNORECASE,
 )
-_OPEN: Final = re.compile(
+_OPEN_LOOP: Final = re.compile(
     r"\b(?:remind me|(?:i|we) (?:still )?(?:need to|have to|must|ought to|should)|(?:i|we)['’]ve (?:still )?got to|"
     r"(?:i|we) still (?:need|haven['’]?t|don['’]?t know)|"
     r"(?:i|we) (?:haven['’]?t|have not) (?:yet )?\w+(?:ed|en|t)\b[^.?!]* yet|"
     r"don['’]?t forget|to ?do list|not sure (?:yet )?(?:if|whether|what|how|when))\b",
     re.IGNORECASE,
 )
-_NOT_OPEN: Final = re.compile(
+_NOT_OPEN_LOOP: Final = re.compile(
     r"\b(?:don['’]?t|do not|never|no need to|stop) remind(?:ing)? me\b"
     r"|\b(?!(?:i|we)\b)\w+\s+(?:\w+ly\s+)?(?:thinks?|thought|reckons?|believes?)\s+(?:that\s+)?(?:i|we)\b",
     re.IGNORECASE,
@@ -71,7 +71,7 @@ _NOT_OPEN: Final = re.compile(
 """What nobody is to come back to: what the user does not want to be reminded of, and what
 somebody else thinks of them."""
 
-_EMPTY_TOPICS: Final = wordlist(
+_GENERIC_WORDS: Final = wordlist(
     "thing thank thanks time way lot bit day today week year month kind sort one something anything everything nothing someone anyone "
     "everyone people guy idea stuff fun hey yeah yes wow haha morning night evening weekend moment question problem course sure "
     "hope life world part hour minute tomorrow yesterday other first next"
@@ -114,15 +114,21 @@ def summarise(
     if not turns:
         return SessionSummary()
     candidates = _candidates(turns, docs, _centrality(turns, vectors))
-    narrative = _spread(candidate for candidate in candidates if not candidate.question)
+    narrative = _select_diverse(candidate for candidate in candidates if not candidate.question)
     own = [one for one in candidates if turns[one.turn].role is Role.USER]
-    decisions = [one for one in own if _decides(one)]
-    loops = [one for one in own if _open(one) or (one.question and _unanswered(one, turns, docs))]
+    decisions = [one for one in own if _is_decision(one)]
+    loops = [
+        one
+        for one in own
+        if _is_open_loop(one) or (one.question and _is_unanswered(one, turns, docs))
+    ]
     return SessionSummary(
-        topics=_topics(count_topics(zip(turns, docs, strict=True)) if topics is None else topics),
-        narrative=_told(turns, narrative),
-        decisions=_told(turns, _first_of_each(decisions)),
-        open_loops=_told(turns, _first_of_each(loops)),
+        topics=_top_topics(
+            count_topics(zip(turns, docs, strict=True)) if topics is None else topics
+        ),
+        narrative=_quoted(turns, narrative),
+        decisions=_quoted(turns, _without_duplicates(decisions)),
+        open_loops=_quoted(turns, _without_duplicates(loops)),
     )
 
 
@@ -160,35 +166,37 @@ def _candidates(
     turns: Sequence[Turn], docs: Sequence[Doc], centrality: Sequence[float]
 ) -> list[_Candidate]:
     spread = Counter(
-        word for doc in docs for word in {token.lemma_.lower() for token in doc if _content(token)}
+        word
+        for doc in docs
+        for word in {token.lemma_.lower() for token in doc if _is_content(token)}
     )
     found: list[_Candidate] = []
     for index, (turn, doc) in enumerate(zip(turns, docs, strict=True)):
         if is_chitchat(doc):
             continue
         for sent in _sentences(doc):
-            words = frozenset(token.lemma_.lower() for token in sent if _content(token))
-            if len(words) < 2 or sum(token.is_alpha for token in sent) < LEAST_WORDS:
+            words = frozenset(token.lemma_.lower() for token in sent if _is_content(token))
+            if len(words) < 2 or sum(token.is_alpha for token in sent) < MIN_WORDS:
                 continue
-            text = _cut(sent)
+            text = _truncate(sent)
             role = _ROLE_WEIGHT[Role(turn.role)]
             score = role * (
-                0.5 * max(0.0, centrality[index]) + 0.5 * _information(sent, words, spread)
+                0.5 * max(0.0, centrality[index]) + 0.5 * _informativeness(sent, words, spread)
             )
             found.append(_Candidate(index, len(found), text, words, score, text.endswith("?")))
     return found
 
 
 def _sentences(doc: Doc) -> Iterator[Span]:
-    """The sentences of a turn with the most content words, in order, at most `SENTENCES_A_TURN`."""
+    """The sentences of a turn with the most content words, in order, at most `MAX_SENTENCES_PER_TURN`."""
     sents = [sent for sent in doc.sents if sent.text.strip()]
-    telling = sorted(sents, key=lambda sent: -sum(_content(token) for token in sent))[
-        :SENTENCES_A_TURN
+    telling = sorted(sents, key=lambda sent: -sum(_is_content(token) for token in sent))[
+        :MAX_SENTENCES_PER_TURN
     ]
     yield from sorted(telling, key=lambda sent: sent.start)
 
 
-def _information(sent: Span, words: frozenset[str], spread: Counter[str]) -> float:
+def _informativeness(sent: Span, words: frozenset[str], spread: Counter[str]) -> float:
     """How much a sentence tells, 0 to 1.
 
     Its content words, names and numbers, words that come back in the session, the speaker in it.
@@ -204,71 +212,73 @@ def _information(sent: Span, words: frozenset[str], spread: Counter[str]) -> flo
     )
 
 
-def _content(token: Token) -> bool:
+def _is_content(token: Token) -> bool:
     return (
         token.pos_ in ("NOUN", "PROPN", "VERB", "ADJ", "NUM")
         and not token.is_stop
         and token.is_alpha
-        and token.lemma_.lower() not in _EMPTY_TOPICS
+        and token.lemma_.lower() not in _GENERIC_WORDS
     )
 
 
-def _cut(sent: Span) -> str:
+def _truncate(sent: Span) -> str:
     """The sentence, literal.
 
-    One of more than `MOST_WORDS` words ends at the last comma before that, or at the last word.
+    One of more than `MAX_WORDS` words ends at the last comma before that, or at the last word.
     """
     text = sent.text.strip()
     words = list(re.finditer(r"\S+", text))
-    if len(words) <= MOST_WORDS:
+    if len(words) <= MAX_WORDS:
         return text
-    within = text[: words[MOST_WORDS - 1].end()]
+    within = text[: words[MAX_WORDS - 1].end()]
     comma = within.rfind(",")
     return within[:comma] if comma > len(within) // 2 else within
 
 
-def _spread(candidates: Iterable[_Candidate]) -> list[_Candidate]:
+def _select_diverse(candidates: Iterable[_Candidate]) -> list[_Candidate]:
     """The best sentences that do not repeat each other, at most two of one turn."""
     chosen: list[_Candidate] = []
     for one in sorted(candidates, key=lambda candidate: -candidate.score):
         if sum(other.turn == one.turn for other in chosen) < 2 and not any(
-            _same(one, other) for other in chosen
+            _is_redundant(one, other) for other in chosen
         ):
             chosen.append(one)
-        if len(chosen) == MOST_SENTENCES:
+        if len(chosen) == MAX_SENTENCES:
             break
     return sorted(chosen, key=lambda candidate: candidate.order)
 
 
-def _first_of_each(candidates: Iterable[_Candidate]) -> list[_Candidate]:
+def _without_duplicates(candidates: Iterable[_Candidate]) -> list[_Candidate]:
     chosen: list[_Candidate] = []
     for one in candidates:
-        if not any(_same(one, other) for other in chosen):
+        if not any(_is_redundant(one, other) for other in chosen):
             chosen.append(one)
-    return chosen[:MOST_LOOPS]
+    return chosen[:MAX_LOOPS]
 
 
-def _same(one: _Candidate, other: _Candidate) -> bool:
-    return len(one.words & other.words) >= REDUNDANT * max(1, min(len(one.words), len(other.words)))
+def _is_redundant(one: _Candidate, other: _Candidate) -> bool:
+    return len(one.words & other.words) >= REDUNDANT_OVERLAP * max(
+        1, min(len(one.words), len(other.words))
+    )
 
 
-def _decides(candidate: _Candidate) -> bool:
+def _is_decision(candidate: _Candidate) -> bool:
     return (
         not candidate.question
         and bool(_DECISION.search(candidate.text))
-        and not _NO_DECISION.search(candidate.text)
+        and not _NOT_DECISION.search(candidate.text)
     )
 
 
-def _open(candidate: _Candidate) -> bool:
+def _is_open_loop(candidate: _Candidate) -> bool:
     return (
         not candidate.question
-        and bool(_OPEN.search(candidate.text))
-        and not _NOT_OPEN.search(candidate.text)
+        and bool(_OPEN_LOOP.search(candidate.text))
+        and not _NOT_OPEN_LOOP.search(candidate.text)
     )
 
 
-def _unanswered(question: _Candidate, turns: Sequence[Turn], docs: Sequence[Doc]) -> bool:
+def _is_unanswered(question: _Candidate, turns: Sequence[Turn], docs: Sequence[Doc]) -> bool:
     """Whether nobody spoke after the question, or the next speaker does not know."""
     following = next(
         (
@@ -300,7 +310,7 @@ def count_topics(
         before: What was counted in others of the session.
 
     Returns:
-        The weightiest, `TOPICS_COUNTED` at most, by their name in lower case.
+        The weightiest, `MAX_COUNTED_TOPICS` at most, by their name in lower case.
     """
     spoken = list(spoken)
     weight = {name: topic.weight for name, topic in before.items()}
@@ -312,7 +322,7 @@ def count_topics(
         }
         phrases = {
             phrase.casefold(): phrase
-            for phrase in _phrases(doc)
+            for phrase in _noun_phrases(doc)
             if phrase.casefold() not in speakers
         }
         for key, phrase in (phrases | names).items():
@@ -320,11 +330,11 @@ def count_topics(
             weight[key] = weight.get(key, 0.0) + _ROLE_WEIGHT[Role(turn.role)] * (
                 NAME_BONUS if key in names else 1.0
             )
-    best = sorted(weight, key=lambda key: -weight[key])[:TOPICS_COUNTED]
+    best = sorted(weight, key=lambda key: -weight[key])[:MAX_COUNTED_TOPICS]
     return {key: Topic(written[key], weight[key]) for key in best}
 
 
-def _topics(counted: Mapping[str, Topic]) -> tuple[str, ...]:
+def _top_topics(counted: Mapping[str, Topic]) -> tuple[str, ...]:
     """The weightiest; those that share a word with one of them give way."""
     kept: list[str] = []
     for key, _ in sorted(
@@ -332,12 +342,12 @@ def _topics(counted: Mapping[str, Topic]) -> tuple[str, ...]:
     ):
         if not any(set(key.split()) & set(other.split()) for other in kept):
             kept.append(key)
-        if len(kept) == MOST_TOPICS:
+        if len(kept) == MAX_TOPICS:
             break
     return tuple(counted[key].written for key in kept)
 
 
-def _phrases(doc: Doc) -> Iterator[str]:
+def _noun_phrases(doc: Doc) -> Iterator[str]:
     """Noun phrases without determiners, pronouns, numbers and stop words, the head in the singular where it stands alone."""
     for chunk in doc.noun_chunks:
         words = [
@@ -348,7 +358,7 @@ def _phrases(doc: Doc) -> Iterator[str]:
         if (
             not words
             or words[-1] != chunk.root
-            or words[-1].lemma_.lower() in _EMPTY_TOPICS
+            or words[-1].lemma_.lower() in _GENERIC_WORDS
             or words[-1].ent_type_ in ("DATE", "TIME")
         ):
             continue
@@ -356,7 +366,7 @@ def _phrases(doc: Doc) -> Iterator[str]:
         yield " ".join(token.text if token.pos_ == "PROPN" else token.lower_ for token in words)
 
 
-def _told(turns: Sequence[Turn], candidates: Iterable[_Candidate]) -> tuple[SummarySentence, ...]:
+def _quoted(turns: Sequence[Turn], candidates: Iterable[_Candidate]) -> tuple[SummarySentence, ...]:
     return tuple(
         SummarySentence(candidate.text, turns[candidate.turn].id) for candidate in candidates
     )

@@ -21,12 +21,14 @@ _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?: \(\w+\))?")
 """A day as facts have it: "2026-11-24 (Tuesday)". A day that takes its place leaves the hour as
 it was."""
 
-MISHEARD: Final = 0.6
+MISHEARD_RATIO: Final = 0.6
 """Share of letters that two values have in common, in order, from which one may be the other
 misheard: "Patola" and "Potola" have 0.83."""
 
 
-def revise(statement: Statement, told_at: datetime, known: Sequence[StoredMemory]) -> Supersession:
+def find_supersession(
+    statement: Statement, told_at: datetime, known: Sequence[StoredMemory]
+) -> Supersession:
     """What the statement does to the memories of its subject and relation.
 
     Args:
@@ -35,13 +37,13 @@ def revise(statement: Statement, told_at: datetime, known: Sequence[StoredMemory
         known: Memories of the same subject, and of its relation or one it ends, latest first.
     """
     confirmed = next(
-        (memory for memory in known if memory.current and _same(statement, memory)), None
+        (memory for memory in known if memory.current and _repeats(statement, memory)), None
     )
     if confirmed:
         return Supersession(confirms=confirmed.id)
     if not statement.replaces:
         return Supersession()
-    contrary = [memory for memory in known if _contrary(statement, memory)]
+    contrary = [memory for memory in known if _contradicts(statement, memory)]
     later = [memory.said_at for memory in contrary if memory.told_at > told_at]
     ended = [
         memory
@@ -66,16 +68,16 @@ def apply_correction(
         recent: Current memories, latest first.
     """
     old, wrong = next(
-        ((memory, wrong) for memory in recent if (wrong := _taken_back(correction, memory))),
+        ((memory, wrong) for memory in recent if (wrong := _corrected_words(correction, memory))),
         (None, ""),
     )
     if old is None:
         return None
     return old, Statement(
-        text=_exchanged(old.text, wrong, correction.right),
-        subject=_exchanged(old.subject, wrong, correction.right),
+        text=_substitute(old.text, wrong, correction.right),
+        subject=_substitute(old.subject, wrong, correction.right),
         relation=old.relation,
-        object=_exchanged(old.object, wrong, correction.right),
+        object=_substitute(old.object, wrong, correction.right),
         kind=old.kind,
         category=old.category,
         importance=old.importance,
@@ -88,7 +90,7 @@ def apply_correction(
     )
 
 
-def _same(statement: Statement, memory: StoredMemory) -> bool:
+def _repeats(statement: Statement, memory: StoredMemory) -> bool:
     return (
         memory.relation == statement.relation
         and memory.negated == statement.negated
@@ -96,28 +98,32 @@ def _same(statement: Statement, memory: StoredMemory) -> bool:
     )
 
 
-def _contrary(statement: Statement, memory: StoredMemory) -> bool:
+def _contradicts(statement: Statement, memory: StoredMemory) -> bool:
     """Whether both cannot hold at once.
 
     One denies or ends the other, or a relation of one value has another.
     """
-    if statement.ending is not None and not memory.negated and _concerned(statement.ending, memory):
+    if (
+        statement.ending is not None
+        and not memory.negated
+        and _is_terminated(statement.ending, memory)
+    ):
         return True
     if memory.relation != statement.relation:
         return False
     if statement.negated and not memory.negated:
-        return _denied(normalize_value(statement.object), normalize_value(memory.object))
+        return _is_denied(normalize_value(statement.object), normalize_value(memory.object))
     if memory.negated and not statement.negated:
         return normalize_value(statement.object) == normalize_value(memory.object)
     one_value = statement.single and memory.single and statement.changes == memory.changes
     return (
         one_value
         and not statement.negated
-        and not _says_more(normalize_value(statement.object), normalize_value(memory.object))
+        and not _refines(normalize_value(statement.object), normalize_value(memory.object))
     )
 
 
-def _denied(value: str, held: str) -> bool:
+def _is_denied(value: str, held: str) -> bool:
     """Whether a denial is of what is held.
 
     Of that very value, of one it only adds to, or of any ("I don't work there any more").
@@ -125,7 +131,7 @@ def _denied(value: str, held: str) -> bool:
     return not value or f"{held} ".startswith(f"{value} ")
 
 
-def _concerned(ending: Termination, memory: StoredMemory) -> bool:
+def _is_terminated(ending: Termination, memory: StoredMemory) -> bool:
     """Whether a memory is of what has ended, whatever its form: "smoking" ends "smokes"."""
     over = {_stem(thing) for thing in ending.things}
     return memory.relation in ending.relations and any(
@@ -137,19 +143,19 @@ def _stem(word: str) -> str:
     return re.sub(r"(?:ing|es|s|e|ed)$", "", word.casefold())
 
 
-def _says_more(value: str, other: str) -> bool:
+def _refines(value: str, other: str) -> bool:
     """Whether two values are one, or one only adds to the other: "Friday at nine" to "Friday"."""
     return f"{value} ".startswith(f"{other} ") or f"{other} ".startswith(f"{value} ")
 
 
-def _taken_back(correction: Correction, memory: StoredMemory) -> str:
+def _corrected_words(correction: Correction, memory: StoredMemory) -> str:
     """The words of a memory in whose place the correction puts others.
 
     "" if it is not about that memory.
     """
     wrong = correction.wrong
     if wrong:
-        return wrong if _whole(wrong).search(memory.text) else ""
+        return wrong if _whole_words(wrong).search(memory.text) else ""
     if _DAY.fullmatch(correction.right):
         days = (match[0] for match in _DAY.finditer(memory.text))
         wrong = next(
@@ -157,37 +163,38 @@ def _taken_back(correction: Correction, memory: StoredMemory) -> str:
             "",
         )
     elif not correction.relation and " " in correction.right:
-        same_thing = _other(correction.right).search(memory.object)
+        same_thing = _same_noun(correction.right).search(memory.object)
         wrong = same_thing[0] if same_thing and same_thing[0] in memory.text else ""
     elif correction.relation:
         meant = memory.relation == correction.relation and (
-            memory.single or _alike(memory.object, correction.right)
+            memory.single or _is_similar(memory.object, correction.right)
         )
         wrong = memory.object if meant else ""
-    elif memory.object[:1].isupper() and _alike(memory.object, correction.right):
+    elif memory.object[:1].isupper() and _is_similar(memory.object, correction.right):
         wrong = memory.object
     return wrong if normalize_value(wrong) != normalize_value(correction.right) else ""
 
 
-def _alike(value: str, right: str) -> bool:
+def _is_similar(value: str, right: str) -> bool:
     """Whether one may be the other misheard."""
-    return SequenceMatcher(None, value.casefold(), right.casefold()).ratio() >= MISHEARD
+    return SequenceMatcher(None, value.casefold(), right.casefold()).ratio() >= MISHEARD_RATIO
 
 
-def _exchanged(text: str, wrong: str, right: str) -> str:
+def _substitute(text: str, wrong: str, right: str) -> str:
     """The text with the right words, and their article, in place of the wrong ones."""
     article = re.compile(rf"(?<!\w)an? (?={re.escape(right)}(?!\w))", re.IGNORECASE)
     return article.sub(
-        "an " if right[:1].lower() in "aeiou" else "a ", _whole(wrong).sub(lambda _: right, text)
+        "an " if right[:1].lower() in "aeiou" else "a ",
+        _whole_words(wrong).sub(lambda _: right, text),
     )
 
 
-def _other(words: str) -> re.Pattern[str]:
+def _same_noun(words: str) -> re.Pattern[str]:
     """The same thing with another word before it: "two kids" for "three kids"."""
     return re.compile(
         rf"(?<![\w'’])[\w-]+ {re.escape(words.partition(' ')[2])}(?!\w)", re.IGNORECASE
     )
 
 
-def _whole(words: str) -> re.Pattern[str]:
+def _whole_words(words: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(words.strip())}(?!\w)", re.IGNORECASE)

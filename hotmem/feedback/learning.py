@@ -1,13 +1,13 @@
-"""The feedback path: what was heard of a reply → which items it used → layer weights."""
+"""The feedback path: reply → usage → quality record and layer weights."""
 
 import asyncio
 from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from hotmem.feedback.quality import tallied
-from hotmem.feedback.usage import detect
-from hotmem.feedback.weights import TrainingExample, learnt
+from hotmem.feedback.quality import quality_records
+from hotmem.feedback.usage import detect_usage
+from hotmem.feedback.weights import TrainingExample, update
 from hotmem.models import Encoder
 from hotmem.options import LearningOptions
 from hotmem.storage.store import Store
@@ -23,11 +23,11 @@ from hotmem.types import (
     Weights,
 )
 
-MOST_VISIBLE: Final = 200
-"""Texts before the language model that are compared with a reply, the last ones."""
+MAX_VISIBLE: Final = 200
+"""Number of visible texts compared with a reply, latest ones."""
 
 
-async def learn(
+async def learn_from_reply(
     store: Store,
     encoder: Encoder,
     block: ContextBlock,
@@ -40,29 +40,29 @@ async def learn(
     interrupted: bool,
     again: bool = False,
 ) -> Usage:
-    """What a reply made of a block, noted and learnt from.
+    """Detect how a reply used a block, record it and update the layer weights.
 
     Args:
-        store: The store that writes.
-        encoder: The memory's encoder, asked in a thread.
-        block: The block the language model was given.
-        heard: What the user heard of its reply, cleaned.
-        options: What is learnt.
-        count: Tokens of a text.
-        now: The wall clock, UTC.
-        recorded: Whether the usage is recorded, asked when all is ready to be written.
+        store: The store.
+        encoder: The memory's encoder, used in a thread.
+        block: The block given to the language model.
+        heard: The part of the reply that was heard, cleaned.
+        options: Learning options.
+        count: Counts the tokens of a text.
+        now: The current time, UTC.
+        recorded: Whether usage is recorded; called just before the write.
         interrupted: Whether the reply was cut off.
-        again: Whether the block was fed back before, where that is not on record.
+        again: Whether feedback on the block was given before.
 
     Raises:
-        StoreError: If it could not be written.
+        StoreError: If the write failed.
     """
-    uses, records = await asyncio.to_thread(_judged, encoder, block, heard, count)
+    uses, records = await asyncio.to_thread(_detect_usage, encoder, block, heard, count)
     used = sum(use.kind is not UsageKind.UNUSED for use in uses)
     user = await store.user(block.user_id)
     weights = block.trace.weights
     if user is not None:
-        weights = await _weights(
+        weights = await _record_and_learn(
             store,
             user,
             block,
@@ -77,19 +77,16 @@ async def learn(
     return Usage(block.id, uses, used / len(uses) if uses else 0.0, interrupted, weights)
 
 
-def _judged(
+def _detect_usage(
     encoder: Encoder, block: ContextBlock, heard: str, count: Callable[[str], int]
 ) -> tuple[tuple[ItemUse, ...], list[QualityRecord]]:
-    """How each item was used, and what that adds to the quality record.
-
-    Nothing, where nothing was heard that could have used any.
-    """
-    visible = [truncate(text) for text in block.visible[-MOST_VISIBLE:]]
-    uses = detect(encoder, block.items, truncate_start(block.query), truncate(heard), visible)
-    return uses, tallied(block, uses, count) if heard else []
+    """How the reply used each item, and the quality records; none if nothing was heard."""
+    visible = [truncate(text) for text in block.visible[-MAX_VISIBLE:]]
+    uses = detect_usage(encoder, block.items, truncate_start(block.query), truncate(heard), visible)
+    return uses, quality_records(block, uses, count) if heard else []
 
 
-async def _weights(
+async def _record_and_learn(
     store: Store,
     user: UserKey,
     block: ContextBlock,
@@ -102,7 +99,7 @@ async def _weights(
     interrupted: bool,
     again: bool,
 ) -> Weights:
-    """The user's layer weights after it. A block's usage counts once."""
+    """Record the usage, once per block, and return the updated layer weights."""
     new = bool(uses or records) and not again
     if new and (
         not recorded()
@@ -117,15 +114,15 @@ async def _weights(
             ],
             now,
         )
-        lesson = _lesson(block, uses) if options.moves_weights else None
-        if lesson is not None and block.trace.analysis is not None:
+        example = _training_example(block, uses) if options.moves_weights else None
+        if example is not None and block.trace.analysis is not None:
             return await store.learn_weights(
-                user, block.trace.analysis.intent, lambda before: learnt(before, lesson), now
+                user, block.trace.analysis.intent, lambda before: update(before, example), now
             )
     return options.weights or (await store.profile(user, ())).weights
 
 
-def _lesson(block: ContextBlock, uses: tuple[ItemUse, ...]) -> TrainingExample | None:
+def _training_example(block: ContextBlock, uses: tuple[ItemUse, ...]) -> TrainingExample | None:
     asked = [
         report.layer for report in block.trace.layers if report.outcome is LayerOutcome.ANSWERED
     ]

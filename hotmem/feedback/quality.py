@@ -1,4 +1,4 @@
-"""What one reply adds to the quality record."""
+"""Quality records of a reply."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC
@@ -15,17 +15,17 @@ from hotmem.types import (
 )
 
 
-def tallied(
+def quality_records(
     block: ContextBlock, uses: Sequence[ItemUse], count: Callable[[str], int]
 ) -> list[QualityRecord]:
-    """One record of the whole block and one of each layer that was asked.
+    """Create a record of the whole block and one of each queried layer.
 
-    None where memory was not needed.
+    No records are created if no memory was needed.
 
     Args:
-        block: What was given.
-        uses: What the reply, of which something was heard, made of each item.
-        count: Tokens of a text.
+        block: The block given to the language model.
+        uses: How the reply used each item; some of the reply was heard.
+        count: Counts the tokens of a text.
     """
     trace = block.trace
     needed = trace.late if trace.analysis is None else trace.analysis.needs_memory
@@ -62,7 +62,7 @@ def tallied(
 def _tally(
     sized: Sequence[tuple[ItemUse, int]], tokens: int, ms: float, *, empty: bool, late: bool
 ) -> Tally:
-    """One turn; `sized` is what became of each item, and its tokens."""
+    """The tally of one turn, from each item's use and token count."""
     unused = [size for use, size in sized if use.kind is UsageKind.UNUSED]
     used = len(sized) - len(unused)
     return Tally(

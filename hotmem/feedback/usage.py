@@ -1,10 +1,11 @@
-"""Which items a reply used, and how: a kernel logistic regression over `SIGNS`.
+"""Usage detection: which items a reply used, and how.
 
-    logits = intercepts + Σ weight · exp(-gamma · |signs - example|²)
+A kernel logistic regression over `FEATURES`:
 
-The design's test, 30 % of the words shared, counts common words and words of the user's own
-question as use, and knows no paraphrase. `python -m eval usage --fit` fits the model on replies
-that we wrote; `usage.json` holds the signs of its examples, and none of their words.
+    logits = intercepts + Σ weight · exp(-gamma · |features - example|²)
+
+`python -m eval usage --fit` fits it to labelled replies; `usage.json` holds the features of its
+examples, none of their words.
 """
 
 import json
@@ -19,19 +20,18 @@ from numpy.typing import NDArray
 
 from hotmem.core.matmul import matmul
 from hotmem.feedback.reply_words import words
-from hotmem.feedback.usage_features import CLAUSE_CHARACTERS, SIGNS, Exchange, signs
+from hotmem.feedback.usage_features import CLAUSE_CHARACTERS, FEATURES, ReplyContext, item_features
 from hotmem.models import Encoder
 from hotmem.types import Item, ItemUse, UsageKind
 
 KINDS: Final = tuple(UsageKind)
-"""In the model's order."""
+"""The classes, in the order of the model."""
 
-EVEN: Final = 0.5
+USED_THRESHOLD: Final = 0.5
 """Probability above which an item counts as used."""
 
-USED_OF_A_BLOCK: Final = 2
-"""Items of a block that a reply uses, as a rule. Of a longer block each item is as much less
-likely to be one of them."""
+EXPECTED_USED: Final = 2
+"""Number of items of a block that a reply uses on average; scales the prior of long blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,12 @@ class UsageModel:
     """The fitted model.
 
     Attributes:
-        mean: Mean of each sign, float64 (signs,).
-        deviation: Standard deviation of each, float64 (signs,).
-        examples: Standardised signs of the examples, float64 (examples, signs).
-        weights: What each example says for each kind, float64 (examples, kinds).
+        mean: Mean of each feature, float64 (features,).
+        deviation: Standard deviation of each feature, float64 (features,).
+        examples: Standardised features of the examples, float64 (examples, features).
+        weights: Weight of each example for each kind, float64 (examples, kinds).
         intercepts: float64 (kinds,).
-        gamma: How fast an example's say falls with the squared distance.
+        gamma: Kernel coefficient of the squared distance.
     """
 
     mean: NDArray[np.float64]
@@ -56,14 +56,14 @@ class UsageModel:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Reads the stored form.
+        """Create a model from its JSON form.
 
         Raises:
-            ValueError: If it is of other signs or kinds.
+            ValueError: If its features or kinds differ from this version's.
         """
-        if data["signs"] != list(SIGNS) or data["kinds"] != [kind.value for kind in KINDS]:
+        if data["features"] != list(FEATURES) or data["kinds"] != [kind.value for kind in KINDS]:
             raise ValueError(
-                "the usage model is of other signs; fit it anew with `python -m eval usage --fit`"
+                "The usage model has other features. Fit it again: python -m eval usage --fit"
             )
         mean, deviation, examples, weights, intercepts = (
             np.array(data[name], dtype=np.float64)
@@ -72,7 +72,7 @@ class UsageModel:
         return cls(mean, deviation, examples, weights, intercepts, float(data["gamma"]))
 
     def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Probability of each kind, float64 (n, kinds), for signs, float64 (n, signs)."""
+        """Probabilities, float64 (n, kinds), for rows of features, float64 (n, features)."""
         standardised = (rows - self.mean) / self.deviation
         apart = (
             (standardised**2).sum(axis=1)[:, None]
@@ -88,13 +88,13 @@ class UsageModel:
 
 @cache
 def fitted_model() -> UsageModel:
-    """The model that ships with this package."""
+    """The model shipped with the package."""
     return UsageModel.from_dict(
         json.loads(files("hotmem.feedback").joinpath("usage.json").read_text("utf-8"))
     )
 
 
-def detect(
+def detect_usage(
     encoder: Encoder,
     items: Sequence[Item],
     question: str,
@@ -103,41 +103,41 @@ def detect(
     *,
     among: int | None = None,
 ) -> tuple[ItemUse, ...]:
-    """How the reply used each item, in the items' order; blocking.
+    """Detect how a reply used each item, in the order of the items. Blocking.
 
-    The strength is the probability that it was used at all.
+    The strength is the probability that the reply used the item in any way.
 
     Args:
         encoder: The memory's encoder.
-        items: The block's items; one without a vector is embedded.
-        question: The user's utterance; words it already held prove nothing.
-        reply: What was heard of the reply.
-        visible: Texts that the language model had before it; their words prove nothing either.
-        among: Items among which the used ones are sought; None is as many as the block has.
+        items: The block's items; those without a vector are embedded.
+        question: The user's utterance, whose words are no evidence of use.
+        reply: The part of the reply that was heard.
+        visible: Other texts in the language model's context, whose words are no evidence either.
+        among: Number of items in the block, if `items` are only some of them.
     """
     if not items:
         return ()
     if set(words(reply)) <= set(words(question)):
         return tuple(ItemUse(item, UsageKind.UNUSED, 0.0) for item in items)
-    exchange = Exchange.read(encoder, question, reply, visible)
+    context = ReplyContext.of(encoder, question, reply, visible)
     unembedded = [item.text[:CLAUSE_CHARACTERS] for item in items if item.vector is None]
     fresh = iter(encoder.encode(unembedded))
     rows = np.stack([next(fresh) if item.vector is None else item.vector for item in items])
-    seen = signs(
-        encoder, exchange, [item.text for item in items], rows, [item.speaker for item in items]
+    seen = item_features(
+        encoder, context, [item.text for item in items], rows, [item.speaker for item in items]
     )
     unused = KINDS.index(UsageKind.UNUSED)
     likely = fitted_model().probabilities(seen)
-    likely[:, unused] *= max((among or len(items)) / USED_OF_A_BLOCK, 1.0)
+    likely[:, unused] *= max((among or len(items)) / EXPECTED_USED, 1.0)
     likely /= likely.sum(axis=1, keepdims=True)
-    return tuple(_use(item, one, unused) for item, one in zip(items, likely, strict=True))
+    return tuple(_item_use(item, one, unused) for item, one in zip(items, likely, strict=True))
 
 
-def _use(item: Item, likely: NDArray[np.float64], unused: int) -> ItemUse:
-    """The likeliest way of use if it is likelier used than not."""
+def _item_use(item: Item, likely: NDArray[np.float64], unused: int) -> ItemUse:
+    """The most likely kind of use, or UNUSED below the threshold."""
     strength = float(np.clip(1 - likely[unused], 0.0, 1.0))
     kind = max(
         (kind for kind in KINDS if kind is not UsageKind.UNUSED),
         key=lambda kind: float(likely[KINDS.index(kind)]),
     )
-    return ItemUse(item, kind if strength > EVEN else UsageKind.UNUSED, strength)
+    return ItemUse(item, kind if strength > USED_THRESHOLD else UsageKind.UNUSED, strength)

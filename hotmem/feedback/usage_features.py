@@ -1,10 +1,7 @@
-"""What tells whether a reply used an item.
-
-What both hold that the user had not said, what is asked, and how near they are in meaning.
-"""
+"""Features of usage detection: shared words that are new, cues, and cosines."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
@@ -14,342 +11,235 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.core.matmul import matmul
-from hotmem.feedback.reply_words import COMMON_STEMS, PERSON, RunFinder, Words, clauses, telling
+from hotmem.feedback import usage_cues as cues
+from hotmem.feedback.reply_words import (
+    COMMON_STEMS,
+    PERSON,
+    RunFinder,
+    TextWords,
+    content_stems,
+    split_clauses,
+)
 from hotmem.models import Encoder
 from hotmem.text.stemming import stems
 
 QUOTE_WORDS: Final = 4
-"""Words in a row that make a quote; three in a row are often idiom ("I would like")."""
+"""Length of a quote in words; three common words are often an idiom ("I would like")."""
 
-LONGEST_RUN: Final = 10
-MOST_WORDS: Final = 5
-"""Up to where runs and shared words are counted: more make nothing clearer."""
+MAX_RUN: Final = 10
+MAX_WORDS: Final = 5
+"""Upper bounds of the length of a shared run and of counts of shared words."""
 
-MOST_CLAUSES: Final = 6
-"""Clauses of a reply whose meaning is looked at, those of the most telling words: each takes the
-encoder 2 to 3 ms."""
+MAX_CLAUSES: Final = 6
+"""Maximum number of a reply's clauses that are embedded, those with the most content words."""
 
 PASS_CHARACTERS: Final = 40
-"""Characters that cost the encoder as much as a pass itself."""
+"""Fixed cost of an encoder pass, in characters."""
 
 CLAUSE_CHARACTERS: Final = 400
-"""Characters of a text that are looked at for its meaning."""
+"""Number of characters of a text that are embedded."""
 
-QUESTIONS: Final = {
-    "advice": (
-        "What should I do?",
-        "Where could we go?",
-        "What shall I buy?",
-        "Which one should I choose?",
-        "Any ideas?",
-        "Should I do it?",
-    ),
-    "recollection": (
-        "What did I tell you about it?",
-        "When is my appointment?",
-        "What is my name?",
-        "Where did I put it?",
-        "How much do I pay?",
-        "Who is my doctor?",
-    ),
-    "world": (
-        "How does it work?",
-        "What is the capital of France?",
-        "How many days are in a year?",
-        "What does this word mean?",
-    ),
-    "order": ("Turn on the light.", "Set a timer.", "Set an alarm.", "Play some music."),
-}
-CLAUSES: Final = {
-    "ignorance": (
-        "I don't know that.",
-        "Nobody has told me.",
-        "I'm sorry, I can't help with that.",
-        "I have no record of that.",
-        "Could you look that up yourself?",
-        "I'm not sure.",
-    ),
-    "advice": (
-        "I would rather take something else.",
-        "You could try this instead.",
-        "Better not, it would be bad for you.",
-        "How about something without it?",
-        "That would suit you well.",
-    ),
-    "courtesy": (
-        "You're welcome!",
-        "Good night!",
-        "Hello! How can I help?",
-        "Yes, I can hear you.",
-    ),
-    "care": (
-        "Take it easy, one step at a time.",
-        "I'll keep it short.",
-        "I'm sorry to hear that.",
-        "You're in good hands.",
-    ),
-    "attribution": ("You told me so.", "As you said.", "You mentioned that before."),
-}
-ITEMS: Final = {
-    "need": (
-        "I am allergic to nuts.",
-        "I can't stand it.",
-        "I am afraid of it.",
-        "I have a health problem.",
-        "I don't eat that.",
-    ),
-    "fact": ("My sister lives in Porto.", "My appointment is on Monday.", "The code is 4711."),
-    "manner": (
-        "Please keep your answers short.",
-        "I like it when you joke.",
-        "I feel very sad today.",
-    ),
-}
-"""Examples of what is asked, of what clauses of replies do, and of what items say. A text is as
-much of a sort as it is near to the nearest."""
+FEATURES: Final = (
+    *("longest_run", "run_new_words", "run_of_item", "run_of_reply", "quotes", "quotes_new"),
+    *("run_of_new", "in_runs", "content_shared", "content_words", "reply_content_shared"),
+    *("echoed", "nothing_new", "number", "name", "other_name", "item_negated", "item_length"),
+    *("item_named", "about_user_or_named", "denies_knowledge", "attributes", "addresses"),
+    *("proposes", "reply_negated", "reply_length", "wants_advice", "asks", "of_self", "why"),
+    *("question_length", "near_reply", "near_clause", "near_question", "near_beyond_question"),
+    *("near_more_than_question", "reply_nearer", "clause_nearer"),
+    *(f"question_{kind}" for kind in cues.QUESTION_EXAMPLES),
+    *(f"clause_{kind}" for kind in cues.CLAUSE_EXAMPLES),
+    *(f"reply_{kind}" for kind in cues.CLAUSE_EXAMPLES),
+    *(f"item_{kind}" for kind in cues.ITEM_EXAMPLES),
+)
+"""The model's features, in order: lexical ones, and from `near_reply` on cosines."""
 
-SIGNS: Final = (
-    "longest_run", "run_new_words", "run_of_item", "run_of_reply", "quotes", "quotes_new", "run_of_new", "in_runs",
-    "told", "told_words", "reply_told", "echoed", "nothing_new", "number", "name", "other_name",
-    "item_negated", "item_length", "item_named", "about_user_or_named",
-    "unknowing", "attributing", "addressing", "proposing", "reply_negated", "reply_length",
-    "wants_advice", "asks", "of_self", "why", "question_length",
-    "near_reply", "near_clause", "near_question", "near_beyond_question", "near_more_than_question", "reply_nearer", "clause_nearer",
-    *(f"question_{sort}" for sort in QUESTIONS), *(f"clause_{sort}" for sort in CLAUSES), *(f"reply_{sort}" for sort in CLAUSES),
-    *(f"item_{sort}" for sort in ITEMS),
-)  # fmt: skip
-"""What the model looks at, in order. The first lines are of words, from `near_reply` on of
-meaning."""
-
-_NEGATED: Final = re.compile(
-    r"\b(?:not|no|never|without|nobody|none|neither|cannot|nothing|stop(?:ped)?|quit|cancelled|any ?more|no longer|hates?|dislikes?|avoids?)\b|n't\b",
-    re.IGNORECASE,
-)
-_UNKNOWING: Final = re.compile(
-    r"\b(?:(?:do|did)(?:n't| not) (?:know|remember|recall|have)|no idea|not sure|no (?:information|record|note|access|memory)|nothing about"
-    r"|(?:can|could)(?:not|n't| not) (?:tell|say|find|see|help|give|remember|hear|look)|never (?:told|mentioned|said)|nobody has told"
-    r"|(?:have|'ve|has)(?:n't| not| never) (?:told|mentioned|said|got)|i'd love to know|unfortunately|(?:i'm )?afraid i|sorry)\b",
-    re.IGNORECASE,
-)
-_ATTRIBUTING: Final = re.compile(
-    r"\b(?:you (?:said|told|mentioned|wrote|once)|you've (?:said|told|mentioned)|as you|from what you|if i (?:recall|remember)|according to"
-    r"|i (?:believe|gather|think))\b",
-    re.IGNORECASE,
-)
-_WANTS_ADVICE: Final = re.compile(
-    r"\b(?:should|shall|could|what can|where can|suggest|recommend|ideas?|tips?|advice|any|plan|let's|give me|make me|recipe|good|need|teach|help"
-    r"|how can|how do i|tell me a|pick|best)\b",
-    re.IGNORECASE,
-)
-_ASKS: Final = re.compile(
-    r"\?|^(?:what|when|where|who|which|how|do|is|did|was|are|why)\b", re.IGNORECASE
-)
-_WHY: Final = re.compile(r"why|how come", re.IGNORECASE)
-_SELF: Final = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|we|us|our)\b", re.IGNORECASE)
-_ADDRESSING: Final = re.compile(r"\b(?:you|your|yours|you're|you've|you'll|you'd)\b", re.IGNORECASE)
-_PROPOSING: Final = re.compile(
-    r"\b(?:i'd|i would|would|could|might|maybe|perhaps|how about|what about|why not|let's|try|take|get|put|don't|avoid|instead|better|rather"
-    r"|without|no|can)\b",
-    re.IGNORECASE,
-)
 _FIRST_NAME: Final = re.compile(r"[A-Z]\w+")
-_NO_NAMES: Final = frozenset({"i", "my", "our", "we", "the", "user"})
+_NOT_NAMES: Final = frozenset({"i", "my", "our", "we", "the", "user"})
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
-    """A question and what was heard of the reply to it, as they are compared with items.
+class ReplyContext:
+    """A question and the reply to it, prepared for comparison with items.
 
     Attributes:
-        question: The user's utterance.
-        reply: What was heard of the reply.
-        known: What the reply may have from elsewhere: the question and the visible conversation.
-        runs: Finds what an item shares with the reply.
+        question: The words of the user's utterance.
+        reply: The words of the reply.
+        known: The words of the question and of the visible texts.
+        runs: Finds runs of words that an item shares with the reply.
         rows: Unit rows of question, reply and clauses, float32 (2 + clauses, dimension).
-        about: The signs that are the same for all items.
+        features: Features that are the same for all items.
     """
 
-    question: Words
-    reply: Words
-    known: Words
+    question: TextWords
+    reply: TextWords
+    known: TextWords
     runs: RunFinder
     rows: NDArray[np.float32]
-    about: dict[str, float]
+    features: Mapping[str, float]
 
     @classmethod
-    def read(
+    def of(
         cls, encoder: Encoder, question: str, reply: str, visible: Sequence[str] = ()
-    ) -> "Exchange":
-        """Reads an exchange; blocking, one pass of the encoder for the reply and each of its clauses; the question's row is kept from its recall.
+    ) -> "ReplyContext":
+        """Prepare a question and the reply. Blocking.
+
+        It encodes the reply and each of its clauses; the question's row is cached by the recall.
 
         Args:
             encoder: The memory's encoder.
             question: The user's utterance.
-            reply: What was heard of the reply, not empty.
-            visible: Texts that the language model had before it.
+            reply: The part of the reply that was heard, not empty.
+            visible: Other texts in the language model's context.
         """
-        asked, heard = Words.of(question), Words.of(reply)
-        parts = _most_telling(clauses(reply))
-        said = _encoded(
-            encoder,
-            [text[:CLAUSE_CHARACTERS] for text in (reply, *(parts if len(parts) > 1 else ()))],
-        )
-        rows = np.concatenate(
-            [
-                encoder.encode([question[:CLAUSE_CHARACTERS]]),
-                said[:1],
-                said[1:] if len(said) > 1 else said,
-            ]
-        )
-        about = {
-            **_of_wording(question, reply),
-            "reply_length": float(np.log1p(len(heard.spoken))),
-            "question_length": float(np.log1p(len(asked.spoken))),
-            "nothing_new": float(not heard.telling - asked.stems),
-            **{
-                name: float(near.max())
-                for name, near in _sorts(encoder, "question", QUESTIONS, rows[:1]).items()
-            },
-            **{
-                name: float(near.max())
-                for name, near in _sorts(encoder, "reply", CLAUSES, rows[1:2]).items()
-            },
-            **{
-                name: float(near.max())
-                for name, near in _sorts(encoder, "clause", CLAUSES, rows[2:]).items()
-            },
+        asked, heard = TextWords.of(question), TextWords.of(reply)
+        parts = _most_informative(split_clauses(reply))
+        spoken = [reply, *(parts if len(parts) > 1 else ())]
+        encoded = _encode_in_parallel(encoder, [text[:CLAUSE_CHARACTERS] for text in spoken])
+        question_row = encoder.encode([question[:CLAUSE_CHARACTERS]])
+        clause_rows = encoded[1:] if len(encoded) > 1 else encoded
+        rows = np.concatenate([question_row, encoded[:1], clause_rows])
+        similarities = {
+            **_similarities(encoder, "question", cues.QUESTION_EXAMPLES, rows[:1]),
+            **_similarities(encoder, "reply", cues.CLAUSE_EXAMPLES, rows[1:2]),
+            **_similarities(encoder, "clause", cues.CLAUSE_EXAMPLES, rows[2:]),
         }
-        return cls(
-            asked,
-            heard,
-            Words.of("\n".join((question, *visible))),
-            RunFinder(heard.spoken),
-            rows,
-            about,
-        )
+        features = {
+            **_cue_features(question, reply),
+            "reply_length": float(np.log1p(len(heard.in_order))),
+            "question_length": float(np.log1p(len(asked.in_order))),
+            "nothing_new": float(not heard.content - asked.stems),
+            **{name: float(near.max()) for name, near in similarities.items()},
+        }
+        known = TextWords.of("\n".join((question, *visible)))
+        return cls(asked, heard, known, RunFinder(heard.in_order), rows, features)
 
 
-def signs(
+def item_features(
     encoder: Encoder,
-    exchange: Exchange,
+    context: ReplyContext,
     texts: Sequence[str],
     rows: NDArray[np.float32],
     speakers: Sequence[str | None],
 ) -> NDArray[np.float64]:
-    """What the model sees of items, float64 (items, len(SIGNS)).
+    """The model's input for items, float64 (items, len(FEATURES)).
 
     Args:
         encoder: The memory's encoder, for the examples.
-        exchange: The question and the reply.
-        texts: The items' words.
+        context: The question and the reply.
+        texts: The items' texts.
         rows: Their unit rows, float32 (items, dimension).
-        speakers: Who said each, if known.
+        speakers: The speaker of each, if known.
     """
-    by_meaning = _by_meaning(exchange, rows) | _sorts(encoder, "item", ITEMS, rows)
-    seen = np.empty((len(texts), len(SIGNS)))
+    semantic = _semantic_features(context.rows, rows)
+    semantic |= _similarities(encoder, "item", cues.ITEM_EXAMPLES, rows)
+    features = np.empty((len(texts), len(FEATURES)))
     for place, (text, speaker) in enumerate(zip(texts, speakers, strict=True)):
-        by_words = exchange.about | _by_words(exchange, text, speaker)
-        seen[place] = [
-            by_words[name] if name in by_words else by_meaning[name][place] for name in SIGNS
+        lexical = {**context.features, **_lexical_features(context, text, speaker)}
+        features[place] = [
+            lexical[name] if name in lexical else semantic[name][place] for name in FEATURES
         ]
-    return seen
+    return features
 
 
-def _of_wording(question: str, reply: str) -> dict[str, float]:
-    return {
-        "unknowing": float(bool(_UNKNOWING.search(reply))),
-        "attributing": float(bool(_ATTRIBUTING.search(reply))),
-        "addressing": float(bool(_ADDRESSING.search(reply))),
-        "proposing": float(bool(_PROPOSING.search(reply))),
-        "reply_negated": float(bool(_NEGATED.search(reply))),
-        "wants_advice": float(bool(_WANTS_ADVICE.search(question))),
-        "asks": float(bool(_ASKS.search(question))),
-        "of_self": float(bool(_SELF.search(question))),
-        "why": float(bool(_WHY.match(question))),
+def _cue_features(question: str, reply: str) -> dict[str, float]:
+    found = {
+        "denies_knowledge": cues.IGNORANCE.search(reply),
+        "attributes": cues.ATTRIBUTION.search(reply),
+        "addresses": cues.SECOND_PERSON.search(reply),
+        "proposes": cues.PROPOSAL.search(reply),
+        "reply_negated": cues.NEGATION.search(reply),
+        "wants_advice": cues.ADVICE_REQUEST.search(question),
+        "asks": cues.QUESTION.search(question),
+        "of_self": cues.FIRST_PERSON.search(question),
+        "why": cues.WHY.match(question),
     }
+    return {name: float(match is not None) for name, match in found.items()}
 
 
-def _by_words(exchange: Exchange, text: str, speaker: str | None) -> dict[str, float]:
-    """What item and reply share word for word, and of that what the user had not said."""
-    item, reply, known = Words.of(text), exchange.reply, exchange.known
-    held = item.telling - stems(speaker or "")
-    told, new = held - known.stems, reply.telling - known.stems
-    longest, together = exchange.runs.shared(item.spoken)
-    fresh = [
-        word for word in longest if word != PERSON and not stems(word) <= COMMON_STEMS | known.stems
+def _lexical_features(context: ReplyContext, text: str, speaker: str | None) -> dict[str, float]:
+    """Words that item and reply share, and those of them that are new."""
+    item, reply, known = TextWords.of(text), context.reply, context.known
+    content = item.content - stems(speaker or "")
+    new, reply_new = content - known.stems, reply.content - known.stems
+    run, run_words = context.runs.shared(item.in_order)
+    run_new = [
+        word for word in run if word != PERSON and not stems(word) <= COMMON_STEMS | known.stems
     ]
-    first = {
+    first_names = {
         word.casefold() for word in _FIRST_NAME.findall(text[:1] + text[1:].split(" ")[0])
-    } - _NO_NAMES
-    named = bool(
-        (item.names | first | {*(speaker or "").casefold().split()}) & exchange.question.plain
-    )
+    } - _NOT_NAMES
+    names = item.names | first_names | {*(speaker or "").casefold().split()}
+    named = bool(names & context.question.plain)
+    is_quote = len(run) >= QUOTE_WORDS
     return {
-        "longest_run": min(len(longest), LONGEST_RUN),
-        "run_new_words": min(len(fresh), MOST_WORDS),
-        "run_of_item": len(longest) / max(len(item.spoken), 1),
-        "run_of_reply": len(longest) / max(len(reply.spoken), 1),
-        "quotes": float(len(longest) >= QUOTE_WORDS),
-        "quotes_new": float(len(longest) >= QUOTE_WORDS and len(fresh) > 1),
-        "run_of_new": float(len(longest) >= QUOTE_WORDS - 1 and bool(fresh)),
-        "in_runs": together / max(len(item.spoken), 1),
-        "told": len(told & reply.stems) / max(len(told), 1),
-        "told_words": min(len(told & reply.stems), MOST_WORDS - 1),
-        "reply_told": len(new & held) / max(len(new), 1),
-        "echoed": len(held & known.stems & reply.stems) / max(len(held), 1),
-        "number": float(bool((item.figures - known.figures) & reply.figures)),
+        "longest_run": min(len(run), MAX_RUN),
+        "run_new_words": min(len(run_new), MAX_WORDS),
+        "run_of_item": len(run) / max(len(item.in_order), 1),
+        "run_of_reply": len(run) / max(len(reply.in_order), 1),
+        "quotes": float(is_quote),
+        "quotes_new": float(is_quote and len(run_new) > 1),
+        "run_of_new": float(len(run) >= QUOTE_WORDS - 1 and bool(run_new)),
+        "in_runs": run_words / max(len(item.in_order), 1),
+        "content_shared": len(new & reply.stems) / max(len(new), 1),
+        "content_words": min(len(new & reply.stems), MAX_WORDS - 1),
+        "reply_content_shared": len(reply_new & content) / max(len(reply_new), 1),
+        "echoed": len(content & known.stems & reply.stems) / max(len(content), 1),
+        "number": float(bool((item.numbers - known.numbers) & reply.numbers)),
         "name": float(bool((item.names & reply.plain) - known.plain)),
         "other_name": float(bool(reply.names - item.plain - known.plain)),
-        "item_negated": float(bool(_NEGATED.search(text))),
-        "item_length": float(np.log1p(len(item.spoken))),
+        "item_negated": float(bool(cues.NEGATION.search(text))),
+        "item_length": float(np.log1p(len(item.in_order))),
         "item_named": float(named),
-        "about_user_or_named": float(named or bool(exchange.about["of_self"])),
+        "about_user_or_named": float(named or bool(context.features["of_self"])),
     }
 
 
-def _by_meaning(exchange: Exchange, rows: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
-    """How near each item is to the reply and to its clauses, and how much nearer than the question is to either."""
-    nearness = matmul(exchange.rows, rows.T)
-    to_question = matmul(exchange.rows, exchange.rows[0])[:, None]
-    question, reply = nearness[:2]
+def _semantic_features(
+    context: NDArray[np.float32], rows: NDArray[np.float32]
+) -> dict[str, NDArray[np.float32]]:
+    """Cosines of each item with question, reply and clauses, and how they exceed each other."""
+    cosines = matmul(context, rows.T)
+    to_question = matmul(context, context[0])[:, None]
+    question, reply = cosines[:2]
     scale = np.sqrt(np.maximum((1 - question**2) * (1 - to_question[1] ** 2), 1e-6))
     return {
         "near_reply": reply,
-        "near_clause": nearness[2:].max(axis=0),
+        "near_clause": cosines[2:].max(axis=0),
         "near_question": question,
         "near_beyond_question": np.clip((reply - question * to_question[1]) / scale, -1, 1),
         "near_more_than_question": reply - question,
         "reply_nearer": reply - to_question[1],
-        "clause_nearer": (nearness[2:] - to_question[2:]).max(axis=0),
+        "clause_nearer": (cosines[2:] - to_question[2:]).max(axis=0),
     }
 
 
-def _sorts(
-    encoder: Encoder, of: str, sorts: dict[str, tuple[str, ...]], rows: NDArray[np.float32]
+def _similarities(
+    encoder: Encoder,
+    prefix: str,
+    examples: Mapping[str, tuple[str, ...]],
+    rows: NDArray[np.float32],
 ) -> dict[str, NDArray[np.float32]]:
-    """How near each row is to the nearest example of each sort, float32 (rows,)."""
+    """Cosine of each row with the most similar example of each kind, float32 (rows,)."""
     return {
-        f"{of}_{sort}": matmul(rows, _examples(encoder, examples).T).max(axis=1)
-        for sort, examples in sorts.items()
+        f"{prefix}_{kind}": matmul(rows, _encode_examples(encoder, texts).T).max(axis=1)
+        for kind, texts in examples.items()
     }
 
 
-def _encoded(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float32]:
-    """Their unit rows, half of the work in a thread beside, where there is more than one.
-
-    The model runs without the interpreter's lock.
-    """
+def _encode_in_parallel(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float32]:
+    """Encode texts, half of them on a second thread; the model releases the GIL."""
     if len(texts) < 2:
         return encoder.encode(texts)
     costs = np.cumsum([PASS_CHARACTERS + len(text) for text in texts])
     half = int(np.argmin(np.abs(costs[:-1] - costs[-1] / 2))) + 1
-    with ThreadPoolExecutor(1) as beside:
-        others = beside.submit(encoder.encode, texts[half:])
+    with ThreadPoolExecutor(1) as second_thread:
+        others = second_thread.submit(encoder.encode, texts[half:])
         return np.concatenate([encoder.encode(texts[:half]), others.result()])
 
 
-def _examples(encoder: Encoder, texts: tuple[str, ...]) -> NDArray[np.float32]:
-    """The examples' rows, encoded once for each encoder."""
+def _encode_examples(encoder: Encoder, texts: tuple[str, ...]) -> NDArray[np.float32]:
+    """Encode examples, once per encoder."""
     rows = _EXAMPLES.setdefault(encoder, {})
     if texts not in rows:
         rows[texts] = encoder.encode(texts)
@@ -361,9 +251,10 @@ _EXAMPLES: Final[WeakKeyDictionary[Encoder, dict[tuple[str, ...], NDArray[np.flo
 )
 
 
-def _most_telling(parts: Sequence[str]) -> list[str]:
-    """The clauses of the most telling words, in their order."""
+def _most_informative(clauses: Sequence[str]) -> list[str]:
+    """The clauses with the most content words, in order."""
     best = sorted(
-        range(len(parts)), key=lambda place: -len(telling(parts[place][:CLAUSE_CHARACTERS]))
-    )[:MOST_CLAUSES]
-    return [parts[place] for place in sorted(best)]
+        range(len(clauses)),
+        key=lambda place: -len(content_stems(clauses[place][:CLAUSE_CHARACTERS])),
+    )[:MAX_CLAUSES]
+    return [clauses[place] for place in sorted(best)]

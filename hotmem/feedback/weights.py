@@ -1,19 +1,18 @@
-"""Layer weights that follow use.
+"""Layer weights: online learning from the use of items.
 
-An online logistic regression over what each layer's features add to the rank of a block's items.
+A logistic regression over the contributions of each layer's features to the rank of a block's
+items:
 
-    L(θ) = −Σ share of the use of item i · log softmax_i(rest_i + Σ θ_layer · part_i,layer)
+    L(θ) = −Σ use share of item i · log softmax_i(base_i + Σ θ_layer · contribution_i,layer)
 
-θ is a layer's weight over its start weight, `part` what the layer's features add to the item's
-logit at the start weights. A reply says which of the items it was given were worth more (Cao et al.
-2007, ListNet), so every reply tells of all layers at once and nothing need be tried out on the
-user. Each reply is one Newton step under all that was seen before (a Laplace filter), which older
-replies leave by and by. The place of an item in the block has a coefficient of its own, so that
-what is used for its place alone is not put down to a layer.
+θ is the layer weights / start weights, `contribution` what the layer's features add to the item's
+logit at the start weights. A reply ranks the items of its block (ListNet, Cao et al. 2007), so
+every reply is evidence on all layers, and no exploration is needed. Each reply is one Newton step
+with an exponentially discounted Hessian (a Laplace filter). The position in the block has its own
+coefficient, so that position effects are not attributed to a layer.
 
-Replies alone would lead bad weights back slowly: most of what they seem to use is chance. So
-weights are drawn to the start weights, which were fitted on many conversations, gently nearby and
-firmly from afar.
+Most of the use that is detected is noise. So the weights are shrunk to the start weights, which
+were fitted to many conversations.
 """
 
 from collections.abc import Collection, Sequence
@@ -38,98 +37,91 @@ from hotmem.types import (
 LAYERS: Final = tuple(Layer)
 STARTS: Final = np.array([START_WEIGHTS[layer] for layer in LAYERS])
 
-PRIOR: Final = 8.0
-"""Certainty of the start before anything is seen: a telling reply adds some 0.1."""
+PRIOR_PRECISION: Final = 8.0
+"""Prior precision of the weights; an informative reply adds some 0.1."""
 
-PLACE_PRIOR: Final = 20.0
-"""The same of the coefficient of the place, which starts at 0."""
+POSITION_PRIOR_PRECISION: Final = 20.0
+"""Prior precision of the position effect, whose prior mean is 0."""
 
-MEMORY: Final = 0.998
-"""Part of what was seen that is left after one more reply: half is gone after 350."""
+DISCOUNT: Final = 0.998
+"""Discount of earlier replies per reply."""
 
-DRAWN: Final = 0.02
-DRAWN_FAR: Final = 0.03
-"""Part of the way back to the start weights, which fit many conversations, that each reply
-takes; and of what lies beyond `FAR`. With 0.005 what foretells use best was followed to where
-blocks hold less evidence: replies tell which of the items given were used, not which were left
-out."""
+SHRINKAGE: Final = 0.02
+SHRINKAGE_BEYOND_FAR: Final = 0.03
+"""Shrinkage to the start weights per reply: of the offset, and of what exceeds `FAR`."""
 
 FAR: Final = 0.4
-"""Distance from the start weights, over them, that LoCoMo and REALTALK do not go beyond when all
-their replies are fitted at once."""
+"""Offset of weights / start weights that fits to whole datasets do not exceed."""
 
-LONGEST_STEP: Final = 0.05
-"""Change of a weight over its start weight at one reply at most."""
+MAX_STEP: Final = 0.05
+"""Maximum change of a weight / start weight per reply."""
 
-LEAST_USE: Final = 0.3
-"""Probability of use of the likeliest item from which a reply teaches anything."""
+MIN_USE: Final = 0.3
+"""Probability of use of the most likely item below which a reply is ignored."""
 
 SHARPNESS: Final = 3.0
-"""Power of the odds of use in an item's share of it: replies use one or two of twenty items. By
-this power two fifths of the use in LoCoMo's blocks fall to the evidence, by 1 a fifth."""
+"""Power of the odds of use in an item's use share; replies use few of a block's items."""
 
-CHANCE: Final = 0.3
-"""Part of the use that is taken to fall on any item by chance, whatever its rank: a wrong reply,
-or one that was read wrongly."""
+CHANCE_USE: Final = 0.3
+"""Share of use that falls on random items: wrong replies, or use detected wrongly."""
 
-SHARED: Final = 0.1
-"""Part of a step that all users' prior takes too."""
+SHARED_RATE: Final = 0.1
+"""Fraction of a step that the shared start weights take."""
 
-BY_INTENT: Final = 0.2
-"""Part of a step that is for this intent alone; the rest is for all of the user's."""
+INTENT_RATE: Final = 0.2
+"""Fraction of a step that only the intent's offset takes."""
 
-MOST_SEEN: Final = 1e6
-"""Certainty beyond which what is kept cannot come from replies."""
+MAX_PRECISION: Final = 1e6
+"""Bound above which a stored precision matrix is discarded as damaged."""
 
-FARTHEST_PLACE: Final = 3.0
-"""Nats between the first and the last place of a block at most."""
+MAX_POSITION_EFFECT: Final = 3.0
+"""Bound of the position effect, in nats."""
 
-WATCHED: Final = 0.95
-"""Part of the watched lead over the last good weights that is left after one more reply: it
-looks back over some twenty."""
+LEAD_DECAY: Final = 0.95
+"""Decay of the moving average of `LearningState.lead` per reply."""
 
-TOO_FAR_BEHIND: Final = -0.05
-"""Mean nats per reply behind the last good weights from which these are taken up again."""
+ROLLBACK_LEAD: Final = -0.05
+"""Lead in nats below which the weights are rolled back to the last good ones."""
 
-CHECKED_EVERY: Final = 25
-"""Replies after which weights that are ahead become the last good ones."""
+CHECKPOINT_INTERVAL: Final = 25
+"""Number of replies between checkpoints of good weights."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingExample:
-    """What one reply tells.
+    """The evidence of one reply.
 
     Attributes:
-        rest: Logits of the items without the layers' parts, float64 (items,).
-        parts: What each layer adds at the start weights, float64 (items, layers).
-        places: Places in the block, from 0 to 1, float64 (items,).
-        use: Shares of the use, adding up to 1, float64 (items,).
-        sure: How sure it is that anything was used, 0 to 1.
-        asked: Whether each layer was asked, bool (layers,).
+        base: Logits of the items without the layers' contributions, float64 (items,).
+        contributions: Each layer's contribution at the start weights, float64 (items, layers).
+        positions: Positions in the block, from 0 to 1, float64 (items,).
+        shares: Use shares, which sum to 1, float64 (items,).
+        certainty: Probability that any item was used.
+        queried: Whether each layer was queried, bool (layers,).
     """
 
-    rest: NDArray[np.float64]
-    parts: NDArray[np.float64]
-    places: NDArray[np.float64]
-    use: NDArray[np.float64]
-    sure: float
-    asked: NDArray[np.bool_]
+    base: NDArray[np.float64]
+    contributions: NDArray[np.float64]
+    positions: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    certainty: float
+    queried: NDArray[np.bool_]
 
     @classmethod
     def of(
-        cls, uses: Sequence[ItemUse], given: Weights, asked: Collection[Layer]
+        cls, uses: Sequence[ItemUse], given: Weights, queried: Collection[Layer]
     ) -> "TrainingExample | None":
-        """The lesson of a block's uses.
+        """Create an example from the uses of a block's items.
 
-        None if it tells nothing: fewer than two items, or none that was used.
+        Returns None if the block has fewer than two items, or none was used.
 
         Args:
             uses: How the reply used each item, in the block's order.
-            given: The weights that the block was made with.
-            asked: The layers that answered.
+            given: The layer weights of the block.
+            queried: The layers that answered.
         """
         strengths = np.clip([use.strength for use in uses], 0.0, 0.99)
-        if len(uses) < 2 or strengths.max() < LEAST_USE:
+        if len(uses) < 2 or strengths.max() < MIN_USE:
             return None
         shares = (strengths / (1 - strengths)) ** SHARPNESS
         relevance = np.clip([use.item.relevance for use in uses], 1e-6, 1 - 1e-6)
@@ -142,115 +134,139 @@ class TrainingExample:
             np.linspace(0.0, 1.0, len(uses)),
             shares / shares.sum(),
             float(strengths.max()),
-            np.array([layer in asked for layer in LAYERS]),
+            np.array([layer in queried for layer in LAYERS]),
         )
 
-    def loss(self, theta: NDArray[np.float64], place: float = 0.0) -> float:
-        """How unlikely the use is under weights over their start weights, in nats."""
-        likely = np.exp(self._log_likely(theta, place))
-        return float(-self.sure * self.use @ np.log((1 - CHANCE) * likely + CHANCE / len(likely)))
+    def loss(self, theta: NDArray[np.float64], position_effect: float = 0.0) -> float:
+        """Negative log-likelihood of the use, in nats."""
+        predicted = np.exp(self._log_softmax(theta, position_effect))
+        return float(
+            -self.certainty
+            * self.shares
+            @ np.log((1 - CHANCE_USE) * predicted + CHANCE_USE / len(predicted))
+        )
 
-    def slope(
-        self, theta: NDArray[np.float64], place: float
+    def derivatives(
+        self, theta: NDArray[np.float64], position_effect: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Gradient and Hessian of the loss by the layers and the place, float64 (layers + 1,) and square. 0 for layers that were not asked."""
-        seen = np.column_stack([self.parts * self.asked, self.places])
-        likely = np.exp(self._log_likely(theta, place))
-        meant = self.use * (1 - CHANCE) * likely / ((1 - CHANCE) * likely + CHANCE / len(likely))
-        mean, weight = likely @ seen, self.sure * meant.sum()
-        return weight * mean - self.sure * meant @ seen, weight * (
-            (seen.T * likely) @ seen - np.outer(mean, mean)
+        """Gradient and Hessian of the loss, by layers and position; 0 for other layers.
+
+        float64 (layers + 1,) and (layers + 1, layers + 1).
+        """
+        inputs = np.column_stack([self.contributions * self.queried, self.positions])
+        predicted = np.exp(self._log_softmax(theta, position_effect))
+        posterior = (
+            self.shares
+            * (1 - CHANCE_USE)
+            * predicted
+            / ((1 - CHANCE_USE) * predicted + CHANCE_USE / len(predicted))
+        )
+        mean, weight = predicted @ inputs, self.certainty * posterior.sum()
+        return weight * mean - self.certainty * posterior @ inputs, weight * (
+            (inputs.T * predicted) @ inputs - np.outer(mean, mean)
         )
 
-    def _log_likely(self, theta: NDArray[np.float64], place: float) -> NDArray[np.float64]:
-        logits = self.rest + self.parts @ theta + place * self.places
+    def _log_softmax(
+        self, theta: NDArray[np.float64], position_effect: float
+    ) -> NDArray[np.float64]:
+        logits = self.base + self.contributions @ theta + position_effect * self.positions
         logits = logits - logits.max()
         return np.asarray(logits - np.log(np.exp(logits).sum()))
 
 
 def multipliers(given: Weights) -> NDArray[np.float64]:
-    """Weights over their start weights, within the bounds, float64 (layers,)."""
-    return bounded(np.array([given[layer] for layer in LAYERS]) / STARTS)
+    """Weights / start weights, clipped to the bounds, float64 (layers,)."""
+    return clip(np.array([given[layer] for layer in LAYERS]) / STARTS)
 
 
-def bounded(theta: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weights over their start weights within the bounds; what is no number is 1."""
+def clip(theta: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Clip weights / start weights to the bounds; NaN and infinity become 1."""
     return np.clip(
         np.where(np.isfinite(theta), theta, 1.0), MIN_WEIGHT / STARTS, MAX_WEIGHT / STARTS
     )
 
 
-def weights(theta: NDArray[np.float64]) -> Weights:
-    """The weights that are so many times the start weights, within the bounds."""
+def to_weights(theta: NDArray[np.float64]) -> Weights:
+    """Convert weights / start weights to weights, clipped to the bounds."""
     return Weights.from_dict(
-        {layer: float(value) for layer, value in zip(LAYERS, bounded(theta) * STARTS, strict=True)}
+        {layer: float(value) for layer, value in zip(LAYERS, clip(theta) * STARTS, strict=True)}
     )
 
 
-def for_intent(own: Weights, moved: IntentOffset) -> Weights:
-    """A user's weights for one intent, within the bounds."""
-    return weights(multipliers(own) + np.array(moved))
+def weights_for_intent(own: Weights, offset: IntentOffset) -> Weights:
+    """A user's weights for one intent, clipped to the bounds."""
+    return to_weights(multipliers(own) + np.array(offset))
 
 
-def learnt(before: LearningState, lesson: TrainingExample) -> LearningState:
-    """What is learnt after one more reply.
+def update(before: LearningState, example: TrainingExample) -> LearningState:
+    """Update a learning state with the evidence of one reply.
 
-    If the weights have fallen behind the last good ones, these are taken up again.
+    The weights are rolled back if they have predicted use worse than the last good ones.
     """
-    theta = multipliers(for_intent(before.own, before.intent))
-    seen, step = _step(before, lesson, theta)
-    moved = bounded(theta + step[:-1]) - theta
+    theta = multipliers(weights_for_intent(before.own, before.intent))
+    precision, step = _newton_step(before, example, theta)
+    moved = clip(theta + step[:-1]) - theta
     after = replace(
         before,
-        shared=weights(multipliers(before.shared) + SHARED * moved),
-        own=weights(multipliers(before.own) + (1 - BY_INTENT) * moved),
-        intent=tuple(float(value) for value in theta - multipliers(before.own) + BY_INTENT * moved),
-        place=float(np.clip(before.place + step[-1], -FARTHEST_PLACE, FARTHEST_PLACE)),
-        seen=tuple(seen.ravel().tolist()),
+        shared=to_weights(multipliers(before.shared) + SHARED_RATE * moved),
+        own=to_weights(multipliers(before.own) + (1 - INTENT_RATE) * moved),
+        intent=tuple(
+            float(value) for value in theta - multipliers(before.own) + INTENT_RATE * moved
+        ),
+        position_effect=float(
+            np.clip(before.position_effect + step[-1], -MAX_POSITION_EFFECT, MAX_POSITION_EFFECT)
+        ),
+        precision=tuple(precision.ravel().tolist()),
         version=before.version + 1,
     )
-    return _watched(before, after, lesson)
+    return _with_rollback(before, after, example)
 
 
-def _step(
-    before: LearningState, lesson: TrainingExample, theta: NDArray[np.float64]
+def _newton_step(
+    before: LearningState, example: TrainingExample, theta: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What has been seen, and the Newton step with what draws back to the start weights."""
-    certain = np.diag([PRIOR] * len(LAYERS) + [PLACE_PRIOR])
-    kept = _precision(before.seen, certain)
-    gradient, hessian = lesson.slope(theta, before.place)
-    seen = MEMORY * kept + (1 - MEMORY) * certain + hessian
-    away = theta - 1.0
-    step = np.asarray(np.linalg.solve(seen, -gradient), dtype=np.float64)
-    step[:-1] = lesson.asked * (
-        step[:-1] - DRAWN * away - DRAWN_FAR * np.sign(away) * np.maximum(np.abs(away) - FAR, 0.0)
+    """The new precision matrix, and the Newton step with shrinkage to the start weights."""
+    prior = np.diag([PRIOR_PRECISION] * len(LAYERS) + [POSITION_PRIOR_PRECISION])
+    stored = _checked_precision(before.precision, prior)
+    gradient, hessian = example.derivatives(theta, before.position_effect)
+    precision = DISCOUNT * stored + (1 - DISCOUNT) * prior + hessian
+    offset = theta - 1.0
+    step = np.asarray(np.linalg.solve(precision, -gradient), dtype=np.float64)
+    step[:-1] = example.queried * (
+        step[:-1]
+        - SHRINKAGE * offset
+        - SHRINKAGE_BEYOND_FAR * np.sign(offset) * np.maximum(np.abs(offset) - FAR, 0.0)
     )
-    return seen, np.asarray(
-        step * min(1.0, LONGEST_STEP / max(float(np.abs(step).max()), 1e-12)), dtype=np.float64
+    return precision, np.asarray(
+        step * min(1.0, MAX_STEP / max(float(np.abs(step).max()), 1e-12)), dtype=np.float64
     )
 
 
-def _precision(seen: Sequence[float], certain: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What was seen as a precision matrix; `certain`, the prior's, if it is none."""
-    if len(seen) != certain.size or not np.isfinite(seen).all():
-        return certain
-    kept = np.array(seen).reshape(certain.shape)
-    likely = (
-        np.allclose(kept, kept.T)
-        and np.abs(kept).max() <= MOST_SEEN
-        and np.linalg.eigvalsh(kept).min() >= PRIOR / 2
+def _checked_precision(
+    precision: Sequence[float], prior: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Restore a stored precision matrix; return the prior's if it is not valid."""
+    if len(precision) != prior.size or not np.isfinite(precision).all():
+        return prior
+    matrix = np.array(precision).reshape(prior.shape)
+    valid = (
+        np.allclose(matrix, matrix.T)
+        and np.abs(matrix).max() <= MAX_PRECISION
+        and np.linalg.eigvalsh(matrix).min() >= PRIOR_PRECISION / 2
     )
-    return kept if likely else certain
+    return matrix if valid else prior
 
 
-def _watched(before: LearningState, after: LearningState, lesson: TrainingExample) -> LearningState:
-    """The new state, or the last good one if the weights before this reply foretold its use worse than that for some time."""
-    now, good = multipliers(for_intent(before.own, before.intent)), multipliers(before.good)
-    lead = WATCHED * before.lead + (1 - WATCHED) * (
-        lesson.loss(good, before.place) - lesson.loss(now, before.place)
+def _with_rollback(
+    before: LearningState, after: LearningState, example: TrainingExample
+) -> LearningState:
+    """The new state, checkpointed or rolled back by how well its weights predicted the use."""
+    now, good = multipliers(weights_for_intent(before.own, before.intent)), multipliers(before.good)
+    lead = LEAD_DECAY * before.lead + (1 - LEAD_DECAY) * (
+        example.loss(good, before.position_effect) - example.loss(now, before.position_effect)
     )
-    if lead < TOO_FAR_BEHIND:
-        return replace(after, own=before.good, intent=NO_OFFSET, seen=(), lead=0.0)
-    if lead > 0 and after.version % CHECKED_EVERY == 0:
+    if lead < ROLLBACK_LEAD:
+        return replace(after, own=before.good, intent=NO_OFFSET, precision=(), lead=0.0)
+    if lead > 0 and after.version % CHECKPOINT_INTERVAL == 0:
         return replace(after, good=after.own, lead=0.0)
     return replace(after, lead=lead)

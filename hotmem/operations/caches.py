@@ -13,7 +13,7 @@ CACHED_FUNCTIONS: Final = (
     stemming.stems,
     stemming.stem,
     trimming.sentence_content,
-    features.wording,
+    features.statement_features,
     voice_commands.find_command,
     consent.answer_pattern,
     coreference.read_turn,

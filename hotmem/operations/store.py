@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.consolidation.equivalence import (
-    MERGES_FROM,
-    SUGGESTED_FROM,
+    MERGE_THRESHOLD,
+    SUGGESTION_THRESHOLD,
     StatementPair,
-    same,
-    substituted,
+    differs_in_one_word,
+    equivalence_probability,
 )
-from hotmem.consolidation.tagging import SAME_FROM, same_thing
+from hotmem.consolidation.tagging import MIN_COSINE, same_meaning
 from hotmem.core.matmul import matmul
 from hotmem.models import encode_tokens
 from hotmem.operations.requests import StoreContext
@@ -113,13 +113,13 @@ async def store(
     suggested = tuple(
         one
         for one in similar
-        if one.same >= SUGGESTED_FROM and not substituted(one.content, content)
+        if one.same >= SUGGESTION_THRESHOLD and not differs_in_one_word(one.content, content)
     )
     recommendations = Recommendations(similar, suggested, tagged.taken)
     twin = max(suggested, key=lambda one: one.same, default=None)
     if (
         twin is not None
-        and twin.same >= MERGES_FROM
+        and twin.same >= MERGE_THRESHOLD
         and replace(context, tags=(), source=None) == StoreContext()
     ):
         reason = f"says the same as what is known, {twin.same:.0%} sure"
@@ -182,7 +182,7 @@ async def _find_similar(
             one.memory_id or "",
             one.text,
             cosines[one.key],
-            same(StatementPair(one.text, content, cosines[one.key])),
+            equivalence_probability(StatementPair(one.text, content, cosines[one.key])),
         )
         for one in near
     )
@@ -240,5 +240,5 @@ def match_tags(
     return {
         tag: known
         for tag, known, cosine in near
-        if cosine >= SAME_FROM and same_thing(tag, known, cosine)
+        if cosine >= MIN_COSINE and same_meaning(tag, known, cosine)
     }

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hotmem.feedback.quality import tallied
-from hotmem.feedback.usage import detect
+from hotmem.feedback.quality import quality_records
+from hotmem.feedback.usage import detect_usage
 from hotmem.recall import RecallContext
 from hotmem.text.stemming import STOP_STEMS, stems
 from hotmem.types import ContextBlock, ItemUse, Tally, UsageKind
@@ -63,7 +63,7 @@ def scored(
         ms: How long the block took.
     """
     uses, found = _judged(reader, block, visible, replies[0])
-    records = tallied(block, uses, reader.tokens.count)
+    records = quality_records(block, uses, reader.tokens.count)
     if not records:
         return None
     others = [_judged(reader, block, visible, other)[1] for other in replies[1:]]
@@ -80,7 +80,7 @@ def _judged(
     0 if it has none.
     """
     heard = " ".join(reply.split()[:REPLY_WORDS])
-    uses = detect(reader.encoder, block.items, block.query, heard, visible, among=AMONG)
+    uses = detect_usage(reader.encoder, block.items, block.query, heard, visible, among=AMONG)
     telling = (stems(heard) - STOP_STEMS).difference(*map(stems, visible))
     held = frozenset[str]().union(
         *(stems(use.item.text) for use in uses if use.kind is not UsageKind.UNUSED)

@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AwareDatetime, Field
 
-from hotmem.consolidation.tagging import SAME_FROM, consolidated
+from hotmem.consolidation.tagging import MIN_COSINE, consolidate_tags
 from hotmem.core.priority import ForegroundPriority
 from hotmem.core.validation import validate_order
 from hotmem.memory import Memory
@@ -289,9 +289,9 @@ async def optimised(
         await store.embed_tags([key for key, _ in waiting], list(rows))
         await precedence.wait_idle()
     tags, rows = await store.counted_tags(user, MOST_TAGS)
-    pairs = await asyncio.to_thread(consolidated, tags, rows, precedence.wait_idle_blocking)
+    pairs = await asyncio.to_thread(consolidate_tags, tags, rows, precedence.wait_idle_blocking)
     reason = (
-        f"{len(pairs)} of {len(tags)} tags mean the same as another, cosine {SAME_FROM} or more"
+        f"{len(pairs)} of {len(tags)} tags mean the same as another, cosine {MIN_COSINE} or more"
     )
     numbers = [(tag.key, into.key) for tag, into in pairs]
     await precedence.wait_idle()

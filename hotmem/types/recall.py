@@ -304,9 +304,9 @@ class LearningState:
         shared: Start weights of new users, learnt from all users.
         own: The user's weights.
         intent: Their offset for the intent of the reply being learnt from.
-        place: Position effect: difference in the logit of use between the last and the first item
+        position_effect: Difference in the logit of use between the last and the first item
             of a block.
-        seen: Precision matrix over the layers and the position effect, row by row; empty at first.
+        precision: Precision matrix over the layers and the position effect, row by row; empty at first.
         good: Weights to roll back to.
         lead: Moving average, in nats, by which `own` predicted use better than `good`.
         version: Number of replies learnt from.
@@ -315,8 +315,8 @@ class LearningState:
     shared: Weights = START_WEIGHTS
     own: Weights = START_WEIGHTS
     intent: IntentOffset = NO_OFFSET
-    place: float = 0.0
-    seen: tuple[float, ...] = ()
+    position_effect: float = 0.0
+    precision: tuple[float, ...] = ()
     good: Weights = START_WEIGHTS
     lead: float = 0.0
     version: int = 0

@@ -9,20 +9,20 @@ from hypothesis import strategies as st
 
 from eval.tools.sameness import Pair, pairs
 from hotmem.consolidation.equivalence import (
-    AGAINST,
-    FOR,
-    MERGES_FROM,
-    SIGNS,
-    SUGGESTED_FROM,
+    FEATURES,
+    MERGE_THRESHOLD,
+    NEGATIVE_FEATURES,
+    POSITIVE_FEATURES,
+    SUGGESTION_THRESHOLD,
     StatementPair,
-    same,
-    signs,
-    substituted,
+    differs_in_one_word,
+    equivalence_probability,
+    pair_features,
 )
-from hotmem.consolidation.equivalence.differences import differences
-from hotmem.consolidation.equivalence.features import wording
-from hotmem.consolidation.equivalence.model import fitted
-from hotmem.consolidation.equivalence.numbers import figures
+from hotmem.consolidation.equivalence.differences import find_differences
+from hotmem.consolidation.equivalence.features import statement_features
+from hotmem.consolidation.equivalence.model import coefficients
+from hotmem.consolidation.equivalence.numbers import extract_numbers
 from hotmem.models import CachedEncoder
 
 
@@ -42,7 +42,7 @@ def sayings(encoder: CachedEncoder, one: str, other: str) -> StatementPair:
     ],
 )
 def test_the_same_in_other_words_is_merged(encoder: CachedEncoder, one: str, other: str) -> None:
-    assert same(sayings(encoder, one, other)) >= MERGES_FROM
+    assert equivalence_probability(sayings(encoder, one, other)) >= MERGE_THRESHOLD
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_the_same_in_other_words_is_merged(encoder: CachedEncoder, one: str, oth
     ],
 )
 def test_the_same_is_at_least_suggested(encoder: CachedEncoder, one: str, other: str) -> None:
-    assert same(sayings(encoder, one, other)) >= SUGGESTED_FROM
+    assert equivalence_probability(sayings(encoder, one, other)) >= SUGGESTION_THRESHOLD
 
 
 @pytest.mark.parametrize(
@@ -75,13 +75,15 @@ def test_the_same_is_at_least_suggested(encoder: CachedEncoder, one: str, other:
     ],
 )
 def test_what_differs_is_never_merged(encoder: CachedEncoder, one: str, other: str) -> None:
-    assert same(sayings(encoder, one, other)) < MERGES_FROM
+    assert equivalence_probability(sayings(encoder, one, other)) < MERGE_THRESHOLD
 
 
 def test_no_difference_makes_two_statements_more_alike() -> None:
-    _, coefficients = fitted()
-    told = dict(zip(SIGNS, coefficients, strict=True))
-    assert all(told[name] >= 0 for name in FOR) and all(told[name] <= 0 for name in AGAINST)
+    _, weights = coefficients()
+    told = dict(zip(FEATURES, weights, strict=True))
+    assert all(told[name] >= 0 for name in POSITIVE_FEATURES) and all(
+        told[name] <= 0 for name in NEGATIVE_FEATURES
+    )
 
 
 @pytest.mark.parametrize(
@@ -108,7 +110,7 @@ def test_no_difference_makes_two_statements_more_alike() -> None:
 def test_figures_are_read_as_they_are_said(
     words: str, found: set[int], left: tuple[str, ...]
 ) -> None:
-    assert figures(words.split()) == (frozenset(found), left)
+    assert extract_numbers(words.split()) == (frozenset(found), left)
 
 
 @given(
@@ -137,7 +139,7 @@ def test_figures_are_read_as_they_are_said(
     )
 )
 def test_any_words_have_figures(words: list[str]) -> None:
-    _, left = figures(words)
+    _, left = extract_numbers(words)
     assert not set(left) & {"two", "ten", "twenty", "first", "7", "12", "3rd"}
 
 
@@ -148,29 +150,33 @@ words = st.text(max_size=60).filter(str.strip)
 @given(words, words, st.floats(-1, 1))
 def test_any_two_texts_have_a_probability(one: str, other: str, cosine: float) -> None:
     seen = StatementPair(one, other, cosine)
-    assert signs(seen).shape == (len(SIGNS),) and np.isfinite(signs(seen)).all()
-    assert 0 <= same(seen) <= 1
+    assert pair_features(seen).shape == (len(FEATURES),) and np.isfinite(pair_features(seen)).all()
+    assert 0 <= equivalence_probability(seen) <= 1
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from([text for pair in pairs() for text in (pair.one, pair.other)]))
 def test_nothing_differs_from_itself(text: str) -> None:
-    found = differences(wording(text), wording(text))
-    assert not (found.dropped or found.added or found.marks)
+    found = find_differences(statement_features(text), statement_features(text))
+    assert not (found.dropped or found.added or found.other_differences)
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(pairs()))
 def test_differences_are_the_same_from_either_side(pair: Pair) -> None:
-    one, other = wording(pair.one), wording(pair.other)
-    forth, back = differences(one, other), differences(other, one)
-    assert (forth.dropped, forth.added, forth.marks) == (back.added, back.dropped, back.marks)
+    one, other = statement_features(pair.one), statement_features(pair.other)
+    forth, back = find_differences(one, other), find_differences(other, one)
+    assert (forth.dropped, forth.added, forth.other_differences) == (
+        back.added,
+        back.dropped,
+        back.other_differences,
+    )
 
 
 def test_the_shape_of_an_apostrophe_tells_nothing() -> None:
     straight = StatementPair("I don't eat the fish of Ana's shop.", "I eat fish of any shop.", 0.8)
     curly = replace(straight, one=straight.one.replace("'", "’"))
-    assert (signs(straight) == signs(curly)).all()
+    assert (pair_features(straight) == pair_features(curly)).all()
 
 
 @pytest.mark.parametrize(
@@ -185,4 +191,4 @@ def test_the_shape_of_an_apostrophe_tells_nothing() -> None:
     ],
 )
 def test_another_value_in_the_same_words(one: str, other: str, *, differs: bool) -> None:
-    assert substituted(one, other) is differs
+    assert differs_in_one_word(one, other) is differs

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from eval.tools.evolution import TOPICS
 from hotmem import InvalidInput, Memory, Options
-from hotmem.consolidation.cluster_names import kept_names, keywords, names
-from hotmem.consolidation.clustering import BLOCK, STEPS, grouped
-from hotmem.consolidation.evolution import drafted
+from hotmem.consolidation.cluster_names import assign_names, extract_keywords, match_previous_names
+from hotmem.consolidation.clustering import BLOCK, SMOOTHING_STEPS, cluster
+from hotmem.consolidation.evolution import draft_subcategories
 from hotmem.core.centroids import nearest_centroids
 from hotmem.models import CachedEncoder, Language, encode_tokens
 from hotmem.options import EvolutionOptions
@@ -92,29 +92,29 @@ def around(centres: int, each: int, spread: float, seed: int = 0) -> NDArray[np.
 
 
 def test_what_lies_together_is_a_group() -> None:
-    centroids, places = grouped(around(4, 20, 0.08), LEAST, MOST)
+    centroids, places = cluster(around(4, 20, 0.08), LEAST, MOST)
     assert len(centroids) == 4
     assert [len(set(places[start : start + 20])) for start in range(0, 80, 20)] == [1, 1, 1, 1]
     np.testing.assert_allclose(np.linalg.norm(centroids, axis=1), 1, rtol=1e-5)
 
 
 def test_there_are_never_more_groups_than_asked_for() -> None:
-    centroids, places = grouped(around(12, 10, 0.08), LEAST, 5)
+    centroids, places = cluster(around(12, 10, 0.08), LEAST, 5)
     assert len(centroids) == 5 and set(places) == set(range(5))
 
 
 def test_too_few_are_no_group() -> None:
-    centroids, places = grouped(around(1, 9, 0.1), LEAST, MOST)
+    centroids, places = cluster(around(1, 9, 0.1), LEAST, MOST)
     assert centroids.shape == (0, 32) and len(places) == 0
 
 
 def test_recalls_go_before_each_step_of_the_clustering() -> None:
     ways: list[int] = []
-    grouped(around(12, 40, 0.08), LEAST, 5, lambda: ways.append(1))
+    cluster(around(12, 40, 0.08), LEAST, 5, lambda: ways.append(1))
     blocks = -(-12 * 40 // BLOCK)
-    assert len(ways) > STEPS * blocks + 2
+    assert len(ways) > SMOOTHING_STEPS * blocks + 2
     ways.clear()
-    keywords([["Rex is a dog."] * 3, ["The fern likes shade."] * 4], lambda: ways.append(1))
+    extract_keywords([["Rex is a dog."] * 3, ["The fern likes shade."] * 4], lambda: ways.append(1))
     assert len(ways) == 7
 
 
@@ -124,7 +124,7 @@ def test_every_row_is_in_the_nearest_group_and_no_group_is_small(
 ) -> None:
     rows = np.random.default_rng(seed).normal(size=(count, 8)).astype(np.float32)
     rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
-    centroids, places = grouped(rows, least, most)
+    centroids, places = cluster(rows, least, most)
     assert len(centroids) <= most and len(places) in (0, count)
     if len(centroids):
         np.testing.assert_array_equal(places, nearest_centroids(rows, centroids))
@@ -143,11 +143,11 @@ def test_what_all_have_in_common_tells_nothing() -> None:
 def test_keywords_set_a_group_apart() -> None:
     dogs = ["Rex barks at night", "the dog Rex ate it", "Rex the dog sleeps at night"]
     ferns = ["the fern needs shade", "ferns at the window at night", "a fern in the shade by night"]
-    assert keywords([dogs, ferns]) == [("rex", "dog"), ("fern", "shade")]
+    assert extract_keywords([dogs, ferns]) == [("rex", "dog"), ("fern", "shade")]
 
 
 def test_a_name_is_its_first_keywords_and_no_two_are_alike() -> None:
-    assert names(
+    assert assign_names(
         [("rex", "dog", "vet"), ("rex", "dog", "night"), (), ()], [None] * 4, "contexts"
     ) == [
         "rex, dog",
@@ -155,7 +155,7 @@ def test_a_name_is_its_first_keywords_and_no_two_are_alike() -> None:
         "contexts 1",
         "contexts 2",
     ]
-    assert names([("rex", "dog"), ("fern",)], ["the old name", None], "contexts") == [
+    assert assign_names([("rex", "dog"), ("fern",)], ["the old name", None], "contexts") == [
         "the old name",
         "fern",
     ]
@@ -163,13 +163,13 @@ def test_a_name_is_its_first_keywords_and_no_two_are_alike() -> None:
 
 def test_a_group_keeps_its_name_while_most_of_it_stays() -> None:
     before = {"dogs": frozenset(range(10)), "ferns": frozenset(range(10, 20))}
-    assert kept_names(
+    assert match_previous_names(
         before, [frozenset([*range(8), *range(100, 150)]), frozenset(range(8, 20))]
     ) == ["dogs", "ferns"]
-    assert kept_names(
+    assert match_previous_names(
         before, [frozenset(range(5)), frozenset(range(5, 10)), frozenset(range(10, 20))]
     ) == [None, None, "ferns"]
-    assert kept_names({}, [frozenset([1])]) == [None]
+    assert match_previous_names({}, [frozenset([1])]) == [None]
 
 
 async def test_topics_become_subcategories_and_what_is_new_is_placed(memory: Memory) -> None:
@@ -375,7 +375,7 @@ async def test_what_is_forgotten_while_it_evolves_does_not_come_back(memory: Mem
         memory, *(f"{text} So said Xylomander." for text in told("cooking tricks")[:10])
     )
     members = await memory.store.evolving(user, Category.LEARNINGS, 2000)
-    drafts = drafted(members, Category.LEARNINGS, EvolutionOptions(), START)
+    drafts = draft_subcategories(members, Category.LEARNINGS, EvolutionOptions(), START)
     assert any("xylomander" in one.keywords for one in drafts)
     draft = await memory.store.draft_evolution(user, Category.LEARNINGS, drafts, members, START)
     assert draft is not None

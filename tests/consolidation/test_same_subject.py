@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hotmem.consolidation.same_subject import same_subjects
+from hotmem.consolidation.same_subject import find_same_subjects
 from hotmem.types import KnownSubjects
 
 
@@ -56,22 +56,24 @@ DOUBTFUL = [
     ("subject", "known", "same"), [case[1:] for case in SURE], ids=[case[0] for case in SURE]
 )
 def test_the_same_subjects_are_found(subject: str, known: KnownSubjects, same: set[str]) -> None:
-    assert same_subjects(subject, known) == frozenset(same)
+    assert find_same_subjects(subject, known) == frozenset(same)
 
 
 @pytest.mark.parametrize(
     ("subject", "known"), [case[1:] for case in DOUBTFUL], ids=[case[0] for case in DOUBTFUL]
 )
 def test_one_of_several_is_in_doubt(subject: str, known: KnownSubjects) -> None:
-    assert same_subjects(subject, known) is None
+    assert find_same_subjects(subject, known) is None
 
 
 def test_a_denial_is_of_the_one_told_of() -> None:
-    assert same_subjects("Ana's uncle", KnownSubjects(("Ana's uncle",)), denies=True) == frozenset(
-        {"Ana's uncle"}
-    )
+    assert find_same_subjects(
+        "Ana's uncle", KnownSubjects(("Ana's uncle",)), denies=True
+    ) == frozenset({"Ana's uncle"})
     assert (
-        same_subjects("Ana's uncle", KnownSubjects(("Ana's uncle", "Ana's uncle Bob")), denies=True)
+        find_same_subjects(
+            "Ana's uncle", KnownSubjects(("Ana's uncle", "Ana's uncle Bob")), denies=True
+        )
         is None
     )
 
@@ -93,5 +95,5 @@ subjects = st.lists(
 def test_any_subjects_can_be_compared(
     subject: str, known: list[str], names: list[tuple[str, str, bool]]
 ) -> None:
-    found = same_subjects(subject, KnownSubjects(tuple(known), tuple(names)))
+    found = find_same_subjects(subject, KnownSubjects(tuple(known), tuple(names)))
     assert found is None or (subject in found and found <= {subject, *known})

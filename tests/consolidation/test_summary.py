@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from hotmem.consolidation.summary import (
-    MOST_SENTENCES,
-    MOST_TOPICS,
-    MOST_WORDS,
+    MAX_SENTENCES,
+    MAX_TOPICS,
+    MAX_WORDS,
     render_summary,
     summarise,
 )
@@ -61,17 +61,17 @@ def summarised(
 def test_a_session_is_told_in_its_own_words(language: Language, encoder: CachedEncoder) -> None:
     summary = summarised(SPOKEN, language, encoder)
     texts = {f"t{at}": text for at, (_, text) in enumerate(SPOKEN)}
-    assert 0 < len(summary.narrative) <= MOST_SENTENCES
+    assert 0 < len(summary.narrative) <= MAX_SENTENCES
     for sentence in (*summary.narrative, *summary.decisions, *summary.open_loops):
         assert sentence.text in texts[sentence.turn_id]
-        assert len(sentence.text.split()) <= MOST_WORDS
+        assert len(sentence.text.split()) <= MAX_WORDS
     places = [int(sentence.turn_id[1:]) for sentence in summary.narrative]
     assert places == sorted(places)
 
 
 def test_topics_are_what_the_session_was_about(language: Language, encoder: CachedEncoder) -> None:
     topics = summarised(SPOKEN, language, encoder).topics
-    assert len(topics) <= MOST_TOPICS
+    assert len(topics) <= MAX_TOPICS
     assert "Rui" in topics
     assert any("kitchen" in topic for topic in topics)
 

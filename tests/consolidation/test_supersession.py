@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hotmem.consolidation.supersession import apply_correction, revise
+from hotmem.consolidation.supersession import apply_correction, find_supersession
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
     Category,
@@ -115,7 +115,7 @@ TABLE = [
 def test_revisions(
     told: Statement, said: int, memories: list[StoredMemory], revision: Supersession
 ) -> None:
-    assert revise(told, day(said), memories) == revision
+    assert find_supersession(told, day(said), memories) == revision
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_what_is_over_ends_what_was_told_in_other_words(
         ending=Termination(("choir",), ("can", "does")),
     )
     held = known(value, 1, relation)
-    assert revise(over, day(5), [held]) == Supersession(ends=(held.id,) if ends else ())
+    assert find_supersession(over, day(5), [held]) == Supersession(ends=(held.id,) if ends else ())
 
 
 def learnt(told: list[tuple[str, int]]) -> dict[str, tuple[int, datetime | None]]:
@@ -143,7 +143,7 @@ def learnt(told: list[tuple[str, int]]) -> dict[str, tuple[int, datetime | None]
     memories: dict[str, StoredMemory] = {}
     for value, said in told:
         latest_first = sorted(memories.values(), key=lambda memory: memory.said_at, reverse=True)
-        revision = revise(statement(value), day(said), latest_first)
+        revision = find_supersession(statement(value), day(said), latest_first)
         assert revision.confirms is None
         for ended in revision.ends:
             memories[ended] = known(ended, (memories[ended].said_at - START).days, until=said)

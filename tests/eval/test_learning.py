@@ -33,7 +33,7 @@ from eval.retrieval import SHIPPED, Asked, held_out, request
 from eval.run import ingested, models
 from eval.statistics import Estimate
 from hotmem.core.stage_timer import StageTimer
-from hotmem.feedback.weights import TOO_FAR_BEHIND, multipliers
+from hotmem.feedback.weights import ROLLBACK_LEAD, multipliers
 from hotmem.models import CachedEncoder
 from hotmem.recall import retrieve
 from hotmem.types import MAX_WEIGHT, MIN_WEIGHT, START_WEIGHTS, Intent, Layer
@@ -137,7 +137,7 @@ def test_a_step_back_forgets_what_intents_taught() -> None:
     learner = Ours.at(START_WEIGHTS)
     learner.told(Intent.FACT, MEANT, tuple(Layer))
     assert learner.intents and learner.weights(Intent.FACT) != START_WEIGHTS
-    learner.state = replace(learner.state, lead=10 * TOO_FAR_BEHIND)
+    learner.state = replace(learner.state, lead=10 * ROLLBACK_LEAD)
     learner.told(Intent.FACT, MEANT, tuple(Layer))
     assert learner.intents == {} and learner.weights(Intent.FACT).as_dict() == pytest.approx(
         START_WEIGHTS.as_dict()

@@ -1,6 +1,6 @@
 """How usage is measured.
 
-Our triples, the design's rule by arithmetic, strangers, and the fit on signs made up here.
+Our triples, the design's rule by arithmetic, strangers, and the fit on invented features.
 """
 
 from dataclasses import replace
@@ -26,7 +26,7 @@ from eval.learning.usage import (
     triples,
 )
 from hotmem.feedback.usage import KINDS, UsageModel
-from hotmem.feedback.usage_features import SIGNS
+from hotmem.feedback.usage_features import FEATURES
 from hotmem.models import CachedEncoder
 from hotmem.types import UsageKind
 
@@ -107,16 +107,16 @@ def test_strangers_are_of_another_matter(encoder: CachedEncoder) -> None:
     assert (np.vecdot(own, other) < SAME_MATTER).all()
 
 
-def test_signs_of_triples_are_rows_of_numbers(encoder: CachedEncoder) -> None:
+def test_features_of_triples_are_rows_of_numbers(encoder: CachedEncoder) -> None:
     rows = table(encoder, [DOG, replace(DOG, reply="I don't know.")])
-    assert rows.shape == (2, len(SIGNS)) and np.isfinite(rows).all()
-    assert rows[0, SIGNS.index("unknowing")] < rows[1, SIGNS.index("unknowing")]
+    assert rows.shape == (2, len(FEATURES)) and np.isfinite(rows).all()
+    assert rows[0, FEATURES.index("denies_knowledge")] < rows[1, FEATURES.index("denies_knowledge")]
 
 
 def test_what_is_fitted_is_read_back_and_tells_kinds_apart() -> None:
     random = np.random.default_rng(1)
     kinds = np.repeat(np.arange(len(KINDS)), 30)
-    seen = random.normal(0, 0.1, (len(kinds), len(SIGNS)))
+    seen = random.normal(0, 0.1, (len(kinds), len(FEATURES)))
     seen[np.arange(len(kinds)), kinds] += 3
     model = UsageModel.from_dict(
         fitted(seen, kinds, np.ones(len(kinds)), np.full(len(KINDS), 1 / len(KINDS)))
@@ -128,7 +128,7 @@ def test_what_is_fitted_is_read_back_and_tells_kinds_apart() -> None:
 
 def test_a_kind_taken_to_be_frequent_is_found_more_often() -> None:
     random = np.random.default_rng(1)
-    seen, kinds = random.normal(size=(80, len(SIGNS))), np.tile(np.arange(len(KINDS)), 20)
+    seen, kinds = random.normal(size=(80, len(FEATURES))), np.tile(np.arange(len(KINDS)), 20)
     even, mostly = (
         UsageModel.from_dict(fitted(seen, kinds, np.ones(80), np.array(shares)))
         .probabilities(seen)[:, 3]

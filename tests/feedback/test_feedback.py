@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 from hotmem import ContextBlock, Memory, Options
-from hotmem.feedback.learning import learn
-from hotmem.feedback.weights import LONGEST_STEP
+from hotmem.feedback.learning import learn_from_reply
+from hotmem.feedback.weights import MAX_STEP
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import LearningOptions
 from hotmem.storage.sqlite.connection import connect
@@ -160,7 +160,7 @@ async def test_a_clock_that_jumps_changes_nothing_of_what_is_learnt(memory: Memo
         datetime(2026, 1, 1, tzinfo=UTC),
     ):
         count, reply = memory.reader.tokens.count, "She's called Potola!"
-        await learn(
+        await learn_from_reply(
             store,
             encoder,
             again(block),
@@ -216,7 +216,7 @@ async def test_a_state_written_by_hand_teaches_no_nonsense(
         for layer in Layer:
             assert MIN_WEIGHT <= after[layer] <= MAX_WEIGHT
             assert (
-                abs(after[layer] - before[layer]) <= LONGEST_STEP * START_WEIGHTS[layer] + 1e-9
+                abs(after[layer] - before[layer]) <= MAX_STEP * START_WEIGHTS[layer] + 1e-9
                 or after == START_WEIGHTS
             )
         before = after
@@ -233,11 +233,11 @@ async def test_a_step_that_goes_back_leaves_no_intent_moved(memory: Memory) -> N
     await told(memory)
     user = await memory.store.user("ana")
     assert user is not None
-    moved = LearningState(intent=(0.1, 0.0, 0.0, 0.0), seen=(1.0,) * 25, version=1)
+    moved = LearningState(intent=(0.1, 0.0, 0.0, 0.0), precision=(1.0,) * 25, version=1)
     await memory.store.learn_weights(user, Intent.FACT, lambda _: moved, LATER)
     assert (await memory.store.profile(user, ())).moved == {Intent.FACT: (0.1, 0.0, 0.0, 0.0)}
     await memory.store.learn_weights(
-        user, Intent.FACT, lambda before: replace(before, seen=(), version=2), LATER
+        user, Intent.FACT, lambda before: replace(before, precision=(), version=2), LATER
     )
     assert (await memory.store.profile(user, ())).moved == {}
     assert (await memory.weights_over_time("ana"))[0].reason == "back to the last good ones"

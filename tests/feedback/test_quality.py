@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hotmem import Memory
 from hotmem.errors import InvalidInput
-from hotmem.feedback.quality import tallied
+from hotmem.feedback.quality import quality_records
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import LearningOptions, Options
 from hotmem.ranking.answerability import Answerability
@@ -296,4 +296,4 @@ def test_a_block_of_the_memorys_own_words_is_no_recall() -> None:
         "Forget that.",
         LATER,
     )
-    assert tallied(told, (), len) == []
+    assert quality_records(told, (), len) == []

@@ -6,8 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotmem.feedback.reply_words import PERSON, RunFinder, clauses, figures, spoken
-from hotmem.feedback.usage import UsageModel, detect
+from hotmem.feedback.reply_words import (
+    PERSON,
+    RunFinder,
+    numbers_and_months,
+    person_neutral_words,
+    split_clauses,
+)
+from hotmem.feedback.usage import UsageModel, detect_usage
 from hotmem.models import CachedEncoder
 from hotmem.types import Item, UsageKind
 from tests.letters import LetterEncoder
@@ -46,7 +52,7 @@ TABLE = [
 def test_replies_as_bots_give_them(
     encoder: CachedEncoder, text: str, asked: str, reply: str, kind: UsageKind
 ) -> None:
-    (use,) = detect(encoder, [item(text)], asked, reply)
+    (use,) = detect_usage(encoder, [item(text)], asked, reply)
     assert use.kind is kind
     assert (use.strength > 0.5) is (kind is not UNUSED)
 
@@ -57,7 +63,7 @@ def test_each_item_is_judged_for_itself_and_in_order(encoder: CachedEncoder) -> 
         item("The meeting is on the fourth floor."),
         item("My sister plays the violin in Ghent."),
     ]
-    uses = detect(encoder, items, "What's my dog called?", "Your dog is called Potola.")
+    uses = detect_usage(encoder, items, "What's my dog called?", "Your dog is called Potola.")
     assert [use.item for use in uses] == items
     assert uses[0].strength > 2 * max(use.strength for use in uses[1:])
 
@@ -67,16 +73,16 @@ def test_only_what_was_heard_counts(encoder: CachedEncoder) -> None:
     whole = "Your dog is called Potola. And your sister lives in Braga."
     heard = whole[: whole.index("And")]
     assert (
-        detect(encoder, items, "What do you know of us?", whole)[1].strength
-        > detect(encoder, items, "What do you know of us?", heard)[1].strength
+        detect_usage(encoder, items, "What do you know of us?", whole)[1].strength
+        > detect_usage(encoder, items, "What do you know of us?", heard)[1].strength
     )
 
 
 def test_what_the_conversation_held_already_proves_less(encoder: CachedEncoder) -> None:
     items = [item("My dog is called Potola.")]
     asked, reply = "What's her name?", "It's Potola!"
-    (fresh,) = detect(encoder, items, asked, reply)
-    (seen,) = detect(encoder, items, asked, reply, visible=["Potola ate a sock today."])
+    (fresh,) = detect_usage(encoder, items, asked, reply)
+    (seen,) = detect_usage(encoder, items, asked, reply, visible=["Potola ate a sock today."])
     assert seen.strength < fresh.strength
 
 
@@ -84,15 +90,17 @@ def test_what_the_conversation_held_already_proves_less(encoder: CachedEncoder) 
     "reply", ["Ja.", "はい、そうです。", "\U0001f436", "word " * 5000, "Potola " * 400 + "?"]
 )
 def test_any_reply_is_judged(encoder: CachedEncoder, reply: str) -> None:
-    (use,) = detect(encoder, [item("My dog is called Potola.")], "What's my dog called?", reply)
+    (use,) = detect_usage(
+        encoder, [item("My dog is called Potola.")], "What's my dog called?", reply
+    )
     assert 0 <= use.strength <= 1
 
 
 def test_a_longer_block_makes_each_item_less_likely(encoder: CachedEncoder) -> None:
-    alone = detect(encoder, [item("My dog is called Potola.")], "What's my dog called?", "Potola.")[
-        0
-    ]
-    among = detect(
+    alone = detect_usage(
+        encoder, [item("My dog is called Potola.")], "What's my dog called?", "Potola."
+    )[0]
+    among = detect_usage(
         encoder,
         [item("My dog is called Potola."), *[item(f"The code is {n}.") for n in range(20)]],
         "What's my dog called?",
@@ -104,7 +112,7 @@ def test_a_longer_block_makes_each_item_less_likely(encoder: CachedEncoder) -> N
 def test_an_items_own_vector_is_used(encoder: CachedEncoder) -> None:
     text = "My dog is called Potola."
     given = replace(item(text), vector=encoder.encode([text])[0])
-    assert detect(encoder, [given], "What's my dog called?", "Potola!") == detect(
+    assert detect_usage(encoder, [given], "What's my dog called?", "Potola!") == detect_usage(
         encoder, [item(text)], "What's my dog called?", "Potola!"
     )
 
@@ -115,39 +123,39 @@ words = st.text(max_size=80)
 @settings(deadline=None, max_examples=25)
 @given(words, words, words)
 def test_any_words_give_a_use_with_a_strength(text: str, asked: str, reply: str) -> None:
-    (use,) = detect(LETTERS, [item(text)], asked, reply)
+    (use,) = detect_usage(LETTERS, [item(text)], asked, reply)
     assert 0 <= use.strength <= 1
 
 
 @given(words, words)
 def test_silence_uses_nothing(text: str, asked: str) -> None:
-    (use,) = detect(LETTERS, [item(text)], asked, "")
+    (use,) = detect_usage(LETTERS, [item(text)], asked, "")
     assert use.kind is UNUSED and use.strength == 0
 
 
 @given(words)
 def test_the_users_own_words_prove_nothing(text: str) -> None:
-    (use,) = detect(LETTERS, [item(text)], text, text)
+    (use,) = detect_usage(LETTERS, [item(text)], text, text)
     assert use.kind is UNUSED
 
 
 def test_clauses_end_where_a_new_thing_is_said() -> None:
-    assert clauses("I'd wait, because it rains. Take the bus; it's dry - and warm!") == [
+    assert split_clauses("I'd wait, because it rains. Take the bus; it's dry - and warm!") == [
         "I'd wait", "because it rains.", "Take the bus;", "it's dry", "and warm!",
     ]  # fmt: skip
 
 
 def test_figures_are_found_however_they_are_said() -> None:
-    assert figures("twelve of the 1,150 in June") == {"12", "1150", "june"}
+    assert numbers_and_months("twelve of the 1,150 in June") == {"12", "1150", "june"}
 
 
 def test_runs_see_through_who_speaks() -> None:
-    runs = RunFinder(spoken("You said your dog ate my sock")).shared(
-        spoken("I think my dog ate the sock")
+    runs = RunFinder(person_neutral_words("You said your dog ate my sock")).shared(
+        person_neutral_words("I think my dog ate the sock")
     )
-    assert runs.longest == (PERSON, "dog", "ate", PERSON, "sock") and runs.together == 5
+    assert runs.longest == (PERSON, "dog", "ate", PERSON, "sock") and runs.total == 5
 
 
-def test_a_model_of_other_signs_is_refused() -> None:
-    with pytest.raises(ValueError, match="fit it anew"):
-        UsageModel.from_dict({"signs": ["one"], "kinds": []})
+def test_model_with_other_features_is_rejected() -> None:
+    with pytest.raises(ValueError, match="Fit it again"):
+        UsageModel.from_dict({"features": ["one"], "kinds": []})

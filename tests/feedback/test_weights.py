@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from hotmem.feedback.weights import (
     FAR,
     LAYERS,
-    LONGEST_STEP,
+    MAX_STEP,
+    ROLLBACK_LEAD,
     STARTS,
-    TOO_FAR_BEHIND,
     TrainingExample,
-    for_intent,
-    learnt,
     multipliers,
-    weights,
+    to_weights,
+    update,
+    weights_for_intent,
 )
 from hotmem.types import (
     MAX_WEIGHT,
@@ -58,7 +58,7 @@ any_weights = st.builds(Weights, *(st.floats(MIN_WEIGHT, MAX_WEIGHT) for _ in LA
 
 
 def test_the_layer_whose_item_was_used_gains_on_the_other() -> None:
-    after = learnt(LearningState(), lesson(*MEANT))
+    after = update(LearningState(), lesson(*MEANT))
     assert (
         after.own.semantic > START_WEIGHTS.semantic and after.own.verbatim < START_WEIGHTS.verbatim
     )
@@ -67,8 +67,8 @@ def test_the_layer_whose_item_was_used_gains_on_the_other() -> None:
 
 
 def test_all_users_follow_a_little_and_the_intent_a_little_more() -> None:
-    after = learnt(LearningState(), lesson(*MEANT))
-    whole = multipliers(for_intent(after.own, after.intent)) - 1
+    after = update(LearningState(), lesson(*MEANT))
+    whole = multipliers(weights_for_intent(after.own, after.intent)) - 1
     assert multipliers(after.shared) - 1 == pytest.approx(0.1 * whole)
     assert np.array(after.intent) == pytest.approx(0.2 * whole)
 
@@ -85,16 +85,18 @@ def test_too_little_teaches_nothing() -> None:
 
 
 def test_what_the_layers_add_is_taken_back_to_the_start_weights() -> None:
-    doubled = weights(np.array([1.0, 1.0, 2.0, 1.0]))
-    assert lesson(*MEANT, given=doubled).parts[0] == pytest.approx([0, 0, 1, 0])
+    doubled = to_weights(np.array([1.0, 1.0, 2.0, 1.0]))
+    assert lesson(*MEANT, given=doubled).contributions[0] == pytest.approx([0, 0, 1, 0])
 
 
 def test_the_place_takes_its_own_share() -> None:
     """Items alike but for their place tell of the place alone."""
     state = LearningState()
     for _ in range(50):
-        state = learnt(state, lesson(used(0.9, (1, 1, 1, 1)), used(0.05, (1, 1, 1, 1))))
-    assert state.place < -0.1 and multipliers(state.own) == pytest.approx(np.ones(len(LAYERS)))
+        state = update(state, lesson(used(0.9, (1, 1, 1, 1)), used(0.05, (1, 1, 1, 1))))
+    assert state.position_effect < -0.1 and multipliers(state.own) == pytest.approx(
+        np.ones(len(LAYERS))
+    )
 
 
 @given(any_weights, uses, st.sets(st.sampled_from(LAYERS)))
@@ -104,14 +106,18 @@ def test_a_reply_moves_them_within_the_bounds_and_not_far(
     seen = TrainingExample.of(told, before, asked)
     if seen is None:
         return
-    after = learnt(LearningState(shared=before, own=before, good=before), seen)
+    after = update(LearningState(shared=before, own=before, good=before), seen)
     for layer in LAYERS:
         assert MIN_WEIGHT - 1e-9 <= after.own[layer] <= MAX_WEIGHT + 1e-9
-        assert MIN_WEIGHT - 1e-9 <= for_intent(after.own, after.intent)[layer] <= MAX_WEIGHT + 1e-9
+        assert (
+            MIN_WEIGHT - 1e-9
+            <= weights_for_intent(after.own, after.intent)[layer]
+            <= MAX_WEIGHT + 1e-9
+        )
         assert layer in asked or after.own[layer] == pytest.approx(before[layer]), (
             "who was not asked learns nothing"
         )
-    assert np.abs(multipliers(after.own) - multipliers(before)).max() <= LONGEST_STEP + 1e-9
+    assert np.abs(multipliers(after.own) - multipliers(before)).max() <= MAX_STEP + 1e-9
 
 
 @given(st.lists(uses, min_size=1, max_size=30))
@@ -119,8 +125,8 @@ def test_the_same_replies_always_teach_the_same(replies: list[list[ItemUse]]) ->
     def taught() -> LearningState:
         state = LearningState()
         for told in replies:
-            seen = TrainingExample.of(told, for_intent(state.own, state.intent), LAYERS)
-            state = state if seen is None else learnt(state, seen)
+            seen = TrainingExample.of(told, weights_for_intent(state.own, state.intent), LAYERS)
+            state = state if seen is None else update(state, seen)
         return state
 
     assert taught() == taught()
@@ -132,22 +138,22 @@ def test_weights_that_are_far_off_come_back_within_two_hundred_replies_that_tell
     state = LearningState(shared=INVERTED, own=INVERTED, good=INVERTED)
     blank = lesson(used(0.9, NO_OFFSET), used(0.05, NO_OFFSET))
     for _ in range(200):
-        state = learnt(state, blank)
+        state = update(state, blank)
     assert np.abs(multipliers(state.own) - 1).max() <= FAR + 0.1
     assert np.abs(multipliers(INVERTED) - 1).max() > 1
 
 
 def test_weights_that_foretell_the_use_worse_than_the_last_good_ones_give_way_to_them() -> None:
-    bad = weights(np.array([1.0, 1.0, 0.2, 3.0]))
-    state = LearningState(own=bad, lead=TOO_FAR_BEHIND)
-    after = learnt(state, lesson(*MEANT, given=bad))
-    assert after.own == state.good and after.seen == () and after.intent == NO_OFFSET
+    bad = to_weights(np.array([1.0, 1.0, 0.2, 3.0]))
+    state = LearningState(own=bad, lead=ROLLBACK_LEAD)
+    after = update(state, lesson(*MEANT, given=bad))
+    assert after.own == state.good and after.precision == () and after.intent == NO_OFFSET
 
 
 def test_weights_that_are_ahead_become_the_good_ones() -> None:
     state = LearningState()
     for _ in range(60):
-        state = learnt(state, lesson(*MEANT, given=for_intent(state.own, state.intent)))
+        state = update(state, lesson(*MEANT, given=weights_for_intent(state.own, state.intent)))
     assert state.good.semantic > START_WEIGHTS.semantic
 
 
@@ -155,4 +161,4 @@ def test_multipliers_of_nonsense_are_within_the_bounds() -> None:
     assert multipliers(Weights(float("nan"), 99.0, -3.0, 0.4)) == pytest.approx(
         [1.0, MAX_WEIGHT / 0.8, MIN_WEIGHT / 0.6, 1.0]
     )
-    assert pytest.approx(START_WEIGHTS.as_dict()) == weights(np.ones(len(STARTS))).as_dict()
+    assert pytest.approx(START_WEIGHTS.as_dict()) == to_weights(np.ones(len(STARTS))).as_dict()

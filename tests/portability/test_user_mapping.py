@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem import Memory
-from hotmem.consolidation.same_subject import same_subjects
-from hotmem.consolidation.supersession import apply_correction, revise
+from hotmem.consolidation.same_subject import find_same_subjects
+from hotmem.consolidation.supersession import apply_correction, find_supersession
 from hotmem.models import Language
 from hotmem.storage.store import Store
 from hotmem.types import Statement, StoredMemory, Understanding
@@ -88,7 +88,10 @@ async def learnt(store: Store, statements: list[Statement]) -> list[StoredMemory
         await store.add_turn(said(statement.text, minutes=number * 24 * 60), START)
         ((key, _),) = await store.waiting_turns(1)
         await store.learn(
-            {key: Understanding((statement,))}, revise, apply_correction, same_subjects
+            {key: Understanding((statement,))},
+            find_supersession,
+            apply_correction,
+            find_same_subjects,
         )
     user = await store.user("ana")
     assert user is not None

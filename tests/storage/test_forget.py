@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem import Memory, Options
-from hotmem.consolidation.supersession import apply_correction, revise
+from hotmem.consolidation.supersession import apply_correction, find_supersession
 from hotmem.models import Language
 from hotmem.options import BackgroundOptions
 from hotmem.storage.queries.index_entries import to_bits
@@ -374,7 +374,7 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(
     await store.forget(user, everything=True)
     await store.add_turn(said("I live in Utrecht.", user="ben"), START)
     await store.put_vectors([(kind, passage, text)], list(encoder.encode([text])), [NO_SIGNS])
-    await store.learn({key: understanding}, revise, apply_correction)
+    await store.learn({key: understanding}, find_supersession, apply_correction)
     await store.put_summary(seen, summary, {}, turn.text)
 
     ben = await store.user("ben")

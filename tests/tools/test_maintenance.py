@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hotmem import InvalidInput, Memory
-from hotmem.consolidation.tagging import consolidated, same_thing
+from hotmem.consolidation.tagging import consolidate_tags, same_meaning
 from hotmem.operations.requests import checked
 from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.import_export import Copying, backup_restore
@@ -228,8 +228,8 @@ def test_the_tag_of_more_words_stays() -> None:
         [[1, 0, 0], [0.9, np.sqrt(1 - 0.81), 0], [0, 0, 1], [0.75, -np.sqrt(1 - 0.5625), 0]],
         dtype=np.float32,
     )
-    assert consolidated(tags, rows) == [(tags[0], tags[1])]
-    assert consolidated([], np.empty((0, 3), dtype=np.float32)) == []
+    assert consolidate_tags(tags, rows) == [(tags[0], tags[1])]
+    assert consolidate_tags([], np.empty((0, 3), dtype=np.float32)) == []
 
 
 @pytest.mark.parametrize(
@@ -246,8 +246,8 @@ def test_the_tag_of_more_words_stays() -> None:
 def test_tags_of_different_things_stay_apart(
     one: str, other: str, cosine: float, same: bool
 ) -> None:
-    assert same_thing(one, other, cosine) is same
-    assert same_thing(other, one, cosine) is same
+    assert same_meaning(one, other, cosine) is same
+    assert same_meaning(other, one, cosine) is same
 
 
 async def test_a_damaged_index_is_told_and_mended(database: Path, memory: Memory) -> None:

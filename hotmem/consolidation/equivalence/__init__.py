@@ -1,29 +1,29 @@
-"""Whether two memories say the same.
+"""Statement equivalence: whether two memories say the same.
 
-text ─▶ figures ─▶ wording ─┐
-text ─▶ figures ─▶ wording ─┴▶ differences ─▶ model ─▶ probability
+text ─▶ numbers ─▶ features ─┐
+text ─▶ numbers ─▶ features ─┴▶ differences ─▶ model ─▶ probability
 """
 
 from hotmem.consolidation.equivalence.model import (
-    AGAINST,
-    FOR,
-    MERGES_FROM,
-    SIGNS,
-    SUGGESTED_FROM,
+    FEATURES,
+    MERGE_THRESHOLD,
+    NEGATIVE_FEATURES,
+    POSITIVE_FEATURES,
+    SUGGESTION_THRESHOLD,
     StatementPair,
-    same,
-    signs,
-    substituted,
+    differs_in_one_word,
+    equivalence_probability,
+    pair_features,
 )
 
 __all__ = [
-    "AGAINST",
-    "FOR",
-    "MERGES_FROM",
-    "SIGNS",
-    "SUGGESTED_FROM",
+    "FEATURES",
+    "MERGE_THRESHOLD",
+    "NEGATIVE_FEATURES",
+    "POSITIVE_FEATURES",
+    "SUGGESTION_THRESHOLD",
     "StatementPair",
-    "same",
-    "signs",
-    "substituted",
+    "differs_in_one_word",
+    "equivalence_probability",
+    "pair_features",
 ]

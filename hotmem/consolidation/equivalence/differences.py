@@ -1,44 +1,43 @@
-"""Where two wordings differ: in what, in whom, in when, in how much, in whether."""
+"""Differences between two statements, from their features."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 from typing import Final
 
-from hotmem.consolidation.equivalence.features import SPEAKER, Manner, Wording
-from hotmem.consolidation.equivalence.vocabulary import FAINT, PEOPLE, RIVALS
+from hotmem.consolidation.equivalence.features import SPEAKER, Qualifier, StatementFeatures
+from hotmem.consolidation.equivalence.vocabulary import EXCLUSIVE_WORDS, PEOPLE, WEAK_WORDS
 
-ROOT: Final = 5
-"""Letters that two stems of one root begin with; of shorter ones all but one."""
+ROOT_LENGTH: Final = 5
+"""Length of the common prefix of stems with the same root; shorter stems are prefixes."""
 
 _DIRECTIONS: Final = frozenset({"to", "than", "from", "with"})
-_SCOPES: Final = frozenset({Manner.ONLY, Manner.ALL, Manner.SOME})
-_MODES: Final = frozenset({Manner.WISHED, Manner.OBLIGED, Manner.ENDED})
-_DONE: Final = frozenset({Manner.PAST, Manner.PERFECT})
+_SCOPE: Final = frozenset({Qualifier.ONLY, Qualifier.ALL, Qualifier.SOME})
+_MODALITY: Final = frozenset({Qualifier.INTENDED, Qualifier.OBLIGED, Qualifier.ENDED})
+_COMPLETED: Final = frozenset({Qualifier.PAST, Qualifier.PERFECT})
 
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """What one statement has and the other has not.
+    """The differences between a statement and another.
 
     Attributes:
-        dropped: Words of content of the one without a like in the other; words that any rewording
-            adds or leaves out do not count.
-        added: Words of content of the other without a like in the one.
-        shared: Words of content of both.
-        people: Whether others are meant.
-        speaker: Whether only one has the speaker as "I" or "we".
-        turned: Whether the same are named in another order, as who does and whom it is done to.
-        denied: Whether only one denies.
-        figures_dropped: Figures that only the one has.
-        figures_added: Figures that only the other has.
-        figures_shared: Figures of both.
-        names: Names that only one has.
-        rivals: Pairs of words that exclude each other.
-        past: Whether one tells the past, the other not.
-        doing: Whether one is done and the other is being done.
-        mode: Whether only one is wished, obliged or ended.
-        scope: How many of "only", "all" and "some" only one has.
+        dropped: Content words of the first without a counterpart in the other, weak words aside.
+        added: Content words of the other without a counterpart in the first, weak words aside.
+        shared: Content words of both.
+        people: Whether they mention different people.
+        speaker: Whether only one mentions the speaker.
+        reordered: Whether the same words are in a different order or have swapped roles.
+        negated: Whether only one is negated.
+        dropped_numbers: Numbers only in the first.
+        added_numbers: Numbers only in the other.
+        shared_numbers: Numbers in both.
+        names: Names only in one.
+        exclusive: Pairs of mutually exclusive words.
+        past: Whether only one is in the past tense.
+        progressive: Whether one is completed and the other in progress.
+        modality: Whether only one is intended, obligatory or ended.
+        scope: Number of "only", "all" and "some" that only one has.
     """
 
     dropped: int
@@ -46,84 +45,90 @@ class Differences:
     shared: int
     people: bool
     speaker: bool
-    turned: bool
-    denied: bool
-    figures_dropped: int
-    figures_added: int
-    figures_shared: int
+    reordered: bool
+    negated: bool
+    dropped_numbers: int
+    added_numbers: int
+    shared_numbers: int
     names: int
-    rivals: int
+    exclusive: int
     past: bool
-    doing: bool
-    mode: bool
+    progressive: bool
+    modality: bool
     scope: int
 
     @property
-    def marks(self) -> int:
-        """In how many ways they differ other than in content."""
+    def other_differences(self) -> int:
+        """Number of ways in which they differ besides content words."""
         found = (
             self.people,
-            self.turned,
-            self.denied,
-            self.figures_dropped or self.figures_added,
+            self.reordered,
+            self.negated,
+            self.dropped_numbers or self.added_numbers,
             self.names,
-            self.rivals,
-            self.past or self.doing,
-            self.mode,
+            self.exclusive,
+            self.past or self.progressive,
+            self.modality,
             self.scope,
         )
         return sum(map(bool, found))
 
 
-def differences(one: Wording, other: Wording) -> Differences:
-    """What differs between two statements."""
+def find_differences(one: StatementFeatures, other: StatementFeatures) -> Differences:
+    """Find the differences between two statements."""
     names = one.names | other.names
-    apart = one.manners ^ other.manners
+    apart = one.qualifiers ^ other.qualifiers
     words, other_words = frozenset(one.words), frozenset(other.words)
     return Differences(
-        dropped=len(_alone(one, other, names)),
-        added=len(_alone(other, one, names)),
+        dropped=len(_unmatched(one, other, names)),
+        added=len(_unmatched(other, one, names)),
         shared=len(one.content & other.content),
         people=words & PEOPLE != other_words & PEOPLE,
         speaker=(SPEAKER in words) != (SPEAKER in other_words),
-        turned=_swapped(one, other, names) or _redirected(one, other) or _reordered(one, other),
-        denied=one.denials % 2 != other.denials % 2,
-        figures_dropped=len(one.figures - other.figures),
-        figures_added=len(other.figures - one.figures),
-        figures_shared=len(one.figures & other.figures),
+        reordered=_has_swapped_participants(one, other, names)
+        or _has_swapped_directions(one, other)
+        or _has_other_order(one, other),
+        negated=one.negations % 2 != other.negations % 2,
+        dropped_numbers=len(one.numbers - other.numbers),
+        added_numbers=len(other.numbers - one.numbers),
+        shared_numbers=len(one.numbers & other.numbers),
         names=len((one.names - other_words) | (other.names - words)),
-        rivals=_rivals(words - other_words, other_words - words),
-        past=Manner.PAST in apart and Manner.PERFECT not in one.manners | other.manners,
-        doing=_done_or_doing(one, other) or _done_or_doing(other, one),
-        mode=bool(apart & _MODES),
-        scope=len(apart & _SCOPES),
+        exclusive=_count_exclusive(words - other_words, other_words - words),
+        past=Qualifier.PAST in apart and Qualifier.PERFECT not in one.qualifiers | other.qualifiers,
+        progressive=_is_progressive_of(one, other) or _is_progressive_of(other, one),
+        modality=bool(apart & _MODALITY),
+        scope=len(apart & _SCOPE),
     )
 
 
-def _alone(one: Wording, other: Wording, names: frozenset[str]) -> frozenset[str]:
-    """Content of the one that the other has no word of the same root for.
+def _unmatched(
+    one: StatementFeatures, other: StatementFeatures, names: frozenset[str]
+) -> frozenset[str]:
+    """Content words of the first without a word of the same root in the other.
 
-    A name has none but itself.
+    Names must match exactly.
     """
     likes = [word for word in other.content if word not in names]
     return frozenset(
         word
-        for word in one.content - other.content - FAINT
-        if word in names or not any(_one_root(word, like) for like in likes)
+        for word in one.content - other.content - WEAK_WORDS
+        if word in names or not any(_share_root(word, like) for like in likes)
     )
 
 
-def _one_root(word: str, other: str) -> bool:
+def _share_root(word: str, other: str) -> bool:
     shorter = min(len(word), len(other))
     alike = sum(
         1
         for _ in takewhile(lambda letters: letters[0] == letters[1], zip(word, other, strict=False))
     )
-    return (alike == shorter >= 4) or (alike >= ROOT and alike >= shorter - 3)
+    return (alike == shorter >= 4) or (alike >= ROOT_LENGTH and alike >= shorter - 3)
 
 
-def _swapped(one: Wording, other: Wording, names: frozenset[str]) -> bool:
-    """Whether two of those who act stand the other way round."""
+def _has_swapped_participants(
+    one: StatementFeatures, other: StatementFeatures, names: frozenset[str]
+) -> bool:
+    """Whether two participants are in reverse order: "Ana owes Tom", "Tom owes Ana"."""
     if one.passive != other.passive or (one.linked and other.linked):
         return False
     actors, others = (
@@ -139,23 +144,26 @@ def _swapped(one: Wording, other: Wording, names: frozenset[str]) -> bool:
     )
 
 
-def _redirected(one: Wording, other: Wording) -> bool:
-    """Whether "from A to B" has become "from B to A"."""
-    told, other_told = _directed(one.words), _directed(other.words)
+def _has_swapped_directions(one: StatementFeatures, other: StatementFeatures) -> bool:
+    """Whether objects of prepositions are swapped: "from A to B", "from B to A"."""
+    objects, other_objects = _prepositional_objects(one.words), _prepositional_objects(other.words)
     return any(
-        told[word] != other_told[word]
-        and told[word] in other.words
-        and other_told[word] in one.words
-        for word in told.keys() & other_told.keys()
+        objects[word] != other_objects[word]
+        and objects[word] in other.words
+        and other_objects[word] in one.words
+        for word in objects.keys() & other_objects.keys()
     )
 
 
-def _directed(words: Sequence[str]) -> dict[str, str]:
+def _prepositional_objects(words: Sequence[str]) -> dict[str, str]:
     return {word: following for word, following in pairwise(words) if word in _DIRECTIONS}
 
 
-def _reordered(one: Wording, other: Wording) -> bool:
-    """Whether the same words stand in another order, and neither a circumstance in front nor an "and" or "is" explains it."""
+def _has_other_order(one: StatementFeatures, other: StatementFeatures) -> bool:
+    """Whether the same words are in a different order that changes the meaning.
+
+    A fronted adverbial, "and" and "is" allow different orders.
+    """
     if (
         set(one.words) != set(other.words)
         or one.fronted != other.fronted
@@ -170,23 +178,26 @@ def _reordered(one: Wording, other: Wording) -> bool:
     return content != others
 
 
-def _rivals(alone: frozenset[str], alone_back: frozenset[str]) -> int:
-    """Pairs of words of which only one can be true, one on each side."""
+def _count_exclusive(alone: frozenset[str], alone_back: frozenset[str]) -> int:
+    """Count the pairs of mutually exclusive words, one in each statement."""
     undone = any(
         word.startswith("un") and word[2:] in others
         for words, others in ((alone, alone_back), (alone_back, alone))
         for word in words
     )
     return (
-        sum(not (alone.isdisjoint(group) or alone_back.isdisjoint(group)) for group in RIVALS)
+        sum(
+            not (alone.isdisjoint(group) or alone_back.isdisjoint(group))
+            for group in EXCLUSIVE_WORDS
+        )
         + undone
     )
 
 
-def _done_or_doing(one: Wording, other: Wording) -> bool:
-    """Whether the one is being done and the other is done."""
+def _is_progressive_of(one: StatementFeatures, other: StatementFeatures) -> bool:
+    """Whether the first is in progress and the other completed."""
     return (
-        Manner.DOING in one.manners
-        and bool(other.manners & _DONE)
-        and Manner.DOING not in other.manners
+        Qualifier.PROGRESSIVE in one.qualifiers
+        and bool(other.qualifiers & _COMPLETED)
+        and Qualifier.PROGRESSIVE not in other.qualifiers
     )

@@ -1,7 +1,4 @@
-"""How a statement is worded.
-
-Its content, whom it is about, its figures, and in what manner it is told. All from the text alone.
-"""
+"""Features of a statement's text: content words, participants, numbers, tense and modality."""
 
 import re
 from dataclasses import dataclass
@@ -9,12 +6,12 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
-from hotmem.consolidation.equivalence.numbers import figures
-from hotmem.consolidation.equivalence.vocabulary import DATES, EMPTY, PAST, canonical
+from hotmem.consolidation.equivalence.numbers import extract_numbers
+from hotmem.consolidation.equivalence.vocabulary import DATES, FUNCTION_WORDS, PAST_FORMS, canonical
 from hotmem.text.word_sets import wordlist
 
 SPEAKER: Final = "speaker"
-"""The word for whoever tells: "I", "we", "the user"."""
+"""Canonical form of first-person words and "the user"."""
 
 _SPEAKERS: Final = wordlist("i we me us")
 _PHRASES: Final = tuple(
@@ -52,7 +49,10 @@ _PHRASES: Final = tuple(
         (r"\blook(?:s|ed|ing)? after\b", "mind"),
         (r"\bturned down\b", "rejected"),
         (
-            r"\b(?:at the moment|right now|currently|by the way|you know what|just so you know|honestly|basically|actually|o'clock)\b",
+            (
+                r"\b(?:at the moment|right now|currently|by the way|you know what"
+                r"|just so you know|honestly|basically|actually|o'clock)\b"
+            ),
             " ",
         ),
         (r"\bevery (?:other|two|second) weeks?\b", "fortnightly"),
@@ -64,26 +64,27 @@ _AFTERNOON: Final = re.compile(r"\b(1[3-9]|2[0-3]):(\d\d)\b")
 _FULL_HOUR: Final = re.compile(r"(?<=\d):00\b")
 _WORDS: Final = re.compile(r"\w+")
 _NAMES: Final = re.compile(r"(?<=[^\s.!?:] )[A-Z]\w+|(?<=\w-)[A-Z]\w+")
-_NO_NAMES: Final = EMPTY | DATES | {"user", "speaker", "bot"}
+_NOT_NAMES: Final = FUNCTION_WORDS | DATES | {"user", "speaker", "bot"}
 _AUXILIARIES: Final = wordlist(
     "be am is are was were been being get gets got getting have has had having"
 )
-_FRONTS: Final = wordlist(
+_FRONTED: Final = wordlist(
     "on in at for with if when because to before after every during since until"
 )
-_NO_PAST: Final = wordlist("need indeed speed bleed")
+_NOT_PAST: Final = wordlist("need indeed speed bleed")
 _NEGATION: Final = wordlist(
-    "not no never without nobody none neither nor nothing nolonger avoid avoids forbid forbids forbidden skip skips"
+    "not no never without nobody none neither nor nothing nolonger avoid avoids forbid "
+    "forbids forbidden skip skips"
 )
 
 
-class Manner(StrEnum):
-    """In what manner something is told."""
+class Qualifier(StrEnum):
+    """A tense, modality or quantifier of a statement."""
 
     PAST = "past"
     PERFECT = "perfect"
-    DOING = "doing"
-    WISHED = "wished"
+    PROGRESSIVE = "progressive"
+    INTENDED = "intended"
     OBLIGED = "obliged"
     ENDED = "ended"
     ONLY = "only"
@@ -91,51 +92,55 @@ class Manner(StrEnum):
     SOME = "some"
 
 
-_MANNERS: Final = {
-    Manner.WISHED: re.compile(
-        r"\bwant(?:s|ed)? to\b|\bwould\b|\bhop(?:e|es|ing) to\b|\bplan(?:s|ning)?\b|\bdream\b|\bwish(?:es)?\b|\bgoing to (?!the\b)\w+|\bwill\b|"
-        r"\bthinking (?:of|about)\b|\bintends?\b|\btry(?:ing)?\b|\bmight\b|\bmay (?!\d)\w|\bcould\b|\b(?:perhaps|maybe|probably)\b"
+_QUALIFIERS: Final = {
+    Qualifier.INTENDED: re.compile(
+        r"\bwant(?:s|ed)? to\b|\bwould\b|\bhop(?:e|es|ing) to\b|\bplan(?:s|ning)?\b|\bdream\b"
+        r"|\bwish(?:es)?\b|\bgoing to (?!the\b)\w+|\bwill\b|"
+        r"\bthinking (?:of|about)\b|\bintends?\b|\btry(?:ing)?\b|\bmight\b|\bmay (?!\d)\w"
+        r"|\bcould\b|\b(?:perhaps|maybe|probably)\b"
     ),
-    Manner.OBLIGED: re.compile(
+    Qualifier.OBLIGED: re.compile(
         r"\bmust\b|\bha(?:ve|s) (?:got )?to\b|\bneeds? to\b|\bshould\b|\bought\b"
     ),
-    Manner.ENDED: re.compile(
-        r"\bnolonger\b|\bany ?more\b|\bused to\b|\bformer(?:ly)?\b|\bquit\b|\bstop(?:s|ped)?\b|\bgone\b|\bended\b|\bcancel\w*\b"
+    Qualifier.ENDED: re.compile(
+        r"\bnolonger\b|\bany ?more\b|\bused to\b|\bformer(?:ly)?\b|\bquit\b|\bstop(?:s"
+        r"|ped)?\b|\bgone\b|\bended\b|\bcancel\w*\b"
     ),
-    Manner.ONLY: re.compile(r"\b(?:only|just|solely|except|nobody)\b"),
-    Manner.ALL: re.compile(
+    Qualifier.ONLY: re.compile(r"\b(?:only|just|solely|except|nobody)\b"),
+    Qualifier.ALL: re.compile(
         r"\b(?:all|every|each|everyone|everything|always|any|both|whole|constantly)\b"
     ),
-    Manner.SOME: re.compile(
-        r"\b(?:some|sometimes|several|few|most|mostly|many|often|usually|occasionally|rarely|seldom|almost|nearly|least)\b"
+    Qualifier.SOME: re.compile(
+        r"\b(?:some|sometimes|several|few|most|mostly|many|often|usually|occasionally|rarely"
+        r"|seldom|almost|nearly|least)\b"
     ),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
-    """A statement's wording.
+class StatementFeatures:
+    """The features of a statement that comparison uses.
 
     Attributes:
-        words: All words but figures, in order, each as `canonical` gives it; the speaker's are all
+        words: All words but numbers, in order, as `canonical` returns them; first-person words are
             `SPEAKER`.
-        content: Those that tell something by themselves.
+        content: The content words among them.
         names: Capitalised words that do not begin a sentence.
-        figures: Its numbers, hours and minutes.
-        manners: How it is told.
-        denials: Words that deny.
-        passive: Whether it may name who does it after a "by".
-        fronted: Whether it begins with a circumstance.
-        linked: Whether it links things whose order tells nothing.
+        numbers: Its numbers; hours and minutes count separately.
+        qualifiers: Its tense, modality and quantifiers.
+        negations: Number of negating words.
+        passive: Whether it may name an agent with "by".
+        fronted: Whether it begins with an adverbial.
+        linked: Whether it has an "and" or "or", whose order does not matter.
         equated: Whether it may equate two things.
     """
 
     words: tuple[str, ...]
     content: frozenset[str]
     names: frozenset[str]
-    figures: frozenset[int]
-    manners: frozenset[Manner]
-    denials: int
+    numbers: frozenset[int]
+    qualifiers: frozenset[Qualifier]
+    negations: int
     passive: bool
     fronted: bool
     linked: bool
@@ -143,58 +148,60 @@ class Wording:
 
 
 @lru_cache(maxsize=1024)
-def wording(text: str) -> Wording:
-    """How a text is worded; kept, as the same memories are compared again and again."""
+def statement_features(text: str) -> StatementFeatures:
+    """Extract the features of a statement. Cached, as the same memories are compared repeatedly."""
     text = text.replace("’", "'")
     names = frozenset(
-        canonical(name.lower()) for name in _NAMES.findall(text) if name.lower() not in _NO_NAMES
+        canonical(name.lower()) for name in _NAMES.findall(text) if name.lower() not in _NOT_NAMES
     )
-    simple = _simple(text)
-    found, words = figures(_WORDS.findall(simple))
+    normalized = _normalize(text)
+    numbers, words = extract_numbers(_WORDS.findall(normalized))
     canonicals = tuple(SPEAKER if word in _SPEAKERS else canonical(word) for word in words)
-    manners = {manner for manner, pattern in _MANNERS.items() if pattern.search(simple)}
-    return Wording(
+    qualifiers = {one for one, pattern in _QUALIFIERS.items() if pattern.search(normalized)}
+    return StatementFeatures(
         words=canonicals,
         content=frozenset(
             known
             for known, word in zip(canonicals, words, strict=True)
-            if word not in EMPTY and word not in _NEGATION
+            if word not in FUNCTION_WORDS and word not in _NEGATION
         ),
         names=names.intersection(canonicals),
-        figures=found,
-        manners=frozenset(manners | _times(words)),
-        denials=sum(word in _NEGATION for word in words),
+        numbers=numbers,
+        qualifiers=frozenset(qualifiers | _tenses(words)),
+        negations=sum(word in _NEGATION for word in words),
         passive="by" in words,
-        fronted=bool(words) and words[0] in _FRONTS,
+        fronted=bool(words) and words[0] in _FRONTED,
         linked="and" in words or "or" in words,
         equated=not {"is", "are", "was", "am"}.isdisjoint(words),
     )
 
 
-def _simple(text: str) -> str:
-    """Lower case, contractions in full, the user as "i", set phrases as one word, hours of the afternoon as the clock's face has them."""
-    simple = _AFTERNOON.sub(
+def _normalize(text: str) -> str:
+    """Lower-case a text; expand contractions; replace phrases, the user and afternoon hours."""
+    normalized = _AFTERNOON.sub(
         lambda hour: f"{int(hour[1]) - 12}:{hour[2]} atpm", text.lower().rstrip(".!? ")
     )
     for pattern, plain in _PHRASES:
-        simple = pattern.sub(plain, simple)
-    return _FULL_HOUR.sub("", simple).replace("'s", " ")
+        normalized = pattern.sub(plain, normalized)
+    return _FULL_HOUR.sub("", normalized).replace("'s", " ")
 
 
-def _times(words: tuple[str, ...]) -> set[Manner]:
-    """Whether it is told as past, as done by now, or as being done."""
+def _tenses(words: tuple[str, ...]) -> set[Qualifier]:
+    """The tenses and aspects of a statement: past, perfect, progressive."""
     found = set()
     for place, word in enumerate(words):
         before = words[max(place - 3, 0) : place]
         if word in ("was", "were", "did", "had") or (
             word == "got" and not {"have", "has", "had"} & {*before}
         ):
-            found.add(Manner.PAST)
-        elif word in PAST or (word.endswith("ed") and len(word) > 4 and word not in _NO_PAST):
+            found.add(Qualifier.PAST)
+        elif word in PAST_FORMS or (
+            word.endswith("ed") and len(word) > 4 and word not in _NOT_PAST
+        ):
             if not _AUXILIARIES & {*before}:
-                found.add(Manner.PAST)
+                found.add(Qualifier.PAST)
             elif {"have", "has"} & {*before}:
-                found.add(Manner.PERFECT)
+                found.add(Qualifier.PERFECT)
         elif word.endswith("ing") and {"am", "is", "are"} & {*before[-2:]}:
-            found.add(Manner.DOING)
+            found.add(Qualifier.PROGRESSIVE)
     return found

@@ -1,7 +1,4 @@
-"""The figures of a statement.
-
-"quarter to ten" and "9:45" are the same two, "three hundred and twenty" and "320" the same one.
-"""
+"""Number extraction: "quarter to ten" and "9:45" give the same numbers."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +7,8 @@ from typing import Final
 from hotmem.text.numerals import CARDINALS
 
 _ORDINALS: Final = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth "
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
+    "thirteenth fourteenth fifteenth sixteenth "
     "seventeenth eighteenth nineteenth"
 )
 VALUES: Final = (
@@ -18,7 +16,7 @@ VALUES: Final = (
     | {word: value for value, word in enumerate(_ORDINALS.split(), 1)}
     | {"twentieth": 20, "thirtieth": 30, "twice": 2}
 )
-"""What a word counts; "one" counts only before another."""
+"""Values of number words; "one" counts only before another number word."""
 
 _NUMERAL: Final = re.compile(r"(\d{1,18})(?:st|nd|rd|th)?")
 _DIGITS: Final = frozenset("0123456789") | frozenset(
@@ -27,32 +25,34 @@ _DIGITS: Final = frozenset("0123456789") | frozenset(
 _PARTS_OF_AN_HOUR: Final = {"quarter": 15, "half": 30}
 
 
-def figures(words: Sequence[str]) -> tuple[frozenset[int], tuple[str, ...]]:
-    """The figures among the words, hours and minutes apart, and the words that are none.
+def extract_numbers(words: Sequence[str]) -> tuple[frozenset[int], tuple[str, ...]]:
+    """Split words into the numbers among them and the remaining words.
+
+    Hours and minutes are separate numbers.
 
     Args:
         words: Lower-case words, in order.
     """
     found: list[int] = []
-    left: list[str] = []
+    remaining: list[str] = []
     place = 0
     while place < len(words):
-        values, after = _clock(words, place)
+        values, after = _parse_clock(words, place)
         if not values:
-            values, after = _amount(words, place)
+            values, after = _parse_amount(words, place)
         found += values
         if not values:
-            left.append(words[place])
+            remaining.append(words[place])
         place = max(after, place + 1)
-    return frozenset(found), tuple(left)
+    return frozenset(found), tuple(remaining)
 
 
-def _clock(words: Sequence[str], place: int) -> tuple[list[int], int]:
-    """Hour and minutes of "half past six" or "ten to four"."""
+def _parse_clock(words: Sequence[str], place: int) -> tuple[list[int], int]:
+    """Parse the hour and minutes of "half past six" or "ten to four"."""
     minutes, after = (
         ([_PARTS_OF_AN_HOUR[words[place]]], place + 1)
         if words[place] in _PARTS_OF_AN_HOUR
-        else _small(words, place)
+        else _parse_below_hundred(words, place)
     )
     if (
         not minutes
@@ -61,7 +61,7 @@ def _clock(words: Sequence[str], place: int) -> tuple[list[int], int]:
         or words[after] not in ("past", "to")
     ):
         return [], place
-    hour, end = _small(words, after + 1)
+    hour, end = _parse_below_hundred(words, after + 1)
     if not hour or not 0 < hour[0] <= 12 or minutes[0] >= 60:
         return [], place
     return (
@@ -71,14 +71,14 @@ def _clock(words: Sequence[str], place: int) -> tuple[list[int], int]:
     ), end
 
 
-def _amount(words: Sequence[str], place: int) -> tuple[list[int], int]:
-    """One number, of several words or digit by digit."""
+def _parse_amount(words: Sequence[str], place: int) -> tuple[list[int], int]:
+    """Parse a number of several words, or spoken digit by digit."""
     run = place
     while run < len(words) and words[run] in _DIGITS:
         run += 1
     if run - place > 2:
         return [int("".join(str(VALUES.get(word, word)) for word in words[place:run]))], run
-    values, after = _small(words, place)
+    values, after = _parse_below_hundred(words, place)
     if not values:
         following = words[place + 1] if place + 1 < len(words) else ""
         if words[place] == "one" and following in ("hundred", "thousand"):
@@ -88,12 +88,16 @@ def _amount(words: Sequence[str], place: int) -> tuple[list[int], int]:
     amount = values[0] if values else 1
     following = words[after] if after < len(words) else ""
     if words[place] in CARDINALS and 13 <= amount <= 20 and VALUES.get(following, 0) >= 10:
-        tens, after = _small(words, after)
+        tens, after = _parse_below_hundred(words, after)
         amount = 100 * amount + tens[0]
     if after < len(words) and words[after] == "hundred":
         amount, after = 100 * amount, after + 1
         linked = after + 1 < len(words) and words[after] == "and"
-        rest, end = _small(words, after + linked) if after + linked < len(words) else ([], after)
+        rest, end = (
+            _parse_below_hundred(words, after + linked)
+            if after + linked < len(words)
+            else ([], after)
+        )
         if rest and rest[0] < 100:
             amount, after = amount + rest[0], end
     if after < len(words) and words[after] == "thousand":
@@ -101,8 +105,8 @@ def _amount(words: Sequence[str], place: int) -> tuple[list[int], int]:
     return [amount], after
 
 
-def _small(words: Sequence[str], place: int) -> tuple[list[int], int]:
-    """A numeral, or a number of one or two words below a hundred."""
+def _parse_below_hundred(words: Sequence[str], place: int) -> tuple[list[int], int]:
+    """Parse a numeral, or number words below a hundred."""
     word = words[place]
     if numeral := _NUMERAL.fullmatch(word):
         return [int(numeral[1])], place + 1

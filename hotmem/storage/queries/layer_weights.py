@@ -76,8 +76,8 @@ def learn(
         (user, intent, json.dumps(after.intent)),
     )
     state = {
-        "place": after.place,
-        "seen": after.seen,
+        "place": after.position_effect,
+        "seen": after.precision,
         "good": after.good.as_dict(),
         "lead": after.lead,
     }
@@ -85,14 +85,14 @@ def learn(
         "INSERT OR REPLACE INTO learning_state (user_key, version, state) VALUES (?, ?, ?)",
         (user, after.version, json.dumps(state)),
     )
-    if not after.seen:
+    if not after.precision:
         conn.execute("DELETE FROM intent_weights WHERE user_key = ?", (user,))
     put_weights(
         conn,
         user,
         after.own,
         now,
-        "a reply" if after.seen else "back to the last good ones",
+        "a reply" if after.precision else "back to the last good ones",
         after.version,
     )
     return after.own
@@ -152,8 +152,8 @@ def _learnt(conn: Connection, user: UserKey, intent: Intent) -> LearningState:
         shared=begin,
         own=own,
         intent=moved(conn, user).get(intent, NO_OFFSET),
-        place=place,
-        seen=_numbers(state.get("seen"), size),
+        position_effect=place,
+        precision=_numbers(state.get("seen"), size),
         good=_within(good if isinstance(good, dict) else {}, begin),
         lead=lead,
         version=version,

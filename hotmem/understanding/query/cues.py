@@ -240,10 +240,8 @@ DIRECT_QUESTION: Final = _any_of(
 """
 
 COMPLEX: Final = _any_of(
-    (
-        r"\b(?:why|how come|would|might|likely|compare|list|every|everything|both|which of"
-        r"|how many|overall|in total|in order|most|least)\b"
-    ),
+    r"\b(?:why|how come|would|might|likely|compare|list|every|everything|both|which of"
+    r"|how many|overall|in total|in order|most|least)\b",
     r"\ball (?:the|my|of)\b",
 )
 """Questions that need several facts or a conclusion."""
