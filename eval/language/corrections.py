@@ -1,12 +1,11 @@
-"""Corrections and change.
+"""Corrections, updates, restatements, additions, jokes and hypotheticals.
 
-What holds, and what does not, after people corrected themselves, moved on, repeated themselves,
-joked or supposed.
+Measures which facts hold after a scripted conversation, and which do not.
 
-`corrections.tsv` has our own cases, one a line: whether the rules were made with it in view, its
-kind, what is said, what must be known then, and what must not hold then. "|" parts turns, "||"
-parts days, ";" parts values. A value stands for every fact that has its words, in the last column
-for those that deny nothing.
+`corrections.tsv` has one case a line: whether the rules were written with it in view, its kind, the
+turns, the values that must hold afterwards, and those that must not. "|" separates turns, "||"
+days, ";" values. A value matches every fact that contains its words; in the last column only facts
+that negate nothing.
 """
 
 import asyncio
@@ -35,7 +34,7 @@ START: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
 class Kind(StrEnum):
-    """What happens in a case."""
+    """The kind of a case."""
 
     WITHIN = "within"
     CORRECTION = "correction"
@@ -47,19 +46,19 @@ class Kind(StrEnum):
 
 
 ENDS_NOTHING: Final = frozenset({Kind.RESTATEMENT, Kind.ADDITION})
-"""Kinds in which every fact that was true stays true."""
+"""Kinds in which every fact stays true."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One case.
+    """A case.
 
     Attributes:
-        seen: Whether the rules were made with it in view.
-        kind: What happens in it.
-        days: What is said, turn by turn, day by day.
-        known: Values that must be known then.
-        gone: Values that no current fact may have; of an update the past keeps them.
+        seen: Whether the rules were written with it in view.
+        kind: Its kind.
+        days: The turns of each day.
+        known: Values that must hold afterwards.
+        gone: Values that no current fact may have; after an update past facts must have them.
     """
 
     seen: bool
@@ -69,7 +68,7 @@ class Case:
     gone: tuple[str, ...]
 
     def turns(self, user: str) -> Iterator[Turn]:
-        """The turns, a minute and a day apart."""
+        """Yield the turns, a minute and a day apart."""
         for day, said in enumerate(self.days):
             for minute, text in enumerate(said):
                 yield Turn(
@@ -84,13 +83,13 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a case.
+    """The outcome of a case.
 
     Attributes:
         case: The case.
-        missing: Values that should be known, or be kept as past, and are not.
+        missing: Values that should hold, or be kept as past, and do not.
         wrong: Values that still hold.
-        ended: Facts that were ended.
+        ended: Number of facts that ended.
     """
 
     case: Case
@@ -100,17 +99,17 @@ class Outcome:
 
     @property
     def falsely_ended(self) -> bool:
-        """Whether a restatement or an addition ended anything."""
+        """Whether a restatement or an addition ended a fact."""
         return self.case.kind in ENDS_NOTHING and self.ended > 0
 
     @property
     def right(self) -> bool:
-        """Whether all is as it should be."""
+        """Whether everything is as expected."""
         return not (self.missing or self.wrong or self.falsely_ended)
 
 
 def cases() -> list[Case]:
-    """All cases."""
+    """Return all cases."""
     return [_case(*line.split("\t")) for line in CASES.read_text("utf-8").splitlines()[1:]]
 
 
@@ -128,9 +127,9 @@ def _parts(text: str, mark: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(mark) if part.strip())
 
 
-async def told(memory: Memory, all_cases: Sequence[Case], console: Console) -> list[Outcome]:
-    """The outcome of every case, each with a user of its own."""
-    for number, case in enumerate(track(all_cases, "telling", console=console)):
+async def run(memory: Memory, all_cases: Sequence[Case], console: Console) -> list[Outcome]:
+    """Return the outcome of every case, each with its own user."""
+    for number, case in enumerate(track(all_cases, "running", console=console)):
         for turn in case.turns(f"case {number}"):
             await memory.remember(turn)
     await memory.settle()
@@ -141,30 +140,30 @@ async def told(memory: Memory, all_cases: Sequence[Case], console: Console) -> l
 
 
 def outcome(case: Case, memories: Sequence[StoredMemory]) -> Outcome:
-    """What of the case is as it should be."""
+    """Compare the memories of a case with its expectations."""
     current, past = (
         [memory for memory in memories if memory.current is now] for now in (True, False)
     )
-    missing = [value for value in case.known if not _held(value, current)]
+    missing = [value for value in case.known if not _contains(value, current)]
     if case.kind is Kind.UPDATE:
-        missing += [value for value in case.gone if not _held(value, past)]
+        missing += [value for value in case.gone if not _contains(value, past)]
     wrong = tuple(
         value
         for value in case.gone
-        if _held(value, [memory for memory in current if not memory.negated])
+        if _contains(value, [memory for memory in current if not memory.negated])
     )
     return Outcome(case, tuple(missing), wrong, len(past))
 
 
-def _held(value: str, facts: Sequence[StoredMemory]) -> bool:
-    """Whether a fact has the words."""
+def _contains(value: str, facts: Sequence[StoredMemory]) -> bool:
+    """Whether a fact contains the words."""
     return any(
         re.search(rf"(?<!\w){re.escape(value)}(?!\w)", fact.text, re.IGNORECASE) for fact in facts
     )
 
 
 def show(outcomes: Sequence[Outcome], console: Console) -> None:
-    """A table by kind."""
+    """Print a table by kind."""
     table = Table(
         "kind",
         "right, seen",
@@ -188,12 +187,12 @@ def _share(right: Sequence[bool]) -> str:
 
 
 def corrections(
-    failures: Annotated[bool, typer.Option(help="Show the cases that go wrong.")] = False,
+    failures: Annotated[bool, typer.Option(help="Print the cases that fail.")] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object as the last line.")
+        bool, typer.Option("--json", help="Print one JSON object as the last line.")
     ] = False,
 ) -> None:
-    """Tells the written cases of corrections, updates, restatements, additions, jokes and suppositions, and says how many end as they should."""
+    """Run scripted corrections, updates, restatements, additions, jokes and hypotheticals."""
     console = Console(stderr=True)
     outcomes = asyncio.run(_measured(console))
     show(outcomes, console)
@@ -202,7 +201,7 @@ def corrections(
             said = " || ".join(" | ".join(day) for day in one.case.days)
             console.print(f"{one.case.kind}: {said}", markup=False)
             console.print(
-                f"    not known: {', '.join(one.missing)}; still held: {', '.join(one.wrong)}; "
+                f"    missing: {', '.join(one.missing)}; still current: {', '.join(one.wrong)}; "
                 f"ended: {one.ended}",
                 markup=False,
             )
@@ -213,4 +212,4 @@ def corrections(
 async def _measured(console: Console) -> list[Outcome]:
     with tempfile.TemporaryDirectory(prefix="hotmem-corrections-") as folder:
         async with Memory.open(Path(folder) / "cases.db") as memory:
-            return await told(memory, cases(), console)
+            return await run(memory, cases(), console)

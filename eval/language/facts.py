@@ -1,15 +1,15 @@
-"""Facts against what a listener noted.
+"""Precision and recall of extracted facts against the notes of human annotators.
 
-Multi-Session Chat, whose annotators wrote down what each utterance told of its speaker.
+On Multi-Session Chat, whose annotators noted what each utterance says of its speaker.
 
-A fact and a sentence of the note of the same utterance match if the cosine of their embeddings is
-at least `ALIKE`, the fact retold in the first person. Recall counts sentences of notes that have a
-matching fact; precision counts facts that have a matching sentence, where there is a note. Facts of
-utterances that were not worth a note are counted apart.
+A fact and a sentence of a note of the same utterance match if the cosine of their embeddings is at
+least `MATCH_COSINE`, the fact put into the first person. Recall counts sentences of notes with a
+matching fact; precision counts facts with a matching sentence, where there is a note. Facts of
+utterances without a note are counted separately.
 
-`ALIKE` is where the rule agrees best with 200 pairs judged by hand. `verdicts.tsv` holds each
-pair's place, a checksum of the fact, and whether the fact tells what the sentence notes, or part of
-it. Notes often say what an utterance only implies, so no threshold agrees with much more.
+`MATCH_COSINE` is where the rule agrees best with 200 pairs judged by hand. `verdicts.tsv` holds the
+place of each pair, a checksum of the fact, and whether the fact says what the sentence notes, or
+part of it. Notes often say what an utterance only implies, so no threshold agrees much better.
 """
 
 import hashlib
@@ -34,13 +34,13 @@ from hotmem.options import ModelOptions
 from hotmem.types import Role
 from hotmem.understanding.facts import extract_facts
 
-ALIKE: Final = 0.5
+MATCH_COSINE: Final = 0.5
 
 SAID_AT: Final = datetime(2026, 11, 18, 15, 0, tzinfo=UTC)
-"""The data has no dates."""
+"""When every utterance is said; the data has no dates."""
 
-AT_ONCE: Final = 64
-"""Utterances parsed at once."""
+BATCH: Final = 64
+"""Utterances parsed together."""
 
 VERDICTS: Final = Path(__file__).with_name("verdicts.tsv")
 
@@ -49,12 +49,12 @@ _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """One utterance and what was noted of it.
+    """An utterance and its note.
 
     Attributes:
         place: File, line and turn, from 0, as "session_1:0:3".
-        text: What was said.
-        notes: The sentences of the note; none where it was not worth one.
+        text: The words.
+        notes: The sentences of the note; empty if the utterance has none.
     """
 
     place: str
@@ -63,46 +63,46 @@ class Utterance:
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
-    """One utterance: the best cosine of each sentence noted, and of each fact.
+class BestCosines:
+    """The best cosine of each note and of each fact of one utterance.
 
     Attributes:
-        noted: One for each sentence; 0 without facts.
-        told: One for each fact; 0 without notes.
+        notes: One for each sentence; 0 without facts.
+        facts: One for each fact; 0 without notes.
     """
 
-    noted: tuple[float, ...]
-    told: tuple[float, ...]
+    notes: tuple[float, ...]
+    facts: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """What was measured.
+class Result:
+    """The measurement.
 
     Attributes:
-        recall: Of sentences noted; the interval is over utterances.
-        noted: Sentences noted.
-        precision: Of facts, where there is a note.
-        told: Facts, where there is a note.
-        beside: Facts of utterances without a note.
-        unnoted: Utterances without a note.
-        agreement: Share of the pairs judged by hand, of those that are still read so, that the rule
-            decides alike.
-        judged: Such pairs.
+        recall: Recall; the interval is over utterances.
+        notes: Sentences of notes.
+        precision: Precision, where there is a note.
+        facts: Facts, where there is a note.
+        facts_without_note: Facts of utterances without a note.
+        utterances_without_note: Utterances without a note.
+        agreement: Share of the pairs judged by hand that the rule decides alike, of those that are
+            still extracted.
+        judged: Number of these pairs.
     """
 
     recall: Estimate
-    noted: int
+    notes: int
     precision: Estimate
-    told: int
-    beside: int
-    unnoted: int
+    facts: int
+    facts_without_note: int
+    utterances_without_note: int
     agreement: float
     judged: int
 
 
 def load(path: Path) -> Iterator[Utterance]:
-    """The utterances of the publisher's JSON Lines files."""
+    """Yield the utterances of the published JSON Lines files."""
     for file in found(path, "session_*.jsonl"):
         for number, line in enumerate(filter(None, lines(file))):
             for turn, said in enumerate(json.loads(line)["dialog"]):
@@ -114,18 +114,20 @@ def load(path: Path) -> Iterator[Utterance]:
                 yield Utterance(f"{file.stem}:{number}:{turn}", said["text"].strip(), notes)
 
 
-def told(
+def extract(
     utterances: Sequence[Utterance], language: Language, console: Console
 ) -> list[tuple[str, ...]]:
-    """The facts of each utterance, in the first person."""
+    """Return the facts of each utterance, in the first person."""
     facts: list[tuple[str, ...]] = []
-    for start in track(range(0, len(utterances), AT_ONCE), "reading", console=console):
-        docs = language.parse([one.text for one in utterances[start : start + AT_ONCE]])
-        understood = [
+    for start in track(range(0, len(utterances), BATCH), "extracting", console=console):
+        docs = language.parse([one.text for one in utterances[start : start + BATCH]])
+        understandings = [
             extract_facts(doc, lambda text: language.parse([text])[0], None, Role.USER, SAID_AT)
             for doc in docs
         ]
-        facts += [tuple(_first_person(fact.text) for fact in one.statements) for one in understood]
+        facts += [
+            tuple(_first_person(fact.text) for fact in one.statements) for one in understandings
+        ]
     return facts
 
 
@@ -133,37 +135,39 @@ def _first_person(text: str) -> str:
     return re.sub(r"\b[Tt]he user\b", "I", re.sub(r"\b[Tt]he user's", "my", text))
 
 
-def matched(
+def best_cosines(
     utterances: Sequence[Utterance], facts: Sequence[Sequence[str]], encoder: Encoder
-) -> list[Matched]:
-    """The best cosines within each utterance."""
+) -> list[BestCosines]:
+    """Return the best cosines within each utterance."""
     texts = sorted(
         {text for one, said in zip(utterances, facts, strict=True) for text in (*one.notes, *said)}
     )
     row = {text: place for place, text in enumerate(texts)}
     vectors = encoder.encode(texts)
     return [
-        _matched(vectors[[row[note] for note in one.notes]], vectors[[row[fact] for fact in said]])
+        _best_cosines(
+            vectors[[row[note] for note in one.notes]], vectors[[row[fact] for fact in said]]
+        )
         for one, said in zip(utterances, facts, strict=True)
     ]
 
 
-def _matched(notes: Vectors, facts: Vectors) -> Matched:
+def _best_cosines(notes: Vectors, facts: Vectors) -> BestCosines:
     cosines = notes @ facts.T
     if not cosines.size:
-        return Matched((0.0,) * len(notes), (0.0,) * len(facts))
-    return Matched(tuple(cosines.max(axis=1).tolist()), tuple(cosines.max(axis=0).tolist()))
+        return BestCosines((0.0,) * len(notes), (0.0,) * len(facts))
+    return BestCosines(tuple(cosines.max(axis=1).tolist()), tuple(cosines.max(axis=0).tolist()))
 
 
 def checksum(fact: str) -> str:
-    """What `verdicts.tsv` knows a fact by."""
+    """Return the key of a fact in `verdicts.tsv`."""
     return hashlib.sha256(fact.encode()).hexdigest()[:12]
 
 
 def agreement(
     utterances: Sequence[Utterance], facts: Sequence[Sequence[str]], encoder: Encoder
 ) -> tuple[float, int]:
-    """How often the rule and the verdicts agree, and on how many pairs that are still read as they were judged."""
+    """Return how often rule and verdicts agree, and on how many pairs that are still extracted."""
     read = {
         (one.place, number, checksum(fact)): (note, fact)
         for one, said in zip(utterances, facts, strict=True)
@@ -186,61 +190,65 @@ def agreement(
         encoder.encode([fact for _, fact, _ in pairs]),
     )
     return float(
-        np.mean((cosines >= ALIKE) == np.array([verdict for _, _, verdict in pairs]))
+        np.mean((cosines >= MATCH_COSINE) == np.array([verdict for _, _, verdict in pairs]))
     ), len(pairs)
 
 
-def measure(utterances: Sequence[Utterance], console: Console) -> Facts:
-    """Reads all utterances and compares what was read with what was noted."""
+def measure(utterances: Sequence[Utterance], console: Console) -> Result:
+    """Extract facts from all utterances and compare them with the notes."""
     encoder = load_encoder(ModelOptions())
-    facts = told(utterances, load_language(), console)
+    facts = extract(utterances, load_language(), console)
     both = [
         one
-        for one, utterance in zip(matched(utterances, facts, encoder), utterances, strict=True)
+        for one, utterance in zip(best_cosines(utterances, facts, encoder), utterances, strict=True)
         if utterance.notes
     ]
     agreed, judged = agreement(utterances, facts, encoder)
-    beside = [
+    without_note = [
         said for said, utterance in zip(facts, utterances, strict=True) if not utterance.notes
     ]
-    noted, read = [one.noted for one in both], [one.told for one in both]
-    return Facts(
-        _alike(noted),
+    noted, read = [one.notes for one in both], [one.facts for one in both]
+    return Result(
+        _matching(noted),
         sum(map(len, noted)),
-        _alike(read),
+        _matching(read),
         sum(map(len, read)),
-        sum(map(len, beside)),
-        len(beside),
+        sum(map(len, without_note)),
+        len(without_note),
         agreed,
         judged,
     )
 
 
-def _alike(cosines: Sequence[Sequence[float]]) -> Estimate:
-    """The share that match, resampled by utterance."""
+def _matching(cosines: Sequence[Sequence[float]]) -> Estimate:
+    """The share that matches, resampled by utterance."""
     return estimated(
-        [sum(cosine >= ALIKE for cosine in one) for one in cosines], [len(one) for one in cosines]
+        [sum(cosine >= MATCH_COSINE for cosine in one) for one in cosines],
+        [len(one) for one in cosines],
     )
 
 
-def show(facts: Facts, console: Console) -> None:
-    """A table of the figures."""
+def show(result: Result, console: Console) -> None:
+    """Print a table of the result."""
     table = Table(
         "",
         "share",
         "95 % interval",
         "of",
-        title="facts against what a listener noted",
+        title="facts against notes of annotators",
         title_justify="left",
     )
     for name, rate, of in (
-        ("precision", facts.precision, facts.told),
-        ("recall", facts.recall, facts.noted),
+        ("precision", result.precision, result.facts),
+        ("recall", result.recall, result.notes),
     ):
         table.add_row(name, f"{rate.mean:.3f}", f"{rate.low:.3f} to {rate.high:.3f}", f"{of:,}")
     console.print(table)
-    console.print(f"{facts.beside:,} facts of {facts.unnoted:,} utterances without a note")
-    console.print(f"the rule agrees with {facts.agreement:.0%} of {facts.judged} verdicts")
+    console.print(
+        f"{result.facts_without_note:,} facts of {result.utterances_without_note:,} utterances "
+        "without a note"
+    )
+    console.print(f"the rule agrees with {result.agreement:.0%} of {result.judged} verdicts")
 
 
 def facts(
@@ -250,21 +258,21 @@ def facts(
             help="A file of Multi-Session Chat, or the folder of its sessions.", exists=True
         ),
     ],
-    limit: Annotated[int | None, typer.Option(help="Utterances at most.", min=1)] = None,
+    limit: Annotated[int | None, typer.Option(help="Maximum number of utterances.", min=1)] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object as the last line.")
+        bool, typer.Option("--json", help="Print one JSON object as the last line.")
     ] = False,
 ) -> None:
-    """Counts facts read from utterances that a listener noted too, and notes that were read."""
+    """Measure precision and recall of extracted facts against notes of human annotators."""
     utterances = list(load(path))[:limit]
     if not any(one.notes for one in utterances):
-        raise typer.BadParameter("it holds no notes", param_hint="PATH")
+        raise typer.BadParameter("contains no notes", param_hint="PATH")
     result = measure(utterances, Console(stderr=True))
     show(result, Console())
     if as_json:
         print(json.dumps(figures(result)))
 
 
-def figures(facts: Facts) -> Mapping[str, Any]:
-    """The figures as plain values."""
-    return asdict(facts)
+def figures(result: Result) -> Mapping[str, Any]:
+    """Return the result as plain values."""
+    return asdict(result)

@@ -1,4 +1,4 @@
-"""The written cases of corrections and change, and how they are judged."""
+"""The scripted cases of corrections, and how they are scored."""
 
 import re
 from io import StringIO
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from eval.language.corrections import ENDS_NOTHING, Case, Kind, cases, outcome, told
+from eval.language.corrections import ENDS_NOTHING, Case, Kind, cases, outcome, run
 from hotmem import Memory
 from hotmem.models import CachedEncoder, Language
 from tests.conversation import said
@@ -15,7 +15,7 @@ from tests.conversation import said
 QUIET = Console(file=StringIO())
 
 
-def test_the_cases_can_be_told_apart() -> None:
+def test_the_cases_are_distinct() -> None:
     every = cases()
     assert len(every) >= 150 and len({case.days for case in every}) == len(every)
     assert set(Kind) == {case.kind for case in every}
@@ -28,7 +28,7 @@ def test_the_cases_can_be_told_apart() -> None:
 
 
 async def test_restatements_and_additions_end_nothing(memory: Memory) -> None:
-    outcomes = await told(memory, [case for case in cases() if case.kind in ENDS_NOTHING], QUIET)
+    outcomes = await run(memory, [case for case in cases() if case.kind in ENDS_NOTHING], QUIET)
     assert not [one.case.days for one in outcomes if one.falsely_ended]
 
 

@@ -1,4 +1,4 @@
-"""Where statements are filed, by statements that are not among the fitted ones."""
+"""Classification of statements that are not in the training data, and tags."""
 
 import numpy as np
 import pytest
@@ -24,30 +24,30 @@ from hotmem.understanding.facts.tags import MAX_TAGS, circumstance_tags, extract
 def test_plain_statements_of_each_category(
     encoder: CachedEncoder, language: Language, text: str, category: Category
 ) -> None:
-    filed = classify(language.parse([text])[0], encoder.encode([text])[0])
-    assert filed.category is category
-    assert 0 < filed.confidence <= 1 and 1 <= filed.importance <= 5
+    found = classify(language.parse([text])[0], encoder.encode([text])[0])
+    assert found.category is category
+    assert 0 < found.confidence <= 1 and 1 <= found.importance <= 5
 
 
 @pytest.mark.parametrize("text", ["x", "??!", "喂", "a " * 2000])
-def test_anything_is_filed_somewhere(encoder: CachedEncoder, language: Language, text: str) -> None:
+def test_any_text_has_a_category(encoder: CachedEncoder, language: Language, text: str) -> None:
     assert classify(language.parse([text])[0], encoder.encode([text])[0]).category in Category
 
 
-def test_another_encoders_vector_tells_nothing_and_breaks_nothing(language: Language) -> None:
+def test_a_vector_of_another_dimension_is_ignored(language: Language) -> None:
     doc = language.parse(["The dentist is on Tuesday."])[0]
     assert classify(doc, np.ones(3, dtype=np.float32)) == classify(
         doc, np.zeros(7, dtype=np.float32)
     )
 
 
-def test_features_of_a_block_weigh_the_same_together(language: Language) -> None:
+def test_the_norm_of_a_block_of_features_is_its_weight(language: Language) -> None:
     seen = features(language.parse(["Feed the cat."])[0])
     words = [value for name, value in seen.items() if ":" not in name]
     assert np.isclose(np.square(words).sum(), 2.5**2)
 
 
-def test_tags_say_what_it_is_about(language: Language) -> None:
+def test_tags_are_the_topics(language: Language) -> None:
     doc = language.parse(["The blue bicycle needs a new chain before the race in Utrecht."])[0]
     assert extract_tags(doc) == ("bicycle", "chain", "race", "utrecht")
     long = language.parse(
@@ -59,7 +59,7 @@ def test_tags_say_what_it_is_about(language: Language) -> None:
     assert len(extract_tags(long)) == MAX_TAGS
 
 
-def test_tags_say_what_is_asked_for() -> None:
+def test_tags_of_circumstances() -> None:
     assert circumstance_tags("Pay the electrician as soon as possible!") == ("urgent",)
     assert "recurring" in circumstance_tags("Water the ficus every Sunday.")
     assert circumstance_tags("The ficus is green.") == ()

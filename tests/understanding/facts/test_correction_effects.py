@@ -1,4 +1,4 @@
-"""What a correction teaches beside the new value: whom to doubt, and whom to know."""
+"""Effects of a correction on the confidence of its source and on the vocabulary."""
 
 from datetime import timedelta
 
@@ -14,7 +14,7 @@ async def shown(memory: Memory, asked: str, words: str) -> Item:
     return next(item for item in block.items if words in item.text)
 
 
-async def test_a_corrected_source_is_trusted_less_and_again_when_confirmed(memory: Memory) -> None:
+async def test_a_corrected_source_has_less_confidence_until_it_is_confirmed(memory: Memory) -> None:
     await memory.remember(said("My dog is called Paola and my cat is called Minka."))
     await memory.settle()
     before = (await shown(memory, "What's my cat called?", "Minka")).confidence
@@ -27,7 +27,7 @@ async def test_a_corrected_source_is_trusted_less_and_again_when_confirmed(memor
     assert (await shown(memory, "What's my cat called?", "Minka")).confidence > doubted
 
 
-async def test_the_same_mistake_is_not_served_twice(memory: Memory) -> None:
+async def test_a_corrected_value_is_not_recalled_as_current(memory: Memory) -> None:
     await memory.remember(said("My dog is called Paola."))
     await memory.remember(said("No, I said Potola, not Paola.", minutes=1))
     await memory.settle()
@@ -44,7 +44,7 @@ async def test_the_same_mistake_is_not_served_twice(memory: Memory) -> None:
         await memory.feedback(block, reply="She's called Potola!")
 
 
-async def test_a_turn_of_the_bot_that_was_wrong_is_doubted(memory: Memory) -> None:
+async def test_a_corrected_turn_of_the_bot_has_less_confidence(memory: Memory) -> None:
     await memory.remember(
         said(
             "The workshop closes at six, right after the lantern parade on Rua Verde.",
@@ -58,7 +58,7 @@ async def test_a_turn_of_the_bot_that_was_wrong_is_doubted(memory: Memory) -> No
     assert (await shown(memory, "Where is the lantern parade?", "Rua Verde")).confidence < before
 
 
-async def test_the_right_name_is_known_from_then_on(memory: Memory) -> None:
+async def test_the_corrected_name_joins_the_vocabulary(memory: Memory) -> None:
     await memory.remember(said("No, I said Ottoline, not Caroline."))
     await memory.settle()
     assert "Ottoline" in await memory.vocabulary("ana")

@@ -1,6 +1,6 @@
-"""What happened has a time of its own, apart from when it was told.
+"""Event times: when something happened, as opposed to when it was said.
 
-Days are those of who speaks.
+Days are those of the speaker's time zone.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ async def copy(tmp_path: Path, encoder: CachedEncoder, language: Language) -> As
         yield opened
 
 
-def told(text: str, at: datetime) -> Turn:
+def turn(text: str, at: datetime) -> Turn:
     return Turn("ana", at.date().isoformat(), "user", text, at, "Ana", id=text)
 
 
@@ -57,14 +57,14 @@ def told(text: str, at: datetime) -> Turn:
         ),
     ],
 )
-def test_a_turn_tells_when_it_happened(
+def test_the_time_of_an_event_is_resolved(
     text: str, first: datetime, last: datetime, language: Language
 ) -> None:
-    (happening,) = extract_from_parse(
+    (event,) = extract_from_parse(
         language.parse([text])[0], "Ana", Role.USER, datetime(2026, 11, 18, 12, tzinfo=UTC)
     ).event_times
-    assert (happening.interval.start, happening.interval.end) == (first, last)
-    assert text[happening.start : happening.stop].split()[-1].rstrip(".") in {
+    assert (event.interval.start, event.interval.end) == (first, last)
+    assert text[event.start : event.stop].split()[-1].rstrip(".") in {
         "Tuesday",
         "ago",
         "March",
@@ -80,18 +80,18 @@ def test_a_turn_tells_when_it_happened(
         "Hello!",
     ],
 )
-def test_habits_and_open_ends_happen_at_no_time(text: str, language: Language) -> None:
+def test_habits_and_open_intervals_have_no_event_time(text: str, language: Language) -> None:
     assert not extract_from_parse(
         language.parse([text])[0], "Ana", Role.USER, datetime(2026, 11, 18, 12, tzinfo=UTC)
     ).event_times
 
 
-async def test_what_happened_is_found_by_when_it_happened(memory: Memory) -> None:
-    """Two like things are told in the same minute, half a year after they happened."""
+async def test_events_are_found_by_their_event_time(memory: Memory) -> None:
+    """Two similar events are told in the same minute, months after they happened."""
     at = datetime(2026, 11, 18, 12, tzinfo=UTC)
-    await memory.remember(told("On May 3rd I had lunch with Rui in the old harbour.", at))
+    await memory.remember(turn("On May 3rd I had lunch with Rui in the old harbour.", at))
     await memory.remember(
-        told("On June 9th I had lunch with Rui in the old market.", at + timedelta(seconds=9))
+        turn("On June 9th I had lunch with Rui in the old market.", at + timedelta(seconds=9))
     )
     await memory.settle()
     for question, place in (
@@ -105,17 +105,19 @@ async def test_what_happened_is_found_by_when_it_happened(memory: Memory) -> Non
 @pytest.mark.parametrize(
     ("zone", "day"), [(BERLIN, "2026-05-05"), (NEW_YORK, "2026-05-04"), (UTC, "2026-05-04")]
 )
-async def test_yesterday_is_that_of_who_speaks(zone: ZoneInfo, day: str, memory: Memory) -> None:
+async def test_yesterday_is_resolved_in_the_speakers_zone(
+    zone: ZoneInfo, day: str, memory: Memory
+) -> None:
     """Half past eleven in the evening of the fifth in Iceland is the sixth in Berlin."""
     at = datetime(2026, 5, 5, 23, 30, tzinfo=UTC).astimezone(zone)
-    await memory.remember(told("I bought a boat yesterday.", at))
+    await memory.remember(turn("I bought a boat yesterday.", at))
     await memory.settle()
     assert day in (await memory.memories(user_id="ana"))[0].text
 
 
-async def test_dates_are_shown_by_the_clock_of_who_asks(memory: Memory) -> None:
+async def test_dates_are_shown_in_the_zone_of_the_query(memory: Memory) -> None:
     at = datetime(2026, 5, 5, 23, 30, tzinfo=UTC)
-    await memory.remember(told("The boat is called Esperança.", at))
+    await memory.remember(turn("The boat is called Esperança.", at))
     await memory.settle()
     for zone, day in ((UTC, "\n5 May:\n"), (BERLIN, "\n6 May:\n")):
         assert (
@@ -130,13 +132,13 @@ async def test_dates_are_shown_by_the_clock_of_who_asks(memory: Memory) -> None:
         )
 
 
-async def test_an_export_keeps_zones_and_what_happened(
+async def test_an_export_keeps_zones_and_event_times(
     memory: Memory, copy: Memory, tmp_path: Path
 ) -> None:
     at = datetime(2026, 3, 28, 23, 30, tzinfo=BERLIN)
-    await memory.remember(told("I had lunch with Rui on May 3rd.", at))
+    await memory.remember(turn("I had lunch with Rui on May 3rd.", at))
     await memory.remember(
-        told(
+        turn(
             "I will see him tomorrow.",
             at.astimezone(ZoneInfo("Asia/Kathmandu")) + timedelta(minutes=1),
         )
@@ -151,9 +153,9 @@ async def test_an_export_keeps_zones_and_what_happened(
     assert "2025-05-02T22:00:00Z" in lines[1]
 
 
-async def test_what_is_forgotten_happened_at_no_time(memory: Memory, database: Path) -> None:
+async def test_forgetting_deletes_event_times(memory: Memory, database: Path) -> None:
     await memory.remember(
-        told("I had lunch with Rui on May 3rd.", datetime(2026, 11, 18, 12, tzinfo=UTC))
+        turn("I had lunch with Rui on May 3rd.", datetime(2026, 11, 18, 12, tzinfo=UTC))
     )
     await memory.settle()
     await memory.forget(user_id="ana", entity="Rui")

@@ -1,4 +1,4 @@
-"""How the user is to be called: a wish, and never what they refuse or what others say."""
+"""The preferred name: never one that is refused or that only others use."""
 
 import pytest
 
@@ -18,7 +18,7 @@ from hotmem.understanding.facts.instructions.topics import preferred_name
         "I would not like to be called Nell",
     ],
 )
-def test_a_name_that_is_refused_is_no_wish(words: str) -> None:
+def test_a_refused_name_is_not_preferred(words: str) -> None:
     assert preferred_name(words) == ""
 
 
@@ -33,5 +33,5 @@ def test_a_name_that_is_refused_is_no_wish(words: str) -> None:
         ("I go by Sam", "Sam"),
     ],
 )
-def test_a_wish_comes_before_the_name_one_bears(words: str, name: str) -> None:
+def test_a_form_of_address_takes_precedence_over_the_name(words: str, name: str) -> None:
     assert preferred_name(words) == name

@@ -1,4 +1,4 @@
-"""Standing instructions are told from commands for once, as people say them and as recognisers write them."""
+"""Standing instructions are distinguished from one-time requests, with and without punctuation."""
 
 import json
 import re
@@ -19,8 +19,8 @@ from hotmem.understanding.facts.instructions.topics import (
 from tests.conversation import said
 
 UTTERANCES: Final = json.loads(Path(__file__).with_name("instructions.json").read_text("utf-8"))
-"""What is wished for good and what is not. The rules were written without a look at the half
-that is `held`."""
+"""Standing instructions and other utterances. The rules were written without reading the half
+`held`."""
 
 KEPT = {
     "please always call me Annie": "always call me Annie",
@@ -56,12 +56,12 @@ ONCE = [
 
 
 def bare(text: str) -> str:
-    """The text as many recognisers write it."""
+    """The text as many speech recognisers write it."""
     return re.sub(r"[^\w\s'’-]", "", text).lower()
 
 
 async def understood(memory: Memory, texts: list[str]) -> dict[str, list[StoredMemory]]:
-    """What was understood to be wished by each of the texts, each said in a session of its own."""
+    """The instructions extracted from each text, each in its own session."""
     for number, text in enumerate(texts):
         await memory.remember(
             said(text, session=f"session {number}", minutes=number, name=str(number))
@@ -75,15 +75,13 @@ async def understood(memory: Memory, texts: list[str]) -> dict[str, list[StoredM
 
 
 @pytest.mark.parametrize("form", [str, bare])
-async def test_wishes_are_understood_and_commands_for_once_are_not(
-    memory: Memory, form: type[str]
-) -> None:
+async def test_standing_instructions_and_one_time_requests(memory: Memory, form: type[str]) -> None:
     texts = [form(text) for text in (*KEPT, *ONCE)]
     found = await understood(memory, texts)
-    told = {text: [known.object for known in found[form(text)]] for text in KEPT}
+    words_of = {text: [known.object for known in found[form(text)]] for text in KEPT}
     if form is str:
-        assert told == {text: [words] for text, words in KEPT.items()}
-    assert [text for text, words in told.items() if not words] == []
+        assert words_of == {text: [words] for text, words in KEPT.items()}
+    assert [text for text, words in words_of.items() if not words] == []
     assert [text for text in ONCE if found[form(text)]] == []
     assert {
         (known.kind, known.category, known.importance)
@@ -96,7 +94,7 @@ async def test_wishes_are_understood_and_commands_for_once_are_not(
     ("part", "recall", "precision"), [("seen", 0.95, 0.97), ("held", 0.90, 0.95)]
 )
 @pytest.mark.parametrize("form", [str, bare])
-async def test_many_wordings(
+async def test_precision_and_recall_over_many_wordings(
     memory: Memory, part: str, recall: float, precision: float, form: type[str]
 ) -> None:
     standing, other = (
@@ -121,13 +119,11 @@ async def test_many_wordings(
         ("Call the dentist on Friday.", False),
     ],
 )
-def test_a_note_is_an_instruction_from_its_first_word(
-    language: Language, note: str, rule: bool
-) -> None:
+def test_a_note_that_is_an_instruction(language: Language, note: str, rule: bool) -> None:
     assert is_instruction(language.parse([note])[0]) is rule
 
 
-def test_places_are_those_of_the_words(language: Language) -> None:
+def test_spans_cover_the_words(language: Language) -> None:
     text = "I'm off on Monday. By the way, never mention my ex and keep it short, please."
     found = list(find_instructions(language.parse([text])[0]))
     assert [text[slice(*one.span)].strip(" ,.") for one in found] == [
@@ -147,7 +143,7 @@ def test_places_are_those_of_the_words(language: Language) -> None:
         "and always call me " * 60,
     ],
 )
-def test_long_breaths_are_read_in_time(language: Language, text: str) -> None:
+def test_long_sentences_do_not_backtrack(language: Language, text: str) -> None:
     (doc,) = language.parse([text])
     list(find_instructions(doc))
 
@@ -167,11 +163,11 @@ def test_long_breaths_are_read_in_time(language: Language, text: str) -> None:
         ("use Celsius", "", ""),
     ],
 )
-def test_the_name_to_use(words: str, name: str, refused: str) -> None:
+def test_preferred_and_refused_names(words: str, name: str, refused: str) -> None:
     assert (preferred_name(words), refused_name(words)) == (name, refused)
 
 
-def test_what_there_is_one_wish_about_at_a_time() -> None:
+def test_exclusive_topics() -> None:
     assert exclusive_topics("call me Annie") == {"name"}
     assert exclusive_topics("don't call me Bob") == set()
     assert exclusive_topics("distances in miles, but the temperature in Celsius") == {

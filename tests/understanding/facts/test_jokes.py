@@ -1,4 +1,4 @@
-"""What was only a joke tells nothing; what stands beside it does."""
+"""Jokes yield no facts; the rest of the turn does."""
 
 from datetime import UTC, datetime
 
@@ -23,7 +23,7 @@ from hotmem.understanding.facts.jokes import joke_spans, retracts_previous_turn
         ("My brother is always joking.", "My brother is always "),
     ],
 )
-def test_the_sentence_before_the_remark(said: str, jest: str | None) -> None:
+def test_the_span_of_a_joke(said: str, jest: str | None) -> None:
     assert [said[start:stop] for start, stop in joke_spans(said)] == (
         [] if jest is None else [jest]
     )
@@ -41,11 +41,11 @@ def test_the_sentence_before_the_remark(said: str, jest: str | None) -> None:
         ("He told a joke.", False),
     ],
 )
-def test_a_remark_about_the_turn_before(said: str, back: bool) -> None:
+def test_a_remark_about_the_previous_turn(said: str, back: bool) -> None:
     assert retracts_previous_turn(said) is back
 
 
-def test_no_fact_is_read_from_it(language: Language) -> None:
+def test_a_joke_yields_no_fact(language: Language) -> None:
     doc = language.parse(["I have a lion, just kidding, but I have a dog."])[0]
-    told = extract_from_parse(doc, "Ana", Role.USER, datetime(2026, 3, 2, tzinfo=UTC)).statements
-    assert [one.object for one in told] == ["dog"]
+    found = extract_from_parse(doc, "Ana", Role.USER, datetime(2026, 3, 2, tzinfo=UTC)).statements
+    assert [one.object for one in found] == ["dog"]

@@ -1,4 +1,4 @@
-"""What is read in spoken sentences, and what must not be."""
+"""Facts extracted from spoken sentences, and sentences without facts."""
 
 from datetime import UTC, datetime
 
@@ -169,7 +169,7 @@ def only(language: Language, text: str) -> Statement:
 
 
 @pytest.mark.parametrize(("text", "expected"), SAID, ids=[text for text, _ in SAID])
-def test_reads_what_is_stated(language: Language, text: str, expected: list[str]) -> None:
+def test_extracts_what_is_stated(language: Language, text: str, expected: list[str]) -> None:
     understanding = read(language, text)
     assert sorted(statement.text for statement in understanding.statements) == sorted(expected)
     for statement in understanding.statements:
@@ -181,7 +181,7 @@ def test_reads_what_is_stated(language: Language, text: str, expected: list[str]
 
 
 @pytest.mark.parametrize("text", NOTHING)
-def test_reads_nothing_where_nothing_is_stated(language: Language, text: str) -> None:
+def test_extracts_nothing_where_nothing_is_stated(language: Language, text: str) -> None:
     assert read(language, text).statements == ()
 
 
@@ -217,7 +217,7 @@ def test_spelling_variants_share_a_key(language: Language) -> None:
     assert british.subject == american.subject == "Ana's favourite colour"
 
 
-def test_negation_and_doubt_are_noted(language: Language) -> None:
+def test_negation_and_hedging(language: Language) -> None:
     assert only(language, "I don't work at Siemens any more.").negated
     assert only(language, "I think my brother works at Google.").hedged
     gone = only(language, "I don't live there any more.")
@@ -277,13 +277,13 @@ def test_reads_corrections(
     assert 0 <= correction.start < correction.stop <= len(text)
 
 
-def test_of_some_values_there_is_one_at_a_time_and_a_denial_ends_none(language: Language) -> None:
+def test_exclusive_values_end_each_other_and_a_negation_ends_none(language: Language) -> None:
     married = only(language, "I'm married.").ending
     assert married is not None and "single" in married.things and "married" not in married.things
     assert only(language, "I'm not single.").ending is None
 
 
-def test_a_count_that_is_put_right_keeps_what_it_counts(language: Language) -> None:
+def test_a_corrected_count_keeps_its_noun(language: Language) -> None:
     (correction,) = read(language, "I have three kids, not two.").corrections
     assert (correction.wrong, correction.right) == ("", "three kids")
 
@@ -318,7 +318,7 @@ _WORDS = (
         st.text(max_size=80), st.lists(st.sampled_from(_WORDS.split()), max_size=25).map(" ".join)
     )
 )
-def test_any_text_is_read_without_failing(language: Language, text: str) -> None:
+def test_any_text_is_processed(language: Language, text: str) -> None:
     understanding = read(language, text)
     found: list[Statement | Correction] = [*understanding.statements, *understanding.corrections]
     for place in found:
@@ -332,7 +332,7 @@ def test_any_text_is_read_without_failing(language: Language, text: str) -> None
         assert name in text
 
 
-def said_as_meant(language: Language, text: str) -> tuple[Statement, ...]:
+def extracted(language: Language, text: str) -> tuple[Statement, ...]:
     return extract_facts(
         language.parse([text])[0],
         lambda meant: language.parse([meant])[0],
@@ -343,8 +343,8 @@ def said_as_meant(language: Language, text: str) -> tuple[Statement, ...]:
 
 
 def test_a_pronoun_is_not_guessed(language: Language) -> None:
-    told = said_as_meant(language, "My sister met my aunt, she works at Nokia.")
-    assert not any("Nokia" in one.text for one in told)
+    found = extracted(language, "My sister met my aunt, she works at Nokia.")
+    assert not any("Nokia" in one.text for one in found)
 
 
 @pytest.mark.parametrize(
@@ -358,23 +358,21 @@ def test_a_pronoun_is_not_guessed(language: Language) -> None:
         "moved?",
     ],
 )
-def test_what_did_not_happen_or_is_no_more_is_not_taken_for_granted(
-    language: Language, text: str
-) -> None:
+def test_unreal_events_and_lost_possessions_are_no_facts(language: Language, text: str) -> None:
     assert not [
         one
-        for one in said_as_meant(language, text)
+        for one in extracted(language, text)
         if one.relation == "has" or "Spain" in one.text or "keys" in one.text
     ]
 
 
-def test_contractions_of_nouns_are_placed_in_what_was_said(language: Language) -> None:
+def test_offsets_of_expanded_contractions_are_those_of_the_turn(language: Language) -> None:
     text = "My sister's a vet and my brother's just moved to Leipzig."
-    told = {one.text: text[one.start : one.stop] for one in said_as_meant(language, text)}
-    assert told["Ana's sister is a vet."].startswith("My sister") and told[
+    spans = {one.text: text[one.start : one.stop] for one in extracted(language, text)}
+    assert spans["Ana's sister is a vet."].startswith("My sister") and spans[
         "Ana's sister is a vet."
     ].endswith("a vet")
-    assert next(words for fact, words in told.items() if "Leipzig" in fact).endswith("Leipzig")
+    assert next(words for fact, words in spans.items() if "Leipzig" in fact).endswith("Leipzig")
 
 
 @pytest.mark.parametrize(
@@ -385,14 +383,14 @@ def test_contractions_of_nouns_are_placed_in_what_was_said(language: Language) -
         ("I left Aldi.", "aldi"),
     ],
 )
-def test_what_is_over_is_named(language: Language, text: str, thing: str) -> None:
+def test_a_termination_names_what_has_ended(language: Language, text: str, thing: str) -> None:
     statement = only(language, text)
     assert (
         statement.negated and statement.ending is not None and statement.ending.things == (thing,)
     )
 
 
-def test_owning_to_a_mistake_corrects_the_relation(language: Language) -> None:
+def test_an_admitted_mistake_corrects_the_relation(language: Language) -> None:
     (correction,) = read(language, "I said something silly, she's from Latvia.").corrections
     assert (correction.wrong, correction.right, correction.relation) == ("", "Latvia", "is from")
 
@@ -400,7 +398,7 @@ def test_owning_to_a_mistake_corrects_the_relation(language: Language) -> None:
 @pytest.mark.parametrize(
     "text", ["I left the bakery at five.", "I stopped at the bakery.", "I left my bike at home."]
 )
-def test_what_is_only_left_for_the_day_is_not_over(language: Language, text: str) -> None:
+def test_leaving_a_place_for_the_day_ends_nothing(language: Language, text: str) -> None:
     assert not any(one.ending for one in read(language, text).statements)
 
 

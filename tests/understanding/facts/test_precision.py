@@ -1,4 +1,4 @@
-"""What must not be read into what was said: ends, days, wishes and facts of something else."""
+"""False positives that must not come back: terminations, dates, instructions and facts."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -29,7 +29,7 @@ def read(language: Language, text: str) -> Understanding:
         ("I work at Castor.", "I've left Castor a voicemail."),
     ],
 )
-async def test_nothing_ends_because_of_something_else(memory: Memory, held: str, said: str) -> None:
+async def test_unrelated_statements_end_nothing(memory: Memory, held: str, said: str) -> None:
     for number, text in enumerate((held, said)):
         await memory.remember(
             Turn("jo", "one", "user", text, MONDAY + timedelta(minutes=number), speaker="Jo")
@@ -52,8 +52,8 @@ async def test_a_home_ends_with_a_move_and_a_job_with_another(memory: Memory) ->
             Turn("jo", "one", "user", text, MONDAY + timedelta(minutes=number), speaker="Jo")
         )
     await memory.settle()
-    told = {known.text for known in await memory.memories("jo")}
-    assert told == {"Jo moved from Leeds to York.", "Jo switched jobs to Siemens."}
+    current = {known.text for known in await memory.memories("jo")}
+    assert current == {"Jo moved from Leeds to York.", "Jo switched jobs to Siemens."}
 
 
 @pytest.mark.parametrize(
@@ -80,15 +80,15 @@ def test_a_name_ends_before_a_function_word(words: str, name: str) -> None:
         ("My sister comes back in two weeks.", "2026-11-16"),
     ],
 )
-def test_the_day_that_is_meant(language: Language, said: str, day: str) -> None:
-    (happening,) = read(language, said).event_times
-    assert str(happening.interval.start.date()) == day
+def test_the_direction_of_a_date(language: Language, said: str, day: str) -> None:
+    (event,) = read(language, said).event_times
+    assert str(event.interval.start.date()) == day
 
 
 @pytest.mark.parametrize(
     "said", ["Our customer pays in sixty days.", "The SLA says we answer in four days."]
 )
-def test_how_long_something_takes_is_no_day(language: Language, said: str) -> None:
+def test_a_duration_is_no_event_time(language: Language, said: str) -> None:
     assert not read(language, said).event_times
 
 
@@ -101,17 +101,17 @@ def test_how_long_something_takes_is_no_day(language: Language, said: str) -> No
         "keep it between us, I'm pregnant",
     ],
 )
-def test_a_secret_is_no_standing_wish(language: Language, said: str) -> None:
+def test_a_secret_is_no_standing_instruction(language: Language, said: str) -> None:
     assert not [fact for fact in read(language, said).statements if fact.relation == "asks"]
 
 
-def test_a_wish_about_what_is_told_to_others_stays(language: Language) -> None:
+def test_an_instruction_about_other_people_stays(language: Language) -> None:
     assert [
         fact.relation for fact in read(language, "Never tell anyone my address.").statements
     ] == ["asks"]
 
 
-def test_what_follows_a_joke_is_no_fact(language: Language) -> None:
+def test_the_continuation_of_a_joke_is_no_fact(language: Language) -> None:
     assert not read(language, "Ha, just kidding, I'm the CEO of the universe.").statements
 
 
@@ -125,5 +125,5 @@ def test_what_follows_a_joke_is_no_fact(language: Language) -> None:
         ),
     ],
 )
-def test_no_word_is_left_hanging(language: Language, said: str, fact: str) -> None:
+def test_no_conjunction_is_left_at_the_end(language: Language, said: str, fact: str) -> None:
     assert [one.text for one in read(language, said).statements] == [fact]

@@ -43,19 +43,19 @@ def test_every_relation_is_documented() -> None:
 
 
 @pytest.mark.parametrize(("name", "values", "said", "kept"), ROWS, ids=[name for name, *_ in ROWS])
-def test_an_example_is_kept_as_documented(
+def test_an_example_is_stored_as_documented(
     language: Language, name: str, values: str, said: str, kept: str
 ) -> None:
-    told = read(language, said)
-    assert " ".join(one.text for one in told) == kept
-    assert {(one.relation, one.single) for one in told} == {(TABLE[name].name, values == "one")}
+    found = read(language, said)
+    assert " ".join(one.text for one in found) == kept
+    assert {(one.relation, one.single) for one in found} == {(TABLE[name].name, values == "one")}
     assert TABLE[name].single is (values == "one")
 
 
 @pytest.mark.parametrize(("name", "said", "kept"), ALSO, ids=[said for _, said, _ in ALSO])
-def test_other_words_are_kept_as_documented(
+def test_other_wordings_are_stored_as_documented(
     language: Language, name: str, said: str, kept: str
 ) -> None:
-    told = read(language, said)
-    assert " ".join(one.text for one in told) == kept
-    assert {one.relation for one in told} == {TABLE[name].name}
+    found = read(language, said)
+    assert " ".join(one.text for one in found) == kept
+    assert {one.relation for one in found} == {TABLE[name].name}

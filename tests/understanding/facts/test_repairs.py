@@ -1,4 +1,4 @@
-"""What a speaker takes back in the same breath is taken out, and nothing else."""
+"""Self-repairs are removed, and nothing else."""
 
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -15,7 +15,7 @@ from hotmem.understanding.facts.repairs import remove_repairs
 MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
-def meant(language: Language, text: str) -> str:
+def repaired(language: Language, text: str) -> str:
     found = remove_repairs(language.parse([text])[0])
     return text if found is None else found.text
 
@@ -49,8 +49,8 @@ def meant(language: Language, text: str) -> str:
         ("I paint. My teacher is Jo, uh, no, Bo.", "I paint. My teacher is Bo."),
     ],
 )
-def test_what_was_wrong_goes(language: Language, said: str, wanted: str) -> None:
-    assert meant(language, said) == wanted
+def test_a_repair_is_removed(language: Language, said: str, wanted: str) -> None:
+    assert repaired(language, said) == wanted
 
 
 @pytest.mark.parametrize(
@@ -72,11 +72,11 @@ def test_what_was_wrong_goes(language: Language, said: str, wanted: str) -> None
         "",
     ],
 )
-def test_what_was_meant_stays(language: Language, said: str) -> None:
+def test_other_editing_terms_are_kept(language: Language, said: str) -> None:
     assert remove_repairs(language.parse([said])[0]) is None
 
 
-def test_facts_of_a_repaired_turn_have_their_places_in_what_was_said(language: Language) -> None:
+def test_offsets_of_a_repaired_turn_are_those_of_the_turn(language: Language) -> None:
     said = "My dog is called Paola, no, Potola, and I live in Evora, I mean in Beja."
     found = remove_repairs(language.parse([said])[0])
     assert found is not None
@@ -111,7 +111,7 @@ def test_facts_of_a_repaired_turn_have_their_places_in_what_was_said(language: L
         max_size=9,
     )
 )
-def test_what_is_kept_are_stretches_of_what_was_said(language: Language, parts: list[str]) -> None:
+def test_segments_are_spans_of_the_turn(language: Language, parts: list[str]) -> None:
     said = " ".join(parts)
     found = remove_repairs(language.parse([said])[0])
     if found is not None:

@@ -1,4 +1,4 @@
-"""Whether what was said later calls off, moves or puts back what was planned."""
+"""Whether a later turn cancels, moves or restores a plan."""
 
 from datetime import UTC, datetime
 
@@ -84,12 +84,12 @@ def is_changed(language: Language, plan: str, later: str) -> bool:
 
 
 @pytest.mark.parametrize(("plan", "later"), CHANGED)
-def test_a_plan_that_was_changed(language: Language, plan: str, later: str) -> None:
+def test_a_changed_plan(language: Language, plan: str, later: str) -> None:
     assert is_changed(language, plan, later)
 
 
 @pytest.mark.parametrize(("plan", "later"), AS_BEFORE)
-def test_a_like_word_and_nothing_changed(language: Language, plan: str, later: str) -> None:
+def test_similar_words_change_nothing(language: Language, plan: str, later: str) -> None:
     assert not is_changed(language, plan, later)
 
 

@@ -1,4 +1,4 @@
-"""Numbers, letters and names that are said twice: a fact has them word for word, or is not read."""
+"""Codes and repeated words: a fact has them word for word, or is not extracted."""
 
 from datetime import UTC, datetime
 
@@ -50,16 +50,16 @@ def test_codes_are_kept_word_for_word(language: Language, said: str, code: str) 
         ("my pin is not 4 4 7 2", "Jo's pin is not 4 4 7 2."),
     ],
 )
-def test_numbers_and_names_said_twice_are_meant(language: Language, said: str, kept: str) -> None:
+def test_repeated_numbers_and_names_are_kept(language: Language, said: str, kept: str) -> None:
     assert [fact.text for fact in read(language, said).statements] == [kept]
 
 
 @pytest.mark.parametrize("said", ["my password is tiger 7 7", "my password is fox 9 9"])
-def test_part_of_a_code_is_never_told(language: Language, said: str) -> None:
+def test_a_partial_code_is_never_extracted(language: Language, said: str) -> None:
     assert not read(language, said).statements
 
 
-def test_words_said_twice_by_accident_are_told_once(language: Language) -> None:
+def test_stutters_are_removed(language: Language) -> None:
     assert [fact.text for fact in read(language, "my sister is a a nurse").statements] == [
         "Jo's sister is a nurse."
     ]
@@ -68,5 +68,5 @@ def test_words_said_twice_by_accident_are_told_once(language: Language) -> None:
 @pytest.mark.parametrize(
     "said", ["my blood pressure was one twenty twenty", "my code is 12 2020 33"]
 )
-def test_a_number_in_a_row_of_numbers_is_no_time(language: Language, said: str) -> None:
+def test_a_number_in_a_sequence_is_no_time(language: Language, said: str) -> None:
     assert not read(language, said).event_times

@@ -1,4 +1,4 @@
-"""Which times of a statement are still to come: the perfect and the past tell of plans too."""
+"""Whether times are past or future; the perfect and the past tense may refer to plans."""
 
 import json
 from datetime import UTC, datetime
@@ -14,20 +14,20 @@ PLANS = json.loads(Path(__file__).with_name("plans.json").read_text("utf-8"))
 
 
 def read(text: str, said_at: datetime, language: Language) -> list[str]:
-    """The days, from that of the statement on, on which something is said to take place."""
+    """The days of events, from the day of the statement on."""
     doc = language.parse([text])[0]
-    told = extract_facts(doc, lambda words: language.parse([words])[0], "Ana", Role.USER, said_at)
+    found = extract_facts(doc, lambda words: language.parse([words])[0], "Ana", Role.USER, said_at)
     return sorted(
         {
             day
-            for one in told.event_times
+            for one in found.event_times
             if (day := f"{one.interval.start:%Y-%m-%d}") >= f"{said_at:%Y-%m-%d}"
         }
     )
 
 
 @pytest.mark.parametrize("case", PLANS, ids=lambda case: case["text"])
-def test_what_is_to_come(case: dict[str, str | None], language: Language) -> None:
+def test_future_events(case: dict[str, str | None], language: Language) -> None:
     said_at = datetime.fromisoformat(str(case["said_at"])).replace(tzinfo=UTC)
     assert read(str(case["text"]), said_at, language) == (
         [case["starts"]] if case["starts"] else []
@@ -42,13 +42,13 @@ def test_what_is_to_come(case: dict[str, str | None], language: Language) -> Non
         ("They put the exam off until Friday.", "The exam is on 2026-11-27 (Friday)."),
     ],
 )
-def test_facts_have_the_same_day(text: str, fact: str, language: Language) -> None:
+def test_facts_have_the_date_of_the_event(text: str, fact: str, language: Language) -> None:
     doc = language.parse([text])[0]
-    told = extract_facts(
+    found = extract_facts(
         doc,
         lambda words: language.parse([words])[0],
         "Ana",
         Role.USER,
         datetime(2026, 11, 23, 10, tzinfo=UTC),
     )
-    assert [one.text for one in told.statements] == [fact]
+    assert [one.text for one in found.statements] == [fact]

@@ -1,4 +1,4 @@
-"""What a recogniser leaves out is put back well enough to read facts, without moving a letter."""
+"""Truecasing of recognised speech, without moving a letter."""
 
 from datetime import UTC, datetime
 
@@ -31,7 +31,7 @@ def restored(language: Language, text: str, *known: str) -> str:
         ("我住在里斯本", False),
     ],
 )
-def test_text_without_case_is_told(text: str, none: bool) -> None:
+def test_text_that_lacks_case(text: str, none: bool) -> None:
     assert lacks_case(text) is none
 
 
@@ -47,13 +47,13 @@ def test_text_without_case_is_told(text: str, none: bool) -> None:
         ("the book i read last week was great", "The book I read last week was great"),
     ],
 )
-def test_names_and_sentences_get_their_capitals(
+def test_names_and_sentence_starts_are_capitalised(
     language: Language, heard: str, written: str
 ) -> None:
     assert restored(language, heard) == written
 
 
-def test_names_known_already_get_theirs(language: Language) -> None:
+def test_known_names_are_capitalised(language: Language) -> None:
     assert (
         restored(language, "i saw quenby marsh at the gym", "Quenby Marsh")
         == "I saw Quenby Marsh at the gym"
@@ -86,14 +86,14 @@ def test_no_letter_moves(language: Language, text: str) -> None:
         ("i bought a car yesterday i love it", {"bought a car on 2026-11-17"}),
     ],
 )
-def test_facts_are_read_from_what_was_recognised(
+def test_facts_are_extracted_from_recognised_speech(
     language: Language, heard: str, facts: set[str]
 ) -> None:
     (doc,) = language.parse([heard])
     starts = sentence_starts(doc)
-    told = extract_from_parse(
+    found = extract_from_parse(
         language.parse_sentences(truecase(doc, starts), starts), None, Role.USER, WEDNESDAY
     )
-    texts = [statement.text for statement in told.statements]
+    texts = [statement.text for statement in found.statements]
     assert all(any(fact in text for text in texts) for fact in facts)
-    assert all(heard[statement.start : statement.stop].strip() for statement in told.statements)
+    assert all(heard[statement.start : statement.stop].strip() for statement in found.statements)
