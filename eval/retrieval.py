@@ -168,7 +168,9 @@ async def _ingested_and_asked(
             {
                 choice: _shared(
                     await retrieve(
-                        choice.of(memory.reader), request(task.conversation, question), StageTimer()
+                        choice.of(memory.runtime.recall),
+                        request(task.conversation, question),
+                        StageTimer(),
                     ),
                     known,
                     ids,

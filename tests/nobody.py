@@ -19,6 +19,7 @@ from hotmem import HotMemError, Memory, Options, Turn
 from hotmem.models import load_encoder, load_language
 from hotmem.options import ModelOptions
 from hotmem.pipecat import HotMemProcessor
+from hotmem.storage import queries
 from hotmem.tools.import_export import Export, export_memories
 
 SAID = Turn("ana", "later", "user", "My cat is called Fips.", datetime(2026, 3, 4, tzinfo=UTC))
@@ -35,7 +36,7 @@ async def errors(memory: Memory) -> AsyncIterator[tuple[str, str]]:
         memory.end_session(user_id="ana", session_id="monday"),
         memory.reset_weights("ana"),
         memory.evolve("ana"),
-        memory.store.reindex(),
+        memory.runtime.storage.database.write(queries.maintenance.reindex),
     ):
         try:
             await write
@@ -86,7 +87,9 @@ async def main(path: Path, models: Path, out: Path) -> None:
                     ),
                     "trace": len((await memory.trace_search("dog", user_id="ana")).results),
                     "memories": [one.text for one in await memory.memories("ana")],
-                    "faults": len(await memory.store.faults()),
+                    "faults": len(
+                        await memory.runtime.storage.database.read(queries.maintenance.faults)
+                    ),
                     "exported": dict(
                         (await export_memories(memory, "ana", Export(file=str(out)))).lines
                     ),

@@ -14,6 +14,7 @@ from hotmem.cli import app, console
 from hotmem.models import CachedEncoder, Language
 from hotmem.operations.actor import acting
 from hotmem.options import AuditOptions
+from hotmem.storage import queries
 from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.import_export import Copying, backup_restore
 from hotmem.tools.registry import CHANGES, RECORDED, TOOLS, tool
@@ -38,7 +39,9 @@ async def told(memory: Memory) -> AsyncIterator[Memory]:
 
 async def entries(memory: Memory, user: str | None = None) -> list[AuditEntry]:
     """From the first to the last."""
-    return (await memory.store.audit_entries(user, None, None, 1000))[::-1]
+    return (
+        await memory.runtime.storage.database.read(queries.audit.entries, user, None, None, 1000)
+    )[::-1]
 
 
 async def test_recalls_of_a_bot_are_not_on_record(told: Memory) -> None:

@@ -32,9 +32,10 @@ from hotmem import (
 )
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import ModelOptions, RecallOptions
+from hotmem.storage import open_storage, queries
 from hotmem.storage.sqlite import connection
 from hotmem.storage.sqlite.connection import connect
-from hotmem.storage.store import Store
+from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.text.validation import MAX_ID_CHARACTERS, MAX_TEXT_CHARACTERS
 from hotmem.types import Layer, LayerOutcome, Role
 from tests.conversation import START, said
@@ -53,9 +54,9 @@ def stored(database: Path) -> Path:
     """A file with one turn, closed."""
 
     async def store() -> None:
-        opened = Store.open(database)
-        await opened.add_turn(said("My dog is called Potola."), START)
-        await opened.close()
+        opened = open_storage(database)
+        await opened.database.write(queries.turns.add, said("My dog is called Potola."), START)
+        await opened.database.close()
 
     asyncio.run(store())
     return database
@@ -361,7 +362,7 @@ OPENED_AS_NOBODY = """
 import json, os, sys
 from pathlib import Path
 from hotmem.errors import HotMemError
-from hotmem.storage.sqlite.database import Database
+from hotmem.storage.sqlite.database import SqliteDatabase
 
 if os.getuid() == 0:
     os.setgroups([])
@@ -369,7 +370,7 @@ if os.getuid() == 0:
     os.setuid(65534)
 for path in sys.argv[1:]:
     try:
-        opened = Database.open(Path(path))
+        opened = SqliteDatabase.open(Path(path))
         print(json.dumps(["read only" if opened.read_only else "open", ""]))
     except HotMemError as error:
         print(json.dumps([type(error).__name__, str(error)]))
@@ -430,7 +431,7 @@ def test_a_missing_folder_and_a_folder_in_place_of_a_file(tmp_path: Path) -> Non
         (Path("postgresql://ana:secret@host/db"), r"A URL \(postgresql://…\) is no memory file"),
     ):
         with pytest.raises(StoreUnusable, match=fact) as raised:
-            Store.open(path)
+            open_storage(path)
         assert "secret" not in str(raised.value)
 
 
@@ -440,7 +441,7 @@ def test_a_truncated_file(kept: float, stored: Path) -> None:
     cut = whole[: int(len(whole) * kept)]
     stored.write_bytes(cut)
     with pytest.raises(StoreUnusable, match="Restore it from a backup"):
-        Store.open(stored)
+        open_storage(stored)
     assert stored.read_bytes() == cut, "the file is not modified"
 
 
@@ -463,7 +464,7 @@ async def test_a_damaged_file_is_refused_on_reading(
 def test_a_file_that_is_not_a_database(database: Path) -> None:
     database.write_text("a shopping list\n" * 200)
     with pytest.raises(StoreUnusable, match="open another file"):
-        Store.open(database)
+        open_storage(database)
     assert database.read_text() == "a shopping list\n" * 200
 
 
@@ -475,7 +476,7 @@ def test_a_database_of_another_program_is_not_modified(pragma: str, database: Pa
         conn.execute(pragma)
     before = database.read_bytes()
     with pytest.raises(StoreUnusable, match=r"another program\'s database\. Open another file"):
-        Store.open(database)
+        open_storage(database)
     assert database.read_bytes() == before
     assert [path.name for path in database.parent.iterdir()] == [database.name]
 
@@ -485,7 +486,7 @@ def test_a_file_of_a_newer_version_is_not_modified(stored: Path) -> None:
         conn.execute("PRAGMA user_version = 99")
     before = stored.read_bytes()
     with pytest.raises(StoreTooNew, match="pip install -U pipecat-hotmem"):
-        Store.open(stored)
+        open_storage(stored)
     assert stored.read_bytes() == before
     assert texts(stored) == ["My dog is called Potola."]
 
@@ -496,17 +497,20 @@ async def test_a_full_disk_rolls_back_and_keeps_stored_data(
     async with Memory.open(database, encoder=encoder, language=language) as memory:
         await memory.remember(said("My dog is called Potola."))
         await memory.settle()
-        store = memory._open()[0]
-        most = await store._db.write(lambda conn: conn.execute("PRAGMA page_count").fetchone()[0])
-        assert store._db._writer is not None
-        store._db._writer.execute(f"PRAGMA max_page_count = {most + 8}")
+        storage = memory.runtime.storage
+        assert isinstance(storage.database, SqliteDatabase)
+        most = await storage.database.write(
+            lambda conn: conn.execute("PRAGMA page_count").fetchone()[0]
+        )
+        assert storage.database._writer is not None
+        storage.database._writer.execute(f"PRAGMA max_page_count = {most + 8}")
         added = 1
         with pytest.raises(StoreFull, match="Free some space"):
             for number in range(1000):
                 added += await memory.remember(said(f"Number {number}: {'long words ' * 200}"))
         await memory.settle()
         assert "Potola" in (await memory.recall("What's my dog called?", user_id="ana")).text
-        store._db._writer.execute("PRAGMA max_page_count = 1000000")
+        storage.database._writer.execute("PRAGMA max_page_count = 1000000")
         assert await memory.remember(said("There is space again."))
         await memory.settle()
     kept = texts(database)

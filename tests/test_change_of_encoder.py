@@ -180,5 +180,5 @@ async def test_a_memory_of_the_published_encoder_answers_at_once_and_ends_as_a_n
             block = await memory.recall(question, user_id="ana", at=LATER)
             assert answer in block.text, (question, block.text)
         await memory.settle()
-        assert memory.reader.former.encoder is None, "it is let go of once it is not needed"
+        assert memory.runtime.recall.former.encoder is None, "it is let go of once it is not needed"
     assert embedded(older) == embedded(newer)

@@ -83,7 +83,7 @@ def test_kills_while_some_work_fails_leave_nothing_behind_once_it_can_be_done(
     with closing(connect(database, read_only=True)) as conn:
         assert conn.execute("SELECT count(*) FROM turns").fetchone()[0] == 20
         for table in (
-            "pending",
+            "pending_turns",
             "failures",
             "passages WHERE vector IS NULL OR held",
             "memories WHERE vector IS NULL OR held",

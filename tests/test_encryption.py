@@ -21,7 +21,7 @@ from hotmem.models import CachedEncoder, Language
 from hotmem.settings import Settings
 from hotmem.storage.sqlite import encryption
 from hotmem.storage.sqlite.connection import Connection, connect
-from hotmem.storage.sqlite.database import Database
+from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.storage.sqlite.encryption import convert
 from hotmem.tools.import_export import Copying, Export, backup_restore, export_memories
 from tests.conversation import said
@@ -35,7 +35,7 @@ def add(conn: Connection, name: str) -> None:
 
 async def keep(path: Path, key: EncryptionKey | None, name: str = "Potola") -> None:
     """Stores a name in a file, which is made if it is not there."""
-    opened = Database.open(path, key)
+    opened = SqliteDatabase.open(path, key)
     try:
         await opened.write(add, name)
     finally:
@@ -97,7 +97,7 @@ async def test_a_wrong_and_a_missing_key_are_told(
 ) -> None:
     before = await asyncio.to_thread(sealed.read_bytes)
     with pytest.raises(StoreKeyWrong, match=fix) as raised:
-        Database.open(sealed, key)
+        SqliteDatabase.open(sealed, key)
     assert SECRET not in str(raised.value) and OTHER not in str(raised.value)
     assert await asyncio.to_thread(sealed.read_bytes) == before
     assert names(sealed, EncryptionKey(SECRET)) == ["Potola"]
@@ -108,7 +108,7 @@ def test_a_plain_file_with_a_key_is_told(stored: Path) -> None:
         StoreKeyWrong,
         match=r"is not encrypted, and a key was given\. Leave .* or encrypt the file with `hotmem encrypt`",
     ):
-        Database.open(stored, EncryptionKey(SECRET))
+        SqliteDatabase.open(stored, EncryptionKey(SECRET))
     assert names(stored, None) == ["Potola"]
 
 
@@ -228,7 +228,7 @@ except HotMemError as error:
 
 
 async def test_a_file_that_is_open_is_not_converted(stored: Path) -> None:
-    opened = Database.open(stored)
+    opened = SqliteDatabase.open(stored)
     try:
         with pytest.raises(
             StoreLocked,

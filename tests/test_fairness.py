@@ -19,13 +19,18 @@ from hotmem.core.priority import ForegroundPriority
 from hotmem.models import CachedEncoder, Language
 from hotmem.models.encoder import Vectors
 from hotmem.options import BackgroundOptions, EvolutionOptions
+from hotmem.storage import Storage, open_storage, queries, steps
 from hotmem.storage.queries import jobs, turns
+from hotmem.storage.queries.jobs import Served
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.migrations import migrate
-from hotmem.storage.store import Store
 from hotmem.types import Category, EvolutionResult, JobKind, UserKey
+from hotmem.types.forgetting import ForgetEverything
 from tests.conversation import said
 from tests.letters import LetterEncoder
+
+ENCODER = queries.encoders.identified(LetterEncoder.name, LetterEncoder.dimension)
+SERVED = Served()
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -97,16 +102,26 @@ async def test_an_encoder_that_raises_on_one_text_leaves_that_alone_without_its_
             await memory.remember(said(f"I like walnuts with number {number}.", name=str(number)))
         async with asyncio.timeout(60):
             await memory.settle()
-        (failure,) = [one for one in await memory.store.failures(10) if one.work is JobKind.PASSAGE]
+        (failure,) = [
+            one
+            for one in await memory.runtime.storage.database.read(queries.jobs.failures, 10)
+            if one.work is JobKind.PASSAGE
+        ]
         assert (failure.user_id, failure.tries, failure.error, failure.again_at) == (
             "eve",
             3,
             "MemoryError",
             None,
         )
-        eve, ana = await memory.store.user("eve"), await memory.store.user("ana")
+        eve, ana = (
+            await memory.runtime.storage.database.read(queries.users.find, "eve"),
+            await memory.runtime.storage.database.read(queries.users.find, "ana"),
+        )
         assert eve is not None and ana is not None
-        assert ((await memory.store.stats(eve)).failed, (await memory.store.stats(ana)).failed) == (
+        assert (
+            (await memory.runtime.storage.database.read(queries.maintenance.stats, eve)).failed,
+            (await memory.runtime.storage.database.read(queries.maintenance.stats, ana)).failed,
+        ) == (
             1,
             0,
         )
@@ -134,7 +149,10 @@ async def test_a_summary_that_fails_leaves_the_others(database: Path, language: 
             for number in range(5)
         ]
         assert told == [True, True, False, True, True]
-        assert {(one.work, one.piece) for one in await memory.store.failures(10)} == {
+        assert {
+            (one.work, one.piece)
+            for one in await memory.runtime.storage.database.read(queries.jobs.failures, 10)
+        } == {
             (JobKind.TURN, "2"),
             (JobKind.SESSION, "day 2"),
         }
@@ -224,7 +242,7 @@ def test_nobody_waits_for_more_than_a_round_of_all_others(
         assert {imported for (imported,) in conn.execute("SELECT import FROM pending_turns")} <= {3}
 
 
-def steps(conn: Connection, run: Callable[[], object]) -> int:
+def instructions(conn: Connection, run: Callable[[], object]) -> int:
     """SQLite's own instructions that something takes, counted in tens."""
     taken = 0
 
@@ -254,47 +272,60 @@ def test_choosing_costs_the_same_with_ten_times_as_much_waiting(
         for user in users:
             for number in range(4):
                 turns.add(conn, said("I said it.", user=f"u{user}", name=f"{user}/{number}"), NOW)
-        for table in ("pending", "passages", "sessions"):
+        for table in ("pending_turns", "passages", "sessions"):
             conn.execute(f"UPDATE {table} SET held = ?", (held,))
         conn.execute("UPDATE sessions SET summary_due = 2 WHERE id % 2")
         conn.execute("COMMIT")
-        return steps(conn, chosen)
+        return instructions(conn, chosen)
 
     few = more(range(200))
     assert more(range(200, 2000)) <= few * 1.2 + 5
 
 
 async def test_tries_have_growing_pauses_and_end(database: Path) -> None:
-    store = Store.open(database)
-    await store.add_turn(said("My dog is called Potola.", name="t"), NOW)
-    ((key, _),) = await store.waiting_turns(1)
+    storage = open_storage(database)
+    await storage.database.write(queries.turns.add, said("My dog is called Potola.", name="t"), NOW)
+    ((key, _),) = await storage.database.read(queries.turns.waiting, SERVED, 1)
     at, pauses = NOW, []
     for _ in range(3):
-        await store.count_failure(JobKind.TURN, key, "ZeroDivisionError", 4, 1.0, at)
-        assert await store.waiting_turns(1) == []
-        (failure,) = await store.failures(10)
+        await storage.database.write(
+            queries.jobs.failed, JobKind.TURN, key, "ZeroDivisionError", 4, 1.0, at, None
+        )
+        assert await storage.database.read(queries.turns.waiting, SERVED, 1) == []
+        (failure,) = await storage.database.read(queries.jobs.failures, 10)
         assert failure.again_at is not None
         pauses.append((failure.again_at - at).total_seconds())
         assert (
-            await store.resume_failures(failure.again_at - timedelta(microseconds=1))
+            await steps.resume_failures(
+                storage.database, failure.again_at - timedelta(microseconds=1)
+            )
             == failure.again_at
         )
         at = failure.again_at
-        assert await store.resume_failures(at) is None
-        assert [key for key, _ in await store.waiting_turns(1)] == [key]
+        assert await steps.resume_failures(storage.database, at) is None
+        assert [
+            key for key, _ in await storage.database.read(queries.turns.waiting, SERVED, 1)
+        ] == [key]
     assert pauses == [1, 4, 16]
-    await store.count_failure(JobKind.TURN, key, "ZeroDivisionError", 4, 1.0, at)
-    (failure,) = await store.failures(10)
+    await storage.database.write(
+        queries.jobs.failed, JobKind.TURN, key, "ZeroDivisionError", 4, 1.0, at, None
+    )
+    (failure,) = await storage.database.read(queries.jobs.failures, 10)
     assert (failure.tries, failure.again_at, failure.piece) == (4, None, "t")
-    assert await store.resume_failures(at + timedelta(days=999)) is None
-    assert await store.forgive_failures() == 1
-    assert await store.failures(10) == [] and len(await store.waiting_turns(1)) == 1
-    user = await store.user("ana")
+    assert await steps.resume_failures(storage.database, at + timedelta(days=999)) is None
+    assert await storage.database.write(queries.jobs.forgive) == 1
+    assert (
+        await storage.database.read(queries.jobs.failures, 10) == []
+        and len(await storage.database.read(queries.turns.waiting, SERVED, 1)) == 1
+    )
+    user = await storage.database.read(queries.users.find, "ana")
     assert user is not None
-    await store.count_failure(JobKind.TURN, key, "ZeroDivisionError", 1, 1.0, at)
-    await store.forget(user, everything=True)
-    assert await store.failures(10) == []
-    await store.close()
+    await storage.database.write(
+        queries.jobs.failed, JobKind.TURN, key, "ZeroDivisionError", 1, 1.0, at, None
+    )
+    await storage.forgetting.forget(user, ForgetEverything())
+    assert await storage.database.read(queries.jobs.failures, 10) == []
+    await storage.database.close()
 
 
 async def test_what_fails_each_time_is_not_tried_in_full_at_each_open_and_what_is_mended_is_all_done(
@@ -343,8 +374,13 @@ async def test_another_encoder_embeds_what_was_set_aside_too(
         await memory.settle()
     async with Memory.open(database, encoder=Another(), language=language) as memory:
         await memory.settle()
-        assert await memory.store.failures(10) == []
-        assert await memory.store.waiting_for_vectors(10) == []
+        assert await memory.runtime.storage.database.read(queries.jobs.failures, 10) == []
+        assert (
+            await memory.runtime.storage.database.read(
+                queries.embedding.waiting, ENCODER, 10, SERVED
+            )
+            == []
+        )
 
 
 async def test_an_import_that_cannot_be_taken_back_leaves_the_others(
@@ -360,9 +396,10 @@ async def test_an_import_that_cannot_be_taken_back_leaves_the_others(
     ) as memory:
         async with asyncio.timeout(60):
             await memory.settle()
-        assert [(one.work, one.user_id, one.error) for one in await memory.store.failures(10)] == [
-            (JobKind.IMPORT, "ana", "KeyError")
-        ]
+        assert [
+            (one.work, one.user_id, one.error)
+            for one in await memory.runtime.storage.database.read(queries.jobs.failures, 10)
+        ] == [(JobKind.IMPORT, "ana", "KeyError")]
     assert conn.execute("SELECT id FROM imports").fetchall() == [(1,)]
 
 
@@ -389,7 +426,7 @@ async def test_a_category_that_cannot_evolve_leaves_the_others(
     database: Path, encoder: CachedEncoder, language: Language, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def evolving(
-        store: Store,
+        storage: Storage,
         precedence: ForegroundPriority,
         user: UserKey,
         category: Category,
@@ -397,7 +434,7 @@ async def test_a_category_that_cannot_evolve_leaves_the_others(
     ) -> EvolutionResult:
         if category is Category.PROJECTS:
             raise ZeroDivisionError
-        return await evolve(store, precedence, user, category, *rest)
+        return await evolve(storage, precedence, user, category, *rest)
 
     monkeypatch.setattr(worker, "evolve", evolving)
     options = Options(
@@ -412,7 +449,7 @@ async def test_a_category_that_cannot_evolve_leaves_the_others(
                 )
         async with asyncio.timeout(60):
             await memory.settle()
-        (failure,) = await memory.store.failures(10)
+        (failure,) = await memory.runtime.storage.database.read(queries.jobs.failures, 10)
         assert (failure.work, failure.piece, failure.tries, failure.again_at) == (
             JobKind.CATEGORY,
             "projects",

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from hotmem import Memory, Turn
+from hotmem.storage import queries
 from hotmem.tools.import_export import Import, import_memories
 from tests.conversation import START, said, turns_told
 
@@ -120,7 +121,7 @@ async def test_an_older_export_brings_nothing_back_that_was_forgotten(
     assert SECRET not in await _known(memory) and "yellow" in await _known(memory)
     summary = await memory.summary(user_id="ana", session_id="two")
     assert summary is not None and SECRET not in repr(summary)
-    assert not await memory.store.faults()
+    assert not await memory.runtime.storage.database.read(queries.maintenance.faults)
 
 
 async def test_what_was_forgotten_comes_back_when_it_is_wanted(
@@ -149,7 +150,7 @@ async def test_who_was_forgotten_stays_forgotten(memory: Memory, tmp_path: Path)
     assert await turns_told(memory) == []
     other = tmp_path / "other.db"
     async with Memory.open(
-        other, encoder=memory.reader.encoder, language=memory.reader.language
+        other, encoder=memory.runtime.recall.encoder, language=memory.runtime.recall.language
     ) as elsewhere:
         assert (await elsewhere.import_records(file)).turns == 4, "another file knows nothing of it"
 
@@ -163,10 +164,14 @@ async def test_undoing_an_import_and_repeating_it_brings_nothing_back(
     await memory.import_records(file, with_forgotten=True)
     await memory.settle()
     await memory.forget(user_id="ana", entity=SECRET)
-    user = await memory.store.user("ana")
+    user = await memory.runtime.storage.database.read(queries.users.find, "ana")
     assert user is not None
-    (done,) = [one for one in await memory.store.decisions(user, -1) if one.action == "imported"]
-    await memory.store.undo(user, done.id, START)
+    (done,) = [
+        one
+        for one in await memory.runtime.storage.database.read(queries.decisions.of_user, user, -1)
+        if one.action == "imported"
+    ]
+    await memory.runtime.storage.database.write(queries.edits.undo, user, done.id, START)
     await memory.take_back()
     await memory.import_records(file)
     assert SECRET not in await _known(memory) and "Porto" in await _known(memory)

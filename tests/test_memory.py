@@ -361,5 +361,5 @@ async def test_all_prepared_files_lie_in_the_folder_of_the_options(
     monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
     options = Options(models=ModelOptions(cache_dir=tmp_path / "cache"))
     async with Memory.open(database, options, encoder=encoder, language=language) as memory:
-        assert memory.reader.tokens.exact
+        assert memory.runtime.recall.tokens.exact
     assert any((tmp_path / "cache" / "tiktoken").iterdir())

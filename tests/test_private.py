@@ -13,7 +13,7 @@ from hotmem.core.encryption_key import EncryptionKey
 from hotmem.storage.queries.maintenance import restore
 from hotmem.storage.sqlite import connection
 from hotmem.storage.sqlite.connection import Connection, connect
-from hotmem.storage.sqlite.database import Database
+from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.tools.import_export import Copying, Export, backup_restore, export_memories
 from hotmem.tools.registry import tool
 from tests.conversation import said
@@ -35,7 +35,7 @@ def rights(folder: Path) -> dict[str, int]:
 
 
 async def test_a_memory_file_and_its_journal_are_private(database: Path, umask: int) -> None:
-    opened = Database.open(database)
+    opened = SqliteDatabase.open(database)
     try:
         await opened.write(
             lambda conn: conn.execute("INSERT INTO users (public_id) VALUES ('ana')")

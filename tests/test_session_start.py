@@ -86,7 +86,7 @@ async def test_who_the_user_is_what_they_wish_what_is_at_hand_and_what_was_left_
         "- “I still need to book the ferry to Norway.”",
         CLOSING,
     ]
-    assert block.tokens == memory.reader.tokens.count(block.text)
+    assert block.tokens == memory.runtime.recall.tokens.count(block.text)
     assert all(item.text in block.text and item.turn_ids for item in block.items)
     assert len(block.items) == 8
     assert (block.user_id, block.session_id, block.at) == ("ana", "thursday", THURSDAY)
@@ -106,7 +106,7 @@ async def test_never_above_the_budget_and_wishes_before_all_else(
 ) -> None:
     await tell(memory, *TOLD)
     block = await opened(memory, max_tokens)
-    assert block.tokens == (memory.reader.tokens.count(block.text) if block.text else 0)
+    assert block.tokens == (memory.runtime.recall.tokens.count(block.text) if block.text else 0)
     assert block.tokens <= max_tokens
     wishes = sum(
         line in block.text

@@ -18,7 +18,7 @@ from hotmem.models.encoder import Vectors
 from hotmem.options import BackgroundOptions, ModelOptions, Options
 from hotmem.portability import importer
 from hotmem.portability.sources import own
-from hotmem.storage.store import Store
+from hotmem.storage import open_storage, queries
 from hotmem.types import Turn
 from tests.conversation import START
 from tests.letters import LetterEncoder
@@ -58,7 +58,7 @@ async def _fail(path: Path, cache_dir: Path, out: Connection) -> None:
         models=ModelOptions(cache_dir=cache_dir),
     )
     async with Memory.open(path, options, encoder=Refusing(), language=LANGUAGE) as memory:
-        first = (await memory.store.clock()).newest
+        first = (await memory.runtime.storage.database.read(queries.retention.clock)).newest
         for number in range(20) if first is None else ():
             text = "The poison is in the cupboard." if number % 5 == 0 else turn(number).text
             await memory.remember(
@@ -76,8 +76,8 @@ def import_until_killed(path: Path, file: Path, out: Connection) -> None:
 
 
 async def _import(path: Path, file: Path, out: Connection) -> None:
-    store = Store.open(path)
-    await importer.import_records(store, ForegroundPriority(), own(file), lambda: out.send(None))
+    storage = open_storage(path)
+    await importer.import_records(storage, ForegroundPriority(), own(file), lambda: out.send(None))
 
 
 async def _remember(path: Path, cache_dir: Path, first: int, out: Connection) -> None:

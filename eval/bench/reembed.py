@@ -29,6 +29,7 @@ from hotmem.models import load_encoder, load_language
 from hotmem.models.onnx import OnnxEncoder
 from hotmem.models.preparation import PUBLISHED
 from hotmem.options import ModelOptions
+from hotmem.storage import queries
 from hotmem.storage.queries import reembedding
 from hotmem.storage.queries.index_entries import TABLES, to_bits
 from hotmem.storage.search.vectors import to_bytes
@@ -101,7 +102,10 @@ async def measure(turns: int, folder: Path, console: Console) -> Change:
             bar = progress.add_task("embedded anew", total=None)
             began = time.perf_counter()
             number = 0
-            while await memory.store.former_encoder() is not None:
+            while (
+                await memory.runtime.storage.database.read(queries.reembedding.former_encoder)
+                is not None
+            ):
                 left = await asyncio.to_thread(_left, copy)
                 progress.update(bar, description=f"embedded anew, {left:,} passages left")
                 await _exchange(memory, change, asked[number % QUESTIONS], number)

@@ -42,6 +42,7 @@ from hotmem.models import load_encoder, load_language
 from hotmem.models.onnx import OnnxEncoder
 from hotmem.options import ModelOptions, RecallOptions
 from hotmem.retrieval.layers.semantic import MAX_PASSAGES
+from hotmem.storage import queries
 from hotmem.storage.search.searches import VectorSearch
 from hotmem.types import ContextBlock, EvidenceKind, QueryVectors
 
@@ -289,12 +290,12 @@ async def _measure(path: Path, size: Size, asked: Sequence[str], stored: int) ->
 
 async def _found(memory: Memory, asked: Sequence[str], exact: Keys) -> tuple[float, float]:
     """Shares of all the exact nearest and of the first of them that are among those the semantic layer takes."""
-    reader = memory.reader
-    user = await reader.store.user(USER)
+    reader = memory.runtime.recall
+    user = await reader.database.read(queries.users.find, USER)
     assert user is not None
     shares = []
     for vector, keys in zip(reader.encoder.encode(asked), exact.tolist(), strict=True):
-        (nearest,) = await reader.store.search(
+        (nearest,) = await reader.engine.search(
             user, VectorSearch(EvidenceKind.PASSAGE, QueryVectors(vector), MAX_PASSAGES)
         )
         near = {key for key, _ in nearest}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from eval.peers.child import Said
 
 
-class Store:
+class Storage:
     """A FAISS store behind the tools, one turn a document."""
 
     note = "its MCP tools with MiniLM instead of bge-large, min_score=0.0; the reranker is off: its weights come from a hub"

@@ -25,7 +25,7 @@ PAUSE_S: Final = 0.1
 """The server has half a minute to answer."""
 
 
-class Store:
+class Storage:
     """A server of its own on a free port of the loopback."""
 
     note = "an unrelated project: hashed character trigrams instead of an encoder; through its server, as it is used"

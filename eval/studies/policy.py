@@ -155,7 +155,7 @@ def _measured(task: Task) -> list[dict[str, Recalled]]:
 
 async def _ingested_and_asked(task: Task, loaded: Models) -> list[dict[str, Recalled]]:
     async with ingested(task.conversation, loaded) as memory:
-        reader = replace(memory.reader, encoder=_encoder())
+        reader = replace(memory.runtime.recall, encoder=_encoder())
         return [
             await _asked(reader, task.conversation, question)
             for question in task.conversation.questions

@@ -214,7 +214,7 @@ async def _ingested_and_asked(task: Task, loaded: Models) -> list[Searched]:
     asked = [one for one in task.conversation.questions if one.evidence and not one.abstain]
     async with ingested(task.conversation, loaded) as memory:
         await memory.evolve(task.conversation.user)
-        reader = replace(memory.reader, encoder=_encoder())
+        reader = replace(memory.runtime.recall, encoder=_encoder())
         return [await _asked(reader, task, question) for question in asked]
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from hotmem import Memory
 from hotmem.models import Encoder, Language, encode_tokens
+from hotmem.storage import queries
 from hotmem.types import Category, Kind, MemoryRecord, NewMemory
 
 TOPICS: Final = Path(__file__).with_name("topics.tsv")
@@ -131,16 +132,28 @@ async def measure(encoder: Encoder, language: Language) -> Evolution:
 async def _store(memory: Memory, encoder: Encoder, told: Sequence[Statement]) -> None:
     for one, reading in zip(told, encode_tokens(encoder, [one.text for one in told]), strict=True):
         note = NewMemory(one.text, Kind.FACT, Category(one.category), 3)
-        await memory.store.keep(
-            USER, note, reading.vector, reading.token_signs, datetime.now(UTC), "measured"
+        await memory.runtime.storage.database.write(
+            queries.embedding.insert_memory,
+            memory.runtime.write.encoder_id,
+            USER,
+            note,
+            reading.vector,
+            reading.token_signs,
+            datetime.now(UTC),
+            "measured",
         )
 
 
 async def _records(memory: Memory) -> list[MemoryRecord]:
     """All memories, with the subcategory of each."""
-    user = await memory.store.user(USER)
+    user = await memory.runtime.storage.database.read(queries.users.find, USER)
     assert user is not None
-    return [record for _, record in await memory.store.memory_records(user, 0, ALL, 0)]
+    return [
+        record
+        for _, record in await memory.runtime.storage.database.read(
+            queries.export_rows.memories, user, 0, ALL, 0
+        )
+    ]
 
 
 def _of(records: Sequence[MemoryRecord], category: str) -> list[MemoryRecord]:

@@ -19,6 +19,7 @@ from eval.datasets import Conversation
 from eval.run import Models, ingested
 from hotmem import Memory
 from hotmem.retrieval.query import NOBODY
+from hotmem.storage import queries
 from hotmem.tools.maintenance import Unused, optimised
 
 PAGE: Final = 1000
@@ -79,16 +80,21 @@ async def measure(conversations: Iterator[Conversation], models: Models) -> Tags
     before = archived = 0
     for conversation in conversations:
         async with ingested(conversation, models) as memory:
-            user = await memory.store.user(conversation.user) or NOBODY
+            user = (
+                await memory.runtime.storage.database.read(queries.users.find, conversation.user)
+                or NOBODY
+            )
             found = [tags async for tags in _filed(memory, conversation)]
             unused, now = (
                 timedelta(days=Unused().unused_days),
                 max(turn.spoken_at for turn in conversation.turns),
             )
             done = await optimised(
-                memory.store, models.shelved_encoder, memory.precedence, user, unused, now
+                memory.runtime.storage, models.shelved_encoder, memory.priority, user, unused, now
             )
-            in_use, _ = await memory.store.tags(user, done.before)
+            in_use, _ = await memory.runtime.storage.database.read(
+                queries.tags.in_use, user, done.before
+            )
         filed.append(found)
         joined.append(
             [tuple(dict.fromkeys(done.merged.get(tag, tag) for tag in tags)) for tags in found]
@@ -137,8 +143,13 @@ def _tagged(stores: Sequence[Sequence[Sequence[str]]]) -> float:
 
 async def _filed(memory: Memory, conversation: Conversation) -> AsyncIterator[tuple[str, ...]]:
     """The tags of each memory, in the order in which they were stored."""
-    user, after = await memory.store.user(conversation.user) or NOBODY, 0
-    while page := await memory.store.memory_records(user, after, PAGE, EVERY_TURN):
+    user, after = (
+        await memory.runtime.storage.database.read(queries.users.find, conversation.user) or NOBODY,
+        0,
+    )
+    while page := await memory.runtime.storage.database.read(
+        queries.export_rows.memories, user, after, PAGE, EVERY_TURN
+    ):
         after = page[-1][0]
         for _, record in page:
             yield record.tags

@@ -12,7 +12,7 @@ from hotmem.cli.console import Database
 from hotmem.core.encryption_key import EncryptionKey
 from hotmem.errors import InvalidInput
 from hotmem.settings import Settings
-from hotmem.storage.store import Store
+from hotmem.storage import Storage, open_storage, queries
 from hotmem.text import escaping
 from hotmem.types import Action, AuditEntry
 
@@ -39,7 +39,7 @@ def audit(
     wanted = None if action is None else Action(action)
     path, key = console.existing(database), EncryptionKey.from_source(Settings().options().key)
     first = None if since is None else datetime.fromisoformat(since)
-    entries = asyncio.run(_entries(Store.open(path, key), user, first, wanted, limit))
+    entries = asyncio.run(_entries(open_storage(path, key), user, first, wanted, limit))
     if json_:
         console.screen.print(
             escaping.format_json([_as_json(one) for one in entries]), soft_wrap=True
@@ -60,12 +60,12 @@ def audit(
 
 
 async def _entries(
-    store: Store, user: str | None, since: datetime | None, action: Action | None, limit: int
+    storage: Storage, user: str | None, since: datetime | None, action: Action | None, limit: int
 ) -> list[AuditEntry]:
     try:
-        return await store.audit_entries(user, since, action, limit)
+        return await storage.database.read(queries.audit.entries, user, since, action, limit)
     finally:
-        await store.close()
+        await storage.database.close()
 
 
 def _user(one: AuditEntry) -> str:

@@ -25,6 +25,7 @@ from hotmem import Memory
 from hotmem.errors import InvalidInput
 from hotmem.operations.actor import acting
 from hotmem.settings import Settings
+from hotmem.storage import queries
 from hotmem.storage.queries.ids import Table
 from hotmem.storage.sqlite.files import check_reachable
 from hotmem.text.escaping import escape_for_display
@@ -152,9 +153,14 @@ async def checked_user(memory: Memory, user_id: str) -> None:
     Raises:
         InvalidInput: If nothing is known of the user.
     """
-    if await memory.store.user(validate_id(user_id, "user_id")) is not None:
+    if (
+        await memory.runtime.storage.database.read(
+            queries.users.find, validate_id(user_id, "user_id")
+        )
+        is not None
+    ):
         return
-    others = await memory.store.user_ids(USERS_NAMED + 1)
+    others = await memory.runtime.storage.database.read(queries.users.names, USERS_NAMED + 1)
     if not others:
         raise InvalidInput(
             f"{memory.path} is empty: nothing has been remembered yet. Name another file with --database, or talk to a bot first."
@@ -173,12 +179,15 @@ async def whole(memory: Memory, user_id: str, table: Table, given: Given) -> Giv
     Raises:
         InvalidInput: If several ids begin so.
     """
-    user = await memory.store.user(user_id)
+    user = await memory.runtime.storage.database.read(queries.users.find, user_id)
     if user is None:
         return given
     if isinstance(given, str):
-        return await memory.store.whole_id(user, table, given)
-    return [await memory.store.whole_id(user, table, one) for one in given]
+        return await memory.runtime.storage.database.read(queries.ids.whole, user, table, given)
+    return [
+        await memory.runtime.storage.database.read(queries.ids.whole, user, table, one)
+        for one in given
+    ]
 
 
 def with_memory(

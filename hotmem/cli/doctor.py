@@ -12,9 +12,9 @@ from hotmem.cli import console
 from hotmem.cli.console import Database
 from hotmem.core.encryption_key import EncryptionKey
 from hotmem.settings import Settings
+from hotmem.storage import Storage, open_storage, queries
 from hotmem.storage.spool import path_of, waiting_in
 from hotmem.storage.sqlite.diagnosis import diagnosed
-from hotmem.storage.store import Store
 from hotmem.text import escaping
 from hotmem.types import Diagnosis, FailedJob
 
@@ -32,7 +32,7 @@ def doctor(
     """
     path = console.existing(database)
     key = EncryptionKey.from_source(Settings().options().key)
-    given = asyncio.run(_forgiven(Store.open(path, key))) if retry else 0
+    given = asyncio.run(_forgiven(open_storage(path, key))) if retry else 0
     found = diagnosed(path, key, waiting_in(path_of(path.absolute(), Settings().spool_dir), key))
     if json_:
         console.screen.print(escaping.format_json(_as_json(found)), soft_wrap=True)
@@ -50,11 +50,11 @@ def doctor(
         raise typer.Exit(1)
 
 
-async def _forgiven(store: Store) -> int:
+async def _forgiven(storage: Storage) -> int:
     try:
-        return await store.forgive_failures()
+        return await storage.database.write(queries.jobs.forgive)
     finally:
-        await store.close()
+        await storage.database.close()
 
 
 def _show(found: Diagnosis) -> None:

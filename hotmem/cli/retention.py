@@ -15,7 +15,7 @@ from hotmem.errors import InvalidInput
 from hotmem.operations.retention import Retention
 from hotmem.options import Options
 from hotmem.settings import Settings
-from hotmem.storage.store import Store
+from hotmem.storage import Storage, open_storage
 from hotmem.text import escaping
 from hotmem.types import Overdue
 
@@ -41,7 +41,7 @@ def retain(
         )
     path, key = console.existing(database), EncryptionKey.from_source(options.key)
     found = asyncio.run(
-        _retained(Store.open(path, key), options, dry_run=dry_run, trusted=trust_clock)
+        _retained(open_storage(path, key), options, dry_run=dry_run, trusted=trust_clock)
     )
     if json_:
         rows = [{"user": one.user_id, "rule": one.rule} | _counts(one) for one in found]
@@ -53,10 +53,10 @@ def retain(
 
 
 async def _retained(
-    store: Store, options: Options, *, dry_run: bool, trusted: bool
+    storage: Storage, options: Options, *, dry_run: bool, trusted: bool
 ) -> list[Overdue]:
     now = datetime.now(UTC)
-    retention = Retention(store, options.retention, options.audit.days)
+    retention = Retention(storage, options.retention, options.audit.days)
     try:
         if dry_run:
             return await retention.rehearsed(now)
@@ -66,7 +66,7 @@ async def _retained(
             )
         return await retention.all(now)
     finally:
-        await store.close()
+        await storage.database.close()
 
 
 def _counts(one: Overdue) -> dict[str, int]:

@@ -14,7 +14,7 @@ from hotmem.consolidation.cluster_names import assign_names, extract_keywords, m
 from hotmem.consolidation.clustering import cluster
 from hotmem.core.priority import ForegroundPriority
 from hotmem.options import EvolutionOptions
-from hotmem.storage.store import Store
+from hotmem.storage import Storage, queries
 from hotmem.types import Category, CategoryMembers, EvolutionResult, SubcategoryDraft, UserKey
 
 MAX_CLUSTERED: Final = 2000
@@ -26,7 +26,7 @@ DIGEST_SIZE: Final = 3
 
 
 async def evolve(
-    store: Store,
+    storage: Storage,
     precedence: ForegroundPriority,
     user: UserKey,
     category: Category,
@@ -39,7 +39,7 @@ async def evolve(
     due again.
 
     Args:
-        store: The memory file.
+        storage: The memory file.
         precedence: Tells when recalls are on their way.
         user: Whose.
         category: Which category.
@@ -50,23 +50,27 @@ async def evolve(
         StoreError: If it could not be read or written; then everything is as it was.
     """
     await precedence.wait_idle()
-    members = await store.evolving(user, category, MAX_CLUSTERED)
+    members = await storage.database.read(
+        queries.subcategories.members, user, category, MAX_CLUSTERED
+    )
     drafts = await asyncio.to_thread(
         draft_subcategories, members, category, options, now, precedence.wait_idle_blocking
     )
     await precedence.wait_idle()
-    evolution = await store.draft_evolution(user, category, drafts, members, now)
+    evolution = await storage.database.write(
+        queries.subcategories.draft, user, category, drafts, members, now
+    )
     before = tuple(members.named)
     if evolution is None or not drafts:
         return EvolutionResult(category, members.total, before, (), None)
     after: int | None = 0
     while after is not None:
         await precedence.wait_idle()
-        after = await store.place_more(evolution, after)
+        after = await storage.database.write(queries.subcategories.place_more, evolution, after)
     named = tuple(one.name for one in drafts)
     new = tuple(name for name in named if name not in before)
     reason = f"{members.total} memories of {category} are in {len(named)} subcategories: {len(named) - len(new)} as before, {len(new)} new"
-    decision = await store.adopt_evolution(evolution, reason, now)
+    decision = await storage.database.write(queries.subcategories.adopt, evolution, reason, now)
     return (
         EvolutionResult(category, members.total, named, new, decision)
         if decision

@@ -10,7 +10,7 @@ from hotmem.feedback.usage import detect_usage
 from hotmem.feedback.weights import TrainingExample, update
 from hotmem.models import Encoder
 from hotmem.options import LearningOptions
-from hotmem.storage.store import Store
+from hotmem.storage import Storage, queries
 from hotmem.text.truncation import truncate, truncate_start
 from hotmem.types import (
     ContextBlock,
@@ -28,7 +28,7 @@ MAX_VISIBLE: Final = 200
 
 
 async def learn_from_reply(
-    store: Store,
+    storage: Storage,
     encoder: Encoder,
     block: ContextBlock,
     heard: str,
@@ -43,7 +43,7 @@ async def learn_from_reply(
     """Detect how a reply used a block, record it and update the layer weights.
 
     Args:
-        store: The store.
+        storage: The store.
         encoder: The memory's encoder, used in a thread.
         block: The block given to the language model.
         heard: The part of the reply that was heard, cleaned.
@@ -59,11 +59,11 @@ async def learn_from_reply(
     """
     uses, records = await asyncio.to_thread(_detect_usage, encoder, block, heard, count)
     used = sum(use.kind is not UsageKind.UNUSED for use in uses)
-    user = await store.user(block.user_id)
+    user = await storage.database.read(queries.users.find, block.user_id)
     weights = block.trace.weights
     if user is not None:
         weights = await _record_and_learn(
-            store,
+            storage,
             user,
             block,
             uses,
@@ -87,7 +87,7 @@ def _detect_usage(
 
 
 async def _record_and_learn(
-    store: Store,
+    storage: Storage,
     user: UserKey,
     block: ContextBlock,
     uses: tuple[ItemUse, ...],
@@ -103,9 +103,12 @@ async def _record_and_learn(
     new = bool(uses or records) and not again
     if new and (
         not recorded()
-        or await store.record_usage(user, block, uses, records, interrupted=interrupted)
+        or await storage.database.write(
+            queries.usage.record_with_quality, user, block, uses, records, interrupted=interrupted
+        )
     ):
-        await store.touch_memories(
+        await storage.database.write(
+            queries.memories.touch,
             user,
             [
                 use.item.memory_id
@@ -116,10 +119,14 @@ async def _record_and_learn(
         )
         example = _training_example(block, uses) if options.moves_weights else None
         if example is not None and block.trace.analysis is not None:
-            return await store.learn_weights(
-                user, block.trace.analysis.intent, lambda before: update(before, example), now
+            return await storage.database.write(
+                queries.layer_weights.learn,
+                user,
+                block.trace.analysis.intent,
+                lambda before: update(before, example),
+                now,
             )
-    return options.weights or (await store.profile(user, ())).weights
+    return options.weights or (await storage.database.read(queries.users.profile, user, ())).weights
 
 
 def _training_example(block: ContextBlock, uses: tuple[ItemUse, ...]) -> TrainingExample | None:

@@ -8,6 +8,8 @@ from hotmem.errors import InvalidInput
 from hotmem.inspector.routes import build
 from hotmem.inspector.site import Site
 from hotmem.memory import Memory
+from hotmem.storage import queries
+from hotmem.storage.inspection import Inspection
 from hotmem.text.timezones import parse_zone
 
 
@@ -23,13 +25,13 @@ async def serve(memory: Memory, user_id: str, port: int, zone: tzinfo | None = N
     Raises:
         InvalidInput: If the port is taken, or nothing is known of the user.
     """
-    user = await memory.store.user(user_id)
+    user = await memory.runtime.storage.database.read(queries.users.find, user_id)
     if user is None:
         raise InvalidInput(
             f"{memory.path} knows no user {user_id!r}. Name another with --user, or another file."
         )
     listening = local_server.local_port(port)
-    said_in = await memory.store.inspection(user).zone()
+    said_in = await Inspection(memory.runtime.database, user).zone()
     site = Site(memory, user_id, parse_zone(said_in) if said_in else zone)
     console.screen.print(
         f"Open http://{local_server.LOOPBACK}:{listening.getsockname()[1]}/{site.token}/",

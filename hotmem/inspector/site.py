@@ -13,6 +13,7 @@ from hotmem.core.loop_thread import LoopThread
 from hotmem.inspector.writing import page
 from hotmem.memory import Memory
 from hotmem.retrieval.query import NOBODY
+from hotmem.storage import queries
 from hotmem.storage.inspection import Inspection
 from hotmem.types.inspection import Cursor
 
@@ -42,8 +43,9 @@ class Site:
 
     async def rows(self) -> Inspection:
         """The user's rows."""
-        store = self.memory.store
-        return store.inspection(await store.user(self.user_id) or NOBODY)
+        storage = self.memory.runtime.storage
+        user = await storage.database.read(queries.users.find, self.user_id)
+        return Inspection(storage.database, user or NOBODY)
 
     def show(self, template: str, status: int = 200, **values: Any) -> HTMLResponse:  # noqa: ANN401 - whatever a template shows
         """A page."""

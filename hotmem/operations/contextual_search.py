@@ -13,6 +13,7 @@ from hotmem.retrieval.context import RecallRequest
 from hotmem.retrieval.fusion import fuse, pool_scores
 from hotmem.retrieval.layers.sessions import SESSIONS_SEARCHED, Sessions
 from hotmem.retrieval.query import build_query
+from hotmem.storage import queries
 from hotmem.types import Evidence, EvidenceKind
 
 NEIGHBOR_RADIUS: Final = 1
@@ -30,13 +31,15 @@ async def search_contextual(reader: RecallContext, request: RecallRequest) -> Co
         request: The query; its deadline and budget are not asked for.
     """
     query, profile = await build_query(reader, request)
-    hits = await Sessions(reader.store).search(query, None)
+    hits = await Sessions(reader.engine).search(query, None)
     best = [hit.key for hit in hits if hit.kind is EvidenceKind.SUMMARY][:SESSIONS_SEARCHED]
     inside = [hit.key for hit in hits if hit.kind is EvidenceKind.PASSAGE]
     wanted = {EvidenceKind.PASSAGE: inside, EvidenceKind.SUMMARY: best}
     candidates = fuse(
         pool_scores(hits),
-        await reader.store.evidence(query.user, wanted, around=inside, reach=NEIGHBOR_RADIUS),
+        await reader.database.read(
+            queries.evidence.load, query.user, wanted, around=inside, reach=NEIGHBOR_RADIUS
+        ),
     )
     ranking = rank(
         query,
@@ -47,7 +50,7 @@ async def search_contextual(reader: RecallContext, request: RecallRequest) -> Co
         UNLIMITED_BUDGET,
     )
     relevance = {(one.evidence.kind, one.evidence.key): one.score for one in ranking.candidates}
-    related = await reader.store.related_sessions(query.user, best, MAX_RELATED)
+    related = await reader.database.read(queries.summaries.related, query.user, best, MAX_RELATED)
     by_session: defaultdict[int, list[Evidence]] = defaultdict(list)
     for candidate in candidates:
         by_session[candidate.evidence.session].append(candidate.evidence)

@@ -22,6 +22,7 @@ from hotmem.ranking.features import FEATURES
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.recall import RecallContext, retrieve
 from hotmem.retrieval.context import RecallRequest
+from hotmem.storage import queries
 from hotmem.text.stemming import stems
 from hotmem.types import Evidence, EvidenceKind, Hit, Interval, Layer, LayerReport, LocatedRow
 
@@ -161,13 +162,18 @@ async def explain(
     watch.mark("ranking")
     query = found.query
     located = (
-        await reader.store.located(query.user, options.expected, MAX_EXPECTED)
+        await reader.database.read(
+            queries.diagnostics.located, query.user, options.expected, MAX_EXPECTED
+        )
         if options.expected
         else []
     )
     keys = {kind: [one.key for one in located if one.kind is kind] for kind in EvidenceKind}
     loaded = (
-        {(one.kind, one.key): one for one in await reader.store.evidence(query.user, keys)}
+        {
+            (one.kind, one.key): one
+            for one in await reader.database.read(queries.evidence.load, query.user, keys)
+        }
         if located
         else {}
     )

@@ -123,7 +123,7 @@ async def search_progressively(
 
 async def _digests(reader: RecallContext, query: Query) -> list[Hit]:
     """The statements that stand for the subcategories which the query is nearest to."""
-    (found,) = await reader.store.search(query.user, ClusterSearch(query.vectors, DIGESTS_READ))
+    (found,) = await reader.engine.search(query.user, ClusterSearch(query.vectors, DIGESTS_READ))
     return [
         Hit(Layer.FACTS, EvidenceKind.MEMORY, key, 1 / (RANK_CONSTANT + rank))
         for rank, (key, _) in enumerate(found)

@@ -11,8 +11,8 @@ from typing import Final
 
 from hotmem.core.logs import log
 from hotmem.options import RetentionRule
+from hotmem.storage import Storage, queries, steps
 from hotmem.storage.queries.retention import Clock
-from hotmem.storage.store import Store
 from hotmem.types import Act, Action, Actor, ForgetResult, Overdue, UserKey
 
 CHECK_INTERVAL: Final = timedelta(days=1)
@@ -69,8 +69,8 @@ class Retention:
         audit_days: Days after which entries of the audit trail go.
     """
 
-    def __init__(self, store: Store, rules: Sequence[RetentionRule], audit_days: int) -> None:
-        self._store = store
+    def __init__(self, storage: Storage, rules: Sequence[RetentionRule], audit_days: int) -> None:
+        self._storage = storage
         self._rules = tuple(rules)
         self._audit_days = audit_days
         self._looked_at: datetime | None = None
@@ -110,7 +110,9 @@ class Retention:
             await self._one(self._left[0])
             return True
         self._pruning = (
-            await self._store.prune_audit(self._now - timedelta(days=self._audit_days), AUDIT_BATCH)
+            await steps.prune_audit(
+                self._storage.database, self._now - timedelta(days=self._audit_days), AUDIT_BATCH
+            )
             == AUDIT_BATCH
         )
         return self._pruning
@@ -127,10 +129,10 @@ class Retention:
 
     async def check(self, now: datetime, *, trusted: bool = False) -> str | None:
         """Why the clock is not trusted; None if it is, which is noted."""
-        clock = await self._store.clock()
+        clock = await self._storage.database.read(queries.retention.clock)
         reason = None if trusted else clock_problem(now, clock)
         if reason is None and (clock.seen is None or abs(now - clock.seen) >= CHECK_INTERVAL):
-            await self._store.note_clock(now)
+            await self._storage.database.write(queries.retention.note_clock, now)
         return reason
 
     async def all(self, now: datetime) -> list[Overdue]:
@@ -146,10 +148,16 @@ class Retention:
         for rule in self._rules:
             before, after = now - timedelta(days=rule.days), 0
             while (user := await self._following(rule, before, after)) is not None:
-                gone, _ = await self._store.retain(
-                    user, rule.category, before, EVERYTHING, dry_run=True
+                gone, _ = await self._storage.database.rehearse(
+                    queries.retention.remove, user, rule.category, before, EVERYTHING
                 )
-                found.append(Overdue(await self._store.user_id(user), rule.describe(), gone))
+                found.append(
+                    Overdue(
+                        await self._storage.database.read(queries.users.name, user),
+                        rule.describe(),
+                        gone,
+                    )
+                )
                 after = user
         return found
 
@@ -161,14 +169,21 @@ class Retention:
         if self._user is None:
             self._left, self._after = self._left[1:], 0
             return
-        gone, more = await self._store.retain(self._user, rule.category, before, BATCH)
+        gone, more = await self._storage.database.write(
+            queries.retention.remove, self._user, rule.category, before, BATCH
+        )
         self._gone += gone
         if not more:
-            await self._store.empty_journal(0)  # or the background does
+            await self._storage.database.purge(0)  # or the background does
             self._found.append(
-                Overdue(await self._store.user_id(self._user), rule.describe(), self._gone)
+                Overdue(
+                    await self._storage.database.read(queries.users.name, self._user),
+                    rule.describe(),
+                    self._gone,
+                )
             )
-            await self._store.audit(
+            await self._storage.database.write(
+                queries.audit.record,
                 self._user,
                 Actor.RETENTION,
                 Act(Action.FORGET, rule.describe(), *_counts(self._gone)),
@@ -178,17 +193,21 @@ class Retention:
 
     async def _following(self, rule: RetentionRule, before: datetime, after: int) -> UserKey | None:
         if rule.user_id is not None:
-            user = await self._store.user(rule.user_id)
+            user = await self._storage.database.read(queries.users.find, rule.user_id)
             return (
                 user
                 if user is not None
                 and user > after
-                and await self._store.retainable(user, rule.category, before)
+                and await self._storage.database.read(
+                    queries.retention.due, user, rule.category, before
+                )
                 else None
             )
         place: int | None = after
         while place is not None:
-            user, place = await self._store.retained_next(rule.category, before, place)
+            user, place = await self._storage.database.read(
+                queries.retention.following, rule.category, before, place
+            )
             if user is not None:
                 return user
         return None

@@ -20,6 +20,7 @@ from hotmem.ranking.ranker import rank
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.recall import RecallContext
 from hotmem.retrieval.fusion import Candidate
+from hotmem.storage import queries
 from hotmem.types import Evidence, EvidenceKind, MemoryMetadata, Profile, Query
 
 MIN_RELEVANCE: Final[Mapping[Ranking, float]] = {"learned": 0.0, "design": 0.3}
@@ -105,7 +106,7 @@ async def score_candidates(
         query, candidates, table, reader.model, profile.weights, UNLIMITED_BUDGET
     ).candidates
     keys = [one.evidence.key for one in judged if one.evidence.kind is EvidenceKind.MEMORY]
-    standing = await reader.store.standing(query.user, keys)
+    standing = await reader.database.read(queries.new_memories.standing, query.user, keys)
     wanted = [
         one
         for one in judged

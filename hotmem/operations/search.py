@@ -29,7 +29,7 @@ from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.recall import RecallContext, retrieve
 from hotmem.retrieval.context import RecallRequest
 from hotmem.retrieval.query import build_query
-from hotmem.storage.store import Store
+from hotmem.storage import Storage, queries
 from hotmem.text.stemming import stems
 from hotmem.types import EvidenceKind, Layer, Query
 
@@ -78,17 +78,17 @@ async def search(
     )
 
 
-async def count_access(store: Store, user_id: str, found: SearchResult, now: datetime) -> None:
+async def count_access(storage: Storage, user_id: str, found: SearchResult, now: datetime) -> None:
     """Counts the memories among the results as accessed.
 
     Not on the thread of recalls, as it waits until other writes are done.
     """
     user, given = (
-        await store.user(user_id),
+        await storage.database.read(queries.users.find, user_id),
         [one.id for one in found.results if one.category is not None],
     )
     if user is not None and given:
-        await store.touch_memories(user, given, now)
+        await storage.database.write(queries.memories.touch, user, given, now)
 
 
 async def _at_once(

@@ -30,8 +30,8 @@ from hotmem.operations.requests import StoreContext
 from hotmem.operations.results import Classification, Recommendations, SimilarMemory, StoreResult
 from hotmem.recall import RecallContext
 from hotmem.retrieval.query import NOBODY
+from hotmem.storage import Storage, queries
 from hotmem.storage.search.searches import VectorSearch
-from hotmem.storage.store import Store
 from hotmem.types import Category, EvidenceKind, Kind, NewMemory, QueryVectors, UserKey, Vector
 from hotmem.types.parse import Doc
 from hotmem.understanding.facts import tags as tagging
@@ -67,7 +67,7 @@ class _Tags:
 
 async def store(
     reader: RecallContext,
-    writer: Store,
+    writer: Storage,
     user_id: str,
     content: str,
     context: StoreContext,
@@ -86,7 +86,8 @@ async def store(
     Raises:
         StoreError: If it could not be written.
     """
-    user = await reader.store.user(user_id) or NOBODY
+    encoder_id = queries.encoders.identified(reader.encoder.name, reader.encoder.dimension)
+    user = await reader.database.read(queries.users.find, user_id) or NOBODY
     (reading,), (doc,) = await asyncio.gather(
         asyncio.to_thread(encode_tokens, reader.encoder, [content]),
         asyncio.to_thread(reader.language.parse, [content], names=False),
@@ -123,7 +124,9 @@ async def store(
         and replace(context, tags=(), source=None) == StoreContext()
     ):
         reason = f"says the same as what is known, {twin.same:.0%} sure"
-        if await writer.confirm(user, twin.id, note, now, reason):
+        if await writer.database.write(
+            queries.embedding.confirm_memory, user, encoder_id, twin.id, note, now, reason
+        ):
             return StoreResult(True, twin.id, True, filing, recommendations)
     given = [
         name for name in ("kind", "category", "importance") if getattr(context, name) is not None
@@ -135,7 +138,16 @@ async def store(
     )
     return StoreResult(
         True,
-        await writer.keep(user_id, note, row, reading.token_signs, now, reason),
+        await writer.database.write(
+            queries.embedding.insert_memory,
+            encoder_id,
+            user_id,
+            note,
+            row,
+            reading.token_signs,
+            now,
+            reason,
+        ),
         False,
         filing,
         recommendations,
@@ -150,12 +162,13 @@ async def _tag(reader: RecallContext, user: UserKey, doc: Doc, asked: Sequence[s
     )
     tags = tuple(dict.fromkeys((*given, *found, *tagging.circumstance_tags(doc.text))))
     named = (*given, *found)
-    known = await reader.store.known_tags(user, named)
+    known = await reader.database.read(queries.tags.known, user, named)
     new = tuple(dict.fromkeys(tag for tag in named if tag not in known))
     if not new:
         return _Tags(tags, {}, {})
     embedded, (in_use, rows) = await asyncio.gather(
-        asyncio.to_thread(reader.encoder.encode, new), reader.store.tags(user, MAX_KNOWN_TAGS)
+        asyncio.to_thread(reader.encoder.encode, new),
+        reader.database.read(queries.tags.in_use, user, MAX_KNOWN_TAGS),
     )
     vectors = dict(zip(new, embedded, strict=True))
     return _Tags(
@@ -171,11 +184,13 @@ async def _find_similar(
     """The memories like the statement that still hold, those first that say the same."""
     before = reader.former.encoder
     former = None if before is None else (await asyncio.to_thread(before.encode, [content]))[0]
-    (nearest,) = await reader.store.search(
+    (nearest,) = await reader.engine.search(
         user, VectorSearch(EvidenceKind.MEMORY, QueryVectors(row, former), NEAREST_COMPARED)
     )
     cosines = {key: cosine for key, cosine in nearest if cosine >= SIMILAR_FROM}
-    known = await reader.store.evidence(user, {EvidenceKind.MEMORY: list(cosines)})
+    known = await reader.database.read(
+        queries.evidence.load, user, {EvidenceKind.MEMORY: list(cosines)}
+    )
     near = [one for one in known if one.key in cosines and one.valid_until is None]
     similar = (
         SimilarMemory(

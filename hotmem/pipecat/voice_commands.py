@@ -254,7 +254,7 @@ class VoiceCommands:
         )
         command = self._command if said is self._last else self._understood(text)
         waiting, self._waiting = self._waiting, None
-        count = memory.reader.tokens.count
+        count = memory.runtime.recall.tokens.count
         about = waiting.command.about if waiting is not None else ""
         if waiting is not None and waiting.asked and not said.others:
             agreed = (
@@ -323,7 +323,7 @@ class VoiceCommands:
         what = again or what
         if not what:
             return None
-        count = memory.reader.tokens.count
+        count = memory.runtime.recall.tokens.count
         going = await memory.forget(user_id=self._user_id, dry_run=True, **what)
         if not (going.turns or going.memories):
             return self._block(
@@ -365,7 +365,7 @@ class VoiceCommands:
         found = await memory.restorable(self._user_id)
         if found is None:
             return None
-        count = memory.reader.tokens.count
+        count = memory.runtime.recall.tokens.count
         if self._deleted_at is not None and 0 <= number - self._deleted_at <= UNDO_TURNS:
             return self._block(text, at, await self._brought_back(memory), count)
         asks = (

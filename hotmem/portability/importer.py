@@ -17,8 +17,8 @@ from typing import Final, TypeVar
 from hotmem.core.priority import ForegroundPriority
 from hotmem.errors import MemoryClosed, StoreError, StoreLocked
 from hotmem.portability.sources import Incoming
+from hotmem.storage import Storage, queries, steps
 from hotmem.storage.queries.import_rows import ImportSession
-from hotmem.storage.store import Store
 from hotmem.types import ImportResult
 
 T = TypeVar("T")
@@ -31,7 +31,7 @@ WRITING_S: Final = 0.03
 
 
 async def import_records(
-    store: Store,
+    storage: Storage,
     precedence: ForegroundPriority,
     incoming: Incoming,
     progress: Callable[[], None],
@@ -41,7 +41,7 @@ async def import_records(
     """Takes in what is not there yet: all of it or, if something cannot be used, nothing.
 
     Args:
-        store: Where it goes.
+        storage: Where it goes.
         precedence: Tells when recalls are on their way, which go before each portion.
         incoming: The records.
         progress: Called after each record.
@@ -53,29 +53,31 @@ async def import_records(
             on with.
         StoreError: If something could not be written; what was is taken back.
     """
-    await take_back(store, precedence)
-    taking = await store.taking(incoming.source, incoming.form, with_forgotten=with_forgotten)
+    await take_back(storage, precedence)
+    taking = await storage.database.read(
+        queries.import_rows.taking, incoming.source, incoming.form, with_forgotten=with_forgotten
+    )
     try:
-        return await _taken(store, precedence, taking, incoming, progress)
+        return await _taken(storage, precedence, taking, incoming, progress)
     except (StoreLocked, MemoryClosed):
         raise
     except Exception:  # whatever it is, the memory is to be as it was
         with suppress(
             StoreError
         ):  # a full disk, say: the background takes back what is marked, as soon as it can
-            await store.give_up_import(taking.source)
-            await take_back(store, precedence)
+            await storage.database.write(queries.imports.give_up, taking.source)
+            await take_back(storage, precedence)
         raise
 
 
-async def take_back(store: Store, precedence: ForegroundPriority) -> None:
+async def take_back(storage: Storage, precedence: ForegroundPriority) -> None:
     """Takes back what came with imports that failed, or that somebody took back."""
-    while await store.take_back(WRITING_S):
+    while await steps.roll_back_imports(storage.database, WRITING_S):
         await precedence.wait_idle()
 
 
 async def _taken(
-    store: Store,
+    storage: Storage,
     precedence: ForegroundPriority,
     taking: ImportSession,
     incoming: Incoming,
@@ -88,17 +90,23 @@ async def _taken(
         while portion:
             await precedence.wait_idle()
             portion = portion[
-                await store.import_records(taking, portion, datetime.now(UTC), WRITING_S) :
+                await storage.database.write(
+                    queries.import_rows.import_records,
+                    taking,
+                    portion,
+                    datetime.now(UTC),
+                    WRITING_S,
+                ) :
             ]
         for _ in range(taking.read.total() - before):
             progress()
         before = taking.read.total()
     for links in _portions(taking.links):
         await precedence.wait_idle()
-        await store.link_taken(taking, links)
-    taken = await store.finish_import(taking, datetime.now(UTC))
+        await storage.database.write(queries.import_rows.link, taking, links)
+    taken = await storage.database.write(queries.import_rows.finish, taking, datetime.now(UTC))
     for sessions in _portions(sorted(taking.plain_sessions)):
-        await store.end_sessions(sessions)
+        await storage.database.write(queries.import_rows.end, sessions)
     return taken
 
 

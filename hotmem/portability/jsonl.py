@@ -37,9 +37,9 @@ from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 
 from hotmem.errors import InvalidInput
 from hotmem.portability.user_mapping import EVERYONE, UserMapping
+from hotmem.storage import Storage, queries
 from hotmem.storage.queries.decisions import IMPORTED
 from hotmem.storage.queries.times import from_stored
-from hotmem.storage.store import Store
 from hotmem.text.timezones import to_named_zone, zone_name
 from hotmem.types import (
     Decision,
@@ -87,19 +87,21 @@ DOUBTS: Final = TypeAdapter(Annotated[int, Field(ge=0)])
 PLACE: Final = TypeAdapter[AwareDatetime | None](AwareDatetime | None)
 
 
-async def exported(store: Store, user: UserKey, user_id: str) -> AsyncIterator[str]:
+async def exported(storage: Storage, user: UserKey, user_id: str) -> AsyncIterator[str]:
     """The lines of everything that is known of a user, without line ends."""
     yield _line("export", {"version": VERSION, "user_id": user_id})
     records = 0
-    async for line in _records(store, user, user_id):
+    async for line in _records(storage, user, user_id):
         records += 1
         yield line
-    for decision in await store.decisions(user, EVERY):
+    for decision in await storage.database.read(queries.decisions.of_user, user, EVERY):
         if decision.action != IMPORTED:
             yield _line(
                 "decision", {"user_id": user_id} | DECISION.dump_python(decision, mode="json")
             )
-    for name, query, asked_at, evidence in await store.recorded_usage(user):
+    for name, query, asked_at, evidence in await storage.database.read(
+        queries.usage.recorded, user
+    ):
         asked = {
             "id": name,
             "user_id": user_id,
@@ -110,16 +112,19 @@ async def exported(store: Store, user: UserKey, user_id: str) -> AsyncIterator[s
     yield _line("end", {"user_id": user_id, "records": records})
 
 
-async def _records(store: Store, user: UserKey, user_id: str) -> AsyncIterator[str]:
+async def _records(storage: Storage, user: UserKey, user_id: str) -> AsyncIterator[str]:
     after = 0
-    while page := await store.user_turns(user, after, PAGE):
+    while page := await storage.database.read(queries.turns.of_user, user, after, PAGE):
         after = page[-1][0]
         keys = [key for key, _ in page]
-        entities, happenings = await store.turn_entities(user, keys), await store.happenings(keys)
+        entities, happenings = (
+            await storage.database.read(queries.export_rows.entities_of, user, keys),
+            await storage.database.read(queries.event_times.of_turns, keys),
+        )
         doubts, waiting, places = (
-            await store.doubts(keys),
-            await store.waiting_among(keys),
-            await store.places(keys),
+            await storage.database.read(queries.export_rows.doubts_of, keys),
+            await storage.database.read(queries.export_rows.waiting_among, keys),
+            await storage.database.read(queries.turns.places, keys),
         )
         for key, turn in page:
             said = {
@@ -141,26 +146,30 @@ async def _records(store: Store, user: UserKey, user_id: str) -> AsyncIterator[s
                 "turn",
                 said | when | read | {"doubts": doubts.get(key, 0), "waiting": key in waiting},
             )
-    for evolution in await store.evolution_records(user):
+    for evolution in await storage.database.read(queries.subcategories.records, user):
         yield _line(
             "evolution",
             {"user_id": user_id} | RECORDS["evolution"].dump_python(evolution, mode="json"),
         )
     last, after = after, 0
-    while known := await store.memory_records(user, after, PAGE, last):
+    while known := await storage.database.read(
+        queries.export_rows.memories, user, after, PAGE, last
+    ):
         after = known[-1][0]
         for _, record in known:
             yield written(UserRecord(user_id, record))
-    for summary in await store.summary_records(user):
+    for summary in await storage.database.read(queries.export_rows.summaries, user):
         yield _line(
             "summary", {"user_id": user_id} | RECORDS["summary"].dump_python(summary, mode="json")
         )
     yield _line(
         "weights",
         {"user_id": user_id}
-        | RECORDS["weights"].dump_python((await store.profile(user, ())).weights, mode="json"),
+        | RECORDS["weights"].dump_python(
+            (await storage.database.read(queries.users.profile, user, ())).weights, mode="json"
+        ),
     )
-    for cell in await store.quality(user):
+    for cell in await storage.database.read(queries.quality.of_user, user, None, None):
         yield _line(
             "quality", {"user_id": user_id} | RECORDS["quality"].dump_python(cell, mode="json")
         )

@@ -20,6 +20,7 @@ from hotmem.replay.recording import Exchange, Recording, unrelated
 from hotmem.replay.scoring import Outcome, scored
 from hotmem.replay.settings import Setting
 from hotmem.retrieval.context import RecallRequest
+from hotmem.storage import queries
 from hotmem.text.validation import clean_text
 from hotmem.types import Turn
 
@@ -169,10 +170,16 @@ async def _ask(
 
 async def _set_up(memory: Memory, user_id: str, setting: Setting) -> RecallContext:
     """The memory's reader as a setting has it, with the user's weights stored as they are in it."""
-    store, reader, options = memory.store, memory.reader, setting.options
-    user = await store.user(user_id)
-    if user is not None and (await store.profile(user, ())).weights != setting.weights:
-        await store.put_weights(user, setting.weights, datetime.now(UTC))
+    storage, reader, options = memory.runtime.storage, memory.runtime.recall, setting.options
+    user = await storage.database.read(queries.users.find, user_id)
+    if (
+        user is not None
+        and (await storage.database.read(queries.users.profile, user, ())).weights
+        != setting.weights
+    ):
+        await storage.database.write(
+            queries.layer_weights.put_weights, user, setting.weights, datetime.now(UTC), "set"
+        )
     layers = [search for search in reader.layers if search.layer in options.recall.layers]
     return replace(
         reader, layers=layers, model=fitted_model(options.models.relevance), options=options.recall

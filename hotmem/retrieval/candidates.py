@@ -6,6 +6,7 @@ from typing import Final
 from hotmem.retrieval.context import RecallRequest, RetrievalContext
 from hotmem.retrieval.fusion import Candidate, fuse, pool_scores, split_visible, top_hits
 from hotmem.retrieval.requested_window import requested_window
+from hotmem.storage import queries
 from hotmem.types import Evidence, EvidenceKind, Hit, Intent, Interval, Query
 
 CANDIDATE_LIMITS: Final = {
@@ -56,14 +57,15 @@ async def load_candidates(
         for kind in EvidenceKind
         if summaries or kind is not EvidenceKind.SUMMARY
     }
-    evidence = await context.store.evidence(
+    evidence = await context.database.read_until(
+        until,
+        queries.evidence.load,
         query.user,
         keys,
         around=keys[EvidenceKind.PASSAGE][:HITS_WITH_NEIGHBORS],
         reach=NEIGHBOR_RADIUS,
         window=context.options.verbatim_window,
         asked=query.analysis.time,
-        until=until,
     )
     if window is not None and not request.explicit:
         evidence = _without_other_summaries(evidence, window)

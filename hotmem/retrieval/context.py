@@ -10,7 +10,8 @@ from hotmem.models import Encoder, Language
 from hotmem.models.rewriter import Rewriter
 from hotmem.options import RecallOptions
 from hotmem.retrieval.layers.base import LayerSearch
-from hotmem.storage.store import Store
+from hotmem.storage.database import InlineDatabase
+from hotmem.storage.search.engine import SearchEngine
 from hotmem.types import Weights
 
 TIMEOUT_FACTOR: Final = 1.25
@@ -32,7 +33,8 @@ class RetrievalContext:
     """The resources of retrieval.
 
     Attributes:
-        store: Reads the memory file.
+        database: Runs reads in the recall thread.
+        engine: Searches the user's rows.
         encoder: Embeds the query.
         language: Parses the query.
         layers: The layers to search.
@@ -42,7 +44,8 @@ class RetrievalContext:
         former: The former encoder, as long as it is needed.
     """
 
-    store: Store
+    database: InlineDatabase
+    engine: SearchEngine
     encoder: Encoder
     language: Language
     layers: Sequence[LayerSearch]

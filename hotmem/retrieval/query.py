@@ -9,6 +9,7 @@ import numpy as np
 
 from hotmem.models import EncodedText, Encoder, encode_tokens
 from hotmem.retrieval.context import RecallRequest, RetrievalContext
+from hotmem.storage import queries
 from hotmem.storage.queries.encoders import identified
 from hotmem.text.truncation import truncate, truncate_start
 from hotmem.types import Analysis, Profile, Query, Rewrite, UserKey
@@ -163,15 +164,17 @@ async def _load_user(
     context: RetrievalContext, request: RecallRequest, text: str
 ) -> tuple[UserKey | None, Profile, Sequence[str]]:
     """The user's key, their profile, and the last turns of the live session."""
-    user = await context.store.user(request.user_id)
+    user = await context.database.read(queries.users.find, request.user_id)
     if user is None:
         return None, Profile(), ()
-    profile = await context.store.profile(user, word_ngrams(text))
+    profile = await context.database.read(queries.users.profile, user, word_ngrams(text))
     if context.weights is not None:
         profile = replace(profile, weights=context.weights, moved={})
     if request.session_id is None:
         return user, profile, ()
-    turns = await context.store.latest_turns(user, request.session_id, MAX_TURNS + 1)
+    turns = await context.database.read(
+        queries.turns.latest, user, request.session_id, MAX_TURNS + 1
+    )
     return user, profile, [turn.text for turn in turns if turn.text != request.text][-MAX_TURNS:]
 
 

@@ -13,7 +13,7 @@ from hotmem.session_start.open_loops import open_loop_lines
 from hotmem.session_start.plans import plan_lines
 from hotmem.session_start.rendering import Line, reading_order, render_lines
 from hotmem.session_start.request import SessionStartRequest
-from hotmem.storage.store import Store
+from hotmem.storage import Storage, queries
 from hotmem.types import ContextBlock, Item, Trace
 
 FACTS_BEFORE_LOOPS: Final = 3
@@ -24,24 +24,24 @@ NOTHING_KNOWN: Final = "Nothing is known about the user."
 
 
 async def compose_session_start(
-    store: Store, language: Language, count: Callable[[str], int], request: SessionStartRequest
+    storage: Storage, language: Language, count: Callable[[str], int], request: SessionStartRequest
 ) -> ContextBlock:
     """Make the session-start block.
 
     Its trace is marked as late if facts of some turns were not extracted yet.
 
     Args:
-        store: The store.
+        storage: The store.
         language: Parses what was said about plans.
         count: Counts the tokens of a text.
         request: The request.
     """
     if not request.max_tokens:
         return _block(request, Trace(reason=DISABLED))
-    user = await store.user(request.user_id)
+    user = await storage.database.read(queries.users.find, request.user_id)
     if user is None:
         return _block(request, Trace(reason=NOTHING_KNOWN))
-    material = await load_material(store, user, tuple(RELATION_ORDER), request)
+    material = await load_material(storage, user, tuple(RELATION_ORDER), request)
     return await asyncio.to_thread(_compose, material, language, count)
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from hotmem.ranking.confidence import confidence, mark
 from hotmem.session_start.request import SessionStartRequest, today_and_tomorrow
-from hotmem.storage.store import Store
+from hotmem.storage import Storage, queries
 from hotmem.text.timezones import to_zone
 from hotmem.types import Evidence, EvidenceKind, Item, Layer, UserKey
 from hotmem.types.session_start import DatedWords, MemoryCandidate, SessionFacts
@@ -61,20 +61,21 @@ class Material:
 
 
 async def load_material(
-    store: Store, user: UserKey, relations: Sequence[str], request: SessionStartRequest
+    storage: Storage, user: UserKey, relations: Sequence[str], request: SessionStartRequest
 ) -> Material:
     """Load what is stored of a user.
 
     Args:
-        store: The store.
+        storage: The store.
         user: The user.
         relations: The relations of lasting facts.
         request: The request.
     """
     if request.rules_only:
-        stored = await store.rules(user, request.at)
+        stored = await storage.database.read(queries.session_start.read_rules, user, request.at)
     else:
-        stored = await store.opening(
+        stored = await storage.database.read(
+            queries.session_start.read,
             user,
             relations,
             UNNAMED_SPEAKER,
@@ -86,8 +87,10 @@ async def load_material(
         key for dated in stored.told for key in dated.memories
     }
     passages = [dated.passage for dated in stored.told if not dated.memories]
-    found = await store.evidence(
-        user, {EvidenceKind.MEMORY: sorted(memories), EvidenceKind.PASSAGE: passages}
+    found = await storage.database.read(
+        queries.evidence.load,
+        user,
+        {EvidenceKind.MEMORY: sorted(memories), EvidenceKind.PASSAGE: passages},
     )
     evidence = {(one.kind, one.key): one for one in found}
     return Material(request, _without_forgotten(stored, evidence), evidence)

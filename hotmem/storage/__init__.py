@@ -1,1 +1,52 @@
-"""Durable storage: engines, queries and search indexes."""
+"""Durable storage: engines, query functions and search indexes.
+
+database.py   what an engine offers: connections that run SQL, databases that run query functions
+queries/      the query functions: each takes a connection and runs SQL, once for all engines
+search/       search over one user's rows, in Python: BM25, vectors, token signs
+sqlite/       the SQLite engine
+inspection/   what the inspector shows, one page at a time
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from hotmem.core.encryption_key import EncryptionKey
+from hotmem.storage.database import Database, InlineDatabase
+from hotmem.storage.forgetting import Forgetting
+from hotmem.storage.search.engine import SearchEngine
+from hotmem.storage.sqlite.database import SqliteDatabase
+
+__all__ = ["Storage", "open_storage"]
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """An open database with what belongs to it.
+
+    Attributes:
+        database: Runs query functions in threads of its own.
+        inline: Runs reads in the calling thread; for recalls.
+        engine: Searches users' rows and keeps their indexes in memory.
+        forgetting: Forgets and restores.
+    """
+
+    database: Database
+    inline: InlineDatabase
+    engine: SearchEngine
+    forgetting: Forgetting
+
+    @classmethod
+    def of(cls, database: Database) -> "Storage":
+        """The parts for an open database."""
+        inline = database.inline()
+        engine = SearchEngine(database, inline)
+        return cls(database, inline, engine, Forgetting(database, engine))
+
+
+def open_storage(path: Path, key: EncryptionKey | None = None) -> Storage:
+    """Opens or creates a SQLite file, encrypted if there is a key. Blocking.
+
+    Raises:
+        StoreError: If the file cannot be used.
+    """
+    return Storage.of(SqliteDatabase.open(path, key))

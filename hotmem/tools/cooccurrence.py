@@ -16,6 +16,7 @@ from pydantic import Field
 from hotmem.memory import Memory
 from hotmem.operations.requests import CLOSED
 from hotmem.retrieval.query import NOBODY
+from hotmem.storage import queries
 from hotmem.text.validation import validate_text
 from hotmem.types import LabelMentions
 
@@ -136,12 +137,14 @@ async def concept_network(memory: Memory, user_id: str, asked: Network) -> Conce
         InvalidInput: If what it is to be about holds no visible character.
         StoreError: If the file cannot be read.
     """
-    store = memory.store
-    user = await store.user(user_id) or NOBODY
+    storage = memory.runtime.storage
+    user = await storage.database.read(queries.users.find, user_id) or NOBODY
     about = None if asked.about is None else validate_text(asked.about, "about")
-    mentions = await store.mentions(user, about, LOOKED_AT)
+    mentions = await storage.database.read(queries.cooccurrence.mentions, user, about, LOOKED_AT)
     chosen, pairs = await asyncio.to_thread(woven, mentions, asked, centred=about is not None)
-    told = await store.memory_texts(user, {key for pair in pairs for key in pair.memories})
+    told = await storage.database.read(
+        queries.cooccurrence.texts, user, {key for pair in pairs for key in pair.memories}
+    )
     nodes = tuple(
         Node(
             one.label.name,

@@ -19,6 +19,7 @@ from hotmem.memory import Memory
 from hotmem.models import encode_tokens
 from hotmem.operations.requests import CLOSED, Importance, Tag
 from hotmem.retrieval.query import NOBODY
+from hotmem.storage import queries
 from hotmem.storage.queries.edits import Wording
 from hotmem.text.validation import MAX_STATEMENT_CHARACTERS, validate_text
 from hotmem.types import Category, Kind, Vector
@@ -100,20 +101,38 @@ async def edit_memory(memory: Memory, user_id: str, asked: Edit) -> Edited:
         if asked.content is None
         else validate_text(asked.content, "content", MAX_STATEMENT_CHARACTERS)
     )
-    user, now = await memory.store.user(user_id) or NOBODY, datetime.now(UTC)
-    held = await memory.store.filed(user, asked.id)
+    user, now = (
+        await memory.runtime.storage.database.read(queries.users.find, user_id) or NOBODY,
+        datetime.now(UTC),
+    )
+    held = await memory.runtime.storage.database.read(queries.edits.standing, user, asked.id)
     columns = _columns(asked, held, now)
     changed = (*columns, *(("tags",) if asked.tags is not None else ()))
     if changed:
         tags = None if asked.tags is None else await asyncio.to_thread(_tags, memory, asked.tags)
-        await memory.store.refile(
-            user, asked.id, columns, tags, now, f"{_told(changed, columns, held)}: {asked.reason}"
+        await memory.runtime.database.write(
+            queries.embedding.refile,
+            user,
+            memory.runtime.write.encoder_id,
+            asked.id,
+            columns,
+            tags,
+            now,
+            f"{_told(changed, columns, held)}: {asked.reason}",
         )
     if content is None or content == held["text"]:
         return Edited(asked.id, changed)
     wording = await asyncio.to_thread(_wording, memory, content, held)
     return Edited(
-        await memory.store.reword(user, asked.id, wording, now, f"new words: {asked.reason}"),
+        await memory.runtime.database.write(
+            queries.embedding.reword,
+            user,
+            memory.runtime.write.encoder_id,
+            asked.id,
+            wording,
+            now,
+            f"new words: {asked.reason}",
+        ),
         ("content", *changed),
     )
 
@@ -139,7 +158,9 @@ def value_in(text: str, value: str, edited: str) -> str:
 def _tags(memory: Memory, given: Sequence[str]) -> dict[str, Vector]:
     """The tags, in lower case and once each, with their embeddings."""
     names = tuple(dict.fromkeys(tag.strip().lower() for tag in given))
-    return dict(zip(names, memory.reader.encoder.encode(names), strict=True)) if names else {}
+    return (
+        dict(zip(names, memory.runtime.recall.encoder.encode(names), strict=True)) if names else {}
+    )
 
 
 def _wording(memory: Memory, content: str, held: Mapping[str, Any]) -> Wording:
@@ -148,14 +169,14 @@ def _wording(memory: Memory, content: str, held: Mapping[str, Any]) -> Wording:
     Those of the old ones where only the value is another, else none.
     """
     value = value_in(held["text"], held["object"], content) if held["relation"] else ""
-    doc = memory.reader.language.parse([content], names=False)[0]
+    doc = memory.runtime.recall.language.parse([content], names=False)[0]
     return Wording(
         text=content,
         subject=held["subject"] if value else "",
         relation=held["relation"] if value else "",
         object=value or content,
         entities=find_entities(doc),
-        vector=encode_tokens(memory.reader.encoder, [content])[0].vector,
+        vector=encode_tokens(memory.runtime.recall.encoder, [content])[0].vector,
     )
 
 

@@ -23,6 +23,7 @@ from hotmem.portability.foreign_records import Notes, Talk
 from hotmem.portability.formats import FileForm, form_of
 from hotmem.portability.jsonl import kind_of, parsed, written
 from hotmem.portability.sources import incoming, own
+from hotmem.storage import queries
 from hotmem.storage.queries import maintenance as files
 from hotmem.text.validation import validate_id
 from hotmem.types import Act, Action, Category, ImportRecord, ImportResult
@@ -221,7 +222,12 @@ async def export_memories(
         StoreError: If the memory cannot be read.
     """
     target = Path(asked.file)
-    if await memory.store.user(validate_id(user_id, "user_id")) is None:
+    if (
+        await memory.runtime.storage.database.read(
+            queries.users.find, validate_id(user_id, "user_id")
+        )
+        is None
+    ):
         raise InvalidInput(
             f"user_id is {user_id!r}, of whom nothing is known. Name a user of this memory."
         )
@@ -248,7 +254,9 @@ async def export_subject(memory: Memory, user_id: str, target: Path) -> Exported
         InvalidInput: If the file exists or cannot be written, or nothing is known of the user.
         StoreError: If the memory cannot be read.
     """
-    user = await memory.store.user(validate_id(user_id, "user_id"))
+    user = await memory.runtime.storage.database.read(
+        queries.users.find, validate_id(user_id, "user_id")
+    )
     if user is None:
         raise InvalidInput(
             f"user_id is {user_id!r}, of whom nothing is known. Name a user of this memory."
@@ -257,7 +265,9 @@ async def export_subject(memory: Memory, user_id: str, target: Path) -> Exported
     async with AsyncExitStack() as stack:
         file = await asyncio.to_thread(stack.enter_context, new_file(target))
         with await asyncio.to_thread(file.open, "w", encoding="utf-8") as out:
-            counts = await memory.store.write_subject(user, datetime.now(UTC), out)
+            counts = await memory.runtime.storage.database.read(
+                queries.subject_access.write, user, datetime.now(UTC), out
+            )
     return Exported(str(target), counts)
 
 
@@ -342,7 +352,7 @@ async def backup_restore(
                 "target is given with the action 'backup'. The copy is named by file."
             )
         made = Path(asked.file)
-        await memory.store.backup(made, progress)
+        await memory.runtime.storage.database.read(queries.maintenance.backup, made, progress)
         await memory.audit(Act(Action.BACKUP, "backup"), user_id=None)
     else:
         if asked.target is None:
@@ -396,7 +406,9 @@ async def _taken_filed(
     def write(out: TextIO) -> None:
         found = mem0.memories(path, whose, undated, notes)
         for record in _told(
-            classify.records(found, memory.reader.encoder, memory.reader.language, notes),
+            classify.records(
+                found, memory.runtime.recall.encoder, memory.runtime.recall.language, notes
+            ),
             "filing",
             progress,
         ):

@@ -18,7 +18,7 @@ from hotmem.memory import Memory
 from hotmem.models import Encoder
 from hotmem.operations.requests import CLOSED
 from hotmem.retrieval.query import NOBODY
-from hotmem.storage.store import Store
+from hotmem.storage import Storage, queries
 from hotmem.types import (
     Category,
     Decision,
@@ -225,15 +225,19 @@ class Health:
 
 async def memory_stats(memory: Memory, user_id: str, _: Nothing) -> Stats:
     """What there is of a user."""
-    store, user = await _user(memory, user_id)
-    return await store.stats(user)
+    storage, user = await _user(memory, user_id)
+    return await storage.database.read(queries.maintenance.stats, user)
 
 
 async def memory_timeline(memory: Memory, user_id: str, asked: Span) -> Timeline:
     """What each period brought."""
-    store, user = await _user(memory, user_id)
+    storage, user = await _user(memory, user_id)
     return Timeline(
-        tuple(await store.timeline(user, asked.by, asked.about, asked.after, asked.before))
+        tuple(
+            await storage.database.read(
+                queries.maintenance.timeline, user, asked.by, asked.about, asked.after, asked.before
+            )
+        )
     )
 
 
@@ -243,20 +247,22 @@ async def merge_memories(memory: Memory, user_id: str, asked: Merge) -> Merged:
     Raises:
         InvalidInput: If an id is not among the user's memories.
     """
-    store, user = await _user(memory, user_id)
+    storage, user = await _user(memory, user_id)
     return Merged(
-        await store.merge(user, asked.into, asked.ids, asked.reason, datetime.now(UTC)),
+        await storage.database.write(
+            queries.decisions.merge, user, asked.into, asked.ids, asked.reason, datetime.now(UTC)
+        ),
         len(asked.ids),
     )
 
 
 async def optimize_tags(memory: Memory, user_id: str, asked: Unused) -> TagsOptimised:
     """Lets one tag stand for those that mean the same, and puts away those that hardly anything is filed under."""
-    store, user = await _user(memory, user_id)
+    storage, user = await _user(memory, user_id)
     return await optimised(
-        store,
-        memory.reader.encoder,
-        memory.precedence,
+        storage,
+        memory.runtime.recall.encoder,
+        memory.priority,
         user,
         timedelta(days=asked.unused_days),
         datetime.now(UTC),
@@ -264,7 +270,7 @@ async def optimize_tags(memory: Memory, user_id: str, asked: Unused) -> TagsOpti
 
 
 async def optimised(
-    store: Store,
+    storage: Storage,
     encoder: Encoder,
     precedence: ForegroundPriority,
     user: UserKey,
@@ -276,7 +282,7 @@ async def optimised(
     Tags of what was said are embedded here, so that a conversation need not wait for it.
 
     Args:
-        store: The store that writes.
+        storage: The store that writes.
         encoder: Embeds the tags that are not yet.
         precedence: Tells when recalls are on their way, which go before each step.
         user: Whose tags.
@@ -284,18 +290,25 @@ async def optimised(
         now: When, UTC.
     """
     await precedence.wait_idle()
-    while waiting := await store.unembedded_tags(user, EMBEDDED_AT_ONCE):
+    while waiting := await storage.database.read(queries.tags.unembedded, user, EMBEDDED_AT_ONCE):
         rows = await asyncio.to_thread(encoder.encode, [name for _, name in waiting])
-        await store.embed_tags([key for key, _ in waiting], list(rows))
+        await storage.database.write(
+            queries.embedding.embed_tags,
+            queries.encoders.identified(encoder.name, encoder.dimension),
+            [key for key, _ in waiting],
+            list(rows),
+        )
         await precedence.wait_idle()
-    tags, rows = await store.counted_tags(user, MOST_TAGS)
+    tags, rows = await storage.database.read(queries.tags.counted, user, MOST_TAGS)
     pairs = await asyncio.to_thread(consolidate_tags, tags, rows, precedence.wait_idle_blocking)
     reason = (
         f"{len(pairs)} of {len(tags)} tags mean the same as another, cosine {MIN_COSINE} or more"
     )
     numbers = [(tag.key, into.key) for tag, into in pairs]
     await precedence.wait_idle()
-    decision, archived = await store.consolidate_tags(user, numbers, now - unused, reason, now)
+    decision, archived = await storage.database.write(
+        queries.tags.consolidate, user, numbers, now - unused, reason, now
+    )
     return TagsOptimised(
         decision, len(tags), {tag.name: into.name for tag, into in pairs}, archived
     )
@@ -313,8 +326,10 @@ async def memory_subcategories(memory: Memory, user_id: str, _: Nothing) -> Subc
 
 async def memory_decisions(memory: Memory, user_id: str, asked: Recent) -> Decisions:
     """What was decided about memories, and why."""
-    store, user = await _user(memory, user_id)
-    return Decisions(tuple(await store.decisions(user, asked.limit)))
+    storage, user = await _user(memory, user_id)
+    return Decisions(
+        tuple(await storage.database.read(queries.decisions.of_user, user, asked.limit))
+    )
 
 
 async def undo_decision(memory: Memory, user_id: str, asked: Undo) -> UndoResult:
@@ -323,27 +338,32 @@ async def undo_decision(memory: Memory, user_id: str, asked: Undo) -> UndoResult
     Raises:
         InvalidInput: If there is no such decision, or it was taken back before.
     """
-    store, user = await _user(memory, user_id)
-    undone = await store.undo(user, asked.decision, datetime.now(UTC))
+    storage, user = await _user(memory, user_id)
+    undone = await storage.database.write(
+        queries.edits.undo, user, asked.decision, datetime.now(UTC)
+    )
     await memory.take_back()
     return undone
 
 
 async def validate_storage(memory: Memory, _: str, __: Nothing) -> Soundness:
     """Checks the file and all its indexes."""
-    faults = tuple(await memory.store.faults())
+    faults = tuple(await memory.runtime.storage.database.read(queries.maintenance.faults))
     return Soundness(not faults, faults)
 
 
 async def repair_index(memory: Memory, _: str, __: Nothing) -> Repaired:
     """Makes all index entries anew from what is stored."""
-    return Repaired(await memory.store.reindex(), tuple(await memory.store.faults()))
+    return Repaired(
+        await memory.runtime.storage.database.write(queries.maintenance.reindex),
+        tuple(await memory.runtime.storage.database.read(queries.maintenance.faults)),
+    )
 
 
 async def memory_health(memory: Memory, user_id: str) -> Health:
     """How far a memory is understood, summarised and current."""
-    store, user = await _user(memory, user_id)
-    stats = await store.stats(user)
+    storage, user = await _user(memory, user_id)
+    stats = await storage.database.read(queries.maintenance.stats, user)
     parts = {
         "understood": HealthPart(
             1 - stats.waiting / max(stats.turns, 1), 0.4, "turns that are understood"
@@ -372,5 +392,7 @@ async def memory_health(memory: Memory, user_id: str) -> Health:
     return Health(sum(part.share * part.weight for part in parts.values()), parts, told)
 
 
-async def _user(memory: Memory, user_id: str) -> tuple[Store, UserKey]:
-    return memory.store, await memory.store.user(user_id) or NOBODY
+async def _user(memory: Memory, user_id: str) -> tuple[Storage, UserKey]:
+    return memory.runtime.storage, await memory.runtime.storage.database.read(
+        queries.users.find, user_id
+    ) or NOBODY

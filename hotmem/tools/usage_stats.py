@@ -18,6 +18,7 @@ from hotmem.core.validation import validate_order
 from hotmem.memory import Memory
 from hotmem.operations.requests import CLOSED, zone
 from hotmem.retrieval.query import NOBODY
+from hotmem.storage import queries
 from hotmem.types import AnsweredRecall, UseCount, UsedMemory
 from hotmem.understanding.query.ngrams import word_ngrams
 
@@ -129,13 +130,21 @@ async def usage_patterns(memory: Memory, user_id: str, asked: Patterns) -> Usage
         InvalidInput: If the time zone is unknown.
         StoreError: If the file cannot be read.
     """
-    store, clock = memory.store, zone(asked.timezone)
-    user = await store.user(user_id) or NOBODY
-    recalls = await store.recalls(user, asked.after, asked.before, MOST_RECALLS)
+    storage, clock = memory.runtime.storage, zone(asked.timezone)
+    user = await storage.database.read(queries.users.find, user_id) or NOBODY
+    recalls = await storage.database.read(
+        queries.usage_stats.asked, user, asked.after, asked.before, MOST_RECALLS
+    )
     runs = await asyncio.to_thread(_runs, recalls)
-    names = await store.known_names(user, json.dumps(list(runs)))
-    shares = await store.use_shares(user, asked.after, asked.before, asked.limit)
-    most_used, unused, never_used = await store.used_memories(user, asked.limit)
+    names = await storage.database.read(
+        queries.usage_stats.known_names, user, json.dumps(list(runs))
+    )
+    shares = await storage.database.read(
+        queries.usage_stats.shares, user, asked.after, asked.before, asked.limit
+    )
+    most_used, unused, never_used = await storage.database.read(
+        queries.usage_stats.memories, user, asked.limit
+    )
     hours = Counter(f"{one.at.astimezone(clock):%H}" for one in recalls)
     days = Counter(one.at.astimezone(clock).weekday() for one in recalls)
     sessions = by_session(recalls)[-asked.limit :]

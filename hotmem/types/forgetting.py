@@ -2,13 +2,60 @@
 
 from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 COPIES: Final = "Backups, exports and other copies that were made before still hold it."
 
 _SINGULAR: Final = {"memories": "memory", "summaries": "summary", "recalls": "record of use"}
 _PLURAL: Final = {"recalls": "records of use"}
 _MAIN: Final = ("turns", "memories", "sessions")
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetMemory:
+    """Forget one memory, its earlier versions and the turns it was read from."""
+
+    memory_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetEntity:
+    """Forget everything that mentions a name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetSession:
+    """Forget one session."""
+
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetTurns:
+    """Forget some turns and what was read from them alone."""
+
+    turn_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetSpan:
+    """Forget what was said or stored at or after one time and before another; None is open."""
+
+    after: datetime | None
+    before: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetEverything:
+    """Forget the user."""
+
+
+ForgetTarget: TypeAlias = (
+    ForgetMemory | ForgetEntity | ForgetSession | ForgetTurns | ForgetSpan | ForgetEverything
+)
+"""What is to be forgotten."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -212,7 +212,7 @@ async def test_what_was_told_before_the_clock_was_set_is_not_too_old(
             await say(memory, UNSET, "I am allergic to penicillin.")
             await say(memory, UNSET + timedelta(minutes=1), "I like tea.")
     async with Memory.open(path, options, encoder=encoder, language=language) as memory:
-        await Retention(memory.store, options.retention, 365).all(datetime.now(UTC))
+        await Retention(memory.runtime.storage, options.retention, 365).all(datetime.now(UTC))
         await memory.settle()
         held = [one.text for one in await memory.memories("ana")]
         assert any("penicillin" in text for text in held) and any("tea" in text for text in held), (

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from hotmem import InvalidInput, Memory, Turn
 from hotmem.models import CachedEncoder, Language
+from hotmem.storage import queries
 from hotmem.text.truncation import (
     MAX_PARSED_CHARACTERS,
     MAX_SYMBOL_RUN,
@@ -36,7 +37,7 @@ from hotmem.understanding.facts import extract_facts
 from hotmem.understanding.query.analyzer import analyse
 from hotmem.understanding.query.consent import confirms_deletion
 from hotmem.understanding.query.voice_commands import find_command
-from hotmem.worker import LONGEST_READ
+from hotmem.understanding.turn_reader import MAX_CHARACTERS
 from tests.attacks.hostile import UNITS, repeated, watched
 from tests.conversation import START
 from tests.letters import LetterEncoder
@@ -161,7 +162,7 @@ async def test_a_turn_is_kept_and_the_loop_goes_on_whatever_it_holds(
 def test_what_is_read_of_a_turn_is_understood_in_time(language: Language, unit: str) -> None:
     text = clean_text(repeated(UNITS[unit], LONG))
     began = time.process_time()
-    doc = language.parse([truncate(text, LONGEST_READ[Role.USER])])[0]
+    doc = language.parse([truncate(text, MAX_CHARACTERS[Role.USER])])[0]
     extract_facts(doc, lambda said: language.parse([said])[0], "Ana", Role.USER, START)
     assert time.process_time() - began < TURN_S
 
@@ -181,7 +182,7 @@ mixed = st.lists(
 @given(text=mixed)
 def test_a_mixture_is_understood_and_analysed_in_time(language: Language, text: str) -> None:
     began = time.process_time()
-    doc = language.parse([truncate(text, LONGEST_READ[Role.USER])])[0]
+    doc = language.parse([truncate(text, MAX_CHARACTERS[Role.USER])])[0]
     understood = extract_facts(doc, lambda said: language.parse([said])[0], "Ana", Role.USER, START)
     assert all(0 <= one.start <= one.stop <= len(doc.text) for one in understood.statements)
     asked = language.parse([truncate_start(text)], names=False)[0]
@@ -222,7 +223,12 @@ async def test_what_is_said_among_hostile_signs_is_understood_and_quoted(known: 
     await known.settle()
     told = {memory.text for memory in await known.memories("dora")}
     assert any("Clara" in one for one in told) and any("walnuts" in one for one in told)
-    (turn,) = [turn for _, turn in await known.store.user_turns(await _user(known, "dora"))]
+    (turn,) = [
+        turn
+        for _, turn in await known.runtime.database.read(
+            queries.turns.of_user, await _user(known, "dora"), 0, 1000
+        )
+    ]
     assert turn.text == text
     found = await known.recall("What am I allergic to?", user_id="dora")
     assert {item.kind for item in found.items} <= {
@@ -232,7 +238,7 @@ async def test_what_is_said_among_hostile_signs_is_understood_and_quoted(known: 
 
 
 async def _user(memory: Memory, user_id: str) -> UserKey:
-    found = await memory.store.user(user_id)
+    found = await memory.runtime.storage.database.read(queries.users.find, user_id)
     assert found is not None
     return found
 

@@ -13,8 +13,8 @@ from typer.testing import CliRunner, Result
 from hotmem.cli import app, console
 from hotmem.core.encryption_key import EncryptionKey
 from hotmem.settings import Settings
+from hotmem.storage import open_storage, queries
 from hotmem.storage.sqlite.connection import connect
-from hotmem.storage.store import Store
 from hotmem.types import JobKind, Turn
 from tests.conversation import said
 
@@ -42,16 +42,18 @@ def told(database: Path) -> Path:
 
 
 async def keep(path: Path, turns: Sequence[Turn], key: EncryptionKey | None = None) -> None:
-    store = Store.open(path, key)
+    storage = open_storage(path, key)
     for turn in turns:
-        await store.add_turn(turn, datetime.now(UTC))
-    await store.close()
+        await storage.database.write(queries.turns.add, turn, datetime.now(UTC))
+    await storage.database.close()
 
 
 async def fail(path: Path, work: JobKind, key: int) -> None:
-    store = Store.open(path)
-    await store.count_failure(work, key, "ZeroDivisionError", 1, 1.0, datetime.now(UTC))
-    await store.close()
+    storage = open_storage(path)
+    await storage.database.write(
+        queries.jobs.failed, work, key, "ZeroDivisionError", 1, 1.0, datetime.now(UTC), None
+    )
+    await storage.database.close()
 
 
 def run(*words: str | Path) -> Result:
@@ -146,10 +148,12 @@ def test_an_encrypted_file_without_its_key_and_with_it(
 
 def test_a_file_that_is_open_is_looked_at_as_it_is(told: Path) -> None:
     async def opened() -> Result:
-        store = Store.open(told)
-        await store.add_turn(said("Another sentence.", name="t3"), datetime.now(UTC))
+        storage = open_storage(told)
+        await storage.database.write(
+            queries.turns.add, said("Another sentence.", name="t3"), datetime.now(UTC)
+        )
         done = await asyncio.to_thread(run, "-d", told)
-        await store.close()
+        await storage.database.close()
         return done
 
     done = asyncio.run(opened())

@@ -22,6 +22,7 @@ from hotmem.core.centroids import nearest_centroids
 from hotmem.models import CachedEncoder, Language, encode_tokens
 from hotmem.options import EvolutionOptions
 from hotmem.portability.jsonl import PASSED_OVER, kind_of
+from hotmem.storage import queries
 from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.maintenance import (
     Evolve,
@@ -56,10 +57,19 @@ def told(topic: str) -> list[str]:
 
 async def keep(memory: Memory, *texts: str, category: Category = Category.LEARNINGS) -> list[str]:
     """Stores statements in a category; their ids."""
-    readings = encode_tokens(memory.reader.encoder, texts)
+    readings = encode_tokens(memory.runtime.recall.encoder, texts)
     notes = [NewMemory(text, Kind.FACT, category, 3) for text in texts]
     return [
-        await memory.store.keep("ana", note, one.vector, one.token_signs, START, "a test")
+        await memory.runtime.storage.database.write(
+            queries.embedding.insert_memory,
+            memory.runtime.write.encoder_id,
+            "ana",
+            note,
+            one.vector,
+            one.token_signs,
+            START,
+            "a test",
+        )
         for note, one in zip(notes, readings, strict=True)
     ]
 
@@ -73,11 +83,13 @@ async def evolved(memory: Memory) -> None:
 
 async def placed(memory: Memory) -> dict[str, str | None]:
     """The subcategory of each memory, by its words."""
-    user = await memory.store.user("ana")
+    user = await memory.runtime.storage.database.read(queries.users.find, "ana")
     assert user is not None
     return {
         record.text: record.subcategory
-        for _, record in await memory.store.memory_records(user, 0, 10_000, 10**9)
+        for _, record in await memory.runtime.storage.database.read(
+            queries.export_rows.memories, user, 0, 10_000, 10**9
+        )
     }
 
 
@@ -369,22 +381,37 @@ async def test_a_category_of_one_topic_or_of_few_memories_stays_whole(memory: Me
 
 async def test_what_is_forgotten_while_it_evolves_does_not_come_back(memory: Memory) -> None:
     await evolved(memory)
-    user = await memory.store.user("ana")
+    user = await memory.runtime.storage.database.read(queries.users.find, "ana")
     assert user is not None
     ids = await keep(
         memory, *(f"{text} So said Xylomander." for text in told("cooking tricks")[:10])
     )
-    members = await memory.store.evolving(user, Category.LEARNINGS, 2000)
+    members = await memory.runtime.storage.database.read(
+        queries.subcategories.members, user, Category.LEARNINGS, 2000
+    )
     drafts = draft_subcategories(members, Category.LEARNINGS, EvolutionOptions(), START)
     assert any("xylomander" in one.keywords for one in drafts)
-    draft = await memory.store.draft_evolution(user, Category.LEARNINGS, drafts, members, START)
+    draft = await memory.runtime.storage.database.write(
+        queries.subcategories.draft, user, Category.LEARNINGS, drafts, members, START
+    )
     assert draft is not None
     before = await memory.subcategories("ana")
     await memory.forget(user_id="ana", memory_id=ids[0])
-    assert await memory.store.place_more(draft, 0) is None
-    assert await memory.store.adopt_evolution(draft, "too late", START) is None
     assert (
-        await memory.store.draft_evolution(user, Category.LEARNINGS, drafts, members, START) is None
+        await memory.runtime.storage.database.write(queries.subcategories.place_more, draft, 0)
+        is None
+    )
+    assert (
+        await memory.runtime.storage.database.write(
+            queries.subcategories.adopt, draft, "too late", START
+        )
+        is None
+    )
+    assert (
+        await memory.runtime.storage.database.write(
+            queries.subcategories.draft, user, Category.LEARNINGS, drafts, members, START
+        )
+        is None
     )
     assert {part.name for part in await memory.subcategories("ana")} == {
         part.name for part in before

@@ -13,11 +13,13 @@ import pytest
 from hotmem import Memory
 from hotmem.consolidation.summary import count_topics, render_summary, summarise
 from hotmem.models import CachedEncoder, Language
+from hotmem.remember import NO_SIGNS
+from hotmem.storage import Storage, open_storage, queries, steps
 from hotmem.storage.queries import jobs, summaries, turns
+from hotmem.storage.queries.jobs import Served
 from hotmem.storage.queries.summaries import WHOLE
 from hotmem.storage.search import vectors
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.storage.store import Store
 from hotmem.types import (
     EvidenceKind,
     Role,
@@ -27,10 +29,12 @@ from hotmem.types import (
     Topic,
     Turn,
 )
-from hotmem.worker import NO_SIGNS
+from hotmem.types.forgetting import ForgetTurns
 from tests.consolidation.test_summary import SPOKEN
 from tests.conversation import START
 from tests.letters import LetterEncoder
+
+SERVED = Served()
 
 MOST_AGAIN = 15 + 5 * summaries.REPLIED_WITHIN
 """Turns that a full summary quotes, and those behind what it left open."""
@@ -49,15 +53,15 @@ def said(place: int, text: str, role: Role = Role.USER) -> Turn:
 
 
 @pytest.fixture
-async def store(database: Path) -> AsyncIterator[Store]:
-    opened = Store.open(database)
+async def storage(database: Path) -> AsyncIterator[Storage]:
+    opened = open_storage(database)
     encoder = LetterEncoder()
-    await opened.adopt_encoder(encoder.name, encoder.dimension)
+    await steps.adopt_encoder(opened.database, encoder.name, encoder.dimension)
     yield opened
-    await opened.close()
+    await opened.database.close()
 
 
-async def add(store: Store, told: Sequence[Turn]) -> None:
+async def add(storage: Storage, told: Sequence[Turn]) -> None:
     """Stores turns and their vectors in one go."""
 
     def put(conn: Connection) -> None:
@@ -69,15 +73,19 @@ async def add(store: Store, told: Sequence[Turn]) -> None:
             conn, EvidenceKind.PASSAGE, [key for _, key, _ in waiting], rows, [NO_SIGNS] * len(rows)
         )
 
-    await store._db.write(put)
+    await storage.database.write(put)
 
 
-async def due(store: Store) -> SummaryInput | None:
-    user = await store.user("ana")
+async def due(storage: Storage) -> SummaryInput | None:
+    user = await storage.database.read(queries.users.find, "ana")
     assert user is not None
-    await store.end_session(user, "long")
-    session = await store.session_due(START, 0)
-    return None if session is None else await store.unsummarised(session)
+    await storage.database.write(queries.summaries.end, user, "long")
+    session = await steps.session_due(storage.database, SERVED, START, 0)
+    return (
+        None
+        if session is None
+        else await storage.database.read(queries.summaries.unsummarised, session)
+    )
 
 
 def of_first(seen: SummaryInput) -> SessionSummary:
@@ -86,26 +94,30 @@ def of_first(seen: SummaryInput) -> SessionSummary:
     return SessionSummary(("ferry",), quoted, quoted, quoted)
 
 
-async def summarised_to_the_end(store: Store) -> list[int]:
+async def summarised_to_the_end(storage: Storage) -> list[int]:
     """Turns read for each step."""
     read = []
-    while (seen := await due(store)) is not None:
+    while (seen := await due(storage)) is not None:
         read.append(len(seen.turns))
-        await store.put_summary(
-            seen, of_first(seen), {"ferry": Topic("ferry", float(seen.through))}, "About the ferry."
+        await storage.database.write(
+            queries.summaries.put,
+            seen,
+            of_first(seen),
+            {"ferry": Topic("ferry", float(seen.through))},
+            "About the ferry.",
         )
     return read
 
 
 @pytest.mark.parametrize("length", [10, 450, 3000])
-async def test_one_more_turn_reads_no_more_of_a_long_session(store: Store, length: int) -> None:
-    await add(store, [said(place, "The ferry was late.") for place in range(length)])
+async def test_one_more_turn_reads_no_more_of_a_long_session(storage: Storage, length: int) -> None:
+    await add(storage, [said(place, "The ferry was late.") for place in range(length)])
     if length > WHOLE:
-        steps = await summarised_to_the_end(store)
+        steps = await summarised_to_the_end(storage)
         assert len(steps) == -(-length // WHOLE)
         assert max(steps) <= WHOLE + MOST_AGAIN
-    await add(store, [said(length, "The ferry was on time.")])
-    seen = await due(store)
+    await add(storage, [said(length, "The ferry was on time.")])
+    seen = await due(storage)
     assert seen is not None
     assert seen.through == seen.latest == max(seen.keys)
     assert len(seen.turns) <= max(MOST_AGAIN, 10) + 1
@@ -114,9 +126,9 @@ async def test_one_more_turn_reads_no_more_of_a_long_session(store: Store, lengt
         assert seen.topics["ferry"].written == "ferry"
 
 
-async def test_no_statement_reads_all_of_a_session(store: Store) -> None:
+async def test_no_statement_reads_all_of_a_session(storage: Storage) -> None:
     """What is due, and what it is made from, is found by an index."""
-    await add(store, [said(0, "The ferry was late.")])
+    await add(storage, [said(0, "The ferry was late.")])
     asked: list[str] = []
 
     def plans(conn: Connection) -> list[str]:
@@ -134,24 +146,24 @@ async def test_no_statement_reads_all_of_a_session(store: Store) -> None:
         "SCAN turns",
         "SEARCH p USING INDEX sqlite_autoindex_passages_1 (session=?)",
     )
-    assert not [line for line in await store._db.read(plans) if line.startswith(tables)]
+    assert not [line for line in await storage.database.read(plans) if line.startswith(tables)]
 
 
 async def test_up_to_two_hundred_turns_are_summarised_in_one_go(
-    store: Store, language: Language
+    storage: Storage, language: Language
 ) -> None:
     told = [
         said(place, SPOKEN[place % len(SPOKEN)][1], SPOKEN[place % len(SPOKEN)][0])
         for place in range(WHOLE)
     ]
-    await add(store, told)
-    seen = await due(store)
+    await add(storage, told)
+    seen = await due(storage)
     assert seen is not None
     assert seen.turns == tuple(told)
     docs = language.parse([turn.text for turn in told])
     first = summarise(seen.turns, docs, seen.vectors)
-    await store.put_summary(seen, first, {}, render_summary(first))
-    again = await due(store)
+    await storage.database.write(queries.summaries.put, seen, first, {}, render_summary(first))
+    again = await due(storage)
     assert again is not None
     assert again.turns == seen.turns
     assert (again.vectors == seen.vectors).all()
@@ -179,36 +191,43 @@ async def test_what_was_decided_early_is_still_told_when_a_session_has_grown_lon
     assert "t900" in {sentence.turn_id for sentence in summary.narrative}
 
 
-async def test_what_was_answered_later_is_open_no_more(store: Store) -> None:
-    await add(store, [said(place, "The ferry was late.") for place in range(WHOLE)])
-    await add(store, [said(WHOLE, "Does the ferry take bicycles?")])
-    while (seen := await due(store)) is not None:
+async def test_what_was_answered_later_is_open_no_more(storage: Storage) -> None:
+    await add(storage, [said(place, "The ferry was late.") for place in range(WHOLE)])
+    await add(storage, [said(WHOLE, "Does the ferry take bicycles?")])
+    while (seen := await due(storage)) is not None:
         open_loops = (SummarySentence(seen.turns[-1].text, seen.turns[-1].id),)
-        await store.put_summary(
-            seen, SessionSummary(("ferry",), (), (), open_loops), {}, "About the ferry."
+        await storage.database.write(
+            queries.summaries.put,
+            seen,
+            SessionSummary(("ferry",), (), (), open_loops),
+            {},
+            "About the ferry.",
         )
-    await add(store, [said(WHOLE + 1, "Yes, it does.", Role.ASSISTANT)])
-    await add(store, [said(WHOLE + 2, "Good.")])
-    seen = await due(store)
+    await add(storage, [said(WHOLE + 1, "Yes, it does.", Role.ASSISTANT)])
+    await add(storage, [said(WHOLE + 2, "Good.")])
+    seen = await due(storage)
     assert seen is not None
     assert [turn.id for turn in seen.turns] == [f"t{WHOLE}", f"t{WHOLE + 1}", f"t{WHOLE + 2}"]
 
 
 @pytest.mark.parametrize("goes", ["quoted", "summary"])
 async def test_a_summary_of_what_was_forgotten_meanwhile_is_dropped(
-    store: Store, goes: str
+    storage: Storage, goes: str
 ) -> None:
     """Of a turn that is read again, and of one whose topics alone are counted."""
-    await add(store, [said(place, "The ferry was late.") for place in range(2 * WHOLE)])
-    await summarised_to_the_end(store)
-    await add(store, [said(2 * WHOLE, "The ferry was on time.")])
-    seen = await due(store)
-    user = await store.user("ana")
+    await add(storage, [said(place, "The ferry was late.") for place in range(2 * WHOLE)])
+    await summarised_to_the_end(storage)
+    await add(storage, [said(2 * WHOLE, "The ferry was on time.")])
+    seen = await due(storage)
+    user = await storage.database.read(queries.users.find, "ana")
     assert seen is not None and user is not None
-    await store.forget(user, turn_ids=[seen.turns[0].id if goes == "quoted" else f"t{WHOLE + 50}"])
-    await store.put_summary(seen, of_first(seen), seen.topics, "About the ferry.")
-    assert await store.summary(user, "long") is None
-    again = await due(store)
+    gone = seen.turns[0].id if goes == "quoted" else f"t{WHOLE + 50}"
+    await storage.forgetting.forget(user, ForgetTurns((gone,)))
+    await storage.database.write(
+        queries.summaries.put, seen, of_first(seen), seen.topics, "About the ferry."
+    )
+    assert await storage.database.read(queries.summaries.of_session, user, "long") is None
+    again = await due(storage)
     assert again is not None
     assert again.summarised is None and not again.topics
 

@@ -53,7 +53,7 @@ async def asked(tmp_path_factory: pytest.TempPathFactory) -> list[Asked]:
         async with ingested(conversation, models(folder / "shelf.db")) as memory:
             for question in conversation.questions:
                 answer = await retrieve(
-                    SHIPPED.of(memory.reader), request(conversation, question), StageTimer()
+                    SHIPPED.of(memory.runtime.recall), request(conversation, question), StageTimer()
                 )
                 found.append(Asked(conversation, question, held_out(number), {SHIPPED: answer}))
     return found

@@ -21,8 +21,8 @@ from hotmem.feedback.learning import learn_from_reply
 from hotmem.feedback.weights import MAX_STEP
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import LearningOptions
+from hotmem.storage import open_storage, queries
 from hotmem.storage.sqlite.connection import connect
-from hotmem.storage.store import Store
 from hotmem.types import MAX_WEIGHT, MIN_WEIGHT, START_WEIGHTS, Intent, Layer, LearningState
 from tests.conversation import START, said
 
@@ -123,14 +123,16 @@ def learn_often(path: Path, steps: int) -> None:
         )
 
     async def taken() -> None:
-        store = Store.open(path)
+        storage = open_storage(path)
         try:
-            user = await store.user("ana")
+            user = await storage.database.read(queries.users.find, "ana")
             assert user is not None
             for _ in range(steps):
-                await store.learn_weights(user, Intent.FACT, step, LATER)
+                await storage.database.write(
+                    queries.layer_weights.learn, user, Intent.FACT, step, LATER
+                )
         finally:
-            await store.close()
+            await storage.database.close()
 
     asyncio.run(taken())
 
@@ -153,15 +155,19 @@ async def test_two_processes_lose_no_step(memory: Memory, database: Path) -> Non
 
 
 async def test_a_clock_that_jumps_changes_nothing_of_what_is_learnt(memory: Memory) -> None:
-    block, store, encoder = await told(memory), memory.store, memory.reader.encoder
+    block, storage, encoder = (
+        await told(memory),
+        memory.runtime.storage,
+        memory.runtime.recall.encoder,
+    )
     for now in (
         datetime(2031, 1, 1, tzinfo=UTC),
         datetime(1999, 1, 1, tzinfo=UTC),
         datetime(2026, 1, 1, tzinfo=UTC),
     ):
-        count, reply = memory.reader.tokens.count, "She's called Potola!"
+        count, reply = memory.runtime.recall.tokens.count, "She's called Potola!"
         await learn_from_reply(
-            store,
+            storage,
             encoder,
             again(block),
             reply,
@@ -231,13 +237,21 @@ async def test_a_state_written_by_hand_teaches_no_nonsense(
 
 async def test_a_step_that_goes_back_leaves_no_intent_moved(memory: Memory) -> None:
     await told(memory)
-    user = await memory.store.user("ana")
+    user = await memory.runtime.storage.database.read(queries.users.find, "ana")
     assert user is not None
     moved = LearningState(intent=(0.1, 0.0, 0.0, 0.0), precision=(1.0,) * 25, version=1)
-    await memory.store.learn_weights(user, Intent.FACT, lambda _: moved, LATER)
-    assert (await memory.store.profile(user, ())).moved == {Intent.FACT: (0.1, 0.0, 0.0, 0.0)}
-    await memory.store.learn_weights(
-        user, Intent.FACT, lambda before: replace(before, precision=(), version=2), LATER
+    await memory.runtime.storage.database.write(
+        queries.layer_weights.learn, user, Intent.FACT, lambda _: moved, LATER
     )
-    assert (await memory.store.profile(user, ())).moved == {}
+    assert (await memory.runtime.storage.database.read(queries.users.profile, user, ())).moved == {
+        Intent.FACT: (0.1, 0.0, 0.0, 0.0)
+    }
+    await memory.runtime.storage.database.write(
+        queries.layer_weights.learn,
+        user,
+        Intent.FACT,
+        lambda before: replace(before, precision=(), version=2),
+        LATER,
+    )
+    assert (await memory.runtime.storage.database.read(queries.users.profile, user, ())).moved == {}
     assert (await memory.weights_over_time("ana"))[0].reason == "back to the last good ones"

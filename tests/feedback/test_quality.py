@@ -17,6 +17,7 @@ from hotmem.feedback.quality import quality_records
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import LearningOptions, Options
 from hotmem.ranking.answerability import Answerability
+from hotmem.storage import queries
 from hotmem.storage.queries import quality
 from hotmem.storage.queries import usage as usages
 from hotmem.storage.sqlite.connection import connect
@@ -232,7 +233,7 @@ async def test_a_question_is_forgotten_with_its_turn(memory: Memory) -> None:
 
 async def test_years_of_days_stay_bounded_whatever_the_clock_says(memory: Memory) -> None:
     await told(memory)
-    user = await memory.store.user("ana")
+    user = await memory.runtime.storage.database.read(queries.users.find, "ana")
     assert user is not None
     days = [
         date(2020, 1, 1) + timedelta(days=number) for number in range(0, 2 * quality.MOST_DAYS, 2)

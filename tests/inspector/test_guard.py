@@ -13,6 +13,7 @@ from hotmem import Memory
 from hotmem.inspector.guard import HEADERS, POLICY
 from hotmem.inspector.routes import build
 from hotmem.inspector.site import Site
+from hotmem.storage import queries
 from tests.inspector.conftest import ADDRESS, SECRET, Pages
 
 LISTS = (
@@ -70,10 +71,14 @@ async def test_no_form_reaches_another_user(pages: Pages, memory: Memory) -> Non
             if (await pages.get(f"/forget?what={what}&key={key}")).status_code == 404:
                 assert (await pages.post("/forget", what=what, key=str(key))).status_code == 404
     assert (await pages.post("/merge", keys=theirs, into=str(MOST_KEYS))).status_code == 404
+    ben = await memory.runtime.database.read(queries.users.find, "ben")
+    assert ben is not None
     (decision,) = [
         one.id
-        for one in await memory.store.decisions(
-            (await memory.store.user("ben")) or pytest.fail(), 10
+        for one in await memory.runtime.storage.database.read(
+            queries.decisions.of_user,
+            ben,
+            10,
         )
     ][-1:]
     assert (await pages.post("/undo", decision=decision)).status_code == 400

@@ -12,6 +12,7 @@ import pytest
 from hotmem import Memory
 from hotmem.inspector.pages.learning import Period, thinned, trend
 from hotmem.inspector.routes import build
+from hotmem.storage import queries
 from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import START_WEIGHTS, Action, Actor, Tally, Turn, WeightSnapshot
 from tests.conversation import START, said
@@ -228,7 +229,9 @@ async def test_a_form_sent_unchanged_changes_nothing(pages: Pages) -> None:
     assert "Nothing was changed" in text(await pages.client.get(moved.headers["location"]))
     assert not [
         one
-        for one in await pages.site.memory.store.decisions((await pages.site.rows()).user, 10)
+        for one in await pages.site.memory.runtime.storage.database.read(
+            queries.decisions.of_user, (await pages.site.rows()).user, 10
+        )
         if one.action in ("edited", "refiled")
     ]
 
@@ -370,7 +373,7 @@ async def test_weights_edited_by_hand_are_named(pages: Pages, memory: Memory) ->
             [(user, *row) for row in rows],
         )
 
-    await memory.store._db.write(nonsense)
+    await memory.runtime.storage.database.write(nonsense)
     shown = text(await pages.get("/learning"))
     assert (
         "the file holds 'much', not 0.1 to 1.5" in shown
@@ -402,7 +405,9 @@ async def test_years_of_replies_and_a_clock_that_jumped(pages: Pages, memory: Me
 async def test_what_is_looked_at_and_changed_is_in_the_audit_trail(
     pages: Pages, memory: Memory
 ) -> None:
-    before = len(await memory.store.audit_entries("ana", None, None, 1000))
+    before = len(
+        await memory.runtime.storage.database.read(queries.audit.entries, "ana", None, None, 1000)
+    )
     number = await key_of(pages, DOG)
     await pages.get("/")
     await pages.get(f"/memories/{number}")
@@ -410,7 +415,9 @@ async def test_what_is_looked_at_and_changed_is_in_the_audit_trail(
     await pages.get("/nothing")
     await pages.post(f"/memories/{number}/edit", importance="5")
     await pages.post("/forget", what="memory", key=str(number))
-    found = (await memory.store.audit_entries("ana", None, None, 1000))[::-1][before:]
+    found = (
+        await memory.runtime.storage.database.read(queries.audit.entries, "ana", None, None, 1000)
+    )[::-1][before:]
     assert {one.who for one in found} == {Actor.INSPECTOR}
     assert [(one.act.action, one.act.what) for one in found] == [
         (Action.READ, "overview"),

@@ -21,9 +21,9 @@ from hotmem.models import CachedEncoder, Language
 from hotmem.operations.retention import Retention, clock_problem
 from hotmem.options import RetentionRule
 from hotmem.settings import Settings, load_retention_rules
+from hotmem.storage import open_storage, queries
 from hotmem.storage.queries.retention import Clock
 from hotmem.storage.sqlite.connection import connect
-from hotmem.storage.store import Store
 from hotmem.types import Act, Action, Actor, Category, Role, Turn
 
 NOW = datetime.now(UTC)
@@ -74,7 +74,7 @@ async def test_turns_and_what_only_they_told_go_by_age_and_memories_by_category(
                 "UPDATE memories SET category = iif(text LIKE '%allergic%', 'projects', 'contexts') WHERE stored_at IS NULL"
             )
         rules = (RetentionRule(365), RetentionRule(90, Category.PROJECTS))
-        retention = Retention(memory.store, rules, 365)
+        retention = Retention(memory.runtime.storage, rules, 365)
         planned = await retention.rehearsed(datetime.now(UTC))
         assert len(await memory.memories("ana", past=True)) == len(filed)
         done = await retention.all(datetime.now(UTC))
@@ -93,7 +93,9 @@ async def test_turns_and_what_only_they_told_go_by_age_and_memories_by_category(
         assert {known.text for known in await memory.memories("ben", past=True)} == {
             "Ben's sister is called Marta."
         }
-        entries = await memory.store.audit_entries(None, None, Action.FORGET, 10)
+        entries = await memory.runtime.storage.database.read(
+            queries.audit.entries, None, None, Action.FORGET, 10
+        )
         assert {(one.who, one.user_id, one.act.what) for one in entries} == {
             (Actor.RETENTION, one.user_id, one.rule) for one in done
         }
@@ -121,11 +123,13 @@ def test_what_stays_is_what_every_rule_lets_stay(
     path = tmp_path_factory.mktemp("kept") / "memory.db"
 
     async def run() -> None:
-        store = Store.open(path)
+        storage = open_storage(path)
         for number, (user, days) in enumerate(said):
-            await store.add_turn(turn(user, days + 0.5, f"number {number}", str(number)), NOW)
-        await run_down(Retention(store, rules, 365), NOW)
-        await store.close()
+            await storage.database.write(
+                queries.turns.add, turn(user, days + 0.5, f"number {number}", str(number)), NOW
+            )
+        await run_down(Retention(storage, rules, 365), NOW)
+        await storage.database.close()
 
     asyncio.run(run())
     kept = {
@@ -140,37 +144,43 @@ def test_what_stays_is_what_every_rule_lets_stay(
 async def test_a_wrong_clock_removes_nothing_and_says_so(
     database: Path, year: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    store = Store.open(database)
+    storage = open_storage(database)
     for days in (1, 500):
-        await store.add_turn(turn("ana", days, f"{days} days ago"), NOW)
-    await store.note_clock(NOW)
-    await store.audit(None, Actor.PROGRAM, Act(Action.BACKUP, "backup"), NOW - 500 * DAY)
+        await storage.database.write(queries.turns.add, turn("ana", days, f"{days} days ago"), NOW)
+    await storage.database.write(queries.retention.note_clock, NOW)
+    await storage.database.write(
+        queries.audit.record, None, Actor.PROGRAM, Act(Action.BACKUP, "backup"), NOW - 500 * DAY
+    )
     wrong = NOW.replace(year=year)
-    retention = Retention(store, (RetentionRule(365),), 365)
+    retention = Retention(storage, (RetentionRule(365),), 365)
     assert await run_down(retention, wrong) == 0
     assert "nothing is removed for its age: the clock says" in capsys.readouterr().err
-    await store.add_turn(turn("ana", 2, "written meanwhile"), wrong)
-    assert await run_down(Retention(store, (RetentionRule(365),), 365), wrong) == 0
+    await storage.database.write(queries.turns.add, turn("ana", 2, "written meanwhile"), wrong)
+    assert await run_down(Retention(storage, (RetentionRule(365),), 365), wrong) == 0
     assert texts(database) == {"1 days ago", "500 days ago", "written meanwhile"}
-    assert len(await store.audit_entries(None, None, None, 10)) == 1
-    await store.close()
+    assert len(await storage.database.read(queries.audit.entries, None, None, None, 10)) == 1
+    await storage.database.close()
 
 
 async def test_the_right_clock_removes_and_is_noted(database: Path) -> None:
-    store = Store.open(database)
+    storage = open_storage(database)
     for days in (1, 500):
-        await store.add_turn(turn("ana", days, f"{days} days ago"), NOW)
-    await store.audit(None, Actor.PROGRAM, Act(Action.BACKUP, "backup"), NOW - 500 * DAY)
-    retention = Retention(store, (RetentionRule(365),), 365)
+        await storage.database.write(queries.turns.add, turn("ana", days, f"{days} days ago"), NOW)
+    await storage.database.write(
+        queries.audit.record, None, Actor.PROGRAM, Act(Action.BACKUP, "backup"), NOW - 500 * DAY
+    )
+    retention = Retention(storage, (RetentionRule(365),), 365)
     await run_down(retention, NOW)
     assert texts(database) == {"1 days ago"}
-    assert (await store.clock()).seen == NOW
-    assert [one.who for one in await store.audit_entries(None, None, None, 10)] == [Actor.RETENTION]
-    await store.add_turn(turn("ana", 400, "old, and told late"), NOW)
+    assert (await storage.database.read(queries.retention.clock)).seen == NOW
+    assert [
+        one.who for one in await storage.database.read(queries.audit.entries, None, None, None, 10)
+    ] == [Actor.RETENTION]
+    await storage.database.write(queries.turns.add, turn("ana", 400, "old, and told late"), NOW)
     assert await run_down(retention, NOW + timedelta(hours=23)) == 0
     await run_down(retention, NOW + timedelta(hours=25))
     assert texts(database) == {"1 days ago"}
-    await store.close()
+    await storage.database.close()
 
 
 @pytest.mark.parametrize(
@@ -219,10 +229,12 @@ def test_the_command_tells_first_and_then_does_it(
     database: Path, run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     async def keep() -> None:
-        store = Store.open(database)
+        storage = open_storage(database)
         for days in (1, 100, 500):
-            await store.add_turn(turn("ana", days, f"{days} days ago"), NOW)
-        await store.close()
+            await storage.database.write(
+                queries.turns.add, turn("ana", days, f"{days} days ago"), NOW
+            )
+        await storage.database.close()
 
     asyncio.run(keep())
     refused = run()

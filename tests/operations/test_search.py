@@ -202,7 +202,7 @@ async def test_a_search_that_waits_for_the_writer_holds_up_no_recall(memory: Mem
         writing.set()
         done.wait(60)
 
-    write = asyncio.create_task(memory.store._db.write(long_write))
+    write = asyncio.create_task(memory.runtime.storage.database.write(long_write))
     await asyncio.to_thread(writing.wait)
     searches = [
         asyncio.create_task(memory.search_memory("the boiler's number", user_id="ana"))

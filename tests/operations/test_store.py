@@ -12,6 +12,7 @@ import pytest
 from hotmem import InvalidInput, Memory
 from hotmem.operations.requests import StoreContext
 from hotmem.operations.results import as_json
+from hotmem.storage import queries
 from hotmem.types import Category, Kind, NewMemory
 from tests.conversation import said
 
@@ -62,12 +63,28 @@ async def test_the_same_said_again_confirms(memory: Memory) -> None:
 
 async def test_what_was_forgotten_meanwhile_is_not_confirmed(memory: Memory) -> None:
     stored = await memory.store_memory("The cottage has no heating.", user_id="ana")
-    user = await memory.store.user("ana")
+    user = await memory.runtime.storage.database.read(queries.users.find, "ana")
     assert user is not None
     note = NewMemory("The cottage has no heating.", Kind.FACT, Category.CONTEXTS, 3)
-    assert await memory.store.confirm(user, stored.id, note, LATER, "the same")
+    assert await memory.runtime.storage.database.write(
+        queries.embedding.confirm_memory,
+        user,
+        memory.runtime.write.encoder_id,
+        stored.id,
+        note,
+        LATER,
+        "the same",
+    )
     await memory.forget(user_id="ana", memory_id=stored.id)
-    assert not await memory.store.confirm(user, stored.id, note, LATER, "the same")
+    assert not await memory.runtime.storage.database.write(
+        queries.embedding.confirm_memory,
+        user,
+        memory.runtime.write.encoder_id,
+        stored.id,
+        note,
+        LATER,
+        "the same",
+    )
 
 
 async def test_what_was_given_besides_the_words_is_not_lost_in_another_memory(

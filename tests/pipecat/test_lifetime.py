@@ -68,7 +68,10 @@ async def test_a_pipeline_cancelled_in_the_middle_of_a_search_ends(
 ) -> None:
     await tell(memory)
     async with Slow(
-        database, encoder=memory.reader.encoder, language=memory.reader.language, seconds=5
+        database,
+        encoder=memory.runtime.recall.encoder,
+        language=memory.runtime.recall.language,
+        seconds=5,
     ) as slow:
         processor = daniels(slow)
         await run_test(
@@ -82,7 +85,10 @@ async def test_a_pipeline_cancelled_in_the_middle_of_a_search_ends(
 
 async def test_a_search_ahead_ends_with_the_pipeline(memory: Memory, database: Path) -> None:
     async with Slow(
-        database, encoder=memory.reader.encoder, language=memory.reader.language, seconds=5
+        database,
+        encoder=memory.runtime.recall.encoder,
+        language=memory.runtime.recall.language,
+        seconds=5,
     ) as slow:
         processor = daniels(slow)
         await run_test(

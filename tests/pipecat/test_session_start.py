@@ -180,7 +180,7 @@ async def test_it_is_within_its_own_budget(memory: Memory) -> None:
         frames_to_send=[SleepFrame(0.3), first_words()],
     )
     (block,) = blocks(list(contexts(down)[0].context.get_messages()))  # type: ignore[arg-type]
-    assert memory.reader.tokens.count(block) <= 60
+    assert memory.runtime.recall.tokens.count(block) <= 60
     assert ANNIE in block
 
 
@@ -215,7 +215,7 @@ async def test_a_late_opening_delays_nothing_and_is_told_when_it_is_there(
     await taught(memory)
     await memory.settle()
     async with Late(
-        database, encoder=memory.reader.encoder, language=memory.reader.language
+        database, encoder=memory.runtime.recall.encoder, language=memory.runtime.recall.language
     ) as late:
         processor = session(late, "thursday", deadline_ms=100)
         began = time.perf_counter()
@@ -240,7 +240,7 @@ async def test_a_broken_opening_lets_every_frame_through(
     await taught(memory)
     await memory.settle()
     async with kind(
-        database, encoder=memory.reader.encoder, language=memory.reader.language
+        database, encoder=memory.runtime.recall.encoder, language=memory.runtime.recall.language
     ) as broken:
         processor = session(broken, "thursday", deadline_ms=100)
         sent = [first_words(), SleepFrame(0.3), asking("Am I allergic?"), TextFrame("on")]
@@ -254,7 +254,7 @@ async def test_a_broken_opening_lets_every_frame_through(
 
 async def test_a_broken_opening_is_waited_for_by_nobody(memory: Memory, database: Path) -> None:
     async with Broken(
-        database, encoder=memory.reader.encoder, language=memory.reader.language
+        database, encoder=memory.runtime.recall.encoder, language=memory.runtime.recall.language
     ) as broken:
         processor = session(broken, "thursday", deadline_ms=3_000)
         began = time.perf_counter()

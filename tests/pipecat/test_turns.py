@@ -30,7 +30,7 @@ from hotmem import Memory, Turn, Usage
 from hotmem.models import Language
 from hotmem.pipecat import HotMemProcessor
 from hotmem.pipecat.turn_state import Timing
-from hotmem.storage.sqlite.database import Database
+from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.types import ContextBlock
 from tests.logs import captured_logs
 from tests.pipecat.daniel import MONDAY, THURSDAY, TOLD, asking, blocks, daniels, tell
@@ -218,7 +218,10 @@ async def test_what_was_late_for_one_question_does_not_answer_another(
 ) -> None:
     await tell(memory)
     slow = Slow(
-        database, encoder=memory.reader.encoder, language=memory.reader.language, seconds=0.4
+        database,
+        encoder=memory.runtime.recall.encoder,
+        language=memory.runtime.recall.language,
+        seconds=0.4,
     )
     async with slow, scene(daniels(slow, deadline_ms=100)) as bot:
         await bot.exchange(QUESTION)
@@ -367,7 +370,10 @@ async def test_late_results_are_offered_to_a_turn_that_asks_nothing_itself(
 ) -> None:
     await tell(memory)
     slow = Slow(
-        database, encoder=memory.reader.encoder, language=memory.reader.language, seconds=0.4
+        database,
+        encoder=memory.runtime.recall.encoder,
+        language=memory.runtime.recall.language,
+        seconds=0.4,
     )
     async with slow, scene(daniels(slow, deadline_ms=100)) as bot:
         await bot.exchange(QUESTION)
@@ -384,7 +390,10 @@ async def test_a_late_result_is_there_when_the_tool_has_answered(
 ) -> None:
     await tell(memory)
     async with Slow(
-        database, encoder=memory.reader.encoder, language=memory.reader.language, seconds=0.4
+        database,
+        encoder=memory.runtime.recall.encoder,
+        language=memory.runtime.recall.language,
+        seconds=0.4,
     ) as slow:
         down, _ = await run_test(
             daniels(slow, deadline_ms=100),
@@ -458,7 +467,10 @@ async def test_a_clock_that_jumps_back_loses_nothing(memory: Memory, database: P
 async def test_a_slow_search_ahead_holds_up_no_frame(database: Path, memory: Memory) -> None:
     await tell(memory)
     async with Slow(
-        database, encoder=memory.reader.encoder, language=memory.reader.language, seconds=2.0
+        database,
+        encoder=memory.runtime.recall.encoder,
+        language=memory.runtime.recall.language,
+        seconds=2.0,
     ) as slow:
         processor = daniels(slow, deadline_ms=100)
         await _spoken_in_time(processor)
@@ -478,7 +490,7 @@ async def test_a_disk_that_takes_two_seconds_a_read_holds_up_no_frame(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await tell(memory)
-    read = Database._with_reader
+    read = SqliteDatabase.read_here
 
     def slowly(*given: object, **named: object) -> object:
         time.sleep(2)
@@ -486,7 +498,7 @@ async def test_a_disk_that_takes_two_seconds_a_read_holds_up_no_frame(
 
     processor = daniels(memory, deadline_ms=100)
     with monkeypatch.context() as patch:
-        patch.setattr(Database, "_with_reader", slowly)
+        patch.setattr(SqliteDatabase, "read_here", slowly)
         await _spoken_in_time(processor)
     assert processor.late
 

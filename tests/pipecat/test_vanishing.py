@@ -147,7 +147,7 @@ async def test_a_change_of_the_working_directory_takes_no_file_away(
     tmp_path: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    encoder, language = memory.reader.encoder, memory.reader.language
+    encoder, language = memory.runtime.recall.encoder, memory.runtime.recall.language
     async with Memory.open("here.db", encoder=encoder, language=language) as own:
         (tmp_path / "below").mkdir()
         monkeypatch.chdir(tmp_path / "below")

@@ -19,8 +19,9 @@ from hotmem.models import CachedEncoder, Language
 from hotmem.portability import importer
 from hotmem.portability.jsonl import written
 from hotmem.portability.sources import own
+from hotmem.storage import Storage, open_storage, queries
 from hotmem.storage.sqlite.connection import connect
-from hotmem.storage.store import Store
+from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.tools.import_export import Import, import_memories
 from hotmem.tools.maintenance import (
     Nothing,
@@ -297,8 +298,9 @@ async def test_what_a_full_disk_stops_is_taken_back_once_there_is_room(
     await asyncio.to_thread(
         file.write_text, "\n".join(turn_line(number) for number in range(3000)), "utf-8"
     )
-    assert memory.store._db._writer is not None
-    writer = memory.store._db._writer
+    database = memory.runtime.storage.database
+    assert isinstance(database, SqliteDatabase) and database._writer is not None
+    writer = database._writer
     writer.execute(
         f"PRAGMA max_page_count = {writer.execute('PRAGMA page_count').fetchone()[0] + 200}"
     )
@@ -316,10 +318,14 @@ async def test_taking_back_that_was_cut_short_is_finished_on_the_next_open(
     before = await asyncio.to_thread(contents, memory.path)
     file = await spoilt(other, tmp_path / "spoilt.jsonl")
     incoming = own(file)
-    taking = await memory.store.taking(incoming.source, incoming.form)
+    taking = await memory.runtime.storage.database.read(
+        queries.import_rows.taking, incoming.source, incoming.form, with_forgotten=False
+    )
     portion = taking.following(incoming.records, 5) or []
-    await memory.store.import_records(taking, portion, datetime.now(UTC), 1.0)
-    await memory.store.give_up_import(incoming.source)
+    await memory.runtime.storage.database.write(
+        queries.import_rows.import_records, taking, portion, datetime.now(UTC), 1.0
+    )
+    await memory.runtime.storage.database.write(queries.imports.give_up, incoming.source)
     await memory.close()
     async with Memory.open(memory.path, encoder=encoder, language=language) as again:
         await again.settle()
@@ -329,8 +335,8 @@ async def test_taking_back_that_was_cut_short_is_finished_on_the_next_open(
 async def test_what_is_not_finished_is_left_alone_and_can_be_taken_back(
     memory: Memory, tmp_path: Path
 ) -> None:
-    store = memory.store
-    await begun(store, tmp_path)
+    storage = memory.runtime.storage
+    await begun(storage, tmp_path)
     await memory.remember(said("My dog is called Potola.", name="live"))
     await memory.settle()
     assert [one.text for one in await memory.memories("ana")] == ["Ana's dog is called Potola."]
@@ -346,7 +352,7 @@ async def test_what_is_not_finished_is_left_alone_and_can_be_taken_back(
 
 
 async def test_one_at_a_time_and_each_user_their_own(memory: Memory, tmp_path: Path) -> None:
-    await begun(memory.store, tmp_path)
+    await begun(memory.runtime.storage, tmp_path)
     file = tmp_path / "two.jsonl"
     bens = [turn_line(number).replace('"ana"', '"ben"') for number in range(4)]
     await asyncio.to_thread(
@@ -355,7 +361,7 @@ async def test_one_at_a_time_and_each_user_their_own(memory: Memory, tmp_path: P
     (unfinished,) = (await memory_decisions(memory, "ana", Recent())).decisions
     with pytest.raises(InvalidInput, match=f"take it back: undo {unfinished.id}"):
         await memory.import_records(file)
-    assert await memory.store.user("ben") is None
+    assert await memory.runtime.storage.database.read(queries.users.find, "ben") is None
     assert (await memory.import_records(tmp_path / "ten.jsonl")).turns == 10
     assert (await memory.import_records(file)).turns == 8
     decision = (await memory_decisions(memory, "ben", Recent())).decisions[0]
@@ -366,7 +372,7 @@ async def test_one_at_a_time_and_each_user_their_own(memory: Memory, tmp_path: P
 
 
 async def test_forgetting_everything_forgets_the_import(memory: Memory, tmp_path: Path) -> None:
-    await begun(memory.store, tmp_path)
+    await begun(memory.runtime.storage, tmp_path)
     await memory.forget(user_id="ana", everything=True)
     with closing(connect(memory.path, read_only=True)) as conn:
         assert [
@@ -429,17 +435,17 @@ def kill(path: Path, file: Path, after_s: float) -> int:
 
 async def imported_alone(path: Path, file: Path) -> ImportResult:
     """Imports a file where nothing else is done."""
-    store = Store.open(path)
+    storage = open_storage(path)
     try:
-        return await importer.import_records(store, ForegroundPriority(), own(file), lambda: None)
+        return await importer.import_records(storage, ForegroundPriority(), own(file), lambda: None)
     finally:
-        await store.close()
+        await storage.database.close()
 
 
 async def remembered(path: Path) -> None:
-    store = Store.open(path)
-    await store.add_turn(said("I was here before.", session="s0"), START)
-    await store.close()
+    storage = open_storage(path)
+    await storage.database.write(queries.turns.add, said("I was here before.", session="s0"), START)
+    await storage.database.close()
 
 
 def lasting(path: Path) -> dict[str, list[Any]]:
@@ -500,21 +506,32 @@ def export_lines(turns: int) -> list[str]:
     return [*lines, json.dumps({"type": "end", "user_id": "ana", "records": len(lines) - 1})]
 
 
-async def begun(store: Store, folder: Path) -> None:
+async def begun(storage: Storage, folder: Path) -> None:
     """The first half of an import of ten turns."""
     file = folder / "ten.jsonl"
     await asyncio.to_thread(file.write_text, "\n".join(map(turn_line, range(10))), "utf-8")
     incoming = own(file)
-    taking = await store.taking(incoming.source, incoming.form)
-    await store.import_records(
-        taking, taking.following(incoming.records, 5) or [], datetime.now(UTC), 1.0
+    taking = await storage.database.read(
+        queries.import_rows.taking, incoming.source, incoming.form, with_forgotten=False
+    )
+    await storage.database.write(
+        queries.import_rows.import_records,
+        taking,
+        taking.following(incoming.records, 5) or [],
+        datetime.now(UTC),
+        1.0,
     )
 
 
 async def turns(memory: Memory) -> list[Any]:
-    user = await memory.store.user("ana")
+    user = await memory.runtime.storage.database.read(queries.users.find, "ana")
     assert user is not None
-    return [turn for _, turn in await memory.store.user_turns(user)]
+    return [
+        turn
+        for _, turn in await memory.runtime.storage.database.read(
+            queries.turns.of_user, user, 0, 1000
+        )
+    ]
 
 
 def turn_line(number: int) -> str:

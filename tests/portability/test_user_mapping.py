@@ -12,12 +12,15 @@ from hotmem import Memory
 from hotmem.consolidation.same_subject import find_same_subjects
 from hotmem.consolidation.supersession import apply_correction, find_supersession
 from hotmem.models import Language
-from hotmem.storage.store import Store
+from hotmem.storage import Storage, open_storage, queries
+from hotmem.storage.queries.jobs import Served
 from hotmem.types import Statement, StoredMemory, Understanding
 from hotmem.understanding.facts import relations
 from hotmem.understanding.facts.relations import Relation
 from tests.conversation import START, said
 from tests.letters import LetterEncoder
+
+SERVED = Served()
 
 SINGLE = {
     name: relation
@@ -82,20 +85,23 @@ things = st.sampled_from(["", "'s work phone", "'s first school"])
 QUOTE = "'"
 
 
-async def learnt(store: Store, statements: list[Statement]) -> list[StoredMemory]:
+async def learnt(storage: Storage, statements: list[Statement]) -> list[StoredMemory]:
     """Ana's memories, the past ones too, after each statement was learnt from a turn of its own, a day apart."""
     for number, statement in enumerate(statements):
-        await store.add_turn(said(statement.text, minutes=number * 24 * 60), START)
-        ((key, _),) = await store.waiting_turns(1)
-        await store.learn(
+        await storage.database.write(
+            queries.turns.add, said(statement.text, minutes=number * 24 * 60), START
+        )
+        ((key, _),) = await storage.database.read(queries.turns.waiting, SERVED, 1)
+        await storage.database.write(
+            queries.memories.learn_all,
             {key: Understanding((statement,))},
             find_supersession,
             apply_correction,
             find_same_subjects,
         )
-    user = await store.user("ana")
+    user = await storage.database.read(queries.users.find, "ana")
     assert user is not None
-    return await store.memories(user, START, past=True)
+    return await storage.database.read(queries.memories.of_user, user, START, past=True)
 
 
 def of(relation: Relation, subject: str, value: str) -> Statement:
@@ -124,18 +130,18 @@ def test_of_two_of_a_kind_neither_ends_the_other(
             subjects = ["Ana's work phone number", "Ana's phone number"]
 
         async def run() -> None:
-            store = Store.open(tmp_path_factory.mktemp("whose") / "memory.db")
+            storage = open_storage(tmp_path_factory.mktemp("whose") / "memory.db")
             try:
                 told = [
                     of(relation, subject, f"Value {place}")
                     for place, subject in enumerate(subjects)
                 ]
-                assert ended(await learnt(store, told)) == []
-                assert ended(await learnt(store, [of(relation, subjects[0], "Another")])) == [
+                assert ended(await learnt(storage, told)) == []
+                assert ended(await learnt(storage, [of(relation, subjects[0], "Another")])) == [
                     "Value 0"
                 ]
             finally:
-                await store.close()
+                await storage.database.close()
 
         asyncio.run(run())
 

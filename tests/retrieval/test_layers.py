@@ -14,7 +14,7 @@ from hotmem.retrieval.layers.facts import Facts
 from hotmem.retrieval.layers.semantic import Semantic
 from hotmem.retrieval.layers.sessions import Sessions, blend_scores
 from hotmem.retrieval.layers.verbatim import Verbatim, phrases
-from hotmem.storage.store import Store
+from hotmem.storage import Storage, open_storage, queries, steps
 from hotmem.types import Analysis, Complexity, EvidenceKind, Hit, Intent, Layer, Query, UserKey
 from tests.conversation import START, said
 from tests.letters import LetterEncoder
@@ -43,7 +43,7 @@ def query(text: str, user: UserKey, *terms: str, entities: tuple[str, ...] = ())
 
 
 @pytest.fixture
-async def store(database: Path, language: Language) -> AsyncIterator[Store]:
+async def storage(database: Path, language: Language) -> AsyncIterator[Storage]:
     """Two users' sessions, understood and summarised."""
     async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
         for user, lines in TOLD.items():
@@ -54,31 +54,33 @@ async def store(database: Path, language: Language) -> AsyncIterator[Store]:
             for session in {session for session, _ in lines}:
                 await memory.end_session(user_id=user, session_id=session)
         await memory.settle()
-    opened = Store.open(database)
+    opened = open_storage(database)
     yield opened
-    await opened.close()
+    await opened.database.close()
 
 
 @pytest.fixture
-async def ana(store: Store) -> UserKey:
-    found = await store.user("ana")
+async def ana(storage: Storage) -> UserKey:
+    found = await storage.database.read(queries.users.find, "ana")
     assert found is not None
     return found
 
 
-async def texts(store: Store, user: UserKey, hits: list[Hit]) -> list[str]:
+async def texts(storage: Storage, user: UserKey, hits: list[Hit]) -> list[str]:
     """The words of the hits, in their order."""
     return [
-        found.text for hit in hits for found in await store.evidence(user, {hit.kind: [hit.key]})
+        found.text
+        for hit in hits
+        for found in await storage.database.read(queries.evidence.load, user, {hit.kind: [hit.key]})
     ]
 
 
 @pytest.mark.parametrize("kind", LAYERS)
 class TestEveryLayer:
     async def test_finds_the_users_own_rows_only(
-        self, kind: type[Facts], store: Store, ana: UserKey
+        self, kind: type[Facts], storage: Storage, ana: UserKey
     ) -> None:
-        hits = await kind(store).search(
+        hits = await kind(storage.engine).search(
             query(
                 "dog kitchen oak Porto ferry",
                 ana,
@@ -92,17 +94,22 @@ class TestEveryLayer:
             None,
         )
         assert hits
-        ben = await store.user("ben")
+        ben = await storage.database.read(queries.users.find, "ben")
         assert ben is not None
         for hit in hits:
-            assert hit.layer is kind(store).layer
-            assert len(await store.evidence(ana, {hit.kind: [hit.key]})) == 1
-            assert await store.evidence(ben, {hit.kind: [hit.key]}) == []
+            assert hit.layer is kind(storage.engine).layer
+            assert (
+                len(await storage.database.read(queries.evidence.load, ana, {hit.kind: [hit.key]}))
+                == 1
+            )
+            assert (
+                await storage.database.read(queries.evidence.load, ben, {hit.kind: [hit.key]}) == []
+            )
 
     async def test_puts_the_best_first_and_each_row_once(
-        self, kind: type[Facts], store: Store, ana: UserKey
+        self, kind: type[Facts], storage: Storage, ana: UserKey
     ) -> None:
-        hits = await kind(store).search(
+        hits = await kind(storage.engine).search(
             query("Where is the dog in Porto?", ana, "dog", "porto", entities=("Porto",)), None
         )
         for sort in EvidenceKind:
@@ -111,57 +118,73 @@ class TestEveryLayer:
         assert len({(hit.kind, hit.key) for hit in hits}) == len(hits)
 
     async def test_stops_at_its_deadline(
-        self, kind: type[Facts], store: Store, ana: UserKey
+        self, kind: type[Facts], storage: Storage, ana: UserKey
     ) -> None:
         with pytest.raises(DeadlineExceeded):
-            await kind(store).search(query("Where is the dog?", ana, "dog"), time.monotonic() - 1)
+            await kind(storage.engine).search(
+                query("Where is the dog?", ana, "dog"), time.monotonic() - 1
+            )
 
-    async def test_finds_nothing_for_nobody(self, kind: type[Facts], store: Store) -> None:
+    async def test_finds_nothing_for_nobody(self, kind: type[Facts], storage: Storage) -> None:
         assert (
-            list(await kind(store).search(query("Where is the dog?", UserKey(0), "dog"), None))
+            list(
+                await kind(storage.engine).search(
+                    query("Where is the dog?", UserKey(0), "dog"), None
+                )
+            )
             == []
         )
 
     async def test_finds_nothing_in_an_empty_file(self, kind: type[Facts], tmp_path: Path) -> None:
-        empty = Store.open(tmp_path / "empty.db")
-        await empty.adopt_encoder(LetterEncoder.name, LetterEncoder.dimension)
+        empty = open_storage(tmp_path / "empty.db")
+        await steps.adopt_encoder(empty.database, LetterEncoder.name, LetterEncoder.dimension)
         assert (
-            list(await kind(empty).search(query("Where is the dog?", UserKey(1), "dog"), None))
+            list(
+                await kind(empty.engine).search(query("Where is the dog?", UserKey(1), "dog"), None)
+            )
             == []
         )
-        await empty.close()
+        await empty.database.close()
 
-    async def test_needs_no_words(self, kind: type[Facts], store: Store, ana: UserKey) -> None:
+    async def test_needs_no_words(self, kind: type[Facts], storage: Storage, ana: UserKey) -> None:
         assert all(
-            hit.layer is kind(store).layer
-            for hit in await kind(store).search(query("?!", ana), None)
+            hit.layer is kind(storage.engine).layer
+            for hit in await kind(storage.engine).search(query("?!", ana), None)
         )
 
-    async def test_is_a_layer(self, kind: type[Facts], store: Store) -> None:
-        layer: LayerSearch = kind(store)
+    async def test_is_a_layer(self, kind: type[Facts], storage: Storage) -> None:
+        layer: LayerSearch = kind(storage.engine)
         assert layer.layer.value == kind.__name__.lower()
 
 
-async def test_facts_are_found_by_word_and_by_entity(store: Store, ana: UserKey) -> None:
-    by_word = await Facts(store).search(query("What is my dog called?", ana, "dog", "called"), None)
-    assert (await texts(store, ana, list(by_word)))[0] == "Ana's dog is called Potola."
-    by_entity = await Facts(store).search(query("What about it?", ana, entities=("PORTO",)), None)
-    assert "Ana lives in Porto." in await texts(store, ana, list(by_entity))
+async def test_facts_are_found_by_word_and_by_entity(storage: Storage, ana: UserKey) -> None:
+    by_word = await Facts(storage.engine).search(
+        query("What is my dog called?", ana, "dog", "called"), None
+    )
+    assert (await texts(storage, ana, list(by_word)))[0] == "Ana's dog is called Potola."
+    by_entity = await Facts(storage.engine).search(
+        query("What about it?", ana, entities=("PORTO",)), None
+    )
+    assert "Ana lives in Porto." in await texts(storage, ana, list(by_entity))
 
 
 async def test_sessions_are_found_by_their_words_then_their_passages(
-    store: Store, ana: UserKey
+    storage: Storage, ana: UserKey
 ) -> None:
-    hits = await Sessions(store).search(query("What about the ferry?", ana, "ferry"), None)
+    hits = await Sessions(storage.engine).search(query("What about the ferry?", ana, "ferry"), None)
     summaries = [hit for hit in hits if hit.kind is EvidenceKind.SUMMARY]
     passages = [hit for hit in hits if hit.kind is EvidenceKind.PASSAGE]
-    best = (await store.evidence(ana, {EvidenceKind.SUMMARY: [summaries[0].key]}))[0]
+    best = (
+        await storage.database.read(
+            queries.evidence.load, ana, {EvidenceKind.SUMMARY: [summaries[0].key]}
+        )
+    )[0]
     assert best.session_id == "travel"
-    assert (await texts(store, ana, passages))[0] == "The ferry to Porto leaves at nine."
+    assert (await texts(storage, ana, passages))[0] == "The ferry to Porto leaves at nine."
 
 
-async def test_verbatim_puts_an_exact_phrase_first(store: Store, ana: UserKey) -> None:
-    hits = await Verbatim(store).search(
+async def test_verbatim_puts_an_exact_phrase_first(storage: Storage, ana: UserKey) -> None:
+    hits = await Verbatim(storage.engine).search(
         query(
             'Who said "never on Sundays" in Porto, to Rui, with the ferry?',
             ana,
@@ -171,12 +194,14 @@ async def test_verbatim_puts_an_exact_phrase_first(store: Store, ana: UserKey) -
         ),
         None,
     )
-    assert (await texts(store, ana, list(hits)))[0].startswith("Marta learns the cello.")
+    assert (await texts(storage, ana, list(hits)))[0].startswith("Marta learns the cello.")
 
 
-async def test_semantic_puts_the_nearest_first(store: Store, ana: UserKey) -> None:
-    hits = await Semantic(store).search(query("The ferry to Porto leaves at nine", ana), None)
-    assert (await texts(store, ana, list(hits)))[0] == "The ferry to Porto leaves at nine."
+async def test_semantic_puts_the_nearest_first(storage: Storage, ana: UserKey) -> None:
+    hits = await Semantic(storage.engine).search(
+        query("The ferry to Porto leaves at nine", ana), None
+    )
+    assert (await texts(storage, ana, list(hits)))[0] == "The ferry to Porto leaves at nine."
     assert all(-1.001 <= hit.score <= 1.001 for hit in hits)
 
 

@@ -32,7 +32,8 @@ async def test_what_is_left_unsaid_is_found_in_the_session(
 ) -> None:
     await talk(memory)
     query, _ = await build_query(
-        memory.reader, RecallRequest(question, "ana", "monday", MONDAY + timedelta(minutes=2), 1000)
+        memory.runtime.recall,
+        RecallRequest(question, "ana", "monday", MONDAY + timedelta(minutes=2), 1000),
     )
     assert found in query.analysis.expansion
 
@@ -43,7 +44,7 @@ async def test_what_is_left_unsaid_is_found_in_the_session(
 async def test_other_sessions_say_nothing(memory: Memory, user: str, session: str | None) -> None:
     await talk(memory)
     query, _ = await build_query(
-        memory.reader,
+        memory.runtime.recall,
         RecallRequest("Where does she live?", user, session, MONDAY + timedelta(minutes=2), 1000),
     )
     assert query.analysis.ambiguous and query.analysis.expansion == ()

@@ -20,13 +20,18 @@ from hypothesis import strategies as st
 from hotmem import InvalidInput, Memory, Options
 from hotmem.models import Language
 from hotmem.options import BackgroundOptions
+from hotmem.storage import queries
 from hotmem.storage.queries.deletions import LINKS, OPTIONAL, OWNED
+from hotmem.storage.queries.jobs import Served
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.tools.editing import Edit, edit_memory
 from hotmem.types import UserKey
 from tests.conversation import START, said, turns_told
 from tests.letters import LetterEncoder
 from tests.storage.test_erasure import copies
+
+ENCODER = queries.encoders.identified(LetterEncoder.name, LetterEncoder.dimension)
+SERVED = Served()
 
 SECRET = "Xylomander"
 DAY = timedelta(days=1)
@@ -159,7 +164,7 @@ def test_brought_back_it_is_as_it_was(way: str, language: Language) -> None:
                 assert restored is not None and restored.removed == receipt
                 assert await asyncio.to_thread(rows, path) == held
                 assert unaccessed(await everything_seen(memory)) == unaccessed(before)
-                assert not await memory.store.faults()
+                assert not await memory.runtime.storage.database.read(queries.maintenance.faults)
                 assert not memory.hides(f"Tell me of {SECRET}.", user_id="ana")
                 assert await memory.restore(user_id="ana") is None
 
@@ -182,18 +187,30 @@ async def test_it_is_hidden_from_everything_at_once(way: str, memory: Memory) ->
     await memory.settle()
     seen = await everything_seen(memory)
     seen += [repr(await memory.memories("ana", past=True)), repr(await memory.subcategories("ana"))]
-    seen.append(repr(await memory.store.located(await user_of(memory), "Xylomander", 10)))
-    seen.append(repr(await memory.store.mentions(await user_of(memory), None, 100)))
+    seen.append(
+        repr(
+            await memory.runtime.storage.database.read(
+                queries.diagnostics.located, await user_of(memory), "Xylomander", 10
+            )
+        )
+    )
+    seen.append(
+        repr(
+            await memory.runtime.storage.database.read(
+                queries.cooccurrence.mentions, await user_of(memory), None, 100
+            )
+        )
+    )
     assert not [
         line
         for line in seen
         if SECRET.casefold() in line.casefold() and "Nothing is known" not in line
     ]
-    assert not await memory.store.faults()
+    assert not await memory.runtime.storage.database.read(queries.maintenance.faults)
 
 
 async def user_of(memory: Memory) -> UserKey:
-    user = await memory.store.user("ana")
+    user = await memory.runtime.storage.database.read(queries.users.find, "ana")
     assert user is not None
     return user
 
@@ -214,10 +231,10 @@ async def test_who_is_forgotten_whole_is_unknown_when_the_time_is_over(
 ) -> None:
     await memory.forget(user_id="ana", everything=True, grace=SOON)
     for _ in range(50):
-        if await memory.store.user("ana") is None:
+        if await memory.runtime.storage.database.read(queries.users.find, "ana") is None:
             break
         await asyncio.sleep(0.1)
-    assert await memory.store.user("ana") is None
+    assert await memory.runtime.storage.database.read(queries.users.find, "ana") is None
     await memory.close()
     assert await copies(database) == 0
 
@@ -268,7 +285,7 @@ async def test_what_was_said_since_stays(way: str, memory: Memory) -> None:
     await memory.settle()
     assert sorted(await turns_told(memory)) == sorted([*before, *since])
     assert known <= {one.text for one in await memory.memories("ana", past=True)}
-    assert not await memory.store.faults()
+    assert not await memory.runtime.storage.database.read(queries.maintenance.faults)
     assert "Rui" in (await memory.recall("Whom did I meet in Braga?", user_id="ana", at=LATER)).text
     assert SECRET in (await memory.recall("What is my dog called?", user_id="ana", at=LATER)).text
 
@@ -282,12 +299,14 @@ async def test_merges_edits_and_tags_come_back(memory: Memory, database: Path) -
     )
     other = await memory.store_memory("Walnuts are in the cellar.", user_id="ana")
     user = await user_of(memory)
-    await memory.store.merge(user, edited.id, [other.id], "the same", START)
+    await memory.runtime.storage.database.write(
+        queries.decisions.merge, user, edited.id, [other.id], "the same", START
+    )
     held = await asyncio.to_thread(rows, database)
     await memory.forget(user_id="ana", entity=SECRET, grace=DAY)
     assert await memory.restore(user_id="ana") is not None
     assert await asyncio.to_thread(rows, database) == held
-    assert not await memory.store.faults()
+    assert not await memory.runtime.storage.database.read(queries.maintenance.faults)
 
 
 async def test_what_comes_back_with_an_import_is_there_once(memory: Memory, tmp_path: Path) -> None:
@@ -303,7 +322,7 @@ async def test_what_comes_back_with_an_import_is_there_once(memory: Memory, tmp_
     assert await memory.restore(user_id="ana") is not None
     await memory.settle()
     assert sorted(await turns_told(memory)) == sorted(before)
-    assert not await memory.store.faults()
+    assert not await memory.runtime.storage.database.read(queries.maintenance.faults)
 
 
 async def test_what_came_with_an_import_that_was_taken_back_stays_away(
@@ -326,12 +345,16 @@ async def test_what_came_with_an_import_that_was_taken_back_stays_away(
     await memory.settle()
     await memory.forget(user_id="ana", entity=SECRET, grace=DAY)
     user = await user_of(memory)
-    (done,) = [one for one in await memory.store.decisions(user, -1) if one.action == "imported"]
-    await memory.store.undo(user, done.id, START)
+    (done,) = [
+        one
+        for one in await memory.runtime.storage.database.read(queries.decisions.of_user, user, -1)
+        if one.action == "imported"
+    ]
+    await memory.runtime.storage.database.write(queries.edits.undo, user, done.id, START)
     await memory.take_back()
     assert await memory.restore(user_id="ana") is not None
     assert sorted(await turns_told(memory)) == sorted(before)
-    assert not await memory.store.faults()
+    assert not await memory.runtime.storage.database.read(queries.maintenance.faults)
 
 
 class OtherLetters(LetterEncoder):
@@ -348,13 +371,15 @@ async def test_with_another_encoder_it_is_embedded_anew(database: Path, language
     async with Memory.open(database, encoder=OtherLetters(), language=language) as memory:
         await memory.settle()
         assert await memory.restore(user_id="ana") is not None
-        assert await memory.store.waiting_for_vectors(10)
+        assert await memory.runtime.storage.database.read(
+            queries.embedding.waiting, memory.runtime.write.encoder_id, 10, SERVED
+        )
         await memory.settle()
         assert sorted(await turns_told(memory)) == sorted(before)
         assert (
             SECRET in (await memory.recall("What is my dog called?", user_id="ana", at=LATER)).text
         )
-        assert not await memory.store.faults()
+        assert not await memory.runtime.storage.database.read(queries.maintenance.faults)
 
 
 async def test_others_keep_theirs(memory: Memory, database: Path) -> None:

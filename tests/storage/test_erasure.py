@@ -17,9 +17,10 @@ from hotmem import Memory, Options
 from hotmem.core.encryption_key import EncryptionKey
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import BackgroundOptions
+from hotmem.storage import open_storage, queries
 from hotmem.storage.sqlite.connection import connect
-from hotmem.storage.store import Store
 from hotmem.text.stemming import stem, stems
+from hotmem.types.forgetting import ForgetEntity
 from hotmem.understanding.query.voice_commands import find_command
 from tests.conversation import START, life, said
 from tests.letters import LetterEncoder
@@ -70,16 +71,20 @@ async def test_nothing_is_left_while_the_process_lives(memory: Memory, database:
 VICTIM = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from hotmem.storage.store import Store
+from hotmem.storage import open_storage, queries
+from hotmem.types.forgetting import ForgetEntity
 from tests.conversation import START, said
 
 async def run(path):
-    store = Store.open(path)
+    storage = open_storage(path)
+    database = storage.database
     for number in range(40):
-        await store.add_turn(said(f"Xylomander is number {number} of my dogs.", minutes=number), START)
-    await store.forget(await store.user("ana"), entity="Xylomander")
+        turn = said(f"Xylomander is number {number} of my dogs.", minutes=number)
+        await database.write(queries.turns.add, turn, START)
+    user = await database.read(queries.users.find, "ana")
+    await storage.forgetting.forget(user, ForgetEntity("Xylomander"))
     if sys.argv[2] == "emptied":
-        assert await store.empty_journal(1.0)
+        assert await database.purge(1.0)
     os.kill(os.getpid(), signal.SIGKILL)
 
 asyncio.run(run(Path(sys.argv[1])))
@@ -94,7 +99,7 @@ async def test_nothing_is_left_after_a_kill(when: str, database: Path) -> None:
     assert died.returncode == -signal.SIGKILL
     if when == "committed":
         assert await copies(database), "what is not emptied yet is there"
-        await Store.open(database).close()
+        await open_storage(database).database.close()
     assert await copies(database) == 0
 
 
@@ -137,7 +142,7 @@ async def test_closing_tells_of_what_another_program_keeps(
         await memory.forget(user_id="ana", entity=SECRET)
         await memory.close()
         assert "journal not emptied" in capsys.readouterr().err
-    await Store.open(database).close()
+    await open_storage(database).database.close()
     assert await copies(database) == 0
 
 
@@ -160,28 +165,29 @@ async def test_nothing_is_left_beneath_the_cipher(database: Path, language: Lang
 
 async def test_nothing_is_left_among_many_turns(database: Path) -> None:
     """Pages are split, joined and moved; what a moved row leaves behind is overwritten too."""
-    store = Store.open(database)
+    storage = open_storage(database)
     for turn in life(turns=600):
-        await store.add_turn(turn, START)
+        await storage.database.write(queries.turns.add, turn, START)
     for number in range(0, 300, 3):
-        await store.add_turn(
+        await storage.database.write(
+            queries.turns.add,
             said(
                 f"{SECRET} was here, {number} times. " * (1 + number % 40),
                 session=f"week {number % 10}",
             ),
             START,
         )
-    user = await store.user("ana")
+    user = await storage.database.read(queries.users.find, "ana")
     assert user is not None
-    await store.forget(user, entity=SECRET)
-    assert await store.empty_journal(1.0)
+    await storage.forgetting.forget(user, ForgetEntity(SECRET))
+    assert await storage.database.purge(1.0)
     assert await copies(database) == 0
-    await store.close()
+    await storage.database.close()
 
 
 async def test_the_process_keeps_no_words_to_save_time(memory: Memory) -> None:
     await memory.recall(f"Where does {SECRET} live?", user_id="ana")
-    encoder = memory.reader.encoder
+    encoder = memory.runtime.recall.encoder
     assert isinstance(encoder, CachedEncoder)
     find_command(f"Forget everything about {SECRET}.")
     before = encoder.misses
@@ -192,7 +198,7 @@ async def test_the_process_keeps_no_words_to_save_time(memory: Memory) -> None:
     encoder.encode([TURNS[2]])
     assert encoder.misses == before + 2
     assert memory.withholds(f"{SECRET} lives in Porto.", user_id="ana")
-    assert STEM.decode() not in repr(vars(memory._withheld)).lower()
+    assert STEM.decode() not in repr(vars(memory._suppressed)).lower()
 
 
 async def test_nothing_is_left_of_what_waited_beside_the_file(

@@ -20,16 +20,21 @@ from hotmem import Memory, Options
 from hotmem.consolidation.supersession import apply_correction, find_supersession
 from hotmem.models import Language
 from hotmem.options import BackgroundOptions
+from hotmem.storage import open_storage, queries, steps
 from hotmem.storage.queries.index_entries import to_bits
+from hotmem.storage.queries.jobs import Served
 from hotmem.storage.search.vectors import to_bytes
-from hotmem.storage.store import Store
 from hotmem.tools.editing import Edit, edit_memory
 from hotmem.tools.maintenance import Recent, Undo, memory_decisions, undo_decision
 from hotmem.types import ForgetResult, Role, SessionSummary, SummarySentence
+from hotmem.types.forgetting import ForgetEntity, ForgetEverything, ForgetSession
 from hotmem.understanding.facts import extract_from_parse
 from tests.conversation import START, said, turns_told
 from tests.letters import DIMENSION, NO_SIGNS, LetterEncoder
 from tests.storage.test_erasure import whole
+
+SERVED = Served()
+ENCODER = queries.encoders.identified(LetterEncoder.name, LetterEncoder.dimension)
 
 SECRET = "Xylomander"
 STEM = b"xyloman"
@@ -165,23 +170,23 @@ async def test_the_bytes_are_there_before(database: Path, language: Language) ->
 
 
 async def test_no_vector_and_no_sign_of_a_word_piece_is_left_either(database: Path) -> None:
-    store = Store.open(database)
+    storage = open_storage(database)
     encoder = LetterEncoder()
-    await store.adopt_encoder(encoder.name, encoder.dimension)
+    await steps.adopt_encoder(storage.database, encoder.name, encoder.dimension)
     texts = [f"{SECRET} sleeps under the stairs of the old lighthouse.", "I like walnuts."]
     for number, text in enumerate(texts):
-        await store.add_turn(said(text, session=str(number)), START)
-    waiting = await store.waiting_for_vectors(10)
+        await storage.database.write(queries.turns.add, said(text, session=str(number)), START)
+    waiting = await storage.database.read(queries.embedding.waiting, ENCODER, 10, SERVED)
     rows = encoder.encode([text for _, _, text in waiting])
     signs = [
         np.packbits(np.random.default_rng(number).normal(size=(9, DIMENSION)) > 0, axis=1)
         for number in range(2)
     ]
-    await store.put_vectors(waiting, list(rows), signs)
-    user = await store.user("ana")
+    await storage.database.write(queries.embedding.put, ENCODER, waiting, list(rows), signs)
+    user = await storage.database.read(queries.users.find, "ana")
     assert user is not None
-    await store.forget(user, session_id="0")
-    await store.close()
+    await storage.forgetting.forget(user, ForgetSession("0"))
+    await storage.database.close()
     content = await asyncio.to_thread(database.read_bytes)
     assert (
         to_bytes(rows[1]) in content
@@ -351,70 +356,98 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(
     database: Path, language: Language
 ) -> None:
     """Each piece of work is read, its turn is forgotten, another user's turn comes, and only then the result is written."""
-    store = Store.open(database)
+    storage = open_storage(database)
     encoder = LetterEncoder()
-    await store.adopt_encoder(encoder.name, encoder.dimension)
-    await store.add_turn(said(f"My dog is called {SECRET}.", session="secret"), START)
-    user = await store.user("ana")
+    await steps.adopt_encoder(storage.database, encoder.name, encoder.dimension)
+    await storage.database.write(
+        queries.turns.add, said(f"My dog is called {SECRET}.", session="secret"), START
+    )
+    user = await storage.database.read(queries.users.find, "ana")
     assert user is not None
-    ((kind, passage, text),) = await store.waiting_for_vectors(5)
-    ((key, turn),) = await store.waiting_turns(5)
+    ((kind, passage, text),) = await storage.database.read(
+        queries.embedding.waiting, ENCODER, 5, SERVED
+    )
+    ((key, turn),) = await storage.database.read(queries.turns.waiting, SERVED, 5)
     understanding = extract_from_parse(
         language.parse([turn.text])[0], turn.speaker, Role(turn.role), turn.spoken_at
     )
     assert understanding.statements
-    await store.put_vectors([(kind, passage, text)], list(encoder.encode([text])), [NO_SIGNS])
-    await store.end_session(user, "secret")
-    session = await store.session_due(START, 0)
+    await storage.database.write(
+        queries.embedding.put,
+        ENCODER,
+        [(kind, passage, text)],
+        list(encoder.encode([text])),
+        [NO_SIGNS],
+    )
+    await storage.database.write(queries.summaries.end, user, "secret")
+    session = await steps.session_due(storage.database, SERVED, START, 0)
     assert session is not None
-    seen = await store.unsummarised(session)
+    seen = await storage.database.read(queries.summaries.unsummarised, session)
     assert seen is not None
     summary = SessionSummary(("dogs",), (SummarySentence(turn.text, turn.id),))
 
-    await store.forget(user, everything=True)
-    await store.add_turn(said("I live in Utrecht.", user="ben"), START)
-    await store.put_vectors([(kind, passage, text)], list(encoder.encode([text])), [NO_SIGNS])
-    await store.learn({key: understanding}, find_supersession, apply_correction)
-    await store.put_summary(seen, summary, {}, turn.text)
+    await storage.forgetting.forget(user, ForgetEverything())
+    await storage.database.write(queries.turns.add, said("I live in Utrecht.", user="ben"), START)
+    await storage.database.write(
+        queries.embedding.put,
+        ENCODER,
+        [(kind, passage, text)],
+        list(encoder.encode([text])),
+        [NO_SIGNS],
+    )
+    await storage.database.write(
+        queries.memories.learn_all,
+        {key: understanding},
+        find_supersession,
+        apply_correction,
+        queries.memories.verbatim,
+    )
+    await storage.database.write(queries.summaries.put, seen, summary, {}, turn.text)
 
-    ben = await store.user("ben")
+    ben = await storage.database.read(queries.users.find, "ben")
     assert ben is not None
-    assert await store.memories(ben, START, past=True) == []
-    assert await store.summary(ben, "monday") is None
-    assert [text for _, _, text in await store.waiting_for_vectors(5)] == [
-        "Ana: I live in Utrecht."
-    ]
-    assert [turn.text for _, turn in await store.waiting_turns(5)] == ["I live in Utrecht."]
-    await store.close()
+    assert await storage.database.read(queries.memories.of_user, ben, START, past=True) == []
+    assert await storage.database.read(queries.summaries.of_session, ben, "monday") is None
+    assert [
+        text
+        for _, _, text in await storage.database.read(queries.embedding.waiting, ENCODER, 5, SERVED)
+    ] == ["Ana: I live in Utrecht."]
+    assert [
+        turn.text for _, turn in await storage.database.read(queries.turns.waiting, SERVED, 5)
+    ] == ["I live in Utrecht."]
+    await storage.database.close()
     assert STEM not in await asyncio.to_thread(whole, database)
 
 
 async def test_a_summary_of_other_turns_than_the_sessions_is_dropped(database: Path) -> None:
-    store = Store.open(database)
+    storage = open_storage(database)
     encoder = LetterEncoder()
-    await store.adopt_encoder(encoder.name, encoder.dimension)
-    await store.add_turn(said(f"My dog is called {SECRET}.", name="one"), START)
-    await store.add_turn(said("I like walnuts.", name="two"), START)
-    user = await store.user("ana")
+    await steps.adopt_encoder(storage.database, encoder.name, encoder.dimension)
+    await storage.database.write(
+        queries.turns.add, said(f"My dog is called {SECRET}.", name="one"), START
+    )
+    await storage.database.write(queries.turns.add, said("I like walnuts.", name="two"), START)
+    user = await storage.database.read(queries.users.find, "ana")
     assert user is not None
-    await store.end_session(user, "monday")
-    waiting = await store.waiting_for_vectors(5)
+    await storage.database.write(queries.summaries.end, user, "monday")
+    waiting = await storage.database.read(queries.embedding.waiting, ENCODER, 5, SERVED)
     rows = list(encoder.encode([text for _, _, text in waiting]))
-    await store.put_vectors(waiting, rows, [NO_SIGNS] * 2)
-    session = await store.session_due(START, 0)
+    await storage.database.write(queries.embedding.put, ENCODER, waiting, rows, [NO_SIGNS] * 2)
+    session = await steps.session_due(storage.database, SERVED, START, 0)
     assert session is not None
-    seen = await store.unsummarised(session)
+    seen = await storage.database.read(queries.summaries.unsummarised, session)
     assert seen is not None
-    await store.forget(user, entity=SECRET)
-    await store.add_turn(said("I like the ferry.", name="three"), START)
-    await store.put_summary(
+    await storage.forgetting.forget(user, ForgetEntity(SECRET))
+    await storage.database.write(queries.turns.add, said("I like the ferry.", name="three"), START)
+    await storage.database.write(
+        queries.summaries.put,
         seen,
         SessionSummary(("dogs",), (SummarySentence(seen.turns[0].text, "one"),)),
         {},
         seen.turns[0].text,
     )
-    assert await store.summary(user, "monday") is None
-    await store.close()
+    assert await storage.database.read(queries.summaries.of_session, user, "monday") is None
+    await storage.database.close()
     assert STEM not in await asyncio.to_thread(whole, database)
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hotmem.storage import open_storage, queries, steps
 from hotmem.storage.queries import (
     deletions,
     evidence,
@@ -22,11 +23,11 @@ from hotmem.storage.queries import (
     turns,
     users,
 )
+from hotmem.storage.queries.jobs import Served
 from hotmem.storage.search import time_windows, vectors
 from hotmem.storage.search.user_index import Index
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.migrations import migrate
-from hotmem.storage.store import Store
 from hotmem.types import (
     Category,
     EvidenceKind,
@@ -37,9 +38,14 @@ from hotmem.types import (
     UserKey,
     Vector,
 )
+from hotmem.types.forgetting import ForgetSession
 from tests.conversation import said
 from tests.letters import DIMENSION, NO_SIGNS
 from tests.storage.search.test_vectors import NOW, unit
+
+SERVED = Served()
+
+ENCODER = queries.encoders.identified("pairs of letters", DIMENSION)
 
 BEFORE, AFTER = unit(1, 64), unit(2, 64)
 """What the former and the file's encoder make of each row, by its number; they have nothing in
@@ -269,7 +275,7 @@ def test_what_is_loaded_says_which_encoder_its_vector_is_of(conn: Connection) ->
     tell(conn, 4)
     vectors.adopt(conn, "another", DIMENSION)
     renew(conn, 2)
-    found = evidence.load(conn, ana(conn), {EvidenceKind.PASSAGE: range(1, 5)}, (), 0, 0, None)
+    found = evidence.load(conn, ana(conn), {EvidenceKind.PASSAGE: range(1, 5)})
     assert {one.key: one.former for one in found} == {1: True, 2: True, 3: False, 4: False}
 
 
@@ -305,10 +311,9 @@ def test_what_is_brought_back_meanwhile_is_embedded_by_the_new_encoder(conn: Con
     forgotten = deletions.keep(
         conn,
         user,
-        lambda conn, user: forget.session(conn, user, "s1"),
+        ForgetSession("s1"),
         NOW,
         NOW + timedelta(days=1),
-        whole=False,
     )
     assert forgotten.turns == 4
     deletions.restore(conn, user)
@@ -328,13 +333,24 @@ async def test_an_embedding_of_words_that_have_changed_meanwhile_is_not_stored(
     database: Path,
 ) -> None:
     """As when a summary is cut, and brought back while the cut one is being embedded."""
-    store = Store.open(database)
-    await store.adopt_encoder("pairs of letters", DIMENSION)
+    storage = open_storage(database)
+    await steps.adopt_encoder(storage.database, "pairs of letters", DIMENSION)
     for number in range(2):
-        await store.add_turn(said(f"number {number}", name=f"t{number}"), NOW)
-    (_, first, _), second = await store.waiting_for_vectors(9)
-    await store.put_vectors(
-        [(EvidenceKind.PASSAGE, first, "Ana: other words"), second], list(AFTER[:2]), [NO_SIGNS] * 2
+        await storage.database.write(
+            queries.turns.add, said(f"number {number}", name=f"t{number}"), NOW
+        )
+    (_, first, _), second = await storage.database.read(
+        queries.embedding.waiting, ENCODER, 9, SERVED
     )
-    assert [key for _, key, _ in await store.waiting_for_vectors(9)] == [first]
-    await store.close()
+    await storage.database.write(
+        queries.embedding.put,
+        ENCODER,
+        [(EvidenceKind.PASSAGE, first, "Ana: other words"), second],
+        list(AFTER[:2]),
+        [NO_SIGNS] * 2,
+    )
+    assert [
+        key
+        for _, key, _ in await storage.database.read(queries.embedding.waiting, ENCODER, 9, SERVED)
+    ] == [first]
+    await storage.database.close()

@@ -138,7 +138,9 @@ async def test_one_users_export_becomes_anothers(memory: Memory, tmp_path: Path)
     with pytest.raises(InvalidInput, match=r"user_id is 'ana'\. Only records of 'ben'"):
         await import_memories(memory, "ben", Import(file=file))
     async with Memory.open(
-        tmp_path / "other.db", encoder=memory.reader.encoder, language=memory.reader.language
+        tmp_path / "other.db",
+        encoder=memory.runtime.recall.encoder,
+        language=memory.runtime.recall.language,
     ) as other:
         report = await import_memories(other, "anna", Import(file=file, from_user="ana"))
         assert (report.turns, report.memories) == (1, 1)
@@ -200,7 +202,7 @@ async def test_a_copy_becomes_a_memory_and_only_a_sound_one(memory: Memory, tmp_
     assert done.bytes > 0
     await backup_restore(memory, "ana", Copying(action="restore", file=copy, target=again))
     async with Memory.open(
-        again, encoder=memory.reader.encoder, language=memory.reader.language
+        again, encoder=memory.runtime.recall.encoder, language=memory.runtime.recall.language
     ) as restored:
         assert [one.text for one in await restored.memories("ana")] == [
             "Ana's dog is called Potola."

@@ -23,6 +23,7 @@ from hotmem import InvalidInput, Memory
 from hotmem.block.rendering import CLOSING, NOTES, OPENING
 from hotmem.core.local_server import local_port, private_socket
 from hotmem.options import ModelOptions
+from hotmem.storage import queries
 from hotmem.tools.bearer_token import checked_token, new_token
 from hotmem.tools.mcp import serve_http, server
 from hotmem.tools.registry import TOOLS, tool
@@ -91,6 +92,8 @@ async def test_what_a_client_is_told_is_quoted_data(memory: Memory) -> None:
 async def test_a_server_of_one_user_reaches_no_other(memory: Memory, tmp_path: Path) -> None:
     await memory.store_memory("Ben's alarm code is Quorvex.", user_id="ben")
     before = [line async for line in memory.export("ben")]
+    ben = await memory.runtime.database.read(queries.users.find, "ben")
+    assert ben is not None
     asked = {
         "content": "Ana likes tea.",
         "query": "alarm code Quorvex",
@@ -99,7 +102,11 @@ async def test_a_server_of_one_user_reaches_no_other(memory: Memory, tmp_path: P
         "into": (await memory.memories("ben"))[0].id,
         "ids": [(await memory.memories("ben"))[0].id],
         "decision": (
-            await memory.store.decisions((await memory.store.user("ben")) or pytest.fail(), 1)
+            await memory.runtime.storage.database.read(
+                queries.decisions.of_user,
+                ben,
+                1,
+            )
         )[0].id,
         "tag": "alarm",
         "action": "backup",

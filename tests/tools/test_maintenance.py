@@ -293,7 +293,7 @@ async def test_a_copy_made_while_others_talk_is_whole(tmp_path: Path, memory: Me
     )
     assert told and told[-1][0] == 0
     async with Memory.open(
-        target, encoder=memory.reader.encoder, language=memory.reader.language
+        target, encoder=memory.runtime.recall.encoder, language=memory.runtime.recall.language
     ) as copy:
         assert "Potola" in (await copy.recall("What is my dog called?", user_id="ana")).text
         assert (await validate_storage(copy, "ana", Nothing())).sound

@@ -56,7 +56,7 @@ async def left_out(site: Site, block: ContextBlock) -> list[ScoredCandidate]:
 
     A language model that rewrites works in the recalls' own lane: not here.
     """
-    reader = replace(site.memory.reader, rewriter=None)
+    reader = replace(site.memory.runtime.recall, rewriter=None)
     request = Question(
         block.query,
         block.user_id,

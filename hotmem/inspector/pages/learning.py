@@ -12,6 +12,7 @@ from starlette.responses import Response
 from hotmem.inspector.plots import bars, lines
 from hotmem.inspector.site import Site, found
 from hotmem.inspector.writing import share
+from hotmem.storage import queries
 from hotmem.storage.inspection import Inspection
 from hotmem.types import MAX_WEIGHT, MIN_WEIGHT, START_WEIGHTS, Layer, Tally, WeightSnapshot
 from hotmem.types.inspection import StoredWeight
@@ -77,7 +78,14 @@ async def show(site: Site, request: Request) -> Response:
     ahead = (
         latest[0].asked_at if latest and latest[0].asked_at > datetime.now(UTC) + DRIFT else None
     )
-    moved = len(await site.memory.store.weights_over_time(rows.user, 2)) > 1
+    moved = (
+        len(
+            await site.memory.runtime.storage.database.read(
+                queries.layer_weights.over_time, rows.user, 2
+            )
+        )
+        > 1
+    )
     learns = site.memory.options.learning.moves_weights
     return site.show(
         "learning.html",
@@ -106,7 +114,13 @@ async def plot(site: Site, request: Request) -> Response:
         values = {one.layer.value: (one.start, one.weight) for one in weights}
         return await _drawn(site, lambda: bars(values, "how much it weighs", MAX_WEIGHT, dark=dark))
     if name == "history":
-        steps = thinned((await site.memory.store.weights_over_time(rows.user, MOST_STEPS))[::-1])
+        steps = thinned(
+            (
+                await site.memory.runtime.storage.database.read(
+                    queries.layer_weights.over_time, rows.user, MOST_STEPS
+                )
+            )[::-1]
+        )
         counted = {layer.value: [step.weights[layer] for step in steps] for layer in Layer}
         numbers = [f"{step.version:,}" for step in steps]
         return await _drawn(

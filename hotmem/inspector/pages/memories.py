@@ -9,6 +9,7 @@ from starlette.responses import Response
 from hotmem.errors import InvalidInput
 from hotmem.inspector.site import Site, found, key, place
 from hotmem.ranking.confidence import SOURCE_TRUST, confidence, is_replaced
+from hotmem.storage import queries
 from hotmem.storage.inspection import Inspection
 from hotmem.storage.search.searches import LexicalSearch
 from hotmem.text.truncation import MAX_QUERY_CHARACTERS, truncate
@@ -51,7 +52,9 @@ async def one(site: Site, request: Request) -> Response:
     """One memory."""
     rows, now = await site.rows(), datetime.now(UTC)
     memory: MemoryDetails = found(await rows.memory(key(request)))
-    evidence = await site.memory.store.evidence(rows.user, {EvidenceKind.MEMORY: [memory.row.key]})
+    evidence = await site.memory.runtime.database.read(
+        queries.evidence.load, rows.user, {EvidenceKind.MEMORY: [memory.row.key]}
+    )
     known = next(one for one in evidence if one.key == memory.row.key)
     return site.show(
         "memory.html",
@@ -90,7 +93,7 @@ async def _with_words(site: Site, rows: Inspection, words: str) -> tuple[int, ..
 
     Whatever the words, they are looked up as words alone.
     """
-    (ranked,) = await site.memory.store.search(
+    (ranked,) = await site.memory.runtime.storage.engine.search(
         rows.user, LexicalSearch(EvidenceKind.MEMORY, [truncate(words, MAX_QUERY_CHARACTERS)], BEST)
     )
     return tuple(key for key, _ in ranked)

@@ -17,13 +17,13 @@ from hotmem.retrieval.layers.facts import Facts
 from hotmem.retrieval.layers.semantic import Semantic
 from hotmem.retrieval.layers.sessions import Sessions
 from hotmem.retrieval.layers.verbatim import Verbatim
-from hotmem.storage.store import Store
+from hotmem.storage.search.engine import SearchEngine
 from hotmem.types import Layer
 
 LAYER_SEARCHES: Final = (Facts, Sessions, Semantic, Verbatim)
 
 
-def create_layers(store: Store, enabled: Collection[Layer]) -> list[LayerSearch]:
+def create_layers(engine: SearchEngine, enabled: Collection[Layer]) -> list[LayerSearch]:
     """The searches of the enabled layers."""
-    searches: list[LayerSearch] = [search(store) for search in LAYER_SEARCHES]
+    searches: list[LayerSearch] = [search(engine) for search in LAYER_SEARCHES]
     return [search for search in searches if search.layer in enabled]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from hotmem.retrieval.rank_fusion import reciprocal_rank_fusion
+from hotmem.storage.search.engine import SearchEngine
 from hotmem.storage.search.searches import EntitySearch, LexicalSearch, VectorSearch
-from hotmem.storage.store import Store
 from hotmem.types import EvidenceKind, Hit, Layer, Query
 
 MAX_MEMORIES: Final = 50
@@ -17,12 +17,12 @@ MAX_MEMORIES: Final = 50
 class Facts:
     """Searches memories."""
 
-    store: Store
+    engine: SearchEngine
     layer: Layer = Layer.FACTS
 
     async def search(self, query: Query, until: float | None) -> Sequence[Hit]:
         """Memories, scored by reciprocal rank fusion of the three searches."""
-        rankings = await self.store.search(
+        rankings = await self.engine.search(
             query.user,
             LexicalSearch(EvidenceKind.MEMORY, query.terms, MAX_MEMORIES),
             VectorSearch(EvidenceKind.MEMORY, query.vectors, MAX_MEMORIES),

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hotmem.storage.search.engine import SearchEngine
 from hotmem.storage.search.searches import VectorSearch
-from hotmem.storage.store import Store
 from hotmem.types import EvidenceKind, Hit, Layer, Query
 
 MAX_PASSAGES: Final = 80
@@ -19,12 +19,12 @@ MAX_PASSAGES: Final = 80
 class Semantic:
     """Searches passages by embedding."""
 
-    store: Store
+    engine: SearchEngine
     layer: Layer = Layer.SEMANTIC
 
     async def search(self, query: Query, until: float | None) -> Sequence[Hit]:
         """Passages, scored by their cosine to the query."""
-        (found,) = await self.store.search(
+        (found,) = await self.engine.search(
             query.user, VectorSearch(EvidenceKind.PASSAGE, query.vectors, MAX_PASSAGES), until=until
         )
         return [Hit(self.layer, EvidenceKind.PASSAGE, key, cosine) for key, cosine in found]

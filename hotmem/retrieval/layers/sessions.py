@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hotmem.retrieval.requested_window import requested_window, searchable_window
+from hotmem.storage.search.engine import SearchEngine
 from hotmem.storage.search.searches import (
     HappenedIn,
     LexicalSearch,
@@ -16,7 +17,6 @@ from hotmem.storage.search.searches import (
     SessionSearch,
     VectorSearch,
 )
-from hotmem.storage.store import Store
 from hotmem.types import EvidenceKind, Hit, Layer, Query
 
 MAX_SESSIONS: Final = 30
@@ -40,7 +40,7 @@ HAPPENED_LIMITS: Final = {EvidenceKind.PASSAGE: 20, EvidenceKind.MEMORY: 15}
 class Sessions:
     """Searches sessions, and passages within the best of them."""
 
-    store: Store
+    engine: SearchEngine
     layer: Layer = Layer.SESSIONS
 
     async def search(self, query: Query, until: float | None) -> Sequence[Hit]:
@@ -49,7 +49,7 @@ class Sessions:
         If the query names a time, also rows of that time, first if it requests that window.
         """
         window_searches = _window_searches(query)
-        by_words, by_meaning, *of_window = await self.store.search(
+        by_words, by_meaning, *of_window = await self.engine.search(
             query.user,
             LexicalSearch(EvidenceKind.SUMMARY, query.terms, MAX_SESSIONS),
             VectorSearch(EvidenceKind.SUMMARY, query.vectors, MAX_SESSIONS),
@@ -59,7 +59,7 @@ class Sessions:
         ranked = blend_scores(dict(by_words), dict(by_meaning))
         summaries = [Hit(self.layer, EvidenceKind.SUMMARY, key, score) for key, score in ranked]
         best = [key for key, _ in ranked[:SESSIONS_SEARCHED]]
-        (inside,) = await self.store.search(
+        (inside,) = await self.engine.search(
             query.user,
             SessionSearch(best, query.vectors, SESSIONS_SEARCHED * PASSAGES_PER_SESSION),
             until=until,

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hotmem.storage.search.engine import SearchEngine
 from hotmem.storage.search.searches import LexicalSearch
-from hotmem.storage.store import Store
 from hotmem.types import EvidenceKind, Hit, Layer, Query
 
 MAX_PASSAGES: Final = 80
@@ -23,7 +23,7 @@ _QUOTED = re.compile(r"[\"“”]([^\"“”]{3,80})[\"“”]")
 class Verbatim:
     """Searches passages by words."""
 
-    store: Store
+    engine: SearchEngine
     layer: Layer = Layer.VERBATIM
 
     async def search(self, query: Query, until: float | None) -> Sequence[Hit]:
@@ -32,7 +32,7 @@ class Verbatim:
             LexicalSearch(EvidenceKind.PASSAGE, terms, MAX_PASSAGES)
             for terms in (query.terms, phrases(query))
         )
-        by_words, exact = await self.store.search(query.user, *searches, until=until)
+        by_words, exact = await self.engine.search(query.user, *searches, until=until)
         found = dict(by_words)
         for key, _ in exact:
             found[key] = found.get(key, 0.0) + PHRASE_BONUS

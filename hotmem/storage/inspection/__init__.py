@@ -6,8 +6,8 @@ One user's rows, never another's, and nothing is written.
 from collections.abc import Sequence
 from datetime import date, datetime
 
+from hotmem.storage.database import Database
 from hotmem.storage.inspection import conversations, names, replies, statements
-from hotmem.storage.sqlite.database import Database
 from hotmem.types import Layer, Tally, UserKey
 from hotmem.types.inspection import (
     Cursor,

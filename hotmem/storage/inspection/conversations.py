@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from hotmem.storage.database import Connection
 from hotmem.storage.inspection.paging import bounded, screen
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.text.timezones import to_named_zone
 from hotmem.types import Role, UserKey
 from hotmem.types.inspection import Count, Cursor, Page, SessionRow, Totals, TurnRow

@@ -5,8 +5,8 @@ from collections import Counter
 from itertools import combinations
 from typing import Final
 
+from hotmem.storage.database import Connection
 from hotmem.storage.inspection.paging import MOST_COUNTED, screen
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import UserKey
 from hotmem.types.inspection import Cursor, EntityGraph, EntityRow, Page
 

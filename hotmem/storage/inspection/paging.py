@@ -6,7 +6,7 @@ A screen costs its own rows, wherever in the list it is.
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
-from hotmem.storage.sqlite.connection import Connection
+from hotmem.storage.database import Connection
 from hotmem.types.inspection import Count, Cursor, Page
 
 T = TypeVar("T")

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any, Final
 
+from hotmem.storage.database import Connection
 from hotmem.storage.inspection.paging import screen
 from hotmem.storage.queries.quality import COUNTS
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import Latencies, Layer, Tally, UserKey
 from hotmem.types.inspection import Cursor, Page, RecallRow, RecordedItem, StoredWeight
 

@@ -4,11 +4,11 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
+from hotmem.storage.database import Connection
 from hotmem.storage.inspection.conversations import TURNS, turn_row
 from hotmem.storage.inspection.paging import screen
 from hotmem.storage.queries.subcategories import OF_MEMORY
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import Category, Kind, UserKey
 from hotmem.types.inspection import (
     Cursor,

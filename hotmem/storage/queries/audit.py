@@ -5,8 +5,8 @@ A user's entries go with the user.
 
 from datetime import datetime
 
+from hotmem.storage.database import Connection
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import Act, Action, Actor, AuditEntry, UserKey
 
 

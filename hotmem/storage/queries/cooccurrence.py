@@ -8,8 +8,8 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from hotmem.storage.database import Connection
 from hotmem.storage.queries.index_entries import token
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.text.stemming import STOP_STEMS, terms
 from hotmem.types import EvidenceKind, Label, LabelMentions, UserKey
 

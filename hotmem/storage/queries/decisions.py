@@ -11,10 +11,10 @@ from typing import Final
 from uuid import uuid4
 
 from hotmem.errors import InvalidInput
+from hotmem.storage.database import Connection
 from hotmem.storage.queries import imports, index_entries
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.search.vectors import from_bytes
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import Decision, EvidenceKind, UndoResult, UserKey
 
 MERGED: Final = "merged"

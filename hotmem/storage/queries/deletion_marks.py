@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Collection, Iterable
 from typing import Final, Literal, TypeAlias
 
-from hotmem.storage.sqlite.connection import Connection
+from hotmem.storage.database import Connection
 from hotmem.types import UserKey
 
 Sort: TypeAlias = Literal["turn", "memory", "summary"]

@@ -14,19 +14,29 @@ row.
 
 import base64
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from hotmem.storage.database import Connection
 from hotmem.storage.queries import deletion_marks, encoders, forget, index_entries, reembedding
 from hotmem.storage.queries.index_entries import TABLES, WORDED
 from hotmem.storage.queries.jobs import WHEN_IDLE
 from hotmem.storage.queries.order import BEHIND, FIRST
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.storage.sqlite.connection import Connection, changes
 from hotmem.text.names import name_finder
 from hotmem.types import EvidenceKind, ForgetResult, Restorable, UserKey
+from hotmem.types.forgetting import (
+    ForgetEntity,
+    ForgetEverything,
+    ForgetMemory,
+    ForgetSession,
+    ForgetSpan,
+    ForgetTarget,
+    ForgetTurns,
+)
 
 Row: TypeAlias = dict[str, Any]
 """Values by column."""
@@ -140,24 +150,24 @@ class Change(NamedTuple):
 def keep(
     conn: Connection,
     user: UserKey,
-    remove: Callable[[Connection, UserKey], None],
+    target: ForgetTarget,
     asked_at: datetime,
     erase_at: datetime,
-    *,
-    whole: bool,
 ) -> ForgetResult:
-    """Removes what a function removes, and keeps it until a time.
+    """Removes a target from all tables and keeps its rows, restorable, until a time.
 
     Args:
         conn: The writer, within a transaction.
         user: Whose.
-        remove: Removes something of theirs; not called if all is to go.
+        target: What is removed.
         asked_at: When it was asked for, UTC.
         erase_at: When it is erased, UTC.
-        whole: Whether all of the user's goes.
     """
-    with changes(conn, LINKS) as seen:
-        removed = forget.counted(conn, user, _all if whole else remove)
+    with conn.row_changes(LINKS) as seen:
+        remove = (
+            _all if isinstance(target, ForgetEverything) else partial(forget.remove, target=target)
+        )
+        removed = forget.counted(conn, user, remove)
     if not removed.anything:
         return removed
     counts = json.dumps(removed.counts())
@@ -269,17 +279,7 @@ def due(conn: Connection, now: datetime) -> bool:
     )
 
 
-def erase_holding(
-    conn: Connection,
-    user: UserKey,
-    *,
-    memory_id: str | None = None,
-    entity: str | None = None,
-    session_id: str | None = None,
-    turn_ids: Sequence[str] | None = None,
-    after: datetime | None = None,
-    before: datetime | None = None,
-) -> None:
+def erase_holding(conn: Connection, user: UserKey, target: ForgetTarget) -> None:
     """Erases those of the user's deletions that hold something of what is forgotten for good.
 
     It is not to be brought back with the rest.
@@ -290,14 +290,19 @@ def erase_holding(
     ]
     if not keys:
         return
-    names = frozenset(turn_ids or ())
-    holds = None if entity is None else name_finder(entity)
+    names = frozenset(target.turn_ids) if isinstance(target, ForgetTurns) else frozenset()
+    holds = name_finder(target.name) if isinstance(target, ForgetEntity) else None
+    session_id = target.session_id if isinstance(target, ForgetSession) else None
+    memory_id = target.memory_id if isinstance(target, ForgetMemory) else None
+    timed = isinstance(target, ForgetSpan)
+    after, before = (
+        (target.after, target.before) if isinstance(target, ForgetSpan) else (None, None)
+    )
     live = conn.execute(
         "SELECT id FROM sessions WHERE user_key = ? AND public_id = ?", (user, session_id)
     ).fetchone()
     first = -(2**62) if after is None else to_stored(after)
     last = 2**62 if before is None else to_stored(before)
-    timed = after is not None or before is not None
 
     def concerns(relation: str, row: Row, sessions: set[int]) -> bool:
         if holds is not None:

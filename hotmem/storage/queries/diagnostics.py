@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from hotmem.storage.sqlite.connection import Connection
+from hotmem.storage.database import Connection
 from hotmem.types import EvidenceKind, LocatedRow, UserKey
 
 MEMORY: Final = """

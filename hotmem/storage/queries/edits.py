@@ -13,14 +13,14 @@ from uuid import uuid4
 
 import numpy as np
 
-from hotmem.storage.queries import index_entries, subcategories, tags
+from hotmem.storage.database import Connection
+from hotmem.storage.queries import decisions, index_entries, subcategories, tags
 from hotmem.storage.queries.decisions import EDITED, record, unmerged
 from hotmem.storage.queries.entities import ensure
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.search import vectors
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.text.validation import normalize_value
-from hotmem.types import EvidenceKind, UserKey, Vector
+from hotmem.types import EvidenceKind, UndoResult, UserKey, Vector
 
 KEPT: Final = "kind, category, importance, hedged, negated, changes, single, said_at, told_at, confirmations, accesses, accessed_at, source, note"
 """Columns that a memory with new words has from the old one."""
@@ -175,3 +175,16 @@ def standing(conn: Connection, user: UserKey, name: str) -> dict[str, Any]:
     held = dict(zip(columns, row, strict=True))
     held["valid_until"] = None if held["valid_until"] is None else from_stored(held["valid_until"])
     return held
+
+
+def undo(conn: Connection, user: UserKey, decision: str, now: datetime) -> UndoResult:
+    """Undoes a merge, an edit, a consolidation of tags or an evolution.
+
+    What an import brought is removed later, in portions (`import_rollback`).
+
+    Raises:
+        InvalidInput: If there is no such decision, or it was undone before.
+    """
+    restored = decisions.undo(conn, user, decision, now)
+    subcategories.place_unplaced(conn, user)
+    return restored

@@ -1,6 +1,6 @@
 """Which encoder the vectors of a file are of."""
 
-from hotmem.storage.sqlite.connection import Connection
+from hotmem.storage.database import Connection
 
 
 def current(conn: Connection) -> str | None:

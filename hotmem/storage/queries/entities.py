@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from hotmem.storage.sqlite.connection import Connection
+from hotmem.storage.database import Connection
 from hotmem.text.phonetics import phonetic_key
 from hotmem.types import UserKey
 

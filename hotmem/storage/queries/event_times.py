@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
+from hotmem.storage.database import Connection
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import EventTime, EvidenceKind, Interval, TimedWords, UserKey
 
 COARSE: Final = 32 * 86_400 * 1_000_000

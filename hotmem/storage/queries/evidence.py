@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
+from hotmem.storage.database import Connection
 from hotmem.storage.queries import derived, event_times, reembedding
 from hotmem.storage.queries.times import from_stored
 from hotmem.storage.search.token_signs import unpacked
 from hotmem.storage.search.vectors import from_bytes
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.text.answer_types import answer_types
 from hotmem.text.stemming import stems
 from hotmem.types import AnswerType, Evidence, EvidenceKind, Interval, Role, UserKey, Vector
@@ -36,10 +36,11 @@ def load(
     conn: Connection,
     user: UserKey,
     keys: Mapping[EvidenceKind, Sequence[int]],
-    around: Sequence[int],
-    reach: int,
-    window: int,
-    asked: Interval | None,
+    *,
+    around: Sequence[int] = (),
+    reach: int = 0,
+    window: int = 0,
+    asked: Interval | None = None,
 ) -> list[Evidence]:
     """The evidence of all rows named, with what stands beside the passages and what has taken the place of the replaced.
 

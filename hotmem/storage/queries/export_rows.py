@@ -9,9 +9,9 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
+from hotmem.storage.database import Connection
 from hotmem.storage.queries import subcategories
 from hotmem.storage.queries.times import from_stored
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import (
     Category,
     Kind,

@@ -12,15 +12,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
+from hotmem.storage.database import Connection
 from hotmem.storage.queries import decisions, deletion_marks, derived, subcategories
 from hotmem.storage.queries.index_entries import WORDED
 from hotmem.storage.queries.jobs import WHEN_ENDED
 from hotmem.storage.queries.times import to_stored
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.text.labels import KEYWORD_SEPARATOR
 from hotmem.text.names import NameFinder, name_finder
 from hotmem.text.stemming import stems
 from hotmem.types import Category, ForgetResult, Role, UserKey
+from hotmem.types.forgetting import (
+    ForgetEntity,
+    ForgetEverything,
+    ForgetMemory,
+    ForgetSession,
+    ForgetSpan,
+    ForgetTarget,
+    ForgetTurns,
+)
 
 WITH_THEIRS: Final = """
     WITH RECURSIVE going (id) AS (
@@ -96,6 +105,23 @@ def words(conn: Connection, user: UserKey) -> tuple[frozenset[str], frozenset[st
     for (text,) in conn.execute("SELECT text FROM memories WHERE user_key = ?", (user,)):
         said[True] |= stems(text)
     return frozenset(said[True]), frozenset(said[True] | said[False])
+
+
+def remove(conn: Connection, user: UserKey, target: ForgetTarget) -> None:
+    """Removes a target, everywhere."""
+    match target:
+        case ForgetMemory(memory_id):
+            memory(conn, user, memory_id)
+        case ForgetEntity(name):
+            entity(conn, user, name)
+        case ForgetSession(session_id):
+            session(conn, user, session_id)
+        case ForgetTurns(turn_ids):
+            turns(conn, user, turn_ids)
+        case ForgetSpan(after, before):
+            between(conn, user, after, before)
+        case ForgetEverything():
+            everything(conn, user)
 
 
 def everything(conn: Connection, user: UserKey) -> None:

@@ -7,7 +7,7 @@ import re
 from typing import Final, Literal
 
 from hotmem.errors import InvalidInput
-from hotmem.storage.sqlite.connection import Connection
+from hotmem.storage.database import Connection
 from hotmem.types import UserKey
 
 SHOWN: Final = 12

@@ -15,9 +15,9 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import TypeAdapter
 
+from hotmem.storage.database import Connection
 from hotmem.storage.queries import decisions, imports, jobs, order, quality, subcategories
 from hotmem.storage.queries.jobs import WHEN_ENDED
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import Category, JobKind, QualityRecord, UserKey
 
 AT_ONCE: Final = 16

@@ -19,6 +19,7 @@ from typing import Any, Final, TypeAlias
 from pydantic import TypeAdapter
 
 from hotmem.errors import InvalidInput, StoreLocked
+from hotmem.storage.database import Connection
 from hotmem.storage.queries import (
     decisions,
     deletion_marks,
@@ -38,7 +39,6 @@ from hotmem.storage.queries.entities import ensure
 from hotmem.storage.queries.export_rows import PLAIN, TIMES
 from hotmem.storage.queries.imports import Import
 from hotmem.storage.queries.times import to_stored
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
     Category,

@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from hotmem.errors import InvalidInput, StoreLocked
+from hotmem.storage.database import Connection
 from hotmem.storage.queries.times import to_stored
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import UserKey
 
 TAKING, TAKEN, FAILED, UNDONE = "taking", "taken", "failed", "undone"

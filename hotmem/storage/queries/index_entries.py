@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.storage.sqlite.connection import Connection
+from hotmem.storage.database import Connection
 from hotmem.text.stemming import terms
 from hotmem.types import EvidenceKind, UserKey
 

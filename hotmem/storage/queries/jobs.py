@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
+from hotmem.storage.database import Connection
 from hotmem.storage.queries.imports import TAKEN
 from hotmem.storage.queries.order import BEHIND
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import FailedJob, JobKind, UserKey
 
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final, TypeGuard
 
+from hotmem.storage.database import Connection
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import (
     MAX_WEIGHT,
     MIN_WEIGHT,

@@ -2,15 +2,15 @@
 
 import json
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple, Protocol
 from uuid import uuid4
 
+from hotmem.storage.database import Connection
 from hotmem.storage.queries import decisions, entities, event_times, forget, index_entries, tags
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
     Category,
@@ -95,6 +95,18 @@ in seven thousand."""
 OF_ENTITY = """
     SELECT memory FROM (SELECT memory FROM memory_entities WHERE entity = (SELECT id FROM entities WHERE user_key = ? AND key = ?)
                         ORDER BY memory DESC LIMIT ?)"""
+
+
+def learn_all(
+    conn: Connection,
+    understandings: Mapping[int, Understanding],
+    revise: Revise,
+    amend: Amend,
+    identify: Identify,
+) -> None:
+    """Stores what was understood of some turns, by their row numbers, in this order; see `learn`."""
+    for turn, understanding in understandings.items():
+        learn(conn, turn, understanding, revise, amend, identify)
 
 
 def learn(

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import uuid4
 
+from hotmem.storage.database import Connection
 from hotmem.storage.queries import index_entries, order, subcategories, tags
 from hotmem.storage.queries.decisions import record
 from hotmem.storage.queries.entities import ensure
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.search import vectors
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
     Category,

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from hotmem.core.logs import log
-from hotmem.storage.sqlite.connection import Connection
+from hotmem.storage.database import Connection
 from hotmem.types import UserKey
 
 LIVE: Final = 3_600_000_000

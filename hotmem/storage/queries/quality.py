@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any, Final
 
-from hotmem.storage.sqlite.connection import Connection
+from hotmem.storage.database import Connection
 from hotmem.types import Intent, Latencies, Layer, QualityRecord, Tally, UserKey
 
 MOST_DAYS: Final = 730

@@ -12,9 +12,9 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from hotmem.storage.database import Connection
 from hotmem.storage.queries.index_entries import TABLES, unsign
 from hotmem.storage.search import token_signs
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import EvidenceKind
 
 NONE_LEFT: Final = 0

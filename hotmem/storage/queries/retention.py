@@ -8,10 +8,10 @@ A turn is as old as when it was said, a memory as when that was last said or sto
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from hotmem.storage.database import Connection
 from hotmem.storage.queries import forget
 from hotmem.storage.queries.order import BEHIND
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import Category, ForgetResult, UserKey
 
 OLD_TURNS: Final = f"""

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Final
 
+from hotmem.storage.database import Connection
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import Interval, UserKey
 from hotmem.types.session_start import (
     DatedWords,
@@ -35,10 +36,12 @@ _ONE: Final = f"""SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_relat
     WHERE m.user_key = :user AND m.relation = :relation AND {_HOLDS} AND NOT m.negated AND NOT m.hedged"""
 
 
-def read_rules(conn: Connection, user: UserKey, now: int) -> SessionFacts:
+def read_rules(conn: Connection, user: UserKey, at: datetime) -> SessionFacts:
     """Standing instructions, and the name that the user speaks under."""
     return SessionFacts(
-        speaker=speaker(conn, user), rules=_rules(conn, user, now), pending=_pending(conn, user)
+        speaker=speaker(conn, user),
+        rules=_rules(conn, user, to_stored(at)),
+        pending=_pending(conn, user),
     )
 
 
@@ -64,7 +67,7 @@ def read(
     anonymous: str,
     days: Interval,
     live: str | None,
-    now: int,
+    at: datetime,
 ) -> SessionFacts:
     """Everything a session opens with.
 
@@ -75,8 +78,9 @@ def read(
         anonymous: What a speaker without a name is called.
         days: The time in which something is at hand.
         live: The session that opens, or None.
-        now: The time, as the file keeps it.
+        at: The time.
     """
+    now = to_stored(at)
     name = speaker(conn, user)
     subjects = tuple(dict.fromkeys(filter(None, (name, anonymous))))
     notes, told = _notes(conn, user, now), tuple(_told(conn, user, days, now))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.core.centroids import nearest_centroids
+from hotmem.storage.database import Connection
 from hotmem.storage.queries import jobs, reembedding
 from hotmem.storage.queries.decisions import EVOLVED, record
 from hotmem.storage.queries.imports import TAKEN, Import
@@ -20,7 +21,6 @@ from hotmem.storage.queries.index_entries import token
 from hotmem.storage.queries.order import BEHIND
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.search.vectors import cosine, from_bytes, sought_bytes, to_bytes
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.text.labels import KEYWORD_SEPARATOR, propose_names
 from hotmem.text.stemming import terms
 from hotmem.types import (

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Final, TextIO
 
+from hotmem.storage.database import Connection
 from hotmem.storage.queries.times import from_stored
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import UserKey
 
 OF_USER: Final = "user_key = :user"

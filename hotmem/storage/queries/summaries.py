@@ -7,11 +7,11 @@ from typing import Final
 
 import numpy as np
 
+from hotmem.storage.database import Connection
 from hotmem.storage.queries import index_entries
 from hotmem.storage.queries.jobs import WHEN_ENDED
 from hotmem.storage.queries.turns import of_keys
 from hotmem.storage.search import vectors
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import EvidenceKind, SessionSummary, SummaryInput, SummarySentence, Topic, UserKey
 
 WHOLE: Final = 200

@@ -8,10 +8,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from hotmem.storage.database import Connection
 from hotmem.storage.queries.decisions import TAGS_CHANGED, record
 from hotmem.storage.queries.times import to_stored
 from hotmem.storage.search.vectors import from_bytes, to_bytes
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import TagUse, UserKey, Vector
 
 FILED: Final = """

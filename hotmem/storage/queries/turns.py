@@ -5,12 +5,12 @@ from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
 from hotmem.errors import InvalidInput
-from hotmem.storage.queries import derived, index_entries, order, users
+from hotmem.storage.database import Connection
+from hotmem.storage.queries import derived, index_entries, jobs, order, users
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.text.passages import split_passages
 from hotmem.text.timezones import to_named_zone, zone_name
-from hotmem.types import EvidenceKind, Role, Turn, UserKey
+from hotmem.types import EvidenceKind, JobKind, Role, Turn, UserKey
 
 
 def add(
@@ -123,6 +123,11 @@ def numbered(conn: Connection, keys: Sequence[int]) -> list[tuple[int, Turn]]:
     return list(
         select(conn, "t.id IN (SELECT value FROM json_each(?)) ORDER BY t.id", (json.dumps(keys),))
     )
+
+
+def waiting(conn: Connection, served: jobs.Served, limit: int) -> list[tuple[int, Turn]]:
+    """The next turns to understand with their row numbers, users in turn, each user's in order."""
+    return numbered(conn, jobs.following(conn, JobKind.TURN, served, limit))
 
 
 def of_user(conn: Connection, user: UserKey, after: int, limit: int) -> list[tuple[int, Turn]]:

@@ -1,12 +1,13 @@
 """What replies made of the blocks, of the latest ones item by item."""
 
 import json
+from collections.abc import Sequence
 from typing import Final
 
-from hotmem.storage.queries import deletion_marks
+from hotmem.storage.database import Connection
+from hotmem.storage.queries import deletion_marks, quality
 from hotmem.storage.queries.times import to_stored
-from hotmem.storage.sqlite.connection import Connection
-from hotmem.types import ContextBlock, ItemUse, UserKey
+from hotmem.types import ContextBlock, ItemUse, QualityRecord, UserKey
 
 MOST_RECALLS: Final = 10_000
 """Recalls of a user that are kept item by item, the latest: 17 MB with 15 items each. What all
@@ -65,6 +66,22 @@ def record(
     )
     if row[0] % PRUNED_EVERY == 0:
         _prune(conn, user)
+    return True
+
+
+def record_with_quality(
+    conn: Connection,
+    user: UserKey,
+    block: ContextBlock,
+    uses: tuple[ItemUse, ...],
+    records: Sequence[QualityRecord],
+    *,
+    interrupted: bool,
+) -> bool:
+    """Stores a block's usage once and adds its records to the user's quality; False as in `record`."""
+    if not record(conn, user, block, uses, interrupted=interrupted):
+        return False
+    quality.add(conn, user, records)
     return True
 
 

@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Any, Final
 
+from hotmem.storage.database import Connection
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import AnsweredRecall, UseCount, UsedMemory, UserKey
 
 SPAN: Final = "r.user_key = :user AND r.asked_at >= :first AND r.asked_at < :last"

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
+from hotmem.storage.database import Connection
 from hotmem.storage.queries import deletion_marks, encoders, layer_weights
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.text.phonetics import phonetic_key
 from hotmem.types import Profile, UserKey
 

@@ -11,9 +11,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from hotmem.storage.database import Connection
 from hotmem.storage.queries.index_entries import token
 from hotmem.storage.search.user_index import Entries, Index
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.text.stemming import terms as terms_of
 from hotmem.types import UserKey
 

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hotmem.storage.sqlite.connection import Connection
+from hotmem.storage.database import Connection
 from hotmem.types import EvidenceKind
 
 BYTES: Final = 64 * 2**20

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+from hotmem.storage.database import Connection
 from hotmem.storage.queries import event_times, memories, subcategories
 from hotmem.storage.search import bm25, time_windows, vectors
 from hotmem.storage.search.user_index import Index
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import EvidenceKind, Interval, QueryVectors, UserKey
 
 Ranking: TypeAlias = list[tuple[int, float]]

@@ -5,10 +5,10 @@ The passages, memories and summaries nearest to a vector, at the cost of that wi
 
 from typing import Final
 
+from hotmem.storage.database import Connection
 from hotmem.storage.queries import reembedding
 from hotmem.storage.queries.times import to_stored
 from hotmem.storage.search.vectors import cosine, sought_bytes
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import EvidenceKind, Interval, QueryVectors, UserKey
 
 MOST: Final = 1000

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from hotmem.storage.sqlite.connection import Connection
+from hotmem.storage.database import Connection
 from hotmem.types import EvidenceKind, SignBits
 
 INSERTS: Final[Mapping[EvidenceKind, str]] = {

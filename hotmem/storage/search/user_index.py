@@ -12,8 +12,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from hotmem.storage.database import Connection
 from hotmem.storage.search.postings import Postings, numbers
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import EvidenceKind, UserKey
 
 PORTION: Final = 4096

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotmem.core.matmul import matmul
+from hotmem.storage.database import Connection
 from hotmem.storage.queries import encoders, index_entries, jobs, reembedding
 from hotmem.storage.queries.index_entries import TABLES, to_bits
 from hotmem.storage.search import token_signs
 from hotmem.storage.search.user_index import WORD, Index
-from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import EvidenceKind, QueryVectors, SignBits, UserKey, Vector
 
 BY_HAMMING: Final = 2.5

@@ -32,6 +32,7 @@ from hotmem.errors import (
     StoreReadOnly,
     StoreUnusable,
 )
+from hotmem.storage.database import RowChange
 from hotmem.storage.sqlite import files
 
 __all__ = ["Connection", "complete_statement", "connect", "mapped_errors"]
@@ -83,6 +84,21 @@ class Connection(apsw.Connection):
         super().__init__(path, flags)
         self.cursor_factory = Cursor
         self.key = key
+
+    @contextmanager
+    def row_changes(self, tables: Container[str]) -> Iterator[list[RowChange]]:
+        """Collects every change of rows of some tables, including those of cascades and triggers."""
+        seen: list[RowChange] = []
+
+        def note(update: apsw.PreUpdate) -> None:
+            if update.table_name in tables:
+                seen.append((update.table_name, update.old, update.new))
+
+        self.preupdate_hook(note)
+        try:
+            yield seen
+        finally:
+            self.preupdate_hook(None)
 
     if TYPE_CHECKING:
 
@@ -224,27 +240,6 @@ def mapped_errors(path: Path) -> Iterator[None]:
         raise _as_ours(error, path) from error
     except UnicodeDecodeError:
         raise damaged(path) from None  # the error holds what is stored
-
-
-@contextmanager
-def changes(
-    conn: Connection, tables: Container[str]
-) -> Iterator[list[tuple[str, tuple[Any, ...] | None, tuple[Any, ...] | None]]]:
-    """Collects what becomes of the rows of some tables.
-
-    The table, and the row before and after, or None; what triggers and references do as well.
-    """
-    seen: list[tuple[str, tuple[Any, ...] | None, tuple[Any, ...] | None]] = []
-
-    def note(update: apsw.PreUpdate) -> None:
-        if update.table_name in tables:
-            seen.append((update.table_name, update.old, update.new))
-
-    conn.preupdate_hook(note)
-    try:
-        yield seen
-    finally:
-        conn.preupdate_hook(None)
 
 
 def begun(conn: Connection) -> bool:

@@ -1,7 +1,6 @@
 """One writer thread and a few read-only reader threads over one file."""
 
 import asyncio
-import copy
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,11 +9,11 @@ from math import inf
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event
-from typing import Concatenate, Final, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
 from hotmem.core.encryption_key import EncryptionKey
 from hotmem.core.logs import log
-from hotmem.errors import DeadlineExceeded, MemoryClosed, StoreDamaged, StoreReadOnly
+from hotmem.errors import DeadlineExceeded, MemoryClosed, StoreDamaged, StoreLocked, StoreReadOnly
 from hotmem.storage.sqlite import connection, files
 from hotmem.storage.sqlite.connection import Connection, connect, mapped_errors
 from hotmem.storage.sqlite.migrations import STEPS, checked_version, migrate
@@ -62,7 +61,7 @@ CHECK_S: Final = 1.0
 system has in memory. What is damaged behind them is found when it is read."""
 
 
-class Database:
+class SqliteDatabase:
     """Runs plain functions that take a connection as their first argument, in threads of its own.
 
     Writes run one at a time, each in one transaction. Reads run side by side on read-only
@@ -75,7 +74,6 @@ class Database:
         self._file = path.absolute()
         self._identity = files.identity(self._file)
         self._lock_awaited = False
-        self._reads_here = False
         self._writer = writer
         self._readers: SimpleQueue[Connection] = SimpleQueue()
         for reader in readers:
@@ -119,14 +117,21 @@ class Database:
             opened._unemptied.set()
         return opened
 
-    def here(self) -> Self:
-        """The same file, read in the thread that asks; for one that may wait."""
-        view = copy.copy(self)
-        view._reads_here = True
-        return view
+    @property
+    def location(self) -> str:
+        """The path of the file."""
+        return str(self.path)
+
+    def inline(self) -> "InlineSqliteDatabase":
+        """The same file, read in the calling thread."""
+        return InlineSqliteDatabase(self)
+
+    def blocked(self) -> StoreLocked | None:
+        """The error of a write that waits for another program's lock now, if one does."""
+        return connection.locked(self.path) if self._lock_awaited else None
 
     async def write(
-        self, operation: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+        self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """Runs the operation in one transaction; returns once it is committed to disk.
 
@@ -137,7 +142,7 @@ class Database:
         return await self._transact("COMMIT", operation, *args, **kwargs)
 
     async def rehearse(
-        self, operation: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+        self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """What `write` would return; nothing of the operation remains.
 
@@ -149,7 +154,8 @@ class Database:
     async def _transact(
         self,
         ending: str,
-        operation: Callable[Concatenate[Connection, P], T],
+        operation: Callable[Concatenate[Any, P], T],
+        /,
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
@@ -190,11 +196,6 @@ class Database:
             self._damaged.set()
             raise
 
-    @property
-    def lock_awaited(self) -> bool:
-        """Whether a write waits for the lock of another program."""
-        return self._lock_awaited
-
     def _begin(self, writer: Connection) -> None:
         """Begins a transaction once no other program is in one."""
         until = time.monotonic() + connection.LOCK_WAIT_S
@@ -217,11 +218,11 @@ class Database:
                     lambda: writer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
                 )
 
-    def leave_unemptied(self) -> None:
+    def purge_later(self) -> None:
         """Says, within a write, that the journal is to be emptied after it, whatever becomes of who asked for the write."""
         self._unemptied.set()
 
-    async def empty_journal(self, timeout_s: float) -> bool:
+    async def purge(self, timeout_s: float) -> bool:
         """Copies the journal into the file and cuts it to nothing, as it holds what was removed and overwritten in the file.
 
         Reads that are under way keep it: our own end within milliseconds, another program's may
@@ -231,21 +232,21 @@ class Database:
             timeout_s: Seconds for which it is tried.
 
         Returns:
-            Whether it is empty. If not, `retry_emptying` tries again, and so does closing and the
+            Whether it is empty. If not, `retry_purge` tries again, and so does closing and the
             next opening of the file.
 
         Raises:
             StoreError: If the file cannot be written.
         """
         until = time.monotonic() + timeout_s
-        self.leave_unemptied()
+        self.purge_later()
         while not await self._try_emptying():
             if time.monotonic() > until:
                 return False
             await asyncio.sleep(EMPTYING_PAUSE_S)
         return True
 
-    async def retry_emptying(self) -> None:
+    async def retry_purge(self) -> None:
         """Tries once more, where the journal could not be emptied, unless that was tried within the last second.
 
         Raises:
@@ -278,36 +279,33 @@ class Database:
         return await self._in(self._write_pool, run)
 
     async def read(
-        self, operation: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+        self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Runs the operation on a read-only connection.
+        """Runs a query function on a read-only connection.
 
         Raises:
             StoreError: If the file cannot be read.
         """
-        return await self._read(lambda: self._with_reader(operation, None, *args, **kwargs))
+        return await self._in(
+            self._read_pool, lambda: self.read_here(None, operation, *args, **kwargs)
+        )
 
-    async def read_until(
+    def read_here(
         self,
         deadline: float | None,
-        operation: Callable[Concatenate[Connection, P], T],
+        operation: Callable[Concatenate[Any, P], T],
+        /,
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        """Like `read`, and stops inside SQLite once `time.monotonic()` passes the deadline.
+        """Runs a query function in the calling thread, until the deadline at most. Blocking.
 
         Raises:
-            DeadlineExceeded: If the deadline passed.
+            DeadlineExceeded: If `time.monotonic()` passed the deadline.
+            MemoryClosed: If the database is closed.
+            StoreError: If the file cannot be read.
         """
-        return await self._read(lambda: self._with_reader(operation, deadline, *args, **kwargs))
-
-    def _with_reader(
-        self,
-        operation: Callable[Concatenate[Connection, P], T],
-        deadline: float | None,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T:
+        self._check_open()
         if deadline is not None and time.monotonic() > deadline:
             raise DeadlineExceeded("A search could not begin in its time.")
         conn = self._readers.get()
@@ -326,12 +324,6 @@ class Database:
         finally:
             conn.set_progress_handler(None, 0)
             self._readers.put(conn)
-
-    async def _read(self, run: Callable[[], T]) -> T:
-        if self._reads_here:
-            self._check_open()
-            return run()
-        return await self._in(self._read_pool, run)
 
     async def _in(self, pool: ThreadPoolExecutor, run: Callable[[], T]) -> T:
         self._check_open()
@@ -362,6 +354,34 @@ class Database:
                 )
             with mapped_errors(self.path):
                 self._writer.close()
+
+
+class InlineSqliteDatabase:
+    """Runs reads of a SQLite file in the calling thread.
+
+    Args:
+        database: The file.
+    """
+
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+
+    async def read_until(
+        self,
+        deadline: float | None,
+        operation: Callable[Concatenate[Any, P], T],
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Runs a query function, and stops inside SQLite once the deadline has passed."""
+        return self._database.read_here(deadline, operation, *args, **kwargs)
+
+    async def read(
+        self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Runs a query function without a deadline."""
+        return self._database.read_here(None, operation, *args, **kwargs)
 
 
 def _empty_journal(writer: Connection, path: Path, wait_s: float) -> bool:

@@ -13,10 +13,10 @@ from hypothesis.extra import numpy as arrays
 
 from hotmem import Memory
 from hotmem.models import CachedEncoder, Language
+from hotmem.storage import open_storage, queries
 from hotmem.storage.queries import evidence, forget, turns, users
 from hotmem.storage.search import token_signs, vectors
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.storage.store import Store
 from hotmem.types import Evidence, EvidenceKind, SignBits, UserKey
 from tests.conversation import said
 from tests.letters import DIMENSION, NO_SIGNS, LetterEncoder
@@ -114,13 +114,16 @@ async def test_what_is_remembered_is_kept_word_piece_by_word_piece(
         await memory.remember(said("My dog is called Potola."))
         await memory.end_session(user_id="ana", session_id="monday")
         await memory.settle()
-    store = Store.open(database)
-    user = await store.user("ana")
+    storage = open_storage(database)
+    user = await storage.database.read(queries.users.find, "ana")
     assert user is not None
     found = {
-        one.kind: one for one in await store.evidence(user, {kind: [1] for kind in EvidenceKind})
+        one.kind: one
+        for one in await storage.database.read(
+            queries.evidence.load, user, {kind: [1] for kind in EvidenceKind}
+        )
     }
-    await store.close()
+    await storage.database.close()
     kept = found[EvidenceKind.PASSAGE].signs
     assert kept is not None and np.array_equal(
         kept, encoder.encode_tokens(["Ana: My dog is called Potola."])[0].token_signs

@@ -19,7 +19,7 @@ from hotmem.storage.queries import turns
 from hotmem.storage.search import vectors
 from hotmem.storage.sqlite import connection
 from hotmem.storage.sqlite.connection import Connection, connect
-from hotmem.storage.sqlite.database import Database
+from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.storage.sqlite.migrations import migrate
 from tests.conversation import said
 from tests.letters import NO_SIGNS, LetterEncoder
@@ -111,7 +111,7 @@ async def outcome(path: Path, key: EncryptionKey | None, sound: Mapping[str, lis
     "missed".
     """
     try:
-        opened = Database.open(path, key)
+        opened = SqliteDatabase.open(path, key)
     except HotMemError:
         return "open"
     try:
@@ -181,7 +181,7 @@ async def test_what_is_damaged_behind_the_look_at_open_stops_writes_once_it_is_r
 ) -> None:
     monkeypatch.setattr("hotmem.storage.sqlite.database.CHECK_S", 0)
     monkeypatch.setattr(connection, "LOOK_STEPS", 1)
-    opened = Database.open(broken)
+    opened = SqliteDatabase.open(broken)
     try:
         assert await opened.write(
             lambda conn: conn.execute(

@@ -11,7 +11,7 @@ import pytest
 from hotmem.errors import DeadlineExceeded, HotMemError, MemoryClosed, StoreError, StoreFull
 from hotmem.storage.sqlite import connection
 from hotmem.storage.sqlite.connection import Connection, connect
-from hotmem.storage.sqlite.database import CHECKPOINTED_AFTER, READERS, Database
+from hotmem.storage.sqlite.database import CHECKPOINTED_AFTER, READERS, SqliteDatabase
 
 COUNT_FOR_EVER = (
     "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
@@ -31,26 +31,27 @@ def add(conn: Connection, name: str) -> None:
 
 
 async def test_a_deadline_stops_a_query_inside_sqlite(database: Path) -> None:
-    opened = Database.open(database)
+    opened = SqliteDatabase.open(database)
     try:
         started = time.monotonic()
         with pytest.raises(DeadlineExceeded):
-            await opened.read_until(started + 0.1, count_for_ever)
+            await opened.inline().read_until(started + 0.1, count_for_ever)
         assert time.monotonic() - started < 2
         with pytest.raises(DeadlineExceeded):
-            await opened.read_until(time.monotonic() - 1, count)
+            await opened.inline().read_until(time.monotonic() - 1, count)
         assert await opened.read(count) == 0, "the connection is usable again, without a deadline"
-        assert await opened.read_until(None, count) == 0
+        assert await opened.inline().read_until(None, count) == 0
     finally:
         await opened.close()
 
 
 async def test_the_loop_runs_on_while_all_readers_are_busy(database: Path) -> None:
-    opened = Database.open(database)
+    opened = SqliteDatabase.open(database)
     try:
         until = time.monotonic() + 0.3
         busy = [
-            asyncio.create_task(opened.read_until(until, count_for_ever)) for _ in range(READERS)
+            asyncio.create_task(asyncio.to_thread(opened.read_here, until, count_for_ever))
+            for _ in range(READERS)
         ]
         ticks = 0
         while not all(task.done() for task in busy):
@@ -68,7 +69,7 @@ async def test_the_loop_runs_on_while_all_readers_are_busy(database: Path) -> No
 async def test_the_journal_is_copied_into_the_file_behind_the_writes(
     database: Path, tmp_path: Path
 ) -> None:
-    opened = Database.open(database)
+    opened = SqliteDatabase.open(database)
     copy = tmp_path / "without-journal.db"
     try:
         for number in range(CHECKPOINTED_AFTER):
@@ -82,7 +83,7 @@ async def test_the_journal_is_copied_into_the_file_behind_the_writes(
 
 
 async def test_a_write_that_fails_leaves_nothing(database: Path) -> None:
-    opened = Database.open(database)
+    opened = SqliteDatabase.open(database)
 
     def half(conn: Connection) -> None:
         add(conn, "ana")
@@ -105,7 +106,7 @@ async def test_a_write_that_fails_leaves_nothing(database: Path) -> None:
 
 
 async def test_readers_cannot_write(database: Path) -> None:
-    opened = Database.open(database)
+    opened = SqliteDatabase.open(database)
     try:
         with pytest.raises(StoreError):
             await opened.read(add, "ana")
@@ -118,7 +119,7 @@ async def test_what_write_returned_from_is_on_the_disk(
     database: Path, monkeypatch: pytest.MonkeyPatch, durable: str
 ) -> None:
     monkeypatch.setattr(connection, "SYNCHRONOUS", durable)
-    opened = Database.open(database)
+    opened = SqliteDatabase.open(database)
     try:
         await opened.write(add, "ana")
         with closing(connect(database, read_only=True)) as other:
@@ -135,7 +136,7 @@ async def test_what_write_returned_from_is_on_the_disk(
 
 
 async def test_closing_leaves_one_file_and_can_be_done_twice(database: Path) -> None:
-    opened = Database.open(database)
+    opened = SqliteDatabase.open(database)
     await opened.write(add, "ana")
     await opened.close()
     await opened.close()
@@ -148,13 +149,13 @@ async def test_closing_leaves_one_file_and_can_be_done_twice(database: Path) -> 
 
 async def test_a_file_without_a_journal_is_opened_and_closed(database: Path) -> None:
     for _ in range(2):
-        await Database.open(database).close()
+        await SqliteDatabase.open(database).close()
         with closing(connect(database)) as conn:
             assert conn.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",)
 
 
 async def test_a_full_file_is_told_from_other_failures(database: Path) -> None:
-    opened = Database.open(database)
+    opened = SqliteDatabase.open(database)
     try:
         most = await opened.write(lambda conn: conn.execute("PRAGMA page_count").fetchone()[0])
         assert opened._writer is not None
@@ -167,8 +168,8 @@ async def test_a_full_file_is_told_from_other_failures(database: Path) -> None:
 
 
 async def test_a_closed_file_is_told_to_who_reads_here_too(database: Path) -> None:
-    opened = Database.open(database)
-    here = opened.here()
+    opened = SqliteDatabase.open(database)
+    here = opened.inline()
     await opened.close()
     with pytest.raises(MemoryClosed):
         await here.read(lambda conn: conn.execute("SELECT 1").fetchone())

@@ -1,0 +1,1 @@
+"""Groups of methods of `hotmem.Memory`: search, knowledge, forgetting. `hotmem.memory` joins them."""

@@ -1,0 +1,192 @@
+"""Methods of `Memory` that read, change and move what is known of a user."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from hotmem.core.validation import validate_number, validate_order
+from hotmem.errors import InvalidInput
+from hotmem.facade.base import AUDITED_READERS, MemoryBase
+from hotmem.operations.actor import actor
+from hotmem.portability import exported, importer
+from hotmem.portability.sources import Incoming, own
+from hotmem.storage import queries
+from hotmem.text.validation import validate_id
+from hotmem.types import (
+    START_WEIGHTS,
+    Act,
+    Action,
+    Category,
+    EvolutionResult,
+    ImportResult,
+    Quality,
+    SessionSummary,
+    StoredMemory,
+    Subcategory,
+    Weights,
+    WeightSnapshot,
+)
+
+
+class KnowledgeMethods(MemoryBase):
+    """Memories, summaries, weights, quality, export and import."""
+
+    async def memories(self, user_id: str, *, past: bool = False) -> list[StoredMemory]:
+        """The user's current memories, latest first; with `past` also those that ended."""
+        user = await self._find_user(user_id)
+        known = []
+        if user is not None:
+            known = await self._database.read(
+                queries.memories.of_user, user, datetime.now(UTC), past=past
+            )
+        if actor() in AUDITED_READERS:
+            await self.audit(Act(Action.READ, "memories", memories=len(known)), user_id=user_id)
+        return known
+
+    async def summary(self, *, user_id: str, session_id: str) -> SessionSummary | None:
+        """A session's summary; None until it has been summarised."""
+        user = await self._find_user(user_id)
+        if user is None:
+            return None
+        return await self._database.read(
+            queries.summaries.of_session, user, validate_id(session_id, "session_id")
+        )
+
+    async def vocabulary(self, user_id: str, limit: int = 50) -> list[str]:
+        """Names for a speech recogniser's hot words: speakers, then the most frequent entities.
+
+        Args:
+            user_id: Whose memory.
+            limit: Names at most.
+        """
+        limit = validate_number(limit, "limit", 0, whole=True)
+        user = await self._find_user(user_id)
+        if user is None:
+            return []
+        return await self._database.read(queries.users.vocabulary, user, limit)
+
+    async def subcategories(self, user_id: str) -> list[Subcategory]:
+        """The user's subcategories, by category, the largest first."""
+        user = await self._find_user(user_id)
+        if user is None:
+            return []
+        return await self._database.read(queries.subcategories.of_user, user)
+
+    async def evolve(
+        self, user_id: str, *, category: Category | None = None
+    ) -> list[EvolutionResult]:
+        """Finds a user's subcategories again now; the worker does so every few hours.
+
+        Args:
+            user_id: Whose memory.
+            category: Which category; None for all.
+
+        Raises:
+            InvalidInput: If there is no such category.
+            ExtraMissing: If scikit-learn is not installed.
+            StoreError: If they could not be written; they stay as they were.
+        """
+        if category is not None and category not in tuple(Category):
+            raise InvalidInput(f"category is {category!r}. Use one of: {', '.join(Category)}.")
+        user = await self._find_user(user_id)
+        if user is None:
+            return []
+        return await self.runtime.worker.evolve(user, Category if category is None else [category])
+
+    async def quality(
+        self, user_id: str, *, since: date | None = None, until: date | None = None
+    ) -> Quality:
+        """How replies used the blocks that a user's bot was given, day by day.
+
+        `Options.learning.analytics` records it.
+
+        Args:
+            user_id: Whose memory; an unknown user has none.
+            since: The first day, UTC; None for the earliest recorded.
+            until: The last day.
+
+        Raises:
+            InvalidInput: If the last day is before the first.
+        """
+        validate_order(since, until)
+        user = await self._find_user(user_id)
+        if user is None:
+            return Quality()
+        return Quality(
+            tuple(await self._database.read(queries.quality.of_user, user, since, until))
+        )
+
+    async def weights(self, user_id: str) -> Weights:
+        """The user's layer weights: fixed ones of the options, learnt ones, or the start weights."""
+        user = await self._find_user(user_id)
+        if self.options.learning.weights:
+            return self.options.learning.weights
+        if user is None:
+            return START_WEIGHTS
+        return (await self._database.read(queries.users.profile, user, ())).weights
+
+    async def reset_weights(self, user_id: str) -> Weights:
+        """Resets a user's layer weights; returns the start weights."""
+        user = await self._find_user(user_id)
+        if user is None:
+            return START_WEIGHTS
+        return await self._database.write(queries.layer_weights.reset, user, datetime.now(UTC))
+
+    async def weights_over_time(self, user_id: str, limit: int = 200) -> list[WeightSnapshot]:
+        """The user's layer weights after each step of learning, latest first."""
+        limit = validate_number(limit, "limit", 0, whole=True)
+        user = await self._find_user(user_id)
+        if user is None:
+            return []
+        return await self._database.read(queries.layer_weights.over_time, user, limit)
+
+    async def export(self, user_id: str) -> AsyncIterator[str]:
+        """Everything known of a user as lines of JSON (`hotmem.portability.jsonl`)."""
+        user = await self._find_user(user_id)
+        if user is not None:
+            await self.audit(Act(Action.EXPORT, "export"), user_id=user_id)
+            async for line in exported(self.runtime.storage, user, user_id):
+                yield line
+
+    async def import_records(
+        self,
+        source: Path | Incoming,
+        progress: Callable[[], None] = lambda: None,
+        *,
+        with_forgotten: bool = False,
+    ) -> ImportResult:
+        """Imports a file that `export` wrote, or one of turns alone, in small transactions.
+
+        What is there already stays as it is. Forgotten turns and memories stay out, by their ids,
+        and are counted. An interrupted import continues when the same file is imported again. A
+        finished one is listed among the decisions and can be undone.
+
+        Args:
+            source: The file (form: `hotmem.portability.jsonl`), or records of other programs as
+                `hotmem.tools.import_export` reads them.
+            progress: Called after each record.
+            with_forgotten: Whether forgotten turns and memories are imported as well.
+
+        Raises:
+            InvalidInput: If a line cannot be used, naming it; nothing of the file is kept.
+            StoreLocked: If another program holds the database or imports the same file; import it
+                again to continue.
+            StoreError: If it could not be written; nothing of the file is kept.
+        """
+        runtime = self.runtime
+        incoming = await asyncio.to_thread(own, source) if isinstance(source, Path) else source
+        try:
+            return await importer.import_records(
+                runtime.storage, self._priority, incoming, progress, with_forgotten=with_forgotten
+            )
+        finally:
+            runtime.worker.wake()
+
+    async def take_back(self) -> None:
+        """Rolls back imports that were undone, in small transactions.
+
+        Interrupted, it continues when the memory is next opened.
+        """
+        await importer.take_back(self.runtime.storage, self._priority)
+        self.runtime.worker.wake()

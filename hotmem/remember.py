@@ -1,0 +1,156 @@
+"""The write path on one screen: turn → durable → vectors, facts, summaries, one line a stage.
+
+    store_turn ─▶ database ─▶ worker ─┬▶ embed_rows         vectors, token signs
+                                      ├▶ understand_turns   facts, corrections, entities
+                                      └▶ summarise_session  topics, key sentences
+
+`store_turn` returns once the turn is durable and can be found by its words. The other stages run in
+the background (`hotmem.worker`), on rows that wait in the database.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import numpy as np
+
+from hotmem.consolidation.same_subject import find_same_subjects
+from hotmem.consolidation.summary import count_topics, render_summary, summarise
+from hotmem.consolidation.supersession import apply_correction, find_supersession
+from hotmem.models import Encoder, encode_tokens
+from hotmem.retrieval.context import FormerEncoder
+from hotmem.storage import Storage, queries
+from hotmem.types import (
+    EvidenceKind,
+    Role,
+    SessionSummary,
+    SignBits,
+    SummaryInput,
+    Topic,
+    Turn,
+    UserKey,
+    Vector,
+)
+from hotmem.understanding.facts.truecasing import lacks_case
+from hotmem.understanding.query.ngrams import word_ngrams
+from hotmem.understanding.turn_reader import TurnReader, parsed_text
+
+NO_SIGNS: Final[SignBits] = np.empty((0, 0), dtype=np.uint8)
+"""Token signs of summaries, which are not compared token by token."""
+
+WaitingText = tuple[EvidenceKind, int, str]
+"""A row that waits to be embedded: kind, row number, text."""
+
+
+@dataclass(frozen=True, slots=True)
+class WriteContext:
+    """The live parts of the write path.
+
+    Attributes:
+        storage: The database.
+        encoder: Texts → vectors.
+        encoder_id: The encoder's identity in the database.
+        reader: Turns → what they state.
+        former: The database's former encoder, while rows still have its vectors.
+    """
+
+    storage: Storage
+    encoder: Encoder
+    encoder_id: str
+    reader: TurnReader
+    former: FormerEncoder
+
+
+async def store_turn(storage: Storage, turn: Turn, now: datetime) -> bool:
+    """Stores a turn verbatim, with its passages and their words; durable on return.
+
+    Returns:
+        False if it was stored before.
+
+    Raises:
+        InvalidInput: If its id belongs to other words.
+        StoreError: If it could not be written.
+    """
+    return await storage.database.write(queries.turns.add, turn, now)
+
+
+async def embed_rows(
+    context: WriteContext, rows: Sequence[WaitingText], *, anew: bool = False
+) -> None:
+    """Stores vectors and token signs of some rows of one kind."""
+    texts = [text for _, _, text in rows]
+    vectors, signs = await asyncio.to_thread(_encode, context.encoder, rows[0][0], texts)
+    await context.storage.database.write(
+        queries.embedding.put, context.encoder_id, rows, vectors, signs, anew=anew
+    )
+
+
+async def understand_turns(context: WriteContext, waiting: Sequence[tuple[int, Turn]]) -> None:
+    """Stores what some turns state, and what it confirms, corrects or supersedes."""
+    turns = [turn for _, turn in waiting]
+    names = [await _known_names(context.storage, turn) for turn in turns]
+    owners = [await _owner(context.storage, turn) for turn in turns]
+    understandings = await asyncio.to_thread(context.reader.read, turns, names, owners)
+    stated = dict(zip((key for key, _ in waiting), understandings, strict=True))
+    await context.storage.database.write(
+        queries.memories.learn_all, stated, find_supersession, apply_correction, find_same_subjects
+    )
+
+
+async def summarise_session(context: WriteContext, session: int) -> None:
+    """Extends a session's summary by the turns that it does not cover yet."""
+    database = context.storage.database
+    seen = await database.read(queries.summaries.unsummarised, session)
+    if seen is None:
+        await database.write(queries.summaries.done, session)
+        return
+    summary, topics = await asyncio.to_thread(_summary, context.reader, seen)
+    await database.write(queries.summaries.put, seen, summary, topics, render_summary(summary))
+
+
+def _summary(reader: TurnReader, seen: SummaryInput) -> tuple[SessionSummary, Mapping[str, Topic]]:
+    """The summary of the turns not covered yet and of those quoted before, and topic weights."""
+    docs = list(reader.parse(seen.turns))
+    fresh = [
+        (turn, doc)
+        for key, turn, doc in zip(seen.keys, seen.turns, docs, strict=True)
+        if key in seen.fresh
+    ]
+    topics = count_topics(fresh, seen.topics)
+    return summarise(seen.turns, docs, seen.vectors, topics), topics
+
+
+def _encode(
+    encoder: Encoder, kind: EvidenceKind, texts: Sequence[str]
+) -> tuple[Sequence[Vector], Sequence[SignBits]]:
+    """Vectors of the texts and their token signs."""
+    if kind is EvidenceKind.SUMMARY:
+        return list(encoder.encode(texts)), [NO_SIGNS] * len(texts)
+    encoded = encode_tokens(encoder, texts)
+    return [one.vector for one in encoded], [one.token_signs for one in encoded]
+
+
+async def _known_names(storage: Storage, turn: Turn) -> Sequence[str]:
+    """Known names in a turn without capitals."""
+    text = parsed_text(turn)
+    user = await _user(storage, turn) if lacks_case(text) else None
+    if user is None:
+        return ()
+    profile = await storage.database.read(queries.users.profile, user, word_ngrams(text))
+    return (*profile.speakers, *profile.entities)
+
+
+async def _owner(storage: Storage, turn: Turn) -> str | None:
+    """The user's name, if somebody else in the room said this."""
+    spoken = turn.speaker and turn.role == Role.USER
+    user = await _user(storage, turn) if spoken else None
+    if user is None:
+        return None
+    name = await storage.database.read(queries.session_start.speaker, user)
+    return None if turn.speaker == name else name
+
+
+async def _user(storage: Storage, turn: Turn) -> UserKey | None:
+    return await storage.database.read(queries.users.find, turn.user_id)

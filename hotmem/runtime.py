@@ -1,0 +1,180 @@
+"""The live parts of an open memory: database, models, threads and worker."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from hotmem.core.encryption_key import EncryptionKey
+from hotmem.core.logs import log
+from hotmem.core.priority import ForegroundPriority
+from hotmem.models import Encoder, Language, TokenCounter, load_encoder, load_former, load_language
+from hotmem.models.rewriter import Rewriter
+from hotmem.operations.retention import Retention
+from hotmem.options import Options
+from hotmem.ranking.relevance import RelevanceModel, fitted_model
+from hotmem.recall import RecallContext
+from hotmem.remember import WriteContext
+from hotmem.retrieval.context import FormerEncoder
+from hotmem.retrieval.layers import create_layers
+from hotmem.storage import Storage, open_storage, queries, steps
+from hotmem.storage.database import Database
+from hotmem.storage.spool import Record, Spool, path_of
+from hotmem.understanding.turn_reader import TurnReader
+from hotmem.worker import Worker
+from hotmem.worker_threads import WorkerThreads
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The loaded models."""
+
+    encoder: Encoder
+    language: Language
+    tokens: TokenCounter
+    relevance: RelevanceModel
+
+    @classmethod
+    def load(cls, options: Options, encoder: Encoder | None, language: Language | None) -> "Models":
+        """Loads what is not given, side by side. Blocking.
+
+        Raises:
+            ModelMissing: If a model is not installed.
+        """
+        models = options.models
+        relevance = fitted_model(models.relevance)
+        with ThreadPoolExecutor(thread_name_prefix="hotmem-loading") as threads:
+            parser = threads.submit(lambda: language or load_language())
+            encoding = threads.submit(lambda: encoder or load_encoder(models))
+            tokens = threads.submit(TokenCounter.load, models.encoding, models.cache_dir)
+        return cls(encoding.result(), parser.result(), tokens.result(), relevance)
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """The live parts of an open memory.
+
+    Attributes:
+        storage: The database and what belongs to it.
+        recall: What the read path works with.
+        write: What the write path works with.
+        worker: Runs background jobs.
+        threads: Run recalls and explicit stores, one at a time each.
+        spool: Turns that the database could not take yet.
+    """
+
+    storage: Storage
+    recall: RecallContext
+    write: WriteContext
+    worker: Worker
+    threads: WorkerThreads
+    spool: Spool
+
+    @property
+    def database(self) -> Database:
+        """The database."""
+        return self.storage.database
+
+    def start(self) -> None:
+        """Starts the background jobs, unless the database is read-only."""
+        if self.database.read_only:
+            log.info("memory opened read-only")
+            return
+        self.worker.start()
+        self.spool.start()
+
+    async def replay_spool(self) -> None:
+        """Stores what waits in the spool, so that what comes now is stored after it.
+
+        Raises:
+            StoreError: If it could not be stored; it still waits.
+        """
+        if self.spool.waiting:
+            await self.spool.replay()
+
+    async def close(self) -> None:
+        """Stops the background jobs and closes everything; unfinished jobs stay in the database."""
+        await self.spool.close()
+        await self.worker.close()
+        if self.recall.rewriter is not None:
+            await self.threads.recalls.run(self.recall.rewriter.close())
+        await self.threads.close()
+        await self.database.close()
+
+
+async def open_runtime(
+    path: Path,
+    options: Options,
+    encoder: Encoder | None,
+    language: Language | None,
+    priority: ForegroundPriority,
+    replay: Callable[[Record], Awaitable[None]],
+) -> Runtime:
+    """Opens the database, and loads the models; `Runtime.start` resumes the background jobs.
+
+    Args:
+        path: The memory file.
+        options: The memory's options.
+        encoder: An encoder instead of the one that the options name.
+        language: A parser instead of the installed one.
+        priority: Lets recalls go before background jobs.
+        replay: Stores a record of the spool in the database.
+
+    Raises:
+        StoreError: If the database cannot be used.
+        ModelMissing: If a model is not installed.
+    """
+    models = await asyncio.to_thread(Models.load, options, encoder, language)
+    key = EncryptionKey.from_source(options.key)
+    storage = await asyncio.to_thread(open_storage, path, key)
+    try:
+        former = await _adopt_encoder(storage, models.encoder, options)
+    except BaseException:  # no open file is left behind, cancelled or not
+        await storage.database.close()
+        raise
+    rewriter = Rewriter(options.rewriting) if options.rewriting.model else None
+    recall = RecallContext(
+        database=storage.inline,
+        engine=storage.engine,
+        encoder=models.encoder,
+        language=models.language,
+        tokens=models.tokens,
+        layers=create_layers(storage.engine, options.recall.layers),
+        model=models.relevance,
+        options=options.recall,
+        rewriter=rewriter,
+        weights=options.learning.weights,
+        former=former,
+    )
+    write = WriteContext(
+        storage=storage,
+        encoder=models.encoder,
+        encoder_id=queries.encoders.identified(models.encoder.name, models.encoder.dimension),
+        reader=TurnReader(models.encoder, models.language, priority),
+        former=former,
+    )
+    retention = Retention(storage, options.retention, options.audit.days)
+    worker = Worker(write, options.background, options.evolution, retention, priority)
+    spool = _spool(path, options, key, replay)
+    threads = WorkerThreads.open(networked=rewriter is not None)
+    return Runtime(storage, recall, write, worker, threads, spool)
+
+
+async def _adopt_encoder(storage: Storage, encoder: Encoder, options: Options) -> FormerEncoder:
+    """Makes an encoder the database's own; returns the former one, while its vectors are needed."""
+    await steps.adopt_encoder(storage.database, encoder.name, encoder.dimension)
+    name = await storage.database.read(queries.reembedding.former_encoder)
+    if name is None:
+        return FormerEncoder()
+    log.info("change of encoder in progress", encoder=encoder.name, former=name)
+    return FormerEncoder(await asyncio.to_thread(load_former, name, options.models))
+
+
+def _spool(
+    path: Path,
+    options: Options,
+    key: EncryptionKey | None,
+    replay: Callable[[Record], Awaitable[None]],
+) -> Spool:
+    return Spool(path_of(path.absolute(), options.spool_dir), key, replay)

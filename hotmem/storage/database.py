@@ -1,0 +1,176 @@
+"""What a storage engine offers: connections that run SQL, and databases that run query functions.
+
+A query function takes a `Connection` as its first argument, runs SQL and returns plain data. It is
+passed to `read` or `write` with its other arguments:
+
+    turns = await database.read(queries.turns.latest, user, session_id, 20)
+
+Nothing above `hotmem.storage` knows which engine it is.
+"""
+
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
+
+from hotmem.errors import StoreLocked
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+RowChange: TypeAlias = tuple[str, tuple[Any, ...] | None, tuple[Any, ...] | None]
+"""A table, and the row before and after a change; None where there is none."""
+
+
+class Cursor(Protocol):
+    """The rows of one statement."""
+
+    def fetchone(self) -> Any:  # noqa: ANN401 - a row holds what its statement selects
+        """The first row, or None; the cursor is closed."""
+        ...
+
+    def fetchall(self) -> list[Any]:
+        """All rows that are left."""
+        ...
+
+    def __iter__(self) -> Iterator[Any]:
+        """The rows, one at a time."""
+        ...
+
+    @property
+    def description(self) -> Sequence[Sequence[Any]]:
+        """A sequence for each column, its name first."""
+        ...
+
+
+class Connection(Protocol):
+    """Runs SQL within the transaction that `Database.read` or `Database.write` has begun."""
+
+    def execute(self, statements: str, bindings: Any = None, /) -> Cursor:  # noqa: ANN401
+        """Runs a statement with values for its `?` or `:name` placeholders."""
+        ...
+
+    def executemany(self, statements: str, sequenceofbindings: Iterable[Any], /) -> Cursor:
+        """Runs a statement once for each sequence of values."""
+        ...
+
+    def row_changes(self, tables: Container[str]) -> AbstractContextManager[list[RowChange]]:
+        """Collects every change of rows of some tables, including those of cascades and triggers."""
+        ...
+
+
+class InlineDatabase(Protocol):
+    """Runs reads in the calling thread, which blocks meanwhile.
+
+    For threads that may wait, such as the one of recalls: passing a read to another thread costs a
+    fifth of a recall. Its methods are coroutines so that callers need not know the difference, but
+    they never suspend.
+    """
+
+    async def read_until(
+        self,
+        deadline: float | None,
+        operation: Callable[Concatenate[Any, P], T],
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Runs a query function, and stops it once `time.monotonic()` passes the deadline.
+
+        Raises:
+            DeadlineExceeded: If the deadline passed.
+            StoreError: If the database cannot be read.
+        """
+        ...
+
+    async def read(
+        self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Runs a query function without a deadline.
+
+        Raises:
+            StoreError: If the database cannot be read.
+        """
+        ...
+
+
+class Database(Protocol):
+    """One open database. Its methods suspend while threads of its own do the work."""
+
+    @property
+    def location(self) -> str:
+        """Where it is, for messages: the path of the file, or the URL without a password."""
+        ...
+
+    @property
+    def read_only(self) -> bool:
+        """Whether every write raises `StoreReadOnly`."""
+        ...
+
+    def inline(self) -> InlineDatabase:
+        """The same database, read in the calling thread."""
+        ...
+
+    def blocked(self) -> StoreLocked | None:
+        """The error of a write that waits for another program's lock now, if one does."""
+        ...
+
+    async def read(
+        self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Runs a query function in one read transaction.
+
+        Raises:
+            StoreError: If the database cannot be read.
+        """
+        ...
+
+    async def write(
+        self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Runs a query function in one transaction; returns once it is durable.
+
+        Raises:
+            StoreError: If it could not be committed; nothing of it remains.
+        """
+        ...
+
+    async def rehearse(
+        self, operation: Callable[Concatenate[Any, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """What `write` would return; everything is rolled back.
+
+        Raises:
+            StoreError: If it could not be written.
+        """
+        ...
+
+    def purge_later(self) -> None:
+        """Marks, within a write, that deleted content has to be purged after it, see `purge`."""
+        ...
+
+    async def purge(self, timeout_s: float) -> bool:
+        """Removes deleted content from the engine's own files, such as a write-ahead log.
+
+        Args:
+            timeout_s: Seconds to wait for readers that prevent it.
+
+        Returns:
+            False if a reader still prevents it; `retry_purge` tries again.
+
+        Raises:
+            StoreError: If it cannot be written.
+        """
+        ...
+
+    async def retry_purge(self) -> None:
+        """Tries a purge again that was prevented.
+
+        Raises:
+            StoreError: If it cannot be written.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Finishes what is running and closes the database."""
+        ...

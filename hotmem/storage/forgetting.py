@@ -1,0 +1,92 @@
+"""Removes what is to be forgotten, from tables, indexes, memory and the engine's own files."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from hotmem.core.logs import log
+from hotmem.core.steady_clock import SteadyClock
+from hotmem.storage.database import Connection, Database
+from hotmem.storage.queries import deletions, forget
+from hotmem.storage.search.engine import SearchEngine
+from hotmem.types import ForgetResult, Restorable, UserKey
+from hotmem.types.forgetting import ForgetTarget
+
+
+class Forgetting:
+    """Forgets, restores within a time of grace, and finishes what that time ended.
+
+    Args:
+        database: The database.
+        engine: Holds words of users in memory.
+    """
+
+    def __init__(self, database: Database, engine: SearchEngine) -> None:
+        self._database = database
+        self._engine = engine
+        self._clock = SteadyClock()
+
+    async def forget(
+        self,
+        user: UserKey,
+        target: ForgetTarget,
+        *,
+        dry_run: bool = False,
+        grace: timedelta | None = None,
+    ) -> ForgetResult:
+        """Removes a target, everywhere.
+
+        Args:
+            user: The user.
+            target: What is forgotten.
+            dry_run: Whether it is only counted.
+            grace: How long it can be restored. None removes it for good, along with earlier
+                deletions that hold something of it.
+
+        Raises:
+            StoreError: If it could not be written.
+        """
+        if grace is not None and not dry_run:
+            now = self._clock.now()
+            removed = await self._database.write(deletions.keep, user, target, now, now + grace)
+            self._engine.drop(user)
+            return replace(removed, restorable_until=now + grace) if removed.anything else removed
+
+        def remove(conn: Connection) -> ForgetResult:
+            self._database.purge_later()
+            deletions.erase_holding(conn, user, target)
+            return forget.counted(conn, user, lambda conn, user: forget.remove(conn, user, target))
+
+        if dry_run:
+            return await self._database.rehearse(remove)
+        removed = await self._database.write(remove)
+        self._engine.drop(user)
+        return removed
+
+    async def restore(self, user: UserKey) -> tuple[Restorable, list[str]] | None:
+        """Restores the user's latest deletion.
+
+        Returns:
+            The deletion and the words that are there again; None if there is none.
+        """
+        restored = await self._database.write(deletions.restore, user)
+        self._engine.drop(user)
+        return restored
+
+    async def finish(self) -> None:
+        """Erases deletions whose time of grace is over, and retries a purge that was prevented."""
+        if self._database.read_only:
+            return
+        now = self._clock.now()
+        if not await self._database.read(deletions.clock_is_right, now):
+            return
+        if await self._database.read(deletions.misdated, now):
+            await self._database.write(deletions.date_anew, now)
+        if await self._database.read(deletions.due, now):
+            await self._database.write(self._erase, now)
+            log.info("deletions erased")
+            await self._database.purge(0)
+        await self._database.retry_purge()
+
+    def _erase(self, conn: Connection, now: datetime) -> None:
+        self._database.purge_later()
+        deletions.erase_due(conn, now)

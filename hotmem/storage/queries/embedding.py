@@ -1,0 +1,173 @@
+"""Writes vectors, unless another process has changed the database's encoder meanwhile.
+
+Each function takes the identity of the encoder that made the vectors (`encoders.identified`). If
+the database has another one, rows are stored without vectors and wait to be embedded by it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from hotmem.storage.database import Connection
+from hotmem.storage.queries import (
+    edits,
+    encoders,
+    jobs,
+    new_memories,
+    reembedding,
+    subcategories,
+    tags,
+    users,
+)
+from hotmem.storage.queries.edits import Wording
+from hotmem.storage.search import vectors
+from hotmem.types import EvidenceKind, NewMemory, SignBits, UserKey, Vector
+
+
+def superseded(conn: Connection, encoder: str) -> bool:
+    """Whether the database has another encoder than this one."""
+    return encoders.current(conn) != encoder
+
+
+def waiting(
+    conn: Connection, encoder: str, limit: int, served: jobs.Served
+) -> list[tuple[EvidenceKind, int, str]]:
+    """The next texts without a vector, users in turn: kind, row number, text.
+
+    None if the encoder is superseded: a process with the database's encoder embeds them.
+    """
+    return [] if superseded(conn, encoder) else vectors.waiting(conn, limit, served)
+
+
+def put(
+    conn: Connection,
+    encoder: str,
+    texts: Sequence[tuple[EvidenceKind, int, str]],
+    rows: Sequence[Vector],
+    signs: Sequence[SignBits],
+    *,
+    anew: bool = False,
+) -> None:
+    """Stores vectors and token signs; a memory is assigned to the nearest subcategory.
+
+    Rows whose text has changed since it was read keep waiting.
+
+    Args:
+        conn: The writer, within a transaction.
+        encoder: Identity of the encoder that made the vectors.
+        texts: What was embedded, all of one kind: kind, row number, text.
+        rows: Vectors.
+        signs: Token signs.
+        anew: Whether the rows have vectors of the former encoder (`reembedding.following`).
+    """
+    if superseded(conn, encoder):
+        return
+    kind, keys = texts[0][0], [key for _, key, _ in texts]
+    current = dict(reembedding.text_of(conn, kind, keys))
+    unchanged = [place for place, (_, key, text) in enumerate(texts) if current.get(key) == text]
+    stored = [keys[place] for place in unchanged]
+    vectors.put(
+        conn,
+        kind,
+        stored,
+        [rows[place] for place in unchanged],
+        [signs[place] for place in unchanged],
+    )
+    if anew:
+        reembedding.advance(conn, kind, keys)
+        reembedding.postpone(conn, kind, [key for key in keys if key not in stored])
+    elif kind is EvidenceKind.MEMORY:
+        subcategories.place(conn, stored)
+
+
+def skip(conn: Connection, kind: EvidenceKind, keys: Sequence[int]) -> None:
+    """Removes the former vectors of rows that could not be embedded again; they wait like new rows."""
+    reembedding.advance(conn, kind, keys)
+    reembedding.postpone(conn, kind, keys)
+
+
+def finish(conn: Connection) -> None:
+    """Ends a change of encoder once no row has a former vector, and assigns new memories to subcategories."""
+    reembedding.finish(conn)
+    subcategories.place_everyones(conn)
+
+
+def insert_memory(
+    conn: Connection,
+    encoder: str,
+    user_id: str,
+    memory: NewMemory,
+    vector: Vector,
+    signs: SignBits,
+    now: datetime,
+    reason: str,
+) -> str:
+    """Stores a memory explicitly, with the reason for its classification; returns its id."""
+    user = users.ensure(conn, user_id)
+    if superseded(conn, encoder):
+        memory, embedded = replace(memory, tag_vectors={}), None
+    else:
+        embedded = vector
+    return new_memories.keep(conn, user, memory, embedded, signs, now, reason)
+
+
+def confirm_memory(
+    conn: Connection,
+    user: UserKey,
+    encoder: str,
+    memory_id: str,
+    memory: NewMemory,
+    now: datetime,
+    reason: str,
+) -> bool:
+    """Counts that a memory was stored again; False if it was forgotten meanwhile."""
+    if superseded(conn, encoder):
+        memory = replace(memory, tag_vectors={})
+    return new_memories.confirm(conn, user, memory_id, memory, now, reason)
+
+
+def embed_tags(conn: Connection, encoder: str, keys: Sequence[int], rows: Sequence[Vector]) -> None:
+    """Stores the vectors of tags."""
+    if not superseded(conn, encoder):
+        tags.embed(conn, keys, rows)
+
+
+def refile(
+    conn: Connection,
+    user: UserKey,
+    encoder: str,
+    memory_id: str,
+    columns: Mapping[str, Any],
+    wanted: Mapping[str, Vector] | None,
+    now: datetime,
+    reason: str,
+) -> None:
+    """Changes columns of a memory and, unless `wanted` is None, its tags, here with their vectors.
+
+    Raises:
+        InvalidInput: If it is not among the user's memories, or was merged into another.
+    """
+    edits.refile(conn, user, memory_id, columns, now, reason)
+    if wanted is not None:
+        rows = {} if superseded(conn, encoder) else wanted
+        edits.retag(conn, user, memory_id, tuple(wanted), rows, now)
+
+
+def reword(
+    conn: Connection,
+    user: UserKey,
+    encoder: str,
+    memory_id: str,
+    wording: Wording,
+    now: datetime,
+    reason: str,
+) -> str:
+    """Replaces a memory by one with new words; returns the new id.
+
+    Raises:
+        InvalidInput: If it is not among the user's memories, or was merged into another.
+    """
+    if superseded(conn, encoder):
+        wording = replace(wording, vector=None)
+    return edits.reword(conn, user, memory_id, wording, now, reason)

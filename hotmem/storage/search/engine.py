@@ -1,0 +1,49 @@
+"""Runs searches over one user's rows, with indexes kept in memory."""
+
+from hotmem.storage.database import Database, InlineDatabase
+from hotmem.storage.search.index_cache import IndexCache
+from hotmem.storage.search.searches import Ranking, Search, run
+from hotmem.types import UserKey
+
+
+class SearchEngine:
+    """Searches a database, keeping the indexes of the users searched last.
+
+    Args:
+        database: Loads indexes that are not in memory yet, in threads of its own.
+        inline: Runs searches in the calling thread.
+    """
+
+    def __init__(self, database: Database, inline: InlineDatabase) -> None:
+        self._database = database
+        self._inline = inline
+        self._indexes = IndexCache()
+
+    async def search(
+        self, user: UserKey, *searches: Search, until: float | None = None
+    ) -> list[Ranking]:
+        """The ranking of each search, all in one read.
+
+        An index that is not in memory is loaded first, in a thread of its own and without a
+        deadline: other recalls do not wait for it, and a long load that was cut short would never
+        complete.
+
+        Args:
+            user: The only user whose rows are searched.
+            searches: What to search for.
+            until: Reading of `time.monotonic()` at which the search stops; None for no deadline.
+
+        Raises:
+            DeadlineExceeded: If the deadline passed.
+        """
+        for kind in dict.fromkeys(kind for search in searches for kind in search.reads):
+            index = self._indexes.index(kind, user)
+            if not index.loaded:
+                await self._database.read(index.read)
+        return await self._inline.read_until(
+            until, run, user, searches, lambda kind: self._indexes.index(kind, user)
+        )
+
+    def drop(self, user: UserKey) -> None:
+        """Drops a user's indexes, which hold words that were asked for."""
+        self._indexes.drop(user)

@@ -1,0 +1,101 @@
+"""Turns → Understanding: parses a few turns at a time, restoring capitals that a recogniser left out."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from hotmem.core.priority import ForegroundPriority
+from hotmem.models import Encoder, Language
+from hotmem.text.truncation import join_spans, truncate, truncated_spans
+from hotmem.types import Role, Statement, Turn, Understanding
+from hotmem.types.parse import Doc
+from hotmem.understanding.facts import extract_facts
+from hotmem.understanding.facts.classification import classify_statements
+from hotmem.understanding.facts.hearsay import mark_hearsay
+from hotmem.understanding.facts.rewrites import RewrittenText, Segment
+from hotmem.understanding.facts.truecasing import lacks_case, sentence_starts, truecase
+
+BATCH: Final = 4
+"""Turns parsed at once; parses run one at a time, a question's among them."""
+
+BATCH_CHARACTERS: Final = 1_000
+"""Characters of several turns parsed at once."""
+
+MAX_CHARACTERS: Final = {Role.USER: 4_000, Role.ASSISTANT: 600}
+"""Characters of a turn that are parsed. All of a longer one is still found by words and vectors."""
+
+
+class TurnReader:
+    """Reads what turns state.
+
+    Args:
+        encoder: Classifies statements by their meaning.
+        language: Parses texts.
+        priority: Lets recalls go first between two turns.
+    """
+
+    def __init__(self, encoder: Encoder, language: Language, priority: ForegroundPriority) -> None:
+        self._encoder = encoder
+        self._language = language
+        self._priority = priority
+
+    def read(
+        self, turns: Sequence[Turn], names: Sequence[Sequence[str]], owners: Sequence[str | None]
+    ) -> list[Understanding]:
+        """What each turn states. Blocking; takes tens of milliseconds.
+
+        Args:
+            turns: Turns.
+            names: For each turn, known names to capitalise.
+            owners: For each turn the user's name if somebody else in the room said it, or None.
+        """
+        understandings = []
+        for turn, doc, known, owner in zip(turns, self.parse(turns), names, owners, strict=True):
+            self._priority.wait_idle_blocking()
+            doc = self._truecased(doc, known) if lacks_case(doc.text) else doc
+            understanding = extract_facts(
+                doc, self._parse_one, turn.speaker, Role(turn.role), turn.spoken_at, self._classify
+            )
+            understanding = _with_offsets_in_turn(understanding, turn)
+            understandings.append(
+                understanding if owner is None else mark_hearsay(understanding, owner)
+            )
+        return understandings
+
+    def parse(self, turns: Sequence[Turn]) -> Iterator[Doc]:
+        """Parses of the turns, a few at a time, so that a recall waits for a few at most."""
+        texts = [parsed_text(turn) for turn in turns]
+        while texts:
+            sizes = range(BATCH, 1, -1)
+            size = next(
+                (size for size in sizes if sum(map(len, texts[:size])) <= BATCH_CHARACTERS), 1
+            )
+            yield from self._language.parse(texts[:size])
+            texts = texts[size:]
+
+    def _parse_one(self, text: str) -> Doc:
+        return self._language.parse([text])[0]
+
+    def _classify(self, doc: Doc, statements: Sequence[Statement]) -> Sequence[Statement]:
+        return classify_statements(doc, statements, self._encoder)
+
+    def _truecased(self, doc: Doc, names: Sequence[str]) -> Doc:
+        """The parse of a text without case, with capitals and sentence boundaries restored."""
+        lowered = doc.text.lower()
+        if lowered != doc.text and len(lowered) == len(doc.text):
+            doc = self._parse_one(lowered)
+        starts = sentence_starts(doc)
+        return self._language.parse_sentences(truecase(doc, starts, names), starts)
+
+
+def parsed_text(turn: Turn) -> str:
+    """The part of a turn that is parsed."""
+    return truncate(turn.text, MAX_CHARACTERS[Role(turn.role)])
+
+
+def _with_offsets_in_turn(understanding: Understanding, turn: Turn) -> Understanding:
+    """What was read from the parsed part, with character offsets in the whole turn."""
+    spans = truncated_spans(turn.text, MAX_CHARACTERS[Role(turn.role)])
+    if len(spans) == 1:
+        return understanding
+    segments = tuple(Segment(join_spans(turn.text, [span]), *span) for span in spans)
+    return RewrittenText(segments).restore_offsets(understanding)
