@@ -10,7 +10,7 @@ are all there are:
   stand in either half of the day, as the corpus lists both.
 - **Moments.** A day or a minute is equal to the interval that it begins. Of counted times ("two
   weeks ago") the corpus gives the day that counting reaches; HotMem means the week and keeps that
-  day beside it (`TimeMention.counted`), which is compared.
+  day beside it (`TimeMention.exact_moment`), which is compared.
 - **Ends.** The corpus ends "from 4 to 22" where the 22nd begins, HotMem where it ends: both are
   right for an end that was named; how many need this is reported. 23:59:59 is midnight. Where the
   corpus tells dates only, dates are compared.
@@ -58,7 +58,7 @@ class Outcome:
 
 def judged(case: Case, *, ahead: bool) -> Outcome:
     """Reads a case's utterance and compares what was found with what was wanted."""
-    found = find_times(case.text, case.at, ahead=ahead, daily=True)
+    found = find_times(case.text, case.at, ahead=ahead, include_clock_times=True)
     wanted = [one for one in case.wanted if one.kind in SCOPE]
     if len(found) != len(wanted):
         return Outcome(case, False, False, found)
@@ -108,7 +108,7 @@ def _fits(reading: Reading, mention: TimeMention, *, clock: bool) -> tuple[bool,
         return _same_clock(reading, mention), False
     if reading.moment:
         fine = mention.granularity in (Granularity.DAY, Granularity.MINUTE)
-        moments = [start] * fine + ([mention.counted] if mention.counted else [])
+        moments = [start] * fine + ([mention.exact_moment] if mention.exact_moment else [])
         return any(_equal(reading.start, moment, exact=reading.exact) for moment in moments), False
     if reading.start and reading.end:
         if not _equal(reading.start, start, exact=reading.exact):
@@ -118,7 +118,7 @@ def _fits(reading: Reading, mention: TimeMention, *, clock: bool) -> tuple[bool,
             if _equal(reading.end, end, exact=reading.exact)
             else (_named_end(reading.end, end), True)
         )
-    edges = [start, end, *([mention.counted] if mention.counted else [])]
+    edges = [start, end, *([mention.exact_moment] if mention.exact_moment else [])]
     edge = reading.start or reading.end
     if mention.bound == "at" and mention.granularity is not Granularity.SPAN:
         return False, False
@@ -152,7 +152,7 @@ def _same_clock(reading: Reading, mention: TimeMention) -> bool:
                 else mention.interval.start,
             )
         )
-    return mention.daily and all(
+    return mention.clock_only and all(
         wanted is None or wanted.time() == found.time() for wanted, found in pairs
     )
 

@@ -1,4 +1,4 @@
-"""A time as an absolute phrase."""
+"""Times as absolute phrases."""
 
 import re
 from datetime import datetime, timedelta
@@ -12,29 +12,28 @@ _PREPOSITION: Final = re.compile(r"^(?:on|in) ")
 
 
 def format_time(mention: TimeMention) -> str:
-    """The time as an absolute phrase, by the clock of where it was said.
+    """Format a time as an absolute phrase, in the speaker's time zone.
 
-    "on 2026-11-24 (Tuesday)", "in November 2026", "around 2020".
-
-    Of a span with a bound it is the edge that is meant: "since early 2015" becomes "on 2015-01-01".
+    "on 2026-11-24 (Tuesday)", "in November 2026", "around 2020". A span with a bound gives the
+    edge that is meant: "since early 2015" becomes "on 2015-01-01".
     """
-    exact = _written(mention)
+    exact = _format_exact(mention)
     return _PREPOSITION.sub("around ", exact) if mention.vague else exact
 
 
 def format_time_bare(mention: TimeMention) -> str:
-    """The same without "on" or "in": "2026-11-24 (Tuesday)", "November 2026"."""
+    """As `format_time`, without "on" or "in": "2026-11-24 (Tuesday)", "November 2026"."""
     return _PREPOSITION.sub("", format_time(mention))
 
 
-def _written(mention: TimeMention) -> str:
+def _format_exact(mention: TimeMention) -> str:
     start, end = mention.local
     first, last = start.date(), (end - timedelta(microseconds=1)).date()
     match mention.granularity:
         case Granularity.MINUTE:
             return f"on {first} ({first:%A}) at {start:%H:%M}"
         case Granularity.PART:
-            return f"on {first} ({first:%A}) {_part(start)}"
+            return f"on {first} ({first:%A}) {_part_of_day(start)}"
         case Granularity.DAY:
             return f"on {first} ({first:%A})"
         case Granularity.WEEK:
@@ -46,21 +45,20 @@ def _written(mention: TimeMention) -> str:
         case Granularity.YEAR:
             return f"in {first.year}"
         case Granularity.SPAN:
-            edge = {
-                Bound.SINCE: first,
-                Bound.BEFORE: first,
-                Bound.UNTIL: last,
-                Bound.AFTER: last,
-            }.get(mention.bound)
-            return f"on {edge}" if edge else f"between {first} and {last}"
+            match mention.bound:
+                case Bound.SINCE | Bound.BEFORE:
+                    return f"on {first}"
+                case Bound.UNTIL | Bound.AFTER:
+                    return f"on {last}"
+                case _:
+                    return f"between {first} and {last}"
 
 
-def _part(start: datetime) -> str:
+def _part_of_day(start: datetime) -> str:
     if start.hour >= 20:
         return "at night"
-    return (
-        f"in the {'morning' if start.hour < 12 else 'afternoon' if start.hour < 16 else 'evening'}"
-    )
+    part = "morning" if start.hour < 12 else "afternoon" if start.hour < 16 else "evening"
+    return f"in the {part}"
 
 
 def _season(start: datetime) -> str:

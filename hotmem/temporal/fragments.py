@@ -1,4 +1,4 @@
-"""The parts that a time is put together from, and the words they share."""
+"""Fragments of a time expression, the rules that find them, and the patterns that rules share."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final, TypeAlias
 
 from hotmem.temporal.bounds import Bound
-from hotmem.temporal.units import MONTHS, UNITS, WEEKDAYS, Reference, Span, counted
+from hotmem.temporal.units import MONTHS, UNITS, WEEKDAYS, Reference, Span, add_units
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,32 +15,32 @@ class Clock:
     """A time of day without a day, in minutes from midnight.
 
     Attributes:
-        start: Its first minute.
-        end: The first minute after it; beyond 1440 it runs into the next day, equal to `start` it
-            is a moment.
-        named: A part of the day ("in the morning") rather than an hour.
-        halved: Told on twelve hours without saying which half.
+        start: First minute.
+        end: First minute after it; above 1440 it is in the next day, equal to `start` it is a
+            moment.
+        is_part: Whether it is a part of the day ("in the morning") rather than an hour.
+        twelve_hour: Whether it is on the 12-hour clock without am or pm.
     """
 
     start: int
     end: int
-    named: bool = False
-    halved: bool = False
+    is_part: bool = False
+    twelve_hour: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """A part of a time, with its place in the respelt words.
+    """A part of a time expression.
 
     Attributes:
-        start: Its first character.
-        stop: One past the last.
-        span: What it means, for anything that has a day.
-        clock: What it means, for a time of day.
+        start: Index of its first character in the normalized text.
+        stop: Index after its last character.
+        span: Its meaning, if it has a day.
+        clock: Its meaning, if it is a time of day.
         weekday: 0 to 6 for a weekday without "last" or "next".
-        dated: A day of the calendar ("the 3rd", "8 May") rather than a relative one.
-        weak: A bare number or weekday abbreviation that is a time only beside another one.
-        bound: How the words inside it use it: "Friday after two".
+        dated: Whether it is a date of the calendar ("the 3rd", "8 May"), not a relative day.
+        weak: Whether it is a time only next to another fragment: a bare number, "sat".
+        bound: The bound inside its words: "Friday after two".
     """
 
     start: int
@@ -53,35 +53,36 @@ class Fragment:
     bound: Bound = Bound.AT
 
 
-Reading: TypeAlias = Callable[[re.Match[str], Reference], Span | Fragment | None]
+Interpretation: TypeAlias = Callable[[re.Match[str], Reference], Span | Fragment | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A pattern and what it means.
+    """A pattern and its interpretation.
 
     Attributes:
-        cues: Strings of which one must occur for the pattern to be worth trying.
+        cues: Substrings of which one must occur for the pattern to be tried.
         pattern: The words.
-        read: Their meaning; None or a ValueError where they have none.
-        dated: Whether it names a day of the calendar.
+        interpret: Their meaning; None or a ValueError if they have none.
+        dated: Whether it matches dates of the calendar.
     """
 
     cues: tuple[str, ...]
     pattern: re.Pattern[str]
-    read: Reading
+    interpret: Interpretation
     dated: bool = False
 
-    def pieces(self, text: str, reference: Reference) -> Iterator[Fragment]:
-        """Every piece the rule reads in respelt words.
+    def find(self, text: str, reference: Reference) -> Iterator[Fragment]:
+        """Find every fragment that the rule matches in normalized text.
 
-        A day that no calendar has is a piece without meaning, so that no part of it is read.
+        A date that does not exist is a fragment without a meaning, so that no part of it matches
+        another rule.
         """
         if not any(cue in text for cue in self.cues):
             return
         for match in self.pattern.finditer(text):
             try:
-                meaning = self.read(match, reference)
+                meaning = self.interpret(match, reference)
             except (ValueError, OverflowError):
                 if self.dated:
                     yield Fragment(match.start(), match.end())
@@ -92,13 +93,13 @@ class Rule:
                 yield meaning
 
 
-def pattern(body: str) -> re.Pattern[str]:
-    """The body between word edges."""
+def whole_words(body: str) -> re.Pattern[str]:
+    """Compile a pattern that matches between word boundaries."""
     return re.compile(rf"(?<!\w)(?:{body})(?!\w)")
 
 
-def preceded(*words: str) -> str:
-    """What stands behind one of the words, as a look-behind."""
+def preceded_by(*words: str) -> str:
+    """A look-behind for one of the words and a space."""
     return "(?:" + "|".join(rf"(?<=\b{word}\s)" for word in words) + ")"
 
 
@@ -107,97 +108,116 @@ DIGITS: Final = tuple("0123456789")
 MONTH_CUES: Final = tuple(month[:3] for month in MONTHS)
 """Cues of rules that need a month."""
 MONTH: Final = (
-    rf"(?:{'|'.join(MONTHS)}|(?:jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)(?![a-z]))"
+    rf"(?:{'|'.join(MONTHS)}"
+    r"|(?:jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)(?![a-z]))"
 )
 ORDINAL: Final = r"(?:st|nd|rd|th)"
 YEAR: Final = r"(?:1[5-9]|20)\d\d"
 WEEKDAY: Final = rf"(?:{'|'.join(WEEKDAYS)}|tues?|thurs?|thur?|fri|mon|wed|sat|sun)"
-LAST: Final = ("last", "past", "previous", "preceding")
-THIS: Final = ("this", "current")
-WHICH: Final = (
+LAST_WORDS: Final = ("last", "past", "previous", "preceding")
+THIS_WORDS: Final = ("this", "current")
+DIRECTION: Final = (
     r"(?:this\s+past|this\s+coming|last|past|previous|this|current|next|coming|upcoming|following)"
 )
 UNIT: Final = rf"(?:(?:{'|'.join(UNITS)})s?|secs?|mins?|hrs?|h|yrs?)"
-AMOUNT_WORDS: Final = (
-    r"(?:\d+(?:\.\d+)?|an?|half(?: an?)?|(?:a )?couple(?: of)?|(?:a )?few|several)"
+COUNT: Final = r"(?:\d+(?:\.\d+)?|an?|half(?: an?)?|(?:a )?couple(?: of)?|(?:a )?few|several)"
+_COUNTED: Final = rf"{COUNT}(?: and (?:an? )?half)?\s*(?:calendar )?{UNIT}"
+DURATION: Final = rf"{_COUNTED}(?:(?:,| and)?\s*{_COUNTED}){{0,5}}(?: and a half)?"
+"""A duration: "3 days", "2 years 21 days", "an hour and a half".
+
+The number of its units is bounded because matching takes quadratic time in it.
+"""
+
+_DURATION_PART: Final = re.compile(
+    rf"(?P<count>{COUNT})(?P<half> and (?:an? )?half)?\s*(?:calendar )?(?P<unit>{UNIT})(?!\w)"
+    r"(?P<more> and a half)?"
 )
-_COUNTED: Final = rf"{AMOUNT_WORDS}(?: and (?:an? )?half)?\s*(?:calendar )?{UNIT}"
-AMOUNT: Final = rf"{_COUNTED}(?:(?:,| and)?\s*{_COUNTED}){{0,5}}(?: and a half)?"
-"""A duration: "3 days", "2 years 21 days", "an hour and a half"; years to seconds are six. Of a
-longer list each would be tried with all behind."""
+_FIRST_YEAR_OF_LAST_CENTURY: Final = 40
+"""Two-digit years from here on are in the 20th century, as in Microsoft's Recognizers."""
+_UNIT_ABBREVIATIONS: Final = {
+    "sec": "second",
+    "min": "minute",
+    "hr": "hour",
+    "h": "hour",
+    "yr": "year",
+}
+_SMALLER_UNIT: Final = {"week": "day", "month": "day", "year": "month", "decade": "year"}
+_COUNT_WORDS: Final = {
+    "a": 1.0,
+    "an": 1.0,
+    "half": 0.5,
+    "half a": 0.5,
+    "half an": 0.5,
+    "several": 3.0,
+}
 
-_AMOUNT: Final = re.compile(
-    rf"(?P<count>{AMOUNT_WORDS})(?P<half> and (?:an? )?half)?\s*(?:calendar )?(?P<unit>{UNIT})(?!\w)(?P<more> and a half)?"
-)
-_PIVOT: Final = 40
-"""Two-digit years from here on lie in the last century, as Microsoft's Recognizers read them."""
-_SHORT: Final = {"sec": "second", "min": "minute", "hr": "hour", "h": "hour", "yr": "year"}
-_SMALLER: Final = {"week": "day", "month": "day", "year": "month", "decade": "year"}
-_FEW: Final = {"a": 1.0, "an": 1.0, "half": 0.5, "half a": 0.5, "half an": 0.5, "several": 3.0}
 
-
-def unit_of(word: str) -> str:
+def parse_unit(word: str) -> str:
     """The unit in the singular: "hrs" → "hour"."""
     single = word.removesuffix("s")
-    return _SHORT.get(single, single)
+    return _UNIT_ABBREVIATIONS.get(single, single)
 
 
-def full_year(digits: str) -> int:
+def parse_year(digits: str) -> int:
     """The year of four digits, or of two with or without an apostrophe ("'98")."""
-    digits = digits.lstrip("'")
-    return (
-        int(digits) if len(digits) > 2 else int(digits) + (1900 if int(digits) >= _PIVOT else 2000)
-    )
+    year = int(digits.lstrip("'"))
+    if len(digits.lstrip("'")) > 2:
+        return year
+    return year + (1900 if year >= _FIRST_YEAR_OF_LAST_CENTURY else 2000)
 
 
-def month_of(word: str) -> int:
-    """1 to 12."""
+def parse_month(word: str) -> int:
+    """The number of a month, 1 to 12."""
     return next(number for number, month in enumerate(MONTHS, 1) if month.startswith(word[:3]))
 
 
-def weekday_of(word: str) -> int:
-    """0 for Monday to 6."""
+def parse_weekday(word: str) -> int:
+    """The number of a weekday, 0 for Monday to 6."""
     return next(number for number, weekday in enumerate(WEEKDAYS) if weekday.startswith(word[:3]))
 
 
-def step(which: str) -> int:
+def parse_direction(words: str) -> int:
     """-1 for "last", 0 for "this", 1 for "next"."""
-    which = which.split()[-1]
-    return -1 if which in LAST else 0 if which in THIS else 1
+    word = words.split()[-1]
+    return -1 if word in LAST_WORDS else 0 if word in THIS_WORDS else 1
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
-    """A duration as it was counted: pairs of number and unit."""
+class Duration:
+    """A duration as it was spoken: pairs of count and unit."""
 
     parts: tuple[tuple[float, str], ...]
 
     @property
     def finest(self) -> str:
-        """The smallest unit in it, a smaller one where halves of a unit are counted."""
+        """The smallest unit in it; the next smaller one if a unit has a fractional count."""
         return min(
-            (_SMALLER.get(unit, unit) if count % 1 else unit for count, unit in self.parts),
+            (_SMALLER_UNIT.get(unit, unit) if count % 1 else unit for count, unit in self.parts),
             key=UNITS.index,
         )
 
-    def away(self, moment: datetime, sign: int = 1) -> datetime:
-        """The moment so far away."""
+    def add_to(self, moment: datetime, sign: int = 1) -> datetime:
+        """The moment after a start, or before it if `sign` is -1."""
         for count, unit in self.parts:
-            moment = counted(moment, unit, sign * count)
+            moment = add_units(moment, unit, sign * count)
         return moment
 
 
-def amount(text: str) -> Amount:
-    """The duration that `AMOUNT` matched."""
-    return Amount(
-        tuple((_number(match), unit_of(match["unit"])) for match in _AMOUNT.finditer(text))
+def parse_duration(text: str) -> Duration:
+    """Parse text that `DURATION` matched."""
+    return Duration(
+        tuple(
+            (
+                parse_count(part["count"]) + (0.5 if part["half"] or part["more"] else 0.0),
+                parse_unit(part["unit"]),
+            )
+            for part in _DURATION_PART.finditer(text)
+        )
     )
 
 
-def number_of(word: str) -> float:
-    """The number of a count: "a couple of" is 2, "a few" 3."""
-    return _FEW.get(word) or (2.0 if "couple" in word else 3.0 if "few" in word else float(word))
-
-
-def _number(match: re.Match[str]) -> float:
-    return number_of(match["count"]) + (0.5 if match["half"] or match["more"] else 0.0)
+def parse_count(words: str) -> float:
+    """The value of text that `COUNT` matched: "a couple of" is 2, "a few" 3."""
+    if words in _COUNT_WORDS:
+        return _COUNT_WORDS[words]
+    return 2.0 if "couple" in words else 3.0 if "few" in words else float(words)

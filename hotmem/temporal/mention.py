@@ -1,4 +1,4 @@
-"""A time as it is found in an utterance."""
+"""A time expression found in an utterance."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
@@ -10,19 +10,19 @@ from hotmem.types import Interval
 
 @dataclass(frozen=True, slots=True)
 class TimeMention:
-    """A time and the words that name it.
+    """A time and the words that express it.
 
     Attributes:
-        start: First character of its words, a leading preposition among them.
-        stop: One past the last character.
-        interval: What it means, in UTC.
-        grain: How exact it is.
-        yearly: Names a month and a day only, so that a birthday can be told from an appointment.
-        vague: Said with "about", "a few" and the like.
-        bound: Whether something begins or ends there: "since March", "before 2020".
-        counted: The very moment that "in two weeks" counts to, UTC; None where nothing was counted.
-        daily: Names a time of day only, taken on the nearest day: "at 5 pm".
-        zone: Where it was said.
+        start: Index of the first character, including a leading preposition.
+        stop: Index after the last character.
+        interval: The resolved interval, UTC.
+        granularity: Its precision.
+        yearly: Whether it is a month and a day without a year, as of a birthday.
+        vague: Whether it is approximate: "about", "a few".
+        bound: Whether something starts or ends there: "since March", "before 2020".
+        exact_moment: The moment that "in two weeks" reaches, UTC; None if nothing was counted.
+        clock_only: Whether it is a time of day without a day ("at 5 pm"), put on the nearest day.
+        zone: Time zone of the speaker.
     """
 
     start: int
@@ -32,11 +32,11 @@ class TimeMention:
     yearly: bool = False
     vague: bool = False
     bound: Bound = Bound.AT
-    counted: datetime | None = None
-    daily: bool = False
+    exact_moment: datetime | None = None
+    clock_only: bool = False
     zone: tzinfo = UTC
 
     @property
     def local(self) -> tuple[datetime, datetime]:
-        """The interval by the clock of where it was said."""
+        """Start and end in the speaker's time zone."""
         return self.interval.start.astimezone(self.zone), self.interval.end.astimezone(self.zone)

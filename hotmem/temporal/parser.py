@@ -1,23 +1,27 @@
-"""Utterance → times: pieces read, put together, placed on the calendar."""
+"""Find time expressions in an utterance and resolve them to intervals."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
-from hotmem.temporal import clocks, counts, days, periods
+from hotmem.temporal import clocks, dates, days, months, offsets, periods, years
 from hotmem.temporal.bounds import Bound, bound_after, bound_before
-from hotmem.temporal.composition import composed, longest
+from hotmem.temporal.composition import compose, select_longest
 from hotmem.temporal.fragments import Clock, Fragment
 from hotmem.temporal.mention import TimeMention
-from hotmem.temporal.normalization import NormalizedText, respelt
+from hotmem.temporal.normalization import NormalizedText, normalize
 from hotmem.temporal.units import Granularity, Reference, Span, midnight
 from hotmem.types import Interval
 
 _HINT: Final = re.compile(
-    r"\d|eod\b|day|week|month|year|decade|centur|quarter|noon|night|tonite|morning|evening|hour|minute|second|few|\bnow\b|clock|spring|summer|autumn|fall"
-    r"|winter|yesterday|tomorrow|tmr|fortnight|ago\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)"
+    r"\d|eod\b|day|week|month|year|decade|centur|quarter|noon|night|tonite|morning|evening|hour"
+    r"|minute|second|few|\bnow\b|clock|spring|summer|autumn|fall|winter|yesterday|tomorrow|tmr"
+    r"|fortnight|ago\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat"
+    r"|sun)"
 )
+"""One of these occurs in every time expression."""
+
 _RECURRING: Final = re.compile(
     r"(?<!\w)(?:every|each|most|any|no)\s+(?:other\s+|\d\w*\s+)?(?:on\s+|at\s+)?$"
 )
@@ -25,59 +29,71 @@ _RECURRING: Final = re.compile(
 
 _HABIT: Final = re.compile(r"\s*(?:every|each|daily|weekly)(?!\w)")
 _LEAD: Final = re.compile(
-    r"(?:(?<!\w)(?:on|in|at|during|over|for|around|about|almost|circa|from|back|sometime|the|of|my)\s+)+$"
+    r"(?:(?<!\w)(?:on|in|at|during|over|for|around|about|almost|circa|from|back|sometime|the|of|my)"
+    r"\s+)+$"
 )
 _NUMBER_BEFORE: Final = re.compile(r"\d[\s,-]+$")
 _NUMBER_AFTER: Final = re.compile(r"[\s-]+\d")
 _VAGUE: Final = re.compile(r"\b(?:about|around|almost|over|few|several|couple|circa)\b")
-_RULES: Final = (*days.RULES, *periods.RULES, *counts.RULES, *clocks.RULES)
-_LEFT: Final = 40
-"""Characters before a time in which its prepositions are sought."""
+_RULES: Final = (
+    *dates.RULES,
+    *days.RULES,
+    *months.RULES,
+    *years.RULES,
+    *periods.RULES,
+    *offsets.RULES,
+    *clocks.RULES,
+)
+_CONTEXT: Final = 40
+"""Characters before a time that are searched for its prepositions."""
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def find_times(
-    text: str, at: datetime, *, ahead: bool = False, daily: bool = False
+    text: str, at: datetime, *, ahead: bool = False, include_clock_times: bool = False
 ) -> tuple[TimeMention, ...]:
-    """Every time an utterance names, in order, without overlap.
+    """Find every time expression in an utterance, in order, without overlap.
 
-    Where two readings compete the longer one wins.
+    Of overlapping readings the longest one is taken.
 
     Args:
         text: The utterance, spoken or typed.
-        at: When it was said, in the speaker's zone: relative times count from here, days begin at
-            midnight there.
-        ahead: Whether it looks to the future, which decides "on Tuesday", "in May" and "at 5".
-        daily: Whether times of day without a day are wanted too ("at 5 pm"); they are taken on the
-            nearest one.
+        at: When it was said, in the speaker's time zone: relative times count from here, days
+            start at midnight there.
+        ahead: Whether it is about the future, which decides "on Tuesday", "in May" and "at 5".
+        include_clock_times: Whether to include times of day without a day ("at 5 pm"), put on the
+            nearest day.
     """
-    wording = respelt(text)
-    if not _HINT.search(wording.text):
+    normalized = normalize(text)
+    if not _HINT.search(normalized.text):
         return ()
     try:
         reference = Reference(at.replace(tzinfo=None), ahead)
-        pieces = longest(piece for rule in _RULES for piece in rule.pieces(wording.text, reference))
-        mentions = _mentions(
-            composed(pieces, wording.text, reference), wording, reference, at.tzinfo or UTC
+        fragments = select_longest(
+            fragment for rule in _RULES for fragment in rule.find(normalized.text, reference)
         )
-        return tuple(mention for mention in mentions if daily or not mention.daily)
+        times = compose(fragments, normalized.text, reference)
+        mentions = _mentions(times, normalized, reference, at.tzinfo or UTC)
+        return tuple(one for one in mentions if include_clock_times or not one.clock_only)
     except OverflowError:
         return ()
 
 
 def find_interval(text: str, at: datetime, *, ahead: bool = False) -> Interval | None:
-    """The days an utterance speaks of, whole ones because what happened at an hour is mostly told at another.
+    """Find the days that an utterance is about.
 
-    "Since" and "after" run up to `at`, "before" begins in 1970; times of day without a day name
-    none.
+    The interval is in whole days, because an event is often mentioned at another hour than its
+    own. "Since" and "after" end at `at`, "before" starts in 1970; times of day without a day are
+    ignored.
 
     Args:
         text: The utterance.
-        at: When it was said, in the speaker's zone: relative times count from here, days begin at
-            midnight there.
-        ahead: Whether it looks to the future, which decides "on Tuesday" and "in May".
+        at: When it was said, in the speaker's time zone: relative times count from here, days
+            start at midnight there.
+        ahead: Whether it is about the future, which decides "on Tuesday" and "in May".
 
     Returns:
-        The half-open interval in UTC, or None if no time is named.
+        The half-open interval in UTC, or None if no time is found.
     """
     mention = next(iter(find_times(text, at, ahead=ahead)), None)
     if mention is None:
@@ -98,71 +114,70 @@ def find_interval(text: str, at: datetime, *, ahead: bool = False) -> Interval |
             return Interval(start, end)
 
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-
-
 def _mentions(
-    pieces: list[Fragment], wording: NormalizedText, reference: Reference, zone: tzinfo
+    times: Sequence[Fragment], normalized: NormalizedText, reference: Reference, zone: tzinfo
 ) -> Iterator[TimeMention]:
-    floor = 0
-    for piece in pieces:
-        left = wording.text[max(floor, piece.start - _LEFT) : piece.start]
-        floor = piece.stop
-        words = left
-        lead = _LEAD.search(words)
-        if (
-            _RECURRING.search(words[: lead.start()] if lead else words)
-            or _RECURRING.search(words)
-            or _HABIT.match(wording.text, piece.stop)
-        ):
+    text, floor = normalized.text, 0
+    for time in times:
+        left = text[max(floor, time.start - _CONTEXT) : time.start]
+        floor = time.stop
+        lead = _LEAD.search(left)
+        if _is_habit(left, text, time.stop) or (lead is None and _is_in_number_run(text, time)):
             continue
-        if lead is None and _counted_on(wording.text, piece):
-            continue
-        bound, start = _bound(left, piece)
-        stop = piece.stop
-        if bound is Bound.AT and (later := bound_after(wording.text, piece.stop)):
+        bound, start = _bound(left, time)
+        stop = time.stop
+        if bound is Bound.AT and (later := bound_after(text, time.stop)):
             bound, stop = later
-        span = piece.span or (_nearest(piece.clock, reference) if piece.clock else None)
+        span = time.span or (_on_nearest_day(time.clock, reference) if time.clock else None)
         if span is None or span.end <= span.start:
             continue
         interval = Interval(_utc(span.start, zone), _utc(span.end, zone))
         if interval.end <= interval.start:
             continue
         yield TimeMention(
-            wording.start(start),
-            wording.stop(stop),
-            interval,
-            span.granularity,
-            span.yearly,
-            bool(_VAGUE.search(wording.text[start:stop])),
-            bound,
-            _utc(span.counted, zone) if span.counted else None,
-            piece.span is None,
-            zone,
+            start=normalized.original_start(start),
+            stop=normalized.original_stop(stop),
+            interval=interval,
+            granularity=span.granularity,
+            yearly=span.yearly,
+            vague=bool(_VAGUE.search(text[start:stop])),
+            bound=bound,
+            exact_moment=_utc(span.exact_moment, zone) if span.exact_moment else None,
+            clock_only=time.span is None,
+            zone=zone,
         )
 
 
-def _counted_on(text: str, piece: Fragment) -> bool:
+def _is_habit(left: str, text: str, stop: int) -> bool:
+    """Whether the words around a time make it a habit, with or without its prepositions."""
+    return bool(
+        _RECURRING.search(_LEAD.sub("", left))
+        or _RECURRING.search(left)
+        or _HABIT.match(text, stop)
+    )
+
+
+def _is_in_number_run(text: str, time: Fragment) -> bool:
     """Whether a bare number is one of several in a row.
 
-    The "2020" of "one twenty twenty" and of a telephone number is no year.
+    The "2020" of "one twenty twenty", or of a telephone number, is not a year.
     """
-    if not text[piece.start : piece.stop].isdigit():
+    if not text[time.start : time.stop].isdigit():
         return False
-    return bool(_NUMBER_BEFORE.search(text[: piece.start]) or _NUMBER_AFTER.match(text, piece.stop))
+    return bool(_NUMBER_BEFORE.search(text[: time.start]) or _NUMBER_AFTER.match(text, time.stop))
 
 
-def _bound(left: str, piece: Fragment) -> tuple[Bound, int]:
-    """How the words before a piece use it, and where they begin."""
+def _bound(left: str, time: Fragment) -> tuple[Bound, int]:
+    """The bound in the words before a time, and where these words start."""
     lead = _LEAD.search(left)
     for words in (left, left[: lead.start()] if lead else ""):
         if found := bound_before(words):
-            return found[0], piece.start - len(left) + found[1]
-    start = piece.start - (len(left) - lead.start()) if lead else piece.start
-    return piece.bound, start
+            return found[0], time.start - len(left) + found[1]
+    start = time.start - (len(left) - lead.start()) if lead else time.start
+    return time.bound, start
 
 
-def _nearest(clock: Clock, reference: Reference) -> Span:
+def _on_nearest_day(clock: Clock, reference: Reference) -> Span:
     """A time of day on the nearest day in the direction of the tense."""
     length = timedelta(minutes=max(clock.end - clock.start, 1))
     moment = reference.today + timedelta(minutes=clock.start)
@@ -170,15 +185,11 @@ def _nearest(clock: Clock, reference: Reference) -> Span:
         moment += timedelta(days=1)
     elif not reference.ahead and moment > reference.now:
         moment -= timedelta(days=1)
-    return Span(
-        moment,
-        moment + length,
-        Granularity.PART
-        if clock.named
-        else Granularity.MINUTE
-        if clock.start == clock.end
-        else Granularity.SPAN,
-    )
+    if clock.is_part:
+        granularity = Granularity.PART
+    else:
+        granularity = Granularity.MINUTE if clock.start == clock.end else Granularity.SPAN
+    return Span(moment, moment + length, granularity)
 
 
 def _utc(moment: datetime, zone: tzinfo) -> datetime:

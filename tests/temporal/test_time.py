@@ -192,13 +192,13 @@ def test_says_how_a_time_is_used(text: str, bound: Bound) -> None:
 def test_counted_weeks_keep_the_day_they_reach() -> None:
     (mention,) = find_times("two weeks ago", AT)
     assert mention.granularity is Granularity.WEEK
-    assert mention.counted == datetime(2026, 11, 4, 15, 0, tzinfo=UTC)
+    assert mention.exact_moment == datetime(2026, 11, 4, 15, 0, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(("ahead", "day"), [(True, 19), (False, 18)])
 def test_a_bare_time_of_day_is_on_the_nearest_day(ahead: bool, day: int) -> None:
-    (mention,) = find_times("at 10 am", AT, ahead=ahead, daily=True)
-    assert mention.daily
+    (mention,) = find_times("at 10 am", AT, ahead=ahead, include_clock_times=True)
+    assert mention.clock_only
     assert mention.interval.start == datetime(2026, 11, day, 10, 0, tzinfo=UTC)
 
 

@@ -120,7 +120,10 @@ def affects_plan(thing: ChangedEvent, plan: Doc) -> bool:
 
 
 def _changed_tokens(doc: Doc, said_at: datetime) -> Iterator[tuple[Token, bool]]:
-    times = [mention.start for mention in find_times(doc.text, said_at, ahead=True, daily=True)]
+    times = [
+        mention.start
+        for mention in find_times(doc.text, said_at, ahead=True, include_clock_times=True)
+    ]
     over = bool(_NO_LONGER.search(doc.text))
     for token in doc:
         if token.lower_ in ("off", "on") and all(child.pos_ == "ADV" for child in token.children):

@@ -1,0 +1,213 @@
+"""Years, decades, centuries, seasons, quarters and halves of a year."""
+
+import re
+from datetime import datetime, timedelta
+from typing import Final
+
+from hotmem.temporal.fragments import (
+    COUNT,
+    DIGITS,
+    DIRECTION,
+    MONTH,
+    THIS_WORDS,
+    YEAR,
+    Rule,
+    parse_count,
+    parse_direction,
+    parse_year,
+    preceded_by,
+    whole_words,
+)
+from hotmem.temporal.units import (
+    SEASONS,
+    Granularity,
+    Reference,
+    Span,
+    add_units,
+    quarter_span,
+    season_span,
+    year_span,
+)
+
+_FIRST_DECADE_OF_LAST_CENTURY: Final = 30
+"""Two-digit decades from here on are in the 20th century."""
+
+
+def _year(match: re.Match[str], reference: Reference) -> Span:
+    return year_span(int(match["year"]))
+
+
+def _years(match: re.Match[str], reference: Reference) -> Span | None:
+    first, last = int(match["year"]), int(match["until"])
+    return year_span(first, last - first + 1) if first < last else None
+
+
+def _short_year(match: re.Match[str], reference: Reference) -> Span:
+    return year_span(parse_year(match["year"]))
+
+
+def _decade(match: re.Match[str], reference: Reference) -> Span:
+    first = int(match["decade"].lstrip("'"))
+    if first < 100:
+        first += 1900 if first >= _FIRST_DECADE_OF_LAST_CENTURY else 2000
+    return year_span(first, 10)
+
+
+def _century(match: re.Match[str], reference: Reference) -> Span:
+    return year_span(100 * int(match["number"]) - 100, 100)
+
+
+def _season(match: re.Match[str], reference: Reference) -> Span:
+    name, now, groups = match["season"], reference.now, match.groupdict()
+    if year := groups.get("year"):
+        return season_span(parse_year(year), name)
+    which = groups.get("which") or ""
+    seasons = [
+        season_span(now.year + offset, name) for offset in (-2, -1, 0, 1) if now.year + offset > 0
+    ]
+    if which in THIS_WORDS:
+        return next(season for season in seasons if season.end > now - timedelta(days=90))
+    ahead = parse_direction(which) > 0 if which else reference.ahead
+    if ahead:
+        return next(
+            season for season in seasons if season.start > now or (not which and season.end > now)
+        )
+    return next(
+        season
+        for season in reversed(seasons)
+        if season.end <= now or (not which and season.start <= now)
+    )
+
+
+def _seasons_ago(match: re.Match[str], reference: Reference) -> Span | None:
+    """Interpret "two summers ago"; the last one that is over is one ago."""
+    count, name = int(parse_count(match["amount"])), match["season"]
+    over = [
+        season
+        for back in range(count + 3)
+        if (season := season_span(reference.now.year - back, name)).end <= reference.now
+    ]
+    return over[count - 1] if 0 < count <= len(over) else None
+
+
+def _quarter(match: re.Match[str], reference: Reference) -> Span:
+    number, year, groups = int(match["number"]), reference.now.year, match.groupdict()
+    if groups.get("year"):
+        return quarter_span(int(match["year"]), number)
+    if groups.get("which"):
+        return quarter_span(year + parse_direction(match["which"]), number)
+    quarter = quarter_span(year, number)
+    if reference.ahead:
+        return quarter if quarter.end > reference.now else quarter_span(year + 1, number)
+    return quarter if quarter.start <= reference.now else quarter_span(year - 1, number)
+
+
+def _half_year(match: re.Match[str], reference: Reference) -> Span:
+    start = datetime(int(match["year"]), 6 * int(match["number"]) - 5, 1)
+    return Span(start, add_units(start, "month", 6), Granularity.SPAN)
+
+
+_SEASON: Final = "|".join(SEASONS)
+_SEASON_CUES: Final = tuple(SEASONS)
+_NOUN_AFTER_COUNT: Final = (
+    r"(?:dollars|euros|pounds|people|miles|metres|meters|words|steps|calories|times|years|more"
+    r"|of\s+them)"
+)
+"""After a number, these make it a count instead of a year."""
+
+RULES: Final = (
+    Rule(
+        DIGITS,
+        re.compile(
+            r"(?:(?<![\w$€£.,:/#+-])(?<!- )|(?<=mid-)|(?<=early-)|(?<=late-))"
+            r"(?:(?:calendar\s+)?year\s+(?:of\s+)?)?(?P<year>(?:19|20)\d\d)"
+            rf"(?![\w:/%]|[.,-]\d|\s*{_NOUN_AFTER_COUNT})"
+        ),
+        _year,
+    ),
+    Rule(
+        DIGITS,
+        re.compile(
+            rf"(?<![\w/.:-])(?:(?:from|between|in)\s+)?(?P<year>{YEAR})"
+            rf"\s*(?:-|to|till|until|through)\s*(?P<until>{YEAR})(?![\w/:-]|[.,]\d|\s+{MONTH})"
+        ),
+        _years,
+    ),
+    Rule(("year ",), whole_words(r"year\s+(?:of\s+)?(?P<year>\d{3,4})"), _year),
+    Rule(("'",), re.compile(r"(?<=[nfe] )(?P<year>'\d\d)(?![\w'])"), _short_year),
+    Rule(
+        ("cy", "calendar"),
+        whole_words(r"(?:cy|calendar\s+year)\s*(?P<year>\d{4}|\d\d)"),
+        _short_year,
+    ),
+    Rule(
+        ("0",),
+        whole_words(
+            r"(?P<decade>(?:1[5-9]|20)\d0"
+            rf"|{preceded_by('the', 'the early', 'the mid', 'the late')}'?\d0|'\d0)\s?'?s"
+        ),
+        _decade,
+    ),
+    Rule(
+        ("century",),
+        whole_words(r"(?P<number>[1-9]|1\d|2[01])(?:st|nd|rd|th)\s+century"),
+        _century,
+    ),
+    Rule(_SEASON_CUES, whole_words(rf"(?P<which>{DIRECTION})\s+(?P<season>{_SEASON})"), _season),
+    Rule(
+        _SEASON_CUES,
+        whole_words(
+            rf"(?:in|during|over|since|until)\s+(?:the\s+)?(?P<season>{_SEASON})"
+            rf"(?:\s+(?:of\s+)?(?P<year>{YEAR}))?"
+        ),
+        _season,
+    ),
+    Rule(
+        _SEASON_CUES,
+        whole_words(rf"{preceded_by('early', 'late', 'mid')}(?P<season>{_SEASON})"),
+        _season,
+    ),
+    Rule(
+        _SEASON_CUES,
+        whole_words(rf"(?P<season>{_SEASON})\s+(?:of\s+)?(?P<year>{YEAR}|'\d\d)"),
+        _season,
+    ),
+    Rule(
+        (" ago",),
+        whole_words(rf"(?P<amount>{COUNT})\s+(?P<season>{_SEASON})s?\s+ago"),
+        _seasons_ago,
+    ),
+    Rule(
+        ("q",),
+        whole_words(rf"q(?P<number>[1-4])(?:(?:\s+of)?\s+|[-/])?(?P<year>{YEAR})?"),
+        _quarter,
+    ),
+    Rule(
+        ("q",),
+        whole_words(rf"q(?P<number>[1-4])\s+(?:of\s+)?(?P<which>{DIRECTION})\s+year"),
+        _quarter,
+    ),
+    Rule(("q",), whole_words(rf"(?P<year>{YEAR})[\s/-]*q(?P<number>[1-4])"), _quarter),
+    Rule(
+        ("quarter",),
+        whole_words(
+            r"(?P<number>[1-4])(?:st|nd|rd|th)\s+quarter(?:\s+(?:of\s+|in\s+)?"
+            rf"(?:(?:the\s+year\s+)?(?P<year>{YEAR})|(?:the|(?P<which>{DIRECTION}))\s+year))?"
+        ),
+        _quarter,
+    ),
+    Rule(
+        ("year",),
+        whole_words(
+            rf"(?P<which>{DIRECTION})\s+year(?:'s)?\s+(?P<number>[1-4])(?:st|nd|rd|th)\s+quarter"
+        ),
+        _quarter,
+    ),
+    Rule(
+        ("quarter",),
+        whole_words(rf"quarter\s+(?P<number>[1-4])(?:\s+(?:of\s+)?(?P<year>{YEAR}))?"),
+        _quarter,
+    ),
+    Rule(("h1", "h2"), whole_words(rf"h(?P<number>[12])(?:\s+of)?\s+(?P<year>{YEAR})"), _half_year),
+    Rule(("h1", "h2"), whole_words(rf"(?P<year>{YEAR})\s*h(?P<number>[12])"), _half_year),
+)
